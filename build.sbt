@@ -1,0 +1,130 @@
+// One JAR per Spark minor release; what Spark brings along at run time goes with it.
+val sparkVersion = "4.1.2"
+val sparkMinor = sparkVersion.split('.').take(2).mkString(".")
+val scalaFull = "2.13.17"
+val scalaBinary = "2.13"
+val parserCombinatorsVersion = "2.4.0"
+val jacksonVersion = "2.21.2"
+val scalatestVersion = "3.2.19"
+
+ThisBuild / organization := "io.github.winops"
+ThisBuild / version := IO.read(file("VERSION")).trim
+ThisBuild / scalaVersion := scalaFull
+ThisBuild / licenses := Seq(License.Apache2)
+ThisBuild / scalacOptions ++= Seq(
+  "-Xlint",
+  "-Werror",
+  "-deprecation",
+  "-feature",
+  "-unchecked",
+  "-encoding",
+  "utf8",
+  "-release",
+  "17")
+
+// Spark's own list, org.apache.spark.launcher.JavaModuleOptions.
+val sparkJavaOptions = "-XX:+IgnoreUnrecognizedVMOptions" +:
+  "--add-modules=jdk.incubator.vector" +:
+  "--enable-native-access=ALL-UNNAMED" +:
+  "-Djdk.reflect.useDirectMethodHandle=false" +:
+  "-Dio.netty.tryReflectionSetAccessible=true" +:
+  "-Dio.netty.allocator.type=pooled" +:
+  "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE" +:
+  Seq(
+    "java.base/java.lang",
+    "java.base/java.lang.invoke",
+    "java.base/java.lang.reflect",
+    "java.base/java.io",
+    "java.base/java.net",
+    "java.base/java.nio",
+    "java.base/java.util",
+    "java.base/java.util.concurrent",
+    "java.base/java.util.concurrent.atomic",
+    "java.base/jdk.internal.ref",
+    "java.base/sun.nio.ch",
+    "java.base/sun.nio.cs",
+    "java.base/sun.security.action",
+    "java.base/sun.util.calendar",
+    "java.security.jgss/sun.security.krb5").map(p => s"--add-opens=$p=ALL-UNNAMED")
+
+val jarDir = settingKey[File]("Where the JARs that are handed on lie")
+val jarFile = taskKey[File]("Writes this project's classes and core's into one JAR")
+
+ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
+
+val common = Seq(
+  libraryDependencies ++= Seq(
+    "org.scalatest" %% "scalatest" % scalatestVersion % Test,
+    "org.scalatestplus" %% "scalacheck-1-18" % s"$scalatestVersion.0" % Test),
+  Test / fork := true,
+  Test / parallelExecution := false,
+  // tests/data is reached from here, and target/ takes what Spark's test logging writes.
+  Test / baseDirectory := (ThisBuild / baseDirectory).value,
+  Test / javaOptions += "-Xss4m",
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"))
+
+def handedOn(name: Def.Initialize[String]) = Seq(
+  Compile / packageBin / mappings ++= (core / Compile / packageBin / mappings).value,
+  Compile / packageBin / artifactPath := jarDir.value / name.value,
+  jarFile := (Compile / packageBin).value)
+
+val sparkJar = Def.setting(s"winops_${sparkMinor}_$scalaBinary-${version.value}.jar")
+val conformanceJar = Def.setting("winops-conformance.jar")
+
+lazy val root = (project in file("."))
+  .aggregate(core, spark, conformance)
+  .settings(
+    name := "winops",
+    publish / skip := true,
+    // Whoever looks for the JAR must not find that of another version.
+    cleanStaleJars := {
+      val current = Set(sparkJar.value, conformanceJar.value)
+      IO.delete((jarDir.value * "*.jar").get().filterNot(jar => current(jar.getName)))
+    })
+
+lazy val cleanStaleJars = taskKey[Unit]("Removes the JARs of other versions")
+
+lazy val core = (project in file("jvm/core"))
+  .settings(common)
+  .settings(
+    name := "winops-core",
+    libraryDependencies +=
+      "org.scala-lang.modules" %% "scala-parser-combinators" % parserCombinatorsVersion % Provided)
+
+lazy val spark = (project in file("jvm/spark"))
+  .dependsOn(core % "compile->compile;provided->provided;test->test")
+  .settings(common, handedOn(sparkJar))
+  .settings(
+    name := s"winops_$sparkMinor",
+    libraryDependencies ++= Seq("spark-sql", "spark-catalyst", "spark-core").flatMap { module =>
+      val id = "org.apache.spark" %% module % sparkVersion
+      Seq(id % Provided, id % Test classifier "tests")
+    },
+    Test / javaOptions ++= Seq(
+      "-Xmx3g",
+      "-Dspark.ui.enabled=false",
+      s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}") ++ sparkJavaOptions,
+    Compile / resourceGenerators += Def.task {
+      val file = (Compile / resourceManaged).value / "winops" / "build.properties"
+      val text =
+        s"""version=${version.value}
+           |spark.version=$sparkVersion
+           |spark.minor=$sparkMinor
+           |scala.binary=$scalaBinary
+           |""".stripMargin
+      if (!file.exists || IO.read(file) != text) IO.write(file, text)
+      Seq(file)
+    }.taskValue)
+
+lazy val conformance = (project in file("jvm/conformance"))
+  .dependsOn(core % "compile->compile;provided->provided;test->test")
+  .settings(common, handedOn(conformanceJar))
+  .settings(
+    name := "winops-conformance",
+    libraryDependencies ++= Seq(
+      "com.fasterxml.jackson.core" % "jackson-databind" % jacksonVersion % Provided,
+      "com.fasterxml.jackson.module" %% "jackson-module-scala" % jacksonVersion % Provided))
+
+addCommandAlias("jar", "cleanStaleJars; spark/jarFile")
+addCommandAlias("conformanceJar", "cleanStaleJars; conformance/jarFile")
+addCommandAlias("jars", "cleanStaleJars; spark/jarFile; conformance/jarFile")
