@@ -1,0 +1,43 @@
+package winops.ccl
+
+import winops.dialect.{Limits, Names}
+import winops.policy.{Category, Dialect, Policy, PolicyError, Scope}
+
+/** CCL, the KEEP clause of SAP's and Sybase's event processors.
+  *
+  * {{{
+  * KEEP ALL
+  * KEEP 100 ROWS [SLACK 10] [PER (symbol, venue)]
+  * KEEP EVERY 100 ROWS [PER (symbol)]
+  * KEEP [EVERY] 1 MINUTE 30 SECONDS [PER (symbol)]
+  * }}}
+  *
+  * Keywords and units are in any case; the names of columns and parameters are as they are, in double
+  * quotes or backticks where they are not plain. Numbers of rows and the first value of an interval
+  * are constant expressions, in which whole numbers divide toward zero.
+  */
+object Ccl extends Dialect {
+  override val name: String = "ccl"
+
+  override def parse(text: String, scope: Scope): Either[PolicyError, Policy] = {
+    val keep = Limits.read(text).flatMap(new KeepParser(_, scope).parse)
+    keep
+      .map(_.policy(scope.origin))
+      .left
+      .map(problem => problem.in(text, example(problem.category, scope)))
+  }
+
+  /** A clause that is valid in the scope and shows what the mistake was about. */
+  private def example(category: Category, scope: Scope): String = {
+    val per = scope.columns.headOption.map(column => s" PER (${Names.quoted(column)})")
+    category match {
+      case Category.Unit | Category.DuplicateUnit | Category.SlackWithTime =>
+        "KEEP 1 MINUTE 30 SECONDS"
+      case Category.SlackWithEvery => "KEEP EVERY 100 ROWS"
+      case Category.Syntax => s"KEEP 100 ROWS SLACK 10${per.getOrElse("")}"
+      case Category.UnknownColumn | Category.DuplicateColumn =>
+        s"KEEP 100 ROWS${per.getOrElse("")}"
+      case _ => "KEEP 100 ROWS"
+    }
+  }
+}

@@ -1,0 +1,144 @@
+package winops.ccl
+
+import winops.dialect.{Expr, Names, Problem, Token}
+import winops.policy.{Category, Parameter, Scope}
+
+/** The KEEP clause, read in one pass: what a token means is checked as soon as it is read. */
+private[ccl] final class KeepParser(
+    override protected val text: String,
+    override protected val scope: Scope)
+    extends IntervalParsers {
+  import IntervalParsers._
+  import KeepParser._
+
+  def parse: Either[Problem, Keep] = run(clause, lexer.tokens(text))
+
+  /** CCL: no clause means KEEP ALL. */
+  private def clause: Parser[Keep] =
+    end ^^^ Keep.All |
+      (keyword("KEEP") | expected("KEEP")) ~> (all | policy)
+
+  /** CCL: KEEP ALL has neither EVERY nor SLACK nor PER. */
+  private def all: Parser[Keep] =
+    keyword("ALL") ~> opt(keyword("ROW", "ROWS")) ~> finish(Seq.empty) ^^^ Keep.All
+
+  private def policy: Parser[Keep] = opt(keyword("EVERY")) >> { every =>
+    val what =
+      if (every.isEmpty) "ALL, EVERY, a number of rows or an interval"
+      else "a number of rows or an interval"
+    interval >> byTime(every.isDefined) | expr(what) >> byExpr(every.isDefined)
+  }
+
+  /** An interval that begins as none of the other policies does. */
+  private def interval: Parser[Long] =
+    keyword("INTERVAL") ~> (inQuotes | expected("an interval in quotes")) | inQuotes | colons
+
+  private def byExpr(every: Boolean)(first: Expr): Parser[Keep] = first match {
+    case Expr.Name(token) =>
+      scope.parameters.get(token.name) match {
+        case Some(Parameter.Text(value)) => byParameter(every, token, value)
+        case _ => byRowsOrUnit(every, first)
+      }
+    case _ => byRowsOrUnit(every, first)
+  }
+
+  /** CCL: a parameter alone holds an interval; anywhere else it would have to be a number. */
+  private def byParameter(every: Boolean, token: Token.Named, value: String): Parser[Keep] = {
+    val number = Problem(
+      Category.Type,
+      token.offset,
+      s"expected a number; the parameter ${Names.shown(token.name)} is an interval by itself")
+    inParameter(token, value) >> { micros =>
+      (keyword("ROW", "ROWS") | unitWord) ~> checked(Left(number)) | byTime(every)(micros)
+    }
+  }
+
+  private def byRowsOrUnit(every: Boolean, first: Expr): Parser[Keep] =
+    keyword("ROW", "ROWS") ~> checked(constants.rows(first)) >> byRows(every) |
+      unit("ROWS or a unit of time") >> (rest(first, _)) >> byTime(every)
+
+  /** CCL: SLACK is 1 where it is not given, and does not go with EVERY. */
+  private def byRows(every: Boolean)(rows: Long): Parser[Keep] =
+    if (every) {
+      refusedSlack(Category.SlackWithEvery, "no SLACK, which does not go with EVERY") |
+        per(Seq("PER (columns)")) ^^ (Keep.EveryRows(rows, _))
+    } else {
+      opt(slack) >> { rowsOver =>
+        per("PER (columns)" +: Seq("SLACK").filter(_ => rowsOver.isEmpty)) ^^ { columns =>
+          Keep.Rows(rows, rowsOver.getOrElse(1L), columns)
+        }
+      }
+    }
+
+  /** CCL: SLACK does not go with an interval, be it EVERY or not. */
+  private def byTime(every: Boolean)(micros: Long): Parser[Keep] =
+    refusedSlack(Category.SlackWithTime, "no SLACK, which does not go with an interval") |
+      per(Seq("PER (columns)")) ^^ { columns =>
+        if (every) Keep.EveryInterval(micros, columns) else Keep.Interval(micros, columns)
+      }
+
+  private def slack: Parser[Long] =
+    keyword("SLACK") ~> expr("a number of rows") >> (rows => checked(constants.rows(rows)))
+
+  private def refusedSlack(category: Category, what: String): Parser[Nothing] =
+    guard(keyword("SLACK")) ~> missing(category, what)
+
+  /** The columns of PER, none without it, and the end of the clause.
+    *
+    * @param before
+    *   what could still have stood before the end
+    */
+  private def per(before: Seq[String]): Parser[Seq[String]] =
+    opt(keyword("PER") ~> columns) >> { named =>
+      finish(if (named.isEmpty) before else Seq.empty) ^^^ named.getOrElse(Seq.empty)
+    }
+
+  private def columns: Parser[Seq[String]] = {
+    val column = accept("a column", { case token: Token.Named => token }) |
+      expected("the name of a column")
+    (symbol('(') | expected("( and the names of columns")) ~>
+      rep1sep(column, symbol(',')) <~
+      (symbol(')') | expected("a comma or )")) >> (names => checked(distinct(names)))
+  }
+
+  /** CCL: every column is one of the rows', else `unknown-column`, and stands there once, else
+    * `duplicate-column`.
+    */
+  private def distinct(tokens: Seq[Token.Named]): Either[Problem, Seq[String]] = {
+    val known = scope.columns.toSet
+    val firsts = tokens.groupMapReduce(_.name)(identity)((first, _) => first)
+    tokens
+      .collectFirst {
+        case token if !known(token.name) => unknown(token)
+        case token if firsts(token.name) != token =>
+          Problem(
+            Category.DuplicateColumn,
+            token.offset,
+            s"expected each column at most once; ${Names.shown(token.name)} is here again")
+      }
+      .toLeft(tokens.map(_.name))
+  }
+
+  private def unknown(token: Token.Named): Problem = {
+    val hint = scope.columns.find(_.equalsIgnoreCase(token.name)) match {
+      case Some(column) => s"did you mean ${Names.shown(column)}?"
+      case None if scope.columns.isEmpty => "there are none"
+      case None =>
+        val some = scope.columns.take(ShownColumns).map(Names.shown).mkString(", ")
+        s"the columns are $some${if (scope.columns.length > ShownColumns) ", ..." else ""}"
+    }
+    Problem(
+      Category.UnknownColumn,
+      token.offset,
+      s"expected a column; there is no ${Names.shown(token.name)}: $hint")
+  }
+
+  private def finish(before: Seq[String]): Parser[Token] = {
+    val semicolon = symbol(';') ~> (end | expected("nothing after ;"))
+    end | semicolon | expected((before ++ Seq("; or the end")).mkString(", "))
+  }
+}
+
+private[ccl] object KeepParser {
+  private val ShownColumns = 8
+}

@@ -1,0 +1,67 @@
+package winops.dialect
+
+import winops.policy.{Category, Scope}
+
+/** Works out constant expressions.
+  *
+  * @param scope
+  *   gives the parameters; its columns only make a message clearer
+  * @param mixed
+  *   whether whole numbers and fractions may meet in one expression; if not, that is `type`
+  */
+final class Constants(scope: Scope, mixed: Boolean) {
+
+  /** The value of an expression; a name that is no parameter is `unbound-parameter`. */
+  def value(expr: Expr): Either[Problem, Value] = expr match {
+    case Expr.Number(token) => Value.of(token)
+    case Expr.Name(token) =>
+      scope.parameters
+        .get(token.name)
+        .toRight(unbound(token))
+        .flatMap(Value.of(_, token.offset))
+    case Expr.Negated(operand, offset) => value(operand).flatMap(Value.negated(_, offset))
+    case Expr.Parentheses(inner, _) => value(inner)
+    case Expr.Chain(first, links) => links.foldLeft(value(first))(applied)
+  }
+
+  /** A number of rows: whole (`type`), at least one and at most [[Limits.MaxRows]] (`range`). */
+  def rows(expr: Expr): Either[Problem, Long] = value(expr).flatMap {
+    case Value.Fraction(_, source) =>
+      Left(Problem(Category.Type, source, "expected a whole number of rows, without a fraction"))
+    case Value.Whole(rows) =>
+      Either.cond(
+        rows >= 1 && rows <= Limits.MaxRows,
+        rows,
+        Problem(
+          Category.Range,
+          expr.offset,
+          s"expected a number of rows from 1 to ${Limits.MaxRows}, not $rows"))
+  }
+
+  /** A number that may have a fraction. */
+  def decimal(expr: Expr): Either[Problem, BigDecimal] = value(expr).map(Value.decimal)
+
+  private def applied(left: Either[Problem, Value], link: Expr.Link): Either[Problem, Value] =
+    for {
+      l <- left
+      r <- value(link.operand)
+      _ <- Either.cond(mixed || alike(l, r), (), mixture(link.operator))
+      result <- Value.applied(l, link.operator, r, link.operand.offset)
+    } yield result
+
+  private def alike(left: Value, right: Value): Boolean = (left, right) match {
+    case (_: Value.Whole, _: Value.Whole) | (_: Value.Fraction, _: Value.Fraction) => true
+    case _ => false
+  }
+
+  private def mixture(operator: Token.Symbol): Problem = Problem(
+    Category.Type,
+    operator.offset,
+    "expected two whole numbers or two numbers with a fraction")
+
+  private def unbound(token: Token.Named): Problem = {
+    val name = Names.shown(token.name)
+    val why = if (scope.columns.contains(token.name)) "is a column" else "has no value"
+    Problem(Category.UnboundParameter, token.offset, s"expected a parameter; $name $why")
+  }
+}

@@ -1,0 +1,91 @@
+package winops.dialect
+
+import winops.policy.Category
+
+/** A constant expression as it was written. */
+sealed trait Expr {
+
+  /** The place of its first character. */
+  def offset: Int
+}
+
+object Expr {
+  final case class Number(token: Token.Number) extends Expr {
+    override def offset: Int = token.offset
+  }
+
+  /** A parameter. */
+  final case class Name(token: Token.Named) extends Expr {
+    override def offset: Int = token.offset
+  }
+
+  final case class Negated(operand: Expr, offset: Int) extends Expr
+
+  final case class Parentheses(inner: Expr, offset: Int) extends Expr
+
+  /** Operators of the same rank, applied from the left. They are a list rather than a tree because
+    * a long sum would be a deep tree.
+    */
+  final case class Chain(first: Expr, links: Seq[Link]) extends Expr {
+    override def offset: Int = first.offset
+  }
+
+  final case class Link(operator: Token.Symbol, operand: Expr)
+}
+
+/** The grammar of constant expressions, the same in every dialect: `+ - * /`, minus signs,
+  * parentheses, numbers and parameters.
+  */
+trait ExprParsers extends TokenParsers {
+
+  /** Whether a word is a keyword and so no parameter. */
+  protected def isReserved(word: Token.Word): Boolean
+
+  /** An expression, or `what` is expected. */
+  protected def expr(what: String): Parser[Expr] = sum(0, what)
+
+  protected def number: Parser[Expr.Number] =
+    accept("a number", { case token: Token.Number => Expr.Number(token) })
+
+  private def sum(depth: Int, what: String): Parser[Expr] =
+    chain(chain(unary(depth, what), "*/"), "+-")
+
+  private def chain(operand: Parser[Expr], operators: String): Parser[Expr] = {
+    val link = operator(operators) ~ operand ^^ { case symbol ~ right => Expr.Link(symbol, right) }
+    operand ~ rep(link) ^^ {
+      case first ~ Nil => first
+      case first ~ links => Expr.Chain(first, links)
+    }
+  }
+
+  private def operator(chars: String): Parser[Token.Symbol] =
+    accept(chars, { case token: Token.Symbol if chars.indexOf(token.char.toInt) >= 0 => token })
+
+  private def unary(depth: Int, what: String): Parser[Expr] =
+    if (depth > Limits.MaxDepth) {
+      missing(
+        Category.Limit,
+        s"at most ${Limits.MaxDepth} minus signs and parentheses around each other")
+    } else {
+      number | parameter | negated(depth, what) | parentheses(depth, what) | expected(what)
+    }
+
+  private def parameter: Parser[Expr] = accept(
+    "a parameter",
+    {
+      case word: Token.Word if !isReserved(word) => Expr.Name(word)
+      case name: Token.Quoted => Expr.Name(name)
+    })
+
+  private def negated(depth: Int, what: String): Parser[Expr] =
+    symbol('-') ~ unary(depth + 1, what) ^^ { case minus ~ operand =>
+      Expr.Negated(operand, minus.offset)
+    }
+
+  private def parentheses(depth: Int, what: String): Parser[Expr] = {
+    val close = symbol(')') | expected("an operator or )")
+    symbol('(') ~ sum(depth + 1, what) <~ close ^^ { case open ~ inner =>
+      Expr.Parentheses(inner, open.offset)
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package winops.log
+
+import java.lang.invoke.{MethodHandles, VarHandle}
+import java.nio.ByteOrder
+
+/** Fixed-width access to byte arrays, little-endian on every machine. */
+private[winops] object Bytes {
+  private val ints: VarHandle =
+    MethodHandles.byteArrayViewVarHandle(classOf[Array[Int]], ByteOrder.LITTLE_ENDIAN)
+  private val longs: VarHandle =
+    MethodHandles.byteArrayViewVarHandle(classOf[Array[Long]], ByteOrder.LITTLE_ENDIAN)
+
+  def getInt(bytes: Array[Byte], at: Int): Int = ints.get(bytes, at)
+  def putInt(bytes: Array[Byte], at: Int, value: Int): Unit = ints.set(bytes, at, value)
+  def getLong(bytes: Array[Byte], at: Int): Long = longs.get(bytes, at)
+  def putLong(bytes: Array[Byte], at: Int, value: Long): Unit = longs.set(bytes, at, value)
+}
+
+/** Stored bytes do not have the form they should have: another version's, or damaged. */
+final class CorruptStateException(message: String) extends RuntimeException(message)
+
+/** Appends values to a growing byte array, which is reused from one group to the next. */
+final class ByteWriter {
+  private var bytes = new Array[Byte](1 << 10)
+  private var length = 0
+
+  def clear(): Unit = length = 0
+
+  def toArray: Array[Byte] = java.util.Arrays.copyOf(bytes, length)
+
+  def byte(value: Int): Unit = {
+    ensure(1)
+    bytes(length) = value.toByte
+    length += 1
+  }
+
+  /** A number in as few bytes as it needs, small negative ones included (zig-zag). */
+  def number(value: Long): Unit = {
+    ensure(10)
+    var rest = (value << 1) ^ (value >> 63)
+    while ((rest & ~0x7fL) != 0) {
+      bytes(length) = ((rest & 0x7f) | 0x80).toByte
+      length += 1
+      rest >>>= 7
+    }
+    bytes(length) = rest.toByte
+    length += 1
+  }
+
+  def raw(source: Array[Byte], from: Int, count: Int): Unit = {
+    ensure(count)
+    System.arraycopy(source, from, bytes, length, count)
+    length += count
+  }
+
+  /** Bytes preceded by their number. */
+  def block(source: Array[Byte]): Unit = {
+    number(source.length.toLong)
+    raw(source, 0, source.length)
+  }
+
+  private def ensure(more: Int): Unit =
+    if (length + more > bytes.length) {
+      bytes = java.util.Arrays.copyOf(bytes, Math.max(bytes.length * 2, length + more))
+    }
+}
+
+/** Reads what a [[ByteWriter]] wrote; anything that does not fit is a
+  * [[CorruptStateException]].
+  */
+final class ByteReader(val bytes: Array[Byte]) {
+  private var next = 0
+
+  def position: Int = next
+  def remaining: Int = bytes.length - next
+
+  def byte(): Int = {
+    need(1)
+    next += 1
+    bytes(next - 1).toInt
+  }
+
+  def number(): Long = {
+    var value = 0L
+    var shift = 0
+    var more = true
+    while (more) {
+      if (shift > 63) throw new CorruptStateException("a stored number is too long")
+      val piece = byte()
+      value |= (piece & 0x7fL) << shift
+      shift += 7
+      more = (piece & 0x80) != 0
+    }
+    (value >>> 1) ^ -(value & 1)
+  }
+
+  /** A number that counts rows: at least 0 and at most `limit`. */
+  def count(limit: Long): Long = {
+    val value = number()
+    if (value < 0 || value > limit) {
+      throw new CorruptStateException(s"a stored count of $value is not within 0 and $limit")
+    }
+    value
+  }
+
+  /** How many bytes follow: at most those that are there. */
+  def length(): Int = {
+    val value = number()
+    if (value < 0 || value > remaining) {
+      throw new CorruptStateException(s"$value stored bytes expected, $remaining are there")
+    }
+    value.toInt
+  }
+
+  def block(): Array[Byte] = {
+    val size = length()
+    next += size
+    java.util.Arrays.copyOfRange(bytes, next - size, next)
+  }
+
+  def skip(length: Int): Unit = {
+    need(length)
+    next += length
+  }
+
+  private def need(length: Int): Unit =
+    if (length < 0 || remaining < length) {
+      throw new CorruptStateException(s"$length stored bytes expected, $remaining are there")
+    }
+}

@@ -1,0 +1,109 @@
+package winops.window
+
+import java.nio.ByteBuffer
+
+import winops.log.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, RowLog}
+
+/** One group of a machine, driven as an operator drives it: rows in a log, changes drained after
+  * every input, everything stored and taken up again on demand.
+  */
+final class DrivenGroup(keep: Keep, idle: Option[Long]) {
+  private val segments = new HeapSegments
+  private val policy = keep.policy
+  private var log: RowLog = _
+  private var changes: ChangeQueue = _
+  private var machine: Machine = _
+  private var rows = 0
+
+  open()
+  log.clear()
+  machine.clear()
+
+  /** Takes in one row or instant and gives what it changed. */
+  def tell(input: Input): Seq[Told] = {
+    input match {
+      case Input.Row(stamp) =>
+        val at = machine.arrivalAt(stamp)
+        machine.advance(at)
+        val payload = DrivenGroup.payload(rows)
+        val position = log.append(at, payload.length)
+        System.arraycopy(payload, 0, log.target, position, payload.length)
+        rows += 1
+        machine.arrive(at)
+      case Input.Time(at) => machine.advance(at)
+    }
+    drain()
+  }
+
+  def isAlive: Boolean = machine.isAlive
+  def nextDue: Long = machine.nextDue
+  def now: Long = machine.now
+  def size: Long = machine.size
+
+  def content: Seq[Int] = (machine.oldest until log.end).map(rowAt)
+
+  /** Everything that is stored of the group but its segments. */
+  def save(): Array[Byte] = {
+    val out = new ByteWriter
+    log.save(out)
+    machine.save(out)
+    out.toArray
+  }
+
+  /** Takes up what [[save]] gave, in buffers that this group has already used. */
+  def restore(bytes: Array[Byte]): Unit = {
+    val in = new ByteReader(bytes)
+    log.restore(in)
+    machine.restore(in, log.first)
+    if (in.remaining > 0) throw new CorruptStateException("stored bytes were not read")
+  }
+
+  /** Takes up what [[save]] gave in another process. */
+  def restart(bytes: Array[Byte]): Unit = {
+    open()
+    restore(bytes)
+  }
+
+  /** Drops everything that is stored of a group that was forgotten, and begins it again. */
+  def dropForgotten(): Unit = {
+    val clock = machine.now
+    log.discard()
+    machine.clear()
+    machine.advance(clock)
+  }
+
+  private def open(): Unit = {
+    log = new RowLog(segments, policy.usesTime)
+    changes = new ChangeQueue
+    machine = new Machine(policy, idle.getOrElse(Machine.Never), log, changes)
+  }
+
+  private def drain(): Seq[Told] = {
+    val told = Seq.newBuilder[Told]
+    while (!changes.isEmpty) {
+      changes.next()
+      told += Told(
+        changes.isInsert,
+        rowAt(changes.ordinal),
+        changes.at,
+        changes.step,
+        changes.sequence)
+    }
+    log.release(machine.oldest)
+    told.result()
+  }
+
+  private def rowAt(ordinal: Long): Int = {
+    log.find(ordinal)
+    val payload = new Array[Byte](log.rowLength)
+    System.arraycopy(log.rowBytes, log.rowPosition, payload, 0, payload.length)
+    if (payload.length < 4) -1 else ByteBuffer.wrap(payload).getInt
+  }
+}
+
+object DrivenGroup {
+
+  /** The bytes of a row: its number, and after it a filling of varying length. */
+  private def payload(row: Int): Array[Byte] =
+    ByteBuffer.allocate(4 + row % 23).putInt(row).array
+}
