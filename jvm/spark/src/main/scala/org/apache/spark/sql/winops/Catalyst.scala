@@ -1,0 +1,33 @@
+package org.apache.spark.sql.winops
+
+import org.apache.spark.{SparkEnv, TaskContext}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
+import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator, UnsafeExternalSorter}
+
+/** What winops needs of Spark and Spark shows only to its own packages. */
+object Catalyst {
+  private val InitialSortEntries = 1 << 12
+
+  /** Makes -0.0 and 0.0 one value, and all NaN one value, as GROUP BY has them. */
+  def normalizeFloatingNumbers(expression: Expression): Expression =
+    NormalizeFloatingNumbers.normalize(expression)
+
+  /** A sorter that takes its memory from the current task, and spills when it gets no more. */
+  def externalSorter(comparator: () => RecordComparator): UnsafeExternalSorter = {
+    val context = TaskContext.get()
+    val env = SparkEnv.get
+    UnsafeExternalSorter.create(
+      context.taskMemoryManager(),
+      env.blockManager,
+      env.serializerManager,
+      context,
+      () => comparator(),
+      PrefixComparators.LONG,
+      InitialSortEntries,
+      context.taskMemoryManager().pageSizeBytes(),
+      Int.MaxValue,
+      Long.MaxValue,
+      false)
+  }
+}

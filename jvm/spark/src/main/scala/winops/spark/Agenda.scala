@@ -1,0 +1,32 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/** The groups of a task that have something to do at a time of their own. */
+trait Agenda {
+
+  /** Strikes out a group that is worked on anyway. */
+  def strike(key: UnsafeRow): Unit
+
+  /** Takes a group whose time has come; null when there is none left. Nothing may be struck out after
+    * the first call.
+    */
+  def take(): UnsafeRow
+
+  def enter(due: Long, key: UnsafeRow): Unit
+
+  /** Tells that this many groups and rows more (or less) are remembered than before. */
+  def count(groups: Long, rows: Long): Unit
+}
+
+/** Of a table, whose groups are all worked on once. */
+final class NoAgenda(metrics: KeepMetrics) extends Agenda {
+  override def strike(key: UnsafeRow): Unit = ()
+  override def take(): UnsafeRow = null
+  override def enter(due: Long, key: UnsafeRow): Unit = ()
+
+  override def count(groups: Long, rows: Long): Unit = {
+    metrics.groups += groups
+    metrics.held += rows
+  }
+}

@@ -1,0 +1,136 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, FunctionTableSubqueryArgumentExpression, NamedArgumentExpression}
+import org.apache.spark.sql.catalyst.util.MapData
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.policy.Parameter
+
+/** The arguments of a call of the table function `keep`, each with the check of its type. */
+final class Arguments(expressions: Seq[Expression]) {
+  import Arguments._
+
+  private val (positional, named) = expressions.span(!_.isInstanceOf[NamedArgumentExpression])
+
+  private val byName: Map[String, Expression] = named.map {
+    case NamedArgumentExpression(name, value) if Names.contains(lower(name)) => lower(name) -> value
+    case NamedArgumentExpression(name, _) =>
+      throw WinopsErrors.argument("UNKNOWN", name, Names.mkString(", "))
+    case other =>
+      throw WinopsErrors.argument("UNKNOWN", other.sql, "named arguments after positional ones")
+  }.toMap
+
+  named.groupBy(argument => lower(argument.asInstanceOf[NamedArgumentExpression].key)).foreach {
+    case (name, given) if given.size > 1 || name == "policy" && positional.size > 1 =>
+      throw WinopsErrors.argument("DUPLICATE", name, "each argument once")
+    case _ =>
+  }
+
+  if (positional.size > 2) {
+    throw WinopsErrors.argument("UNKNOWN", positional(2).sql, "a table, a policy, named arguments")
+  }
+
+  val table: FunctionTableSubqueryArgumentExpression = positional.headOption match {
+    case Some(table: FunctionTableSubqueryArgumentExpression) => table
+    case _ => throw WinopsErrors.argument("MISSING", "table", "TABLE(name) as the first argument")
+  }
+
+  /** The policy's text; no text is a policy too. */
+  def policy: String =
+    positional.lift(1).orElse(byName.get("policy")).fold("")(text("policy", _))
+
+  def text(name: String): Option[String] = byName.get(name).map(text(name, _))
+
+  def oneOf[A](name: String, choices: Seq[A])(nameOf: A => String): Option[A] =
+    text(name).map { given =>
+      choices.find(nameOf(_) == lower(given)).getOrElse {
+        throw WinopsErrors.argument("VALUE", name, choices.map(nameOf).mkString("'", "' or '", "'"))
+      }
+    }
+
+  def positiveLong(name: String): Option[Long] = byName.get(name).map { expression =>
+    whole(value(name, expression)).filter(_ > 0).getOrElse {
+      throw WinopsErrors.argument("VALUE", name, "a whole number above 0")
+    }
+  }
+
+  /** A text or a whole number. */
+  def textOrLong(name: String): Option[Either[String, Long]] = byName.get(name).map { expression =>
+    value(name, expression) match {
+      case (text: UTF8String, _: StringType) => Left(text.toString)
+      case other =>
+        whole(other).toRight("").left.map { _ =>
+          throw WinopsErrors.argument("VALUE", name, "a text or a whole number")
+        }
+    }
+  }
+
+  def parameters(name: String): Map[String, Parameter] =
+    byName.get(name).fold(Map.empty[String, Parameter])(Arguments.parameters(name, _))
+
+  private def text(name: String, expression: Expression): String =
+    value(name, expression) match {
+      case (text: UTF8String, _: StringType) => text.toString
+      case _ => throw WinopsErrors.argument("VALUE", name, "a text")
+    }
+}
+
+object Arguments {
+  val Names: Seq[String] = Seq(
+    "policy",
+    "time",
+    "apply",
+    "params",
+    "origin",
+    "idle",
+    "max_rows",
+    "on_null_time",
+    "output")
+
+  /** The values of a policy's parameters, from a struct, a map or null. */
+  def parameters(name: String, expression: Expression): Map[String, Parameter] =
+    value(name, expression) match {
+      case (null, _) => Map.empty
+      case (row: InternalRow, struct: StructType) =>
+        struct.fields.zipWithIndex.map { case (field, i) =>
+          field.name -> parameter(name, row.get(i, field.dataType), field.dataType)
+        }.toMap
+      case (map: MapData, MapType(_: StringType, valueType, _)) =>
+        (0 until map.numElements()).map { i =>
+          map.keyArray().getUTF8String(i).toString ->
+            parameter(name, map.valueArray().get(i, valueType), valueType)
+        }.toMap
+      case _ => throw WinopsErrors.argument("VALUE", name, "named_struct('name', value, ...)")
+    }
+
+  private def lower(name: String): String = name.toLowerCase(java.util.Locale.ROOT)
+
+  private def value(name: String, expression: Expression): (Any, DataType) = {
+    if (!expression.foldable) throw WinopsErrors.argument("VALUE", name, "a constant")
+    (expression.eval(), expression.dataType)
+  }
+
+  private def whole(value: (Any, DataType)): Option[Long] = value match {
+    case (number: Byte, ByteType) => Some(number.toLong)
+    case (number: Short, ShortType) => Some(number.toLong)
+    case (number: Int, IntegerType) => Some(number.toLong)
+    case (number: Long, LongType) => Some(number)
+    case _ => None
+  }
+
+  private def parameter(argument: String, value: Any, dataType: DataType): Parameter =
+    (value, dataType) match {
+      case (text: UTF8String, _: StringType) => Parameter.Text(text.toString)
+      case (number: Decimal, _: DecimalType) => Parameter.Fraction(number.toBigDecimal)
+      case (number: Double, DoubleType) if !number.isNaN && !number.isInfinite =>
+        Parameter.Fraction(BigDecimal(number))
+      case (number: Float, FloatType) if !number.isNaN && !number.isInfinite =>
+        Parameter.Fraction(BigDecimal(number.toString))
+      case other =>
+        whole(other).map(Parameter.Whole).getOrElse {
+          throw WinopsErrors.argument("VALUE", argument, "texts and finite numbers as values")
+        }
+    }
+}

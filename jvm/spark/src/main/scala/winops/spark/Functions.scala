@@ -1,0 +1,51 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.catalyst.util.ArrayData
+import org.apache.spark.sql.types.{ArrayType, StringType}
+
+import winops.ccl.Ccl
+import winops.policy.Scope
+
+/** `winops_version()`: the version of the JAR, so that a client can compare it with its own. */
+object VersionFunction extends (Seq[Expression] => Expression) {
+  val Name = "winops_version"
+
+  override def apply(arguments: Seq[Expression]): Expression =
+    if (arguments.isEmpty) Literal(SparkVersion.winops)
+    else throw WinopsErrors.argument("UNKNOWN", arguments.head.sql, "no arguments")
+}
+
+/** `winops_warnings(policy, params, columns, group, key)`: what is allowed in a policy over rows with
+  * `columns` and a primary `key`, but hardly meant; `group` are the columns given outside it.
+  */
+object WarningsFunction extends (Seq[Expression] => Expression) {
+  val Name = "winops_warnings"
+
+  override def apply(arguments: Seq[Expression]): Expression = arguments match {
+    case Seq(policy, parameters, columns, group, key)
+        if arguments.forall(_.foldable) && policy.dataType.isInstanceOf[StringType] &&
+          Seq(columns, group, key).forall(_.dataType.isInstanceOf[ArrayType]) =>
+      val scope = Scope(Arguments.parameters("params", parameters), strings(columns))
+      val named = Ccl.parse(policy.eval().toString, scope).fold(_ => Nil, _.group.columns)
+      Literal.create(warnings(named ++ strings(group), strings(key)), ArrayType(StringType))
+    case _ =>
+      throw WinopsErrors.argument(
+        "VALUE",
+        Name,
+        "(policy, params, array(columns), array(group), array(key))")
+  }
+
+  /** Warnings on a window per `group` over rows with the primary key `key`. */
+  def warnings(group: Seq[String], key: Seq[String]): Seq[String] =
+    if (key.nonEmpty && key.forall(group.contains)) {
+      Seq(
+        s"The group columns contain the primary key (${key.mkString(", ")}): " +
+          "every group can hold one row only.")
+    } else Nil
+
+  private def strings(expression: Expression): Seq[String] = expression.eval() match {
+    case array: ArrayData => array.toSeq[Any](StringType).map(String.valueOf)
+    case _ => Nil
+  }
+}

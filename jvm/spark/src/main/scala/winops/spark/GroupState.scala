@@ -1,0 +1,68 @@
+package winops.spark
+
+import winops.log.{ByteReader, ByteWriter, RowLog}
+import winops.window.{ChangeQueue, Clock, Machine}
+
+/** All that is known of one group: its window and machine, the rows that wait, and what it has been
+  * entered for. An instance is reused from group to group.
+  */
+final class GroupState(spec: KeepSpec, store: GroupStore, changes: ChangeQueue) {
+  val window = new RowLog(store.windowSegments, withArrival = spec.policy.usesTime)
+  val waiting = new RowLog(store.waitingSegments, withArrival = false)
+  val machine =
+    new Machine(spec.policy, spec.idleMillis.getOrElse(Machine.Never), window, changes)
+
+  /** The earliest time, in microseconds, of a row that waits. */
+  var firstWaiting: Long = Long.MaxValue
+
+  /** The greatest value of the order columns that was applied; empty before the first. */
+  var lastOrder: Array[Byte] = GroupState.NoOrder
+
+  /** The due time for which the group stands in the agenda; [[Machine.Never]] if it does not. */
+  var enteredDue: Long = Machine.Never
+
+  def isEmpty: Boolean = !machine.isAlive && waiting.size == 0
+
+  /** How many rows the group holds, waiting ones included. */
+  def held: Long = machine.size + waiting.size
+
+  /** When the group has something to do though no row comes. */
+  def nextDue: Long = {
+    val release =
+      if (waiting.size == 0) Machine.Never else Clock.floorToMillis(firstWaiting) + 1
+    Math.min(machine.nextDue, release)
+  }
+
+  def clear(): Unit = {
+    window.clear()
+    waiting.clear()
+    machine.clear()
+    firstWaiting = Long.MaxValue
+    lastOrder = GroupState.NoOrder
+    enteredDue = Machine.Never
+  }
+
+  def save(out: ByteWriter): Unit = {
+    out.byte(StateFormat.Version)
+    out.number(enteredDue)
+    out.block(lastOrder)
+    out.number(firstWaiting)
+    if (spec.rowsWait) waiting.save(out)
+    window.save(out)
+    machine.save(out)
+  }
+
+  def restore(in: ByteReader): Unit = {
+    StateFormat.checkVersion(in)
+    enteredDue = in.number()
+    lastOrder = in.block()
+    firstWaiting = in.number()
+    if (spec.rowsWait) waiting.restore(in) else waiting.clear()
+    window.restore(in)
+    machine.restore(in, window.first)
+  }
+}
+
+object GroupState {
+  val NoOrder: Array[Byte] = Array.emptyByteArray
+}

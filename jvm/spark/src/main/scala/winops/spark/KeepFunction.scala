@@ -1,0 +1,41 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.internal.SQLConf
+
+/** The table function `keep`, the one way in for SQL, classic PySpark and Spark Connect. */
+object KeepFunction extends (Seq[Expression] => LogicalPlan) {
+  val Name = "keep"
+
+  override def apply(expressions: Seq[Expression]): LogicalPlan = {
+    val arguments = new Arguments(expressions)
+    val table = arguments.table
+    val named = table.partitionByExpressions ++ table.orderByExpressions
+    named.flatMap(_.collect { case column: UnresolvedAttribute => column }).foreach { column =>
+      if (table.plan.resolve(column.nameParts, SQLConf.get.resolver).isEmpty) {
+        throw WinopsErrors.unknownColumn(column.name, table.plan.output)
+      }
+    }
+    UnresolvedKeep(
+      arguments,
+      table.partitionByExpressions,
+      table.orderByExpressions,
+      table.plan)
+  }
+}
+
+/** A call of `keep` whose PARTITION BY and ORDER BY the analyzer has still to resolve. */
+final case class UnresolvedKeep(
+    arguments: Arguments,
+    partitionBy: Seq[Expression],
+    orderBy: Seq[SortOrder],
+    child: LogicalPlan)
+    extends UnaryNode {
+  override lazy val resolved: Boolean = false
+  override def output: Seq[Attribute] = Nil
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): UnresolvedKeep =
+    copy(child = newChild)
+}

@@ -1,0 +1,35 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.winops.{Catalyst, StatefulKeepExec}
+
+/** Plans a [[Keep]]: what groups and orders the rows is computed below the shuffle, once. */
+object KeepStrategy extends SparkStrategy {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case keep: Keep =>
+      val keys = keep.group.zipWithIndex.map { case (expression, i) => key(expression, i) }
+      val computed = keys.collect { case alias: Alias => alias }
+      val position = Alias(MonotonicallyIncreasingID(), "_position")()
+      val input =
+        ProjectExec((keep.child.output ++ computed) :+ position, planLater(keep.child))
+      val shared = KeepPlan(
+        keep.spec,
+        keys.map(_.toAttribute),
+        keep.order,
+        keep.time,
+        keep.changeColumns,
+        keep.child.output,
+        position.toAttribute)
+      if (keep.isStreaming) StatefulKeepExec(shared, input) :: Nil
+      else BatchKeepExec(shared, keep.end, input) :: Nil
+    case _ => Nil
+  }
+
+  private def key(expression: Expression, index: Int): NamedExpression =
+    Catalyst.normalizeFloatingNumbers(expression) match {
+      case attribute: Attribute => attribute
+      case other => Alias(other, s"_group_$index")()
+    }
+}

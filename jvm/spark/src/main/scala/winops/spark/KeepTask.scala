@@ -1,0 +1,187 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.window.{ChangeQueue, Clock, Machine}
+
+/** Runs a `keep` over the rows of one task: one group after the other, first those that rows came for
+  * and then those that are due, and gives what comes out, row by row.
+  *
+  * Streams and tables differ in `store`, `agenda` and `clock`, and in nothing else.
+  */
+final class KeepTask(
+    plan: KeepPlan,
+    input: Seq[Attribute],
+    rows: GroupedRows,
+    clock: BatchClock,
+    store: GroupStore,
+    agenda: Agenda,
+    metrics: KeepMetrics)
+    extends Iterator[InternalRow] {
+  import KeepTask._
+
+  private val changes = new ChangeQueue
+  private val state = new GroupState(plan.spec, store, changes)
+  private val arrivals: Arrivals = {
+    val admission = new Admission(plan, input, clock, metrics)
+    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, clock)
+    else new ImmediateArrivals(plan, admission, state, metrics)
+  }
+  private val givesRows = plan.spec.output == Output.Rows
+  private val timeOrdinal = plan.timeOrdinal
+  private val stamp = clock.stamp.getOrElse(0L)
+
+  private var stage: Stage = Between
+  private var key: UnsafeRow = _
+  private var wasRemembered = false
+  private var sizeBefore = 0L
+  private var inserted = 0L
+  private var deleted = 0L
+
+  private val content = new UnsafeRow(plan.content.size)
+  private val change = new SpecificInternalRow(plan.changeColumns.map(_.dataType))
+  private val joined = new JoinedRow(change, content)
+  private val outputOf = {
+    val columns = plan.output.zipWithIndex
+    UnsafeProjection.create(columns.map { case (a, i) => BoundReference(i, a.dataType, a.nullable) })
+  }
+  private val hasTime = plan.time.isDefined || clock.stamp.isDefined
+
+  override def hasNext: Boolean = {
+    while (changes.isEmpty && stage != Done) work()
+    !changes.isEmpty
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException
+    changes.next()
+    RowBytes.pointTo(content, state.window, changes.ordinal)
+    if (changes.isInsert) inserted += 1 else deleted += 1
+    if (givesRows) content
+    else {
+      change.update(0, if (changes.isInsert) InsertType else DeleteType)
+      if (hasTime) change.setLong(1, changes.at * Clock.MicrosPerMilli) else change.setNullAt(1)
+      change.setLong(2, changes.step)
+      change.setLong(3, changes.sequence)
+      outputOf(joined)
+    }
+  }
+
+  /** The next piece of work, after which there may be changes to give. */
+  private def work(): Unit = stage match {
+    case Between =>
+      if (rows.nextGroup()) openForRows()
+      else {
+        key = agenda.take()
+        if (key == null) finish() else openForTime()
+      }
+    case Arriving =>
+      release()
+      if (arrivals.hasNext) arrive(arrivals.next()) else endOfGroup()
+    case Ended =>
+      release()
+      putAway()
+    case Done =>
+  }
+
+  private def openForRows(): Unit = {
+    key = rows.key
+    agenda.strike(key)
+    load()
+    arrivals.open(rows)
+    stage = Arriving
+  }
+
+  /** A group stands in the agenda still though it is gone, or though its time has become another. */
+  private def openForTime(): Unit = {
+    load()
+    if (wasRemembered) {
+      arrivals.open(NoRows)
+      stage = Arriving
+    }
+  }
+
+  private def load(): Unit = {
+    val bytes = store.open(key)
+    wasRemembered = bytes != null
+    if (wasRemembered) state.restore(bytes) else state.clear()
+    // The agenda has been read to this instant, and what it held for the group until then is gone.
+    if (state.enteredDue <= clock.now) state.enteredDue = Machine.Never
+    sizeBefore = state.held
+  }
+
+  private def arrive(row: UnsafeRow): Unit = {
+    val instant =
+      if (timeOrdinal < 0) stamp else Clock.floorToMillis(row.getLong(timeOrdinal))
+    val at = state.machine.arrivalAt(instant)
+    state.machine.advance(at)
+    RowBytes.append(state.window, at, row)
+    state.machine.arrive(at)
+    MaxRows.check(plan.spec, state)
+    if (givesRows) changes.clear()
+  }
+
+  private def endOfGroup(): Unit = {
+    state.machine.advance(clock.now)
+    if (givesRows) {
+      changes.clear()
+      if (state.machine.size > 0) {
+        changes.add(isInsert = true, state.machine.oldest, state.window.end, 0L, 0L, 0L)
+      }
+    }
+    stage = Ended
+  }
+
+  private def putAway(): Unit = {
+    val due = state.nextDue
+    if (due < state.enteredDue) {
+      agenda.enter(due, key)
+      state.enteredDue = due
+    }
+    if (state.isEmpty) store.remove()
+    else store.save(state.save)
+    val isRemembered = !state.isEmpty
+    agenda.count(
+      (if (isRemembered) 1L else 0L) - (if (wasRemembered) 1L else 0L),
+      state.held - sizeBefore)
+    stage = Between
+  }
+
+  /** Rows that left the window are kept until their changes have been given. */
+  private def release(): Unit = state.window.release(state.machine.oldest)
+
+  private def finish(): Unit = {
+    metrics.outputRows += inserted + deleted
+    metrics.inserted += inserted
+    metrics.deleted += deleted
+    metrics.expired += state.machine.groupsForgotten
+    stage = Done
+  }
+}
+
+object KeepTask {
+  private val InsertType = UTF8String.fromString("insert")
+  private val DeleteType = UTF8String.fromString("delete")
+
+  private sealed trait Stage
+
+  /** No group is open. */
+  private case object Between extends Stage
+
+  /** Rows arrive at the open group. */
+  private case object Arriving extends Stage
+
+  /** The open group's last changes are being given. */
+  private case object Ended extends Stage
+
+  private case object Done extends Stage
+
+  private object NoRows extends GroupedRows {
+    override def nextGroup(): Boolean = false
+    override def key: UnsafeRow = throw new NoSuchElementException
+    override def hasNext: Boolean = false
+    override def next(): UnsafeRow = throw new NoSuchElementException
+  }
+}

@@ -1,0 +1,104 @@
+package winops.spark
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import winops.log.{ByteReader, ByteWriter, Segments}
+import winops.window.Machine
+
+/** What a partition of the state remembers beside its groups: what keep it belongs to, how much there
+  * is, and which groups are due when.
+  *
+  * @param segments
+  *   keeps it; number 0 is this object's own, the others are the deadlines'
+  * @param identity
+  *   what keep this is; state of another is refused
+  * @param width
+  *   the number of columns of a group's key
+  * @param now
+  *   the instant to which time passes in this batch
+  * @param idleMillis
+  *   after how much silence groups are forgotten; when a restart changes it, all groups are looked at
+  *   once, because none is entered for the new time
+  * @param allGroups
+  *   the keys of all groups
+  */
+final class PartitionState(
+    segments: Segments,
+    identity: String,
+    width: Int,
+    now: Long,
+    idleMillis: Option[Long],
+    allGroups: => Seq[UnsafeRow])
+    extends Agenda {
+  private val deadlines = new Deadlines(segments, width)
+  private var groups = 0L
+  private var rows = 0L
+  private var idleBefore = idleMillis.getOrElse(Machine.Never)
+
+  restore(segments.get(PartitionState.Number))
+
+  private val due = deadlines.takeDue(now)
+  if (idleBefore != idleMillis.getOrElse(Machine.Never)) {
+    allGroups.foreach(due.add)
+  }
+
+  /** The first instant at which a group may be due; [[Machine.Never]] if none is. */
+  def earliestDue: Long = deadlines.earliest
+  def groupsRemembered: Long = groups
+  def rowsHeld: Long = rows
+
+  override def strike(key: UnsafeRow): Unit = if (!due.isEmpty) due.remove(key)
+
+  private lazy val notStruckOut = due.iterator
+
+  override def take(): UnsafeRow = if (notStruckOut.hasNext) notStruckOut.next() else null
+
+  override def enter(due: Long, key: UnsafeRow): Unit = deadlines.add(due, now, key)
+
+  override def count(moreGroups: Long, moreRows: Long): Unit = {
+    groups += moreGroups
+    rows += moreRows
+  }
+
+  def save(): Unit = {
+    val out = new ByteWriter
+    out.byte(StateFormat.Version)
+    out.block(identity.getBytes(UTF_8))
+    out.number(idleMillis.getOrElse(Machine.Never))
+    out.number(groups)
+    out.number(rows)
+    deadlines.save(out)
+    segments.put(PartitionState.Number, out.toArray)
+  }
+
+  private def restore(bytes: Array[Byte]): Unit =
+    if (bytes != null) {
+      val in = new ByteReader(bytes)
+      StateFormat.checkVersion(in)
+      StateIdentity.check(new String(in.block(), UTF_8), identity)
+      idleBefore = in.number()
+      groups = in.count(Long.MaxValue)
+      rows = in.count(Long.MaxValue)
+      deadlines.restore(in)
+    }
+}
+
+object PartitionState {
+  private val Number = 0L
+}
+
+/** The version of the form in which state is stored. */
+object StateFormat {
+  val Version = 1
+
+  def checkVersion(in: ByteReader): Unit = {
+    val version = in.byte()
+    if (version != Version) {
+      throw WinopsErrors.runtime(
+        "WINOPS_STATE_FORMAT",
+        "reason" -> s"it has version $version, and this is version $Version")
+    }
+  }
+}

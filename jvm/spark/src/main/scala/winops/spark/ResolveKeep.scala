@@ -1,0 +1,196 @@
+package winops.spark
+
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, ExpressionSet, RowOrdering, ScalarSubquery, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Max}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.util.{IntervalUtils, UnsafeRowUtils}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.ccl.Ccl
+import winops.policy.{Dialect, Origin, Policy, Scope}
+
+/** Turns a call of `keep` into a [[Keep]], or into an error that says what it lacks. */
+object ResolveKeep extends Rule[LogicalPlan] with Logging {
+  private val EachTime = "error"
+  private val DropNullTime = "drop"
+  private val warnedOfOneTask = new AtomicBoolean
+  private val warnedOfGrowth = new AtomicBoolean
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case call: UnresolvedKeep if call.childrenResolved && call.expressions.forall(_.resolved) =>
+      resolve(call)
+  }
+
+  private def resolve(call: UnresolvedKeep): LogicalPlan = {
+    val arguments = call.arguments
+    val table = call.child
+    val order = call.orderBy
+    val time = arguments.text("time").map(timeColumn(table, _))
+    val spec = specOf(arguments, table, time)
+    val group = groupOf(call.partitionBy, spec.policy, table)
+    order.foreach(o => checkDeterministic("ORDER BY", o.child))
+    checkClock(spec, table, time)
+    checkOrderIsKnown(table, order)
+    if (spec.output == Output.Rows && table.isStreaming) {
+      throw WinopsErrors.analysis("WINOPS_ROWS_ON_STREAM")
+    }
+    warnOfCosts(spec, group, table)
+    val end = time.filter(_ => spec.usesTime && !table.isStreaming).map(greatest(_, table))
+    spec.output match {
+      case Output.Rows => Keep(spec, group, order, time, end, Nil, table)
+      case Output.Changes =>
+        checkNames(table)
+        // A self-join renews the attributes that an Alias makes, and only those.
+        val keep = Keep(spec, group, order, time, end, Keep.changeColumns(time), table)
+        Project(
+          keep.changeColumns.map(column => Alias(column, column.name)()) ++
+            keep.output.drop(keep.changeColumns.size),
+          keep)
+    }
+  }
+
+  private def specOf(
+      arguments: Arguments,
+      table: LogicalPlan,
+      time: Option[Attribute]): KeepSpec = {
+    val applied = arguments.oneOf("apply", Application.all)(_.name)
+    if (applied.isDefined && time.isEmpty) {
+      throw WinopsErrors.argument("VALUE", "apply", "a time column to go with it, time => 'name'")
+    }
+    KeepSpec(
+      Ccl.name,
+      policyOf(Ccl, arguments, table),
+      time.map(_ => applied.getOrElse(Application.EventTime)),
+      arguments.text("idle").map(idleMillis),
+      arguments.positiveLong("max_rows").getOrElse(KeepSpec.DefaultMaxRows),
+      arguments
+        .oneOf("on_null_time", Seq(EachTime, DropNullTime))(identity)
+        .contains(DropNullTime),
+      arguments.oneOf("output", Output.all)(_.name).getOrElse(Output.Changes))
+  }
+
+  private def policyOf(dialect: Dialect, arguments: Arguments, table: LogicalPlan): Policy = {
+    val scope =
+      Scope(arguments.parameters("params"), table.output.map(_.name), originOf(arguments))
+    dialect.parse(arguments.policy, scope).fold(e => throw WinopsErrors.policy(dialect.name, e), identity)
+  }
+
+  private def originOf(arguments: Arguments): Origin = arguments.textOrLong("origin") match {
+    case None => Origin.epoch
+    case Some(Right(millis)) if Math.abs(millis) <= MaxOriginMillis => Origin.At(millis)
+    case Some(Left("first")) => Origin.FirstRow
+    case _ =>
+      throw WinopsErrors.argument("VALUE", "origin", "milliseconds since the epoch or 'first'")
+  }
+
+  // Times are microseconds in 64 bits, and an interval may be added to one.
+  private val MaxOriginMillis = Long.MaxValue / 1000 / 4
+
+  private def idleMillis(text: String): Long = {
+    val interval = Option(IntervalUtils.safeStringToInterval(UTF8String.fromString(text)))
+    interval
+      .filter(_.months == 0)
+      .map(IntervalUtils.getDuration(_, TimeUnit.MILLISECONDS))
+      .filter(_ > 0)
+      .getOrElse {
+        throw WinopsErrors.argument("VALUE", "idle", "an interval such as '7 days', without months")
+      }
+  }
+
+  private def timeColumn(table: LogicalPlan, name: String): Attribute =
+    table.output.filter(column => SQLConf.get.resolver(column.name, name)) match {
+      case Seq(column) =>
+        column.dataType match {
+          case TimestampType | TimestampNTZType => column
+          case other =>
+            throw WinopsErrors.analysis("WINOPS_TIME_TYPE", "column" -> name, "type" -> other.sql)
+        }
+      case _ => throw WinopsErrors.unknownColumn(name, table.output)
+    }
+
+  private def groupOf(
+      partitionBy: Seq[Expression],
+      policy: Policy,
+      table: LogicalPlan): Seq[Expression] = {
+    val named = policy.group.columns.map { name =>
+      table.output.filter(_.name == name) match {
+        case Seq(column) => column
+        case _ => throw WinopsErrors.unknownColumn(name, table.output)
+      }
+    }
+    if (named.nonEmpty && partitionBy.nonEmpty &&
+      ExpressionSet(named) != ExpressionSet(partitionBy)) {
+      throw WinopsErrors.analysis(
+        "WINOPS_GROUP_CONFLICT",
+        "policy" -> named.map(_.sql).mkString(", "),
+        "given" -> partitionBy.map(_.sql).mkString(", "))
+    }
+    val group = if (named.nonEmpty) named else partitionBy
+    group.foreach { expression =>
+      checkDeterministic("PARTITION BY", expression)
+      if (!RowOrdering.isOrderable(expression.dataType) ||
+        !UnsafeRowUtils.isBinaryStable(expression.dataType)) {
+        throw WinopsErrors.analysis(
+          "WINOPS_GROUP_TYPE",
+          "expression" -> expression.sql,
+          "type" -> expression.dataType.sql)
+      }
+    }
+    group
+  }
+
+  private def checkDeterministic(clause: String, expression: Expression): Unit =
+    if (!expression.deterministic) {
+      throw WinopsErrors.argument("VALUE", clause, "expressions that give the same value again")
+    }
+
+  private def checkClock(spec: KeepSpec, table: LogicalPlan, time: Option[Attribute]): Unit =
+    time match {
+      case Some(column)
+          if table.isStreaming && (spec.rowsWait || spec.usesTime) &&
+            !column.metadata.contains(EventTimeWatermark.delayKey) =>
+        throw WinopsErrors.analysis("WINOPS_WATERMARK_REQUIRED", "column" -> column.name)
+      case None if !table.isStreaming && spec.usesTime =>
+        throw WinopsErrors.analysis("WINOPS_TIME_REQUIRED", "policy" -> spec.policy.text)
+      case _ =>
+    }
+
+  /** The position of a row in its source comes back on a retry only if nothing was shuffled. */
+  private def checkOrderIsKnown(table: LogicalPlan, order: Seq[SortOrder]): Unit =
+    if (order.isEmpty) {
+      table.find(Exchanges.makesOne).foreach { node =>
+        throw WinopsErrors.analysis("WINOPS_ORDER_REQUIRED", "operator" -> node.nodeName)
+      }
+    }
+
+  private def checkNames(table: LogicalPlan): Unit = {
+    val taken = Keep.changeColumns(None).map(_.name)
+    table.output.map(_.name).find(name => taken.exists(SQLConf.get.resolver(_, name))).foreach {
+      name => throw WinopsErrors.analysis("WINOPS_COLUMN_CONFLICT", "column" -> name)
+    }
+  }
+
+  private def greatest(time: Attribute, table: LogicalPlan): Expression = {
+    val max = AggregateExpression(Max(time), Complete, isDistinct = false)
+    ScalarSubquery(Aggregate(Nil, Seq(Alias(max, "end")()), table))
+  }
+
+  private def warnOfCosts(spec: KeepSpec, group: Seq[Expression], table: LogicalPlan): Unit = {
+    if (group.isEmpty && warnedOfOneTask.compareAndSet(false, true)) {
+      logWarning(
+        "keep without PER, PARTITION BY or per= has one window for all rows and runs in one task.")
+    }
+    if (group.nonEmpty && table.isStreaming && spec.idleMillis.isEmpty && !spec.policy.usesTime &&
+      warnedOfGrowth.compareAndSet(false, true)) {
+      logWarning(
+        s"[${spec.policy.text}] holds every group for ever; idle= forgets groups that fall silent.")
+    }
+  }
+}
