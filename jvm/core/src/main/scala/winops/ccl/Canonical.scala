@@ -6,9 +6,9 @@ import winops.policy.Origin
 /** The one text of a clause: read again, it gives an equal policy. */
 private[ccl] object Canonical {
 
-  /** The clause with its keywords in upper case, its defaults left out and its names quoted where they
-    * are not plain. CCL has no word for the origin of an interval, so an origin other than the epoch
-    * is told in words that only people read.
+  /** The clause with its keywords in upper case, its defaults left out and its names quoted where
+    * they are not plain. CCL has no word for the origin of an interval, so an origin other than
+    * the epoch is told in words that only people read.
     */
   def text(keep: Keep, origin: Origin): String = keep match {
     case Keep.All => "KEEP ALL"

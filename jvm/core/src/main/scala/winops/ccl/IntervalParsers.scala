@@ -5,8 +5,8 @@ import java.math.MathContext
 import winops.dialect.{Constants, Expr, ExprParsers, Lexer, Limits, Names, Problem, Token}
 import winops.policy.{Category, Scope}
 
-/** CCL's intervals, as microseconds: sums of values with units, hours and minutes between colons, and
-  * both of them in quotes or in a parameter's text.
+/** CCL's intervals, as microseconds: sums of values with units, hours and minutes between colons,
+  * and both of them in quotes or in a parameter's text.
   *
   * CCL: an interval is positive and a whole number of microseconds, else `range`; each unit is
   * given once, else `duplicate-unit`; a value without a unit is `unit`.
@@ -31,7 +31,8 @@ private[ccl] trait IntervalParsers extends ExprParsers {
     val value = colons | expr("an interval") >> { first =>
       unit("a unit of time") >> { word =>
         (first, word.unit) match {
-          case (_: Expr.Number, TimeUnit.Day) => colonsAfter(Segment(first, word)) | rest(first, word)
+          case (_: Expr.Number, TimeUnit.Day) =>
+            colonsAfter(Segment(first, word)) | rest(first, word)
           case _ => rest(first, word)
         }
       }
@@ -40,13 +41,13 @@ private[ccl] trait IntervalParsers extends ExprParsers {
   }
 
   /** An interval in quotes. The places of its mistakes are those in the whole text. */
-  protected def inQuotes: Parser[Long] = accept(
-    "an interval in quotes",
-    { case quotes: Token.Literal => quotes }) >> { quotes =>
-    checked(run(content, IntervalParsers.lexer.tokens(text, quotes.offset + 1, quotes.end - 1)))
-  }
+  protected def inQuotes: Parser[Long] =
+    accept("an interval in quotes", { case quotes: Token.Literal => quotes }) >> { quotes =>
+      checked(run(content, IntervalParsers.lexer.tokens(text, quotes.offset + 1, quotes.end - 1)))
+    }
 
-  /** The interval that a parameter's text holds. The place of all its mistakes is the parameter. */
+  /** The interval that a parameter's text holds. The place of all its mistakes is the parameter.
+    */
   protected def inParameter(token: Token.Named, value: String): Parser[Long] = {
     val interval = new InParameter(value, scope).parse
     checked(interval.left.map { problem =>
@@ -69,7 +70,8 @@ private[ccl] trait IntervalParsers extends ExprParsers {
     rep(more) >> (others => checked(sum(Segment(first, unitOfFirst) +: others)))
   }
 
-  /** A unit of time; its absence is `unit`, unless something stands there that is no word at all. */
+  /** A unit of time; its absence is `unit`, unless something stands there that is no word at all.
+    */
   protected def unit(what: String): Parser[UnitWord] = {
     val wanted = s"$what: $UnitNames"
     unitWord | guard(wordOrEnd) ~> missing(Category.Unit, wanted) | expected(wanted)
@@ -114,7 +116,9 @@ private[ccl] trait IntervalParsers extends ExprParsers {
     segment.word.offset,
     s"expected each unit at most once; ${segment.word.unit.name} is here again")
 
-  /** In microseconds. The length of each part is bounded before they are added, so sums are exact. */
+  /** In microseconds. The length of each part is bounded before they are added, so sums are
+    * exact.
+    */
   private def valueOf(segment: Segment): Either[Problem, BigDecimal] =
     constants.decimal(segment.value).flatMap { value =>
       Either.cond(
@@ -131,7 +135,8 @@ private[ccl] trait IntervalParsers extends ExprParsers {
         _ <- below60(minutes, "minutes", minutesOffset)
         _ <- below60(secondsText, "seconds", minutesOffset + minutes.length + 1)
         _ <- Either.cond(
-          hours.length <= Limits.MaxDigits && Option(fraction).forall(_.length <= Limits.MaxDigits),
+          hours.length <= Limits.MaxDigits && Option(fraction).forall(
+            _.length <= Limits.MaxDigits),
           (),
           Problem(Category.Range, token.offset, Bounds))
       } yield {
@@ -148,7 +153,10 @@ private[ccl] trait IntervalParsers extends ExprParsers {
   }
 
   private def below60(digits: String, what: String, offset: Int): Either[Problem, Unit] =
-    Either.cond(digits.toInt < 60, (), Problem(Category.Range, offset, s"expected $what below 60"))
+    Either.cond(
+      digits.toInt < 60,
+      (),
+      Problem(Category.Range, offset, s"expected $what below 60"))
 
   private def micros(total: BigDecimal, offset: Int): Either[Problem, Long] =
     if (total.signum <= 0 || total > Limits.MaxMicros) {
@@ -169,13 +177,17 @@ private[ccl] object IntervalParsers {
 
   val UnitNames: String = TimeUnit.all.map(_.text(2).drop(2)).mkString(", ")
 
-  /** Numbers here are never rounded, or an interval finer than a microsecond could pass for a whole one. */
+  /** Numbers here are never rounded, or an interval finer than a microsecond could pass for a
+    * whole one.
+    */
   private def exact(digits: String): BigDecimal = BigDecimal(digits, MathContext.UNLIMITED)
 
   private val Zero = exact("0")
 
-  private val Bounds =
-    s"expected an interval above zero and of at most ${Limits.MaxMicros / TimeUnit.Day.micros} days"
+  private val Bounds = {
+    val days = Limits.MaxMicros / TimeUnit.Day.micros
+    s"expected an interval above zero and of at most $days days"
+  }
 
   private val Colons = """([0-9]+):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]+))?)?""".r
 

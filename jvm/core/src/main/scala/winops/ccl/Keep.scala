@@ -15,8 +15,9 @@ private[ccl] sealed trait Keep {
 
   /** The policy, whose periodic beat counts from `origin`.
     *
-    * CCL: rows enter as they arrive, and within a step the inserts stand before the deletes, which
-    * they have triggered. Groups do not change when rows leave because of time, but are kept.
+    * CCL: rows enter as they arrive, and within a step the inserts stand before the deletes,
+    * which they have triggered. Groups do not change when rows leave because of time, but are
+    * kept.
     */
   final def policy(origin: Origin): Policy = Policy(
     Group(per),
@@ -41,8 +42,8 @@ private[ccl] object Keep {
     override protected def leave(origin: Origin): Beat = Beat.Excess(slack)
   }
 
-  /** CCL: the row that would be one too many makes all older ones leave, and stays alone. So the row
-    * itself is the one that is kept, and the jump is a slack.
+  /** CCL: the row that would be one too many makes all older ones leave, and stays alone. So the
+    * row itself is the one that is kept, and the jump is a slack.
     */
   final case class EveryRows(rows: Long, per: Seq[String]) extends Keep {
     override protected def bound: Bound = Bound.MoreThan(1)

@@ -37,6 +37,8 @@ private[ccl] final class KeepParser(
     case Expr.Name(token) =>
       scope.parameters.get(token.name) match {
         case Some(Parameter.Text(value)) => byParameter(every, token, value)
+        // A forgotten parameter is told as one, not as a number without a unit.
+        case None => checked(constants.value(first)) >> (_ => byRowsOrUnit(every, first))
         case _ => byRowsOrUnit(every, first)
       }
     case _ => byRowsOrUnit(every, first)

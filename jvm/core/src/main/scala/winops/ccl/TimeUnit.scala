@@ -11,10 +11,7 @@ import winops.dialect.Names
   * @param short
   *   other spellings, in the singular, plurals included
   */
-private[ccl] sealed abstract class TimeUnit(
-    val name: String,
-    val micros: Long,
-    short: String*) {
+private[ccl] sealed abstract class TimeUnit(val name: String, val micros: Long, short: String*) {
   private val spellings = Set(name, s"${name}S") ++ short
 
   /** `1 MINUTE`, `30 MINUTES`. */

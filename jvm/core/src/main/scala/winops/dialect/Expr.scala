@@ -23,8 +23,8 @@ object Expr {
 
   final case class Parentheses(inner: Expr, offset: Int) extends Expr
 
-  /** Operators of the same rank, applied from the left. They are a list rather than a tree because
-    * a long sum would be a deep tree.
+  /** Operators of the same rank, applied from the left. They are a list rather than a tree
+    * because a long sum would be a deep tree.
     */
   final case class Chain(first: Expr, links: Seq[Link]) extends Expr {
     override def offset: Int = first.offset
@@ -51,7 +51,9 @@ trait ExprParsers extends TokenParsers {
     chain(chain(unary(depth, what), "*/"), "+-")
 
   private def chain(operand: Parser[Expr], operators: String): Parser[Expr] = {
-    val link = operator(operators) ~ operand ^^ { case symbol ~ right => Expr.Link(symbol, right) }
+    val link = operator(operators) ~ operand ^^ { case symbol ~ right =>
+      Expr.Link(symbol, right)
+    }
     operand ~ rep(link) ^^ {
       case first ~ Nil => first
       case first ~ links => Expr.Chain(first, links)

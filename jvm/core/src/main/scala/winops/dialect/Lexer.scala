@@ -1,6 +1,7 @@
 package winops.dialect
 
-/** Cuts a text into tokens, in time proportional to its length. Blanks, of any kind, only separate.
+/** Cuts a text into tokens, in time proportional to its length. Blanks, of any kind, only
+  * separate.
   *
   * @param symbols
   *   the characters that are tokens by themselves
@@ -43,7 +44,8 @@ final class Lexer(symbols: String, colons: Boolean) {
 
     def token(start: Int): Token = codePoint(start) match {
       case c if digit(c) => number(start)
-      case c if Names.starts(c) => Word(text.substring(start, skip(start, Names.continues)), start)
+      case c if Names.starts(c) =>
+        Word(text.substring(start, skip(start, Names.continues)), start)
       case '\'' => literal(start)
       case '"' | '`' => quoted(start)
       case c if symbols.indexOf(c) >= 0 => Symbol(c.toChar, start)

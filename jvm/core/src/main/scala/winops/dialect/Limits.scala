@@ -2,8 +2,8 @@ package winops.dialect
 
 import winops.policy.Category
 
-/** What the parsers agree to read. Texts may come from people who are not the submitter of the job,
-  * so none of them may cost memory, stack or time out of proportion.
+/** What the parsers agree to read. Texts may come from people who are not the submitter of the
+  * job, so none of them may cost memory, stack or time out of proportion.
   */
 object Limits {
 

@@ -9,7 +9,8 @@ object Names {
   /** Whether a name can go on with this code point without quotes. */
   def continues(codePoint: Int): Boolean = starts(codePoint) || Character.isDigit(codePoint)
 
-  /** The name so that no two names look alike: as it is if it is plain ASCII, else in backticks. */
+  /** The name so that no two names look alike: as it is if it is plain ASCII, else in backticks.
+    */
   def quoted(name: String): String = {
     def plain(c: Char) = c < 128 && continues(c.toInt)
     if (name.nonEmpty && starts(name.head.toInt) && name.forall(plain)) name
@@ -23,8 +24,8 @@ object Names {
     quoted(short.map(c => if (c.isControl) ' ' else c))
   }
 
-  /** A keyword in its one spelling. Only ASCII letters change, because the others have upper cases
-    * that are other letters in some languages.
+  /** A keyword in its one spelling. Only ASCII letters change, because the others have upper
+    * cases that are other letters in some languages.
     */
   def upper(word: String): String =
     word.map(c => if (c >= 'a' && c <= 'z') (c - 'a' + 'A').toChar else c)

@@ -1,6 +1,8 @@
 package winops.dialect
 
-/** A word of a text, with its place: `offset` is its first character, `end` the one after its last. */
+/** A word of a text, with its place: `offset` is its first character, `end` the one after its
+  * last.
+  */
 sealed trait Token {
   def offset: Int
   def end: Int

@@ -61,9 +61,10 @@ private final class Refusal(in: Reader[Token], val problem: Problem) extends Rea
 }
 
 private final class TokenReader(tokens: IndexedSeq[Token], index: Int) extends Reader[Token] {
-  override def first: Token = tokens(index)
+  // After the last token, its place still has to be known.
+  override def first: Token = tokens(math.min(index, tokens.length - 1))
   override def rest: TokenReader = if (atEnd) this else new TokenReader(tokens, index + 1)
-  override def atEnd: Boolean = index == tokens.length - 1
+  override def atEnd: Boolean = index == tokens.length
   override def pos: Position = TokenPosition(first.offset)
 }
 

@@ -17,8 +17,8 @@ object Value {
     */
   final case class Fraction(value: BigDecimal, source: Int) extends Value
 
-  /** The number as it is written in the text: a whole one must fit into 64 bits, another one into the
-    * digits and powers of ten of [[Limits]], else `range`.
+  /** The number as it is written in the text: a whole one must fit into 64 bits, another one into
+    * the digits and powers of ten of [[Limits]], else `range`.
     */
   def of(number: Token.Number): Either[Problem, Value] =
     if (number.isWhole) whole(BigInt(number.text), number.offset)
@@ -43,12 +43,12 @@ object Value {
     case Fraction(v, source) => Right(Fraction(-v, source))
   }
 
-  /** The value of `left operator right`, exact in all but the last digits of an endless quotient. Two
-    * whole numbers give a whole one, so their quotient is cut toward zero.
+  /** The value of `left operator right`, exact in all but the last digits of an endless quotient.
+    * Two whole numbers give a whole one, so their quotient is cut toward zero.
     *
     * @param operand
-    *   the place of `right`, which is to blame for a division by zero (`range`); the operator is to
-    *   blame for a result that is too large (`range`)
+    *   the place of `right`, which is to blame for a division by zero (`range`); the operator is
+    *   to blame for a result that is too large (`range`)
     */
   def applied(
       left: Value,
@@ -101,7 +101,7 @@ object Value {
     Problem(Category.Range, offset, "expected a whole number of at most 64 bits"))
 
   private def fraction(exact: Decimal, source: Int, offset: Int): Either[Problem, Value] = {
-    val power = exact.precision.toLong - exact.scale
+    val power = exact.precision.toLong - exact.scale - 1
     if (math.abs(power) > Limits.MaxExponent) {
       if (exact.signum == 0) Right(Fraction(BigDecimal(0), source)) else tooLong(offset)
     } else {
@@ -111,10 +111,9 @@ object Value {
     }
   }
 
-  private def tooLong(offset: Int): Either[Problem, Value] = Left(
-    Problem(
-      Category.Range,
-      offset,
-      s"expected a number of at most ${Limits.MaxDigits} digits, within 1e-${Limits.MaxExponent}" +
-        s" and 1e${Limits.MaxExponent}"))
+  private def tooLong(offset: Int): Either[Problem, Value] = Left(Problem(
+    Category.Range,
+    offset,
+    s"expected a number of at most ${Limits.MaxDigits} digits, within 1e-${Limits.MaxExponent}" +
+      s" and 1e${Limits.MaxExponent}"))
 }
