@@ -10,14 +10,19 @@ private[ccl] object Canonical {
     * they are not plain. CCL has no word for the origin of an interval, so an origin other than
     * the epoch is told in words that only people read.
     */
-  def text(keep: Keep, origin: Origin): String = keep match {
-    case Keep.All => "KEEP ALL"
-    case Keep.Rows(n, 1, per) => s"KEEP ${rows(n)}${columns(per)}"
-    case Keep.Rows(n, slack, per) => s"KEEP ${rows(n)} SLACK $slack${columns(per)}"
-    case Keep.EveryRows(n, per) => s"KEEP EVERY ${rows(n)}${columns(per)}"
-    case Keep.Interval(micros, per) => s"KEEP ${interval(micros)}${columns(per)}"
-    case Keep.EveryInterval(micros, per) =>
-      s"KEEP EVERY ${interval(micros)}${columns(per)}${counting(origin)}"
+  def text(keep: Keep, origin: Origin): String =
+    s"KEEP ${what(keep)}${columns(keep.per)}${counting(keep, origin)}"
+
+  /** The same without PER. */
+  def window(keep: Keep, origin: Origin): String = s"KEEP ${what(keep)}${counting(keep, origin)}"
+
+  private def what(keep: Keep): String = keep match {
+    case Keep.All => "ALL"
+    case Keep.Rows(n, 1, _) => rows(n)
+    case Keep.Rows(n, slack, _) => s"${rows(n)} SLACK $slack"
+    case Keep.EveryRows(n, _) => s"EVERY ${rows(n)}"
+    case Keep.Interval(micros, _) => interval(micros)
+    case Keep.EveryInterval(micros, _) => s"EVERY ${interval(micros)}"
   }
 
   private def rows(count: Long): String = if (count == 1) "1 ROW" else s"$count ROWS"
@@ -33,9 +38,10 @@ private[ccl] object Canonical {
   private def columns(per: Seq[String]): String =
     if (per.isEmpty) "" else per.map(Names.quoted).mkString(" PER (", ", ", ")")
 
-  private def counting(origin: Origin): String = origin match {
-    case Origin.epoch => ""
-    case Origin.At(millis) => s" ORIGIN ${TimeUnit.Millisecond.text(millis)}"
-    case Origin.FirstRow => " ORIGIN FIRST ROW"
+  private def counting(keep: Keep, origin: Origin): String = (keep, origin) match {
+    case (_: Keep.EveryInterval, Origin.At(millis)) if origin != Origin.epoch =>
+      s" ORIGIN ${TimeUnit.Millisecond.text(millis)}"
+    case (_: Keep.EveryInterval, Origin.FirstRow) => " ORIGIN FIRST ROW"
+    case _ => ""
   }
 }

@@ -26,7 +26,8 @@ private[ccl] sealed trait Keep {
     bound,
     Beats(enter = Beat.EachRow, leave = leave(origin), report = Beat.Never),
     Stream.InsertsThenDeletes,
-    Canonical.text(this, origin))
+    Canonical.text(this, origin),
+    Canonical.window(this, origin))
 }
 
 private[ccl] object Keep {

@@ -10,6 +10,16 @@ private[winops] object Bytes {
   private val longs: VarHandle =
     MethodHandles.byteArrayViewVarHandle(classOf[Array[Long]], ByteOrder.LITTLE_ENDIAN)
 
+  private val MaxArray = Int.MaxValue - 16
+
+  /** How long an array to take for so many bytes, with room for more. */
+  def roomFor(bytes: Long): Int = {
+    if (bytes > MaxArray) {
+      throw new IllegalArgumentException(s"$bytes bytes of rows do not fit in one array")
+    }
+    Math.min(bytes * 2, MaxArray.toLong).toInt
+  }
+
   def getInt(bytes: Array[Byte], at: Int): Int = ints.get(bytes, at)
   def putInt(bytes: Array[Byte], at: Int, value: Int): Unit = ints.set(bytes, at, value)
   def getLong(bytes: Array[Byte], at: Int): Long = longs.get(bytes, at)
@@ -59,14 +69,13 @@ final class ByteWriter {
     raw(source, 0, source.length)
   }
 
-  private def ensure(more: Int): Unit =
-    if (length + more > bytes.length) {
-      bytes = java.util.Arrays.copyOf(bytes, Math.max(bytes.length * 2, length + more))
-    }
+  private def ensure(more: Int): Unit = {
+    val needed = length.toLong + more
+    if (needed > bytes.length) bytes = java.util.Arrays.copyOf(bytes, Bytes.roomFor(needed))
+  }
 }
 
-/** Reads what a [[ByteWriter]] wrote; anything that does not fit is a
-  * [[CorruptStateException]].
+/** Reads what a [[ByteWriter]] wrote; anything that does not fit is a [[CorruptStateException]].
   */
 final class ByteReader(val bytes: Array[Byte]) {
   private var next = 0
@@ -117,6 +126,10 @@ final class ByteReader(val bytes: Array[Byte]) {
     next += size
     java.util.Arrays.copyOfRange(bytes, next - size, next)
   }
+
+  /** Ends the reading: nothing may be left. */
+  def finish(): Unit =
+    if (remaining != 0) throw new CorruptStateException(s"$remaining stored bytes are left over")
 
   def skip(length: Int): Unit = {
     need(length)

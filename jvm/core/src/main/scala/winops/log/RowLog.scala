@@ -2,12 +2,13 @@ package winops.log
 
 import winops.window.Rows
 
-/** The rows of one group in arrival order: appended at the end, released from the front, and found
-  * by ordinal in constant time.
+/** The rows of one group in arrival order: appended at the end, released from the front, and
+  * found by ordinal in constant time.
   *
-  * The newest rows are in an open buffer. Older ones, when there are many, are sealed into segments
-  * of [[RowLog.SegmentRows]] rows that are written once and removed once, so that a row costs the
-  * same in a window of ten rows and of a million. Segment number is ordinal / rows per segment.
+  * The newest rows are in an open buffer. Older ones, when there are many, are sealed into
+  * segments of [[RowLog.SegmentRows]] rows that are written once and removed once, so that a row
+  * costs the same in a window of ten rows and of a million. Segment number is ordinal / rows per
+  * segment.
   *
   * An instance is reused from group to group: [[restore]] or [[clear]] starts the next one.
   *
@@ -68,8 +69,8 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
       Bytes.getLong(bytesFound, positionFound + 4)
     } else 0L
 
-  /** Finds a row; [[rowBytes]], [[rowPosition]] and [[rowLength]] then tell where it is, until the
-    * next call to any method of the log.
+  /** Finds a row; [[rowBytes]], [[rowPosition]] and [[rowLength]] then tell where it is, until
+    * the next call to any method of the log.
     */
   def find(ordinal: Long): Unit =
     if (ordinal >= openFirst) {
@@ -110,7 +111,8 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
     restart(0L)
   }
 
-  /** Seals what is too much for the open buffer and writes the rest, with what finds the sealed. */
+  /** Seals what is too much for the open buffer and writes the rest, with what finds the sealed.
+    */
   def save(out: ByteWriter): Unit = {
     dropReleased()
     while (endOrdinal - openFirst > MaxInlineRows) sealOldest()
@@ -134,7 +136,7 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
     restart(first)
     openFirst = openFrom
     endOrdinal = end
-    if (open.length < length) open = new Array[Byte](roomFor(length.toLong))
+    if (open.length < length) open = new Array[Byte](Bytes.roomFor(length.toLong))
     System.arraycopy(in.bytes, in.position, open, 0, length)
     in.skip(length)
     openEnd = length
@@ -164,7 +166,7 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
   private def makeRoomForBytes(length: Int): Unit = {
     dropReleased()
     val needed = openEnd.toLong + entryHeader + length
-    if (needed > open.length / 2) open = java.util.Arrays.copyOf(open, roomFor(needed))
+    if (needed > open.length / 2) open = java.util.Arrays.copyOf(open, Bytes.roomFor(needed))
   }
 
   /** Moves the rows that are still needed to the start of the open buffer. */
@@ -251,12 +253,4 @@ object RowLog {
   private val SegmentVersion: Byte = 1
   private val SegmentHeader = 5
   private val NoSegment = -1L
-  private val MaxArray = Int.MaxValue - 16
-
-  private def roomFor(bytes: Long): Int = {
-    if (bytes > MaxArray) {
-      throw new IllegalArgumentException(s"$bytes bytes of rows do not fit in one buffer")
-    }
-    Math.min(bytes * 2, MaxArray.toLong).toInt
-  }
 }

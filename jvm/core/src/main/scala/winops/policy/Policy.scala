@@ -2,8 +2,8 @@ package winops.policy
 
 /** A retention policy: which rows of a stream are still remembered, and what is told of it.
   *
-  * Every window of every dialect is a combination of these six pieces, and the machine knows nothing
-  * but them: a named window is a line in a table, never a class.
+  * Every window of every dialect is a combination of these six pieces, and the machine knows
+  * nothing but them: a named window is a line in a table, never a class.
   *
   * @param group
   *   which rows share one window
@@ -18,8 +18,11 @@ package winops.policy
   * @param stream
   *   which changes are told, and in which order within a step
   * @param text
-  *   the policy as its dialect writes it, parameters filled in, keywords in one spelling: equal texts
-  *   mean equal policies, so this is what a checkpoint remembers and what EXPLAIN shows
+  *   the policy as its dialect writes it, parameters filled in, keywords in one spelling: what
+  *   EXPLAIN shows
+  * @param window
+  *   the text without its group, which can be given elsewhere too: equal windows over equal
+  *   groups mean equal policies, so this is what a checkpoint remembers
   */
 final case class Policy(
     group: Group,
@@ -28,7 +31,8 @@ final case class Policy(
     bound: Bound,
     beats: Beats,
     stream: Stream,
-    text: String) {
+    text: String,
+    window: String) {
 
   /** Whether rows leave because of time alone, so that the machine needs a clock. */
   def usesTime: Boolean = bound.usesTime || beats.usesTime

@@ -45,7 +45,8 @@ object PolicyError {
   private val ContextChars = 60
 }
 
-/** The kinds of mistakes in a policy's text; `name` is how error conditions and tests spell it. */
+/** The kinds of mistakes in a policy's text; `name` is how error conditions and tests spell it.
+  */
 sealed abstract class Category(val name: String)
 
 object Category {

@@ -2,8 +2,8 @@ package winops.window
 
 /** The changes that a machine has made and nobody has read yet, first in, first out.
   *
-  * A deletion of consecutive rows is one entry however many rows it removes. Reading gives one row
-  * at a time: [[next]], then the fields of the change.
+  * A deletion of consecutive rows is one entry however many rows it removes. Reading gives one
+  * row at a time: [[next]], then the fields of the change.
   */
 final class ChangeQueue {
   import ChangeQueue._
@@ -25,8 +25,15 @@ final class ChangeQueue {
     tail = 0
   }
 
-  /** Adds the rows from `from` until `until`, of which the first has sequence number `sequence`. */
-  def add(isInsert: Boolean, from: Long, until: Long, at: Long, step: Long, sequence: Long): Unit = {
+  /** Adds the rows from `from` until `until`, of which the first has sequence number `sequence`.
+    */
+  def add(
+      isInsert: Boolean,
+      from: Long,
+      until: Long,
+      at: Long,
+      step: Long,
+      sequence: Long): Unit = {
     if (tail == entries.length) makeRoom()
     entries(tail) = if (isInsert) 1L else 0L
     entries(tail + 1) = from

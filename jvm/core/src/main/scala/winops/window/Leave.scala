@@ -1,12 +1,13 @@
 package winops.window
 
 import winops.log.{ByteReader, ByteWriter}
-import winops.policy.{Beat, Bound, Origin, Policy}
+import winops.policy.{Admit, Beat, Beats, Bound, Order, Origin, Policy, Stream}
 
 /** The hook that applies the bound: which of the oldest rows go, and when. */
 private[window] sealed abstract class Leave {
 
-  /** The first instant at which rows leave though none arrives; [[Machine.Never]] if none does. */
+  /** The first instant at which rows leave though none arrives; [[Machine.Never]] if none does.
+    */
   def due(window: Machine): Long = Machine.Never
 
   /** What the arrival of the newest row, at `at`, makes leave. */
@@ -22,16 +23,35 @@ private[window] sealed abstract class Leave {
 }
 
 private[window] object Leave {
-  def of(policy: Policy): Leave = (policy.bound, policy.beats.leave) match {
+
+  /** The hook of a policy; a combination of pieces that no window has is refused. */
+  def of(policy: Policy): Leave = policy match {
+    case Policy(
+          _,
+          Admit.All,
+          Order.Arrival,
+          bound,
+          Beats(Beat.EachRow, leave, Beat.Never),
+          Stream.InsertsThenDeletes,
+          _,
+          _) =>
+      of(bound, leave)
+    case _ => refused(policy)
+  }
+
+  private def of(bound: Bound, leave: Beat): Leave = (bound, leave) match {
     case (Bound.Unbounded, Beat.Never) => NothingLeaves
     case (Bound.MoreThan(rows), Beat.Excess(excess)) => new OldestInExcess(rows, excess)
     case (Bound.AgeReached(micros), Beat.WhenDue) => new OldestWhenDue(micros)
     case (Bound.Everything, Beat.Period(micros, Origin.At(millis))) =>
-      new AllAtPeriod(micros, Some(millis))
-    case (Bound.Everything, Beat.Period(micros, Origin.FirstRow)) => new AllAtPeriod(micros, None)
-    case (bound, beat) =>
-      throw new IllegalArgumentException(s"no window has the bound $bound with the beat $beat")
+      new AllAtPeriod(micros, millis)
+    case (Bound.Everything, Beat.Period(micros, Origin.FirstRow)) =>
+      new AllAtPeriodFromFirstRow(micros)
+    case other => refused(other)
   }
+
+  private def refused(what: Any): Nothing =
+    throw new IllegalArgumentException(s"no window has the pieces $what")
 }
 
 private case object NothingLeaves extends Leave
@@ -39,7 +59,7 @@ private case object NothingLeaves extends Leave
 /** When the window holds `excess` rows more than `rows`, that many of the oldest leave. */
 private final class OldestInExcess(rows: Long, excess: Long) extends Leave {
   override def afterRow(window: Machine, at: Long): Unit =
-    if (window.size == rows + excess) window.removeOldest(excess, at)
+    if (window.size >= rows + excess) window.removeOldest(window.size - rows, at)
 }
 
 /** Each row leaves when it is `micros` old: age equal to the interval is out. */
@@ -56,19 +76,10 @@ private final class OldestWhenDue(micros: Long) extends Leave {
   }
 }
 
-/** Every row leaves at the end of the interval it arrived in; intervals are `micros` long and count
-  * from `origin`, or from the group's first row.
+/** Every row leaves at the end of the interval it arrived in; intervals are `micros` long and
+  * count from `anchor`, in milliseconds.
   */
-private final class AllAtPeriod(micros: Long, origin: Option[Long]) extends Leave {
-  private var anchor = 0L
-  private var anchored = false
-
-  override def afterRow(window: Machine, at: Long): Unit =
-    if (!anchored) {
-      anchor = origin.getOrElse(at)
-      anchored = true
-    }
-
+private class AllAtPeriod(micros: Long, protected var anchor: Long) extends Leave {
   override def due(window: Machine): Long =
     if (window.size == 0) Machine.Never
     else {
@@ -78,6 +89,17 @@ private final class AllAtPeriod(micros: Long, origin: Option[Long]) extends Leav
     }
 
   override def atDue(window: Machine, due: Long): Unit = window.removeOldest(window.size, due)
+}
+
+/** As [[AllAtPeriod]], but intervals count from the first row that the group ever had. */
+private final class AllAtPeriodFromFirstRow(micros: Long) extends AllAtPeriod(micros, 0L) {
+  private var anchored = false
+
+  override def afterRow(window: Machine, at: Long): Unit =
+    if (!anchored) {
+      anchor = at
+      anchored = true
+    }
 
   override def clear(): Unit = anchored = false
 

@@ -58,24 +58,33 @@ final class Machine(policy: Policy, idleMillis: Long, rows: Rows, changes: Chang
   /** Moves the clock to `instant`, if it is not there yet, and fires all that is due by then,
     * earliest first. What is due at the instant itself fires: time goes before rows.
     */
-  def advance(instant: Long): Unit = {
-    var due = nextDue
-    while (due <= instant) {
+  def advance(instant: Long): Unit = while (fireNext(instant)) {}
+
+  /** The next piece of [[advance]]: fires what is due first, if it is due by `instant`; false,
+    * with the clock at the instant, when nothing is.
+    */
+  def fireNext(instant: Long): Boolean = {
+    val due = nextDue
+    val fires = due <= instant
+    if (fires) {
       if (leave.due(this) == due) {
         leave.atDue(this, due)
         steps += 1
       } else forget(due)
-      due = nextDue
-    }
-    if (instant > clock) clock = instant
+    } else reach(instant)
+    fires
   }
 
-  /** When a row that is stamped with `instant` arrives: then, or now if its group's clock is later.
-    * The clock never goes back, and no row is lost for being late.
+  /** Moves the clock to `instant`, by which nothing was due that has not been fired. */
+  def reach(instant: Long): Unit = if (instant > clock) clock = instant
+
+  /** When a row that is stamped with `instant` arrives: then, or now if its group's clock is
+    * later. The clock never goes back, and no row is lost for being late.
     */
   def arrivalAt(instant: Long): Long = Math.max(instant, clock)
 
-  /** Takes in the newest of `rows`, which arrived at `at`, where [[advance]] has moved the clock. */
+  /** Takes in the newest of `rows`, which arrived at `at`, where [[advance]] has moved the clock.
+    */
   def arrive(at: Long): Unit = {
     alive = true
     lastArrival = at
@@ -123,7 +132,8 @@ final class Machine(policy: Policy, idleMillis: Long, rows: Rows, changes: Chang
   }
 
   private def idleDue: Long =
-    if (idleMillis == Never) Never else lastArrival + idleMillis
+    // A time that was set shorter since may have been over before now; it is told now.
+    if (idleMillis == Never) Never else Math.max(lastArrival + idleMillis, clock)
 
   private def forget(due: Long): Unit = {
     if (size > 0) removeOldest(size, due)

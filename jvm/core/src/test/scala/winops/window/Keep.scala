@@ -15,9 +15,10 @@ sealed trait Keep {
       Admit.All,
       Order.Arrival,
       bound,
-      Beats(Beat.EachRow, leave, Beat.EachRow),
+      Beats(Beat.EachRow, leave, Beat.Never),
       Stream.InsertsThenDeletes,
-      toString)
+      text = toString,
+      window = toString)
   }
 
   protected def pieces: (Bound, Beat)

@@ -15,7 +15,8 @@ final class Arguments(expressions: Seq[Expression]) {
   private val (positional, named) = expressions.span(!_.isInstanceOf[NamedArgumentExpression])
 
   private val byName: Map[String, Expression] = named.map {
-    case NamedArgumentExpression(name, value) if Names.contains(lower(name)) => lower(name) -> value
+    case NamedArgumentExpression(name, value) if Names.contains(lower(name)) =>
+      lower(name) -> value
     case NamedArgumentExpression(name, _) =>
       throw WinopsErrors.argument("UNKNOWN", name, Names.mkString(", "))
     case other =>
@@ -29,7 +30,10 @@ final class Arguments(expressions: Seq[Expression]) {
   }
 
   if (positional.size > 2) {
-    throw WinopsErrors.argument("UNKNOWN", positional(2).sql, "a table, a policy, named arguments")
+    throw WinopsErrors.argument(
+      "UNKNOWN",
+      positional(2).sql,
+      "a table, a policy, named arguments")
   }
 
   val table: FunctionTableSubqueryArgumentExpression = positional.headOption match {
@@ -46,7 +50,10 @@ final class Arguments(expressions: Seq[Expression]) {
   def oneOf[A](name: String, choices: Seq[A])(nameOf: A => String): Option[A] =
     text(name).map { given =>
       choices.find(nameOf(_) == lower(given)).getOrElse {
-        throw WinopsErrors.argument("VALUE", name, choices.map(nameOf).mkString("'", "' or '", "'"))
+        throw WinopsErrors.argument(
+          "VALUE",
+          name,
+          choices.map(nameOf).mkString("'", "' or '", "'"))
       }
     }
 
@@ -57,15 +64,16 @@ final class Arguments(expressions: Seq[Expression]) {
   }
 
   /** A text or a whole number. */
-  def textOrLong(name: String): Option[Either[String, Long]] = byName.get(name).map { expression =>
-    value(name, expression) match {
-      case (text: UTF8String, _: StringType) => Left(text.toString)
-      case other =>
-        whole(other).toRight("").left.map { _ =>
-          throw WinopsErrors.argument("VALUE", name, "a text or a whole number")
-        }
+  def textOrLong(name: String): Option[Either[String, Long]] =
+    byName.get(name).map { expression =>
+      value(name, expression) match {
+        case (text: UTF8String, _: StringType) => Left(text.toString)
+        case other =>
+          whole(other).toRight("").left.map { _ =>
+            throw WinopsErrors.argument("VALUE", name, "a text or a whole number")
+          }
+      }
     }
-  }
 
   def parameters(name: String): Map[String, Parameter] =
     byName.get(name).fold(Map.empty[String, Parameter])(Arguments.parameters(name, _))

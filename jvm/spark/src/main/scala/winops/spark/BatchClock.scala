@@ -11,11 +11,7 @@ package winops.spark
   * @param stamp
   *   when rows arrive that have no time column; none on a table, where nothing says when
   */
-final case class BatchClock(
-    lateBefore: Long,
-    releaseBefore: Long,
-    now: Long,
-    stamp: Option[Long])
+final case class BatchClock(lateBefore: Long, releaseBefore: Long, now: Long, stamp: Option[Long])
 
 object BatchClock {
 

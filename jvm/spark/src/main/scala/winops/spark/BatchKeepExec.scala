@@ -14,10 +14,7 @@ import winops.window.Clock
   * @param end
   *   the greatest event time of all rows, at which time stops
   */
-final case class BatchKeepExec(
-    plan: KeepPlan,
-    end: Option[Expression],
-    child: SparkPlan)
+final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: SparkPlan)
     extends UnaryExecNode {
   override def nodeName: String = "Keep"
   override def output: Seq[Attribute] = plan.output
@@ -30,6 +27,8 @@ final case class BatchKeepExec(
   override def requiredChildOrdering: Seq[Seq[SortOrder]] = plan.inputOrder :: Nil
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def simpleString(maxFields: Int): String = plan.simpleString
+
+  override def verboseStringWithOperatorId(): String = plan.verboseString(formattedNodeName)
 
   override protected def withNewChildInternal(newChild: SparkPlan): BatchKeepExec =
     copy(child = newChild)

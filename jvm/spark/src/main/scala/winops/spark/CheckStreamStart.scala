@@ -8,8 +8,8 @@ import org.apache.spark.sql.streaming.OutputMode
 
 /** Refuses, before a query starts, what its sink and trigger ask of a [[Keep]] that it cannot do.
   *
-  * Spark's own checks know no foreign operator. They run while the statement that starts a query is
-  * resolved; this rule runs in the batch before.
+  * Spark's own checks know no foreign operator. They run while the statement that starts a query
+  * is resolved; this rule runs in the batch before.
   */
 object CheckStreamStart extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {

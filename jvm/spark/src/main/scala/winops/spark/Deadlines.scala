@@ -5,15 +5,15 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-import winops.log.{ByteReader, ByteWriter, Segments}
+import winops.log.{ByteReader, ByteWriter, CorruptStateException, Segments}
 import winops.window.Machine
 
 /** Which groups of a partition have something to do though they receive no rows, and when.
   *
-  * A timing wheel kept in the state store: groups are gathered into buckets by their due time, narrow
-  * ones for what is near and wide ones for what is far, so that there are few. A group enters once
-  * and stays until its time has come, even if it is given other work; then it is looked at, and
-  * enters again. A bucket is read only when something in it may be due.
+  * A timing wheel kept in the state store: groups are gathered into buckets by their due time,
+  * narrow ones for what is near and wide ones for what is far, so that there are few. A group
+  * enters once and stays until its time has come, even if it is given other work; then it is
+  * looked at, and enters again. A bucket is read only when something in it may be due.
   *
   * @param slots
   *   keeps the entries of the buckets, under numbers from 1
@@ -45,7 +45,10 @@ final class Deadlines(slots: Segments, width: Int) {
     buckets.filter { case (_, bucket) => bucket.firstDue <= now }.keys.toSeq.foreach { start =>
       val bucket = buckets.remove(start).get
       bucket.slots.foreach { slot =>
-        val entries = new ByteReader(slots.get(slot))
+        val bytes = slots.get(slot)
+        if (bytes == null)
+          throw new CorruptStateException(s"slot $slot of the deadlines is missing")
+        val entries = new ByteReader(bytes)
         while (entries.remaining > 0) {
           val at = entries.number()
           val key = keyOf(entries.block())
@@ -84,7 +87,7 @@ final class Deadlines(slots: Segments, width: Int) {
     val fresh = bucket.fresh.toArray
     val last = bucket.slots.lastOption.map(slot => slot -> slots.get(slot))
     last match {
-      case Some((slot, entries)) if entries.length + fresh.length <= SlotBytes =>
+      case Some((slot, entries)) if entries.length + fresh.length <= FullSlotBytes =>
         slots.put(slot, entries ++ fresh)
       case _ =>
         slots.put(nextSlot, fresh)
@@ -103,11 +106,17 @@ final class Deadlines(slots: Segments, width: Int) {
 }
 
 object Deadlines {
-  private val SlotBytes = 1 << 14
+
+  /** A slot that is shorter is added to; how long it then is depends on how much there is to add.
+    */
+  private val FullSlotBytes = 1 << 14
 
   /** Buckets become as wide as an eighth of the time until they are due. */
   private val BucketsPerDoubling = 8L
 
+  /** Groups whose due times are near each other: the first of these times, the slots that hold
+    * groups already, and those that came since.
+    */
   private final class Bucket {
     var firstDue: Long = Machine.Never
     val slots: mutable.ArrayBuffer[Long] = mutable.ArrayBuffer.empty

@@ -16,15 +16,17 @@ object VersionFunction extends (Seq[Expression] => Expression) {
     else throw WinopsErrors.argument("UNKNOWN", arguments.head.sql, "no arguments")
 }
 
-/** `winops_warnings(policy, params, columns, group, key)`: what is allowed in a policy over rows with
-  * `columns` and a primary `key`, but hardly meant; `group` are the columns given outside it.
+/** `winops_warnings(policy, params, columns, group, key)`: what is allowed in a policy over rows
+  * with `columns` and a primary `key`, but hardly meant; `group` are the columns given outside
+  * it.
   */
 object WarningsFunction extends (Seq[Expression] => Expression) {
   val Name = "winops_warnings"
 
   override def apply(arguments: Seq[Expression]): Expression = arguments match {
     case Seq(policy, parameters, columns, group, key)
-        if arguments.forall(_.foldable) && policy.dataType.isInstanceOf[StringType] &&
+        if arguments.forall(_.foldable) && policy.eval() != null && policy.dataType
+          .isInstanceOf[StringType] &&
           Seq(columns, group, key).forall(_.dataType.isInstanceOf[ArrayType]) =>
       val scope = Scope(Arguments.parameters("params", parameters), strings(columns))
       val named = Ccl.parse(policy.eval().toString, scope).fold(_ => Nil, _.group.columns)

@@ -3,8 +3,8 @@ package winops.spark
 import winops.log.{ByteReader, ByteWriter, RowLog}
 import winops.window.{ChangeQueue, Clock, Machine}
 
-/** All that is known of one group: its window and machine, the rows that wait, and what it has been
-  * entered for. An instance is reused from group to group.
+/** All that is known of one group: its window and machine, the rows that wait, and what it has
+  * been entered for. An instance is reused from group to group.
   */
 final class GroupState(spec: KeepSpec, store: GroupStore, changes: ChangeQueue) {
   val window = new RowLog(store.windowSegments, withArrival = spec.policy.usesTime)
@@ -14,6 +14,9 @@ final class GroupState(spec: KeepSpec, store: GroupStore, changes: ChangeQueue) 
 
   /** The earliest time, in microseconds, of a row that waits. */
   var firstWaiting: Long = Long.MaxValue
+
+  /** Whether the rows that wait are in the order in which they will be applied. */
+  var waitingInOrder: Boolean = true
 
   /** The greatest value of the order columns that was applied; empty before the first. */
   var lastOrder: Array[Byte] = GroupState.NoOrder
@@ -38,6 +41,7 @@ final class GroupState(spec: KeepSpec, store: GroupStore, changes: ChangeQueue) 
     waiting.clear()
     machine.clear()
     firstWaiting = Long.MaxValue
+    waitingInOrder = true
     lastOrder = GroupState.NoOrder
     enteredDue = Machine.Never
   }
@@ -46,8 +50,11 @@ final class GroupState(spec: KeepSpec, store: GroupStore, changes: ChangeQueue) 
     out.byte(StateFormat.Version)
     out.number(enteredDue)
     out.block(lastOrder)
-    out.number(firstWaiting)
-    if (spec.rowsWait) waiting.save(out)
+    if (spec.rowsWait) {
+      out.number(firstWaiting)
+      out.byte(if (waitingInOrder) 1 else 0)
+      waiting.save(out)
+    }
     window.save(out)
     machine.save(out)
   }
@@ -56,10 +63,14 @@ final class GroupState(spec: KeepSpec, store: GroupStore, changes: ChangeQueue) 
     StateFormat.checkVersion(in)
     enteredDue = in.number()
     lastOrder = in.block()
-    firstWaiting = in.number()
-    if (spec.rowsWait) waiting.restore(in) else waiting.clear()
+    if (spec.rowsWait) {
+      firstWaiting = in.number()
+      waitingInOrder = in.byte() == 1
+      waiting.restore(in)
+    } else waiting.clear()
     window.restore(in)
     machine.restore(in, window.first)
+    in.finish()
   }
 }
 

@@ -7,7 +7,8 @@ import winops.log.{ByteReader, ByteWriter, HeapSegments, Segments}
 /** Where the groups of a task are between its batches. One group is open at a time. */
 trait GroupStore {
 
-  /** Takes up a group; null if nothing is remembered of it. */
+  /** Takes up a group; null if nothing is remembered of it. The key is held until the next one.
+    */
   def open(key: UnsafeRow): ByteReader
 
   /** Sealed rows of the open group that are in its window. */

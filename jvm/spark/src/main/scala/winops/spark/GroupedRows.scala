@@ -4,11 +4,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, SortOrder, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.Ascending
 
-/** The rows of one task, group after group, and in each group in the order in which they are to be
-  * applied.
+/** The rows of one task, group after group, and in each group in the order in which they are to
+  * be applied.
   *
-  * The input brings equal hashes of the keys together and no more. A run of equal hashes is put in
-  * order here: nearly always it is one group that is in order already.
+  * The input brings equal hashes of the keys together and no more. A run of equal hashes is put
+  * in order here: nearly always it is one group that is in order already.
   */
 trait GroupedRows {
 
@@ -51,10 +51,7 @@ private final class OneGroup(rows: Iterator[UnsafeRow]) extends GroupedRows {
   override def next(): UnsafeRow = rows.next()
 }
 
-private final class HashedGroups(
-    plan: KeepPlan,
-    input: Seq[Attribute],
-    rows: Iterator[UnsafeRow])
+private final class HashedGroups(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[UnsafeRow])
     extends GroupedRows {
   private val keyOf = UnsafeProjection.create(plan.keys, input)
   private val hashOf = {

@@ -34,7 +34,7 @@ final case class Keep(
   /** Every column is stored, so none may be pruned away below. */
   override lazy val references: AttributeSet = child.outputSet
 
-  override def simpleString(maxFields: Int): String = Keep.describe(spec, group, order, time)
+  override def simpleString(maxFields: Int): String = Keep.describe(spec, time)
 
   override protected def withNewChildInternal(newChild: LogicalPlan): Keep =
     copy(child = newChild)
@@ -61,7 +61,8 @@ object Keep {
       AttributeReference(ChangeSeq, LongType, nullable = false)())
   }
 
-  /** A row that is deleted has an old time by nature, so its own column is no event time below. */
+  /** A row that is deleted has an old time by nature, so its own column is no event time below.
+    */
   def withoutWatermark(attribute: Attribute): Attribute =
     if (attribute.metadata.contains(EventTimeWatermark.delayKey)) {
       attribute.withMetadata(
@@ -72,18 +73,16 @@ object Keep {
     } else attribute
 
   /** One line of EXPLAIN: the policy as it was meant, then how it is run. */
-  def describe(
-      spec: KeepSpec,
-      group: Seq[Expression],
-      order: Seq[SortOrder],
-      time: Option[Attribute]): String = {
+  def describe(spec: KeepSpec, time: Option[Attribute]): String = {
     val parts = Seq(
       Some(s"[${spec.policy.text}]"),
-      Option.when(group.nonEmpty)(group.map(sql).mkString("per [", ", ", "]")),
-      Option.when(group.isEmpty)("in one task"),
-      Option.when(order.nonEmpty)(order.map(sql).mkString("order by [", ", ", "]")),
+      Option.when(spec.group.nonEmpty)(spec.group.mkString("per [", ", ", "]")),
+      Option.when(spec.group.isEmpty)("in one task"),
+      Option.when(spec.order.nonEmpty)(spec.order.mkString("order by [", ", ", "]")),
       time.map(t => s"time [${t.name}] applied by ${spec.application.fold("")(_.name)}"),
+      Option.when(spec.dropNullTime)("rows without a time dropped"),
       spec.idleMillis.map(millis => s"idle [$millis ms]"),
+      Option.when(spec.maxRows != KeepSpec.DefaultMaxRows)(s"at most ${spec.maxRows} rows"),
       Option.when(spec.output == Output.Rows)("retained rows"))
     parts.flatten.mkString("Keep ", ", ", "")
   }

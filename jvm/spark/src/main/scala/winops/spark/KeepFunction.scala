@@ -10,6 +10,7 @@ object KeepFunction extends (Seq[Expression] => LogicalPlan) {
   val Name = "keep"
 
   override def apply(expressions: Seq[Expression]): LogicalPlan = {
+    SparkVersion.check()
     val arguments = new Arguments(expressions)
     val table = arguments.table
     val named = table.partitionByExpressions ++ table.orderByExpressions
@@ -18,11 +19,7 @@ object KeepFunction extends (Seq[Expression] => LogicalPlan) {
         throw WinopsErrors.unknownColumn(column.name, table.plan.output)
       }
     }
-    UnresolvedKeep(
-      arguments,
-      table.partitionByExpressions,
-      table.orderByExpressions,
-      table.plan)
+    UnresolvedKeep(arguments, table.partitionByExpressions, table.orderByExpressions, table.plan)
   }
 }
 

@@ -2,8 +2,8 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions._
 
-/** What the stream's and the table's operator share: a [[Keep]] whose group is attributes, over rows
-  * that carry what groups and orders them.
+/** What the stream's and the table's operator share: a [[Keep]] whose group is attributes, over
+  * rows that carry what groups and orders them.
   *
   * @param keys
   *   the group, among the input's attributes
@@ -30,8 +30,8 @@ final case class KeepPlan(
   /** The order of the rows of one batch, in which there are no ties. */
   def arrival: Seq[SortOrder] = stamp :+ SortOrder(position, Ascending)
 
-  /** The order that a task's input needs. With keys it is that of a hash of them, which sorts as one
-    * 64-bit number; the rows of a group are then put in order by themselves.
+  /** The order that a task's input needs. With keys it is that of a hash of them, which sorts as
+    * one 64-bit number; the rows of a group are then put in order by themselves.
     */
   def inputOrder: Seq[SortOrder] =
     if (keys.isEmpty) arrival else Seq(SortOrder(KeepPlan.hash(keys), Ascending))
@@ -39,7 +39,10 @@ final case class KeepPlan(
   /** The place of the time column in a row of the content, or -1. */
   def timeOrdinal: Int = time.fold(-1)(t => content.indexWhere(_.exprId == t.exprId))
 
-  def simpleString: String = Keep.describe(spec, keys, order, time)
+  /** For EXPLAIN FORMATTED, under the node's name. */
+  def verboseString(name: String): String = s"$name\n$simpleString\n"
+
+  def simpleString: String = Keep.describe(spec, time)
 }
 
 object KeepPlan {

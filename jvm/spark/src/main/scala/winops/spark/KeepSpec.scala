@@ -30,6 +30,10 @@ object Output {
   *
   * @param dialect
   *   the language the policy was written in
+  * @param group
+  *   the expressions that group the rows, as they were written
+  * @param order
+  *   the expressions that order the rows of a group, as they were written
   * @param application
   *   how event times are applied; none without a time column
   * @param idleMillis
@@ -42,6 +46,8 @@ object Output {
 final case class KeepSpec(
     dialect: String,
     policy: Policy,
+    group: Seq[String],
+    order: Seq[String],
     application: Option[Application],
     idleMillis: Option[Long],
     maxRows: Long,

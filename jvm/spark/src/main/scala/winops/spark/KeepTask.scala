@@ -6,8 +6,8 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.window.{ChangeQueue, Clock, Machine}
 
-/** Runs a `keep` over the rows of one task: one group after the other, first those that rows came for
-  * and then those that are due, and gives what comes out, row by row.
+/** Runs a `keep` over the rows of one task: one group after the other, first those that rows came
+  * for and then those that are due, and gives what comes out, row by row.
   *
   * Streams and tables differ in `store`, `agenda` and `clock`, and in nothing else.
   */
@@ -36,6 +36,8 @@ final class KeepTask(
   private var stage: Stage = Between
   private var key: UnsafeRow = _
   private var wasRemembered = false
+  private var arriving: UnsafeRow = _
+  private var target = 0L
   private var sizeBefore = 0L
   private var inserted = 0L
   private var deleted = 0L
@@ -45,12 +47,16 @@ final class KeepTask(
   private val joined = new JoinedRow(change, content)
   private val outputOf = {
     val columns = plan.output.zipWithIndex
-    UnsafeProjection.create(columns.map { case (a, i) => BoundReference(i, a.dataType, a.nullable) })
+    UnsafeProjection.create(columns.map { case (a, i) =>
+      BoundReference(i, a.dataType, a.nullable)
+    })
   }
   private val hasTime = plan.time.isDefined || clock.stamp.isDefined
 
   override def hasNext: Boolean = {
-    while (changes.isEmpty && stage != Done) work()
+    if (changes.isEmpty && stage != Done) StateFormat.reading {
+      while (changes.isEmpty && stage != Done) work()
+    }
     !changes.isEmpty
   }
 
@@ -79,7 +85,13 @@ final class KeepTask(
       }
     case Arriving =>
       release()
-      if (arrivals.hasNext) arrive(arrivals.next()) else endOfGroup()
+      if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
+    case Advancing =>
+      release()
+      if (!state.machine.fireNext(target)) {
+        if (arriving == null) endOfGroup() else arrive()
+      }
+      if (givesRows && stage != Ended) changes.clear()
     case Ended =>
       release()
       putAway()
@@ -94,9 +106,11 @@ final class KeepTask(
     stage = Arriving
   }
 
-  /** A group stands in the agenda still though it is gone, or though its time has become another. */
+  /** A group stands in the agenda still though it is gone, or though its time has become another.
+    */
   private def openForTime(): Unit = {
     load()
+    // Of a group that is gone there is nothing to do, and the next one is taken.
     if (wasRemembered) {
       arrivals.open(NoRows)
       stage = Arriving
@@ -107,29 +121,37 @@ final class KeepTask(
     val bytes = store.open(key)
     wasRemembered = bytes != null
     if (wasRemembered) state.restore(bytes) else state.clear()
+    state.machine.reach(agenda.timePassed)
     // The agenda has been read to this instant, and what it held for the group until then is gone.
     if (state.enteredDue <= clock.now) state.enteredDue = Machine.Never
     sizeBefore = state.held
   }
 
-  private def arrive(row: UnsafeRow): Unit = {
+  private def expect(row: UnsafeRow): Unit = {
     val instant =
       if (timeOrdinal < 0) stamp else Clock.floorToMillis(row.getLong(timeOrdinal))
-    val at = state.machine.arrivalAt(instant)
-    state.machine.advance(at)
-    RowBytes.append(state.window, at, row)
-    state.machine.arrive(at)
+    arriving = row
+    target = state.machine.arrivalAt(instant)
+    stage = Advancing
+  }
+
+  private def expectEnd(): Unit = {
+    arriving = null
+    target = clock.now
+    stage = Advancing
+  }
+
+  private def arrive(): Unit = {
+    RowBytes.append(state.window, target, arriving)
+    state.machine.arrive(target)
     MaxRows.check(plan.spec, state)
-    if (givesRows) changes.clear()
+    stage = Arriving
   }
 
   private def endOfGroup(): Unit = {
-    state.machine.advance(clock.now)
-    if (givesRows) {
+    if (givesRows && state.machine.size > 0) {
       changes.clear()
-      if (state.machine.size > 0) {
-        changes.add(isInsert = true, state.machine.oldest, state.window.end, 0L, 0L, 0L)
-      }
+      changes.add(isInsert = true, state.machine.oldest, state.window.end, 0L, 0L, 0L)
     }
     stage = Ended
   }
@@ -172,6 +194,9 @@ object KeepTask {
 
   /** Rows arrive at the open group. */
   private case object Arriving extends Stage
+
+  /** Time passes for the open group, until the next row arrives or the batch ends. */
+  private case object Advancing extends Stage
 
   /** The open group's last changes are being given. */
   private case object Ended extends Stage

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import winops.log.{ByteReader, ByteWriter, Segments}
 import winops.window.Machine
 
-/** What a partition of the state remembers beside its groups: what keep it belongs to, how much there
-  * is, and which groups are due when.
+/** What a partition of the state remembers beside its groups: what keep it belongs to, how much
+  * there is, and which groups are due when.
   *
   * @param segments
   *   keeps it; number 0 is this object's own, the others are the deadlines'
@@ -19,8 +19,8 @@ import winops.window.Machine
   * @param now
   *   the instant to which time passes in this batch
   * @param idleMillis
-  *   after how much silence groups are forgotten; when a restart changes it, all groups are looked at
-  *   once, because none is entered for the new time
+  *   after how much silence groups are forgotten; when a restart changes it, all groups are
+  *   looked at once, because none is entered for the new time
   * @param allGroups
   *   the keys of all groups
   */
@@ -37,9 +37,11 @@ final class PartitionState(
   private var rows = 0L
   private var idleBefore = idleMillis.getOrElse(Machine.Never)
 
-  restore(segments.get(PartitionState.Number))
+  private var passed = Long.MinValue
 
-  private val due = deadlines.takeDue(now)
+  StateFormat.reading(restore(segments.get(PartitionState.Number)))
+
+  private val due = StateFormat.reading(deadlines.takeDue(now))
   if (idleBefore != idleMillis.getOrElse(Machine.Never)) {
     allGroups.foreach(due.add)
   }
@@ -48,6 +50,8 @@ final class PartitionState(
   def earliestDue: Long = deadlines.earliest
   def groupsRemembered: Long = groups
   def rowsHeld: Long = rows
+
+  override def timePassed: Long = passed
 
   override def strike(key: UnsafeRow): Unit = if (!due.isEmpty) due.remove(key)
 
@@ -67,6 +71,7 @@ final class PartitionState(
     out.byte(StateFormat.Version)
     out.block(identity.getBytes(UTF_8))
     out.number(idleMillis.getOrElse(Machine.Never))
+    out.number(Math.max(passed, now))
     out.number(groups)
     out.number(rows)
     deadlines.save(out)
@@ -79,26 +84,14 @@ final class PartitionState(
       StateFormat.checkVersion(in)
       StateIdentity.check(new String(in.block(), UTF_8), identity)
       idleBefore = in.number()
+      passed = in.number()
       groups = in.count(Long.MaxValue)
       rows = in.count(Long.MaxValue)
       deadlines.restore(in)
+      in.finish()
     }
 }
 
 object PartitionState {
   private val Number = 0L
-}
-
-/** The version of the form in which state is stored. */
-object StateFormat {
-  val Version = 1
-
-  def checkVersion(in: ByteReader): Unit = {
-    val version = in.byte()
-    if (version != Version) {
-      throw WinopsErrors.runtime(
-        "WINOPS_STATE_FORMAT",
-        "reason" -> s"it has version $version, and this is version $Version")
-    }
-  }
 }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, 
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Max}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.catalyst.util.{IntervalUtils, UnsafeRowUtils}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
@@ -18,26 +19,34 @@ import winops.policy.{Dialect, Origin, Policy, Scope}
 
 /** Turns a call of `keep` into a [[Keep]], or into an error that says what it lacks. */
 object ResolveKeep extends Rule[LogicalPlan] with Logging {
-  private val EachTime = "error"
+  private val FailOnNullTime = "error"
   private val DropNullTime = "drop"
   private val warnedOfOneTask = new AtomicBoolean
   private val warnedOfGrowth = new AtomicBoolean
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case call: UnresolvedKeep if call.childrenResolved && call.expressions.forall(_.resolved) =>
-      resolve(call)
+      resolve(
+        call,
+        plan.collect { case definition: CTERelationDef =>
+          definition.id -> definition.child
+        }.toMap)
   }
 
-  private def resolve(call: UnresolvedKeep): LogicalPlan = {
+  /** @param definitions
+    *   the plans of the WITH clause, by id
+    */
+  private def resolve(call: UnresolvedKeep, definitions: Map[Long, LogicalPlan]): LogicalPlan = {
     val arguments = call.arguments
     val table = call.child
     val order = call.orderBy
     val time = arguments.text("time").map(timeColumn(table, _))
-    val spec = specOf(arguments, table, time)
-    val group = groupOf(call.partitionBy, spec.policy, table)
+    val policy = policyOf(Ccl, arguments, table)
+    val group = groupOf(call.partitionBy, policy, table)
     order.foreach(o => checkDeterministic("ORDER BY", o.child))
+    val spec = specOf(arguments, policy, group, order, time)
     checkClock(spec, table, time)
-    checkOrderIsKnown(table, order)
+    if (order.isEmpty) checkPositionIsKnown(table, definitions)
     if (spec.output == Output.Rows && table.isStreaming) {
       throw WinopsErrors.analysis("WINOPS_ROWS_ON_STREAM")
     }
@@ -58,7 +67,9 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
 
   private def specOf(
       arguments: Arguments,
-      table: LogicalPlan,
+      policy: Policy,
+      group: Seq[Expression],
+      order: Seq[SortOrder],
       time: Option[Attribute]): KeepSpec = {
     val applied = arguments.oneOf("apply", Application.all)(_.name)
     if (applied.isDefined && time.isEmpty) {
@@ -66,12 +77,14 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     }
     KeepSpec(
       Ccl.name,
-      policyOf(Ccl, arguments, table),
+      policy,
+      group.map(Keep.sql),
+      order.map(Keep.sql),
       time.map(_ => applied.getOrElse(Application.EventTime)),
       arguments.text("idle").map(idleMillis),
       arguments.positiveLong("max_rows").getOrElse(KeepSpec.DefaultMaxRows),
       arguments
-        .oneOf("on_null_time", Seq(EachTime, DropNullTime))(identity)
+        .oneOf("on_null_time", Seq(FailOnNullTime, DropNullTime))(identity)
         .contains(DropNullTime),
       arguments.oneOf("output", Output.all)(_.name).getOrElse(Output.Changes))
   }
@@ -79,13 +92,16 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   private def policyOf(dialect: Dialect, arguments: Arguments, table: LogicalPlan): Policy = {
     val scope =
       Scope(arguments.parameters("params"), table.output.map(_.name), originOf(arguments))
-    dialect.parse(arguments.policy, scope).fold(e => throw WinopsErrors.policy(dialect.name, e), identity)
+    dialect
+      .parse(arguments.policy, scope)
+      .fold(e => throw WinopsErrors.policy(dialect.name, e), identity)
   }
 
   private def originOf(arguments: Arguments): Origin = arguments.textOrLong("origin") match {
     case None => Origin.epoch
-    case Some(Right(millis)) if Math.abs(millis) <= MaxOriginMillis => Origin.At(millis)
-    case Some(Left("first")) => Origin.FirstRow
+    case Some(Right(millis)) if -MaxOriginMillis <= millis && millis <= MaxOriginMillis =>
+      Origin.At(millis)
+    case Some(Left(text)) if text.equalsIgnoreCase("first") => Origin.FirstRow
     case _ =>
       throw WinopsErrors.argument("VALUE", "origin", "milliseconds since the epoch or 'first'")
   }
@@ -100,7 +116,10 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       .map(IntervalUtils.getDuration(_, TimeUnit.MILLISECONDS))
       .filter(_ > 0)
       .getOrElse {
-        throw WinopsErrors.argument("VALUE", "idle", "an interval such as '7 days', without months")
+        throw WinopsErrors.argument(
+          "VALUE",
+          "idle",
+          "an interval such as '7 days', of a millisecond or more, without months")
       }
   }
 
@@ -132,7 +151,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
         "policy" -> named.map(_.sql).mkString(", "),
         "given" -> partitionBy.map(_.sql).mkString(", "))
     }
-    val group = if (named.nonEmpty) named else partitionBy
+    val group = if (named.nonEmpty) named else ExpressionSet(partitionBy).toSeq
     group.foreach { expression =>
       checkDeterministic("PARTITION BY", expression)
       if (!RowOrdering.isOrderable(expression.dataType) ||
@@ -147,7 +166,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   }
 
   private def checkDeterministic(clause: String, expression: Expression): Unit =
-    if (!expression.deterministic) {
+    if (!expression.deterministic || expression.containsPattern(TreePattern.CURRENT_LIKE)) {
       throw WinopsErrors.argument("VALUE", clause, "expressions that give the same value again")
     }
 
@@ -163,11 +182,11 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     }
 
   /** The position of a row in its source comes back on a retry only if nothing was shuffled. */
-  private def checkOrderIsKnown(table: LogicalPlan, order: Seq[SortOrder]): Unit =
-    if (order.isEmpty) {
-      table.find(Exchanges.makesOne).foreach { node =>
-        throw WinopsErrors.analysis("WINOPS_ORDER_REQUIRED", "operator" -> node.nodeName)
-      }
+  private def checkPositionIsKnown(
+      table: LogicalPlan,
+      definitions: Map[Long, LogicalPlan]): Unit =
+    Exchanges.find(table, definitions).foreach { node =>
+      throw WinopsErrors.analysis("WINOPS_ORDER_REQUIRED", "operator" -> node.nodeName)
     }
 
   private def checkNames(table: LogicalPlan): Unit = {
@@ -187,10 +206,10 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       logWarning(
         "keep without PER, PARTITION BY or per= has one window for all rows and runs in one task.")
     }
-    if (group.nonEmpty && table.isStreaming && spec.idleMillis.isEmpty && !spec.policy.usesTime &&
+    if (group.nonEmpty && table.isStreaming && spec.idleMillis.isEmpty &&
       warnedOfGrowth.compareAndSet(false, true)) {
       logWarning(
-        s"[${spec.policy.text}] holds every group for ever; idle= forgets groups that fall silent.")
+        s"[${spec.policy.text}] remembers every group for ever; idle= forgets groups that fall silent.")
     }
   }
 }

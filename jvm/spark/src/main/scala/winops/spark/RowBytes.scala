@@ -18,18 +18,3 @@ object RowBytes {
     row.pointTo(log.rowBytes, Platform.BYTE_ARRAY_OFFSET + log.rowPosition.toLong, log.rowLength)
   }
 }
-
-object MaxRows {
-  def check(spec: KeepSpec, state: GroupState): Unit =
-    if (state.held > spec.maxRows) {
-      throw WinopsErrors.runtime("WINOPS_MAX_ROWS", "maxRows" -> spec.maxRows.toString)
-    }
-}
-
-object Micros {
-
-  /** Milliseconds as microseconds; the least and the greatest instant stay what they are. */
-  def of(millis: Long): Long =
-    if (millis == Long.MinValue || millis == Long.MaxValue) millis
-    else Math.multiplyExact(millis, 1000L)
-}

@@ -8,8 +8,9 @@ import org.apache.spark.util.collection.unsafe.sort.{RecordComparator, UnsafeExt
 
 /** A run of rows that is gathered, then read in order.
   *
-  * A short run is held on the heap, and sorted only if it did not come in order; a long one goes to
-  * Spark's external sorter, which takes its memory from the task and spills when there is none.
+  * A short run is held on the heap, and sorted only if it did not come in order; a long one goes
+  * to Spark's external sorter, which takes its memory from the task and spills when there is
+  * none.
   */
 final class SortedRun(order: Ordering[InternalRow], width: Int) {
   import SortedRun._

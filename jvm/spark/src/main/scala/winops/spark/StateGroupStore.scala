@@ -9,15 +9,16 @@ import winops.log.{ByteReader, ByteWriter, Segments}
 
 /** Groups in Spark's state store: one value per group, and one per sealed segment of a large one.
   *
-  * The key of an entry is the group's key and a segment number: 0 for the group itself, from 1 on for
-  * sealed rows. Negative numbers, under a key of nulls, belong to the partition as a whole.
+  * The key of an entry is the group's key and a segment number: 0 for the group itself, from 1 on
+  * for sealed rows. Negative numbers, under a key of nulls, belong to the partition as a whole.
   */
-final class StateGroupStore(store: StateStore, keys: Seq[Attribute])
-    extends GroupStore {
+final class StateGroupStore(store: StateStore, keys: Seq[Attribute]) extends GroupStore {
   import StateGroupStore._
 
   private val entryKey = {
-    val columns = keys.zipWithIndex.map { case (k, i) => BoundReference(i, k.dataType, nullable = true) }
+    val columns = keys.zipWithIndex.map { case (k, i) =>
+      BoundReference(i, k.dataType, nullable = true)
+    }
     UnsafeProjection.create(columns :+ BoundReference(keys.size, LongType, nullable = false))
   }
   private val number = new SpecificInternalRow(Seq(LongType))
@@ -30,6 +31,7 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute])
   private val saved = new ByteWriter
 
   private var group: UnsafeRow = _
+  private var found = false
   private var puts = 0L
   private var removes = 0L
 
@@ -39,7 +41,8 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute])
   override def open(key: UnsafeRow): ByteReader = {
     group = key
     val bytes = get(key, GroupNumber)
-    if (bytes == null) null else new ByteReader(bytes)
+    found = bytes != null
+    if (found) new ByteReader(bytes) else null
   }
 
   override def save(write: ByteWriter => Unit): Unit = {
@@ -48,7 +51,7 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute])
     put(group, GroupNumber, saved.toArray)
   }
 
-  override def remove(): Unit = remove(group, GroupNumber)
+  override def remove(): Unit = if (found) remove(group, GroupNumber)
 
   override val windowSegments: Segments = new Numbered(n => FirstWindowSegment + n)
   override val waitingSegments: Segments = new Numbered(n => FirstWaitingSegment + n)
@@ -89,10 +92,7 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute])
     if (value == null) null else value.getBinary(0)
   }
 
-  private def put(
-      key: InternalRow,
-      segment: Long,
-      bytes: Array[Byte]): Unit = {
+  private def put(key: InternalRow, segment: Long, bytes: Array[Byte]): Unit = {
     puts += 1
     content.update(0, bytes)
     store.put(entryKeyOf(key, segment), entryValue(content), StateStore.DEFAULT_COL_FAMILY_NAME)
@@ -103,9 +103,7 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute])
     store.remove(entryKeyOf(key, segment), StateStore.DEFAULT_COL_FAMILY_NAME)
   }
 
-  private def entryKeyOf(
-      key: InternalRow,
-      segment: Long): UnsafeRow = {
+  private def entryKeyOf(key: InternalRow, segment: Long): UnsafeRow = {
     number.setLong(0, segment)
     entryKey(joined(key, number))
   }

@@ -5,9 +5,10 @@ import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
 import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.sql.winops.Catalyst
 
-/** What makes state the state of one `keep` and no other, as JSON: it is stored with a checkpoint and
-  * in the state itself, and a restart with another one is refused.
+/** What makes state the state of one `keep` and no other, as JSON: it is stored with a checkpoint
+  * and in the state itself, and a restart with another one is refused.
   *
   * `max_rows`, `idle` and `on_null_time` are not in it: a restart may change them.
   */
@@ -17,25 +18,31 @@ object StateIdentity {
     val columns = StructType(plan.content.map(c => StructField(c.name, c.dataType)))
     val json: JObject =
       ("dialect" -> spec.dialect) ~
-        ("policy" -> spec.policy.text) ~
-        ("group" -> JArray(plan.keys.map(k => JString(k.name)).toList)) ~
-        ("order" -> JArray(plan.order.map(o => JString(Keep.sql(o))).toList)) ~
+        ("policy" -> spec.policy.window) ~
+        ("group" -> JArray(spec.group.map(JString(_)).toList)) ~
+        ("order" -> JArray(spec.order.map(JString(_)).toList)) ~
         ("time" -> plan.time.map(_.name)) ~
         ("apply" -> spec.application.map(_.name)) ~
-        ("columns" -> parse(columns.json)) ~
-        ("format" -> StateFormat.Version)
+        ("columns" -> parse(Catalyst.asNullable(columns).json)) ~
+        (Format -> StateFormat.Version)
     compact(render(json))
   }
 
-  /** Refuses state of another keep than this, with what differs. */
-  def check(before: String, now: String): Unit =
-    if (before != now) {
-      val (was, is) = difference(before, now)
-      throw WinopsErrors.runtime("WINOPS_POLICY_CHANGED", "before" -> was, "now" -> is)
+  /** Refuses state of another keep than this, with what differs, and state in another format. */
+  def check(before: String, now: String): Unit = {
+    val (was, is) = (fields(before), fields(now))
+    if (was.get(Format) != is.get(Format)) throw StateFormat.another(was.get(Format))
+    if (was != is) {
+      val (left, right) = difference(was, is)
+      throw WinopsErrors.runtime("WINOPS_POLICY_CHANGED", "before" -> left, "now" -> right)
     }
+  }
 
-  private def difference(before: String, now: String): (String, String) = {
-    val (left, right) = (fields(before), fields(now))
+  private val Format = "format"
+
+  private def difference(
+      left: Map[String, JValue],
+      right: Map[String, JValue]): (String, String) = {
     val names = (left.keySet ++ right.keySet).filter(name => left.get(name) != right.get(name))
     def show(side: Map[String, JValue]): String =
       names.toSeq.sorted

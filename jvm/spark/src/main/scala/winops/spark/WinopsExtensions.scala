@@ -9,7 +9,6 @@ import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
   */
 final class WinopsExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
-    SparkVersion.check()
     extensions.injectTableFunction(
       (
         FunctionIdentifier(KeepFunction.Name),

@@ -23,10 +23,10 @@ import winops.spark._
 
 /** A `keep` over a stream.
   *
-  * Spark gives operator ids, state and watermarks to its own operators only, which it finds by class;
-  * but it fills them in through `copy`, which is a virtual method. So this is a
-  * `FlatMapGroupsWithStateExec` by class, and an operator of its own in all that it does. Nothing of
-  * the parent's own work is used, and its second child is an empty table.
+  * Spark gives operator ids, state and watermarks to its own operators only, which it finds by
+  * class; but it fills them in through `copy`, which is a virtual method. So this is a
+  * `FlatMapGroupsWithStateExec` by class, and an operator of its own in all that it does. Nothing
+  * of the parent's own work is used, and its second child is an empty table.
   */
 final class StatefulKeepExec private[winops] (
     keep: StatefulKeep,
@@ -71,7 +71,7 @@ final class StatefulKeepExec private[winops] (
   override def simpleString(maxFields: Int): String = plan.simpleString
 
   override def verboseStringWithOperatorId(): String =
-    s"$formattedNodeName\n${plan.simpleString}\n"
+    plan.verboseString(formattedNodeName)
 
   override def requiredChildDistribution: Seq[Distribution] = {
     val grouped =
@@ -107,11 +107,17 @@ final class StatefulKeepExec private[winops] (
       child: SparkPlan = child): FlatMapGroupsWithStateExec =
     new StatefulKeepExec(
       keep,
-      stateInfo,
+      stateInfo.map(withOwnPartitions),
       batchTimestampMs,
       eventTimeWatermarkForLateEvents,
       eventTimeWatermarkForEviction,
       child)
+
+  /** Without a group there is one task, so one store; Spark waits for the commits of as many as
+    * are stated here.
+    */
+  private def withOwnPartitions(state: StatefulOperatorStateInfo): StatefulOperatorStateInfo =
+    if (plan.keys.isEmpty) state.copy(numPartitions = 1) else state
 
   // Trees are copied and compared by these, which must be this class's own constructor's.
   override def productArity: Int = arguments.length
@@ -136,8 +142,10 @@ final class StatefulKeepExec private[winops] (
     accumulator
   }
 
-  /** Whether something falls due between this batch and the next instant. The wall clock is read to
-    * decide when to run, never to say what time it is for a row.
+  /** Whether something falls due between this batch and the next instant. The wall clock is read
+    * to decide when to run, never to say what time it is for a row. It is a little ahead of the
+    * batch timestamp, so now and then a batch runs a moment too soon, does nothing, and is
+    * followed by another.
     */
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean =
     if (plan.time.isDefined) {
@@ -183,7 +191,8 @@ final class StatefulKeepExec private[winops] (
             batchId)
           .read()
       } catch {
-        // Nothing has been written before the first batch.
+        // Before the first batch there is nothing to read. A first batch that failed has left its
+        // metadata, which Spark does not write again, so it counts.
         case _: Exception if batchId == 0 => None
       }
     // Spark's own check knows the entries' form only, and would find fault with it first.
@@ -208,7 +217,8 @@ final class StatefulKeepExec private[winops] (
         session.sessionState,
         StatefulKeepExec.SchemaVersion,
         oldSchemaFilePaths = schemaPaths,
-        newSchemaFilePath = Some(new Path(stateSchemaDirPath(), s"${batchId}_${UUID.randomUUID()}"))))
+        newSchemaFilePath =
+          Some(new Path(stateSchemaDirPath(), s"${batchId}_${UUID.randomUUID()}"))))
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -225,7 +235,8 @@ final class StatefulKeepExec private[winops] (
     val updateTime = longMetric("allUpdatesTimeMs")
     val updated = longMetric("numUpdatedStateRows")
     val removed = longMetric("numRemovedStateRows")
-    StatefulKeepExec.withoutReadStore(child.execute())
+    StatefulKeepExec
+      .withoutReadStore(child.execute())
       .mapPartitionsWithStateStore[InternalRow](
         getStateInfo,
         keep.keySchema,
@@ -284,8 +295,8 @@ object StatefulKeepExec {
   def apply(plan: KeepPlan, input: SparkPlan): StatefulKeepExec =
     new StatefulKeepExec(new StatefulKeep(plan), None, None, None, None, input)
 
-  /** A stateful operator of Spark's right before this one leaves its store in the thread, where the
-    * next operator would take it for its own.
+  /** A stateful operator of Spark's right before this one leaves its store in the thread, where
+    * the next operator would take it for its own.
     */
   private def withoutReadStore(rows: RDD[InternalRow]): RDD[InternalRow] =
     rows.mapPartitions { partition =>

@@ -6,11 +6,11 @@ import org.apache.spark.SparkRuntimeException
 
 import winops.spark.WinopsErrors
 
-/** A failure while rows are processed, under one of the conditions of `winops-error-conditions.json`.
-  * No message holds values of rows.
+/** A failure while rows are processed, under one of the conditions of
+  * `winops-error-conditions.json`. No message holds values of rows.
   *
-  * Python knows a failure by its class, so this is one of Spark's; Spark's constructor takes Spark's
-  * own conditions only, and is given its most general one.
+  * Python knows a failure by its class, so this is one of Spark's; Spark's constructor takes
+  * Spark's own conditions only, and is given its most general one.
   */
 final class WinopsRuntimeException(condition: String, parameters: Map[String, String])
     extends SparkRuntimeException(

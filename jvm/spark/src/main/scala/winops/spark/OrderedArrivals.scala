@@ -1,0 +1,89 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.expressions.{RowOrdering, UnsafeRow}
+
+/** Rows wait until the watermark has passed them, and are applied in the order of time. */
+final class OrderedArrivals(
+    plan: KeepPlan,
+    admission: Admission,
+    state: GroupState,
+    clock: BatchClock)
+    extends Arrivals {
+  private val timeOrdinal = plan.timeOrdinal
+  private val releaseBefore = Micros.of(clock.releaseBefore)
+  private val stamp = RowOrdering.create(plan.stamp, plan.content)
+
+  private var rows: GroupedRows = _
+  private var waiting: WaitingRows = _
+  private var come: UnsafeRow = _
+  private var ahead: UnsafeRow = _
+  private val newest = new UnsafeRow(plan.content.size)
+
+  override def open(rows: GroupedRows): Unit = {
+    this.rows = rows
+    come = null
+    ahead = null
+    waiting =
+      if (state.firstWaiting >= releaseBefore) NoWaitingRows
+      else if (state.waitingInOrder) new WaitingInOrder(state.waiting, plan.content.size)
+      else new WaitingUnordered(state, plan.content.size, stamp)
+  }
+
+  override def hasNext: Boolean = {
+    if (ahead == null && rows != null) {
+      val row = choose()
+      if (row != null && timeOf(row) < releaseBefore) {
+        ahead = row
+        if (row eq come) come = null else waiting.take()
+      } else {
+        putBack()
+        rows = null
+      }
+    }
+    ahead != null
+  }
+
+  override def next(): UnsafeRow = {
+    val row = if (hasNext) ahead else throw new NoSuchElementException
+    ahead = null
+    row
+  }
+
+  /** The first in order of the rows that waited and those that came; who waited goes first. */
+  private def choose(): UnsafeRow = {
+    if (come == null) come = admission.next(rows)
+    val waited = waiting.first
+    if (waited == null || come != null && stamp.compare(waited, come) > 0) come else waited
+  }
+
+  private def putBack(): Unit = {
+    waiting.putBack(row => wait(row))
+    if (waiting ne NoWaitingRows) state.firstWaiting = timeOfFirst
+    while (come != null) {
+      wait(come)
+      come = admission.next(rows)
+    }
+    if (state.waiting.size == 0) state.waitingInOrder = true
+  }
+
+  /** Of the rows that wait, when they are in order. */
+  private def timeOfFirst: Long =
+    if (state.waiting.size == 0) Long.MaxValue
+    else {
+      RowBytes.pointTo(newest, state.waiting, state.waiting.first)
+      timeOf(newest)
+    }
+
+  private def wait(row: UnsafeRow): Unit = {
+    val log = state.waiting
+    if (state.waitingInOrder && log.size > 0) {
+      RowBytes.pointTo(newest, log, log.end - 1)
+      state.waitingInOrder = stamp.compare(newest, row) <= 0
+    }
+    RowBytes.append(log, 0L, row)
+    state.firstWaiting = Math.min(state.firstWaiting, timeOf(row))
+    MaxRows.check(plan.spec, state)
+  }
+
+  private def timeOf(row: UnsafeRow): Long = row.getLong(timeOrdinal)
+}

@@ -1,0 +1,24 @@
+package winops.spark
+
+import winops.log.{ByteReader, CorruptStateException}
+
+/** The form in which state is stored. */
+object StateFormat {
+  val Version = 1
+
+  def checkVersion(in: ByteReader): Unit = {
+    val version = in.byte()
+    if (version != Version) throw another(version)
+  }
+
+  def another(version: Any): Throwable =
+    failure(s"it has format $version, and this version of winops has format $Version")
+
+  /** Reads state; bytes that are not as they should be are an error of their own. */
+  def reading[A](read: => A): A =
+    try read
+    catch { case corrupt: CorruptStateException => throw failure(corrupt.getMessage) }
+
+  private def failure(reason: String): Throwable =
+    WinopsErrors.runtime("WINOPS_STATE_FORMAT", "reason" -> reason)
+}
