@@ -27,7 +27,8 @@ class CclSuite extends AnyFunSuite {
     bound,
     Beats(Beat.EachRow, leave, Beat.Never),
     Stream.InsertsThenDeletes,
-    text)
+    text,
+    window = text.replaceFirst(" PER \\(.*\\)", ""))
 
   private val second = 1000000L
 

@@ -22,8 +22,9 @@ object KeepStrategy extends SparkStrategy {
         keep.changeColumns,
         keep.child.output,
         position.toAttribute)
-      if (keep.isStreaming) StatefulKeepExec(shared, input) :: Nil
-      else BatchKeepExec(shared, keep.end, input) :: Nil
+      if (keep.isStreaming) {
+        StatefulKeepExec(shared, UnsharedExec(position.exprId.id, input)) :: Nil
+      } else BatchKeepExec(shared, keep.end, input) :: Nil
     case _ => Nil
   }
 

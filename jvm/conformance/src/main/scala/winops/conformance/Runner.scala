@@ -1,0 +1,66 @@
+package winops.conformance
+
+import scala.util.control.NonFatal
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.node.ObjectNode
+
+import winops.policy.Policy
+
+/** Answers cases: a JSON object in, a JSON object out.
+  *
+  * The answer has the case's `name`, and one of
+  *   - `steps`, in the form of a case's `expect`, with `final`, the ids that are held at the end;
+  *   - `error` and `offset`, when the policy was refused;
+  *   - `failure`, when the case could not be run.
+  *
+  * @param saving
+  *   between which entries all groups are stored and taken up again
+  */
+final class Runner(saving: Saving) {
+  private val mapper = new ObjectMapper
+
+  /** Answers one case; every failure is an answer. */
+  def answer(line: String): String = {
+    val answer = mapper.createObjectNode()
+    try {
+      val json = mapper.readTree(line)
+      answer.set[JsonNode]("name", json.path("name"))
+      run(Case.of(json), answer)
+    } catch {
+      case NonFatal(e) => answer.put("failure", e.toString)
+    }
+    mapper.writeValueAsString(answer)
+  }
+
+  private def run(example: Case, answer: ObjectNode): Unit =
+    Dialects.named(example.dialect) match {
+      case None => answer.put("failure", s"the dialect ${example.dialect} is not supported")
+      case Some(dialect) =>
+        dialect.parse(example.policy, example.scope) match {
+          case Left(error) =>
+            answer.put("error", error.category.name)
+            answer.put("offset", error.offset)
+          case Right(policy) => replay(policy, example, answer)
+        }
+    }
+
+  private def replay(policy: Policy, example: Case, answer: ObjectNode): Unit = {
+    val entries = example.delay match {
+      case Some(delay) => Lateness.inOrder(example.entries, delay)
+      case None => example.entries
+    }
+    val groups = new Groups(policy, mapper)
+    val steps = answer.putArray("steps")
+    entries.foreach { entry =>
+      if (saving.now()) groups.saveAndRestore()
+      val happened = entry.row match {
+        case Some(row) => groups.arrive(entry.at, row)
+        case None => groups.advance(entry.at)
+      }
+      happened.foreach(_.writeTo(steps.addObject()))
+    }
+    val content = answer.putArray("final")
+    groups.content.foreach(id => content.add(id))
+  }
+}

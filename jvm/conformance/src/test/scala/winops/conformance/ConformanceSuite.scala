@@ -1,0 +1,67 @@
+package winops.conformance
+
+import java.nio.file.{Files, Path}
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The project's own cases, with every group stored and taken up again before every entry. */
+class ConformanceSuite extends AnyFunSuite {
+  private val mapper = new ObjectMapper
+
+  private val folder = Path.of("tests", "data", "conformance")
+  private val files =
+    Files.walk(folder).iterator.asScala.filter(_.toString.endsWith(".jsonl")).toSeq
+  private val cases = files.sorted.flatMap(Files.readAllLines(_).asScala).map(mapper.readTree)
+
+  test("there are cases of every category of error and of answers") {
+    assert(cases.count(_.has("expect")) > 80)
+    assert(cases.flatMap(c => Option(c.get("error"))).distinct.size > 9)
+  }
+
+  cases.foreach { example =>
+    test(example.get("name").textValue) {
+      val answer = answered(new Runner(Saving.Always), example)
+      assert(!answer.has("failure"), answer)
+      assert(answer.get("error") == example.get("error"))
+      assert(answer.get("steps") == example.get("expect"))
+      if (example.has("expect")) assert(ids(answer.get("final")) == retained(example))
+    }
+  }
+
+  test("the first mistake in a policy is told with its place") {
+    val answer = answered(
+      new Runner(Saving.Never),
+      mapper.readTree("""{"name": "x", "dialect": "ccl", "policy": "KEEP 3 ROWS !"}"""))
+    assert(answer.get("error").textValue == "syntax")
+    assert(answer.get("offset").intValue == 12)
+  }
+
+  test("what cannot be run fails, and says why") {
+    val failures = Map(
+      """{"name": "a", "dialect": "klingon", "policy": "KEEP ALL"}""" -> "klingon",
+      """{"name": "b", "dialect": "ccl"}""" -> "policy",
+      """{"name": "c", "dialect": "ccl", "policy": "KEEP ALL",
+         "input": [{"at": 0, "punct": "window"}]}""" -> "punct",
+      """{"name": "d", "dialect": "ccl", "policy": "KEEP ALL", "options": {"jump": 1}}""" -> "jump",
+      """{"name": "e", "dialect": "ccl", "policy": "KEEP ALL", "params": {"N": true}}""" -> "true",
+      "{" -> "JsonEOFException")
+    failures.foreach { case (line, reason) =>
+      val answer = mapper.readTree(new Runner(Saving.Never).answer(line))
+      assert(answer.path("failure").asText.contains(reason), answer)
+    }
+  }
+
+  private def answered(runner: Runner, example: JsonNode): JsonNode =
+    mapper.readTree(runner.answer(mapper.writeValueAsString(example)))
+
+  private def retained(example: JsonNode): Seq[JsonNode] = {
+    val steps = example.get("expect").elements.asScala.toSeq
+    val removed = steps.flatMap(step => ids(step.get("remove"))).toSet
+    steps.flatMap(step => ids(step.get("insert"))).filterNot(removed)
+  }
+
+  private def ids(list: JsonNode): Seq[JsonNode] = list.elements.asScala.toSeq
+}
