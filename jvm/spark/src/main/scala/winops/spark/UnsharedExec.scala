@@ -12,10 +12,10 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
   * were replaced, so that of several stateful operators over one stream only some would see time
   * pass.
   *
-  * @param id
+  * @param unique
   *   a number that no other such node has
   */
-final case class UnsharedExec(id: Long, child: SparkPlan) extends UnaryExecNode {
+final case class UnsharedExec(unique: Long, child: SparkPlan) extends UnaryExecNode {
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
