@@ -1,0 +1,79 @@
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+PY := .venv/bin/python
+VENV := .venv/.stamp
+JARS := target/jars/.stamp
+WHEEL := dist/.stamp
+
+# Directories are listed too: they change when a file is deleted.
+JVM_BUILD := build.sbt sbt VERSION project/build.properties project/plugins.sbt
+JVM_MAIN := $(wildcard jvm/*/src/main) $(shell find jvm/*/src/main -mindepth 1 2>/dev/null)
+PACKAGE := $(shell find python/winops -name '*.py' -o -name py.typed 2>/dev/null)
+
+# The package looks for its JAR beside itself, in a checkout as in an installed wheel.
+define stamp_jars
+	mkdir -p python/winops/jars
+	rm -f python/winops/jars/*.jar
+	cp target/jars/winops_*.jar python/winops/jars/
+	touch $(JARS)
+endef
+
+.PHONY: help setup jar wheel fmt lint lint-python test demo bench clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
+
+setup: $(VENV) $(JARS) ## virtual environment, sbt and JARs
+
+jar: $(JARS) ## target/jars: the JAR for Spark, and the conformance runner's
+
+wheel: $(WHEEL) ## dist: the Python package with its JAR
+
+fmt: $(VENV) ## format and fix
+	./sbt scalafmtAll scalafmtSbt
+	$(PY) -m ruff check --fix
+	$(PY) -m ruff format
+
+lint: lint-python ## formatting, lint and types, without changing anything
+	./sbt scalafmtCheckAll scalafmtSbtCheck
+
+lint-python: $(VENV)
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m mypy
+
+# One start of sbt; pytest last, so that its summary ends the run.
+test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on Spark Connect
+	./sbt scalafmtCheckAll scalafmtSbtCheck test jars
+	$(stamp_jars)
+	WINOPS_TRANSPORT=classic $(PY) -m pytest
+	WINOPS_TRANSPORT=connect $(PY) -m pytest
+
+demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
+	$(PY) examples/flights.py
+
+bench: $(VENV) $(JARS) ## benchmarks
+	$(PY) -m pytest benchmarks --benchmark-only
+
+clean: ## everything that was built, but for the virtual environment
+	rm -rf target jvm/*/target project/target project/project dist python/winops/jars \
+		.hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db spark-warehouse derby.log
+	find . -name .venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+$(VENV): pyproject.toml VERSION
+	$(PYTHON) -m venv .venv
+	$(PY) -m pip install --quiet --editable '.[dev,examples,connect]'
+	touch $@
+
+$(JARS): $(JVM_BUILD) $(JVM_MAIN)
+	./sbt jars
+	$(stamp_jars)
+
+$(WHEEL): $(VENV) $(JARS) $(PACKAGE) hatch_build.py LICENSE README.md
+	rm -rf dist
+	$(PY) -m build --wheel --no-isolation
+	touch $@

@@ -1,0 +1,92 @@
+"""Measures the operator against the least a keyed, ordered stream costs in Spark.
+
+    python benchmarks/run.py
+    python benchmarks/run.py w1 --batches 9
+    python benchmarks/run.py w1 --rows 2000 --keys 10 --batches 2 --warm-up 1
+
+Each round gives the same micro-batch to two running queries, one after the other: winops'
+``keep``, and reading, ``repartition`` by key and ``sortWithinPartitions`` (see sides.py). Both
+write to the null sink. The ratio is taken of ``addBatch``, the part of a trigger that depends
+on rows: it holds reading, shuffle, sort, windows and the commit of state. Writing the offset and
+commit logs is the same small sum on both sides and would only draw the ratio towards one; the
+whole trigger stands in the JSON besides.
+
+The machine should have nothing else to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from measure import measure
+from results import write
+from winops import configure
+from workloads import WORKLOADS, Workload
+
+ROOT = Path(__file__).resolve().parents[1]
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+def session(partitions: int) -> SparkSession:
+    """Spark on two cores, RocksDB with changelog checkpointing."""
+    settings = {
+        "spark.driver.memory": "4g",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(partitions),
+        # The operator's query is planned without it anyway.
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        # The query that waits for its turn looks at its directory less often.
+        "spark.sql.streaming.pollingDelay": "200ms",
+    }
+    builder = SparkSession.builder.appName("winops benchmarks").master("local[2]")
+    spark = configure(builder.config(map=settings)).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def main() -> None:
+    """Measure the workloads that are asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(WORKLOADS))
+    parser.add_argument("--batches", type=int, default=7, help="timed rounds (default: 7)")
+    parser.add_argument("--rows", type=int, help="rows per micro-batch")
+    parser.add_argument("--keys", type=int, help="number of keys")
+    parser.add_argument("--warm-up", type=int, help="rounds before the first timed one")
+    artifacts = ROOT / "artifacts" / "benchmarks"
+    parser.add_argument("--data", type=Path, default=artifacts / "data", help="input files")
+    parser.add_argument("--out", type=Path, default=artifacts, help="results.json, results.md")
+    args = parser.parse_args()
+    unknown = set(args.workloads) - set(WORKLOADS)
+    if unknown:
+        parser.error(
+            f"no workload {', '.join(sorted(unknown))}; there are {', '.join(WORKLOADS)}"
+        )
+
+    given = {"rows": args.rows, "keys": args.keys, "warm_up": args.warm_up}
+    changed = {name: value for name, value in given.items() if value is not None}
+    chosen: list[Workload] = [
+        replace(WORKLOADS[name], **changed) for name in args.workloads or WORKLOADS
+    ]
+    spark = session(chosen[0].partitions)
+    results = []
+    for workload in chosen:
+        spark.conf.set("spark.sql.shuffle.partitions", workload.partitions)
+        with tempfile.TemporaryDirectory(prefix="winops-bench-") as work:
+            results.append(measure(spark, workload, args.batches, args.data, Path(work)))
+    print("\n" + write(results, spark, args.out))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

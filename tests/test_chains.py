@@ -1,0 +1,209 @@
+"""Other operators before and after keep, on streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.support.replay import Replay, at, finish
+from winops import keep
+
+SCHEMA = "seq long, symbol string, ts timestamp"
+CHANGE_COLUMNS = ("_change_type", "_change_step", "_change_seq")
+NewReplay = Callable[[str], Replay]
+
+# Two symbols whose rows come every second; the last row only lets time pass. No time is 0,
+# because Spark's operators take a row at the first watermark, which is 0, for a late one.
+START = 100
+TICKS = [[(i, "AB"[i % 2], at(START + i)) for i in range(b, b + 4)] for b in (0, 4, 8)]
+HEARTBEAT = [(99, "Z", at(1_000))]
+
+
+@pytest.fixture
+def ticks(replay: NewReplay) -> Replay:
+    stream = replay(SCHEMA)
+    stream.add(*TICKS, HEARTBEAT)
+    return stream
+
+
+def timed(stream: Replay) -> DataFrame:
+    return stream.rows(("ts", "0 seconds"))
+
+
+def test_a_windowed_aggregate_after(ticks: Replay) -> None:
+    kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
+    counts = (
+        kept.changes()
+        .groupBy(F.window("_change_time", "4 seconds"))
+        .agg(
+            F.count_if(F.col("_change_type") == "insert").alias("inserts"),
+            F.count_if(F.col("_change_type") == "delete").alias("deletes"),
+        )
+    )
+    ticks.run(counts)
+    rows = ticks.written().orderBy("window").collect()
+    assert [(row.inserts, row.deletes) for row in rows] == [(4, 0), (4, 4), (4, 4)]
+
+
+def test_a_row_exactly_on_the_watermark_is_not_lost_downstream(replay: NewReplay) -> None:
+    stream = replay(SCHEMA)
+    stream.add([(1, "A", at(8))], [(2, "A", at(9))], HEARTBEAT, [(3, "Z", at(2_000))])
+    kept = keep(timed(stream), rows=9, per="symbol", time="ts")
+    seconds = kept.inserts().groupBy(F.window("_change_time", "1 second"), "symbol").count()
+    stream.run(seconds)
+    assert sorted(row.symbol for row in stream.written().collect()) == ["A", "A", "Z"]
+
+
+def test_deduplication_after(ticks: Replay) -> None:
+    kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
+    ticks.run(kept.changes().dropDuplicates(["symbol", "_change_time"]))
+    assert ticks.written().where("symbol != 'Z'").count() == 12
+
+
+def test_a_join_after(ticks: Replay, replay: NewReplay) -> None:
+    prices = replay("price double, of string, at timestamp")
+    prices.add(*[[(seq * 1.5, symbol, ts) for seq, symbol, ts in batch] for batch in TICKS])
+    prices.add([(0.0, "Z", at(1_000))])
+    inserts = keep(timed(ticks), rows=2, per="symbol", time="ts").inserts()
+    joined = inserts.join(
+        prices.rows(("at", "0 seconds")),
+        F.expr("symbol = of AND _change_time = at"),
+    )
+    ticks.run(joined)
+    rows = ticks.written().where("symbol != 'Z'").collect()
+    assert sorted((row.seq, row.price) for row in rows) == [(i, i * 1.5) for i in range(12)]
+
+
+def test_an_outer_join_with_the_other_side(ticks: Replay) -> None:
+    kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
+    born = kept.inserts().select("seq", F.col("_change_time").alias("born"))
+    died = kept.deletes().select(F.col("seq").alias("gone"), F.col("_change_time").alias("died"))
+    lives = born.join(
+        died, F.expr("seq = gone AND died >= born AND died <= born + INTERVAL 1 MINUTE"), "left"
+    )
+    ticks.run(lives)
+    rows = {row.seq: row.died for row in ticks.written().where("seq != 99").collect()}
+    lived = {seq: died.timestamp() - START - seq if died else None for seq, died in rows.items()}
+    assert lived == {i: 4.0 if i < 8 else None for i in range(12)}
+
+
+def test_another_keep_after(ticks: Replay) -> None:
+    first = keep(timed(ticks), rows=1, per="symbol", time="ts").deletes()
+    second = keep(
+        first.withColumnRenamed("_change_time", "at").drop(*CHANGE_COLUMNS),
+        "KEEP 3 SECONDS",
+        per="symbol",
+        time="at",
+        order_by="seq",
+    )
+    ticks.run(second.changes().select("symbol", "_change_type", "_change_seq", "seq"))
+    rows = ticks.written().where("symbol = 'A'").orderBy("_change_seq").collect()
+    story = [("+" if row._change_type == "insert" else "-") + str(row.seq) for row in rows]
+    # A row leaves the first window 2 seconds after it came, the second one 3 seconds later.
+    assert story == ["+0", "+2", "-0", "+4", "-2", "+6", "-4", "+8", "-6", "-8"]
+
+
+def test_the_union_of_two_windows(ticks: Replay) -> None:
+    rows = timed(ticks)
+    short = keep(rows, rows=1, per="symbol", time="ts").changes().withColumn("window", F.lit(1))
+    long = keep(rows, rows=3, per="symbol", time="ts").changes().withColumn("window", F.lit(3))
+    ticks.run(short.unionByName(long))
+    counts = ticks.written().where("symbol != 'Z'").groupBy("window", "_change_type").count()
+    assert {(row.window, row._change_type): row["count"] for row in counts.collect()} == {
+        (1, "insert"): 12,
+        (1, "delete"): 10,
+        (3, "insert"): 12,
+        (3, "delete"): 6,
+    }
+
+
+def test_the_union_of_two_streams_before(ticks: Replay, replay: NewReplay) -> None:
+    others = replay(SCHEMA)
+    others.add([(100, "A", at(START + 1.5))], HEARTBEAT)
+    kept = keep(
+        timed(ticks).unionByName(timed(others)), rows=2, per="symbol", time="ts", order_by="seq"
+    )
+    ticks.run(kept.inserts())
+    rows = ticks.written().where("symbol = 'A'").orderBy("_change_seq").collect()
+    assert [row.seq for row in rows] == [0, 100, 2, 4, 6, 8, 10]
+
+
+@pytest.mark.parametrize("keys", ["symbol", None])
+def test_an_aggregate_before(ticks: Replay, keys: str | None) -> None:
+    sums = (
+        timed(ticks)
+        .groupBy(F.window("ts", "2 seconds").alias("w"), "symbol")
+        .agg(F.sum("seq").alias("total"))
+        .select("symbol", "total", F.col("w.end").alias("end"))
+    )
+    ticks.run(keep(sums, rows=2, per=keys, order_by=["end", "symbol"]).changes())
+    rows = ticks.written().where("symbol = 'A'").orderBy("_change_seq").collect()
+    assert [row.total for row in rows if row._change_type == "insert"] == [0, 2, 4, 6, 8, 10]
+
+
+def test_deduplication_before(ticks: Replay) -> None:
+    once = timed(ticks).dropDuplicates(["symbol", "ts"])
+    ticks.run(keep(once, rows=2, per="symbol", time="ts", order_by="seq").changes())
+    rows = ticks.written().where("symbol = 'A'").orderBy("_change_seq").collect()
+    assert [row.seq for row in rows if row._change_type == "delete"] == [0, 2, 4, 6]
+
+
+def test_a_join_before(ticks: Replay, replay: NewReplay) -> None:
+    names = replay("name string, symbol string, at timestamp")
+    names.add([("Alpha", "A", at(START)), ("Beta", "B", at(START))], [("Zeta", "Z", at(1_000))])
+    named = timed(ticks).join(
+        names.rows(("at", "0 seconds")).withColumnRenamed("symbol", "s"),
+        F.expr("symbol = s AND ts >= at AND ts <= at + INTERVAL 1 MINUTE"),
+    )
+    ticks.run(keep(named.drop("at"), rows=2, per="name", time="ts", order_by="seq").changes())
+    rows = ticks.written().where("name = 'Alpha'").orderBy("_change_seq").collect()
+    assert [row.seq for row in rows if row._change_type == "delete"] == [0, 2, 4, 6]
+
+
+def test_a_join_with_a_table_before_and_after(spark: SparkSession, ticks: Replay) -> None:
+    names = spark.createDataFrame([("A", "Alpha"), ("B", "Beta")], "symbol string, name string")
+    named = timed(ticks).join(F.broadcast(names), "symbol")
+    kept = keep(named, rows=2, per="name", time="ts", order_by="seq").changes()
+    ticks.run(kept.join(names.withColumnRenamed("name", "again"), "symbol"))
+    rows = ticks.written().where("again = 'Alpha'").orderBy("_change_seq").collect()
+    assert [row.seq for row in rows if row._change_type == "delete"] == [0, 2, 4, 6]
+
+
+def test_a_self_join_of_tables(ticks: Replay) -> None:
+    changes = keep(ticks.table(), rows=2, per="symbol", order_by="seq").changes()
+    inserts = changes.where("_change_type = 'insert'").alias("i")
+    deletes = changes.where("_change_type = 'delete'").alias("d")
+    pairs = inserts.join(deletes, F.expr("i.seq = d.seq")).select(
+        "i._change_seq", "d._change_seq"
+    )
+    assert pairs.count() == 8
+
+
+def test_a_batch_has_to_be_read_to_its_end(ticks: Replay, transport: str) -> None:
+    if transport == "connect":
+        pytest.skip("foreachBatch runs in a Python process of the server there")
+    changes = keep(ticks.rows(), rows=2, per="symbol").changes()
+    seen: list[int] = []
+
+    def run(checkpoint: str, consume: Callable[[DataFrame, int], None]) -> None:
+        writer = changes.writeStream.foreachBatch(consume).trigger(availableNow=True)
+        finish(writer.option("checkpointLocation", checkpoint).start())
+
+    def first(batch: DataFrame, number: int) -> None:
+        seen.extend(row.seq for row in batch.limit(1).collect())
+
+    def first_of_all(batch: DataFrame, number: int) -> None:
+        batch.persist().count()
+        first(batch, number)
+        batch.unpersist()
+
+    # Spark does not go on without the state of the partitions that nobody asked for.
+    with pytest.raises(StreamingQueryException):
+        run(ticks.checkpoint, first)
+    assert len(seen) == 1
+    run(f"{ticks.checkpoint}-2", first_of_all)
+    assert len(seen) == 1 + 4

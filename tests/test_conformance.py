@@ -1,0 +1,108 @@
+"""Every engine gives the answers that the conformance cases expect."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+RUNNER = HERE / "conformance" / "run.py"
+OWN = HERE / "data" / "conformance"
+SHARED = HERE.parents[1] / "shared" / "vectors" / "ccl"
+
+CASE = {
+    "name": "one-row",
+    "dialect": "ccl",
+    "policy": "KEEP 1 ROW",
+    "schema": {"id": "long"},
+    "input": [{"at": 0, "row": {"id": 1}}, {"at": 5, "row": {"id": 2}}],
+    "expect": [
+        {"at": 0, "insert": [1], "remove": []},
+        {"at": 5, "insert": [2], "remove": [1]},
+    ],
+}
+
+
+def run(engine: str, path: Path, *options: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, str(RUNNER), "--engine", engine, *options, str(path)],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        check=False,
+    )
+
+
+def cases_in(folder: Path) -> list[dict]:
+    files = sorted(folder.rglob("*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+
+
+def check_all_passed(result: subprocess.CompletedProcess, passed: int) -> None:
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.splitlines()[-1] == f"{passed} passed, 0 failed"
+
+
+@pytest.mark.parametrize("save", ["never", "always", "11"])
+@pytest.mark.parametrize("folder", [OWN, SHARED], ids=["own", "shared"])
+def test_core(folder: Path, save: str) -> None:
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not there; the project's own cases are run")
+    check_all_passed(run("core", folder, "--save", save), len(cases_in(folder)))
+
+
+# A few batches, because each costs every case a task; the runner itself takes more by default.
+@pytest.mark.parametrize(
+    ("engine", "options"),
+    [
+        ("batch", []),
+        ("stream", ["--batches", "3", "--seed", "5"]),
+        ("stream", ["--batches", "3", "--seed", "6", "--apply", "arrival"]),
+    ],
+    ids=["batch", "stream", "stream-arrival"],
+)
+def test_spark(engine: str, options: list[str]) -> None:
+    cases = cases_in(OWN)
+    left_out = [c for c in cases if "late" in c["name"] or "delay" in c.get("options", {})]
+    assert len(left_out) == 13
+    result = run(engine, OWN, *options)
+    assert "13 left out: late in the name, or a delay" in result.stdout.splitlines()
+    check_all_passed(result, len(cases) - len(left_out))
+
+
+@pytest.mark.parametrize("engine", ["core", "batch", "stream"])
+def test_a_wrong_answer_is_found(tmp_path: Path, engine: str) -> None:
+    wrong = [
+        CASE,
+        {
+            **CASE,
+            "name": "other-id",
+            "expect": [*CASE["expect"][:1], {**CASE["expect"][1], "remove": [2]}],
+        },
+        {**CASE, "name": "step-too-many", "expect": CASE["expect"][:1]},
+        {**CASE, "name": "step-missing", "expect": [*CASE["expect"], CASE["expect"][1]]},
+        {**CASE, "name": "not-refused", "error": "syntax"},
+        {**CASE, "name": "refused", "policy": "KEEP"},
+        {**CASE, "name": "not-that-error", "policy": "KEEP 0 ROWS", "error": "syntax"},
+        {**CASE, "name": "no-such-dialect", "dialect": "klingon"},
+    ]
+    file = tmp_path / "wrong.jsonl"
+    file.write_text("\n".join(map(json.dumps, wrong)), encoding="utf-8")
+    result = run(engine, file)
+    assert result.returncode == 1, result.stderr
+    reported = [line.partition(":")[0] for line in result.stdout.splitlines()]
+    assert [name for name in reported if name in {c["name"] for c in wrong}] == [
+        case["name"] for case in wrong[1:]
+    ]
+    assert re.search(r"\n1 passed, 7 failed\n\Z", result.stdout)
+
+
+def test_nothing_to_run_is_no_success(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "absent"):
+        result = run("core", path)
+        assert result.returncode == 2
+        assert "passed" not in result.stdout

@@ -1,0 +1,68 @@
+"""The flights example, on a few days."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[1] / "examples" / "flights.py"
+PNG = b"\x89PNG\r\n\x1a\n"
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("WINOPS_TRANSPORT") == "connect",
+    reason="the example is a program of its own and runs on classic Spark",
+)
+
+
+def run(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(SCRIPT), "--out", str(out), "--day", "2013-07-03", *options],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+
+
+def committed(out: Path) -> dict[str, int]:
+    return {
+        commits.parent.name: len(list(commits.glob("[0-9]*")))
+        for commits in out.glob("checkpoints/*/commits")
+    }
+
+
+def test_flights_checks_itself_reports_and_goes_on(tmp_path: Path) -> None:
+    options = ("--days", "3", "--files", "4")
+    first = run(tmp_path, *options)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert "self-check passed" in first.stdout
+    # Counted by hand from the data: what left EWR, JFK and LGA from 08:01 to 09:00.
+    assert [line.split() for line in first.stdout.splitlines() if line.startswith("09:00")] == [
+        ["09:00", "23", "28", "24"]
+    ]
+    assert (tmp_path / "flights-2013-07-03.png").read_bytes().startswith(PNG)
+    assert "airports  batch 4 of 4" in first.stderr
+
+    batches = committed(tmp_path)
+    again = run(tmp_path, *options)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert committed(tmp_path) == batches
+    assert again.stdout.splitlines()[:-1] == first.stdout.splitlines()[:-1]
+
+
+def test_flights_on_the_hdfs_backed_state_store(tmp_path: Path) -> None:
+    job = run(tmp_path, "--days", "1", "--files", "3", "--provider", "hdfs")
+    assert job.returncode == 0, job.stdout + job.stderr
+    assert "self-check passed" in job.stdout
+
+
+def test_other_options_on_the_same_directory_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "departures").mkdir()
+    (tmp_path / "departures" / "manifest.json").write_text("{}")
+    refused = run(tmp_path, "--days", "1", "--files", "2")
+    assert refused.returncode == 2
+    assert "was prepared with {}" in refused.stderr

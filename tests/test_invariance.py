@@ -1,0 +1,260 @@
+"""The same rows give the same changes, however they are cut, restarted, spread or stored.
+
+Several hundred small cases run in one query, each a group of its own, under all kinds of windows;
+a batch query and streams of all configurations are compared with a model.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.support import model
+from tests.support.model import Change
+from tests.support.replay import Replay, at
+from tests.support.settings import (
+    CHANGELOG,
+    CHECKPOINT_FORMAT,
+    HDFS,
+    PARTITIONS,
+    ROCKSDB,
+    STATE_STORE,
+    settings,
+)
+from winops import keep
+
+SCHEMA = "seq long, sample int, ts timestamp"
+CASES = 300
+START = 100_000
+SPAN = 60_000
+DELAY = 5_000
+END = START + 10 * SPAN
+HEARTBEAT = -1
+
+
+class Tick(NamedTuple):
+    """A row: `seq` is its place among those that arrive, `ms` its time."""
+
+    seq: int
+    sample: int
+    ms: int
+
+
+class Case(NamedTuple):
+    """A way to keep rows, for the operator and for the model."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    window: Callable[[], model.Window]
+
+
+def idle(window: model.Window, milliseconds: int) -> model.Window:
+    window.idle = milliseconds
+    return window
+
+
+# By the order in which rows arrive, without a clock.
+UNTIMED = [
+    Case("rows", {"policy": "KEEP 3 ROWS"}, lambda: model.keep_rows(3)),
+    Case("slack", {"policy": "KEEP 3 ROWS SLACK 2"}, lambda: model.keep_rows(3, 2)),
+    Case("every rows", {"policy": "KEEP EVERY 4 ROWS"}, lambda: model.keep_every_rows(4)),
+]
+# By the time of rows, which wait for the watermark.
+TIMED = [
+    Case("rows in time", {"policy": "KEEP 3 ROWS SLACK 2"}, lambda: model.keep_rows(3, 2)),
+    Case("interval", {"policy": "KEEP 7 SECONDS"}, lambda: model.keep_interval(7_000)),
+    Case(
+        "every interval",
+        {"policy": "KEEP EVERY 10 SECONDS", "origin": 3_000},
+        lambda: model.keep_every_interval(10_000, 3_000),
+    ),
+    Case(
+        "every interval from the first row",
+        {"policy": "KEEP EVERY 9 SECONDS", "origin": "first", "idle": "12 seconds"},
+        lambda: idle(model.keep_every_interval(9_000, None), 12_000),
+    ),
+    Case(
+        "idle",
+        {"policy": "KEEP 5 ROWS", "idle": "6 seconds"},
+        lambda: idle(model.keep_rows(5), 6_000),
+    ),
+]
+# By the time of rows, which do not wait.
+ON_ARRIVAL = [
+    Case("on arrival", {"policy": "KEEP 7 SECONDS"}, lambda: model.keep_interval(7_000)),
+]
+
+
+def ticks(rng: random.Random) -> list[Tick]:
+    """Make rows of many cases, in the order of their arrival; none is later than the delay."""
+    times = [
+        (START + rng.randrange(0, SPAN, 500), sample)
+        for sample in range(CASES)
+        for _ in range(rng.randint(1, 12))
+    ]
+    arrivals = sorted((ms + rng.randrange(DELAY), rng.random(), ms, c) for ms, c in times)
+    rows = [Tick(seq, sample, ms) for seq, (_, _, ms, sample) in enumerate(arrivals)]
+    return [*rows, Tick(len(rows), HEARTBEAT, END)]
+
+
+def split(rng: random.Random, rows: list[Tick], files: int) -> Iterator[list[Tick]]:
+    """Cut rows at random; the last one, which only lets time pass, is alone."""
+    cuts = sorted(rng.sample(range(len(rows) - 1), files - 2))
+    bounds = [0, *cuts, len(rows) - 1, len(rows)]
+    for start, end in pairwise(bounds):
+        part = rows[start:end]
+        rng.shuffle(part)
+        yield part
+
+
+def changes(rows: DataFrame) -> DataFrame:
+    """Run all cases in one query."""
+
+    def one(case: Case, **arguments: Any) -> DataFrame:
+        kept = keep(rows, **case.arguments, **arguments, per="sample", order_by="seq")
+        return kept.changes().withColumn("name", F.lit(case.name))
+
+    parts = [
+        *(one(case) for case in UNTIMED),
+        *(one(case, time="ts") for case in TIMED),
+        *(one(case, time="ts", apply="arrival") for case in ON_ARRIVAL),
+    ]
+    return reduce(DataFrame.unionByName, parts)
+
+
+Changes = dict[tuple[str, int], list[Change]]
+
+
+def collected(result: DataFrame) -> Changes:
+    """Give the changes of each case and sample, in order."""
+    given: Changes = defaultdict(list)
+    rows = result.where(F.col("sample") != HEARTBEAT).select(
+        "name",
+        "sample",
+        "_change_type",
+        F.coalesce(F.unix_millis("_change_time"), F.lit(0)).alias("ms"),
+        "_change_step",
+        "_change_seq",
+        "seq",
+    )
+    untimed = {case.name for case in UNTIMED}
+    for name, sample, kind, ms, step, number, seq in rows.collect():
+        change = Change(kind, 0 if name in untimed else ms, step, number, seq)
+        given[name, sample].append(change)
+    for told in given.values():
+        told.sort(key=order)
+    return given
+
+
+def order(change: Change) -> tuple[int, int, int]:
+    """Order changes by time; a group that was forgotten begins to count anew."""
+    return (change.at, change.step, change.seq)
+
+
+def expected(rows: list[Tick]) -> Changes:
+    """Let the model run all cases."""
+    by_sample: dict[int, list[Tick]] = defaultdict(list)
+    for tick in rows[:-1]:
+        by_sample[tick.sample].append(tick)
+    answers: Changes = {}
+    for sample, own in by_sample.items():
+        in_time = sorted((tick.ms, tick.seq) for tick in own)
+        for case in UNTIMED:
+            answers[case.name, sample] = model.run(case.window(), [(0, t.seq) for t in own], 0)
+        for case in TIMED:
+            answers[case.name, sample] = model.run(case.window(), in_time, END)
+        for case in ON_ARRIVAL:
+            arriving = [(tick.ms, tick.seq) for tick in own]
+            answers[case.name, sample] = model.run(case.window(), arriving, END)
+    for told in answers.values():
+        told.sort(key=order)
+    return answers
+
+
+def compare(given: Changes, wanted: Changes) -> None:
+    """Compare case by case, so that a difference is small enough to be read."""
+    for (name, sample), answer in wanted.items():
+        assert given[name, sample] == answer, f"{name}, sample {sample}"
+    assert given.keys() == wanted.keys()
+
+
+class Setup(NamedTuple):
+    """How a stream is run; restarts tell in how many runs the files are taken."""
+
+    provider: str
+    changelog: bool
+    format_version: int
+    partitions: int
+    restarts: str
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        Setup(ROCKSDB, True, 1, 2, "none"),
+        Setup(ROCKSDB, True, 2, 1, "each"),
+        Setup(ROCKSDB, False, 1, 5, "one"),
+        Setup(HDFS, False, 1, 2, "each"),
+    ],
+    ids=lambda setup: f"{setup.provider.rsplit('.', 1)[-1]}-{'-'.join(map(str, setup[1:]))}",
+)
+def test_streams_give_what_the_model_gives(
+    spark: SparkSession, replay: Callable[[str], Replay], setup: Setup
+) -> None:
+    rng = random.Random(repr(setup))
+    rows = ticks(rng)
+    files = [[(t.seq, t.sample, at(t.ms / 1000)) for t in part] for part in split(rng, rows, 5)]
+    runs = {
+        "none": [files],
+        "one": [files[:2], files[2:]],
+        "each": [[file] for file in files],
+    }[setup.restarts]
+    stream = replay(SCHEMA)
+    configuration = {
+        STATE_STORE: setup.provider,
+        CHANGELOG: str(setup.changelog).lower(),
+        CHECKPOINT_FORMAT: str(setup.format_version),
+        PARTITIONS: str(setup.partitions),
+    }
+    with settings(spark, configuration):
+        result = changes(stream.rows(("ts", f"{DELAY} milliseconds")))
+        for run in runs:
+            stream.add(*run)
+            stream.run(result)
+    compare(collected(stream.written()), expected(rows))
+
+
+@pytest.mark.parametrize("partitions", [1, 5])
+def test_a_batch_query_gives_what_the_model_gives(
+    spark: SparkSession, replay: Callable[[str], Replay], partitions: int
+) -> None:
+    rng = random.Random(partitions)
+    rows = ticks(rng)
+    stream = replay(SCHEMA)
+    for part in split(rng, rows, 5):
+        stream.add([(t.seq, t.sample, at(t.ms / 1000)) for t in part])
+    with settings(spark, {PARTITIONS: str(partitions)}):
+        compare(collected(changes(stream.table())), expected(rows))
+
+
+def test_without_an_order_a_batch_that_is_done_again_gives_the_same(
+    replay: Callable[[str], Replay],
+) -> None:
+    rows = [(i, i % 3, at(0)) for i in range(300)]
+    answers = []
+    for _ in range(2):
+        stream = replay(SCHEMA)
+        stream.add(rows[:100], rows[100:])
+        stream.run(keep(stream.rows(), rows=5, per="sample").changes())
+        answers.append(stream.changes("sample", "_change_seq", "_change_type", "seq"))
+    assert sorted(answers[0]) == sorted(answers[1])
+    deleted = [row.seq for row in answers[0] if row._change_type == "delete"]
+    assert sorted(deleted) == list(range(300 - 3 * 5))
