@@ -56,8 +56,8 @@ test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py
 
-bench: $(VENV) $(JARS) ## benchmarks
-	$(PY) -m pytest benchmarks --benchmark-only
+bench: $(VENV) $(JARS) ## ratios to reading, shuffling and sorting the same rows
+	$(PY) benchmarks/run.py
 
 clean: ## everything that was built, but for the virtual environment
 	rm -rf target jvm/*/target project/target project/project dist python/winops/jars \

@@ -17,10 +17,10 @@ from measure import Result
 
 def versions(spark: SparkSession) -> dict[str, str]:
     """What the figures were taken with."""
-    row = spark.sql(
+    [row] = spark.sql(
         "SELECT winops_version() AS winops, java_method("
         "'java.lang.System', 'getProperty', 'java.version') AS java"
-    ).first()
+    ).collect()
     return {
         "winops": row["winops"],
         "spark": pyspark.__version__,

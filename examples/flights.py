@@ -68,6 +68,9 @@ def main() -> int:
     out.mkdir(parents=True, exist_ok=True)
 
     rows = departures.departures()
+    if departures.around(rows, args.day, 1, ZONE).empty:
+        print(f"there are no departures on {args.day}; the data is of 2013", file=sys.stderr)
+        return 2
     if args.days:
         rows = departures.around(rows, args.day, args.days, ZONE)
     try:
@@ -79,11 +82,7 @@ def main() -> int:
 
     spark = session(args.provider)
     queries = [start(spark, data, out, window) for window in WINDOWS]
-    try:
-        follow(queries, args.files)
-    except KeyboardInterrupt:
-        for query in queries:
-            query.stop()
+    if not follow(spark, queries, args.files):
         print(f"stopped; go on with --out {out}", file=sys.stderr)
         return 130
 

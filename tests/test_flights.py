@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[1] / "examples" / "flights.py"
@@ -52,6 +53,16 @@ def test_flights_checks_itself_reports_and_goes_on(tmp_path: Path) -> None:
     assert again.returncode == 0, again.stdout + again.stderr
     assert committed(tmp_path) == batches
     assert again.stdout.splitlines()[:-1] == first.stdout.splitlines()[:-1]
+
+    # What the streams have read is no longer what the files say.
+    file = tmp_path / "departures" / "data" / "departures-0001.parquet"
+    rows = pd.read_parquet(file)
+    rows.loc[7, "dest"] = "XXX"
+    rows.to_parquet(file, index=False, coerce_timestamps="us")
+    wrong = run(tmp_path, *options)
+    assert wrong.returncode == 1, wrong.stdout + wrong.stderr
+    assert "self-check FAILED: airports: changes: 2 too many" in wrong.stderr
+    assert "self-check FAILED: carriers: changes: 2 missing" in wrong.stderr
 
 
 def test_flights_on_the_hdfs_backed_state_store(tmp_path: Path) -> None:

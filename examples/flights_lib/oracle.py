@@ -67,9 +67,10 @@ def expect(data: Path, delay_minutes: int) -> duckdb.DuckDBPyConnection:
         retained at the end) for both windows. Instants are microseconds since the epoch.
     """
     db = duckdb.connect()
+    db.read_parquet(str(data / "*.parquet")).create_view("files")
     db.execute(
-        "CREATE TABLE departures AS SELECT * REPLACE (epoch_us(departure) AS departure)"
-        f" FROM read_parquet('{data}/*.parquet')"
+        "CREATE TABLE departures AS"
+        " SELECT * REPLACE (epoch_us(departure) AS departure) FROM files"
     )
     db.execute(
         f"CREATE TABLE watermark AS SELECT max(departure) - {delay_minutes} * 60000000 AS instant"

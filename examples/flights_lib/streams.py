@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any, TextIO
 
 from pyspark.sql import SparkSession
@@ -15,6 +16,7 @@ from pyspark.sql.streaming import StreamingQuery
 from winops import configure, keep
 
 DELAY_MINUTES = 10
+POLL_SECONDS = 0.5
 _PROVIDERS = {
     "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     "hdfs": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
@@ -94,28 +96,49 @@ def start(spark: SparkSession, data: Path, out: Path, window: Window) -> Streami
     )
 
 
-def follow(queries: Sequence[StreamingQuery], files: int, to: TextIO = sys.stderr) -> None:
-    """Print a line per batch until all queries have ended.
+def follow(
+    spark: SparkSession,
+    queries: Sequence[StreamingQuery],
+    files: int,
+    to: TextIO = sys.stderr,
+) -> bool:
+    """Print a line per batch until all queries have ended, or Ctrl-C stops them.
+
+    Returns
+    -------
+    bool
+        Whether all came to their end.
 
     Raises
     ------
     pyspark.errors.StreamingQueryException
         A query failed.
     """
-    shown = {query.name: 0 for query in queries}
-    running = list(queries)
-    while running:
-        time.sleep(0.5)
-        # Asked before the progress is read, so that the last batch is not missed.
-        active = [query for query in running if query.isActive]
+    stopping = Event()
+    # Spark's own handler cancels the jobs below the queries, which then fail instead of ending.
+    before = signal.signal(signal.SIGINT, lambda *_: stopping.set())
+    try:
+        shown = {query.name: 0 for query in queries}
+        running = list(queries)
+        while running and not stopping.wait(POLL_SECONDS):
+            # Asked before the progress is read, so that the last batch is not missed.
+            active = [query for query in running if query.isActive]
+            for query in running:
+                progress = query.recentProgress
+                for batch in progress[shown[query.name] :]:
+                    print(_line(query.name, batch, files), file=to, flush=True)
+                shown[query.name] = len(progress)
+                if query not in active:
+                    query.awaitTermination()
+            running = active
+        if running:
+            # A batch that is cut off will be done again; its stack traces tell nothing.
+            spark.sparkContext.setLogLevel("OFF")
         for query in running:
-            progress = query.recentProgress
-            for batch in progress[shown[query.name] :]:
-                print(_line(query.name, batch, files), file=to, flush=True)
-            shown[query.name] = len(progress)
-            if query not in active:
-                query.awaitTermination()
-        running = active
+            query.stop()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return not running
 
 
 def _line(name: str, batch: Any, files: int) -> str:
