@@ -1,0 +1,165 @@
+package winops.spark
+
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.apache.spark.{SparkConf, TaskContext}
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.functions.udf
+import org.apache.spark.sql.streaming.StreamingQueryException
+import org.apache.spark.sql.winops.RetriedTasks
+
+/** Sinks and tasks that fail: what is written in the end is what would have been anyway. */
+class CommitSuite extends KeepStreamTest with RetriedTasks {
+  import CommitSuite._
+  import testImplicits._
+
+  override protected def sparkConf: SparkConf = {
+    val (provider, rocksDb) = KeepStreamTest.rocksDb
+    super.sparkConf.set(provider, rocksDb)
+  }
+
+  private val call = "PARTITION BY (k), 'KEEP 2 ROWS SLACK 2'"
+
+  private val batches = Seq(
+    (1 to 7).map(i => Tick(s"${i % 2}", i.toLong, i)),
+    (8 to 15).map(i => Tick(s"${i % 3}", i.toLong, i)),
+    (16 to 20).map(i => Tick(s"${i % 4}", i.toLong, i)))
+
+  private lazy val expected: Set[Row] = {
+    val stream = ticks()
+    told(runBatches(keep(stream.toDF(), call), stream)(batches: _*).rows)
+  }
+
+  private def told(rows: Seq[Row]): Set[Row] = {
+    val facts = rows.map { r =>
+      Row(
+        r.getAs[String]("_change_type"),
+        r.getAs[Long]("_change_step"),
+        r.getAs[Long]("_change_seq"),
+        r.getAs[String]("k"),
+        r.getAs[Int]("n"))
+    }
+    assert(facts.distinct.size == facts.size)
+    facts.toSet
+  }
+
+  /** Runs all batches; in the second one the sink does `once`, and the query goes on after that.
+    */
+  private def interrupted(once: DataFrame => Unit): (Written, StreamingQueryException) = {
+    val stream = ticks()
+    val written = new Written
+    var failure: StreamingQueryException = null
+    withTempDir { dir =>
+      stream.addData(batches.head)
+      runAll(keep(stream.toDF(), call), dir.getCanonicalPath, written)
+      stream.addData(batches(1))
+      val failing = start(
+        keep(stream.toDF(), call),
+        dir.getCanonicalPath,
+        new Written,
+        (batch, _) => once(batch))
+      failure =
+        try intercept[StreamingQueryException](failing.processAllAvailable())
+        finally failing.stop()
+      runAll(keep(stream.toDF(), call), dir.getCanonicalPath, written)
+      stream.addData(batches(2))
+      runAll(keep(stream.toDF(), call), dir.getCanonicalPath, written)
+    }
+    (written, failure)
+  }
+
+  test("a sink that fails before it reads") {
+    val (written, _) = interrupted(_ => throw new IllegalStateException("no disk"))
+    assert(told(written.rows) == expected)
+  }
+
+  test("a sink that fails after it has read, when the state is written already") {
+    val (written, _) = interrupted { batch =>
+      batch.collect()
+      throw new IllegalStateException("no disk")
+    }
+    assert(told(written.rows) == expected)
+  }
+
+  test("a sink that reads some rows only is told so by Spark, and nothing half is kept") {
+    val (written, failure) = interrupted { batch =>
+      batch.limit(1).collect()
+      throw new Partial
+    }
+    assert(causeOf[Partial](failure).isDefined)
+    assert(told(written.rows) == expected)
+  }
+
+  test("Spark refuses a batch whose sink did not read all rows") {
+    withTempDir { dir =>
+      val stream = ticks()
+      stream.addData(batches.head)
+      val ignoring = (batch: DataFrame, _: Long) => {
+        batch.limit(1).collect()
+        ()
+      }
+      val query = keep(stream.toDF(), call).writeStream
+        .option("checkpointLocation", dir.getCanonicalPath)
+        .foreachBatch(ignoring)
+        .start()
+      val failure =
+        try intercept[StreamingQueryException](query.processAllAvailable())
+        finally query.stop()
+      assert(conditionsOf(failure).contains("STATE_STORE_COMMIT_VALIDATION_FAILED"))
+      val written = new Written
+      runAll(keep(stream.toDF(), call), dir.getCanonicalPath, written)
+      batches.tail.foreach { batch =>
+        stream.addData(batch)
+        runAll(keep(stream.toDF(), call), dir.getCanonicalPath, written)
+      }
+      assert(told(written.rows) == expected)
+    }
+  }
+
+  test("a task that fails in the middle of its rows is tried again") {
+    val stream = ticks()
+    val kept = keep(stream.toDF(), call)
+    failures.set(0)
+    val failing = kept.withColumn("n", failsOnce($"n"))
+    val written = runBatches(failing, stream)(batches: _*)
+    assert(failures.get > 0)
+    assert(told(written.rows) == expected)
+  }
+
+  test("a task that fails after it has written its state is tried again") {
+    val stream = ticks()
+    val kept = keep(stream.toDF(), call)
+    failures.set(0)
+    val failing = kept.as[Fact].mapPartitions { rows =>
+      val all = rows.toVector
+      failAtFirst()
+      all.iterator
+    }
+    val written = runBatches(failing.toDF(), stream)(batches: _*)
+    assert(failures.get >= batches.size)
+    assert(told(written.rows) == expected)
+  }
+}
+
+private object CommitSuite {
+  final case class Fact(
+      _change_type: String,
+      _change_step: Long,
+      _change_seq: Long,
+      k: String,
+      n: Int)
+
+  final class Partial extends RuntimeException
+
+  val failures = new AtomicInteger
+
+  def failAtFirst(): Unit = if (TaskContext.get().attemptNumber() == 0) {
+    failures.incrementAndGet()
+    throw new IllegalStateException("this attempt fails")
+  }
+
+  val failsOnce = udf { (n: Int) =>
+    if (n == 5 || n == 12) failAtFirst()
+    n
+  }
+}

@@ -1,0 +1,110 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.unsafe.types.UTF8String
+
+/** A row of [[KeepPlans]]; `micros` is its time. */
+final case class Arrived(k: Long, micros: Option[Long], n: Long, text: String = "")
+
+/** A change that a task gave, of a row of [[KeepPlans]]. */
+final case class Changed(kind: String, at: Option[Long], step: Long, sequence: Long, row: Arrived)
+
+/** One task of a `keep`, driven from batch to batch as the stream's operator drives it:
+  * everything but what is in `store` is new in each batch.
+  */
+final class DrivenTask(val plan: KeepPlan) {
+  val store = new HeapGroupStore
+  private val identity = StateIdentity.of(plan)
+  private val counters = DrivenTask.counters
+  private var due = Long.MaxValue
+  private var held = 0L
+  private var groups = 0L
+
+  def metric(name: String): Long = counters(name).value
+  def earliestDue: Long = due
+  def rowsHeld: Long = held
+  def groupsRemembered: Long = groups
+
+  /** A batch of a stream without a time column. */
+  def batchAt(timestamp: Long)(rows: Arrived*): Seq[Changed] =
+    run(rows, BatchClock.ofBatch(timestamp))
+
+  /** A batch of a stream whose watermark goes from `late` to `now`. */
+  def batch(late: Long, now: Long)(rows: Arrived*): Seq[Changed] =
+    run(rows, BatchClock.ofWatermarks(late, now))
+
+  private def run(rows: Seq[Arrived], clock: BatchClock): Seq[Changed] = {
+    val partition = new PartitionState(
+      store.partition,
+      identity,
+      plan.keys.size,
+      clock.now,
+      plan.spec.idleMillis,
+      store.all)
+    val task = DrivenTask.task(plan, rows, clock, store, partition, new KeepMetrics(counters))
+    val changes = task.map(DrivenTask.changed(plan, _)).toVector
+    partition.save()
+    due = partition.earliestDue
+    held = partition.rowsHeld
+    groups = partition.groupsRemembered
+    changes
+  }
+}
+
+object DrivenTask {
+
+  /** What a table with these rows gives, whose time ends at `end`. */
+  def table(plan: KeepPlan, rows: Seq[Arrived], end: Option[Long]): Seq[Changed] = {
+    val metrics = new KeepMetrics(counters)
+    task(plan, rows, BatchClock.ofTable(end), new NoGroupStore, new NoAgenda(metrics), metrics)
+      .map(changed(plan, _))
+      .toVector
+  }
+
+  private def counters: Map[String, SQLMetric] =
+    (KeepMetrics.own.map(_._1) ++ Seq("numOutputRows", "numRowsDroppedByWatermark"))
+      .map(_ -> new SQLMetric("sum"))
+      .toMap
+
+  private def task(
+      plan: KeepPlan,
+      rows: Seq[Arrived],
+      clock: BatchClock,
+      store: GroupStore,
+      agenda: Agenda,
+      metrics: KeepMetrics): KeepTask = {
+    val groups = GroupedRows(
+      plan,
+      KeepPlans.input,
+      KeepPlans.inInputOrder(plan, rows.zipWithIndex.map { case (row, i) => unsafe(row, i) }))
+    new KeepTask(plan, KeepPlans.input, groups, clock, store, agenda, metrics)
+  }
+
+  private val toUnsafe =
+    UnsafeProjection.create(KeepPlans.input.map(_.dataType).toArray[DataType])
+
+  private def unsafe(row: Arrived, position: Int): UnsafeRow = toUnsafe(
+    InternalRow(
+      row.k,
+      row.micros.map(Long.box).orNull,
+      row.n,
+      UTF8String.fromString(row.text),
+      position.toLong)).copy()
+
+  private def changed(plan: KeepPlan, row: InternalRow): Changed = {
+    val from = plan.changeColumns.size
+    Changed(
+      row.getString(0),
+      Option.when(!row.isNullAt(1))(row.getLong(1) / 1000),
+      row.getLong(2),
+      row.getLong(3),
+      Arrived(
+        row.getLong(from),
+        Option.when(!row.isNullAt(from + 1))(row.getLong(from + 1)),
+        row.getLong(from + 2),
+        row.getString(from + 3)))
+  }
+}

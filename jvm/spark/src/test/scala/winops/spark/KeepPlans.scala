@@ -1,0 +1,65 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, RowOrdering, SortOrder, UnsafeRow}
+import org.apache.spark.sql.types.{LongType, StringType, TimestampType}
+
+import winops.ccl.Ccl
+import winops.policy.Scope
+
+/** Plans over rows of a group `k`, a time `ts`, an order `n` and a text `text`, without a
+  * session.
+  */
+object KeepPlans {
+  val k: Attribute = AttributeReference("k", LongType)()
+  val ts: Attribute = AttributeReference("ts", TimestampType)()
+  val n: Attribute = AttributeReference("n", LongType)()
+  val text: Attribute = AttributeReference("text", StringType)()
+  val position: Attribute = AttributeReference("_position", LongType, nullable = false)()
+
+  val content: Seq[Attribute] = Seq(k, ts, n, text)
+  val input: Seq[Attribute] = content :+ position
+
+  def spec(
+      policy: String,
+      application: Option[Application] = None,
+      idleMillis: Option[Long] = None,
+      maxRows: Long = KeepSpec.DefaultMaxRows,
+      dropNullTime: Boolean = false): KeepSpec =
+    KeepSpec(
+      Ccl.name,
+      Ccl
+        .parse(policy, Scope(columns = content.map(_.name)))
+        .fold(error => throw new IllegalArgumentException(error.toString), identity),
+      Nil,
+      Nil,
+      application,
+      idleMillis,
+      maxRows,
+      dropNullTime,
+      Output.Changes)
+
+  def plan(
+      spec: KeepSpec,
+      order: Seq[Attribute] = Nil,
+      keys: Seq[Attribute] = Seq(k)): KeepPlan = {
+    val time = spec.application.map(_ => ts)
+    val sorted = order.map(SortOrder(_, Ascending))
+    KeepPlan(
+      spec.copy(group = keys.map(Keep.sql), order = sorted.map(Keep.sql)),
+      keys,
+      sorted,
+      time,
+      Keep.changeColumns(time),
+      content,
+      position)
+  }
+
+  /** Rows as they come out of a sorted shuffle, one after the other in the same object. */
+  def inInputOrder(plan: KeepPlan, rows: Seq[UnsafeRow]): Iterator[UnsafeRow] = {
+    val reused = UnsafeRow.createFromByteArray(0, input.size)
+    rows.map(_.copy()).sorted(RowOrdering.create(plan.inputOrder, input)).iterator.map { row =>
+      reused.copyFrom(row)
+      reused
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package winops.spark
+
+import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.apache.spark.sql.streaming.Trigger
+
+/** What a sink and a trigger may ask of a query with `keep`, found out before it starts. */
+class StreamStartSuite extends KeepStreamTest {
+  private def kept: DataFrame = keep(ticks().toDF(), "PARTITION BY (k), 'KEEP 2 ROWS'")
+
+  // One of the few sinks that know all triggers.
+  private def refusal(df: DataFrame, mode: String, trigger: Trigger): AnalysisException =
+    intercept[AnalysisException] {
+      df.writeStream.format("console").outputMode(mode).trigger(trigger).start().stop()
+    }
+
+  private val soon = Trigger.ProcessingTime(0)
+
+  Seq("complete", "update").foreach { mode =>
+    test(s"output mode $mode is refused") {
+      val error = refusal(kept, mode, soon)
+      assert(error.getCondition == "WINOPS_OUTPUT_MODE")
+      assert(error.getMessageParameters.get("mode").toLowerCase == mode)
+    }
+  }
+
+  test("continuous and real-time triggers are refused") {
+    assert(refusal(kept, "append", Trigger.Continuous(1000)).getCondition == "WINOPS_TRIGGER")
+    assert(refusal(kept, "append", Trigger.RealTime(60000)).getCondition == "WINOPS_TRIGGER")
+  }
+
+  test("what hides keep in a larger query changes nothing") {
+    withTempView("kept") {
+      kept.createOrReplaceTempView("kept")
+      val larger = spark.sql(
+        "WITH c AS (SELECT * FROM kept) SELECT k, _change_seq FROM c WHERE _change_seq > 1")
+      assert(refusal(larger, "update", soon).getCondition == "WINOPS_OUTPUT_MODE")
+      assert(refusal(larger.union(larger), "complete", soon).getCondition == "WINOPS_OUTPUT_MODE")
+    }
+  }
+
+  test("a query without keep is none of our business") {
+    ticks().toDF().writeStream.format("noop").outputMode("update").start().stop()
+  }
+}
