@@ -22,7 +22,10 @@ class DeadlinesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     PropertyCheckConfiguration(minSuccessful = 25)
 
   test("every group is taken once its time has come, not before, and nothing is lost") {
-    forAll(Gen.choose(0, 25).flatMap(Gen.listOfN(_, Gen.zip(Gen.oneOf(Gen.const(0L), away), awayTimes)))) { steps =>
+    forAll(
+      Gen
+        .choose(0, 25)
+        .flatMap(Gen.listOfN(_, Gen.zip(Gen.oneOf(Gen.const(0L), away), awayTimes)))) { steps =>
       val checked = new Checked
       var now = 0L
       steps.foreach { case (step, dues) =>

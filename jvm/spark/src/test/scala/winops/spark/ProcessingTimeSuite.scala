@@ -132,9 +132,7 @@ class ProcessingTimeSuite extends KeepStreamTest {
 
   /** Runs one batch with rows of the groups a and b, before they are due, and gives the inserts.
     */
-  private def runBatchesUntilStop(
-      stream: MemoryStream[Tick],
-      checkpoint: String): Seq[Row] = {
+  private def runBatchesUntilStop(stream: MemoryStream[Tick], checkpoint: String): Seq[Row] = {
     stream.addData(Tick("a", 0, 1), Tick("b", 0, 2))
     val written = runAll(keep(stream.toDF(), call), checkpoint)
     assert(written.rows.map(kindAndKey(_)._1) == Seq("insert", "insert"))
