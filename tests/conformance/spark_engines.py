@@ -36,7 +36,7 @@ SETTINGS = {
 def batch(cases: list[Case], apply: str) -> tuple[list[Case], list[Answer]]:
     """Answer cases from a table, up to their last row; give the cases cut there."""
     cases = [cut_at_last_row(case) for case in cases]
-    with _session() as spark, TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, _session() as spark:
         write_table(_accepted(cases), Path(folder))
         rows = _timed(spark.read.schema(SCHEMA).json(folder))
         answers = _Answers(cases, rows, apply)
@@ -49,7 +49,7 @@ def stream(
     cases: list[Case], apply: str, batches: int, seed: int
 ) -> tuple[list[Case], list[Answer]]:
     """Answer cases from a stream of so many batches."""
-    with _session() as spark, TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, _session() as spark:
         inputs, checkpoint = Path(folder, "inputs"), Path(folder, "checkpoint")
         inputs.mkdir()
         write_stream(_accepted(cases), inputs, batches, seed)
