@@ -46,6 +46,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.sql.pyspark.jvmStacktrace.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
+        # Spark stops its state stores with a lock in hand that their maintenance may wait for.
+        "spark.sql.streaming.stateStore.maintenanceShutdownTimeout": "1s",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

@@ -23,6 +23,8 @@ trait KeepStreamTest extends StreamTest {
   override protected def sparkConf: SparkConf = super.sparkConf
     .set(StaticSQLConf.SPARK_SESSION_EXTENSIONS.key, classOf[WinopsExtensions].getName)
     .set(SQLConf.SHUFFLE_PARTITIONS.key, "2")
+    // Spark stops its state stores with a lock in hand that their maintenance may be waiting for.
+    .set(SQLConf.STATE_STORE_MAINTENANCE_SHUTDOWN_TIMEOUT.key, "1s")
 
   protected def ticks(): MemoryStream[Tick] = MemoryStream[Tick](spark)
 
