@@ -11,7 +11,7 @@ import org.apache.spark.sql.streaming.StreamingQueryException
 /** Without a time column: time is the batch timestamp, and a batch comes when something is due.
   */
 class ProcessingTimeSuite extends KeepStreamTest {
-  private val call = "PARTITION BY (k), 'KEEP 1500 MILLISECONDS'"
+  private val call = "PARTITION BY (k), 'KEEP 6 SECONDS'"
 
   private def kindAndKey(row: Row): (String, String) =
     (row.getAs[String]("_change_type"), row.getAs[String]("k"))
@@ -37,7 +37,7 @@ class ProcessingTimeSuite extends KeepStreamTest {
         val deletes = written.rows.drop(2)
         assert(deletes.map(kindAndKey).toSet == Set("delete" -> "a", "delete" -> "b"))
         // The instant is that at which they were due, whenever the batch came.
-        assert(deletes.map(millis).toSet == inserts.map(millis(_) + 1500).toSet)
+        assert(deletes.map(millis).toSet == inserts.map(millis(_) + 6000).toSet)
         Thread.sleep(700)
         // A batch may be made in the millisecond before its time, and once more right after.
         assert(written.batchCount <= 3)
@@ -51,7 +51,7 @@ class ProcessingTimeSuite extends KeepStreamTest {
     withTempDir { dir =>
       val checkpoint = dir.getCanonicalPath
       val inserts = runBatchesUntilStop(stream, checkpoint)
-      Thread.sleep(1600)
+      Thread.sleep(6100)
       val written = new Written
       val query = start(keep(stream.toDF(), call), checkpoint, written)
       try {
@@ -63,7 +63,7 @@ class ProcessingTimeSuite extends KeepStreamTest {
           written.rows.map(kindAndKey).toSet ==
             Set("insert" -> "c", "delete" -> "a", "delete" -> "b"))
         val deletes = written.rows.filter(kindAndKey(_)._1 == "delete")
-        assert(deletes.map(millis).toSet == inserts.map(millis(_) + 1500).toSet)
+        assert(deletes.map(millis).toSet == inserts.map(millis(_) + 6000).toSet)
       } finally query.stop()
     }
   }
@@ -88,7 +88,7 @@ class ProcessingTimeSuite extends KeepStreamTest {
     withTempDir { dir =>
       val checkpoint = dir.getCanonicalPath
       runBatchesUntilStop(stream, checkpoint)
-      Thread.sleep(1600)
+      Thread.sleep(6100)
       stream.addData(Tick("a", 0, 3))
       val before = new Written
       val failing = start(
