@@ -1,7 +1,7 @@
 package winops.ccl
 
 import winops.dialect.{Limits, Names}
-import winops.policy.{Category, Dialect, Policy, PolicyError, Scope}
+import winops.policy.{Category, Dialect, Origin, Policy, PolicyError, Scope}
 
 /** CCL, the KEEP clause of SAP's and Sybase's event processors.
   *
@@ -22,7 +22,7 @@ object Ccl extends Dialect {
   override def parse(text: String, scope: Scope): Either[PolicyError, Policy] = {
     val keep = Limits.read(text).flatMap(new KeepParser(_, scope).parse)
     keep
-      .map(_.policy(scope.origin))
+      .map(_.policy(scope.origin.getOrElse(Origin.epoch)))
       .left
       .map(problem => problem.in(text, example(problem.category, scope)))
   }

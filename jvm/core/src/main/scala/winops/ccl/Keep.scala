@@ -20,11 +20,13 @@ private[ccl] sealed trait Keep {
     * kept.
     */
   final def policy(origin: Origin): Policy = Policy(
-    Group(per),
-    Admit.All,
-    Order.Arrival,
-    bound,
-    Beats(enter = Beat.EachRow, leave = leave(origin), report = Beat.Never),
+    Group.by(per),
+    Retention.One(
+      Window(
+        Admit.All,
+        Order.Arrival,
+        bound,
+        Beats(enter = Beat.EachRow, leave = leave(origin), report = Beat.Never))),
     Stream.InsertsThenDeletes,
     Canonical.text(this, origin),
     Canonical.window(this, origin))
@@ -53,13 +55,13 @@ private[ccl] object Keep {
 
   /** CCL: each row leaves when it is `micros` old. */
   final case class Interval(micros: Long, per: Seq[String]) extends Keep {
-    override protected def bound: Bound = Bound.AgeReached(micros)
+    override protected def bound: Bound = Bound.AgeReached(Span.ofMicros(micros))
     override protected def leave(origin: Origin): Beat = Beat.WhenDue
   }
 
   /** CCL: all rows leave at the end of each interval of `micros`, counted from the origin. */
   final case class EveryInterval(micros: Long, per: Seq[String]) extends Keep {
     override protected def bound: Bound = Bound.Everything
-    override protected def leave(origin: Origin): Beat = Beat.Period(micros, origin)
+    override protected def leave(origin: Origin): Beat = Beat.Period(Span.ofMicros(micros), origin)
   }
 }

@@ -2,19 +2,14 @@ package winops.policy
 
 /** A retention policy: which rows of a stream are still remembered, and what is told of it.
   *
-  * Every window of every dialect is a combination of these six pieces, and the machine knows
-  * nothing but them: a named window is a line in a table, never a class.
+  * Every window of every dialect is a combination of six pieces: the group, and then for each
+  * window admit, order, bound and beats, and the stream. The machine knows nothing but them: a
+  * named window is a line in a table, never a class.
   *
   * @param group
-  *   which rows share one window
-  * @param admit
-  *   whether an arriving row may come in at all
-  * @param order
-  *   what "oldest" means
-  * @param bound
-  *   which prefix of the order is too much
-  * @param beats
-  *   when rows enter, when the bound is applied, when the content is reported
+  *   which rows share one machine
+  * @param retention
+  *   one window, or several that rows have to stay in together
   * @param stream
   *   which changes are told, and in which order within a step
   * @param text
@@ -26,109 +21,44 @@ package winops.policy
   */
 final case class Policy(
     group: Group,
-    admit: Admit,
-    order: Order,
-    bound: Bound,
-    beats: Beats,
+    retention: Retention,
     stream: Stream,
     text: String,
     window: String) {
 
-  /** Whether rows leave because of time alone, so that the machine needs a clock. */
-  def usesTime: Boolean = bound.usesTime || beats.usesTime
+  /** Whether rows leave or are reported because of time alone, so that the machine needs a clock.
+    */
+  def usesTime: Boolean = retention.windows.exists(_.usesTime) || group.reclaim.exists(_.usesTime)
+
+  /** Whether what happens to one group depends on the others, so that one task has to run all of
+    * them, in the order of the rows.
+    */
+  def couplesGroups: Boolean =
+    group.keys.nonEmpty &&
+      (group.reclaim.exists(_.couplesGroups) ||
+        retention.windows.exists(_.beats.leave == Beat.Punctuation))
 }
 
-/** Group: the columns whose distinct values have a window each; none means one window for all. */
-final case class Group(columns: Seq[String])
-
-object Group {
-  val whole: Group = Group(Nil)
+/** The windows that decide over a row together. */
+sealed trait Retention {
+  def windows: Seq[Window]
 }
 
-/** Admit: whether an arriving row may come in at all. */
-sealed trait Admit
+object Retention {
 
-object Admit {
-  case object All extends Admit
-}
-
-/** Order: what "oldest" means. */
-sealed trait Order
-
-object Order {
-  case object Arrival extends Order
-}
-
-/** Bound: which prefix of the order is too much. */
-sealed trait Bound {
-  def usesTime: Boolean = false
-}
-
-object Bound {
-
-  /** Nothing is ever too much. */
-  case object Unbounded extends Bound
-
-  /** All but the newest `rows` rows. */
-  final case class MoreThan(rows: Long) extends Bound
-
-  /** The rows that arrived `micros` microseconds ago or earlier. */
-  final case class AgeReached(micros: Long) extends Bound {
-    override def usesTime: Boolean = true
+  /** One window decides alone. */
+  final case class One(window: Window) extends Retention {
+    override def windows: Seq[Window] = Seq(window)
   }
 
-  /** Every row. */
-  case object Everything extends Bound
+  /** A row leaves when the first window lets it go. */
+  final case class Intersection(windows: Seq[Window]) extends Retention
+
+  /** A row leaves when the last window lets it go. */
+  final case class Union(windows: Seq[Window]) extends Retention
 }
 
-/** When rows enter the window, when the bound is applied to it, when its content is reported. */
-final case class Beats(enter: Beat, leave: Beat, report: Beat) {
-  def usesTime: Boolean = enter.usesTime || leave.usesTime || report.usesTime
-}
-
-/** Beat: when something happens. */
-sealed trait Beat {
-  def usesTime: Boolean = false
-}
-
-object Beat {
-  case object Never extends Beat
-
-  case object EachRow extends Beat
-
-  /** When the bound is exceeded by `rows` rows: 1 is at once, more is a SLACK. */
-  final case class Excess(rows: Long) extends Beat
-
-  /** The instant at which a row becomes too old. */
-  case object WhenDue extends Beat {
-    override def usesTime: Boolean = true
-  }
-
-  /** The multiples of `micros` microseconds, counted from the origin. */
-  final case class Period(micros: Long, origin: Origin) extends Beat {
-    override def usesTime: Boolean = true
-  }
-}
-
-/** Where a periodic beat starts to count. */
-sealed trait Origin
-
-object Origin {
-
-  /** Milliseconds since the epoch. */
-  final case class At(millis: Long) extends Origin
-
-  /** The first row that the group ever had. */
-  case object FirstRow extends Origin
-
-  val epoch: Origin = At(0L)
-}
-
-/** Stream: which changes are told, and in which order within a step. */
-sealed trait Stream
-
-object Stream {
-
-  /** Inserts and deletes; within a step the inserted rows first. */
-  case object InsertsThenDeletes extends Stream
+/** One window: four of the six pieces. */
+final case class Window(admit: Admit, order: Order, bound: Bound, beats: Beats) {
+  def usesTime: Boolean = admit.usesTime || bound.usesTime || beats.usesTime
 }

@@ -61,6 +61,18 @@ object Category {
   case object UnknownColumn extends Category("unknown-column")
   case object UnboundParameter extends Category("unbound-parameter")
 
+  /** A window that nothing bounds, where a bound is needed. */
+  case object Unbounded extends Category("unbounded")
+
+  /** A window or a clause where it may not stand, or that does not exist. */
+  case object Policy extends Category("policy")
+
+  /** A partitioned window without a key, or a key without a partitioned window. */
+  case object PartitionKey extends Category("partition-key")
+
+  /** What the product has and this library does not. */
+  case object Unsupported extends Category("unsupported")
+
   /** The text is longer, deeper or larger than the parser agrees to read. */
   case object Limit extends Category("limit")
 
@@ -75,5 +87,9 @@ object Category {
     DuplicateColumn,
     UnknownColumn,
     UnboundParameter,
+    Unbounded,
+    Policy,
+    PartitionKey,
+    Unsupported,
     Limit)
 }

@@ -81,13 +81,13 @@ class CclPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val policy = keep.policy(origin)
       val withoutOrigin =
         policy.text.replaceFirst(" ORIGIN (FIRST ROW|-?[0-9]+ MILLISECONDS?)$", "")
-      assert(Ccl.parse(withoutOrigin, scope.copy(origin = origin)) == Right(policy))
+      assert(Ccl.parse(withoutOrigin, scope.copy(origin = Some(origin))) == Right(policy))
     }
   }
 
   test("layout does not matter") {
     val plain =
-      keeps.map(_.policy(Origin.epoch)).suchThat(!_.group.columns.exists(_.contains(" ")))
+      keeps.map(_.policy(Origin.epoch)).suchThat(!_.group.keys.exists(_.sql.contains(" ")))
     forAll(plain, Gen.choose(0, 3)) { (policy, style) =>
       assert(read(restyled(policy.text, style)) == Right(policy))
     }

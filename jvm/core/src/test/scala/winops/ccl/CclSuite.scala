@@ -18,14 +18,14 @@ class CclSuite extends AnyFunSuite {
   private def policy(text: String, scope: Scope = scope): Policy =
     Ccl.parse(text, scope).fold(e => fail(s"${e.message}\n${e.caret}"), identity)
 
+  private def window(text: String): Window = policy(text).retention.windows.head
+
   private def canonical(text: String): String = policy(text).text
 
   private def pieces(bound: Bound, leave: Beat, per: String*)(text: String): Policy = Policy(
-    Group(per),
-    Admit.All,
-    Order.Arrival,
-    bound,
-    Beats(Beat.EachRow, leave, Beat.Never),
+    Group.by(per),
+    Retention.One(
+      Window(Admit.All, Order.Arrival, bound, Beats(Beat.EachRow, leave, Beat.Never))),
     Stream.InsertsThenDeletes,
     text,
     window = text.replaceFirst(" PER \\(.*\\)", ""))
@@ -79,25 +79,25 @@ class CclSuite extends AnyFunSuite {
   test("CCL-14 and CCL-15: KEEP interval, groups kept") {
     assert(
       policy("KEEP 10 MINS") ==
-        pieces(Bound.AgeReached(600 * second), Beat.WhenDue)("KEEP 10 MINUTES"))
-    assert(policy("KEEP 10 MINS PER(symbol)").group == Group(Seq("symbol")))
+        pieces(Bound.AgeReached(Span.ofMicros(600 * second)), Beat.WhenDue)("KEEP 10 MINUTES"))
+    assert(policy("KEEP 10 MINS PER(symbol)").group == Group.by(Seq("symbol")))
     assert(policy("KEEP 10 MINS").usesTime)
   }
 
   test("CCL-17: KEEP EVERY interval counts from the scope's origin, and says so") {
-    def every(origin: Origin) = policy("KEEP EVERY 100 SECONDS", scope.copy(origin = origin))
-    def pieced(origin: Origin) = pieces(Bound.Everything, Beat.Period(100 * second, origin)) _
+    def every(origin: Origin) = policy("KEEP EVERY 100 SECONDS", scope.copy(origin = Some(origin)))
+    def pieced(origin: Origin) = pieces(Bound.Everything, Beat.Period(Span.ofMicros(100 * second), origin)) _
     val text = "KEEP EVERY 1 MINUTE 40 SECONDS"
     assert(every(Origin.epoch) == pieced(Origin.epoch)(text))
     assert(every(Origin.At(3000)) == pieced(Origin.At(3000))(s"$text ORIGIN 3000 MILLISECONDS"))
     assert(every(Origin.FirstRow) == pieced(Origin.FirstRow)(s"$text ORIGIN FIRST ROW"))
     assert(
-      policy("KEEP EVERY 5 SEC PER(symbol)", scope.copy(origin = Origin.FirstRow)).text ==
+      policy("KEEP EVERY 5 SEC PER(symbol)", scope.copy(origin = Some(Origin.FirstRow))).text ==
         "KEEP EVERY 5 SECONDS PER (symbol) ORIGIN FIRST ROW")
   }
 
   test("the origin is part of periodic policies alone") {
-    val moved = scope.copy(origin = Origin.FirstRow)
+    val moved = scope.copy(origin = Some(Origin.FirstRow))
     Seq("", "KEEP 3 ROWS", "KEEP EVERY 3 ROWS", "KEEP 3 SECONDS").foreach { text =>
       assert(policy(text, moved) == policy(text), text)
     }
@@ -133,7 +133,7 @@ class CclSuite extends AnyFunSuite {
       "N*N-1" -> 15,
       "007" -> 7,
       "1 + (2 - 3) * 2 + 5" -> 4).foreach { case (count, rows) =>
-      assert(policy(s"KEEP $count ROWS").bound == Bound.MoreThan(rows.toLong), count)
+      assert(window(s"KEEP $count ROWS").bound == Bound.MoreThan(rows.toLong), count)
     }
   }
 
@@ -202,7 +202,7 @@ class CclSuite extends AnyFunSuite {
       policy("KEEP 1000000000000 ROWS SLACK 1000000000000").bound ==
         Bound.MoreThan(1000000000000L))
     val longest = policy("KEEP EVERY 100000 DAYS").beats.leave
-    assert(longest == Beat.Period(8640000000000000L, Origin.epoch))
+    assert(longest == Beat.Period(Span.ofMicros(8640000000000000L), Origin.epoch))
   }
 
   test("a text as long and as deep as is allowed") {

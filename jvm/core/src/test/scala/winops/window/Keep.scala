@@ -12,10 +12,8 @@ sealed trait Keep {
     val (bound, leave) = pieces
     Policy(
       Group.whole,
-      Admit.All,
-      Order.Arrival,
-      bound,
-      Beats(Beat.EachRow, leave, Beat.Never),
+      Retention.One(
+        Window(Admit.All, Order.Arrival, bound, Beats(Beat.EachRow, leave, Beat.Never))),
       Stream.InsertsThenDeletes,
       text = toString,
       window = toString)
@@ -40,13 +38,15 @@ object Keep {
   }
 
   final case class Interval(micros: Long) extends Keep {
-    override protected def pieces: (Bound, Beat) = (Bound.AgeReached(micros), Beat.WhenDue)
+    override protected def pieces: (Bound, Beat) = (Bound.AgeReached(Span.ofMicros(micros)), Beat.WhenDue)
   }
 
   /** Intervals count from `origin`, in milliseconds, or from the group's first row. */
   final case class EveryInterval(micros: Long, origin: Option[Long]) extends Keep {
     override protected def pieces: (Bound, Beat) =
-      (Bound.Everything, Beat.Period(micros, origin.fold[Origin](Origin.FirstRow)(Origin.At(_))))
+      (
+        Bound.Everything,
+        Beat.Period(Span.ofMicros(micros), origin.fold[Origin](Origin.FirstRow)(Origin.At(_))))
   }
 
   private val micros: Gen[Long] =
