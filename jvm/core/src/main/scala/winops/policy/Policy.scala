@@ -18,13 +18,16 @@ package winops.policy
   * @param window
   *   the text without its group, which can be given elsewhere too: equal windows over equal
   *   groups mean equal policies, so this is what a checkpoint remembers
+  * @param filter
+  *   which rows the policy is about at all; the others never come to it
   */
 final case class Policy(
     group: Group,
     retention: Retention,
     stream: Stream,
     text: String,
-    window: String) {
+    window: String,
+    filter: Option[RowExpression] = None) {
 
   /** Whether rows leave or are reported because of time alone, so that the machine needs a clock.
     */

@@ -8,6 +8,18 @@ trait Rows {
   /** The ordinal after the newest row's. */
   def end: Long
 
+  /** The ordinal of the oldest row that is there; [[end]] if none is. */
+  def first: Long
+
+  /** The ordinal of the oldest row that is there and newer than `ordinal`; [[end]] if none is. */
+  def next(ordinal: Long): Long
+
   /** When the row arrived, in milliseconds. */
   def arrival(ordinal: Long): Long
+
+  /** Forgets the rows before `until`. */
+  def release(until: Long): Unit
+
+  /** Forgets a row that is there; rows without holes forget only their oldest. */
+  def remove(ordinal: Long): Unit
 }

@@ -199,9 +199,9 @@ class CclSuite extends AnyFunSuite {
 
   test("the greatest policies") {
     assert(
-      policy("KEEP 1000000000000 ROWS SLACK 1000000000000").bound ==
+      window("KEEP 1000000000000 ROWS SLACK 1000000000000").bound ==
         Bound.MoreThan(1000000000000L))
-    val longest = policy("KEEP EVERY 100000 DAYS").beats.leave
+    val longest = window("KEEP EVERY 100000 DAYS").beats.leave
     assert(longest == Beat.Period(Span.ofMicros(8640000000000000L), Origin.epoch))
   }
 
