@@ -49,7 +49,7 @@ private[conformance] object Case {
       scope = Scope(
         parameters = fields(json.path("params")).map { case (k, v) => k -> parameter(v) }.toMap,
         columns = fields(json.path("schema")).map(_._1),
-        origin = if (options.has("origin")) origin(options.get("origin")) else Origin.epoch),
+        origin = Option(options.get("origin")).map(origin)),
       delay = Option(options.get("delay")).map(_.longValue),
       entries = json.path("input").elements.asScala.map(entry).toSeq)
   }

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.NullNode
 
 import winops.log.Bytes
-import winops.policy.Policy
+import winops.policy.{Policy, RowExpression}
 
 /** All groups of a case, each in a slot of its own, on one clock. */
 private[conformance] final class Groups(policy: Policy, mapper: ObjectMapper) {
@@ -32,7 +32,10 @@ private[conformance] final class Groups(policy: Policy, mapper: ObjectMapper) {
   /** Takes in a row, which arrives now however old it is, after what was due before it. */
   def arrive(instant: Long, row: JsonNode): Seq[Step] = {
     val due = advance(instant)
-    val key = policy.group.columns.map(c => Option(row.get(c)).getOrElse(NullNode.instance))
+    val key = policy.group.keys.map {
+      case RowExpression.Column(name) => Option(row.get(name)).getOrElse(NullNode.instance)
+      case other => throw new IllegalArgumentException(s"no column: ${other.sql}")
+    }
     val slot = slots.getOrElseUpdate(key, newSlot())
     val at = slot.machine.arrivalAt(clock)
     slot.machine.advance(at)

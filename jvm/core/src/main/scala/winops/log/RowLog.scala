@@ -38,8 +38,9 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
   private var positionFound = 0
 
   /** The ordinal of the oldest row that is not released; [[end]] when there is none. */
-  def first: Long = firstOrdinal
+  override def first: Long = firstOrdinal
   override def end: Long = endOrdinal
+  override def next(ordinal: Long): Long = ordinal + 1
   def size: Long = endOrdinal - firstOrdinal
 
   def clear(): Unit = restart(0L)
@@ -92,7 +93,7 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
   def rowLength: Int = Bytes.getInt(bytesFound, positionFound)
 
   /** Forgets the rows before `until`. */
-  def release(until: Long): Unit = {
+  override def release(until: Long): Unit = {
     if (firstOrdinal < openFirst) {
       var number = firstOrdinal / SegmentRows
       val stop = Math.min(until, openFirst) / SegmentRows
@@ -103,6 +104,11 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
       }
     }
     firstOrdinal = until
+  }
+
+  override def remove(ordinal: Long): Unit = {
+    require(ordinal == firstOrdinal, s"row $ordinal is not the oldest, which is $firstOrdinal")
+    release(ordinal + 1)
   }
 
   /** Forgets everything that is kept of the group, sealed segments included. */

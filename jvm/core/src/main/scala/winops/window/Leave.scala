@@ -1,7 +1,7 @@
 package winops.window
 
 import winops.log.{ByteReader, ByteWriter}
-import winops.policy.{Admit, Beat, Beats, Bound, Order, Origin, Policy, Stream}
+import winops.policy._
 
 /** The hook that applies the bound: which of the oldest rows go, and when. */
 private[window] sealed abstract class Leave {
@@ -25,16 +25,13 @@ private[window] sealed abstract class Leave {
 private[window] object Leave {
 
   /** The hook of a policy; a combination of pieces that no window has is refused. */
-  def of(policy: Policy): Leave = policy match {
-    case Policy(
-          _,
-          Admit.All,
-          Order.Arrival,
-          bound,
-          Beats(Beat.EachRow, leave, Beat.Never),
-          Stream.InsertsThenDeletes,
-          _,
-          _) =>
+  def of(policy: Policy): Leave = policy.retention match {
+    case Retention.One(
+          Window(
+            Admit.All,
+            Order.Arrival,
+            bound,
+            Beats(Beat.EachRow, leave, Beat.Never))) if policy.stream == Stream.InsertsThenDeletes =>
       of(bound, leave)
     case _ => refused(policy)
   }
@@ -42,10 +39,10 @@ private[window] object Leave {
   private def of(bound: Bound, leave: Beat): Leave = (bound, leave) match {
     case (Bound.Unbounded, Beat.Never) => NothingLeaves
     case (Bound.MoreThan(rows), Beat.Excess(excess)) => new OldestInExcess(rows, excess)
-    case (Bound.AgeReached(micros), Beat.WhenDue) => new OldestWhenDue(micros)
-    case (Bound.Everything, Beat.Period(micros, Origin.At(millis))) =>
+    case (Bound.AgeReached(span), Beat.WhenDue) => new OldestWhenDue(span.micros)
+    case (Bound.Everything, Beat.Period(Span(0L, micros), Origin.At(millis), false)) =>
       new AllAtPeriod(micros, millis)
-    case (Bound.Everything, Beat.Period(micros, Origin.FirstRow)) =>
+    case (Bound.Everything, Beat.Period(Span(0L, micros), Origin.FirstRow, false)) =>
       new AllAtPeriodFromFirstRow(micros)
     case other => refused(other)
   }

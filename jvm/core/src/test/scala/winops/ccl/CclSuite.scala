@@ -56,15 +56,15 @@ class CclSuite extends AnyFunSuite {
         pieces(Bound.MoreThan(100), Beat.Excess(10), "symbol")(
           "KEEP 100 ROWS SLACK 10 PER (symbol)"))
     assert(policy("KEEP 3 ROWS SLACK 1") == policy("KEEP 3 ROWS"))
-    assert(policy("KEEP 2 ROWS SLACK 2 + 3").beats.leave == Beat.Excess(5))
+    assert(window("KEEP 2 ROWS SLACK 2 + 3").beats.leave == Beat.Excess(5))
   }
 
   test("CCL-11 and CCL-20: PER names columns in the order given, also in quotes") {
-    assert(policy("KEEP 1 ROW PER (venue, symbol)").group == Group(Seq("venue", "symbol")))
-    assert(policy("KEEP 1 ROW PER(symbol,Symbol)").group == Group(Seq("symbol", "Symbol")))
+    assert(policy("KEEP 1 ROW PER (venue, symbol)").group == Group.by(Seq("venue", "symbol")))
+    assert(policy("KEEP 1 ROW PER(symbol,Symbol)").group == Group.by(Seq("symbol", "Symbol")))
     assert(
       policy("KEEP 1 ROW PER (`trade id`, \"a`b\", \"say \"\"so\"\"\", per, ``)").group ==
-        Group(Seq("trade id", "a`b", "say \"so\"", "per", "")))
+        Group.by(Seq("trade id", "a`b", "say \"so\"", "per", "")))
     assert(
       canonical("KEEP 1 ROW PER (\"trade id\", `a``b`, \"symbol\", per)") ==
         "KEEP 1 ROW PER (`trade id`, `a``b`, symbol, per)")

@@ -6,6 +6,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import winops.policy.{Bound, Retention}
+
 class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 500)
@@ -119,7 +121,8 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("bounds and beats that make no window are refused") {
-    val policy = Keep.All.policy.copy(bound = winops.policy.Bound.Everything)
+    val window = Keep.All.policy.retention.windows.head.copy(bound = Bound.Everything)
+    val policy = Keep.All.policy.copy(retention = Retention.One(window))
     val error = intercept[IllegalArgumentException] {
       new Machine(policy, Machine.Never, EmptyRows, new ChangeQueue)
     }
@@ -128,6 +131,10 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private object EmptyRows extends Rows {
     override def end: Long = 0
+    override def first: Long = 0
+    override def next(ordinal: Long): Long = ordinal + 1
+    override def release(until: Long): Unit = ()
+    override def remove(ordinal: Long): Unit = ()
     override def arrival(ordinal: Long): Long = throw new AssertionError(s"no row $ordinal")
   }
 }

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import winops.ccl.Ccl
-import winops.policy.{Dialect, Origin, Policy, Scope}
+import winops.policy.{Dialect, Origin, Policy, RowExpression, Scope}
 
 /** Turns a call of `keep` into a [[Keep]], or into an error that says what it lacks. */
 object ResolveKeep extends Rule[LogicalPlan] with Logging {
@@ -97,14 +97,14 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       .fold(e => throw WinopsErrors.policy(dialect.name, e), identity)
   }
 
-  private def originOf(arguments: Arguments): Origin = arguments.textOrLong("origin") match {
-    case None => Origin.epoch
-    case Some(Right(millis)) if -MaxOriginMillis <= millis && millis <= MaxOriginMillis =>
-      Origin.At(millis)
-    case Some(Left(text)) if text.equalsIgnoreCase("first") => Origin.FirstRow
-    case _ =>
-      throw WinopsErrors.argument("VALUE", "origin", "milliseconds since the epoch or 'first'")
-  }
+  private def originOf(arguments: Arguments): Option[Origin] =
+    arguments.textOrLong("origin").map {
+      case Right(millis) if -MaxOriginMillis <= millis && millis <= MaxOriginMillis =>
+        Origin.At(millis)
+      case Left(text) if text.equalsIgnoreCase("first") => Origin.FirstRow
+      case _ =>
+        throw WinopsErrors.argument("VALUE", "origin", "milliseconds since the epoch or 'first'")
+    }
 
   // Times are microseconds in 64 bits, and an interval may be added to one.
   private val MaxOriginMillis = Long.MaxValue / 1000 / 4
@@ -138,11 +138,13 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       partitionBy: Seq[Expression],
       policy: Policy,
       table: LogicalPlan): Seq[Expression] = {
-    val named = policy.group.columns.map { name =>
-      table.output.filter(_.name == name) match {
-        case Seq(column) => column
-        case _ => throw WinopsErrors.unknownColumn(name, table.output)
-      }
+    val named = policy.group.keys.map {
+      case RowExpression.Column(name) =>
+        table.output.filter(_.name == name) match {
+          case Seq(column) => column
+          case _ => throw WinopsErrors.unknownColumn(name, table.output)
+        }
+      case other => throw new IllegalArgumentException(other.sql)
     }
     if (named.nonEmpty && partitionBy.nonEmpty &&
       ExpressionSet(named) != ExpressionSet(partitionBy)) {
