@@ -6,7 +6,11 @@ package winops.policy
   * @param reclaim
   *   when a whole group is forgotten
   */
-final case class Group(keys: Seq[RowExpression], reclaim: Option[Reclaim] = None)
+final case class Group(keys: Seq[RowExpression], reclaim: Option[Reclaim] = None) {
+
+  /** The names of the keys that are columns. */
+  def columns: Seq[String] = keys.collect { case RowExpression.Column(name) => name }
+}
 
 object Group {
   val whole: Group = Group(Nil)
