@@ -1,7 +1,5 @@
 package winops.log
 
-import winops.window.Rows
-
 /** The rows of one group in arrival order: appended at the end, released from the front, and
   * found by ordinal in constant time.
   *
@@ -17,7 +15,7 @@ import winops.window.Rows
   * @param withArrival
   *   whether arrival times are kept; without them [[arrival]] is 0
   */
-final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
+final class RowLog(segments: Segments, withArrival: Boolean) extends RowStore {
   import RowLog._
 
   private val entryHeader = if (withArrival) 12 else 4
@@ -37,16 +35,15 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
   private var bytesFound: Array[Byte] = _
   private var positionFound = 0
 
-  /** The ordinal of the oldest row that is not released; [[end]] when there is none. */
   override def first: Long = firstOrdinal
   override def end: Long = endOrdinal
   override def next(ordinal: Long): Long = ordinal + 1
-  def size: Long = endOrdinal - firstOrdinal
+  override def previous(ordinal: Long): Long = if (ordinal > firstOrdinal) ordinal - 1 else -1L
+  override def size: Long = endOrdinal - firstOrdinal
 
-  def clear(): Unit = restart(0L)
+  override def clear(): Unit = restart(0L)
 
-  /** Makes room for a row of `length` bytes and returns where in [[target]] to write it. */
-  def append(arrival: Long, length: Int): Int = {
+  override def append(arrival: Long, length: Int): Int = {
     if (endOrdinal - openFirst >= MaxOpenRows) makeRoomForRows()
     if (openEnd.toLong + entryHeader + length > open.length) makeRoomForBytes(length)
     // Making room may have dropped released rows, and with them moved the others.
@@ -61,8 +58,7 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
     position
   }
 
-  /** The array that the position given by the last [[append]] refers to. */
-  def target: Array[Byte] = open
+  override def target: Array[Byte] = open
 
   override def arrival(ordinal: Long): Long =
     if (withArrival) {
@@ -70,10 +66,7 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
       Bytes.getLong(bytesFound, positionFound + 4)
     } else 0L
 
-  /** Finds a row; [[rowBytes]], [[rowPosition]] and [[rowLength]] then tell where it is, until
-    * the next call to any method of the log.
-    */
-  def find(ordinal: Long): Unit =
+  override def find(ordinal: Long): Unit =
     if (ordinal >= openFirst) {
       bytesFound = open
       positionFound = offsets((ordinal - openFirst).toInt)
@@ -88,11 +81,10 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
       positionFound = loadedOffsets(index)
     }
 
-  def rowBytes: Array[Byte] = bytesFound
-  def rowPosition: Int = positionFound + entryHeader
-  def rowLength: Int = Bytes.getInt(bytesFound, positionFound)
+  override def rowBytes: Array[Byte] = bytesFound
+  override def rowPosition: Int = positionFound + entryHeader
+  override def rowLength: Int = Bytes.getInt(bytesFound, positionFound)
 
-  /** Forgets the rows before `until`. */
   override def release(until: Long): Unit = {
     if (firstOrdinal < openFirst) {
       var number = firstOrdinal / SegmentRows
@@ -106,20 +98,22 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
     firstOrdinal = until
   }
 
-  override def remove(ordinal: Long): Unit = {
-    require(ordinal == firstOrdinal, s"row $ordinal is not the oldest, which is $firstOrdinal")
-    release(ordinal + 1)
-  }
+  override def remove(ordinal: Long): Unit =
+    if (ordinal == firstOrdinal) release(ordinal + 1)
+    else {
+      require(ordinal == endOrdinal - 1, s"row $ordinal is neither the oldest nor the newest")
+      endOrdinal = ordinal
+      openEnd = offsets((ordinal - openFirst).toInt)
+    }
 
-  /** Forgets everything that is kept of the group, sealed segments included. */
-  def discard(): Unit = {
+  override def discard(): Unit = {
     release(endOrdinal)
     restart(0L)
   }
 
   /** Seals what is too much for the open buffer and writes the rest, with what finds the sealed.
     */
-  def save(out: ByteWriter): Unit = {
+  override def save(out: ByteWriter): Unit = {
     dropReleased()
     while (endOrdinal - openFirst > MaxInlineRows) sealOldest()
     out.number(firstOrdinal)
@@ -130,7 +124,7 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends Rows {
     out.raw(open, from, openEnd - from)
   }
 
-  def restore(in: ByteReader): Unit = {
+  override def restore(in: ByteReader): Unit = {
     val first = in.count(Long.MaxValue)
     val openFrom = in.count(Long.MaxValue)
     val end = in.count(Long.MaxValue)

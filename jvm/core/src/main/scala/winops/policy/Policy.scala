@@ -33,6 +33,14 @@ final case class Policy(
     */
   def usesTime: Boolean = retention.windows.exists(_.usesTime) || group.reclaim.exists(_.usesTime)
 
+  /** Whether it matters when a row arrived: for time, or for a condition that asks. */
+  def needsArrivals: Boolean = usesTime || retention.windows.exists { window =>
+    (window.bound, window.beats.enter) match {
+      case (_: Bound.Fails, _) | (_, _: Beat.Holds) => true
+      case _ => false
+    }
+  }
+
   /** Whether what happens to one group depends on the others, so that one task has to run all of
     * them, in the order of the rows.
     */

@@ -1,9 +1,9 @@
 package winops.window
 
-/** The changes that a machine has made and nobody has read yet, first in, first out.
+/** What a machine has told and nobody has read yet, first in, first out.
   *
-  * A deletion of consecutive rows is one entry however many rows it removes. Reading gives one
-  * row at a time: [[next]], then the fields of the change.
+  * Consecutive rows that share a fate are one entry however many they are. Reading gives a change
+  * of one row at a time, and a report of a content as a whole: [[next]], then the fields.
   */
 final class ChangeQueue {
   import ChangeQueue._
@@ -12,8 +12,9 @@ final class ChangeQueue {
   private var head = 0
   private var tail = 0
 
-  private var inserted = false
+  private var entryKind = 0
   private var row = 0L
+  private var reportEnd = 0L
   private var instant = 0L
   private var stepNumber = 0L
   private var sequenceNumber = 0L
@@ -27,31 +28,34 @@ final class ChangeQueue {
 
   /** Adds the rows from `from` until `until`, of which the first has sequence number `sequence`.
     */
-  def add(
-      isInsert: Boolean,
-      from: Long,
-      until: Long,
-      at: Long,
-      step: Long,
-      sequence: Long): Unit = {
-    if (tail == entries.length) makeRoom()
-    entries(tail) = if (isInsert) 1L else 0L
-    entries(tail + 1) = from
-    entries(tail + 2) = until
-    entries(tail + 3) = at
-    entries(tail + 4) = step
-    entries(tail + 5) = sequence
-    tail += Fields
+  def add(kind: Int, from: Long, until: Long, at: Long, step: Long, sequence: Long): Unit =
+    if (continuesLast(kind, from, step)) entries(tail - Fields + 2) = until
+    else {
+      if (tail == entries.length) makeRoom()
+      entries(tail) = kind.toLong
+      entries(tail + 1) = from
+      entries(tail + 2) = until
+      entries(tail + 3) = at
+      entries(tail + 4) = step
+      entries(tail + 5) = sequence
+      tail += Fields
+    }
+
+  /** The kind of what [[next]] moves to; the queue must not be empty. */
+  def nextKind: Int = entries(head).toInt
+
+  /** Moves past the next entry as a whole, which then is that of [[ordinal]] until [[end]]. */
+  def nextEntry(): Unit = {
+    val after = head + Fields
+    load()
+    head = after
+    if (head == tail) clear()
   }
 
-  /** Moves to the next changed row; the queue must not be empty. */
+  /** Moves to the next changed row, or the next report; the queue must not be empty. */
   def next(): Unit = {
-    inserted = entries(head) == 1L
-    row = entries(head + 1)
-    instant = entries(head + 3)
-    stepNumber = entries(head + 4)
-    sequenceNumber = entries(head + 5)
-    if (row + 1 == entries(head + 2)) {
+    load()
+    if (row + 1 == reportEnd || !ChangeKind.isChange(entryKind)) {
       head += Fields
       if (head == tail) clear()
     } else {
@@ -60,11 +64,17 @@ final class ChangeQueue {
     }
   }
 
-  /** Whether the row came in; otherwise it left. */
-  def isInsert: Boolean = inserted
+  /** One of [[ChangeKind]]. */
+  def kind: Int = entryKind
 
-  /** The row's ordinal in its group. */
+  /** Whether the row came in; otherwise it left, or it is a report. */
+  def isInsert: Boolean = entryKind == ChangeKind.Insert
+
+  /** The row's ordinal in its group; of a report or an entry, its first row's. */
   def ordinal: Long = row
+
+  /** Of a report or an entry, the ordinal after its last row's. */
+  def end: Long = reportEnd
 
   /** When the step happened, in milliseconds. */
   def at: Long = instant
@@ -74,6 +84,21 @@ final class ChangeQueue {
 
   /** The number of the change among the group's changes, from 0. */
   def sequence: Long = sequenceNumber
+
+  private def load(): Unit = {
+    entryKind = entries(head).toInt
+    row = entries(head + 1)
+    reportEnd = entries(head + 2)
+    instant = entries(head + 3)
+    stepNumber = entries(head + 4)
+    sequenceNumber = entries(head + 5)
+  }
+
+  private def continuesLast(kind: Int, from: Long, step: Long): Boolean = {
+    val last = tail - Fields
+    last >= head && entries(last + 2) == from && entries(last) == kind.toLong &&
+    entries(last + 4) == step && ChangeKind.isChange(kind)
+  }
 
   private def makeRoom(): Unit =
     if (head > entries.length / 2) {

@@ -1,7 +1,7 @@
 package winops.window
 
-import winops.log.{ByteReader, ByteWriter}
-import winops.policy.Policy
+import winops.log.{ByteReader, ByteWriter, Pages}
+import winops.policy.{Policy, Reclaim, Span}
 
 /** Runs a policy over the rows of one group, and writes what happens as steps into a queue.
   *
@@ -18,42 +18,65 @@ import winops.policy.Policy
   *   [[Machine.Never]] for a group that is never forgotten
   * @param rows
   *   the group's rows; for each row the clock is moved by [[advance]], then the row is appended,
-  *   then [[arrive]] tells of it
-  * @param changes
-  *   where the changes go
+  *   then [[arrive]] tells of it; rows with holes if [[Machine.leavesHoles]]
+  * @param pages
+  *   where what is known beside the rows is kept when it is large
+  * @param evaluator
+  *   gives what the policy's expressions are worth
+  * @param steps
+  *   where the changes go; they are read before the machine is told anything more
+  * @param ownsSteps
+  *   whether the steps are numbered for this group by itself, and stored with it
   */
-final class Machine(policy: Policy, idleMillis: Long, rows: Rows, changes: ChangeQueue) {
+final class Machine(
+    policy: Policy,
+    idleMillis: Long,
+    rows: Rows,
+    pages: Pages,
+    evaluator: Evaluator,
+    steps: Steps,
+    ownsSteps: Boolean = true) {
   import Machine._
 
-  private val leave = Leave.of(policy)
+  private val retainer = Retainers.of(policy, rows, pages, evaluator, steps)
+  private val silence: Long = policy.group.reclaim match {
+    case Some(Reclaim.Silent(micros)) => Math.min(Span.ofMicros(micros).after(0L), idleMillis)
+    case _ => idleMillis
+  }
+
   private var clock = Long.MinValue
   private var lastArrival = Long.MinValue
-  private var head = 0L
   private var alive = false
-  private var steps = 0L
-  private var sequence = 0L
+  private var finished = false
   private var forgotten = 0L
+  private var refused = 0L
 
   /** How many groups this instance has forgotten for their silence. */
   def groupsForgotten: Long = forgotten
 
+  /** How many rows this instance has not admitted. */
+  def rowsRefused: Long = refused
+
   /** Whether there is anything to remember of the group. */
   def isAlive: Boolean = alive
 
-  /** The ordinal of the oldest row in the window; rows before it may be forgotten. */
-  def oldest: Long = head
+  /** How many rows are kept for the window, those that wait for its next beat included. */
+  def held: Long = retainer.held
 
-  /** How many rows the window holds. */
-  def size: Long = rows.end - head
+  /** Whether the input has ended, so that nothing happens any more. */
+  def isFinished: Boolean = finished
 
   /** The instant up to which time has passed for the group, in milliseconds. */
   def now: Long = clock
+
+  /** When the last row arrived, in milliseconds. */
+  def lastArrivalAt: Long = lastArrival
 
   /** The first instant at which something happens though no row arrives; [[Machine.Never]] if
     * nothing does.
     */
   def nextDue: Long =
-    if (alive) Math.min(leave.due(this), idleDue) else Never
+    if (alive && !finished) Math.min(retainerDue, silenceDue) else Never
 
   /** Moves the clock to `instant`, if it is not there yet, and fires all that is due by then,
     * earliest first. What is due at the instant itself fires: time goes before rows.
@@ -67,10 +90,12 @@ final class Machine(policy: Policy, idleMillis: Long, rows: Rows, changes: Chang
     val due = nextDue
     val fires = due <= instant
     if (fires) {
-      if (leave.due(this) == due) {
-        leave.atDue(this, due)
-        steps += 1
-      } else forget(due)
+      retainer.settle()
+      steps.begin(due)
+      if (retainerDue == due) {
+        retainer.atDue(due)
+        steps.end()
+      } else forget()
     } else reach(instant)
     fires
   }
@@ -83,16 +108,70 @@ final class Machine(policy: Policy, idleMillis: Long, rows: Rows, changes: Chang
     */
   def arrivalAt(instant: Long): Long = Math.max(instant, clock)
 
-  /** Takes in the newest of `rows`, which arrived at `at`, where [[advance]] has moved the clock.
-    */
-  def arrive(at: Long): Unit = {
+  /** Begins the group at `instant`, before its first row. */
+  def begin(instant: Long): Unit = {
     alive = true
-    lastArrival = at
-    changes.add(isInsert = true, rows.end - 1, rows.end, at, steps, sequence)
-    sequence += 1
-    leave.afterRow(this, at)
-    steps += 1
+    lastArrival = instant
+    reach(instant)
+    retainer.begin(instant)
   }
+
+  /** Takes in the newest of `rows`, which arrived at `at`, where [[advance]] has moved the clock.
+    * False if it may not come in and has been forgotten.
+    */
+  def arrive(at: Long): Boolean = {
+    val row = rows.end - 1
+    steps.begin(at)
+    val comesIn = retainer.arrive(row, at)
+    if (comesIn) {
+      alive = true
+      lastArrival = at
+    } else {
+      refused += 1
+      rows.remove(row)
+    }
+    steps.end()
+    comesIn
+  }
+
+  /** Takes in a window punctuation, which comes at `at`, where [[advance]] has moved the clock.
+    */
+  def punctuate(at: Long): Unit = {
+    retainer.settle()
+    steps.begin(at)
+    retainer.punctuate()
+    steps.end()
+  }
+
+  /** Ends the input at `at`, where [[advance]] has moved the clock: the content is told as final,
+    * and nothing may come any more.
+    */
+  def finish(at: Long): Unit = {
+    retainer.settle()
+    steps.begin(at)
+    if (retainer.held > 0) retainer.report(ChangeKind.Final)
+    steps.end()
+    alive = true
+    finished = true
+  }
+
+  /** Forgets the group with all its rows, which are told as its deletes. */
+  def dismiss(at: Long): Unit = {
+    retainer.settle()
+    steps.begin(at)
+    forget()
+  }
+
+  /** Tells the content, row by row as inserts, in the order of the window. */
+  def tellContent(): Unit = {
+    retainer.settle()
+    steps.begin(clock)
+    retainer.tellContent()
+    steps.end()
+  }
+
+  /** Forgets the rows that have left, whose changes have all been read. */
+  def settle(): Unit = retainer.settle()
 
   /** Starts with a group that has no rows yet. */
   def clear(): Unit = {
@@ -100,54 +179,46 @@ final class Machine(policy: Policy, idleMillis: Long, rows: Rows, changes: Chang
     startAfresh()
   }
 
+  /** Stores what is known of the group beside its rows; [[settle]] goes before. */
   def save(out: ByteWriter): Unit = {
-    out.byte(if (alive) 1 else 0)
+    out.number(if (finished) 2L else if (alive) 1L else 0L)
     out.number(clock)
     out.number(lastArrival)
-    out.number(steps)
-    out.number(sequence)
-    leave.save(out)
+    if (ownsSteps) steps.save(out)
+    retainer.save(out)
   }
 
-  /** Takes up a group that was saved, whose rows begin at `oldest`. */
-  def restore(in: ByteReader, oldest: Long): Unit = {
-    alive = in.byte() == 1
+  /** Takes up a group that was saved, whose rows have been taken up. */
+  def restore(in: ByteReader): Unit = {
+    val life = in.count(2L)
+    alive = life > 0
+    finished = life > 1
     clock = in.number()
     lastArrival = in.number()
-    steps = in.number()
-    sequence = in.number()
-    head = oldest
-    leave.restore(in)
+    if (ownsSteps) steps.restore(in)
+    retainer.restore(in)
   }
 
-  private[window] def oldestArrival: Long = rows.arrival(head)
+  // What a condition or an eviction has made due in the past is told now.
+  private def retainerDue: Long = Math.max(retainer.due, clock)
 
-  /** The arrival of the row that `newer` rows of the window are older than. */
-  private[window] def arrivalOf(newer: Long): Long = rows.arrival(head + newer)
-
-  private[window] def removeOldest(count: Long, at: Long): Unit = {
-    changes.add(isInsert = false, head, head + count, at, steps, sequence)
-    sequence += count
-    head += count
-  }
-
-  private def idleDue: Long =
+  private def silenceDue: Long =
     // A time that was set shorter since may have been over before now; it is told now.
-    if (idleMillis == Never) Never else Math.max(lastArrival + idleMillis, clock)
+    if (silence == Never) Never else Math.max(lastArrival + silence, clock)
 
-  private def forget(due: Long): Unit = {
-    if (size > 0) removeOldest(size, due)
+  private def forget(): Unit = {
+    retainer.leaveAll()
     forgotten += 1
+    steps.end()
     startAfresh()
   }
 
   private def startAfresh(): Unit = {
     alive = false
-    head = rows.end
+    finished = false
     lastArrival = Long.MinValue
-    steps = 0L
-    sequence = 0L
-    leave.clear()
+    if (ownsSteps) steps.clear()
+    retainer.clear()
   }
 }
 
@@ -155,4 +226,7 @@ object Machine {
 
   /** The instant that never comes. */
   val Never: Long = Long.MaxValue
+
+  /** Whether rows of the policy may leave from anywhere, so that the group's rows have holes. */
+  def leavesHoles(policy: Policy): Boolean = Retainers.leavesHoles(policy)
 }

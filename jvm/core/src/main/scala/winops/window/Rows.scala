@@ -14,12 +14,17 @@ trait Rows {
   /** The ordinal of the oldest row that is there and newer than `ordinal`; [[end]] if none is. */
   def next(ordinal: Long): Long
 
+  /** The ordinal of the newest row that is there and older than `ordinal`; -1 if none is. */
+  def previous(ordinal: Long): Long
+
   /** When the row arrived, in milliseconds. */
   def arrival(ordinal: Long): Long
 
   /** Forgets the rows before `until`. */
   def release(until: Long): Unit
 
-  /** Forgets a row that is there; rows without holes forget only their oldest. */
+  /** Forgets a row that is there; rows without holes forget only their oldest and, before any
+    * other is appended, their newest, whose ordinal is then given again.
+    */
   def remove(ordinal: Long): Unit
 }

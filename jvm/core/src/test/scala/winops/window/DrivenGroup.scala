@@ -2,7 +2,7 @@ package winops.window
 
 import java.nio.ByteBuffer
 
-import winops.log.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, RowLog}
+import winops.log._
 
 /** One group of a machine, driven as an operator drives it: rows in a log, changes drained after
   * every input, everything stored and taken up again on demand.
@@ -10,12 +10,14 @@ import winops.log.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, 
 final class DrivenGroup(keep: Keep, idle: Option[Long]) {
   private val segments = new HeapSegments
   private val policy = keep.policy
-  private var log: RowLog = _
+  private var log: RowStore = _
+  private var pages: Pages = _
   private var changes: ChangeQueue = _
   private var machine: Machine = _
   private var rows = 0
 
   open()
+  pages.clear()
   log.clear()
   machine.clear()
 
@@ -29,7 +31,7 @@ final class DrivenGroup(keep: Keep, idle: Option[Long]) {
         val position = log.append(at, payload.length)
         System.arraycopy(payload, 0, log.target, position, payload.length)
         rows += 1
-        machine.arrive(at)
+        val _ = machine.arrive(at)
       case Input.Time(at) => machine.advance(at)
     }
     drain()
@@ -38,13 +40,18 @@ final class DrivenGroup(keep: Keep, idle: Option[Long]) {
   def isAlive: Boolean = machine.isAlive
   def nextDue: Long = machine.nextDue
   def now: Long = machine.now
-  def size: Long = machine.size
+  def size: Long = machine.held
 
-  def content: Seq[Int] = (machine.oldest until log.end).map(rowAt)
+  /** The rows that the window holds, in its order. */
+  def content: Seq[Int] = {
+    machine.tellContent()
+    drain().map(_.row)
+  }
 
   /** Everything that is stored of the group but its segments. */
   def save(): Array[Byte] = {
     val out = new ByteWriter
+    pages.save(out)
     log.save(out)
     machine.save(out)
     out.toArray
@@ -53,8 +60,9 @@ final class DrivenGroup(keep: Keep, idle: Option[Long]) {
   /** Takes up what [[save]] gave, in buffers that this group has already used. */
   def restore(bytes: Array[Byte]): Unit = {
     val in = new ByteReader(bytes)
+    pages.restore(in)
     log.restore(in)
-    machine.restore(in, log.first)
+    machine.restore(in)
     if (in.remaining > 0) throw new CorruptStateException("stored bytes were not read")
   }
 
@@ -68,14 +76,24 @@ final class DrivenGroup(keep: Keep, idle: Option[Long]) {
   def dropForgotten(): Unit = {
     val clock = machine.now
     log.discard()
+    pages.clear()
     machine.clear()
     machine.advance(clock)
   }
 
   private def open(): Unit = {
-    log = new RowLog(segments, policy.usesTime)
+    pages = new Pages(new ShiftedSegments(segments, 1L << 60))
+    log =
+      if (Machine.leavesHoles(policy)) new RowTree(pages, policy.needsArrivals)
+      else new RowLog(segments, policy.needsArrivals)
     changes = new ChangeQueue
-    machine = new Machine(policy, idle.getOrElse(Machine.Never), log, changes)
+    machine = new Machine(
+      policy,
+      idle.getOrElse(Machine.Never),
+      log,
+      pages,
+      Evaluator.None,
+      new Steps(changes, policy.stream))
   }
 
   private def drain(): Seq[Told] = {
@@ -89,7 +107,7 @@ final class DrivenGroup(keep: Keep, idle: Option[Long]) {
         changes.step,
         changes.sequence)
     }
-    log.release(machine.oldest)
+    machine.settle()
     told.result()
   }
 

@@ -6,6 +6,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import winops.log.{HeapSegments, Pages}
 import winops.policy.{Bound, Retention}
 
 class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -124,7 +125,13 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val window = Keep.All.policy.retention.windows.head.copy(bound = Bound.Everything)
     val policy = Keep.All.policy.copy(retention = Retention.One(window))
     val error = intercept[IllegalArgumentException] {
-      new Machine(policy, Machine.Never, EmptyRows, new ChangeQueue)
+      new Machine(
+        policy,
+        Machine.Never,
+        EmptyRows,
+        new Pages(new HeapSegments),
+        Evaluator.None,
+        new Steps(new ChangeQueue, policy.stream))
     }
     assert(error.getMessage.contains("Everything"))
   }
@@ -133,6 +140,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     override def end: Long = 0
     override def first: Long = 0
     override def next(ordinal: Long): Long = ordinal + 1
+    override def previous(ordinal: Long): Long = -1
     override def release(until: Long): Unit = ()
     override def remove(ordinal: Long): Unit = ()
     override def arrival(ordinal: Long): Long = throw new AssertionError(s"no row $ordinal")

@@ -1,16 +1,33 @@
 package winops.spark
 
-import winops.log.{ByteReader, ByteWriter, RowLog}
-import winops.window.{ChangeQueue, Clock, Machine}
+import winops.log.{ByteReader, ByteWriter, Pages, RowLog, RowStore, RowTree, ShiftedSegments}
+import winops.window.{Clock, Machine, Steps}
 
 /** All that is known of one group: its window and machine, the rows that wait, and what it has
   * been entered for. An instance is reused from group to group.
   */
-final class GroupState(spec: KeepSpec, store: GroupStore, changes: ChangeQueue) {
-  val window = new RowLog(store.windowSegments, withArrival = spec.policy.usesTime)
+final class GroupState(
+    plan: KeepPlan,
+    store: GroupStore,
+    steps: Steps,
+    ownsSteps: Boolean = true) {
+  private val spec = plan.spec
+  private val pages = new Pages(new ShiftedSegments(store.windowSegments, GroupState.FirstPage))
+
+  val window: RowStore =
+    if (Machine.leavesHoles(spec.policy)) new RowTree(pages, spec.policy.needsArrivals)
+    else new RowLog(store.windowSegments, withArrival = spec.policy.needsArrivals)
+
   val waiting = new RowLog(store.waitingSegments, withArrival = false)
-  val machine =
-    new Machine(spec.policy, spec.idleMillis.getOrElse(Machine.Never), window, changes)
+
+  val machine = new Machine(
+    spec.policy,
+    spec.idleMillis.getOrElse(Machine.Never),
+    window,
+    pages,
+    plan.evaluator(window),
+    steps,
+    ownsSteps)
 
   /** The earliest time, in microseconds, of a row that waits. */
   var firstWaiting: Long = Long.MaxValue
@@ -27,7 +44,7 @@ final class GroupState(spec: KeepSpec, store: GroupStore, changes: ChangeQueue) 
   def isEmpty: Boolean = !machine.isAlive && waiting.size == 0
 
   /** How many rows the group holds, waiting ones included. */
-  def held: Long = machine.size + waiting.size
+  def held: Long = machine.held + waiting.size
 
   /** When the group has something to do though no row comes. */
   def nextDue: Long = {
@@ -37,6 +54,7 @@ final class GroupState(spec: KeepSpec, store: GroupStore, changes: ChangeQueue) 
   }
 
   def clear(): Unit = {
+    pages.clear()
     window.clear()
     waiting.clear()
     machine.clear()
@@ -55,6 +73,7 @@ final class GroupState(spec: KeepSpec, store: GroupStore, changes: ChangeQueue) 
       out.byte(if (waitingInOrder) 1 else 0)
       waiting.save(out)
     }
+    pages.save(out)
     window.save(out)
     machine.save(out)
   }
@@ -68,12 +87,16 @@ final class GroupState(spec: KeepSpec, store: GroupStore, changes: ChangeQueue) 
       waitingInOrder = in.byte() == 1
       waiting.restore(in)
     } else waiting.clear()
+    pages.restore(in)
     window.restore(in)
-    machine.restore(in, window.first)
+    machine.restore(in)
     in.finish()
   }
 }
 
 object GroupState {
   val NoOrder: Array[Byte] = Array.emptyByteArray
+
+  /** Behind the numbers of a log's own segments. */
+  private val FirstPage = 1L << 60
 }

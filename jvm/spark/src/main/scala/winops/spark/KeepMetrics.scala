@@ -12,6 +12,7 @@ final class KeepMetrics(metrics: Map[String, SQLMetric]) extends Serializable {
   val held: SQLMetric = metrics(KeepMetrics.Held)
   val outOfOrder: SQLMetric = metrics(KeepMetrics.OutOfOrder)
   val nullTime: SQLMetric = metrics(KeepMetrics.NullTime)
+  val refused: SQLMetric = metrics(KeepMetrics.Refused)
   val groups: SQLMetric = metrics(KeepMetrics.Groups)
   val expired: SQLMetric = metrics(KeepMetrics.Expired)
 }
@@ -27,6 +28,7 @@ object KeepMetrics {
   private val Held = "rowsHeld"
   private val OutOfOrder = "rowsOutOfOrder"
   private val NullTime = "rowsNullTime"
+  private val Refused = "rowsRefused"
   private val Groups = "groups"
   private val Expired = "groupsExpired"
 
@@ -34,9 +36,10 @@ object KeepMetrics {
   val own: Seq[(String, String)] = Seq(
     Inserted -> "number of rows inserted into windows",
     Deleted -> "number of rows deleted from windows",
-    Held -> "number of rows held in windows",
+    Held -> "number of rows held in windows, or waiting for the watermark",
     OutOfOrder -> "number of rows that came behind their group's order",
     NullTime -> "number of rows dropped for having no time",
+    Refused -> "number of rows that the window did not admit",
     Groups -> "number of groups remembered",
     Expired -> "number of groups forgotten for their silence")
 

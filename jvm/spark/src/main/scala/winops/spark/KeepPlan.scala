@@ -21,7 +21,10 @@ final case class KeepPlan(
     content: Seq[Attribute],
     position: Attribute) {
 
-  def output: Seq[Attribute] = changeColumns ++ content.map(Keep.withoutWatermark)
+  def output: Seq[Attribute] = spec.output match {
+    case Output.Changes | Output.Rows => changeColumns ++ content.map(Keep.withoutWatermark)
+    case Output.Snapshots | Output.Events => changeColumns
+  }
 
   /** The order in which the rows of a group are applied, up to ties. */
   def stamp: Seq[SortOrder] =

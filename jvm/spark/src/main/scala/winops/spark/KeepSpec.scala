@@ -22,8 +22,10 @@ sealed abstract class Output(val name: String)
 object Output {
   case object Changes extends Output("changes")
   case object Rows extends Output("rows")
+  case object Snapshots extends Output("snapshots")
+  case object Events extends Output("events")
 
-  val all: Seq[Output] = Seq(Changes, Rows)
+  val all: Seq[Output] = Seq(Changes, Rows, Snapshots, Events)
 }
 
 /** All of a `keep` but its columns.

@@ -2,9 +2,8 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.unsafe.types.UTF8String
 
-import winops.window.{ChangeQueue, Clock, Machine}
+import winops.window.{ChangeQueue, Clock, Machine, Steps}
 
 /** Runs a `keep` over the rows of one task: one group after the other, first those that rows came
   * for and then those that are due, and gives what comes out, row by row.
@@ -23,14 +22,17 @@ final class KeepTask(
   import KeepTask._
 
   private val changes = new ChangeQueue
-  private val state = new GroupState(plan.spec, store, changes)
+  private val state = new GroupState(plan, store, new Steps(changes, plan.spec.policy.stream))
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, clock, metrics)
     if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, clock)
     else new ImmediateArrivals(plan, admission, state, metrics)
   }
+  private val told =
+    new Told(plan, changes, plan.time.isDefined || clock.stamp.isDefined, metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val timeOrdinal = plan.timeOrdinal
+  private val punctuation = Punctuation.of(plan)
   private val stamp = clock.stamp.getOrElse(0L)
 
   private var stage: Stage = Between
@@ -39,40 +41,17 @@ final class KeepTask(
   private var arriving: UnsafeRow = _
   private var target = 0L
   private var sizeBefore = 0L
-  private var inserted = 0L
-  private var deleted = 0L
-
-  private val content = new UnsafeRow(plan.content.size)
-  private val change = new SpecificInternalRow(plan.changeColumns.map(_.dataType))
-  private val joined = new JoinedRow(change, content)
-  private val outputOf = {
-    val columns = plan.output.zipWithIndex
-    UnsafeProjection.create(columns.map { case (a, i) =>
-      BoundReference(i, a.dataType, a.nullable)
-    })
-  }
-  private val hasTime = plan.time.isDefined || clock.stamp.isDefined
 
   override def hasNext: Boolean = {
-    if (changes.isEmpty && stage != Done) StateFormat.reading {
-      while (changes.isEmpty && stage != Done) work()
+    if (!told.hasNext && stage != Done) StateFormat.reading {
+      while (!told.hasNext && stage != Done) work()
     }
-    !changes.isEmpty
+    told.hasNext
   }
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
-    changes.next()
-    RowBytes.pointTo(content, state.window, changes.ordinal)
-    if (changes.isInsert) inserted += 1 else deleted += 1
-    if (givesRows) content
-    else {
-      change.update(0, if (changes.isInsert) InsertType else DeleteType)
-      if (hasTime) change.setLong(1, changes.at * Clock.MicrosPerMilli) else change.setNullAt(1)
-      change.setLong(2, changes.step)
-      change.setLong(3, changes.sequence)
-      outputOf(joined)
-    }
+    told.next(key, state)
   }
 
   /** The next piece of work, after which there may be changes to give. */
@@ -142,16 +121,21 @@ final class KeepTask(
   }
 
   private def arrive(): Unit = {
-    RowBytes.append(state.window, target, arriving)
-    state.machine.arrive(target)
-    MaxRows.check(plan.spec, state)
+    if (!state.machine.isFinished) punctuation.of(arriving) match {
+      case Punctuation.None =>
+        RowBytes.append(state.window, target, arriving)
+        val _ = state.machine.arrive(target)
+        MaxRows.check(plan.spec, state)
+      case Punctuation.Window => state.machine.punctuate(target)
+      case Punctuation.Final => state.machine.finish(target)
+    }
     stage = Arriving
   }
 
   private def endOfGroup(): Unit = {
-    if (givesRows && state.machine.size > 0) {
+    if (givesRows) {
       changes.clear()
-      changes.add(isInsert = true, state.machine.oldest, state.window.end, 0L, 0L, 0L)
+      state.machine.tellContent()
     }
     stage = Ended
   }
@@ -172,21 +156,17 @@ final class KeepTask(
   }
 
   /** Rows that left the window are kept until their changes have been given. */
-  private def release(): Unit = state.window.release(state.machine.oldest)
+  private def release(): Unit = state.machine.settle()
 
   private def finish(): Unit = {
-    metrics.outputRows += inserted + deleted
-    metrics.inserted += inserted
-    metrics.deleted += deleted
+    told.count()
+    metrics.refused += state.machine.rowsRefused
     metrics.expired += state.machine.groupsForgotten
     stage = Done
   }
 }
 
 object KeepTask {
-  private val InsertType = UTF8String.fromString("insert")
-  private val DeleteType = UTF8String.fromString("delete")
-
   private sealed trait Stage
 
   /** No group is open. */

@@ -1,0 +1,270 @@
+package winops.log
+
+import java.util.Arrays
+
+/** A map in the order of its keys, which compare as unsigned bytes, as a tree of pages: what a
+  * change costs grows with the logarithm of the size. A small map is one page, stored with its
+  * group.
+  *
+  * Keys that come in order fill their pages. A page that has become sparse is put together with a
+  * neighbour if they fit, an empty one is freed.
+  *
+  * One place in the map is looked at at a time: [[first]], [[last]], [[atLeast]], [[next]] and
+  * the like go there and tell whether there is one; a change of the map leaves it. Arrays that
+  * are given and taken are not copied.
+  */
+final class PagedMap(pages: Pages) {
+  import PagedMap._
+
+  private var root = new Page(Page.Inline, isLeaf = true)
+  private var entries = 0L
+
+  private val path = new Array[Page](MaxDepth)
+  private val places = new Array[Int](MaxDepth)
+  private var depth = 0
+
+  def size: Long = entries
+
+  /** The key at the place that is looked at. */
+  def key: Array[Byte] = path(depth).key(places(depth))
+
+  /** The value at the place that is looked at. */
+  def value: Array[Byte] = path(depth).value(places(depth))
+
+  /** The value of a key, or null. */
+  def get(key: Array[Byte]): Array[Byte] = if (find(key)) value else null
+
+  def contains(key: Array[Byte]): Boolean = find(key)
+
+  def put(key: Array[Byte], value: Array[Byte]): Unit = {
+    if (find(key)) path(depth).replace(places(depth), value)
+    else {
+      path(depth).insert(places(depth), key, value)
+      entries += 1
+    }
+    if (path(depth).isTooLarge) split(depth, places(depth))
+  }
+
+  /** Removes a key; false if it is not there. */
+  def remove(key: Array[Byte]): Boolean = {
+    val isThere = find(key)
+    if (isThere) {
+      path(depth).remove(places(depth))
+      entries -= 1
+      if (depth > 0 && path(depth).isSparse) shrink(depth)
+    }
+    isThere
+  }
+
+  def first(): Boolean = {
+    descend(page => 0)
+    places(depth) < path(depth).count
+  }
+
+  def last(): Boolean = {
+    descend(page => page.count - 1)
+    places(depth) >= 0
+  }
+
+  /** Goes to the first key that is not less. */
+  def atLeast(key: Array[Byte]): Boolean = find(key) || isHere || forward()
+
+  /** Goes to the first key that is greater. */
+  def above(key: Array[Byte]): Boolean = if (find(key)) next() else isHere || forward()
+
+  /** Goes to the last key that is less. */
+  def below(key: Array[Byte]): Boolean = {
+    val _ = find(key)
+    previous()
+  }
+
+  def next(): Boolean = {
+    places(depth) += 1
+    isHere || forward()
+  }
+
+  def previous(): Boolean = {
+    places(depth) -= 1
+    places(depth) >= 0 || backward()
+  }
+
+  /** Starts with an empty map. */
+  def clear(): Unit = {
+    root = new Page(Page.Inline, isLeaf = true)
+    entries = 0L
+    depth = 0
+    Arrays.fill(path.asInstanceOf[Array[AnyRef]], null)
+  }
+
+  /** Empties the map and frees its pages. */
+  def discard(): Unit = {
+    free(root, 0)
+    clear()
+  }
+
+  def save(out: ByteWriter): Unit = {
+    out.number(entries)
+    out.number(root.number)
+    if (root.number == Page.Inline) root.write(out)
+  }
+
+  def restore(in: ByteReader): Unit = {
+    clear()
+    entries = in.count(Long.MaxValue)
+    val number = in.count(Long.MaxValue)
+    if (number == Page.Inline) {
+      root = Page.read(Page.Inline, in)
+      if (!root.isLeaf || root.count != entries) {
+        throw new CorruptStateException(s"a map of $entries entries has ${root.count}")
+      }
+    } else {
+      // The root is read when it is needed, as all pages are.
+      root = null
+      rootNumber = number
+    }
+  }
+
+  private var rootNumber = Page.Inline
+
+  private def top: Page = {
+    if (root == null) root = pages.page(rootNumber)
+    root
+  }
+
+  /** Goes to the key, or to the place in a page where it would be. */
+  private def find(key: Array[Byte]): Boolean = {
+    descend(page => if (page.isLeaf) page.indexOf(key) else page.childIndexOf(key))
+    isHere && Arrays.equals(path(depth).key(places(depth)), key)
+  }
+
+  private def isHere: Boolean = places(depth) < path(depth).count
+
+  private def descend(choose: Page => Int): Unit = {
+    depth = 0
+    path(0) = top
+    places(0) = choose(path(0))
+    down(choose)
+  }
+
+  private def down(choose: Page => Int): Unit = while (!path(depth).isLeaf) {
+    if (depth + 1 == MaxDepth) throw new CorruptStateException("a map is too deep")
+    val below = pages.page(path(depth).child(places(depth)))
+    depth += 1
+    path(depth) = below
+    places(depth) = choose(below)
+  }
+
+  /** Goes to the first place in the next page, if there is one. */
+  private def forward(): Boolean = {
+    var level = depth - 1
+    while (level >= 0 && places(level) + 1 >= path(level).count) level -= 1
+    level >= 0 && {
+      places(level) += 1
+      depth = level
+      down(page => 0)
+      isHere
+    }
+  }
+
+  private def backward(): Boolean = {
+    var level = depth - 1
+    while (level >= 0 && places(level) == 0) level -= 1
+    level >= 0 && {
+      places(level) -= 1
+      depth = level
+      down(page => page.count - 1)
+      places(depth) >= 0
+    }
+  }
+
+  private def split(level: Int, inserted: Int): Unit = {
+    val page = path(level)
+    val right = pages.create(page.isLeaf)
+    page.move(page.cut(inserted), right)
+    if (level == 0) {
+      // The page of a map that was small has no number yet.
+      val left = if (page.number == Page.Inline) renumbered(page) else page
+      root = pages.create(isLeaf = false)
+      root.insert(0, Array.emptyByteArray, left.number)
+      root.insert(1, right.key(0), right.number)
+    } else {
+      val parent = path(level - 1)
+      val place = places(level - 1) + 1
+      parent.insert(place, right.key(0), right.number)
+      if (parent.isTooLarge) split(level - 1, place)
+    }
+  }
+
+  private def renumbered(page: Page): Page = {
+    val copy = pages.create(page.isLeaf)
+    page.move(0, copy)
+    copy
+  }
+
+  /** Puts a sparse page together with a neighbour, or frees it if it is empty. */
+  private def shrink(level: Int): Unit = {
+    val page = path(level)
+    val parent = path(level - 1)
+    val place = places(level - 1)
+    if (page.count == 0) {
+      drop(parent, place)
+      pages.free(page)
+    } else if (place + 1 < parent.count && page.fitsWith(pages.page(parent.child(place + 1)))) {
+      merge(parent, place, page, pages.page(parent.child(place + 1)))
+    } else if (place > 0 && page.fitsWith(pages.page(parent.child(place - 1)))) {
+      merge(parent, place - 1, pages.page(parent.child(place - 1)), page)
+    }
+    if (level > 1 && parent.isSparse) shrink(level - 1)
+    else if (level == 1) lower()
+  }
+
+  private def merge(parent: Page, place: Int, left: Page, right: Page): Unit = {
+    // The first key of an inner page may stand for the least of all; its parent knows the true one.
+    val known = parent.key(place + 1)
+    if (right.isLeaf) right.move(0, left)
+    else {
+      left.insert(left.count, known, right.child(0))
+      right.remove(0)
+      right.move(0, left)
+    }
+    parent.remove(place + 1)
+    pages.free(right)
+  }
+
+  private def drop(parent: Page, place: Int): Unit = parent.remove(place)
+
+  /** A root with one page below it is not needed, one with none is a leaf again. */
+  private def lower(): Unit = {
+    while (!root.isLeaf && root.count == 1) {
+      val below = pages.page(root.child(0))
+      pages.free(root)
+      root = below
+    }
+    if (!root.isLeaf && root.count == 0) {
+      pages.free(root)
+      root = new Page(Page.Inline, isLeaf = true)
+    } else if (root.isLeaf && root.number != Page.Inline) {
+      val small = new Page(Page.Inline, isLeaf = true)
+      root.move(0, small)
+      pages.free(root)
+      root = small
+    }
+  }
+
+  private def free(page: Page, level: Int): Unit = {
+    val there = if (page == null) top else page
+    if (level == MaxDepth) throw new CorruptStateException("a map is too deep")
+    if (!there.isLeaf) {
+      var i = 0
+      while (i < there.count) {
+        free(pages.page(there.child(i)), level + 1)
+        i += 1
+      }
+    }
+    if (there.number != Page.Inline) pages.free(there)
+  }
+}
+
+object PagedMap {
+  private val MaxDepth = 24
+}

@@ -1,0 +1,75 @@
+package winops.log
+
+import scala.collection.mutable
+
+/** The pages of one group's maps: read when they are needed, written when the group is stored.
+  *
+  * An instance is reused from group to group: [[restore]] or [[clear]] starts the next one.
+  */
+final class Pages(segments: Segments) {
+  private val loaded = mutable.LongMap.empty[Page]
+  private val freed = mutable.ArrayBuffer.empty[Long]
+  private var stored = 0L
+  private var last = 0L
+  private val writer = new ByteWriter
+
+  /** Starts with a group that has no pages. */
+  def clear(): Unit = {
+    loaded.clear()
+    freed.clear()
+    last = 0L
+    stored = 0L
+  }
+
+  /** Writes the pages that have changed, and what finds a number for the next. The maps are saved
+    * beside it, in any order.
+    */
+  def save(out: ByteWriter): Unit = {
+    freed.foreach(segments.remove)
+    freed.clear()
+    loaded.foreachValue { page =>
+      if (page.isDirty) {
+        writer.clear()
+        page.write(writer)
+        segments.put(page.number, writer.toArray)
+        page.isDirty = false
+      }
+    }
+    stored = last
+    out.number(last)
+  }
+
+  def restore(in: ByteReader): Unit = {
+    clear()
+    last = in.count(Long.MaxValue)
+    stored = last
+  }
+
+  private[log] def page(number: Long): Page = {
+    val there = loaded.getOrNull(number)
+    if (there != null) there else load(number)
+  }
+
+  private[log] def create(isLeaf: Boolean): Page = {
+    last += 1
+    val page = new Page(last, isLeaf)
+    loaded.update(last, page)
+    page
+  }
+
+  private[log] def free(page: Page): Unit = {
+    loaded.remove(page.number)
+    // What was never stored need not be removed.
+    if (page.number <= stored) freed += page.number
+  }
+
+  private def load(number: Long): Page = {
+    val bytes = segments.get(number)
+    if (bytes == null) throw new CorruptStateException(s"page $number is missing")
+    val in = new ByteReader(bytes)
+    val page = Page.read(number, in)
+    in.finish()
+    loaded.update(number, page)
+    page
+  }
+}

@@ -1,0 +1,136 @@
+package winops.window
+
+import winops.log.{ByteReader, ByteWriter}
+import winops.policy.Span
+
+/** When a batch is complete. */
+private[window] abstract class BatchBeat {
+  def admits(row: Long): Boolean = true
+
+  /** Whether the batch that begins with `first` is complete without the newest row. */
+  def endsBefore(row: Long, first: Long): Boolean = false
+
+  /** Counts the newest row to the batch that begins with `first` and has now `count` rows. The
+    * ordinal that the batch ends before, if it is complete; else [[WindowView.NoRow]].
+    */
+  def endAfter(row: Long, at: Long, first: Long, count: Long): Long = WindowView.NoRow
+
+  /** When the batch is complete though no row arrives. */
+  def due: Long = Machine.Never
+
+  /** A batch came in at `at`.
+    *
+    * @param byTime
+    *   whether because it was due
+    * @param something
+    *   whether any row came in or left with it
+    */
+  def posted(at: Long, byTime: Boolean, something: Boolean): Unit = ()
+
+  /** Whether a batch is told though no row came in or left with it. */
+  def tellsEmpty: Boolean = false
+
+  /** The group begins at `at`, without a row. */
+  def begin(at: Long): Unit = ()
+
+  def clear(): Unit = ()
+  def save(out: ByteWriter): Unit = ()
+  def restore(in: ByteReader): Unit = ()
+}
+
+private final class EachRowsBeat(rows: Long) extends BatchBeat {
+  override def endAfter(row: Long, at: Long, first: Long, count: Long): Long =
+    if (count >= rows) row + 1 else WindowView.NoRow
+}
+
+/** The ends of spans in a row from an anchor on, as long as there is something to tell. */
+private final class PeriodBeat(span: Span, anchor: Anchor, forced: Boolean) extends BatchBeat {
+  private var timer = Machine.Never
+
+  override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
+    start(at)
+    WindowView.NoRow
+  }
+
+  override def due: Long = timer
+
+  override def posted(at: Long, byTime: Boolean, something: Boolean): Unit =
+    timer = if (something || forced) span.nextAfter(at, anchor.instant) else Machine.Never
+
+  override def tellsEmpty: Boolean = forced
+  override def begin(at: Long): Unit = if (forced) start(at)
+
+  override def clear(): Unit = {
+    anchor.clear()
+    timer = Machine.Never
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    anchor.save(out)
+    out.number(timer)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    anchor.restore(in)
+    timer = in.number()
+  }
+
+  private def start(at: Long): Unit = {
+    anchor.arrive(at)
+    if (timer == Machine.Never) timer = span.nextAfter(at, anchor.instant)
+  }
+}
+
+/** A number of rows, or a span since the last batch or the first row after it. */
+private final class PeriodOrRowsBeat(span: Span, rows: Long, forced: Boolean) extends BatchBeat {
+  private var timer = Machine.Never
+
+  override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
+    if (timer == Machine.Never) timer = span.after(at)
+    if (count >= rows) row + 1 else WindowView.NoRow
+  }
+
+  override def due: Long = timer
+
+  override def posted(at: Long, byTime: Boolean, something: Boolean): Unit =
+    timer = if (!byTime || something || forced) span.after(at) else Machine.Never
+
+  override def tellsEmpty: Boolean = forced
+  override def begin(at: Long): Unit = if (forced) timer = span.after(at)
+  override def clear(): Unit = timer = Machine.Never
+  override def save(out: ByteWriter): Unit = out.number(timer)
+  override def restore(in: ByteReader): Unit = timer = in.number()
+}
+
+/** A row whose timestamp is in another span than that of the batch's first row; spans count from
+  * a reference, or from the timestamp of the first row ever.
+  */
+private final class CrossesBeat(timestamp: RowNumber, span: Span, reference: Anchor)
+    extends BatchBeat {
+  override def admits(row: Long): Boolean = !timestamp.isMissing(row)
+
+  override def endsBefore(row: Long, first: Long): Boolean =
+    timestamp.whole(row) >= span.nextAfter(timestamp.whole(first), reference.instant)
+
+  override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
+    reference.arrive(timestamp.whole(row))
+    WindowView.NoRow
+  }
+
+  override def clear(): Unit = reference.clear()
+  override def save(out: ByteWriter): Unit = reference.save(out)
+  override def restore(in: ByteReader): Unit = reference.restore(in)
+}
+
+/** A row with which the condition holds. */
+private final class HoldsBeat(condition: RowCondition, withRow: Boolean, held: HeldRows)
+    extends BatchBeat {
+  private val view = new FrontView(held)
+
+  override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
+    view.set(row, first, row, count, 0L)
+    if (!condition.holds(view)) WindowView.NoRow else if (withRow) row + 1 else row
+  }
+
+  override def tellsEmpty: Boolean = true
+}

@@ -1,0 +1,225 @@
+package winops.window
+
+import winops.log.{ByteReader, ByteWriter}
+
+/** Rows collect and come in together at a beat, when those that came in at the beat before leave.
+  * Until then other windows may drop them, without a word.
+  */
+private[window] final class Batching(
+    filters: Array[Part],
+    beat: BatchBeat,
+    rows: HeldRows,
+    steps: Steps)
+    extends Retainer {
+  private val letGo = new LetGo
+  private val takes = new Array[Boolean](filters.length)
+
+  /** Rows before it came in with the last batch; the others are pending. */
+  private var boundary = 0L
+  private var pending = 0L
+
+  override def due: Long = {
+    var first = beat.due
+    var i = 0
+    while (i < filters.length) {
+      first = Math.min(first, filters(i).due)
+      i += 1
+    }
+    first
+  }
+
+  override def arrive(row: Long, at: Long): Boolean = {
+    rows.settle()
+    rows.entered()
+    letGo.clear()
+    var comesIn = beat.admits(row)
+    var i = 0
+    while (i < filters.length) {
+      takes(i) = filters(i).admits(row, at)
+      if (takes(i)) filters(i).arrive(row, at, letGo) else comesIn = false
+      i += 1
+    }
+    if (!comesIn) takeBack(row)
+    dropFiltered(row, isThere = comesIn)
+    if (comesIn && !letGo.contains(row)) join(row, at)
+    comesIn
+  }
+
+  override def atDue(due: Long): Unit = {
+    letGo.clear()
+    filters.foreach(filter => if (filter.due <= due) filter.atDue(due, letGo))
+    dropFiltered(WindowView.NoRow, isThere = false)
+    if (beat.due <= due) {
+      val something = post(rows.end)
+      beat.posted(due, byTime = true, something)
+    }
+  }
+
+  override def begin(at: Long): Unit = beat.begin(at)
+  override def held: Long = rows.size
+
+  /** What has not come in yet: what has is told, and only waits to be told as leaving. */
+  override def tellContent(): Unit = eachFrom(boundary, rows.end)(steps.content)
+
+  override def report(kind: Int): Unit = steps.report(kind, rows.from(boundary), rows.end)
+
+  override def leaveAll(): Unit = {
+    eachFrom(0L, boundary)(steps.deleteGroup)
+    eachFrom(0L, rows.end) { (row, _) => val _ = rows.leave(row) }
+  }
+
+  override def settle(): Unit = rows.settle()
+
+  override def clear(): Unit = {
+    rows.startAfresh()
+    boundary = 0L
+    pending = 0L
+    beat.clear()
+    filters.foreach(_.clear())
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    out.number(rows.size)
+    out.number(boundary)
+    out.number(pending)
+    beat.save(out)
+    filters.foreach(_.save(out))
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    rows.restart(in.count(rows.end))
+    boundary = in.count(rows.end)
+    pending = in.count(rows.end)
+    beat.restore(in)
+    filters.foreach(_.restore(in))
+  }
+
+  private def join(row: Long, at: Long): Unit = {
+    if (pending > 0 && beat.endsBefore(row, rows.from(boundary))) {
+      val something = post(row)
+      beat.posted(at, byTime = false, something)
+    }
+    pending += 1
+    val end = beat.endAfter(row, at, rows.from(boundary), pending)
+    if (end != WindowView.NoRow) {
+      val something = post(end)
+      beat.posted(at, byTime = false, something)
+    }
+  }
+
+  /** The pending rows before `until` come in; whether any row came in or left. */
+  private def post(until: Long): Boolean = {
+    val lastBoundary = boundary
+    boundary = until
+    var posted = 0L
+    eachFrom(lastBoundary, until) { (row, end) =>
+      steps.insert(row, end)
+      filters.foreach(_.forget(row))
+      posted += 1
+    }
+    pending -= posted
+    var left = 0L
+    eachFrom(0L, lastBoundary) { (row, end) =>
+      steps.delete(row, end)
+      val _ = rows.leave(row)
+      left += 1
+    }
+    val something = posted + left > 0
+    if (!something && beat.tellsEmpty) steps.report(ChangeKind.EmptyBeat, until, until)
+    something
+  }
+
+  private def takeBack(row: Long): Unit = {
+    var i = 0
+    while (i < filters.length) {
+      if (takes(i)) filters(i).forget(row)
+      i += 1
+    }
+    rows.refused()
+  }
+
+  /** What a filter let go of leaves the others, and the rows that are pending. */
+  private def dropFiltered(arriving: Long, isThere: Boolean): Unit = {
+    var i = 0
+    while (i < letGo.size) {
+      val row = letGo(i)
+      if ((row != arriving || isThere) && rows.leave(row)) {
+        filters.foreach(_.forget(row))
+        if (row != arriving) pending -= 1
+      }
+      i += 1
+    }
+    if (letGo.size > 0) filters.foreach(_.afterForgetting())
+  }
+
+  private def eachFrom(from: Long, until: Long)(tell: (Long, Long) => Unit): Unit = {
+    var row = rows.from(from)
+    while (row < until) {
+      val next = rows.next(row)
+      tell(row, row + 1)
+      row = next
+    }
+  }
+}
+
+/** A window of batches in a union: it lets go of a batch when the next one is complete. */
+private[window] final class BatchPart(beat: BatchBeat, held: HeldRows) extends Part {
+  private var head = 0L
+  private var boundary = 0L
+  private var pending = 0L
+
+  override def admits(row: Long, at: Long): Boolean = beat.admits(row)
+
+  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
+    if (pending > 0 && beat.endsBefore(row, held.from(boundary))) {
+      beat.posted(at, byTime = false, post(row, letGo))
+    }
+    pending += 1
+    val end = beat.endAfter(row, at, held.from(boundary), pending)
+    if (end != WindowView.NoRow) beat.posted(at, byTime = false, post(end, letGo))
+  }
+
+  override def due: Long = beat.due
+
+  override def atDue(due: Long, letGo: LetGo): Unit =
+    beat.posted(due, byTime = true, post(held.end, letGo))
+
+  override def begin(at: Long): Unit = beat.begin(at)
+  override def forget(row: Long): Unit = ()
+  override def holds(row: Long): Boolean = row >= head
+
+  override def clear(): Unit = {
+    head = 0L
+    boundary = 0L
+    pending = 0L
+    beat.clear()
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    out.number(head)
+    out.number(boundary)
+    out.number(pending)
+    beat.save(out)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    head = in.count(held.end)
+    boundary = in.count(held.end)
+    pending = in.count(held.end)
+    beat.restore(in)
+  }
+
+  private def post(until: Long, letGo: LetGo): Boolean = {
+    val something = pending > 0 || held.from(head) < boundary
+    var row = held.from(head)
+    while (row < boundary) {
+      letGo.add(row)
+      row = held.next(row)
+    }
+    head = boundary
+    boundary = until
+    // Nothing leaves the midst of a union, so what stays behind is at most the newest row.
+    pending = if (until < held.end) 1L else 0L
+    something
+  }
+}

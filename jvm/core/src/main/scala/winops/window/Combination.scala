@@ -1,0 +1,129 @@
+package winops.window
+
+import winops.log.{ByteReader, ByteWriter}
+
+/** Windows that decide over rows together: a row leaves when the first of them lets it go or, in a
+  * union, when the last one does.
+  */
+private[window] final class Combination(
+    parts: Array[Part],
+    isUnion: Boolean,
+    rows: HeldRows,
+    steps: Steps)
+    extends Retainer {
+  private val letGo = new LetGo
+  private val takes = new Array[Boolean](parts.length)
+
+  override def due: Long = {
+    var first = Machine.Never
+    var i = 0
+    while (i < parts.length) {
+      first = Math.min(first, parts(i).due)
+      i += 1
+    }
+    first
+  }
+
+  override def arrive(row: Long, at: Long): Boolean = {
+    rows.settle()
+    rows.entered()
+    letGo.clear()
+    var taken = 0
+    var i = 0
+    while (i < parts.length) {
+      takes(i) = parts(i).admits(row, at)
+      if (takes(i)) {
+        parts(i).arrive(row, at, letGo)
+        taken += 1
+      }
+      i += 1
+    }
+    val comesIn = if (isUnion) taken > 0 else taken == parts.length
+    if (comesIn) steps.insert(row, row + 1)
+    else {
+      takeBack(row)
+      rows.refused()
+    }
+    tellLeaving(if (comesIn) WindowView.NoRow else row)
+    comesIn
+  }
+
+  override def atDue(due: Long): Unit = {
+    letGo.clear()
+    parts.foreach(part => if (part.due <= due) part.atDue(due, letGo))
+    tellLeaving(WindowView.NoRow)
+  }
+
+  override def begin(at: Long): Unit = parts.foreach(_.begin(at))
+
+  override def held: Long = rows.size
+
+  override def tellContent(): Unit = {
+    val ordered = if (parts.length == 1) parts(0).inOrder else null
+    if (ordered != null) ordered.foreach(row => steps.content(row, row + 1))
+    else {
+      var row = rows.from(0L)
+      while (row < rows.end) {
+        steps.content(row, row + 1)
+        row = rows.next(row)
+      }
+    }
+  }
+
+  override def report(kind: Int): Unit = steps.report(kind, rows.from(0L), rows.end)
+
+  override def leaveAll(): Unit = {
+    var row = rows.from(0L)
+    while (row < rows.end) {
+      steps.deleteGroup(row, row + 1)
+      val next = rows.next(row)
+      val _ = rows.leave(row)
+      row = next
+    }
+  }
+
+  override def settle(): Unit = rows.settle()
+
+  override def clear(): Unit = {
+    rows.startAfresh()
+    parts.foreach(_.clear())
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    out.number(rows.size)
+    parts.foreach(_.save(out))
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    rows.restart(in.count(rows.end))
+    parts.foreach(_.restore(in))
+  }
+
+  /** The row may not come in, so those that took it give it back. */
+  private def takeBack(row: Long): Unit = {
+    var i = 0
+    while (i < parts.length) {
+      if (takes(i)) parts(i).forget(row)
+      i += 1
+    }
+  }
+
+  private def tellLeaving(refused: Long): Unit = {
+    var i = 0
+    while (i < letGo.size) {
+      val row = letGo(i)
+      if (row != refused && !(isUnion && isHeld(row)) && rows.leave(row)) {
+        if (!isUnion) parts.foreach(_.forget(row))
+        steps.delete(row, row + 1)
+      }
+      i += 1
+    }
+    if (!isUnion && letGo.size > 0) parts.foreach(_.afterForgetting())
+  }
+
+  private def isHeld(row: Long): Boolean = {
+    var i = 0
+    while (i < parts.length && !parts(i).holds(row)) i += 1
+    i < parts.length
+  }
+}

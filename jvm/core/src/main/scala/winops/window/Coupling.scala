@@ -1,0 +1,133 @@
+package winops.window
+
+import java.util.Comparator
+
+import scala.collection.mutable
+
+import winops.log.{ByteReader, ByteWriter}
+import winops.policy.Reclaim
+
+/** All groups of a policy whose groups depend on each other: in the order in which rows came to
+  * them last, and in the order in which they are due.
+  *
+  * @param reclaim
+  *   the rule by which groups are forgotten because of others, if there is one
+  */
+final class Coupling[G](reclaim: Option[Reclaim]) {
+  import Coupling._
+
+  private val groups = mutable.LinkedHashMap.empty[G, Entry[G]]
+  private val dues = new java.util.TreeSet[Entry[G]](Comparator
+    .comparingLong[Entry[G]](_.due)
+    .thenComparingLong(_.created))
+  private var rows = 0L
+  private var created = 0L
+  private var lastSweep = Option.empty[Long]
+
+  /** How many groups there are. */
+  def size: Long = groups.size.toLong
+
+  /** How many rows all groups hold. */
+  def held: Long = rows
+
+  /** When the group that is due first is due; [[Machine.Never]] if none is. */
+  def nextDue: Long = if (dues.isEmpty) Machine.Never else dues.first.due
+
+  /** The group that is due first; of several, the one that was created first. */
+  def firstDue: G = dues.first.group
+
+  /** All groups, the one that was created first being the first. */
+  def inOrderOfCreation: Seq[G] = groups.values.toSeq.sortBy(_.created).map(_.group)
+
+  /** The groups that are dropped without a word before a row arrives at `at`. */
+  def sweptBefore(at: Long): Seq[G] = reclaim match {
+    case Some(Reclaim.SweptAtArrival(millis, every)) if lastSweep.forall(at >= _ + every) =>
+      lastSweep = Some(at)
+      groups.valuesIterator.takeWhile(at - _.lastArrival > millis).map(_.group).toSeq
+    case _ => Nil
+  }
+
+  /** A row came to the group at `at`; it holds `held` rows now and is due at `due`. */
+  def arrived(group: G, at: Long, held: Long, due: Long): Unit = {
+    val before = groups.get(group)
+    removed(group)
+    val number = before.fold(created)(_.created)
+    if (before.isEmpty) created += 1
+    add(Entry(group, number, at, held, due))
+  }
+
+  /** The group holds `held` rows now and is due at `due`, though no row came. */
+  def changed(group: G, held: Long, due: Long): Unit = groups.get(group).foreach { entry =>
+    rows += held - entry.rows
+    dues.remove(entry)
+    val now = entry.copy(rows = held, due = due)
+    groups.update(group, now)
+    if (due != Machine.Never) dues.add(now)
+  }
+
+  /** The group is no more. */
+  def removed(group: G): Unit = groups.remove(group).foreach { entry =>
+    rows -= entry.rows
+    dues.remove(entry)
+  }
+
+  /** The group that has to leave next, if one has to. */
+  def tooMuch: Option[G] = {
+    val isTooMuch = reclaim match {
+      case Some(Reclaim.MoreGroupsThan(limit)) => groups.size > limit
+      case Some(Reclaim.MoreRowsThan(limit)) => rows > limit
+      case _ => false
+    }
+    if (isTooMuch) groups.headOption.map(_._1) else None
+  }
+
+  /** @param group
+    *   writes a group
+    */
+  def save(out: ByteWriter)(group: G => Unit): Unit = {
+    out.byte(if (lastSweep.isEmpty) 0 else 1)
+    out.number(lastSweep.getOrElse(0L))
+    out.number(created)
+    out.number(groups.size.toLong)
+    groups.valuesIterator.foreach { entry =>
+      group(entry.group)
+      out.number(entry.created)
+      out.number(entry.lastArrival)
+      out.number(entry.rows)
+      out.number(entry.due)
+    }
+  }
+
+  /** @param group
+    *   reads a group
+    */
+  def restore(in: ByteReader)(group: => G): Unit = {
+    val hasSwept = in.byte() == 1
+    val swept = in.number()
+    lastSweep = Option.when(hasSwept)(swept)
+    created = in.count(Long.MaxValue)
+    groups.clear()
+    dues.clear()
+    rows = 0L
+    val count = in.count(in.remaining.toLong)
+    (0L until count).foreach { _ =>
+      add(
+        Entry(
+          group,
+          in.count(Long.MaxValue),
+          in.number(),
+          in.count(Long.MaxValue),
+          in.number()))
+    }
+  }
+
+  private def add(entry: Entry[G]): Unit = {
+    groups.update(entry.group, entry)
+    rows += entry.rows
+    if (entry.due != Machine.Never) dues.add(entry)
+  }
+}
+
+private object Coupling {
+  final case class Entry[G](group: G, created: Long, lastArrival: Long, rows: Long, due: Long)
+}

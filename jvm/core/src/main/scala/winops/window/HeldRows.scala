@@ -1,0 +1,74 @@
+package winops.window
+
+import scala.collection.mutable
+
+/** The rows of a group without those that have left in the present step, which are still there to
+  * be read.
+  */
+private[window] final class HeldRows(rows: Rows) {
+  private val gone = mutable.ArrayBuffer.empty[Long]
+  private val isGone = mutable.LongMap.empty[Unit]
+  private var count = 0L
+
+  def end: Long = rows.end
+  def arrival(row: Long): Long = rows.arrival(row)
+
+  /** How many rows there are. */
+  def size: Long = count
+
+  def entered(): Unit = count += 1
+
+  /** The oldest row that is not before `row`; [[end]] if there is none. */
+  def from(row: Long): Long = {
+    val there = if (row <= rows.first) rows.first else rows.next(row - 1)
+    pastGone(there)
+  }
+
+  /** The oldest row that is newer than `row`; [[end]] if there is none. */
+  def next(row: Long): Long = pastGone(rows.next(row))
+
+  /** The newest row that is not after `row`; [[WindowView.NoRow]] if there is none. */
+  def lastFrom(row: Long): Long = {
+    var there = rows.previous(row + 1)
+    while (isGone.contains(there)) there = rows.previous(there)
+    there
+  }
+
+  /** The newest row is taken back. */
+  def refused(): Unit = count -= 1
+
+  /** The row leaves; false if it has left already. */
+  def leave(row: Long): Boolean = {
+    val leaves = !isGone.contains(row)
+    if (leaves) {
+      gone += row
+      isGone.update(row, ())
+      count -= 1
+    }
+    leaves
+  }
+
+  def settle(): Unit = if (gone.nonEmpty) {
+    // Rows without holes can only be forgotten in this order.
+    gone.sortInPlace()
+    gone.foreach(rows.remove)
+    gone.clear()
+    isGone.clear()
+  }
+
+  /** Starts without any row; those that have left may still have to be forgotten. */
+  def startAfresh(): Unit = count = 0L
+
+  /** Starts with the rows that are there, `size` of them. */
+  def restart(size: Long): Unit = {
+    gone.clear()
+    isGone.clear()
+    count = size
+  }
+
+  private def pastGone(row: Long): Long = {
+    var there = row
+    while (there < rows.end && isGone.contains(there)) there = rows.next(there)
+    there
+  }
+}

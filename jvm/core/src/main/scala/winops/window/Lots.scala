@@ -1,0 +1,161 @@
+package winops.window
+
+import scala.collection.mutable
+
+import winops.log.{ByteReader, ByteWriter, PagedMap, Pages}
+import winops.policy.{Admit, Beat, Beats, Order, Window}
+
+/** Rows that come in and leave in lots: what is told is the difference between the content before
+  * a step and after it, so that what comes and leaves in one lot was never there.
+  *
+  * The rows from `head` until `entered` are in the window; those from `entered` on wait for the
+  * next beat. If rows shadow those of the same key before them, only the newest of each key is
+  * seen.
+  */
+private[window] final class Lots(
+    bound: FrontBound,
+    beat: LotBeat,
+    shadows: Shadows,
+    rows: Rows,
+    steps: Steps)
+    extends FrontRetainer(rows, steps) {
+  private var entered = rows.end
+
+  override def due: Long = {
+    val enter = if (entered < rows.end) beat.after(rows.arrival(entered)) else Machine.Never
+    val leave = if (head < entered) bound.due(head) else Machine.Never
+    if (leave == Machine.Never) enter else Math.min(enter, beat.at(leave))
+  }
+
+  override def arrive(row: Long, at: Long): Boolean = {
+    beat.arrive(at)
+    if (beat.entersAt(at, rows.end - entered)) change(at)
+    true
+  }
+
+  override def atDue(due: Long): Unit = change(due)
+
+  override def tellContent(): Unit = tellSeen(steps.content)
+  override def report(kind: Int): Unit = steps.report(kind, head, entered)
+
+  override def leaveAll(): Unit = {
+    tellSeen(steps.deleteGroup)
+    head = rows.end
+    entered = rows.end
+  }
+
+  override def clear(): Unit = {
+    super.clear()
+    entered = rows.end
+    beat.clear()
+    if (shadows != null) shadows.clear()
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    out.number(entered)
+    beat.save(out)
+    if (shadows != null) shadows.save(out)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    super.restore(in)
+    entered = Math.max(head, in.count(rows.end))
+    beat.restore(in)
+    if (shadows != null) shadows.restore(in)
+  }
+
+  /** All pending rows enter, and what is then too much leaves. */
+  private def change(at: Long): Unit = {
+    val (before, end) = (entered, rows.end)
+    val staying = bound.firstStaying(head, end, at)
+    if (shadows == null) {
+      steps.insert(Math.max(before, staying), end)
+      steps.delete(head, Math.min(staying, before))
+    } else shadows.change(head, before, staying, end, steps)
+    entered = end
+    head = staying
+  }
+
+  private def tellSeen(tell: (Long, Long) => Unit): Unit =
+    if (shadows == null) tell(head, entered)
+    else {
+      var row = head
+      while (row < entered) {
+        if (shadows.isSeen(row)) tell(row, row + 1)
+        row += 1
+      }
+    }
+}
+
+private[window] object Lots {
+  def of(
+      window: Window,
+      rows: Rows,
+      pages: Pages,
+      evaluator: Evaluator,
+      steps: Steps): Option[Retainer] = window match {
+    case Window(Admit.All, order, bound, Beats(enter, leave, Beat.Never))
+        if enter == Beat.EachRow || enter == leave =>
+      for {
+        front <- FrontBound.of(bound, rows)
+        beat <- LotBeat.of(enter)
+        shadows <- order match {
+          case Order.Arrival => Some(null)
+          case Order.Shadowing(keys) =>
+            Some(new Shadows(evaluator.key(keys), new PagedMap(pages)))
+          case _ => None
+        }
+      } yield new Lots(front, beat, shadows, rows, steps)
+    case _ => None
+  }
+}
+
+/** Which of the rows of a key is seen: the newest that is in the window. */
+private final class Shadows(key: RowKey, newest: PagedMap) {
+  private val leaving = mutable.ArrayBuffer.empty[Long]
+
+  def isSeen(row: Long): Boolean = Ordinals.get(newest.get(key.of(row))) == row
+
+  /** Tells the rows that are seen after a change and were not before, then those that were and no
+    * longer are.
+    *
+    * @param head
+    *   the oldest row before the change
+    * @param entered
+    *   the row after the newest before the change
+    * @param staying
+    *   the oldest row after the change
+    * @param end
+    *   the row after the newest after the change
+    */
+  def change(head: Long, entered: Long, staying: Long, end: Long, steps: Steps): Unit = {
+    leaving.clear()
+    var row = head
+    while (row < Math.min(staying, entered)) {
+      if (isSeen(row)) {
+        leaving += row
+        newest.remove(key.of(row))
+      }
+      row += 1
+    }
+    row = Math.max(entered, staying)
+    while (row < end) {
+      val of = key.of(row)
+      val shadowed = Ordinals.get(newest.get(of))
+      if (shadowed != WindowView.NoRow && shadowed < entered) leaving += shadowed
+      newest.put(of, Ordinals.bytes(row))
+      row += 1
+    }
+    row = Math.max(entered, staying)
+    while (row < end) {
+      if (isSeen(row)) steps.insert(row, row + 1)
+      row += 1
+    }
+    leaving.sortInPlace()
+    leaving.foreach(row => steps.delete(row, row + 1))
+  }
+
+  def clear(): Unit = newest.clear()
+  def save(out: ByteWriter): Unit = newest.save(out)
+  def restore(in: ByteReader): Unit = newest.restore(in)
+}

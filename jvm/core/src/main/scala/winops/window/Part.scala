@@ -1,0 +1,64 @@
+package winops.window
+
+import scala.collection.mutable
+
+import winops.log.{ByteReader, ByteWriter}
+
+/** One window among those that decide over the rows of a group together: it lets go of rows and is
+  * told of those that others let go of.
+  */
+private[window] abstract class Part {
+
+  /** Whether the newest row may come in. */
+  def admits(row: Long, at: Long): Boolean = true
+
+  /** Takes in the newest row, and lets go of what is then too much. */
+  def arrive(row: Long, at: Long, letGo: LetGo): Unit
+
+  /** The first instant at which rows leave though none arrives. */
+  def due: Long = Machine.Never
+
+  /** Lets go of what is due at `due`, an instant that [[due]] gave. */
+  def atDue(due: Long, letGo: LetGo): Unit = ()
+
+  /** A row left though this window held it; nothing if it did not. */
+  def forget(row: Long): Unit
+
+  /** Rows have left though this window held them. */
+  def afterForgetting(): Unit = ()
+
+  /** Whether the window holds a row that is still there. */
+  def holds(row: Long): Boolean
+
+  /** The group begins at `at`, without a row. */
+  def begin(at: Long): Unit = ()
+
+  /** The rows in the window's own order; null when that is the order of arrival. */
+  def inOrder: mutable.ArrayBuffer[Long] = null
+
+  /** Starts with a group that has no rows. */
+  def clear(): Unit
+  def save(out: ByteWriter): Unit
+  def restore(in: ByteReader): Unit
+}
+
+/** The rows that windows let go of in a step, each once, in the order in which they did. */
+private[window] final class LetGo {
+  private val rows = mutable.ArrayBuffer.empty[Long]
+  private val seen = mutable.LongMap.empty[Unit]
+
+  def add(row: Long): Unit =
+    if (!seen.contains(row)) {
+      rows += row
+      seen.update(row, ())
+    }
+
+  def size: Int = rows.size
+  def apply(index: Int): Long = rows(index)
+  def contains(row: Long): Boolean = seen.contains(row)
+
+  def clear(): Unit = if (rows.nonEmpty) {
+    rows.clear()
+    seen.clear()
+  }
+}

@@ -1,0 +1,78 @@
+package winops.window
+
+import winops.log.{ByteReader, ByteWriter}
+
+/** Decides for one group which rows come in and leave, and tells it; the machine drives it.
+  *
+  * A row is in the group's rows before it arrives here. What has been told is only forgotten with
+  * [[settle]], so that its rows can be read until then.
+  */
+private[window] abstract class Retainer {
+
+  /** The first instant at which something happens though no row arrives; [[Machine.Never]] if
+    * nothing does.
+    */
+  def due: Long = Machine.Never
+
+  /** Takes in the newest row, which arrives at `at`; false if it may not come in at all and is to
+    * be forgotten. What it caused all the same is told.
+    */
+  def arrive(row: Long, at: Long): Boolean
+
+  /** Does what is due at `due`, an instant that [[due]] gave. */
+  def atDue(due: Long): Unit = ()
+
+  /** A window punctuation comes. */
+  def punctuate(): Unit = ()
+
+  /** The group begins at `at`, without a row. */
+  def begin(at: Long): Unit = ()
+
+  /** How many rows are still needed. */
+  def held: Long
+
+  /** Tells the content, in the order of the window. */
+  def tellContent(): Unit
+
+  /** Tells `kind` of the content. */
+  def report(kind: Int): Unit
+
+  /** Tells that all rows leave with their group. */
+  def leaveAll(): Unit
+
+  /** Forgets the rows that have left. */
+  def settle(): Unit
+
+  /** Starts with a group that has no rows that count: those before `rows.end` are gone. */
+  def clear(): Unit
+
+  /** Stores what the rows do not say; all that has left has been forgotten before. */
+  def save(out: ByteWriter): Unit = ()
+
+  def restore(in: ByteReader): Unit
+}
+
+/** Rows that leave oldest first: what the window holds is all rows from `head` on. */
+private[window] abstract class FrontRetainer(rows: Rows, steps: Steps) extends Retainer {
+  protected var head: Long = rows.first
+
+  protected final def size: Long = rows.end - head
+
+  protected final def removeUntil(until: Long): Unit = {
+    steps.delete(head, until)
+    head = until
+  }
+
+  override def held: Long = size
+  override def tellContent(): Unit = steps.content(head, rows.end)
+  override def report(kind: Int): Unit = steps.report(kind, head, rows.end)
+
+  override def leaveAll(): Unit = {
+    steps.deleteGroup(head, rows.end)
+    head = rows.end
+  }
+
+  override final def settle(): Unit = rows.release(head)
+  override def clear(): Unit = head = rows.end
+  override def restore(in: ByteReader): Unit = head = rows.first
+}

@@ -1,0 +1,89 @@
+package winops.window
+
+import winops.log.Pages
+import winops.policy._
+
+/** Puts the pieces of a policy together; a combination that no window has is refused. */
+private[window] object Retainers {
+  def of(
+      policy: Policy,
+      rows: Rows,
+      pages: Pages,
+      evaluator: Evaluator,
+      steps: Steps): Retainer = {
+    val parts = new Parts(rows, pages, evaluator)
+    (policy.retention, policy.stream.order) match {
+      case (Retention.One(window), StepOrder.Events) =>
+        Events.of(window, rows, evaluator, steps).getOrElse(refused(policy))
+      case (Retention.One(window), order) =>
+        simple(window, rows, steps)
+          .orElse(if (order == StepOrder.Net) Lots.of(window, rows, pages, evaluator, steps) else None)
+          .orElse(several(Seq(window), isUnion = false, parts, steps))
+          .getOrElse(refused(policy))
+      case (Retention.Intersection(windows), StepOrder.InsertsFirst) =>
+        several(windows, isUnion = false, parts, steps).getOrElse(refused(policy))
+      case (Retention.Union(windows), StepOrder.InsertsFirst) =>
+        several(windows, isUnion = true, parts, steps).getOrElse(refused(policy))
+      case _ => refused(policy)
+    }
+  }
+
+  def leavesHoles(policy: Policy): Boolean = policy.retention match {
+    case Retention.One(window) => !leavesFromFront(window)
+    case Retention.Union(windows) => !windows.forall(leavesFromFront)
+    // A condition drops rows for itself alone, and a batch in the midst of those it holds.
+    case Retention.Intersection(windows) =>
+      !windows.forall(w => leavesFromFront(w) && !isBatch(w) && !isConditional(w))
+  }
+
+  private def leavesFromFront(window: Window): Boolean = window match {
+    case Window(_, Order.Arrival | Order.Shadowing(_), bound, _) =>
+      bound match {
+        case _: Bound.DeadlineReached => false
+        case _ => true
+      }
+    case _ => false
+  }
+
+  private def isBatch(window: Window): Boolean = window.bound == Bound.PreviousLot
+
+  private def isConditional(window: Window): Boolean = window.bound match {
+    case _: Bound.Fails => true
+    case _ => false
+  }
+
+  private def simple(window: Window, rows: Rows, steps: Steps): Option[Retainer] =
+    window match {
+      case Window(Admit.All, Order.Arrival, bound, Beats(Beat.EachRow, leave, Beat.Never)) =>
+        (bound, leave) match {
+          case (Bound.Unbounded, Beat.Never) => Some(new KeepingAll(rows, steps))
+          case (Bound.MoreThan(count), Beat.Excess(excess)) =>
+            Some(new KeepingNewest(count, excess, rows, steps))
+          case (Bound.AgeReached(span), Beat.WhenDue) => Some(new KeepingYoung(span, rows, steps))
+          case (Bound.Everything, Beat.Period(span, origin, false)) =>
+            Some(new KeepingUntilPeriod(span, new Anchor(origin), rows, steps))
+          case _ => None
+        }
+      case _ => None
+    }
+
+  private def several(
+      windows: Seq[Window],
+      isUnion: Boolean,
+      parts: Parts,
+      steps: Steps): Option[Retainer] = {
+    val (batches, filters) = windows.partition(isBatch)
+    if (isUnion) parts.of(windows, inUnion = true).map(new Combination(_, true, parts.held, steps))
+    else if (batches.isEmpty) {
+      parts.of(windows, inUnion = false).map(new Combination(_, false, parts.held, steps))
+    } else if (batches.size == 1) {
+      for {
+        beat <- parts.beat(batches.head)
+        others <- parts.of(filters, inUnion = false)
+      } yield new Batching(others, beat, parts.held, steps)
+    } else None
+  }
+
+  private def refused(what: Any): Nothing =
+    throw new IllegalArgumentException(s"no window has the pieces $what")
+}

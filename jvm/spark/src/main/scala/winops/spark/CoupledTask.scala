@@ -1,0 +1,157 @@
+package winops.spark
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+
+import winops.log.{ByteReader, ByteWriter}
+import winops.window.{ChangeQueue, Clock, CoupledMachines, Machine, Steps}
+
+/** Runs a `keep` whose groups depend on each other, in the one task that has all rows: they are
+  * applied in one order, whatever their groups.
+  *
+  * One group is open at a time, so that no more than that has to fit into memory.
+  *
+  * @param rows
+  *   all rows as if they were one group
+  * @param store
+  *   keeps the groups
+  * @param whole
+  *   keeps what belongs to all groups together, and the rows that wait
+  */
+final class CoupledTask(
+    plan: KeepPlan,
+    input: Seq[Attribute],
+    rows: GroupedRows,
+    clock: BatchClock,
+    store: GroupStore,
+    whole: GroupStore,
+    agenda: Agenda,
+    metrics: KeepMetrics)
+    extends Iterator[InternalRow] {
+  private val changes = new ChangeQueue
+  private val steps = new Steps(changes, plan.spec.policy.stream)
+  private val state = new GroupState(plan, store, steps, ownsSteps = false)
+  private val common = new GroupState(plan, whole, steps, ownsSteps = false)
+  private val arrivals: Arrivals = {
+    val admission = new Admission(plan, input, clock, metrics)
+    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, common, clock)
+    else new ImmediateArrivals(plan, admission, common, metrics)
+  }
+  private val told =
+    new Told(plan, changes, plan.time.isDefined || clock.stamp.isDefined, metrics)
+  private val givesRows = plan.spec.output == Output.Rows
+  private val punctuation = Punctuation.of(plan)
+  private val keyOf = UnsafeProjection.create(plan.groupExpressions, plan.content)
+
+  private val given = mutable.Queue.empty[InternalRow]
+  private var opened: UnsafeRow = _
+  private var isDone = false
+
+  private object host extends CoupledMachines.Host[UnsafeRow] {
+    override def open(group: UnsafeRow): Machine = {
+      if (opened != group) {
+        putAway()
+        opened = group
+        val bytes = store.open(group)
+        if (bytes == null) state.clear() else state.restore(bytes)
+      }
+      state.machine
+    }
+
+    override def drain(group: UnsafeRow): Unit = {
+      if (givesRows) changes.clear()
+      while (told.hasNext) given += told.next(group, state).copy()
+      state.machine.settle()
+    }
+
+    override def drop(group: UnsafeRow): Unit = {
+      val _ = open(group)
+      state.discard()
+      store.remove()
+      opened = null
+    }
+  }
+
+  private val machines = new CoupledMachines[UnsafeRow](plan.spec.policy, steps, host)
+
+  StateFormat.reading(begin())
+
+  /** The first instant at which there is something to do though no row comes. */
+  def earliestDue: Long = {
+    val release =
+      if (common.waiting.size == 0) Machine.Never
+      else Clock.floorToMillis(common.firstWaiting) + 1
+    Math.min(machines.groups.nextDue, release)
+  }
+
+  override def hasNext: Boolean = {
+    if (given.isEmpty && !isDone) StateFormat.reading {
+      while (given.isEmpty && !isDone) work()
+    }
+    given.nonEmpty
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException
+    given.dequeue()
+  }
+
+  private def begin(): Unit = {
+    val bytes = whole.open(CoupledTask.NoKey)
+    if (bytes == null) common.clear()
+    else {
+      common.restore(bytes)
+      restore(whole.extra)
+    }
+    machines.advance(agenda.timePassed)
+    val hasRows = rows.nextGroup()
+    arrivals.open(if (hasRows) rows else NoRows)
+  }
+
+  private def work(): Unit =
+    if (arrivals.hasNext) take(arrivals.next())
+    else {
+      machines.advance(clock.now)
+      if (givesRows) tellContent()
+      putAway()
+      finish()
+    }
+
+  private def take(row: UnsafeRow): Unit = {
+    val instant =
+      if (plan.timeOrdinal < 0) clock.stamp.getOrElse(0L)
+      else Clock.floorToMillis(row.getLong(plan.timeOrdinal))
+    punctuation.of(row) match {
+      case Punctuation.None =>
+        machines.arrive(keyOf(row).copy(), instant) { at =>
+          RowBytes.append(state.window, at, row)
+        }
+        MaxRows.check(plan.spec, machines.groups.held + common.waiting.size)
+      case Punctuation.Window => machines.punctuate(instant)
+      case Punctuation.Final => machines.finish(instant)
+    }
+  }
+
+  private def tellContent(): Unit = machines.groups.inOrderOfCreation.foreach { group =>
+    host.open(group).tellContent()
+    while (told.hasNext) given += told.next(group, state).copy()
+  }
+
+  private def putAway(): Unit = if (opened != null) {
+    state.machine.settle()
+    if (state.isEmpty) store.remove() else store.save(state.save)
+    opened = null
+  }
+
+  private def finish(): Unit = {
+    whole.save(common.save)
+    whole.saveExtra(save)
+    agenda.count(machines.groups.size - before._1, held - before._2)
+    told.count()
+    metrics.refused += state.machine.rowsRefused
+    metrics.expired += state.machine.groupsForgotten
+    isDone = true
+  }
+}
