@@ -117,13 +117,19 @@ lazy val spark = (project in file("jvm/spark"))
     }.taskValue)
 
 lazy val conformance = (project in file("jvm/conformance"))
-  .dependsOn(core % "compile->compile;provided->provided;test->test")
+  .dependsOn(
+    core % "compile->compile;provided->provided;test->test",
+    spark % "compile->compile;provided->provided")
   .settings(common, handedOn(conformanceJar))
   .settings(
     name := "winops-conformance",
     libraryDependencies ++= Seq(
       "com.fasterxml.jackson.core" % "jackson-databind" % jacksonVersion % Provided,
-      "com.fasterxml.jackson.module" %% "jackson-module-scala" % jacksonVersion % Provided))
+      "com.fasterxml.jackson.module" %% "jackson-module-scala" % jacksonVersion % Provided),
+    Compile / packageBin / mappings ++= (spark / Compile / packageBin / mappings).value.filterNot {
+      case (_, path) => (core / Compile / packageBin / mappings).value.map(_._2).toSet(path)
+    },
+    Test / javaOptions ++= sparkJavaOptions)
 
 addCommandAlias("jar", "cleanStaleJars; spark/jarFile")
 addCommandAlias("conformanceJar", "cleanStaleJars; conformance/jarFile")

@@ -13,8 +13,9 @@ Examples
 [2, 3]
 """
 
+from winops._dialects import Window, apama, esper, spl
 from winops._keep import keep
 from winops._kept import Kept
 from winops._session import configure, jar_path
 
-__all__ = ["Kept", "configure", "jar_path", "keep"]
+__all__ = ["Kept", "Window", "apama", "configure", "esper", "jar_path", "keep", "spl"]

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 
 from winops._policy import Policy
 
-Output = Literal["changes", "rows"]
+Output = Literal["changes", "rows", "snapshots", "events", "description"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Call:
     def over(self, df: DataFrame, output: Output) -> DataFrame:
         """Apply the operator to the rows of `df`; a call that cannot be meant fails here."""
         table = f"TABLE({{df}}){_partitioning(self.per, self.order_by)}"
-        arguments = [table, ":policy"]
+        arguments = [table, f"{self.policy.dialect} => :policy"]
         values: dict[str, Any] = {"policy": self.policy.text}
         for name, value in {**self.options, "output": output}.items():
             arguments.append(f"{name} => :{name}")

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 
 from winops import _arguments as arguments
 from winops._call import Call
+from winops._dialects import Window
 from winops._errors import wrong_type, wrong_value
 from winops._kept import Kept
 from winops._policy import policy_of
@@ -19,7 +20,7 @@ from winops._session import check_session
 
 def keep(
     df: DataFrame,
-    policy: str | None = None,
+    policy: str | Window | None = None,
     *,
     rows: int | None = None,
     slack: int | None = None,
@@ -30,10 +31,12 @@ def keep(
     time: str | None = None,
     apply: Literal["event_time", "arrival"] | None = None,
     params: Mapping[str, arguments.Parameter] | None = None,
+    variables: Mapping[str, arguments.Parameter] | None = None,
     origin: int | Literal["first"] | None = None,
     idle: str | timedelta | None = None,
     max_rows: int | None = None,
     on_null_time: Literal["error", "drop"] | None = None,
+    punct: str | None = None,
     key_columns: arguments.Names | None = None,
 ) -> Kept:
     """Retain the rows of a DataFrame, static or streaming, by a policy.
@@ -44,9 +47,10 @@ def keep(
     ----------
     df : DataFrame
         The rows. All of them are taken as inserts.
-    policy : str, optional
-        A policy in CCL, such as ``KEEP 100 ROWS SLACK 10 PER (symbol)``. Without it, either
-        `rows` or `interval` says what to keep.
+    policy : str or Window, optional
+        A policy in CCL, such as ``KEEP 100 ROWS SLACK 10 PER (symbol)``, or in another language:
+        :func:`winops.esper`, :func:`winops.apama`, :func:`winops.spl`. Without it, either `rows`
+        or `interval` says what to keep.
     rows : int, optional
         Keep this many of the newest rows, per group.
     slack : int, optional
@@ -70,9 +74,11 @@ def keep(
         them, and applies them in order; ``arrival`` applies them as they come.
     params : dict, optional
         The values of the names in the policy's text: int, float, Decimal, str or timedelta.
+    variables : dict, optional
+        The same under the name that Esper has for it: constants of the query.
     origin : int or "first", optional
-        Where the intervals of EVERY start to count, in milliseconds since the epoch; ``first`` is
-        each group's first row. The default is 0.
+        Where periods start to count, in milliseconds since the epoch; ``first`` is each group's
+        first row. The default is 0 in CCL and Apama, and the first row in Esper and IBM Streams.
     idle : str or datetime.timedelta, optional
         Forget a group after this much silence; its rows are deleted in the change stream. Without
         it a window by rows remembers every group for ever.
@@ -82,6 +88,9 @@ def keep(
     on_null_time : {"error", "drop"}, optional
         What to do with a row whose `time` is NULL: fail the query, which is the default, or drop
         the row and count it.
+    punct : str, optional
+        A string column that marks the stream, for windows of IBM Streams: ``window`` is a window
+        punctuation, ``final`` the end of the input, and NULL makes the row one like any other.
     key_columns : str or list of str, optional
         The columns of the rows' primary key, only to be warned about groups of single rows.
 
@@ -131,11 +140,16 @@ def keep(
         raise wrong_type(f"keep takes a DataFrame, not a {type(df).__name__}.")
     call = Call(
         policy=policy_of(
-            policy, rows=rows, slack=slack, interval=interval, every=every, params=params
+            policy,
+            rows=rows,
+            slack=slack,
+            interval=interval,
+            every=every,
+            params=_both(params, variables),
         ),
         per=arguments.names("per", per),
         order_by=arguments.names("order_by", order_by),
-        options=_options(time, apply, origin, idle, max_rows, on_null_time),
+        options=_options(time, apply, origin, idle, max_rows, on_null_time, punct),
     )
     keys = arguments.names("key_columns", key_columns)
     check_session(df.sparkSession)
@@ -153,6 +167,7 @@ def _options(
     idle: str | timedelta | None,
     max_rows: int | None,
     on_null_time: str | None,
+    punct: str | None,
 ) -> dict[str, int | str]:
     if time is None and (apply is not None or on_null_time is not None):
         raise wrong_value(
@@ -177,4 +192,15 @@ def _options(
         options["on_null_time"] = arguments.choice(
             "on_null_time", on_null_time, ("error", "drop")
         )
+    if punct is not None:
+        options["punct"] = arguments.text("punct", punct, "the name of a column")
     return options
+
+
+def _both(
+    params: Mapping[str, arguments.Parameter] | None,
+    variables: Mapping[str, arguments.Parameter] | None,
+) -> Mapping[str, arguments.Parameter] | None:
+    if params is not None and variables is not None:
+        raise wrong_value("params= and variables= are two names of one argument; give one.")
+    return params if variables is None else variables

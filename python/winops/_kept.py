@@ -127,6 +127,76 @@ class Kept:
         """
         return self._call.over(self._df, "rows")
 
+    def snapshots(self) -> DataFrame:
+        """Give the content of the window each time that it is reported.
+
+        Windows of IBM Streams report at their trigger; windows that do not report have no
+        snapshots.
+
+        Returns
+        -------
+        DataFrame
+            ``_change_time`` and ``_change_step`` as in :meth:`changes`, the columns of the group,
+            and ``content``: an array of structs with the columns of the input, oldest row first.
+
+        Raises
+        ------
+        AnalysisException
+            ``WINOPS_NO_REPORT`` when the policy reports nothing.
+
+        Examples
+        --------
+        >>> from winops import keep, spl
+        >>> trades = spark.createDataFrame([(1,), (2,), (3,)], "seq long")
+        >>> kept = keep(trades, spl("sliding, count(2)"), order_by="seq")
+        >>> [[row.seq for row in snapshot.content] for snapshot in kept.snapshots().collect()]
+        [[1], [1, 2], [2, 3]]
+        """
+        return self._call.over(self._df, "snapshots")
+
+    def events(self) -> DataFrame:
+        """Give everything that a window of IBM Streams tells, as events.
+
+        Returns
+        -------
+        DataFrame
+            ``_event_type``
+                string: ``INSERTION``, ``EVICTION``, ``TRIGGER``, ``INITIAL_FULL``,
+                ``PARTITION_EVICTION`` or ``FINAL``.
+            ``_change_time`` and ``_change_step`` as in :meth:`changes`, the columns of the group,
+            and ``rows``: an array of structs with the columns of the input, oldest row first.
+
+        Raises
+        ------
+        AnalysisException
+            ``WINOPS_NO_EVENTS`` when the policy is in another language.
+
+        Examples
+        --------
+        >>> from winops import keep, spl
+        >>> trades = spark.createDataFrame([(1,), (2,)], "seq long")
+        >>> kept = keep(trades, spl("tumbling, count(2)"), order_by="seq")
+        >>> for event in kept.events().collect():
+        ...     print(event["_event_type"], [row.seq for row in event.rows])
+        INSERTION [1]
+        INSERTION [2]
+        EVICTION [1, 2]
+        """
+        return self._call.over(self._df, "events")
+
+    def describe(self) -> str:
+        """Say in a sentence what is kept.
+
+        Examples
+        --------
+        >>> from winops import keep
+        >>> trades = spark.createDataFrame([(1, "A")], "seq long, symbol string")
+        >>> keep(trades, "KEEP 2 ROWS PER (symbol)", order_by="seq").describe()
+        'For each symbol, keeps the newest 2 rows.'
+        """
+        row = self._call.over(self._df, "description").first()
+        return str(row[0]) if row else ""
+
     def _of_type(self, change: str) -> DataFrame:
         return self._changes.where(F.col("_change_type") == change)
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from winops import _arguments as arguments
+from winops._dialects import Window
 from winops._errors import wrong_value
 
 _INTERVAL = "W"
@@ -18,10 +19,11 @@ class Policy(NamedTuple):
 
     text: str
     params: Mapping[str, int | float | Decimal | str]
+    dialect: str = "ccl"
 
 
 def policy_of(
-    policy: str | None,
+    policy: str | Window | None,
     *,
     rows: int | None,
     slack: int | None,
@@ -41,6 +43,8 @@ def policy_of(
             "A policy's text says everything: rows=, slack=, interval= and every= cannot stand "
             "beside it."
         )
+    if isinstance(policy, Window):
+        return Policy(policy.text, arguments.parameters(params), policy.dialect)
     return Policy(
         arguments.text("policy", policy, 'a text such as "KEEP 100 ROWS"'),
         arguments.parameters(params),

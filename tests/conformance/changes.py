@@ -1,77 +1,168 @@
-"""From a change stream back to the steps that a case expects."""
+"""From what a query gives back to the steps that a case expects."""
 
 from collections import defaultdict
 from typing import NamedTuple
 
 from cases import Case
+from dialects import DIALECTS, has_timers
+
+CHANGES = {"INSERTION": "insert", "EVICTION": "remove", "PARTITION_EVICTION": "remove"}
 
 
-class Change(NamedTuple):
-    """One row of a change stream; ``position`` is the row's place in the case's input."""
+class Told(NamedTuple):
+    """An event: rows that came in or left, or a content.
+
+    ``sequence`` is the number of its first change, or None for events without numbers;
+    ``positions`` are the rows' places in the case's input.
+    """
 
     case: str
     group: str
-    is_insert: bool
+    kind: str
     at: int
     step: int
-    sequence: int
-    position: int
-    id: int
+    sequence: int | None
+    positions: list[int]
+    ids: list[int]
 
 
-def steps(case: Case, changes: list[Change]) -> list[dict]:
+class Step(NamedTuple):
+    """What one group told at once."""
+
+    at: int
+    group: str
+    created: int
+    number: int
+    events: list[Told]
+
+    def rows(self, *kinds: str) -> list[tuple[int, int]]:
+        return [
+            row
+            for event in self.events
+            if event.kind in kinds
+            for row in zip(event.positions, event.ids, strict=True)
+        ]
+
+
+def steps(case: Case, told: list[Told]) -> list[dict]:
     """Give the steps of all groups up to the case's last instant, in the order of a case.
 
     That is by time; what time does comes before what a row does; rows come in the order of the
-    input. What time does at one instant is one step, whatever the groups.
+    input.
     """
     end = max((entry["at"] for entry in case["input"]), default=None)
-    arrivals, timers = [], defaultdict(list)
-    for step in _by_step(changes):
-        at = step[0].at
-        if end is None or at > end:
-            continue
-        inserts = [change for change in step if change.is_insert]
-        removes = [change for change in step if not change.is_insert]
-        if inserts:
-            arrivals.append((at, 1, inserts[0].position, _step(at, inserts, removes)))
+    dialect = DIALECTS[case["dialect"]]
+    found = [step for step in _by_step(case, told) if end is not None and step.at <= end]
+    placed: dict[tuple, list[Step]] = defaultdict(list)
+    for step in found:
+        position = _arrived_position(case, step)
+        if position is not None:
+            place = (step.at, 1, position, step.number)
+        elif dialect.groups_together:
+            place = (step.at, 0, 0, _timer_number(step, found))
         else:
-            timers[at] += removes
-    fired = [
-        (at, 0, 0, _step(at, [], sorted(removes, key=lambda change: change.position)))
-        for at, removes in timers.items()
-    ]
-    return [step for *_, step in sorted(fired + arrivals, key=lambda entry: entry[:3])]
+            place = (step.at, 0, step.created, step.number)
+        placed[place].append(step)
+    return [_as_in_a_case(case, placed[place]) for place in sorted(placed)]
 
 
-def numbering_fault(changes: list[Change]) -> str | None:
+def numbering_fault(case: Case, told: list[Told]) -> str | None:
     """Tell what is wrong with the step and sequence numbers; None when nothing is."""
     groups = defaultdict(list)
-    for change in changes:
-        groups[change.group].append(change)
+    for event in told:
+        groups[None if is_coupled(case) else event.group].append(event)
     for group, of_group in groups.items():
-        of_group.sort(key=lambda change: change.sequence)
-        if [change.sequence for change in of_group] != list(range(len(of_group))):
+        if any(event.sequence is None for event in of_group):
+            continue
+        of_group.sort(key=lambda event: event.sequence)
+        if [event.sequence for event in of_group] != list(range(len(of_group))):
             return f"group {group}: sequence numbers have gaps, or stand twice"
-        numbers = [change.step for change in of_group]
+        numbers = [event.step for event in of_group]
         if numbers != sorted(numbers) or set(numbers) != set(range(numbers[-1] + 1)):
             return f"group {group}: step numbers have gaps, or go back"
-        times = [change.at for change in of_group]
+        times = [event.at for event in of_group]
         if times != sorted(times):
             return f"group {group}: time goes back"
     return None
 
 
-def _by_step(changes: list[Change]) -> list[list[Change]]:
+def is_coupled(case: Case) -> bool:
+    """Tell whether groups depend on each other, so that their steps are numbered in common."""
+    grouped = bool(DIALECTS[case["dialect"]].group(case["policy"]))
+    words = ("partitionCount", "tupleCount", "punct()")
+    marks = any("punct" in entry for entry in case.get("input", []))
+    hints = "reclaim_group_aged" in case.get("hint", "")
+    return grouped and (marks or hints or any(word in case["policy"] for word in words))
+
+
+def _by_step(case: Case, told: list[Told]) -> list[Step]:
     by_step = defaultdict(list)
-    for change in sorted(changes, key=lambda change: change.sequence):
-        by_step[change.group, change.step].append(change)
-    return list(by_step.values())
+    coupled = is_coupled(case)
+    for event in told:
+        by_step["" if coupled else event.group, event.at, event.step].append(event)
+    created: dict[str, int] = {}
+    found = []
+    for (group, at, number), events in sorted(by_step.items(), key=lambda item: item[0][1:]):
+        for event in events:
+            if event.kind == "INSERTION" and event.positions:
+                created.setdefault(event.group, event.positions[0])
+        found.append(Step(at, group, created.get(events[0].group, 0), number, events))
+        for event in events:
+            if event.kind == "PARTITION_EVICTION":
+                created.pop(event.group, None)
+    return found
 
 
-def _step(at: int, inserts: list[Change], removes: list[Change]) -> dict:
-    return {
-        "at": at,
-        "insert": [change.id for change in inserts],
-        "remove": [change.id for change in removes],
+def _arrived_position(case: Case, step: Step) -> int | None:
+    """Give the place of the row whose arrival the step is; None if time made it."""
+    inputs = case["input"]
+    arrived = [
+        position
+        for position, _ in step.rows("INSERTION")
+        if inputs[position]["at"] == step.at
+    ]
+    if arrived:
+        return max(arrived)
+    if case["dialect"] == "esper" and not has_timers(case):
+        here = [i for i, entry in enumerate(inputs) if entry["at"] == step.at and "row" in entry]
+        return min(here, default=None)
+    return None
+
+
+def _timer_number(step: Step, found: list[Step]) -> int:
+    """Tell the how manieth of its group at this instant the step is."""
+    same = [s.number for s in found if (s.at, s.group) == (step.at, step.group)]
+    return sorted(same).index(step.number)
+
+
+def _as_in_a_case(case: Case, together: list[Step]) -> dict:
+    ordered = sorted(together, key=lambda step: (step.created, step.number))
+    if case["dialect"] == "spl":
+        return _events_as_in_a_case(ordered)
+    rows = {
+        "insert": [row for step in ordered for row in step.rows("INSERTION")],
+        "remove": [row for step in ordered for row in step.rows("EVICTION")],
     }
+    if len(ordered) > 1 and _is_by_arrival(case):
+        rows = {side: sorted(of_side) for side, of_side in rows.items()}
+    ids = {side: [id for _, id in of_side] for side, of_side in rows.items()}
+    return {"at": ordered[0].at, **ids}
+
+
+def _is_by_arrival(case: Case) -> bool:
+    """Tell whether the rows of several groups stand by arrival, and not group after group."""
+    return DIALECTS[case["dialect"]].by_arrival or "groupwin" not in case["policy"]
+
+
+def _events_as_in_a_case(ordered: list[Step]) -> dict:
+    events = [event for step in ordered for event in step.events]
+    step: dict = {"at": ordered[0].at, "insert": [], "remove": []}
+    for event in events:
+        if event.kind in CHANGES:
+            step[CHANGES[event.kind]] += event.ids
+    step["events"] = [[event.kind, event.ids] for event in events]
+    for kind, field in (("TRIGGER", "trigger"), ("FINAL", "final")):
+        contents = [event.ids for event in events if event.kind == kind]
+        if contents:
+            step[field] = contents[0]
+    return step

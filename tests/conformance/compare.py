@@ -17,7 +17,11 @@ def mismatch(case: Case, answer: Answer) -> str | None:
     if "failure" in answer:
         return f"failed: {answer['failure']}"
     expected, got = case.get("error"), answer.get("error")
-    if expected != got:
+    if got is not None and case.get("may_be_refused"):
+        return None
+    # Esper refuses in words of its own; only that it does is compared.
+    same = bool(expected) == bool(got) if case["dialect"] == "esper" else expected == got
+    if not same:
         return _differ("refusal", expected or "none", got or "none")
     if expected is not None:
         return None
@@ -39,7 +43,8 @@ def _comparable(case: Case, step: dict | None) -> dict | None:
 
 
 def _final_mismatch(case: Case, answer: Answer) -> str | None:
-    if "final" not in answer:
+    tells_all = case.get("select", "irstream") == "irstream" and "select" not in case["policy"]
+    if "final" not in answer or not ("final" in case or tells_all):
         return None
     expected, got = sorted(case.get("final", _retained(case))), sorted(answer["final"])
     return None if expected == got else _differ("content at the end", expected, got)

@@ -4,20 +4,92 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cases import Case
+
+from winops import Window, apama, esper, spl
+
 PER = re.compile(r"\bPER\s*\(([^)]*)\)", re.IGNORECASE)
+PARTITION_BY = re.compile(r"\bpartition\s+by\s+(.*?)\s+(?:within|retain)\b")
+PARTITION_BY_PARAM = re.compile(r"\bpartitionBy\s*:([^;]*)")
+ESPER_WINDOW = re.compile(r"#(\w+)\s*(?:\(((?:[^()']|'[^']*'|\([^()]*\))*)\))?")
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a dialect's policy is given to ``keep``, and which columns its groups have."""
+    """How a dialect's policy is given to ``keep``, and which values its groups have.
 
-    policy: Callable[[str], str]
-    group_columns: Callable[[str], list[str]]
+    ``groups_together`` tells whether timers of several groups at one instant are one step of a
+    case, and ``by_arrival`` whether the rows of such a step are in the order of arrival or one
+    group's stand after the other's.
+    """
+
+    policy: Callable[[Case], str | Window]
+    group: Callable[[str], list[str]]
+    groups_together: bool = True
+    by_arrival: bool = True
 
 
-def _per_columns(policy: str) -> list[str]:
-    per = PER.search(policy)
-    return [column.strip() for column in per.group(1).split(",")] if per else []
+def statement(case: Case) -> str:
+    """Write what an Esper case says beside its windows as the text that says it."""
+    selector = case.get("select", "irstream")
+    if selector == "irstream" and "hint" not in case:
+        return case["policy"]
+    return f"{case.get('hint', '')} select {selector} * from S{case['policy']}"
 
 
-DIALECTS = {"ccl": Dialect(policy=str, group_columns=_per_columns)}
+def origin(case: Case) -> int | str | None:
+    """Tell where periods count from: Esper's are there before the first row."""
+    begins_before = "START_EAGER" in case["policy"] or "firsttime" in case["policy"]
+    if case["dialect"] == "esper" and begins_before and "groupwin" not in case["policy"]:
+        return case.get("start", 0)
+    return case.get("options", {}).get("origin")
+
+
+def has_timers(case: Case) -> bool:
+    """Tell whether an Esper case has windows that act though no row comes."""
+    timed = {"ext_timed", "ext_timed_batch"}
+    return any("time" in name and name not in timed for name, _ in _windows(case["policy"]))
+
+
+def _windows(policy: str) -> list[tuple[str, str]]:
+    return ESPER_WINDOW.findall(re.sub(r"\w+:", "", policy))
+
+
+def _columns(found: re.Match | None) -> list[str]:
+    columns = found.group(1).split(",") if found else []
+    return [column.strip().rpartition(".")[2] for column in columns]
+
+
+def _esper_group(policy: str) -> list[str]:
+    """Give the keys of groupwin, and those by which ``keep`` makes the groups smaller."""
+    windows = _windows(policy)
+    keys = [arguments for name, arguments in windows if name == "groupwin"]
+    others = [window for window in windows if window[0] not in ("groupwin", "merge")]
+    unique = [arguments for name, arguments in others if name in ("unique", "firstunique")]
+    of_row = {"unique", "firstunique", "time", "time_order", "timetolive", "keepall"}
+    if (
+        len(unique) == 1
+        and "retain-union" not in policy
+        and all(name in of_row for name, _ in others)
+    ):
+        keys += unique
+    return [key.strip() for arguments in keys for key in arguments.split(",")]
+
+
+DIALECTS = {
+    "ccl": Dialect(
+        policy=lambda case: case["policy"], group=lambda text: _columns(PER.search(text))
+    ),
+    "apama": Dialect(
+        policy=lambda case: apama(case["policy"]),
+        group=lambda text: _columns(PARTITION_BY.search(text)),
+    ),
+    "spl": Dialect(
+        policy=lambda case: spl(case["policy"]),
+        group=lambda text: _columns(PARTITION_BY_PARAM.search(text)),
+        groups_together=False,
+    ),
+    "esper": Dialect(
+        policy=lambda case: esper(statement(case)), group=_esper_group, by_arrival=False
+    ),
+}

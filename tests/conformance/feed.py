@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cases import Case
 
-SCHEMA = "_case string, _position long, _millis long, _row string"
+SCHEMA = "_case string, _position long, _millis long, _row string, _punct string"
 
 # What moves the clock belongs to no case.
 HEARTBEAT = ""
@@ -38,20 +38,26 @@ def write_stream(cases: list[Case], folder: Path, batches: int, seed: int) -> No
         _write(folder, number, batch)
     last = lines[-1]["_millis"] if lines else 0
     for number in (batches, batches + 1):
-        _write(folder, number, [_line(HEARTBEAT, 0, last + 1000, None)])
+        _write(folder, number, [_line(HEARTBEAT, 0, last + 1000, None, {})])
 
 
 def _lines(case: Case) -> list[dict]:
     return [
-        _line(case["name"], position, entry["at"], json.dumps(entry["row"]))
-        if "row" in entry
-        else _line(HEARTBEAT, position, entry["at"], None)
+        _line(case["name"], position, entry["at"], json.dumps(entry.get("row", {})), entry)
+        if "row" in entry or "punct" in entry
+        else _line(HEARTBEAT, position, entry["at"], None, {})
         for position, entry in enumerate(case["input"])
     ]
 
 
-def _line(case: str, position: int, millis: int, row: str | None) -> dict:
-    return {"_case": case, "_position": position, "_millis": millis, "_row": row}
+def _line(case: str, position: int, millis: int, row: str | None, entry: dict) -> dict:
+    return {
+        "_case": case,
+        "_position": position,
+        "_millis": millis,
+        "_row": row,
+        "_punct": entry.get("punct"),
+    }
 
 
 def _write(folder: Path, number: int, lines: list[dict]) -> None:

@@ -8,11 +8,12 @@ failed, and 2 when the cases could not be run at all.
 """
 
 import argparse
+import random
 import sys
 from pathlib import Path
 
 import core
-from cases import Case, Unusable, load, runs_in_spark
+from cases import Case, Unusable, computes_values, load, runs_in_spark
 from compare import Answer, mismatch
 
 
@@ -20,9 +21,12 @@ def main() -> int:
     arguments = _arguments()
     try:
         found = load(arguments.paths)
-        cases = _kept(arguments.engine, found)
-        if len(cases) < len(found):
-            print(f"{len(found) - len(cases)} left out: late in the name, or a delay")
+        rows = [case for case in found if not computes_values(case)]
+        if len(rows) < len(found):
+            print(f"{len(found) - len(rows)} set apart: they compute values over a window")
+        cases = _chosen(arguments, _kept(arguments.engine, rows))
+        if len(cases) < len(rows) and arguments.third is None:
+            print(f"{len(rows) - len(cases)} left out: late in the name, or a delay")
         failed = _report(*_answered(arguments, cases))
     except Unusable as error:
         print(error, file=sys.stderr)
@@ -56,11 +60,25 @@ def _arguments() -> argparse.Namespace:
         default=12,
         help="stream: into how many batches the rows are cut (default: %(default)s)",
     )
+    parser.add_argument(
+        "--third",
+        type=int,
+        metavar="SEED",
+        help="put only a third of the cases, chosen by a seed",
+    )
     return parser.parse_args()
 
 
 def _kept(engine: str, cases: list[Case]) -> list[Case]:
     return cases if engine == "core" else [case for case in cases if runs_in_spark(case)]
+
+
+def _chosen(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
+    if arguments.third is None:
+        return cases
+    chosen = random.Random(arguments.third).sample(cases, -(-len(cases) // 3))
+    print(f"{len(chosen)} of {len(cases)} cases, chosen by seed {arguments.third}")
+    return chosen
 
 
 def _answered(

@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cases import Case, cut_at_last_row
-from changes import Change, numbering_fault, steps
+from changes import Told, numbering_fault, steps
 from compare import Answer
-from dialects import DIALECTS
+from dialects import DIALECTS, origin
 from feed import SCHEMA, write_stream, write_table
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -75,7 +75,7 @@ class _Answers:
     def __init__(self, cases: list[Case], rows: DataFrame, apply: str) -> None:
         self._cases = cases
         self._refused: dict[str, Answer] = {}
-        self._told: dict[str, list[Change]] = defaultdict(list)
+        self._told: dict[str, list[Told]] = defaultdict(list)
         queries = [
             query for case in cases if (query := self._accept(case, rows, apply)) is not None
         ]
@@ -97,8 +97,8 @@ class _Answers:
 
     def take(self, rows: list) -> None:
         for row in rows:
-            change = Change(*row)
-            self._told[change.case].append(change)
+            told = Told(*row)
+            self._told[told.case].append(told)
 
     def in_order(self) -> list[Answer]:
         return [self._refused.get(case["name"]) or self._answer(case) for case in self._cases]
@@ -107,7 +107,7 @@ class _Answers:
         if "input" not in case:
             return {"steps": []}
         told = self._told[case["name"]]
-        fault = numbering_fault(told)
+        fault = numbering_fault(case, told)
         return {"failure": fault} if fault else {"steps": steps(case, told)}
 
 
@@ -117,30 +117,53 @@ def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
     # A condition that says nothing of the time would be moved below the watermark, and would
     # take away there the rows that move it.
     of_case = F.when(F.col("_at").isNotNull(), F.col("_case") == case["name"])
-    changes = keep(
+    marks = any("punct" in entry for entry in case.get("input", []))
+    kept = keep(
         rows.where(of_case)
         .withColumn("_columns", F.from_json("_row", schema))
-        .select("_position", "_at", "_columns.*"),
-        dialect.policy(case["policy"]),
+        .select("_position", "_at", "_punct", "_columns.*"),
+        dialect.policy(case),
         order_by="_position",
         time="_at",
         apply=apply,
-        params=case.get("params"),
-        origin=case.get("options", {}).get("origin"),
-    ).changes()
-    group = F.to_json(
-        F.array(*(F.col(c).cast("string") for c in dialect.group_columns(case["policy"])))
+        params=_parameters(case),
+        origin=origin(case),
+        punct="_punct" if marks or "punct()" in case["policy"] else None,
     )
-    return changes.select(
+    keys = [F.expr(key).cast("string") for key in dialect.group(case["policy"])]
+    told = kept.events() if case["dialect"] == "spl" else kept.changes()
+    told = told.withColumn("_group", F.to_json(F.array(*keys)))
+    if case["dialect"] != "spl":
+        told = _as_events(told)
+    return told.select(
         F.lit(case["name"]).alias("case"),
-        group.alias("group"),
-        (F.col("_change_type") == "insert").alias("is_insert"),
+        "_group",
+        F.col("_event_type").alias("kind"),
         F.unix_millis("_change_time").alias("at"),
         F.col("_change_step").alias("step"),
-        F.col("_change_seq").alias("sequence"),
-        F.col("_position").alias("position"),
-        "id",
+        (F.col("_change_seq") if case["dialect"] != "spl" else F.lit(None).cast("long")),
+        F.transform("rows", lambda row: row["_position"]).alias("positions"),
+        F.transform("rows", lambda row: row["id"]).alias("ids"),
     )
+
+
+def _as_events(changes: DataFrame) -> DataFrame:
+    """Give changes the form of events of one row each."""
+    kind = F.when(F.col("_change_type") == "insert", "INSERTION").otherwise("EVICTION")
+    return changes.select(
+        kind.alias("_event_type"),
+        "_change_time",
+        "_change_step",
+        "_change_seq",
+        "_group",
+        F.array(F.struct("_position", "id")).alias("rows"),
+    )
+
+
+def _parameters(case: Case) -> dict | None:
+    variables = {name: given["value"] for name, given in case.get("variables", {}).items()}
+    known = {name: value for name, value in variables.items() if value is not None}
+    return {**case.get("params", {}), **known} or None
 
 
 def _refusal(error: AnalysisException) -> Answer:

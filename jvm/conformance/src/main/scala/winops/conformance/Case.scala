@@ -17,20 +17,40 @@ import winops.policy.{Origin, Parameter, Scope}
   * @param delay
   *   how far behind the newest row the watermark stays, in milliseconds; absent when no row is
   *   ever too late
+  * @param start
+  *   when windows begin that do not wait for a row, in milliseconds
   * @param entries
-  *   rows and instants in the order in which they come; empty when the policy is to be refused
+  *   what comes, in order; empty when the policy is to be refused
   */
 private[conformance] final case class Case(
     name: String,
     dialect: String,
     policy: String,
     scope: Scope,
+    schema: Schema,
     delay: Option[Long],
-    entries: Seq[Entry])
+    start: Long,
+    entries: Seq[Entry]) {
 
-/** The clock goes to `at`, in milliseconds since the epoch; then `row` arrives if there is one.
+  /** Whether punctuation comes, which is for all groups. */
+  def isMarked: Boolean = entries.map(_.what).exists {
+    case Coming.WindowPunctuation | Coming.FinalPunctuation => true
+    case _ => false
+  }
+}
+
+/** The clock goes to `at`, in milliseconds since the epoch; then something comes if `what` says so.
   */
-private[conformance] final case class Entry(at: Long, row: Option[JsonNode])
+private[conformance] final case class Entry(at: Long, what: Coming)
+
+private[conformance] sealed trait Coming
+
+private[conformance] object Coming {
+  case object Nothing extends Coming
+  final case class Row(json: JsonNode) extends Coming
+  case object WindowPunctuation extends Coming
+  case object FinalPunctuation extends Coming
+}
 
 private[conformance] object Case {
 
@@ -42,27 +62,53 @@ private[conformance] object Case {
   def of(json: JsonNode): Case = {
     val options = json.path("options")
     refuseUnknown("option", options, Set("origin", "delay"))
+    val start = json.path("start").asLong(0L)
+    val schema = Schema.of(fields(json.path("schema")))
     Case(
       name = text(json, "name"),
       dialect = text(json, "dialect"),
-      policy = text(json, "policy"),
+      policy = Statement.of(json),
       scope = Scope(
-        parameters = fields(json.path("params")).map { case (k, v) => k -> parameter(v) }.toMap,
-        columns = fields(json.path("schema")).map(_._1),
-        origin = Option(options.get("origin")).map(origin)),
+        parameters = parameters(json),
+        columns = schema.names,
+        origin = Option(options.get("origin"))
+          .map(origin)
+          .orElse(Statement.origin(json, start)),
+        kinds = schema.kinds),
+      schema = schema,
       delay = Option(options.get("delay")).map(_.longValue),
+      start = start,
       entries = json.path("input").elements.asScala.map(entry).toSeq)
   }
 
   private def entry(json: JsonNode): Entry = {
-    refuseUnknown("input", json, Set("at", "row"))
-    Entry(json.required("at").longValue, Option(json.get("row")))
+    refuseUnknown("input", json, Set("at", "row", "punct"))
+    val what =
+      if (json.has("row")) Coming.Row(json.get("row"))
+      else {
+        json.path("punct").asText match {
+          case "" => Coming.Nothing
+          case "window" => Coming.WindowPunctuation
+          case "final" => Coming.FinalPunctuation
+          case other => throw new IllegalArgumentException(s"no punctuation: $other")
+        }
+      }
+    Entry(json.required("at").longValue, what)
   }
 
   private def origin(json: JsonNode): Origin =
     if (json.isIntegralNumber) Origin.At(json.longValue)
     else if (json.asText == "first") Origin.FirstRow
     else throw new IllegalArgumentException(s"no origin: $json")
+
+  /** Esper's variables are values that the text names, as parameters are. */
+  private def parameters(json: JsonNode): Map[String, Parameter] = {
+    val given = fields(json.path("params"))
+    val variables =
+      fields(json.path("variables")).map { case (name, value) => name -> value.required("value") }
+    (given ++ variables).collect { case (name, value) if !value.isNull => name -> parameter(value) }
+      .toMap
+  }
 
   private def parameter(json: JsonNode): Parameter =
     if (json.isIntegralNumber && json.canConvertToLong) Parameter.Whole(json.longValue)

@@ -2,57 +2,105 @@ package winops.conformance
 
 import scala.collection.mutable
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import com.fasterxml.jackson.databind.node.NullNode
+import com.fasterxml.jackson.databind.JsonNode
 
-import winops.log.Bytes
-import winops.policy.{Policy, RowExpression}
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+
+import winops.log.{ByteReader, ByteWriter}
+import winops.policy.Policy
+import winops.spark.PolicyExpressions
+import winops.window.{ChangeKind, ChangeQueue, CoupledMachines, Machine, Steps}
 
 /** All groups of a case, each in a slot of its own, on one clock. */
-private[conformance] final class Groups(policy: Policy, mapper: ObjectMapper) {
-  import Groups._
+private[conformance] sealed abstract class Groups {
 
-  private val slots = mutable.LinkedHashMap.empty[Seq[JsonNode], Slot]
+  /** Moves the clock of every group, and gives the steps of the timers that were due. */
+  def advance(instant: Long): Seq[Step]
+
+  /** Takes in a row, which arrives now however old it is, after what was due before it. */
+  def arrive(instant: Long, row: JsonNode): Seq[Step]
+
+  def punctuate(instant: Long): Seq[Step]
+  def finish(instant: Long): Seq[Step]
+
+  /** What the windows hold. */
+  def content: Seq[Long]
+
+  /** Stores every group and takes it up again in another group's slot. */
+  def saveAndRestore(): Unit
+}
+
+private[conformance] object Groups {
+
+  /** Of a row without any value. */
+  val NoJson: JsonNode = com.fasterxml.jackson.databind.node.MissingNode.getInstance
+
+  def of(policy: Policy, expressions: PolicyExpressions, example: Case): Groups =
+    if (policy.group.keys.nonEmpty && (policy.couplesGroups || example.isMarked)) new CoupledGroups(policy, expressions, example.schema)
+    else {
+      val groups = new SeparateGroups(policy, expressions, example)
+      groups.begin(example.start)
+      groups
+    }
+
+  def keys(expressions: PolicyExpressions, schema: Schema): UnsafeProjection =
+    UnsafeProjection.create(expressions.group, schema.attributes)
+}
+
+/** Groups that know nothing of each other. */
+private final class SeparateGroups(
+    policy: Policy,
+    expressions: PolicyExpressions,
+    example: Case)
+    extends Groups {
+  private val schema = example.schema
+  private val slots = mutable.LinkedHashMap.empty[UnsafeRow, Slot]
+  private val keyOf = Groups.keys(expressions, schema)
   private var clock = Long.MinValue
   private var arrived = 0L
 
-  /** Moves the clock of every group, and gives the steps of the timers that were due. */
-  def advance(instant: Long): Seq[Step] = {
+  /** A window for all rows is there before the first of them. */
+  def begin(instant: Long): Unit = if (policy.group.keys.isEmpty && example.dialect == "esper") {
+    slots.update(keyOf(schema.row(Groups.NoJson, 0L)).copy(), newSlot())
+    slots.values.foreach(_.machine.begin(instant))
+  }
+
+  override def advance(instant: Long): Seq[Step] = {
     clock = math.max(clock, instant)
-    val fired = slots.values.toSeq.flatMap { slot =>
-      slot.machine.advance(clock)
-      changes(slot)
+    val fired = slots.values.toSeq.map { slot =>
+      val steps = Seq.newBuilder[Step]
+      while (slot.machine.fireNext(clock)) steps ++= slot.told()
+      steps.result()
     }
-    // Groups do not matter to a timer: what is due at one instant is one step.
-    fired.groupBy(_.at).toSeq.sortBy(_._1).map { case (at, together) =>
-      step(at, together.sortBy(_.arrived))
-    }
+    Merging.of(example.dialect)(fired)
   }
 
-  /** Takes in a row, which arrives now however old it is, after what was due before it. */
-  def arrive(instant: Long, row: JsonNode): Seq[Step] = {
+  override def arrive(instant: Long, json: JsonNode): Seq[Step] = {
     val due = advance(instant)
-    val key = policy.group.keys.map {
-      case RowExpression.Column(name) => Option(row.get(name)).getOrElse(NullNode.instance)
-      case other => throw new IllegalArgumentException(s"no column: ${other.sql}")
+    val row = schema.row(json, arrived)
+    arrived += 1
+    val slot = slots.getOrElseUpdate(keyOf(row).copy(), newSlot())
+    if (slot.machine.isFinished) due
+    else {
+      val at = slot.machine.arrivalAt(clock)
+      slot.machine.advance(at)
+      slot.append(at, row)
+      val _ = slot.machine.arrive(at)
+      due ++ slot.told()
     }
-    val slot = slots.getOrElseUpdate(key, newSlot())
-    val at = slot.machine.arrivalAt(clock)
-    slot.machine.advance(at)
-    append(slot, at, row)
-    slot.machine.arrive(at)
-    due :+ step(at, changes(slot))
   }
 
-  /** What the windows hold, in arrival order. */
-  def content: Seq[JsonNode] =
-    slots.values.toSeq
-      .flatMap(slot => (slot.machine.oldest until slot.log.end).map(read(slot, _)))
-      .sortBy(_.arrived)
-      .map(_.id)
+  override def punctuate(instant: Long): Seq[Step] =
+    advance(instant) ++ each(_.punctuate(clock))
 
-  /** Stores every group and takes it up again in another group's slot. */
-  def saveAndRestore(): Unit = {
+  override def finish(instant: Long): Seq[Step] = advance(instant) ++ each(_.finish(clock))
+
+  override def content: Seq[Long] = slots.values.toSeq.flatMap { slot =>
+    slot.machine.tellContent()
+    slot.told().flatMap(_.events).flatMap(_.rows).map(_.id)
+  }
+
+  override def saveAndRestore(): Unit = {
     val saved = slots.toSeq.map { case (key, slot) => (key, slot, slot.save()) }
     saved.zip(saved.map(_._2).reverse).foreach { case ((key, _, bytes), slot) =>
       slot.restore(bytes)
@@ -60,48 +108,123 @@ private[conformance] final class Groups(policy: Policy, mapper: ObjectMapper) {
     }
   }
 
+  private def each(tell: Machine => Unit): Seq[Step] = slots.values.toSeq.flatMap { slot =>
+    if (!slot.machine.isFinished) tell(slot.machine)
+    slot.told()
+  }
+
   private def newSlot(): Slot = {
-    val slot = new Slot(policy)
+    val slot = new Slot(policy, expressions, schema, None)
     slot.clear()
     slot
   }
+}
 
-  private def append(slot: Slot, at: Long, row: JsonNode): Unit = {
-    val json = mapper.writeValueAsBytes(row)
-    val position = slot.log.append(at, ArrivedBytes + json.length)
-    Bytes.putLong(slot.log.target, position, arrived)
-    System.arraycopy(json, 0, slot.log.target, position + ArrivedBytes, json.length)
+/** Groups that depend on each other, with steps that are numbered in common. */
+private final class CoupledGroups(
+    policy: Policy,
+    expressions: PolicyExpressions,
+    schema: Schema)
+    extends Groups {
+  private val changes = new ChangeQueue
+  private val steps = new Steps(changes, policy.stream)
+  private val slots = mutable.Map.empty[UnsafeRow, Slot]
+  private val keyOf = Groups.keys(expressions, schema)
+  private val told = mutable.ArrayBuffer.empty[(Long, Step)]
+  private var arrived = 0L
+
+  private object host extends CoupledMachines.Host[UnsafeRow] {
+    override def open(group: UnsafeRow): Machine =
+      slots.getOrElseUpdate(group, newSlot()).machine
+
+    override def drain(group: UnsafeRow): Unit =
+      slots(group).told().foreach(step => told += ((changes.step, step)))
+
+    override def drop(group: UnsafeRow): Unit = slots.remove(group)
+  }
+
+  private var machines = new CoupledMachines[UnsafeRow](policy, steps, host)
+
+  override def advance(instant: Long): Seq[Step] = {
+    machines.advance(instant)
+    taken()
+  }
+
+  override def arrive(instant: Long, json: JsonNode): Seq[Step] = {
+    val row = schema.row(json, arrived).copy()
     arrived += 1
+    val key = keyOf(row).copy()
+    machines.arrive(key, instant)(at => slots(key).append(at, row))
+    taken()
   }
 
-  private def read(slot: Slot, ordinal: Long): Held = {
-    val log = slot.log
-    log.find(ordinal)
-    val json =
-      mapper.readTree(log.rowBytes, log.rowPosition + ArrivedBytes, log.rowLength - ArrivedBytes)
-    Held(json.required("id"), Bytes.getLong(log.rowBytes, log.rowPosition))
+  override def punctuate(instant: Long): Seq[Step] = {
+    machines.punctuate(instant)
+    taken()
   }
 
-  private def changes(slot: Slot): Seq[Change] = {
-    val told = Seq.newBuilder[Change]
-    while (!slot.changes.isEmpty) {
-      slot.changes.next()
-      val held = read(slot, slot.changes.ordinal)
-      told += Change(slot.changes.at, slot.changes.isInsert, held.id, held.arrived)
+  override def finish(instant: Long): Seq[Step] = {
+    machines.finish(instant)
+    taken()
+  }
+
+  override def content: Seq[Long] = machines.groups.inOrderOfCreation.flatMap { group =>
+    host.open(group).tellContent()
+    slots(group).told().flatMap(_.events).flatMap(_.rows).map(_.id)
+  }
+
+  override def saveAndRestore(): Unit = {
+    val saved = slots.toSeq.map { case (key, slot) => (key, slot.save()) }
+    val out = new ByteWriter
+    val keys = mutable.ArrayBuffer.empty[UnsafeRow]
+    machines.groups.save(out)(keys += _)
+    val (now, isFinished) = (machines.now, machines.isFinished)
+    machines = new CoupledMachines[UnsafeRow](policy, steps, host)
+    machines.resume(now, isFinished)
+    val read = keys.iterator
+    machines.groups.restore(new ByteReader(out.toArray))(read.next())
+    slots.clear()
+    saved.foreach { case (key, bytes) =>
+      val slot = newSlot()
+      slot.restore(bytes)
+      slots.update(key, slot)
     }
-    slot.log.release(slot.machine.oldest)
-    told.result()
+  }
+
+  /** What belongs to one step is one step, whatever its groups. */
+  private def taken(): Seq[Step] = {
+    val steps = told.toSeq
+    told.clear()
+    steps.map(_._1).distinct.map { number =>
+      val together = steps.filter(_._1 == number).map(_._2)
+      Step(together.head.at, together.flatMap(_.events))
+    }
+  }
+
+  private def newSlot(): Slot = {
+    val slot = new Slot(policy, expressions, schema, Some((steps, changes)))
+    slot.clear()
+    slot
   }
 }
 
-private[conformance] object Groups {
-  private val ArrivedBytes = 8
-
-  private final case class Held(id: JsonNode, arrived: Long)
-  private final case class Change(at: Long, isInsert: Boolean, id: JsonNode, arrived: Long)
-
-  private def step(at: Long, changes: Seq[Change]): Step = {
-    val (inserts, removes) = changes.partition(_.isInsert)
-    Step(at, inserts.map(_.id), removes.map(_.id))
+/** How a case tells of timers of several groups that are due at one instant. */
+private object Merging {
+  def of(dialect: String): Seq[Seq[Step]] => Seq[Step] = dialect match {
+    case "spl" => groups => groups.flatten.sortBy(_.at)
+    case "esper" => groups => merged(groups, inOrderOfArrival = false)
+    case _ => groups => merged(groups, inOrderOfArrival = true)
   }
+
+  /** What is due at one instant is one step. */
+  private def merged(groups: Seq[Seq[Step]], inOrderOfArrival: Boolean): Seq[Step] =
+    groups.flatten.groupBy(_.at).toSeq.sortBy(_._1).map { case (at, steps) =>
+      val kinds = Seq(ChangeKind.Insert, ChangeKind.Delete)
+      Step(
+        at,
+        kinds.map { kind =>
+          val rows = steps.flatMap(_.events).filter(_.kind == kind).flatMap(_.rows)
+          Event(kind, if (inOrderOfArrival) rows.sortBy(_.arrived) else rows)
+        })
+    }
 }

@@ -23,12 +23,13 @@ private[conformance] object Lateness {
     }
 
     entries.foreach { entry =>
-      val reached = if (entry.row.isEmpty) entry.at else entry.at - delay
-      if (entry.row.isDefined && watermark.forall(entry.at >= _)) waiting :+= entry
+      val comes = entry.what != Coming.Nothing
+      val reached = if (comes) entry.at - delay else entry.at
+      if (comes && watermark.forall(entry.at >= _)) waiting :+= entry
       if (watermark.forall(reached > _)) {
         watermark = Some(reached)
         release(reached)
-        ordered += Entry(reached, None)
+        ordered += Entry(reached, Coming.Nothing)
       }
     }
     release(Long.MaxValue)

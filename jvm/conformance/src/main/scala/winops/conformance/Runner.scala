@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
 
-import winops.policy.Policy
+import winops.spark.PolicyExpressions
 
 /** Answers cases: a JSON object in, a JSON object out.
   *
@@ -37,28 +37,38 @@ final class Runner(saving: Saving) {
     Dialects.named(example.dialect) match {
       case None => answer.put("failure", s"the dialect ${example.dialect} is not supported")
       case Some(dialect) =>
-        dialect.parse(example.policy, example.scope) match {
-          case Left(error) =>
-            answer.put("error", error.category.name)
-            answer.put("offset", error.offset)
-          case Right(policy) => replay(policy, example, answer)
+        val understood = for {
+          policy <- dialect.parse(example.policy, example.scope).left.map { error =>
+            (error.category, error.offset)
+          }
+          expressions <- PolicyExpressions.resolve(policy, example.schema.attributes).left.map {
+            problem => (problem.category, problem.offset)
+          }
+        } yield (policy, expressions)
+        understood match {
+          case Left((category, offset)) =>
+            answer.put("error", category.name)
+            answer.put("offset", offset)
+          case Right((policy, expressions)) =>
+            replay(Groups.of(policy, expressions, example), example, answer)
         }
     }
 
-  private def replay(policy: Policy, example: Case, answer: ObjectNode): Unit = {
+  private def replay(groups: Groups, example: Case, answer: ObjectNode): Unit = {
     val entries = example.delay match {
       case Some(delay) => Lateness.inOrder(example.entries, delay)
       case None => example.entries
     }
-    val groups = new Groups(policy, mapper)
     val steps = answer.putArray("steps")
     entries.foreach { entry =>
       if (saving.now()) groups.saveAndRestore()
-      val happened = entry.row match {
-        case Some(row) => groups.arrive(entry.at, row)
-        case None => groups.advance(entry.at)
+      val happened = entry.what match {
+        case Coming.Row(row) => groups.arrive(entry.at, row)
+        case Coming.Nothing => groups.advance(entry.at)
+        case Coming.WindowPunctuation => groups.punctuate(entry.at)
+        case Coming.FinalPunctuation => groups.finish(entry.at)
       }
-      happened.foreach(_.writeTo(steps.addObject()))
+      happened.foreach(_.writeTo(steps.addObject(), withEvents = example.dialect == "spl"))
     }
     val content = answer.putArray("final")
     groups.content.foreach(id => content.add(id))

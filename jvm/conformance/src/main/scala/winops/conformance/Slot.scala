@@ -1,13 +1,23 @@
 package winops.conformance
 
-import winops.log.{ByteReader, ByteWriter, HeapSegments, RowLog, Segments}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import winops.log._
 import winops.policy.Policy
-import winops.window.{ChangeQueue, Machine}
+import winops.spark.{PolicyExpressions, RowBytes, RowEvaluator}
+import winops.window.{ChangeQueue, Machine, Steps}
 
 /** The machine, the rows and the changes of one group at a time; a slot is reused as the groups
   * come and go, with whatever the last one left behind in its buffers.
+  *
+  * @param shared
+  *   where steps are numbered that belong to all groups; absent when each group has its own
   */
-private[conformance] final class Slot(policy: Policy) {
+private[conformance] final class Slot(
+    policy: Policy,
+    expressions: PolicyExpressions,
+    schema: Schema,
+    shared: Option[(Steps, ChangeQueue)]) {
   private var kept = new HeapSegments
 
   private object segments extends Segments {
@@ -16,21 +26,64 @@ private[conformance] final class Slot(policy: Policy) {
     override def remove(number: Long): Unit = kept.remove(number)
   }
 
-  val log = new RowLog(segments, policy.usesTime)
-  val changes = new ChangeQueue
-  val machine = new Machine(policy, Machine.Never, log, changes)
+  private val pages = new Pages(new ShiftedSegments(segments, Slot.FirstPage))
+
+  private val log: RowStore =
+    if (Machine.leavesHoles(policy)) new RowTree(pages, policy.needsArrivals)
+    else new RowLog(segments, policy.needsArrivals)
+
+  private val changes = shared.fold(new ChangeQueue)(_._2)
+
+  val machine = new Machine(
+    policy,
+    Machine.Never,
+    log,
+    pages,
+    new RowEvaluator(
+      expressions.ofRows,
+      schema.attributes,
+      (row, ordinal) => RowBytes.pointTo(row, log, ordinal)),
+    shared.fold(new Steps(changes, policy.stream))(_._1),
+    ownsSteps = shared.isEmpty)
+
   private val writer = new ByteWriter
+  private val row = new UnsafeRow(schema.attributes.size)
 
   /** Starts with a group that has no rows yet. */
   def clear(): Unit = {
     kept = new HeapSegments
+    pages.clear()
     log.clear()
     machine.clear()
+  }
+
+  def append(at: Long, row: UnsafeRow): Unit = RowBytes.append(log, at, row)
+
+  /** What the machine has told since the last call, as steps. */
+  def told(): Seq[Step] = {
+    val told = Seq.newBuilder[(Long, Long, Event)]
+    while (!changes.isEmpty) {
+      changes.nextEntry()
+      val rows = Seq.newBuilder[Held]
+      var ordinal = changes.ordinal
+      while (ordinal < changes.end) {
+        rows += read(ordinal)
+        ordinal = log.next(ordinal)
+      }
+      told += ((changes.step, changes.at, Event(changes.kind, rows.result())))
+    }
+    machine.settle()
+    val entries = told.result()
+    entries.map(_._1).distinct.map { step =>
+      val ofStep = entries.filter(_._1 == step)
+      Step(ofStep.head._2, ofStep.map(_._3).filter(_.kind != winops.window.ChangeKind.EmptyBeat))
+    }
   }
 
   /** What is to be stored of the group; its changes must all have been read. */
   def save(): Slot.Saved = {
     writer.clear()
+    pages.save(writer)
     log.save(writer)
     machine.save(writer)
     Slot.Saved(writer.toArray, kept)
@@ -40,13 +93,20 @@ private[conformance] final class Slot(policy: Policy) {
   def restore(saved: Slot.Saved): Unit = {
     kept = saved.segments
     val reader = new ByteReader(saved.bytes)
+    pages.restore(reader)
     log.restore(reader)
-    machine.restore(reader, log.first)
-    require(reader.remaining == 0, s"${reader.remaining} stored bytes were not read")
+    machine.restore(reader)
+    reader.finish()
+  }
+
+  private def read(ordinal: Long): Held = {
+    RowBytes.pointTo(row, log, ordinal)
+    Held(schema.id(row), schema.arrived(row))
   }
 }
 
 private[conformance] object Slot {
+  private val FirstPage = 1L << 60
 
   /** A group's own value, and the segments that stand beside it. */
   final case class Saved(bytes: Array[Byte], segments: HeapSegments)

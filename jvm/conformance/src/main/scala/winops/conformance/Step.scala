@@ -1,21 +1,62 @@
 package winops.conformance
 
-import com.fasterxml.jackson.databind.JsonNode
-import com.fasterxml.jackson.databind.node.ObjectNode
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 
-/** What happened at once: the ids of the rows that came in and of those that left, each in order.
+import winops.window.ChangeKind
+
+/** What was told at once of one group: rows that came in or left, or a content.
+  *
+  * @param kind
+  *   one of [[winops.window.ChangeKind]]
+  * @param rows
+  *   the rows, in order
   */
-private[conformance] final case class Step(
-    at: Long,
-    inserts: Seq[JsonNode],
-    removes: Seq[JsonNode]) {
+private[conformance] final case class Event(kind: Int, rows: Seq[Held])
 
-  /** Writes the step in the form that `expect` has in a case. */
-  def writeTo(json: ObjectNode): Unit = {
+/** A row, and the place at which it arrived. */
+private[conformance] final case class Held(id: Long, arrived: Long)
+
+/** What happened at once. */
+private[conformance] final case class Step(at: Long, events: Seq[Event]) {
+
+  /** Writes the step in the form that `expect` has in a case.
+    *
+    * @param withEvents
+    *   whether the events are written by themselves too
+    */
+  def writeTo(json: ObjectNode, withEvents: Boolean): Unit = {
     json.put("at", at)
-    val inserted = json.putArray("insert")
-    inserts.foreach(id => inserted.add(id))
-    val removed = json.putArray("remove")
-    removes.foreach(id => removed.add(id))
+    write(json.putArray("insert"), rows(_ == ChangeKind.Insert))
+    write(
+      json.putArray("remove"),
+      rows(kind => ChangeKind.isChange(kind) && kind != ChangeKind.Insert))
+    if (withEvents) {
+      val list = json.putArray("events")
+      events.foreach { event =>
+        val pair = list.addArray()
+        pair.add(Step.Names(event.kind))
+        write(pair.addArray(), event.rows)
+      }
+      writeContent(json, "trigger", ChangeKind.Trigger)
+      writeContent(json, "final", ChangeKind.Final)
+    }
   }
+
+  private def rows(isWanted: Int => Boolean): Seq[Held] =
+    events.filter(event => isWanted(event.kind)).flatMap(_.rows)
+
+  private def writeContent(json: ObjectNode, field: String, kind: Int): Unit =
+    if (events.exists(_.kind == kind)) write(json.putArray(field), rows(_ == kind))
+
+  private def write(list: ArrayNode, rows: Seq[Held]): Unit = rows.foreach(row => list.add(row.id))
+}
+
+private[conformance] object Step {
+  private val Names = Map(
+    ChangeKind.Insert -> "INSERTION",
+    ChangeKind.Delete -> "EVICTION",
+    ChangeKind.GroupDelete -> "PARTITION_EVICTION",
+    ChangeKind.Trigger -> "TRIGGER",
+    ChangeKind.InitialFull -> "INITIAL_FULL",
+    ChangeKind.Final -> "FINAL")
 }

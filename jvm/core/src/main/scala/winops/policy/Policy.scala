@@ -41,13 +41,47 @@ final case class Policy(
     }
   }
 
-  /** Whether what happens to one group depends on the others, so that one task has to run all of
+  /** A policy that gives the same changes over smaller groups, if there is one: a window that holds
+    * one row for each key, beside windows that look at each row by itself, is a window for each
+    * key.
+    */
+  def splitByKey: Policy = {
+    def isOfRow(window: Window): Boolean = window match {
+      case Window(Admit.All, Order.Arrival, bound, _) =>
+        bound match {
+          case Bound.Unbounded | _: Bound.AgeReached | _: Bound.DeadlineReached => true
+          case _ => false
+        }
+      case _ => false
+    }
+    def split(keys: Seq[RowExpression], windows: Seq[Window]): Policy = copy(
+      group = group.copy(keys = (group.keys ++ keys).distinct),
+      retention = windows match {
+        case Seq(window) => Retention.One(window)
+        case several => Retention.Intersection(several)
+      })
+    val one = Beats(Beat.EachRow, Beat.Excess(1L), Beat.Never)
+    val splits = retention match {
+      case _: Retention.Union => None
+      case _ =>
+        retention.windows.partition(!isOfRow(_)) match {
+          case (Seq(Window(Admit.All, Order.Replacing(keys), Bound.Unbounded, _)), others) =>
+            val newest = Window(Admit.All, Order.Arrival, Bound.MoreThan(1L), one)
+            Some(split(keys, newest +: others))
+          case (Seq(Window(Admit.FirstOfEach(keys), Order.Arrival, Bound.Unbounded, beats)), others) =>
+            Some(split(keys, Window(Admit.First(1L), Order.Arrival, Bound.Unbounded, beats) +: others))
+          case _ => None
+        }
+    }
+    if (couplesGroups) this else splits.getOrElse(this)
+  }
+
+  /** Whether what happens to one group depends on the others, if there are any, so that one task has to run all of
     * them, in the order of the rows.
     */
   def couplesGroups: Boolean =
-    group.keys.nonEmpty &&
-      (group.reclaim.exists(_.couplesGroups) ||
-        retention.windows.exists(_.beats.leave == Beat.Punctuation))
+    group.reclaim.exists(_.couplesGroups) ||
+      retention.windows.exists(_.beats.leave == Beat.Punctuation)
 }
 
 /** The windows that decide over a row together. */

@@ -29,7 +29,6 @@ private[window] final class Batching(
   }
 
   override def arrive(row: Long, at: Long): Boolean = {
-    rows.settle()
     rows.entered()
     letGo.clear()
     var comesIn = beat.admits(row)

@@ -25,7 +25,6 @@ private[window] final class Combination(
   }
 
   override def arrive(row: Long, at: Long): Boolean = {
-    rows.settle()
     rows.entered()
     letGo.clear()
     var taken = 0

@@ -24,7 +24,7 @@ import winops.policy.{Policy, Reclaim, Span}
   * @param evaluator
   *   gives what the policy's expressions are worth
   * @param steps
-  *   where the changes go; they are read before the machine is told anything more
+  *   where the changes go; when they have been read, [[settle]] forgets the rows that left
   * @param ownsSteps
   *   whether the steps are numbered for this group by itself, and stored with it
   */
@@ -90,7 +90,6 @@ final class Machine(
     val due = nextDue
     val fires = due <= instant
     if (fires) {
-      retainer.settle()
       steps.begin(due)
       if (retainerDue == due) {
         retainer.atDue(due)
@@ -137,7 +136,6 @@ final class Machine(
   /** Takes in a window punctuation, which comes at `at`, where [[advance]] has moved the clock.
     */
   def punctuate(at: Long): Unit = {
-    retainer.settle()
     steps.begin(at)
     retainer.punctuate()
     steps.end()
@@ -147,7 +145,6 @@ final class Machine(
     * and nothing may come any more.
     */
   def finish(at: Long): Unit = {
-    retainer.settle()
     steps.begin(at)
     if (retainer.held > 0) retainer.report(ChangeKind.Final)
     steps.end()
@@ -157,14 +154,12 @@ final class Machine(
 
   /** Forgets the group with all its rows, which are told as its deletes. */
   def dismiss(at: Long): Unit = {
-    retainer.settle()
     steps.begin(at)
     forget()
   }
 
   /** Tells the content, row by row as inserts, in the order of the window. */
   def tellContent(): Unit = {
-    retainer.settle()
     steps.begin(clock)
     retainer.tellContent()
     steps.end()

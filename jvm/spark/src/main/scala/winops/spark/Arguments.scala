@@ -6,7 +6,8 @@ import org.apache.spark.sql.catalyst.util.MapData
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.policy.Parameter
+import winops.ccl.Ccl
+import winops.policy.{Dialect, Parameter}
 
 /** The arguments of a call of the table function `keep`, each with the check of its type. */
 final class Arguments(expressions: Seq[Expression]) {
@@ -41,9 +42,20 @@ final class Arguments(expressions: Seq[Expression]) {
     case _ => throw WinopsErrors.argument("MISSING", "table", "TABLE(name) as the first argument")
   }
 
-  /** The policy's text; no text is a policy too. */
-  def policy: String =
-    positional.lift(1).orElse(byName.get("policy")).fold("")(text("policy", _))
+  /** The policy's dialect and text. Text that no dialect is named for is CCL, where no text is a
+    * policy too.
+    */
+  def policy: (Dialect, String) = {
+    val named = Dialects.all.filter(dialect => byName.contains(dialect.name))
+    val unnamed = positional.lift(1).orElse(byName.get("policy"))
+    (named, unnamed) match {
+      case (Seq(), text) => (Ccl, text.fold("")(this.text("policy", _)))
+      case (Seq(dialect), None) => (dialect, text(dialect.name, byName(dialect.name)))
+      case _ =>
+        val names = ("policy" +: Dialects.all.map(_.name)).mkString(", ")
+        throw WinopsErrors.argument("DUPLICATE", "policy", s"one of $names")
+    }
+  }
 
   def text(name: String): Option[String] = byName.get(name).map(text(name, _))
 
@@ -86,8 +98,7 @@ final class Arguments(expressions: Seq[Expression]) {
 }
 
 object Arguments {
-  val Names: Seq[String] = Seq(
-    "policy",
+  val Names: Seq[String] = Seq("policy") ++ Dialects.all.map(_.name) ++ Seq(
     "time",
     "apply",
     "params",
@@ -95,6 +106,7 @@ object Arguments {
     "idle",
     "max_rows",
     "on_null_time",
+    "punct",
     "output")
 
   /** The values of a policy's parameters, from a struct, a map or null. */

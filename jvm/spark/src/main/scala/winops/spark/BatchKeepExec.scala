@@ -22,7 +22,7 @@ final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: S
   override lazy val metrics: Map[String, SQLMetric] = KeepMetrics.forTable(sparkContext)
 
   override def requiredChildDistribution: Seq[Distribution] =
-    (if (plan.keys.isEmpty) AllTuples else ClusteredDistribution(plan.keys)) :: Nil
+    (if (plan.spec.runsInOneTask) AllTuples else ClusteredDistribution(plan.keys)) :: Nil
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] = plan.inputOrder :: Nil
   override def outputPartitioning: Partitioning = child.outputPartitioning
@@ -43,14 +43,18 @@ final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: S
     val clock = BatchClock.ofTable(endMillis)
     child.execute().mapPartitions { rows =>
       val groups = GroupedRows(shared, input, rows)
-      new KeepTask(
-        shared,
-        input,
-        groups,
-        clock,
-        new NoGroupStore,
-        new NoAgenda(counters),
-        counters)
+      val agenda = new NoAgenda(counters)
+      if (shared.spec.couplesGroups) {
+        new CoupledTask(
+          shared,
+          input,
+          groups,
+          clock,
+          new TransientGroupStore,
+          new TransientGroupStore,
+          agenda,
+          counters)
+      } else new KeepTask(shared, input, groups, clock, new NoGroupStore, agenda, counters)
     }
   }
 }

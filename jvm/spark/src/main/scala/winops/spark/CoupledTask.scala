@@ -19,6 +19,8 @@ import winops.window.{ChangeQueue, Clock, CoupledMachines, Machine, Steps}
   *   keeps the groups
   * @param whole
   *   keeps what belongs to all groups together, and the rows that wait
+  * @param agenda
+  *   tells to which instant time had passed, and takes the counts
   */
 final class CoupledTask(
     plan: KeepPlan,
@@ -47,6 +49,8 @@ final class CoupledTask(
 
   private val given = mutable.Queue.empty[InternalRow]
   private var opened: UnsafeRow = _
+  private var groupsBefore = 0L
+  private var heldBefore = 0L
   private var isDone = false
 
   private object host extends CoupledMachines.Host[UnsafeRow] {
@@ -99,15 +103,13 @@ final class CoupledTask(
   }
 
   private def begin(): Unit = {
-    val bytes = whole.open(CoupledTask.NoKey)
-    if (bytes == null) common.clear()
-    else {
-      common.restore(bytes)
-      restore(whole.extra)
-    }
+    val in = whole.open(CoupledTask.NoKey)
+    if (in == null) common.clear() else restore(in)
+    groupsBefore = machines.groups.size
+    heldBefore = held
     machines.advance(agenda.timePassed)
-    val hasRows = rows.nextGroup()
-    arrivals.open(if (hasRows) rows else NoRows)
+    val _ = rows.nextGroup()
+    arrivals.open(rows)
   }
 
   private def work(): Unit =
@@ -128,7 +130,7 @@ final class CoupledTask(
         machines.arrive(keyOf(row).copy(), instant) { at =>
           RowBytes.append(state.window, at, row)
         }
-        MaxRows.check(plan.spec, machines.groups.held + common.waiting.size)
+        MaxRows.check(plan.spec, held)
       case Punctuation.Window => machines.punctuate(instant)
       case Punctuation.Final => machines.finish(instant)
     }
@@ -145,13 +147,44 @@ final class CoupledTask(
     opened = null
   }
 
+  private def held: Long = machines.groups.held + common.waiting.size
+
   private def finish(): Unit = {
-    whole.save(common.save)
-    whole.saveExtra(save)
-    agenda.count(machines.groups.size - before._1, held - before._2)
+    whole.save(save)
+    agenda.count(machines.groups.size - groupsBefore, held - heldBefore)
     told.count()
     metrics.refused += state.machine.rowsRefused
     metrics.expired += state.machine.groupsForgotten
     isDone = true
+  }
+
+  private def save(out: ByteWriter): Unit = {
+    out.number(machines.now)
+    out.byte(if (machines.isFinished) 1 else 0)
+    steps.save(out)
+    machines.groups.save(out)(group => out.block(group.getBytes))
+    common.save(out)
+  }
+
+  private def restore(in: ByteReader): Unit = {
+    val now = in.number()
+    machines.resume(now, isFinished = in.byte() == 1)
+    steps.restore(in)
+    machines.groups.restore(in)(keyFrom(in.block()))
+    common.restore(in)
+  }
+
+  private def keyFrom(bytes: Array[Byte]): UnsafeRow = {
+    val key = new UnsafeRow(plan.groupExpressions.size)
+    key.pointTo(bytes, bytes.length)
+    key
+  }
+}
+
+private object CoupledTask {
+  val NoKey: UnsafeRow = {
+    val row = new UnsafeRow(0)
+    row.pointTo(Array.emptyByteArray, 0)
+    row
   }
 }

@@ -64,6 +64,12 @@ final class GroupState(
     enteredDue = Machine.Never
   }
 
+  /** Forgets all rows of the window. */
+  def discard(): Unit = {
+    window.discard()
+    machine.clear()
+  }
+
   def save(out: ByteWriter): Unit = {
     out.byte(StateFormat.Version)
     out.number(enteredDue)

@@ -27,7 +27,7 @@ trait GroupedRows {
 object GroupedRows {
   def apply(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[InternalRow]): GroupedRows = {
     val unsafe = rows.asInstanceOf[Iterator[UnsafeRow]]
-    if (plan.keys.isEmpty) new OneGroup(unsafe) else new HashedGroups(plan, input, unsafe)
+    if (plan.spec.runsInOneTask) new OneGroup(unsafe) else new HashedGroups(plan, input, unsafe)
   }
 }
 

@@ -12,22 +12,29 @@ import org.apache.spark.sql.types.{LongType, Metadata, MetadataBuilder, StringTy
   *   the order that the user asked for, within a group
   * @param time
   *   the column that holds a row's event time
+  * @param punctuation
+  *   the column that marks the stream
+  * @param expressionsOfRows
+  *   what the policy's expressions mean
   * @param end
   *   on a table, the greatest event time of all rows, at which time stops for every group
   * @param changeColumns
-  *   the columns that tell of a change, before those of the row; none if the output is rows
+  *   the columns that tell of a change, before those of the row, or all columns of the output where
+  *   rows stand in arrays; none if the output is rows
   */
 final case class Keep(
     spec: KeepSpec,
     group: Seq[Expression],
     order: Seq[SortOrder],
     time: Option[Attribute],
+    punctuation: Option[Attribute],
+    expressionsOfRows: Seq[PolicyExpression],
     end: Option[Expression],
     changeColumns: Seq[Attribute],
     child: LogicalPlan)
     extends UnaryNode {
 
-  override def output: Seq[Attribute] = changeColumns ++ child.output.map(Keep.withoutWatermark)
+  override def output: Seq[Attribute] = Keep.output(spec.output, changeColumns, child.output)
 
   override def producedAttributes: AttributeSet = AttributeSet(changeColumns)
 
@@ -45,6 +52,7 @@ object Keep {
   val ChangeTime = "_change_time"
   val ChangeStep = "_change_step"
   val ChangeSeq = "_change_seq"
+  val EventType = "_event_type"
 
   /** The columns that tell of a change; `_change_time` carries the watermark of `time`. */
   def changeColumns(time: Option[Attribute]): Seq[Attribute] = {
@@ -59,6 +67,42 @@ object Keep {
       AttributeReference(ChangeTime, TimestampType, nullable = time.isEmpty, timeMetadata)(),
       AttributeReference(ChangeStep, LongType, nullable = false)(),
       AttributeReference(ChangeSeq, LongType, nullable = false)())
+  }
+
+  /** The columns of a snapshot: of a content, with the group whose it is. */
+  def snapshotColumns(
+      time: Option[Attribute],
+      group: Seq[Expression],
+      rows: Seq[Attribute]): Seq[Attribute] =
+    changeColumns(time).slice(1, 3) ++ groupColumns(group) :+ arrayOf("content", rows)
+
+  /** The columns of an event of a window. */
+  def eventColumns(
+      time: Option[Attribute],
+      group: Seq[Expression],
+      rows: Seq[Attribute]): Seq[Attribute] =
+    (AttributeReference(EventType, StringType, nullable = false)() +:
+      changeColumns(time).slice(1, 3)) ++ groupColumns(group) :+ arrayOf("rows", rows)
+
+  def output(
+      output: Output,
+      changeColumns: Seq[Attribute],
+      rows: Seq[Attribute]): Seq[Attribute] = output match {
+    case Output.Changes | Output.Rows => changeColumns ++ rows.map(withoutWatermark)
+    case Output.Snapshots | Output.Events | Output.Description => changeColumns
+  }
+
+  private def groupColumns(group: Seq[Expression]): Seq[Attribute] = group.map { key =>
+    val name = key match {
+      case column: Attribute => column.name
+      case other => sql(other)
+    }
+    AttributeReference(name, key.dataType, nullable = true)()
+  }
+
+  private def arrayOf(name: String, rows: Seq[Attribute]): Attribute = {
+    val row = StructType(rows.map(c => StructField(c.name, c.dataType, c.nullable)))
+    AttributeReference(name, ArrayType(row, containsNull = false), nullable = false)()
   }
 
   /** A row that is deleted has an old time by nature, so its own column is no event time below.
@@ -77,13 +121,18 @@ object Keep {
     val parts = Seq(
       Some(s"[${spec.policy.text}]"),
       Option.when(spec.group.nonEmpty)(spec.group.mkString("per [", ", ", "]")),
-      Option.when(spec.group.isEmpty)("in one task"),
+      Option.when(spec.runsInOneTask)("in one task"),
       Option.when(spec.order.nonEmpty)(spec.order.mkString("order by [", ", ", "]")),
       time.map(t => s"time [${t.name}] applied by ${spec.application.fold("")(_.name)}"),
       Option.when(spec.dropNullTime)("rows without a time dropped"),
       spec.idleMillis.map(millis => s"idle [$millis ms]"),
       Option.when(spec.maxRows != KeepSpec.DefaultMaxRows)(s"at most ${spec.maxRows} rows"),
-      Option.when(spec.output == Output.Rows)("retained rows"))
+      spec.punctuation.map(column => s"punctuation [$column]"),
+      spec.output match {
+        case Output.Changes => None
+        case Output.Rows => Some("retained rows")
+        case other => Some(other.name)
+      })
     parts.flatten.mkString("Keep ", ", ", "")
   }
 

@@ -2,11 +2,20 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions._
 
+import winops.log.RowStore
+import winops.window.Evaluator
+
 /** What the stream's and the table's operator share: a [[Keep]] whose group is attributes, over
   * rows that carry what groups and orders them.
   *
   * @param keys
   *   the group, among the input's attributes
+  * @param groupExpressions
+  *   the group, over the content
+  * @param expressions
+  *   what the policy's expressions mean, over the content
+  * @param punctuation
+  *   the column that marks the stream
   * @param content
   *   the attributes of a row as it is kept and given back; the input begins with them
   * @param position
@@ -15,16 +24,16 @@ import org.apache.spark.sql.catalyst.expressions._
 final case class KeepPlan(
     spec: KeepSpec,
     keys: Seq[Attribute],
+    groupExpressions: Seq[Expression],
+    expressions: Seq[PolicyExpression],
+    punctuation: Option[Attribute],
     order: Seq[SortOrder],
     time: Option[Attribute],
     changeColumns: Seq[Attribute],
     content: Seq[Attribute],
     position: Attribute) {
 
-  def output: Seq[Attribute] = spec.output match {
-    case Output.Changes | Output.Rows => changeColumns ++ content.map(Keep.withoutWatermark)
-    case Output.Snapshots | Output.Events => changeColumns
-  }
+  def output: Seq[Attribute] = Keep.output(spec.output, changeColumns, content)
 
   /** The order in which the rows of a group are applied, up to ties. */
   def stamp: Seq[SortOrder] =
@@ -37,10 +46,23 @@ final case class KeepPlan(
     * one 64-bit number; the rows of a group are then put in order by themselves.
     */
   def inputOrder: Seq[SortOrder] =
-    if (keys.isEmpty) arrival else Seq(SortOrder(KeepPlan.hash(keys), Ascending))
+    if (spec.runsInOneTask) arrival else Seq(SortOrder(KeepPlan.hash(keys), Ascending))
 
   /** The place of the time column in a row of the content, or -1. */
   def timeOrdinal: Int = time.fold(-1)(t => content.indexWhere(_.exprId == t.exprId))
+
+  def punctuationOrdinal: Int =
+    punctuation.fold(-1)(p => content.indexWhere(_.exprId == p.exprId))
+
+  /** Evaluates the policy's expressions over the rows of a window. */
+  def evaluator(rows: RowStore): Evaluator =
+    if (expressions.isEmpty) Evaluator.None
+    else {
+      new RowEvaluator(
+        expressions,
+        content,
+        (row, ordinal) => RowBytes.pointTo(row, rows, ordinal))
+    }
 
   /** For EXPLAIN FORMATTED, under the node's name. */
   def verboseString(name: String): String = s"$name\n$simpleString\n"

@@ -25,7 +25,10 @@ object Output {
   case object Snapshots extends Output("snapshots")
   case object Events extends Output("events")
 
-  val all: Seq[Output] = Seq(Changes, Rows, Snapshots, Events)
+  /** One row, which says in a sentence what is kept. */
+  case object Description extends Output("description")
+
+  val all: Seq[Output] = Seq(Changes, Rows, Snapshots, Events, Description)
 }
 
 /** All of a `keep` but its columns.
@@ -42,6 +45,8 @@ object Output {
   *   after how much silence a group is forgotten
   * @param maxRows
   *   how many rows a group may hold, rows that wait for the watermark included
+  * @param punctuation
+  *   the column that marks the stream, if there is one
   * @param dropNullTime
   *   whether a row without a time is dropped and counted rather than an error
   */
@@ -54,9 +59,17 @@ final case class KeepSpec(
     idleMillis: Option[Long],
     maxRows: Long,
     dropNullTime: Boolean,
+    punctuation: Option[String],
     output: Output) {
 
   def usesTime: Boolean = policy.usesTime || idleMillis.isDefined
+
+  /** Whether what happens to one group depends on the others. */
+  def couplesGroups: Boolean =
+    group.nonEmpty && (policy.couplesGroups || punctuation.isDefined)
+
+  /** Whether one task has to have all rows. */
+  def runsInOneTask: Boolean = group.isEmpty || couplesGroups
 
   def rowsWait: Boolean = application.contains(Application.EventTime)
 }

@@ -17,6 +17,9 @@ object KeepStrategy extends SparkStrategy {
       val shared = KeepPlan(
         keep.spec,
         keys.map(_.toAttribute),
+        keep.group.map(Catalyst.normalizeFloatingNumbers),
+        keep.expressionsOfRows,
+        keep.punctuation,
         keep.order,
         keep.time,
         keep.changeColumns,

@@ -125,7 +125,7 @@ final class KeepTask(
       case Punctuation.None =>
         RowBytes.append(state.window, target, arriving)
         val _ = state.machine.arrive(target)
-        MaxRows.check(plan.spec, state)
+        MaxRows.check(plan.spec, state.held)
       case Punctuation.Window => state.machine.punctuate(target)
       case Punctuation.Final => state.machine.finish(target)
     }

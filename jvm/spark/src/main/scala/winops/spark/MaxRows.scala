@@ -1,9 +1,9 @@
 package winops.spark
 
-/** The cap on how many rows a group may hold. */
+/** The cap on how many rows a group may hold; groups that depend on each other have one cap. */
 object MaxRows {
-  def check(spec: KeepSpec, state: GroupState): Unit =
-    if (state.held > spec.maxRows) {
+  def check(spec: KeepSpec, held: Long): Unit =
+    if (held > spec.maxRows) {
       throw WinopsErrors.runtime("WINOPS_MAX_ROWS", "maxRows" -> spec.maxRows.toString)
     }
 }

@@ -82,7 +82,7 @@ final class OrderedArrivals(
     }
     RowBytes.append(log, 0L, row)
     state.firstWaiting = Math.min(state.firstWaiting, timeOf(row))
-    MaxRows.check(plan.spec, state)
+    MaxRows.check(plan.spec, state.held)
   }
 
   private def timeOf(row: UnsafeRow): Long = row.getLong(timeOrdinal)

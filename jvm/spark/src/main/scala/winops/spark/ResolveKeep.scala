@@ -14,8 +14,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.ccl.Ccl
-import winops.policy.{Dialect, Origin, Policy, RowExpression, Scope}
+import winops.policy.{Beat, Dialect, Origin, Policy, Scope, StepOrder}
 
 /** Turns a call of `keep` into a [[Keep]], or into an error that says what it lacks. */
 object ResolveKeep extends Rule[LogicalPlan] with Logging {
@@ -38,45 +37,81 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     */
   private def resolve(call: UnresolvedKeep, definitions: Map[Long, LogicalPlan]): LogicalPlan = {
     val arguments = call.arguments
-    val table = call.child
+    val (dialect, text) = arguments.policy
+    val (policy, keysInText, expressions) =
+      policyOf(dialect, text, arguments, call.child, isGrouped = call.partitionBy.nonEmpty)
+    val table = expressions.filter.fold(call.child)(Filter(_, call.child))
     val order = call.orderBy
     val time = arguments.text("time").map(timeColumn(table, _))
-    val policy = policyOf(Ccl, arguments, table)
-    val group = groupOf(call.partitionBy, policy, table)
+    val punctuation = arguments.text("punct").map(punctuationColumn(table, _))
+    val (named, splitting) = expressions.group.splitAt(keysInText)
+    val group = ExpressionSet(groupOf(call.partitionBy, named) ++ checked(splitting)).toSeq
     order.foreach(o => checkDeterministic("ORDER BY", o.child))
-    val spec = specOf(arguments, policy, group, order, time)
-    checkClock(spec, table, time)
+    val spec = specOf(dialect, arguments, policy, group, order, time, punctuation)
+    checkClock(spec, expressions, table, time)
+    checkOutput(spec, table)
     if (order.isEmpty) checkPositionIsKnown(table, definitions)
-    if (spec.output == Output.Rows && table.isStreaming) {
-      throw WinopsErrors.analysis("WINOPS_ROWS_ON_STREAM")
-    }
-    warnOfCosts(spec, group, table)
+    warnOfCosts(spec, table)
     val end = time.filter(_ => spec.usesTime && !table.isStreaming).map(greatest(_, table))
+    val keep = Keep(
+      spec,
+      group,
+      order,
+      time,
+      punctuation,
+      expressions.ofRows,
+      end,
+      columnsOf(spec.output, time, group, table),
+      table)
+    if (spec.output == Output.Rows) keep
+    else if (spec.output == Output.Description) Description.of(policy)
+    else {
+      // A self-join renews the attributes that an Alias makes, and only those.
+      val (own, rows) = keep.output.splitAt(keep.changeColumns.size)
+      Project(own.map(column => Alias(column, column.name)()) ++ rows, keep)
+    }
+  }
+
+  private def columnsOf(
+      output: Output,
+      time: Option[Attribute],
+      group: Seq[Expression],
+      table: LogicalPlan): Seq[Attribute] = output match {
+    case Output.Rows | Output.Description => Nil
+    case Output.Changes =>
+      checkNames(table)
+      Keep.changeColumns(time)
+    case Output.Snapshots => Keep.snapshotColumns(time, group, table.output)
+    case Output.Events => Keep.eventColumns(time, group, table.output)
+  }
+
+  private def checkOutput(spec: KeepSpec, table: LogicalPlan): Unit = {
+    val reports = spec.policy.retention.windows.exists(_.beats.report != Beat.Never)
+    val tellsEvents = spec.policy.stream.order == StepOrder.Events
     spec.output match {
-      case Output.Rows => Keep(spec, group, order, time, end, Nil, table)
-      case Output.Changes =>
-        checkNames(table)
-        // A self-join renews the attributes that an Alias makes, and only those.
-        val keep = Keep(spec, group, order, time, end, Keep.changeColumns(time), table)
-        Project(
-          keep.changeColumns.map(column => Alias(column, column.name)()) ++
-            keep.output.drop(keep.changeColumns.size),
-          keep)
+      case Output.Rows if table.isStreaming => throw WinopsErrors.analysis("WINOPS_ROWS_ON_STREAM")
+      case Output.Snapshots if !reports =>
+        throw WinopsErrors.analysis("WINOPS_NO_REPORT", "policy" -> spec.policy.text)
+      case Output.Events if !tellsEvents =>
+        throw WinopsErrors.analysis("WINOPS_NO_EVENTS", "dialect" -> spec.dialect)
+      case _ =>
     }
   }
 
   private def specOf(
+      dialect: Dialect,
       arguments: Arguments,
       policy: Policy,
       group: Seq[Expression],
       order: Seq[SortOrder],
-      time: Option[Attribute]): KeepSpec = {
+      time: Option[Attribute],
+      punctuation: Option[Attribute]): KeepSpec = {
     val applied = arguments.oneOf("apply", Application.all)(_.name)
     if (applied.isDefined && time.isEmpty) {
       throw WinopsErrors.argument("VALUE", "apply", "a time column to go with it, time => 'name'")
     }
     KeepSpec(
-      Ccl.name,
+      dialect.name,
       policy,
       group.map(Keep.sql),
       order.map(Keep.sql),
@@ -86,15 +121,34 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       arguments
         .oneOf("on_null_time", Seq(FailOnNullTime, DropNullTime))(identity)
         .contains(DropNullTime),
+      punctuation.map(_.name),
       arguments.oneOf("output", Output.all)(_.name).getOrElse(Output.Changes))
   }
 
-  private def policyOf(dialect: Dialect, arguments: Arguments, table: LogicalPlan): Policy = {
-    val scope =
-      Scope(arguments.parameters("params"), table.output.map(_.name), originOf(arguments))
-    dialect
-      .parse(arguments.policy, scope)
-      .fold(e => throw WinopsErrors.policy(dialect.name, e), identity)
+  /** The policy, how many keys of its group its text has, and what its expressions mean over the
+    * table's columns.
+    */
+  private def policyOf(
+      dialect: Dialect,
+      text: String,
+      arguments: Arguments,
+      table: LogicalPlan,
+      isGrouped: Boolean): (Policy, Int, PolicyExpressions) = {
+    val scope = Scope(
+      arguments.parameters("params"),
+      table.output.map(_.name),
+      originOf(arguments),
+      table.output.map(column => column.name -> ColumnKinds.of(column.dataType)).toMap,
+      isGrouped)
+    val understood = for {
+      policy <- dialect.parse(text, scope)
+      split = if (arguments.text("idle").isEmpty) policy.splitByKey else policy
+      expressions <- PolicyExpressions
+        .resolve(split, table.output)
+        .left
+        .map(_.in(text, dialect.parse("", scope).fold(_.example, _.text)))
+    } yield (split, policy.group.keys.size, expressions)
+    understood.fold(error => throw WinopsErrors.policy(dialect.name, error), identity)
   }
 
   private def originOf(arguments: Arguments): Option[Origin] =
@@ -134,18 +188,14 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       case _ => throw WinopsErrors.unknownColumn(name, table.output)
     }
 
-  private def groupOf(
-      partitionBy: Seq[Expression],
-      policy: Policy,
-      table: LogicalPlan): Seq[Expression] = {
-    val named = policy.group.keys.map {
-      case RowExpression.Column(name) =>
-        table.output.filter(_.name == name) match {
-          case Seq(column) => column
-          case _ => throw WinopsErrors.unknownColumn(name, table.output)
-        }
-      case other => throw new IllegalArgumentException(other.sql)
+  private def punctuationColumn(table: LogicalPlan, name: String): Attribute =
+    table.output.filter(column => SQLConf.get.resolver(column.name, name)) match {
+      case Seq(column) if column.dataType.isInstanceOf[StringType] => column
+      case Seq(_) => throw WinopsErrors.argument("VALUE", "punct", "the name of a string column")
+      case _ => throw WinopsErrors.unknownColumn(name, table.output)
     }
+
+  private def groupOf(partitionBy: Seq[Expression], named: Seq[Expression]): Seq[Expression] = {
     if (named.nonEmpty && partitionBy.nonEmpty &&
       ExpressionSet(named) != ExpressionSet(partitionBy)) {
       throw WinopsErrors.analysis(
@@ -153,7 +203,10 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
         "policy" -> named.map(_.sql).mkString(", "),
         "given" -> partitionBy.map(_.sql).mkString(", "))
     }
-    val group = if (named.nonEmpty) named else ExpressionSet(partitionBy).toSeq
+    checked(if (named.nonEmpty) named else ExpressionSet(partitionBy).toSeq)
+  }
+
+  private def checked(group: Seq[Expression]): Seq[Expression] = {
     group.foreach { expression =>
       checkDeterministic("PARTITION BY", expression)
       if (!RowOrdering.isOrderable(expression.dataType) ||
@@ -172,13 +225,17 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       throw WinopsErrors.argument("VALUE", clause, "expressions that give the same value again")
     }
 
-  private def checkClock(spec: KeepSpec, table: LogicalPlan, time: Option[Attribute]): Unit =
+  private def checkClock(
+      spec: KeepSpec,
+      expressions: PolicyExpressions,
+      table: LogicalPlan,
+      time: Option[Attribute]): Unit =
     time match {
       case Some(column)
           if table.isStreaming && (spec.rowsWait || spec.usesTime) &&
             !column.metadata.contains(EventTimeWatermark.delayKey) =>
         throw WinopsErrors.analysis("WINOPS_WATERMARK_REQUIRED", "column" -> column.name)
-      case None if !table.isStreaming && spec.usesTime =>
+      case None if !table.isStreaming && (spec.usesTime || expressions.askForTime) =>
         throw WinopsErrors.analysis("WINOPS_TIME_REQUIRED", "policy" -> spec.policy.text)
       case _ =>
     }
@@ -203,12 +260,16 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     ScalarSubquery(Aggregate(Nil, Seq(Alias(max, "end")()), table))
   }
 
-  private def warnOfCosts(spec: KeepSpec, group: Seq[Expression], table: LogicalPlan): Unit = {
-    if (group.isEmpty && warnedOfOneTask.compareAndSet(false, true)) {
+  private def warnOfCosts(spec: KeepSpec, table: LogicalPlan): Unit = {
+    if (spec.runsInOneTask && warnedOfOneTask.compareAndSet(false, true)) {
       logWarning(
-        "keep without PER, PARTITION BY or per= has one window for all rows and runs in one task.")
+        if (spec.couplesGroups) {
+          s"[${spec.policy.text}] has groups that depend on each other, so it runs in one task."
+        } else {
+          "keep without PER, PARTITION BY or per= has one window for all rows and runs in one task."
+        })
     }
-    if (group.nonEmpty && table.isStreaming && spec.idleMillis.isEmpty &&
+    if (spec.group.nonEmpty && table.isStreaming && spec.idleMillis.isEmpty &&
       warnedOfGrowth.compareAndSet(false, true)) {
       logWarning(
         s"[${spec.policy.text}] remembers every group for ever; idle= forgets groups that fall silent.")

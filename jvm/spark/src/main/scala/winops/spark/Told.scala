@@ -17,7 +17,15 @@ final class Told(plan: KeepPlan, changes: ChangeQueue, hasTime: Boolean, metrics
   private var given = 0L
 
   private val content = new UnsafeRow(plan.content.size)
-  private val front = new SpecificInternalRow(plan.changeColumns.map(_.dataType))
+  private val front = new SpecificInternalRow(
+    plan.changeColumns
+      .take(output match {
+        case Output.Changes => plan.changeColumns.size
+        case Output.Snapshots => 2
+        case Output.Events => 3
+        case Output.Rows | Output.Description => 0
+      })
+      .map(_.dataType))
   private val joined = new JoinedRow(front, content)
   private val outputOf = {
     val columns = plan.output.zipWithIndex
@@ -40,7 +48,7 @@ final class Told(plan: KeepPlan, changes: ChangeQueue, hasTime: Boolean, metrics
   def next(key: UnsafeRow, state: GroupState): InternalRow = {
     given += 1
     output match {
-      case Output.Rows =>
+      case Output.Rows | Output.Description =>
         changes.next()
         RowBytes.pointTo(content, state.window, changes.ordinal)
         content
@@ -58,7 +66,7 @@ final class Told(plan: KeepPlan, changes: ChangeQueue, hasTime: Boolean, metrics
   }
 
   private def isAsked(kind: Int): Boolean = output match {
-    case Output.Rows | Output.Changes => ChangeKind.isChange(kind)
+    case Output.Rows | Output.Changes | Output.Description => ChangeKind.isChange(kind)
     case Output.Snapshots => kind == ChangeKind.Trigger
     case Output.Events => kind != ChangeKind.EmptyBeat
   }

@@ -20,6 +20,7 @@ import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode}
 import org.apache.spark.util.CompletionIterator
 
 import winops.spark._
+import winops.window.Machine
 
 /** A `keep` over a stream.
   *
@@ -75,7 +76,7 @@ final class StatefulKeepExec private[winops] (
 
   override def requiredChildDistribution: Seq[Distribution] = {
     val grouped =
-      if (plan.keys.isEmpty) AllTuples
+      if (plan.spec.runsInOneTask) AllTuples
       else StatefulOperatorPartitioning.getCompatibleDistribution(plan.keys, getStateInfo, conf)
     grouped :: UnspecifiedDistribution :: Nil
   }
@@ -117,7 +118,7 @@ final class StatefulKeepExec private[winops] (
     * are stated here.
     */
   private def withOwnPartitions(state: StatefulOperatorStateInfo): StatefulOperatorStateInfo =
-    if (plan.keys.isEmpty) state.copy(numPartitions = 1) else state
+    if (plan.spec.runsInOneTask) state.copy(numPartitions = 1) else state
 
   // Trees are copied and compared by these, which must be this class's own constructor's.
   override def productArity: Int = arguments.length
@@ -253,20 +254,14 @@ final class StatefulKeepExec private[winops] (
           clock.now,
           run.plan.spec.idleMillis,
           groups.all)
-        val task = new KeepTask(
-          run.plan,
-          columns,
-          GroupedRows(run.plan, columns, rows),
-          clock,
-          groups,
-          partition,
-          counters)
+        val input = GroupedRows(run.plan, columns, rows)
+        val (task, dueInTask) = run.task(columns, input, clock, groups, partition, counters)
         CompletionIterator[InternalRow, Iterator[InternalRow]](
           task, {
             partition.save()
             updateTime += NANOSECONDS.toMillis(System.nanoTime - started)
             commitTime += timeTakenMs(store.commit())
-            due.add(partition.earliestDue)
+            due.add(Math.min(partition.earliestDue, dueInTask()))
             counters.held += partition.rowsHeld
             counters.groups += partition.groupsRemembered
             updated += groups.entriesPut
@@ -282,6 +277,30 @@ final class StatefulKeepExec private[winops] (
 private[sql] final class StatefulKeep(val plan: KeepPlan) extends Serializable {
   val identity: String = StateIdentity.of(plan)
   lazy val keySchema: org.apache.spark.sql.types.StructType = StateGroupStore.keySchema(plan.keys)
+
+  /** What runs in one task, and the earliest due time that it alone knows when it is done. */
+  def task(
+      columns: Seq[Attribute],
+      rows: GroupedRows,
+      clock: BatchClock,
+      groups: StateGroupStore,
+      partition: PartitionState,
+      counters: KeepMetrics): (Iterator[InternalRow], () => Long) =
+    if (plan.spec.couplesGroups) {
+      val task = new CoupledTask(
+        plan,
+        columns,
+        rows,
+        clock,
+        groups,
+        new WholeGroupStore(groups.partition),
+        partition,
+        counters)
+      (task, () => task.earliestDue)
+    } else {
+      val task = new KeepTask(plan, columns, rows, clock, groups, partition, counters)
+      (task, () => Machine.Never)
+    }
 }
 
 object StatefulKeepExec {

@@ -1,0 +1,23 @@
+package winops.conformance
+
+import com.fasterxml.jackson.databind.JsonNode
+
+import winops.policy.Origin
+
+/** The text of a case's policy: in Esper, what a case says beside its windows belongs to it. */
+private[conformance] object Statement {
+  def of(json: JsonNode): String = {
+    val policy = json.required("policy").textValue
+    val hint = json.path("hint").asText
+    val selector = json.path("select").asText("irstream")
+    if (hint.isEmpty && selector == "irstream") policy
+    else s"$hint select $selector * from S$policy"
+  }
+
+  /** Where windows count from that begin when they are made and not with a row. */
+  def origin(json: JsonNode, start: Long): Option[Origin] = {
+    val policy = json.required("policy").textValue
+    val beginsBefore = policy.contains("START_EAGER") || policy.contains("firsttime")
+    Option.when(beginsBefore && !policy.contains("groupwin"))(Origin.At(start))
+  }
+}
