@@ -1,6 +1,6 @@
 package winops.ccl
 
-import winops.dialect.Names
+import winops.dialect.{Names, Origins}
 import winops.policy.Origin
 
 /** The one text of a clause: read again, it gives an equal policy. */
@@ -38,10 +38,9 @@ private[ccl] object Canonical {
   private def columns(per: Seq[String]): String =
     if (per.isEmpty) "" else per.map(Names.quoted).mkString(" PER (", ", ", ")")
 
-  private def counting(keep: Keep, origin: Origin): String = (keep, origin) match {
-    case (_: Keep.EveryInterval, Origin.At(millis)) if origin != Origin.epoch =>
-      s" ORIGIN ${TimeUnit.Millisecond.text(millis)}"
-    case (_: Keep.EveryInterval, Origin.FirstRow) => " ORIGIN FIRST ROW"
+  private def counting(keep: Keep, origin: Origin): String = keep match {
+    case _: Keep.EveryInterval if origin != Origin.epoch =>
+      s" ${Names.upper(Origins.words(origin))}"
     case _ => ""
   }
 }

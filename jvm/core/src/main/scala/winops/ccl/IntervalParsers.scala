@@ -2,7 +2,8 @@ package winops.ccl
 
 import java.math.MathContext
 
-import winops.dialect.{Constants, Expr, ExprParsers, Lexer, Limits, Names, Problem, Token}
+import winops.dialect.{Constants, Expr, ExprParsers, Intervals, Lexer, Limits, Names}
+import winops.dialect.{Problem, Token}
 import winops.policy.{Category, Scope}
 
 /** CCL's intervals, as microseconds: sums of values with units, hours and minutes between colons,
@@ -58,7 +59,7 @@ private[ccl] trait IntervalParsers extends ExprParsers {
 
   /** `hours:minutes` or `hours:minutes:seconds`, by themselves. */
   protected def colons: Parser[Long] = colonsToken >> { token =>
-    checked(colonsValue(token).flatMap(micros(_, token.offset)))
+    checked(colonsValue(token).flatMap(Intervals.micros(_, token.offset)))
   }
 
   /** The units after a first value, whose own unit has been read. */
@@ -95,7 +96,7 @@ private[ccl] trait IntervalParsers extends ExprParsers {
     checked(for {
       before <- valueOf(days)
       after <- colonsValue(token)
-      total <- micros(Zero + before + after, days.value.offset)
+      total <- Intervals.micros(Zero + before + after, days.value.offset)
     } yield total)
   }
 
@@ -107,7 +108,7 @@ private[ccl] trait IntervalParsers extends ExprParsers {
       total <- segments.foldLeft[Either[Problem, BigDecimal]](Right(Zero)) { (sum, segment) =>
         for { s <- sum; v <- valueOf(segment) } yield s + v
       }
-      interval <- micros(total, segments.head.value.offset)
+      interval <- Intervals.micros(total, segments.head.value.offset)
     } yield interval
   }
 
@@ -124,7 +125,7 @@ private[ccl] trait IntervalParsers extends ExprParsers {
       Either.cond(
         value.signum >= 0 && value <= Limits.MaxMicros,
         value * segment.word.unit.micros,
-        Problem(Category.Range, segment.value.offset, Bounds))
+        Intervals.outOfBounds(segment.value.offset))
     }
 
   private def colonsValue(token: Token.Colons): Either[Problem, BigDecimal] = token.text match {
@@ -138,7 +139,7 @@ private[ccl] trait IntervalParsers extends ExprParsers {
           hours.length <= Limits.MaxDigits && Option(fraction).forall(
             _.length <= Limits.MaxDigits),
           (),
-          Problem(Category.Range, token.offset, Bounds))
+          Intervals.outOfBounds(token.offset))
       } yield {
         val second = exact(s"$secondsText.${Option(fraction).getOrElse("0")}")
         exact(hours) * TimeUnit.Hour.micros + exact(minutes) * TimeUnit.Minute.micros +
@@ -157,16 +158,6 @@ private[ccl] trait IntervalParsers extends ExprParsers {
       digits.toInt < 60,
       (),
       Problem(Category.Range, offset, s"expected $what below 60"))
-
-  private def micros(total: BigDecimal, offset: Int): Either[Problem, Long] =
-    if (total.signum <= 0 || total > Limits.MaxMicros) {
-      Left(Problem(Category.Range, offset, Bounds))
-    } else {
-      Either.cond(
-        total.isWhole,
-        total.toLong,
-        Problem(Category.Range, offset, "expected a whole number of microseconds"))
-    }
 }
 
 private[ccl] object IntervalParsers {
@@ -183,11 +174,6 @@ private[ccl] object IntervalParsers {
   private def exact(digits: String): BigDecimal = BigDecimal(digits, MathContext.UNLIMITED)
 
   private val Zero = exact("0")
-
-  private val Bounds = {
-    val days = Limits.MaxMicros / TimeUnit.Day.micros
-    s"expected an interval above zero and of at most $days days"
-  }
 
   private val Colons = """([0-9]+):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]+))?)?""".r
 

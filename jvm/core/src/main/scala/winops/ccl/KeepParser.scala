@@ -1,6 +1,6 @@
 package winops.ccl
 
-import winops.dialect.{Expr, Names, Problem, Token}
+import winops.dialect.{ColumnName, Columns, Expr, Names, Problem, Token}
 import winops.policy.{Category, Parameter, Scope}
 
 /** The KEEP clause, read in one pass: what a token means is checked as soon as it is read. */
@@ -9,7 +9,6 @@ private[ccl] final class KeepParser(
     override protected val scope: Scope)
     extends IntervalParsers {
   import IntervalParsers._
-  import KeepParser._
 
   def parse: Either[Problem, Keep] = run(clause, lexer.tokens(text))
 
@@ -96,51 +95,16 @@ private[ccl] final class KeepParser(
     }
 
   private def columns: Parser[Seq[String]] = {
-    val column = accept("a column", { case token: Token.Named => token }) |
-      expected("the name of a column")
+    // No word is a keyword here.
+    val column =
+      accept("a column", { case token: Token.Named => ColumnName(None, token) }) |
+        expected("the name of a column")
     (symbol('(') | expected("( and the names of columns")) ~>
       rep1sep(column, symbol(',')) <~
       (symbol(')') | expected("a comma or )")) >> (names => checked(distinct(names)))
   }
 
-  /** CCL: every column is one of the rows', else `unknown-column`, and stands there once, else
-    * `duplicate-column`.
-    */
-  private def distinct(tokens: Seq[Token.Named]): Either[Problem, Seq[String]] = {
-    val known = scope.columns.toSet
-    val firsts = tokens.groupMapReduce(_.name)(identity)((first, _) => first)
-    tokens
-      .collectFirst {
-        case token if !known(token.name) => unknown(token)
-        case token if firsts(token.name) != token =>
-          Problem(
-            Category.DuplicateColumn,
-            token.offset,
-            s"expected each column at most once; ${Names.shown(token.name)} is here again")
-      }
-      .toLeft(tokens.map(_.name))
-  }
-
-  private def unknown(token: Token.Named): Problem = {
-    val hint = scope.columns.find(_.equalsIgnoreCase(token.name)) match {
-      case Some(column) => s"did you mean ${Names.shown(column)}?"
-      case None if scope.columns.isEmpty => "there are none"
-      case None =>
-        val some = scope.columns.take(ShownColumns).map(Names.shown).mkString(", ")
-        s"the columns are $some${if (scope.columns.length > ShownColumns) ", ..." else ""}"
-    }
-    Problem(
-      Category.UnknownColumn,
-      token.offset,
-      s"expected a column; there is no ${Names.shown(token.name)}: $hint")
-  }
-
-  private def finish(before: Seq[String]): Parser[Token] = {
-    val semicolon = symbol(';') ~> (end | expected("nothing after ;"))
-    end | semicolon | expected((before ++ Seq("; or the end")).mkString(", "))
-  }
-}
-
-private[ccl] object KeepParser {
-  private val ShownColumns = 8
+  /** CCL: every column is one of the rows' and stands there once. */
+  private def distinct(names: Seq[ColumnName]): Either[Problem, Seq[String]] =
+    Columns.once(names).flatMap(new Columns(scope).columns).map(_.map(_.name))
 }

@@ -25,17 +25,25 @@ final class Constants(scope: Scope, mixed: Boolean) {
   }
 
   /** A number of rows: whole (`type`), at least one and at most [[Limits.MaxRows]] (`range`). */
-  def rows(expr: Expr): Either[Problem, Long] = value(expr).flatMap {
+  def rows(expr: Expr): Either[Problem, Long] = count(expr, "rows")
+
+  /** A number of things that there cannot be more of than rows: as [[rows]].
+    *
+    * @param things
+    *   what they are called in messages
+    */
+  def count(expr: Expr, things: String): Either[Problem, Long] = value(expr).flatMap {
     case Value.Fraction(_, source) =>
-      Left(Problem(Category.Type, source, "expected a whole number of rows, without a fraction"))
-    case Value.Whole(rows) =>
+      Left(
+        Problem(Category.Type, source, s"expected a whole number of $things, without a fraction"))
+    case Value.Whole(count) =>
       Either.cond(
-        rows >= 1 && rows <= Limits.MaxRows,
-        rows,
+        count >= 1 && count <= Limits.MaxRows,
+        count,
         Problem(
           Category.Range,
           expr.offset,
-          s"expected a number of rows from 1 to ${Limits.MaxRows}, not $rows"))
+          s"expected a number of $things from 1 to ${Limits.MaxRows}, not $count"))
   }
 
   /** A number that may have a fraction. */

@@ -38,8 +38,16 @@ object Expr {
   */
 trait ExprParsers extends TokenParsers {
 
-  /** Whether a word is a keyword and so no parameter. */
+  /** Whether a word is a keyword and so no name. */
   protected def isReserved(word: Token.Word): Boolean
+
+  /** A name that is no keyword. */
+  protected def name: Parser[Token.Named] = accept(
+    "a name",
+    {
+      case word: Token.Word if !isReserved(word) => word
+      case quoted: Token.Quoted => quoted
+    })
 
   /** An expression, or `what` is expected. */
   protected def expr(what: String): Parser[Expr] = sum(0, what)
@@ -72,12 +80,7 @@ trait ExprParsers extends TokenParsers {
       number | parameter | negated(depth, what) | parentheses(depth, what) | expected(what)
     }
 
-  private def parameter: Parser[Expr] = accept(
-    "a parameter",
-    {
-      case word: Token.Word if !isReserved(word) => Expr.Name(word)
-      case name: Token.Quoted => Expr.Name(name)
-    })
+  private def parameter: Parser[Expr] = name ^^ (Expr.Name(_))
 
   private def negated(depth: Int, what: String): Parser[Expr] =
     symbol('-') ~ unary(depth + 1, what) ^^ { case minus ~ operand =>

@@ -11,10 +11,13 @@ object Names {
 
   /** The name so that no two names look alike: as it is if it is plain ASCII, else in backticks.
     */
-  def quoted(name: String): String = {
+  def quoted(name: String): String = quoted(name, Set.empty)
+
+  /** The same in a language with keywords, which are no plain names. */
+  def quoted(name: String, keywords: Set[String]): String = {
     def plain(c: Char) = c < 128 && continues(c.toInt)
-    if (name.nonEmpty && starts(name.head.toInt) && name.forall(plain)) name
-    else s"`${name.replace("`", "``")}`"
+    val isPlain = name.nonEmpty && starts(name.head.toInt) && name.forall(plain)
+    if (isPlain && !keywords(name)) name else s"`${name.replace("`", "``")}`"
   }
 
   /** The name for a message: cut to what fits on a screen, without line breaks. */

@@ -42,11 +42,25 @@ trait TokenParsers extends Parsers {
       keywords.mkString(" or "),
       { case word: Token.Word if keywords.contains(Names.upper(word.text)) => word })
 
+  /** One of the words, exactly as they stand here. */
+  protected def word(words: String*): Parser[Token.Word] =
+    accept(words.mkString(" or "), { case word: Token.Word if words.contains(word.text) => word })
+
   protected def symbol(char: Char): Parser[Token] =
     accept(char.toString, { case token @ Token.Symbol(`char`, _) => token })
 
   /** The end of the tokens. */
   protected def end: Parser[Token] = accept("the end", { case token: Token.End => token })
+
+  /** A semicolon or none, and then the end.
+    *
+    * @param before
+    *   what could still have stood before it
+    */
+  protected def finish(before: Seq[String]): Parser[Token] = {
+    val semicolon = symbol(';') ~> (end | expected("nothing after ;"))
+    end | semicolon | expected((before ++ Seq("; or the end")).mkString(", "))
+  }
 
   private def refusal(in: Input, problem: Problem): Error =
     Error(problem.message, new Refusal(in, problem))

@@ -29,6 +29,9 @@ final case class Policy(
     window: String,
     filter: Option[RowExpression] = None) {
 
+  /** The policy in one English sentence. */
+  def describe: String = Description.of(this)
+
   /** Whether rows leave or are reported because of time alone, so that the machine needs a clock.
     */
   def usesTime: Boolean = retention.windows.exists(_.usesTime) || group.reclaim.exists(_.usesTime)

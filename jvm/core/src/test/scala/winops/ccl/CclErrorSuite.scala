@@ -1,14 +1,13 @@
 package winops.ccl
 
 import org.scalatest.Assertion
-import org.scalatest.funsuite.AnyFunSuite
+import winops.dialect.MarkedMistakes
 import winops.policy._
 
-/** Each mistake is marked in its text: `^` stands before the offending token, and is not part of
-  * it.
-  */
-class CclErrorSuite extends AnyFunSuite {
-  private val scope = Scope(
+class CclErrorSuite extends MarkedMistakes {
+  override protected val dialect: Dialect = Ccl
+
+  override protected val scope: Scope = Scope(
     parameters = Map(
       "N" -> Parameter.Whole(3),
       "Z" -> Parameter.Whole(0),
@@ -23,27 +22,6 @@ class CclErrorSuite extends AnyFunSuite {
       "TWICE" -> Parameter.Text("1 SEC 2 SECS"),
       "LONG" -> Parameter.Text("1" * 20000)),
     columns = Seq("symbol", "venue", "trade id"))
-
-  private def refused(marked: String, scope: Scope = scope): PolicyError = {
-    val offset = marked.indexOf('^')
-    val text = marked.patch(offset, "", 1)
-    Ccl.parse(text, scope) match {
-      case Left(error) =>
-        assert(error.offset == offset, s"$marked: ${error.message}\n${error.caret}")
-        assert(error.text == text)
-        assert(error.message.startsWith("expected") || error.message.startsWith("unexpected"))
-        assert(error.message.length < 200, error.message)
-        assert(Ccl.parse(error.example, scope).isRight, error.example)
-        error
-      case Right(policy) => fail(s"$text was read as ${policy.text}")
-    }
-  }
-
-  private def all(category: Category)(marked: String*): Unit =
-    marked.foreach(text => assert(refused(text).category == category, text))
-
-  private def messages(marked: (String, String)*): Unit =
-    marked.foreach { case (text, message) => assert(refused(text).message.contains(message)) }
 
   test("syntax: what stands where nothing of the kind can") {
     all(Category.Syntax)(

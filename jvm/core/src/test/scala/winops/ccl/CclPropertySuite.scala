@@ -1,20 +1,11 @@
 package winops.ccl
 
-import java.nio.charset.StandardCharsets
-
-import org.scalacheck.{Arbitrary, Gen}
-import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.time.{Seconds, Span}
-import org.scalatest.concurrent.TimeLimits.failAfter
-import org.scalatest.concurrent.{Signaler, ThreadSignaler}
-import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+import org.scalacheck.Gen
+import winops.dialect.AnyText
 import winops.policy._
 
-class CclPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 500)
-
-  implicit private val signaler: Signaler = ThreadSignaler
+class CclPropertySuite extends AnyText {
+  override protected val dialect: Dialect = Ccl
 
   private val columns =
     Seq("symbol", "Symbol", "_x1", "trade id", "a`b", "\"", "", "ROWS", "größe", "a,b)")
@@ -37,19 +28,31 @@ class CclPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val origins: Gen[Origin] =
     Gen.oneOf(Gen.const(Origin.FirstRow), Gen.long.map(Origin.At(_)), Gen.const(Origin.epoch))
 
-  private val scope =
+  override protected val scope: Scope =
     Scope(Map("N" -> Parameter.Whole(3), "W" -> Parameter.Text("0:00:05")), columns)
 
-  private def read(text: String): Either[PolicyError, Policy] = {
-    val result = failAfter(Span(10, Seconds))(Ccl.parse(text, scope))
-    result.left.foreach { error =>
-      assert(0 <= error.offset && error.offset <= text.length)
-      assert(error.text == text && error.message.nonEmpty)
-      assert(error.message.length < 300)
-      assert(Ccl.parse(error.example, scope).isRight)
-    }
-    result
-  }
+  override protected val texts: Gen[String] = keeps.map(_.policy(Origin.epoch).text)
+
+  override protected val words: String =
+    """KEEP EVERY ALL ROW ROWS SLACK PER ( ) ( ) , ; + - * / 1 0 2.5 1e9 1e999 ' " ` : . N W x
+      |symbol SECONDS MIN DAYS INTERVAL '5 SECONDS' 00:10:00 '3 DAYS 02:30' `a``b` 9999999999999
+      |9223372036854775807""".stripMargin
+
+  override protected val beginnings: Seq[String] =
+    Seq("", "KEEP ", "KEEP EVERY 1 ROW PER (", "KEEP '", "KEEP 1 MINUTE ", "KEEP 3 ROWS SLACK ")
+
+  override protected val pieces: Seq[String] = Seq(
+    "1 SECOND ",
+    "1 SECOND,",
+    "1 SEC ",
+    "1:",
+    "1:00 ",
+    "N*",
+    "W ",
+    "symbol,",
+    "KEEP ",
+    "ROWS ",
+    "PER(")
 
   /** The same clause in another layout. */
   private def restyled(text: String, style: Int): String = style match {
@@ -91,106 +94,5 @@ class CclPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(plain, Gen.choose(0, 3)) { (policy, style) =>
       assert(read(restyled(policy.text, style)) == Right(policy))
     }
-  }
-
-  test("any string is read or refused at a place in it") {
-    forAll { (text: String) => read(text) }
-    forAll { (text: String) => read(s"KEEP $text") }
-    forAll(Arbitrary.arbitrary[Array[Byte]]) { bytes =>
-      read(new String(bytes, StandardCharsets.UTF_8))
-      read(new String(bytes, StandardCharsets.UTF_16))
-    }
-  }
-
-  test("any tokens in any order are read or refused at a place in them") {
-    val tokens =
-      """KEEP EVERY ALL ROW ROWS SLACK PER ( ) ( ) , ; + - * / 1 0 2.5 1e9 1e999 ' " ` : . N W x
-        |symbol SECONDS MIN DAYS INTERVAL '5 SECONDS' 00:10:00 '3 DAYS 02:30' `a``b` 9999999999999
-        |9223372036854775807""".stripMargin
-    val words = Gen.oneOf(tokens.split("\\s+").toSeq)
-    val texts = Gen.listOf(words).map(_.mkString("KEEP ", " ", ""))
-    forAll(texts, minSuccessful(3000)) { text => read(text) }
-  }
-
-  test("a valid text with characters changed is read or refused at a place in it") {
-    val change = Gen.zip(
-      Gen.choose(0.0, 1.0),
-      Gen.choose(0, 3),
-      Gen
-        .oneOf(Gen.oneOf("'\"`();,-+*/.:e0 9K\u0000\n".toSeq), Arbitrary.arbitrary[Char])
-        .map(_.toString))
-    forAll(keeps, Gen.choose(1, 4).flatMap(Gen.listOfN(_, change)), minSuccessful(3000)) {
-      (keep, changes) =>
-        val text = changes.foldLeft(keep.policy(Origin.epoch).text) {
-          case (changed, (place, removed, added)) =>
-            changed.patch((place * changed.length).toInt, added, removed)
-        }
-        read(text)
-    }
-  }
-
-  test("no text is slow to read") {
-    val pieces = Seq(
-      "(",
-      "-",
-      "1+",
-      "(-",
-      "1 SECOND ",
-      "1 SECOND,",
-      "9",
-      "0.1*",
-      "1e30*",
-      "9/",
-      "`",
-      "``",
-      "\"",
-      "'",
-      "x",
-      "x,",
-      ":",
-      "1:",
-      "1:00 ",
-      " ",
-      "é",
-      "\ud83d\ude00",
-      "N*",
-      "W ",
-      "symbol,",
-      "KEEP ",
-      "ROWS ",
-      "PER(",
-      "1/0+",
-      "0.3/0.7/",
-      ";")
-    for {
-      piece <- pieces
-      start <- Seq(
-        "",
-        "KEEP ",
-        "KEEP EVERY 1 ROW PER (",
-        "KEEP '",
-        "KEEP 1 MINUTE ",
-        "KEEP 3 ROWS SLACK ")
-      length <- Seq(9990, 10000, 100000)
-    } read((start + piece * (length / piece.length)).take(length))
-  }
-
-  test("no text needs a deep stack") {
-    val results = Seq("(", "-", "(-", "1+", "1 SEC ", "x,").flatMap { piece =>
-      Seq(30, 32, 5000, 100000).map(times => s"KEEP ${piece * times}2 ROWS")
-    }
-    @volatile var finished = 0
-    val thread = new Thread(
-      null,
-      () =>
-        results.foreach { text =>
-          Ccl.parse(text, scope)
-          finished += 1
-        },
-      "small stack",
-      256L * 1024)
-    thread.start()
-    thread.join()
-    assert(finished == results.length)
   }
 }

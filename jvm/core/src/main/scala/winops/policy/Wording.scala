@@ -1,0 +1,105 @@
+package winops.policy
+
+import java.math.{BigDecimal => Decimal}
+import java.time.Instant
+
+/** The small words of a description. */
+private[policy] object Wording {
+  private val MicrosPerMilli = 1000L
+  private val MicrosPerSecond = 1000000L
+  private val MicrosPerMinute = 60 * MicrosPerSecond
+  private val MicrosPerHour = 60 * MicrosPerMinute
+  private val MicrosPerDay = 24 * MicrosPerHour
+  private val MonthsPerYear = 12L
+
+  /** `1 row`, `5 rows`. */
+  def counted(count: Long, thing: String): String = counted(count.toString, thing)
+
+  /** `row`, `5 rows`: what goes with "the newest". */
+  def several(rows: Long): String = if (rows == 1) "row" else s"$rows rows"
+
+  /** `2nd`, `11th`. */
+  def ordinal(count: Long): String = {
+    val ending = count % 10 match {
+      case _ if count % 100 / 10 == 1 => "th"
+      case 1 => "st"
+      case 2 => "nd"
+      case 3 => "rd"
+      case _ => "th"
+    }
+    s"$count$ending"
+  }
+
+  /** `1 minute 1.5 seconds`. */
+  def length(span: Span): String = units(span).mkString(" ")
+
+  /** The length after "every": `second`, `1.5 seconds`. */
+  def period(span: Span): String = units(span) match {
+    case Seq(unit) => unit.stripPrefix("1 ")
+    case several => several.mkString(" ")
+  }
+
+  def from(origin: Origin): String = origin match {
+    case Origin.FirstRow => "counted from the first row"
+    case Origin.At(millis) => s"counted from ${instant(millis)}"
+  }
+
+  def instant(millis: Long): String = Instant.ofEpochMilli(millis).toString
+
+  /** A column by its name if that is plain, any other expression in its SQL. */
+  def shown(expression: RowExpression): String = expression match {
+    case RowExpression.Column(name) if name.matches("[A-Za-z_][A-Za-z_0-9]*") => name
+    case column: RowExpression.Column => onOneLine(column.sql)
+    case RowExpression.Computed(sql) => s"(${onOneLine(sql)})"
+  }
+
+  /** `a`, `a and b`, `a, b and c`. */
+  def listed(expressions: Seq[RowExpression]): String = expressions.map(shown) match {
+    case several :+ next :+ last => (several :+ s"$next and $last").mkString(", ")
+    case one => one.mkString
+  }
+
+  def criteria(by: Seq[SortKey]): String =
+    by.map(key => s"${shown(key.expression)}${if (key.descending) " descending" else ""}")
+      .mkString(", then ")
+
+  /** Nothing here says whether whole values are timestamps, so what is long enough to be a length
+    * of time is told as one too.
+    */
+  def far(distance: Distance): String = distance match {
+    case Distance.Whole(value) if value >= MicrosPerMilli =>
+      s"$value (${length(Span.ofMicros(value))} if it is a timestamp)"
+    case Distance.Whole(value) => value.toString
+    case Distance.Real(value) => decimal(Decimal.valueOf(value))
+  }
+
+  private def units(span: Span): Seq[String] = {
+    val years = span.months / MonthsPerYear -> "year"
+    val months = span.months % MonthsPerYear -> "month"
+    val days = span.micros / MicrosPerDay -> "day"
+    val hours = span.micros % MicrosPerDay / MicrosPerHour -> "hour"
+    val minutes = span.micros % MicrosPerHour / MicrosPerMinute -> "minute"
+    val wholes = Seq(years, months, days, hours, minutes).collect {
+      case (count, unit) if count != 0 => counted(count, unit)
+    }
+    val rest = span.micros % MicrosPerMinute
+    if (rest == 0 && wholes.nonEmpty) wholes else wholes :+ seconds(rest, wholes.isEmpty)
+  }
+
+  /** Seconds, or what is easier to read when that is all and it is less than one. */
+  private def seconds(micros: Long, alone: Boolean): String = {
+    val (length, unit) = math.abs(micros) match {
+      case size if !alone || size == 0 || size >= MicrosPerSecond => (MicrosPerSecond, "second")
+      case size if size >= MicrosPerMilli => (MicrosPerMilli, "millisecond")
+      case _ => (1L, "microsecond")
+    }
+    counted(decimal(Decimal.valueOf(micros).divide(Decimal.valueOf(length))), unit)
+  }
+
+  private def counted(count: String, thing: String): String =
+    s"$count $thing${if (count == "1") "" else "s"}"
+
+  private def decimal(value: Decimal): String = value.stripTrailingZeros.toPlainString
+
+  private def onOneLine(text: String): String = text.map(c => if (c.isControl) ' ' else c)
+}
