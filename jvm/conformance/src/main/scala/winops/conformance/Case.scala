@@ -103,10 +103,10 @@ private[conformance] object Case {
 
   /** Esper's variables are values that the text names, as parameters are. */
   private def parameters(json: JsonNode): Map[String, Parameter] = {
-    val given = fields(json.path("params"))
+    val named = fields(json.path("params"))
     val variables =
       fields(json.path("variables")).map { case (name, value) => name -> value.required("value") }
-    (given ++ variables).collect { case (name, value) if !value.isNull => name -> parameter(value) }
+    (named ++ variables).collect { case (name, value) if !value.isNull => name -> parameter(value) }
       .toMap
   }
 

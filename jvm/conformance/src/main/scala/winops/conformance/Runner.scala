@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
 
-import winops.spark.PolicyExpressions
+import winops.spark.{Dialects, PolicyExpressions}
 
 /** Answers cases: a JSON object in, a JSON object out.
   *

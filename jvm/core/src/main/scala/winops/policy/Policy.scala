@@ -49,38 +49,17 @@ final case class Policy(
     * key.
     */
   def splitByKey: Policy = {
-    def isOfRow(window: Window): Boolean = window match {
-      case Window(Admit.All, Order.Arrival, bound, _) =>
-        bound match {
-          case Bound.Unbounded | _: Bound.AgeReached | _: Bound.DeadlineReached => true
-          case _ => false
-        }
-      case _ => false
-    }
-    def split(keys: Seq[RowExpression], windows: Seq[Window]): Policy = copy(
-      group = group.copy(keys = (group.keys ++ keys).distinct),
-      retention = windows match {
-        case Seq(window) => Retention.One(window)
-        case several => Retention.Intersection(several)
-      })
-    val one = Beats(Beat.EachRow, Beat.Excess(1L), Beat.Never)
-    val splits = retention match {
-      case _: Retention.Union => None
-      case _ =>
-        retention.windows.partition(!isOfRow(_)) match {
-          case (Seq(Window(Admit.All, Order.Replacing(keys), Bound.Unbounded, _)), others) =>
-            val newest = Window(Admit.All, Order.Arrival, Bound.MoreThan(1L), one)
-            Some(split(keys, newest +: others))
-          case (Seq(Window(Admit.FirstOfEach(keys), Order.Arrival, Bound.Unbounded, beats)), others) =>
-            Some(split(keys, Window(Admit.First(1L), Order.Arrival, Bound.Unbounded, beats) +: others))
-          case _ => None
-        }
-    }
-    if (couplesGroups) this else splits.getOrElse(this)
+    val keys = retention.windows.flatMap(_.keyOfEachRow)
+    val others = retention.windows.filter(_.keyOfEachRow.isEmpty)
+    if (keys.size == 1 && others.forall(_.looksAtEachRow) && !retention.isUnion && !couplesGroups) {
+      copy(
+        group = group.copy(keys = (group.keys ++ keys.head).distinct),
+        retention = retention.of(retention.windows.map(_.withinKey)))
+    } else this
   }
 
-  /** Whether what happens to one group depends on the others, if there are any, so that one task has to run all of
-    * them, in the order of the rows.
+  /** Whether what happens to one group depends on the others, if there are any, so that one task
+    * has to run all of them, in the order of the rows.
     */
   def couplesGroups: Boolean =
     group.reclaim.exists(_.couplesGroups) ||
@@ -90,6 +69,10 @@ final case class Policy(
 /** The windows that decide over a row together. */
 sealed trait Retention {
   def windows: Seq[Window]
+
+  /** The same way of deciding together, of other windows. */
+  private[policy] def of(windows: Seq[Window]): Retention
+  private[policy] def isUnion: Boolean = false
 }
 
 object Retention {
@@ -97,16 +80,51 @@ object Retention {
   /** One window decides alone. */
   final case class One(window: Window) extends Retention {
     override def windows: Seq[Window] = Seq(window)
+    override private[policy] def of(windows: Seq[Window]): Retention = One(windows.head)
   }
 
   /** A row leaves when the first window lets it go. */
-  final case class Intersection(windows: Seq[Window]) extends Retention
+  final case class Intersection(windows: Seq[Window]) extends Retention {
+    override private[policy] def of(windows: Seq[Window]): Retention = Intersection(windows)
+  }
 
   /** A row leaves when the last window lets it go. */
-  final case class Union(windows: Seq[Window]) extends Retention
+  final case class Union(windows: Seq[Window]) extends Retention {
+    override private[policy] def of(windows: Seq[Window]): Retention = Union(windows)
+    override private[policy] def isUnion: Boolean = true
+  }
 }
 
 /** One window: four of the six pieces. */
 final case class Window(admit: Admit, order: Order, bound: Bound, beats: Beats) {
   def usesTime: Boolean = admit.usesTime || bound.usesTime || beats.usesTime
+
+  /** The key of which the window holds one row each, if that is all it does. */
+  private[policy] def keyOfEachRow: Option[Seq[RowExpression]] = this match {
+    case Window(Admit.All, Order.Replacing(keys), Bound.Unbounded, _) => Some(keys)
+    case Window(Admit.FirstOfEach(keys), Order.Arrival, Bound.Unbounded, _) => Some(keys)
+    case _ => None
+  }
+
+  /** Whether the window lets go of a row for reasons that are the row's alone. */
+  private[policy] def looksAtEachRow: Boolean = this match {
+    case Window(Admit.All, Order.Arrival, bound, _) =>
+      bound match {
+        case Bound.Unbounded | _: Bound.AgeReached | _: Bound.DeadlineReached => true
+        case _ => false
+      }
+    case _ => false
+  }
+
+  /** The window over the rows of one key. */
+  private[policy] def withinKey: Window = this match {
+    case Window(Admit.All, Order.Replacing(_), Bound.Unbounded, _) =>
+      Window(
+        Admit.All,
+        Order.Arrival,
+        Bound.MoreThan(1L),
+        Beats(Beat.EachRow, Beat.Excess(1L), Beat.Never))
+    case Window(_: Admit.FirstOfEach, _, _, _) => copy(admit = Admit.First(1L))
+    case _ => this
+  }
 }

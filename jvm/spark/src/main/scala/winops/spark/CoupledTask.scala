@@ -47,7 +47,7 @@ final class CoupledTask(
   private val punctuation = Punctuation.of(plan)
   private val keyOf = UnsafeProjection.create(plan.groupExpressions, plan.content)
 
-  private val given = mutable.Queue.empty[InternalRow]
+  private val waiting = mutable.Queue.empty[InternalRow]
   private var opened: UnsafeRow = _
   private var groupsBefore = 0L
   private var heldBefore = 0L
@@ -66,7 +66,7 @@ final class CoupledTask(
 
     override def drain(group: UnsafeRow): Unit = {
       if (givesRows) changes.clear()
-      while (told.hasNext) given += told.next(group, state).copy()
+      while (told.hasNext) waiting += told.next(group, state).copy()
       state.machine.settle()
     }
 
@@ -91,15 +91,15 @@ final class CoupledTask(
   }
 
   override def hasNext: Boolean = {
-    if (given.isEmpty && !isDone) StateFormat.reading {
-      while (given.isEmpty && !isDone) work()
+    if (waiting.isEmpty && !isDone) StateFormat.reading {
+      while (waiting.isEmpty && !isDone) work()
     }
-    given.nonEmpty
+    waiting.nonEmpty
   }
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
-    given.dequeue()
+    waiting.dequeue()
   }
 
   private def begin(): Unit = {
@@ -138,7 +138,7 @@ final class CoupledTask(
 
   private def tellContent(): Unit = machines.groups.inOrderOfCreation.foreach { group =>
     host.open(group).tellContent()
-    while (told.hasNext) given += told.next(group, state).copy()
+    while (told.hasNext) waiting += told.next(group, state).copy()
   }
 
   private def putAway(): Unit = if (opened != null) {

@@ -2,7 +2,7 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, UnaryNode}
-import org.apache.spark.sql.types.{LongType, Metadata, MetadataBuilder, StringType, TimestampType}
+import org.apache.spark.sql.types._
 
 /** The logical node of a retention window over `child`.
   *

@@ -14,7 +14,7 @@ final class Told(plan: KeepPlan, changes: ChangeQueue, hasTime: Boolean, metrics
   private val output = plan.spec.output
   private var inserted = 0L
   private var deleted = 0L
-  private var given = 0L
+  private var rowsGiven = 0L
 
   private val content = new UnsafeRow(plan.content.size)
   private val front = new SpecificInternalRow(
@@ -46,7 +46,7 @@ final class Told(plan: KeepPlan, changes: ChangeQueue, hasTime: Boolean, metrics
     *   the group's key
     */
   def next(key: UnsafeRow, state: GroupState): InternalRow = {
-    given += 1
+    rowsGiven += 1
     output match {
       case Output.Rows | Output.Description =>
         changes.next()
@@ -58,9 +58,9 @@ final class Told(plan: KeepPlan, changes: ChangeQueue, hasTime: Boolean, metrics
     }
   }
 
-  /** Adds what was given to the metrics. */
+  /** Adds what was rowsGiven to the metrics. */
   def count(): Unit = {
-    metrics.outputRows += given
+    metrics.outputRows += rowsGiven
     metrics.inserted += inserted
     metrics.deleted += deleted
   }
