@@ -1,0 +1,23 @@
+package winops.esper
+
+import winops.policy.{Reclaim, RowExpression, Stream}
+
+/** What a text says, parameters filled in.
+  *
+  * @param reclaim
+  *   when groups are forgotten, if there are groups
+  * @param stream
+  *   which changes the selector tells
+  * @param filter
+  *   which rows there are at all
+  * @param views
+  *   the chain of windows
+  * @param isUnion
+  *   whether rows stay until the last window lets them go
+  */
+private[esper] final case class Statement(
+    reclaim: Option[Reclaim],
+    stream: Stream,
+    filter: Option[Written[RowExpression]],
+    views: Seq[View],
+    isUnion: Boolean)

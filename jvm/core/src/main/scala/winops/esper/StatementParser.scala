@@ -1,0 +1,159 @@
+package winops.esper
+
+import winops.dialect.{Names, Problem, Token}
+import winops.policy.{Category, RowExpression, Scope, StepOrder, Stream}
+
+/** A chain of windows by itself, or a statement that selects all columns from one. */
+private[esper] final class StatementParser(
+    override protected val text: String,
+    override protected val scope: Scope)
+    extends ViewParsers
+    with HintParsers {
+  import StatementParser._
+
+  private val tokens = EsperLexer.tokens(text)
+
+  /** The names of the stream. They are looked for before the rest is read, because windows use
+    * them and AS may stand behind the windows.
+    */
+  private val prefixes: Set[String] = {
+    val depths = tokens.scanLeft(0) {
+      case (depth, Token.Symbol('(', _)) => depth + 1
+      case (depth, Token.Symbol(')', _)) => depth - 1
+      case (depth, _) => depth
+    }
+    tokens
+      .lazyZip(tokens.drop(1))
+      .lazyZip(depths)
+      .collect {
+        case (Token.Word(word, _), name: Token.Named, 0) if BeforeName(Names.upper(word)) =>
+          name.name
+      }
+      .toSet
+  }
+
+  override protected val properties: Properties = new Properties(scope, prefixes)
+
+  def parse: Either[Problem, Statement] = run(statement, tokens)
+
+  private def statement: Parser[Statement] = for {
+    reclaim <- annotations
+    selected <- unsupported("select or a window", Statements) | opt(select)
+    views <- chain(isFirstMarked = selected.isDefined)
+    _ <- opt(alias)
+    isUnion <- retained
+    _ <- ending
+  } yield {
+    val Selected(stream, filter) = selected.getOrElse(Selected.all)
+    Statement(reclaim, stream, filter, views, isUnion)
+  }
+
+  /** All of a statement before its windows. */
+  private def select: Parser[Selected] =
+    keyword("SELECT") ~> selector ~ (everything ~> from ~> source) ^^ { case stream ~ filter =>
+      Selected(stream, filter)
+    }
+
+  /** Esper: without a selector the rows that come in are told. */
+  private def selector: Parser[Stream] = {
+    def only(inserts: Boolean, deletes: Boolean) =
+      Stream(inserts, deletes, StepOrder.InsertsFirst)
+    keyword("IRSTREAM") ^^^ only(inserts = true, deletes = true) |
+      keyword("RSTREAM") ^^^ only(inserts = false, deletes = true) |
+      opt(keyword("ISTREAM")) ^^^ only(inserts = true, deletes = false)
+  }
+
+  private def everything: Parser[Any] = {
+    val prefix = accept("a name of the stream", { case n: Token.Named if prefixes(n.name) => n })
+    val distinct = guard(keyword("DISTINCT")) ~>
+      missing(Category.Unsupported, "no distinct, which is not supported")
+    val nothingElse = missing(Category.Unsupported, Everything)
+    val star = opt(prefix ~ symbol('.')) ~> symbol('*')
+    ahead(star) ~> star <~ opt(guard(symbol(',')) ~> nothingElse) |
+      guard(end) ~> expected("*") | distinct | nothingElse
+  }
+
+  private def from: Parser[Any] = keyword("FROM") | expected("from")
+
+  /** The stream, its filter and its name. */
+  private def source: Parser[Option[Written[RowExpression]]] = {
+    val part = accept("a stream", { case token: Token.Named => token })
+    val pattern = guard(keyword("PATTERN") ~ (symbol('[') | symbol('@'))) ~>
+      missing(Category.Unsupported, "a stream; patterns are not supported")
+    val stream = (part | expected("a stream")) ~ rep(symbol('.') ~ part <~ not(symbol(':')))
+    val filtered = symbol('(') ~> filter <~ (symbol(')') | expected("an operator, a comma or )"))
+    (pattern | stream ~> opt(filtered) <~ opt(alias)) ^^ (_.flatten)
+  }
+
+  private def alias: Parser[Any] = keyword("AS") ~>
+    (accept("a name", { case token: Token.Named => token }) | expected("a name"))
+
+  /** Windows one after another. The first one of a chain by itself needs no mark before it. */
+  private def chain(isFirstMarked: Boolean): Parser[Seq[View]] = {
+    val marked = symbol('#') ~> view | symbol('.') ~> viewInNamespace
+    val first = if (isFirstMarked) marked | expected("# and a window") else marked | view
+    first ~ rep(marked) ^^ { case view ~ views => view +: views }
+  }
+
+  /** Whether rows stay until the last window lets them go. */
+  private def retained: Parser[Boolean] = {
+    val way = keyword("UNION") ^^^ true | keyword("INTERSECTION") ^^^ false
+    opt(
+      keyword("RETAIN") ~> (symbol('-') | expected("-union or -intersection")) ~>
+        (way | expected("union or intersection"))) ^^ (_.getOrElse(false))
+  }
+
+  private def ending: Parser[Any] = {
+    val join = guard(symbol(',')) ~>
+      missing(Category.Unsupported, "one stream; joins are not supported")
+    join | unsupported("the end", Clauses) |
+      finish(Seq("# and a window", "retain-union", "retain-intersection"))
+  }
+
+  /** What is wrong with the next word, if that is known. */
+  private def unsupported(instead: String, words: Map[String, String]): Parser[Nothing] = {
+    val word = accept(
+      "a word",
+      Function.unlift[Token, String] {
+        case token: Token.Word => words.get(Names.upper(token.text))
+        case _ => None
+      })
+    guard(word) >> (why => missing(Category.Unsupported, s"$instead; $why"))
+  }
+}
+
+private[esper] object StatementParser {
+
+  /** Which changes are told, of which rows. */
+  private final case class Selected(stream: Stream, filter: Option[Written[RowExpression]])
+
+  private object Selected {
+    val all: Selected = Selected(Stream.InsertsThenDeletes, None)
+  }
+
+  /** What stands before a name of the stream. */
+  private val BeforeName = Set("FROM", "AS")
+
+  private val Aggregates = "aggregates are given beside the policy, not in its text"
+
+  private val Everything = s"* alone; $Aggregates"
+
+  private val Statements: Map[String, String] = Map(
+    "CONTEXT" -> "contexts are not supported",
+    "CREATE" -> "create is not supported",
+    "EXPRESSION" -> "declared expressions are not supported",
+    "INSERT" -> "insert into is not supported",
+    "ON" -> "on is not supported",
+    "UPDATE" -> "update is not supported")
+
+  private val Clauses: Map[String, String] = Map(
+    "GROUP" -> Aggregates,
+    "HAVING" -> "having is not supported",
+    "LIMIT" -> "limit is not supported",
+    "MATCH_RECOGNIZE" -> "match_recognize is not supported",
+    "ORDER" -> "order by is not supported",
+    "OUTPUT" -> "output rate limiting is not supported",
+    "WHERE" -> "where is not supported") ++
+    Seq("FULL", "INNER", "JOIN", "LEFT", "OUTER", "RIGHT", "UNIDIRECTIONAL")
+      .map(_ -> "joins are not supported")
+}

@@ -1,0 +1,6 @@
+package winops.esper
+
+/** What was read, and the one spelling of the parameters that it was read from. */
+private[esper] final case class Written[+T](value: T, text: Seq[String]) {
+  def map[U](f: T => U): Written[U] = Written(f(value), text)
+}
