@@ -126,9 +126,10 @@ lazy val conformance = (project in file("jvm/conformance"))
     libraryDependencies ++= Seq(
       "com.fasterxml.jackson.core" % "jackson-databind" % jacksonVersion % Provided,
       "com.fasterxml.jackson.module" %% "jackson-module-scala" % jacksonVersion % Provided),
-    Compile / packageBin / mappings ++= (spark / Compile / packageBin / mappings).value.filterNot {
-      case (_, path) => (core / Compile / packageBin / mappings).value.map(_._2).toSet(path)
-    },
+    Compile / packageBin / mappings ++= (spark / Compile / packageBin / mappings).value
+      .filterNot { case (_, path) =>
+        (core / Compile / packageBin / mappings).value.map(_._2).toSet(path)
+      },
     Test / javaOptions ++= sparkJavaOptions)
 
 addCommandAlias("jar", "cleanStaleJars; spark/jarFile")

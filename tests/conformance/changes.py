@@ -1,5 +1,6 @@
 """From what a query gives back to the steps that a case expects."""
 
+import json
 from collections import defaultdict
 from typing import NamedTuple
 
@@ -102,7 +103,7 @@ def _by_step(case: Case, told: list[Told]) -> list[Step]:
         by_step["" if coupled else event.group, event.at, event.step].append(event)
     created: dict[str, int] = {}
     found = []
-    for (group, at, number), events in sorted(by_step.items(), key=lambda item: item[0][1:]):
+    for (group, at, number), events in sorted(by_step.items(), key=_in_time):
         for event in events:
             if event.kind == "INSERTION" and event.positions:
                 created.setdefault(event.group, event.positions[0])
@@ -113,20 +114,30 @@ def _by_step(case: Case, told: list[Told]) -> list[Step]:
     return found
 
 
+def _in_time(step: tuple[tuple, list[Told]]) -> tuple:
+    """Order steps by time; a group that ends at an instant does so before it begins again."""
+    (_, at, number), events = step
+    return at, any(event.kind == "INSERTION" for event in events), number
+
+
 def _arrived_position(case: Case, step: Step) -> int | None:
     """Give the place of the row whose arrival the step is; None if time made it."""
     inputs = case["input"]
     arrived = [
-        position
-        for position, _ in step.rows("INSERTION")
-        if inputs[position]["at"] == step.at
+        position for position, _ in step.rows("INSERTION") if inputs[position]["at"] == step.at
     ]
     if arrived:
         return max(arrived)
     if case["dialect"] == "esper" and not has_timers(case):
         here = [i for i, entry in enumerate(inputs) if entry["at"] == step.at and "row" in entry]
-        return min(here, default=None)
+        of_group = [i for i in here if _is_of_group(case, inputs[i]["row"], step.group)]
+        return min(of_group or here, default=None)
     return None
+
+
+def _is_of_group(case: Case, row: dict, group: str) -> bool:
+    values = [row.get(key) for key in DIALECTS[case["dialect"]].group(case["policy"])]
+    return json.loads(group) == [None if value is None else str(value) for value in values]
 
 
 def _timer_number(step: Step, found: list[Step]) -> int:
@@ -145,7 +156,7 @@ def _as_in_a_case(case: Case, together: list[Step]) -> dict:
     }
     if len(ordered) > 1 and _is_by_arrival(case):
         rows = {side: sorted(of_side) for side, of_side in rows.items()}
-    ids = {side: [id for _, id in of_side] for side, of_side in rows.items()}
+    ids = {side: [row for _, row in of_side] for side, of_side in rows.items()}
     return {"at": ordered[0].at, **ids}
 
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import core
-from cases import Case, Unusable, computes_values, load, runs_in_spark
+from cases import Case, Unusable, computes_values, load, runs_in_spark, without_empty_steps
 from compare import Answer, mismatch
 
 
@@ -24,9 +24,10 @@ def main() -> int:
         rows = [case for case in found if not computes_values(case)]
         if len(rows) < len(found):
             print(f"{len(found) - len(rows)} set apart: they compute values over a window")
-        cases = _chosen(arguments, _kept(arguments.engine, rows))
-        if len(cases) < len(rows) and arguments.third is None:
+        cases = _kept(arguments.engine, rows)
+        if len(cases) < len(rows):
             print(f"{len(rows) - len(cases)} left out: late in the name, or a delay")
+        cases = _chosen(arguments, cases)
         failed = _report(*_answered(arguments, cases))
     except Unusable as error:
         print(error, file=sys.stderr)
@@ -70,7 +71,9 @@ def _arguments() -> argparse.Namespace:
 
 
 def _kept(engine: str, cases: list[Case]) -> list[Case]:
-    return cases if engine == "core" else [case for case in cases if runs_in_spark(case)]
+    if engine == "core":
+        return cases
+    return [without_empty_steps(case) for case in cases if runs_in_spark(case)]
 
 
 def _chosen(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:

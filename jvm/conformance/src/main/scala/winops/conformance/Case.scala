@@ -19,6 +19,8 @@ import winops.policy.{Origin, Parameter, Scope}
   *   ever too late
   * @param start
   *   when windows begin that do not wait for a row, in milliseconds
+  * @param beginsBefore
+  *   whether this is such a window
   * @param entries
   *   what comes, in order; empty when the policy is to be refused
   */
@@ -30,6 +32,7 @@ private[conformance] final case class Case(
     schema: Schema,
     delay: Option[Long],
     start: Long,
+    beginsBefore: Boolean,
     entries: Seq[Entry]) {
 
   /** Whether punctuation comes, which is for all groups. */
@@ -39,7 +42,8 @@ private[conformance] final case class Case(
   }
 }
 
-/** The clock goes to `at`, in milliseconds since the epoch; then something comes if `what` says so.
+/** The clock goes to `at`, in milliseconds since the epoch; then something comes if `what` says
+  * so.
   */
 private[conformance] final case class Entry(at: Long, what: Coming)
 
@@ -78,6 +82,7 @@ private[conformance] object Case {
       schema = schema,
       delay = Option(options.get("delay")).map(_.longValue),
       start = start,
+      beginsBefore = Statement.beginsBefore(json),
       entries = json.path("input").elements.asScala.map(entry).toSeq)
   }
 
@@ -106,8 +111,9 @@ private[conformance] object Case {
     val named = fields(json.path("params"))
     val variables =
       fields(json.path("variables")).map { case (name, value) => name -> value.required("value") }
-    (named ++ variables).collect { case (name, value) if !value.isNull => name -> parameter(value) }
-      .toMap
+    (named ++ variables).collect {
+      case (name, value) if !value.isNull => name -> parameter(value)
+    }.toMap
   }
 
   private def parameter(json: JsonNode): Parameter =

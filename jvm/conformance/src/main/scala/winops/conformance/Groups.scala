@@ -36,7 +36,8 @@ private[conformance] object Groups {
   val NoJson: JsonNode = com.fasterxml.jackson.databind.node.MissingNode.getInstance
 
   def of(policy: Policy, expressions: PolicyExpressions, example: Case): Groups =
-    if (policy.group.keys.nonEmpty && (policy.couplesGroups || example.isMarked)) new CoupledGroups(policy, expressions, example.schema)
+    if (policy.group.keys.nonEmpty && (policy.couplesGroups || example.isMarked))
+      new CoupledGroups(policy, expressions, example.schema)
     else {
       val groups = new SeparateGroups(policy, expressions, example)
       groups.begin(example.start)
@@ -48,10 +49,7 @@ private[conformance] object Groups {
 }
 
 /** Groups that know nothing of each other. */
-private final class SeparateGroups(
-    policy: Policy,
-    expressions: PolicyExpressions,
-    example: Case)
+private final class SeparateGroups(policy: Policy, expressions: PolicyExpressions, example: Case)
     extends Groups {
   private val schema = example.schema
   private val slots = mutable.LinkedHashMap.empty[UnsafeRow, Slot]
@@ -60,7 +58,7 @@ private final class SeparateGroups(
   private var arrived = 0L
 
   /** A window for all rows is there before the first of them. */
-  def begin(instant: Long): Unit = if (policy.group.keys.isEmpty && example.dialect == "esper") {
+  def begin(instant: Long): Unit = if (example.beginsBefore) {
     slots.update(keyOf(schema.row(Groups.NoJson, 0L)).copy(), newSlot())
     slots.values.foreach(_.machine.begin(instant))
   }
@@ -79,7 +77,10 @@ private final class SeparateGroups(
     val due = advance(instant)
     val row = schema.row(json, arrived)
     arrived += 1
-    val slot = slots.getOrElseUpdate(keyOf(row).copy(), newSlot())
+    val key = keyOf(row).copy()
+    // A group that was forgotten begins anew, as the latest of all.
+    if (slots.get(key).exists(!_.machine.isAlive)) slots.remove(key)
+    val slot = slots.getOrElseUpdate(key, newSlot())
     if (slot.machine.isFinished) due
     else {
       val at = slot.machine.arrivalAt(clock)
@@ -121,10 +122,7 @@ private final class SeparateGroups(
 }
 
 /** Groups that depend on each other, with steps that are numbered in common. */
-private final class CoupledGroups(
-    policy: Policy,
-    expressions: PolicyExpressions,
-    schema: Schema)
+private final class CoupledGroups(policy: Policy, expressions: PolicyExpressions, schema: Schema)
     extends Groups {
   private val changes = new ChangeQueue
   private val steps = new Steps(changes, policy.stream)

@@ -23,14 +23,15 @@ private[conformance] object Lateness {
     }
 
     entries.foreach { entry =>
-      val comes = entry.what != Coming.Nothing
-      val reached = if (comes) entry.at - delay else entry.at
-      if (comes && watermark.forall(entry.at >= _)) waiting :+= entry
+      val isRow = entry.what.isInstanceOf[Coming.Row]
+      val reached = if (isRow) entry.at - delay else entry.at
+      if (isRow && watermark.forall(entry.at >= _)) waiting :+= entry
       if (watermark.forall(reached > _)) {
         watermark = Some(reached)
         release(reached)
         ordered += Entry(reached, Coming.Nothing)
       }
+      if (!isRow) ordered += entry
     }
     release(Long.MaxValue)
     ordered.result()

@@ -15,9 +15,12 @@ private[conformance] object Statement {
   }
 
   /** Where windows count from that begin when they are made and not with a row. */
-  def origin(json: JsonNode, start: Long): Option[Origin] = {
+  def origin(json: JsonNode, start: Long): Option[Origin] =
+    Option.when(beginsBefore(json))(Origin.At(start))
+
+  def beginsBefore(json: JsonNode): Boolean = {
     val policy = json.required("policy").textValue
-    val beginsBefore = policy.contains("START_EAGER") || policy.contains("firsttime")
-    Option.when(beginsBefore && !policy.contains("groupwin"))(Origin.At(start))
+    !policy.contains("groupwin") &&
+    (policy.contains("START_EAGER") || policy.contains("firsttime"))
   }
 }

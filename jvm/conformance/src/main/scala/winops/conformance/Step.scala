@@ -48,7 +48,8 @@ private[conformance] final case class Step(at: Long, events: Seq[Event]) {
   private def writeContent(json: ObjectNode, field: String, kind: Int): Unit =
     if (events.exists(_.kind == kind)) write(json.putArray(field), rows(_ == kind))
 
-  private def write(list: ArrayNode, rows: Seq[Held]): Unit = rows.foreach(row => list.add(row.id))
+  private def write(list: ArrayNode, rows: Seq[Held]): Unit =
+    rows.foreach(row => list.add(row.id))
 }
 
 private[conformance] object Step {

@@ -62,6 +62,7 @@ private[ccl] object Keep {
   /** CCL: all rows leave at the end of each interval of `micros`, counted from the origin. */
   final case class EveryInterval(micros: Long, per: Seq[String]) extends Keep {
     override protected def bound: Bound = Bound.Everything
-    override protected def leave(origin: Origin): Beat = Beat.Period(Span.ofMicros(micros), origin)
+    override protected def leave(origin: Origin): Beat =
+      Beat.Period(Span.ofMicros(micros), origin)
   }
 }

@@ -172,7 +172,8 @@ private[log] object Page {
       if (i > 0 && Arrays.compareUnsigned(page.key(i - 1), key) >= 0) {
         throw new CorruptStateException(s"page $number is not in order")
       }
-      if (page.isLeaf) page.insert(i, key, in.block()) else page.insert(i, key, in.count(Long.MaxValue))
+      if (page.isLeaf) page.insert(i, key, in.block())
+      else page.insert(i, key, in.count(Long.MaxValue))
       i += 1
     }
     if (!page.isLeaf && count == 0) throw new CorruptStateException(s"page $number is empty")

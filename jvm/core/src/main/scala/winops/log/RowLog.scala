@@ -98,13 +98,15 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends RowStore {
     firstOrdinal = until
   }
 
-  override def remove(ordinal: Long): Unit =
-    if (ordinal == firstOrdinal) release(ordinal + 1)
-    else {
-      require(ordinal == endOrdinal - 1, s"row $ordinal is neither the oldest nor the newest")
-      endOrdinal = ordinal
-      openEnd = offsets((ordinal - openFirst).toInt)
-    }
+  override def remove(ordinal: Long): Unit = {
+    require(ordinal == firstOrdinal, s"row $ordinal is not the oldest, which is $firstOrdinal")
+    release(ordinal + 1)
+  }
+
+  override def takeBack(): Unit = {
+    endOrdinal -= 1
+    openEnd = offsets((endOrdinal - openFirst).toInt)
+  }
 
   override def discard(): Unit = {
     release(endOrdinal)

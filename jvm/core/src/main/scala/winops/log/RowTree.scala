@@ -72,6 +72,12 @@ final class RowTree(pages: Pages, withArrival: Boolean) extends RowStore {
     if (ordinal == firstOrdinal) findFirst()
   }
 
+  override def takeBack(): Unit = {
+    val newest = endOrdinal - 1
+    endOrdinal = newest
+    remove(newest)
+  }
+
   override def release(until: Long): Unit = while (firstOrdinal < Math.min(until, endOrdinal)) {
     remove(firstOrdinal)
   }

@@ -44,14 +44,15 @@ final case class Policy(
     }
   }
 
-  /** A policy that gives the same changes over smaller groups, if there is one: a window that holds
-    * one row for each key, beside windows that look at each row by itself, is a window for each
-    * key.
+  /** A policy that gives the same changes over smaller groups, if there is one: a window that
+    * holds one row for each key, beside windows that look at each row by itself, is a window for
+    * each key.
     */
   def splitByKey: Policy = {
     val keys = retention.windows.flatMap(_.keyOfEachRow)
     val others = retention.windows.filter(_.keyOfEachRow.isEmpty)
-    if (keys.size == 1 && others.forall(_.looksAtEachRow) && !retention.isUnion && !couplesGroups) {
+    if (keys.size == 1 && others.forall(
+        _.looksAtEachRow) && !retention.isUnion && !couplesGroups) {
       copy(
         group = group.copy(keys = (group.keys ++ keys.head).distinct),
         retention = retention.of(retention.windows.map(_.withinKey)))

@@ -68,7 +68,8 @@ object Bound {
     */
   final case class TimestampBehind(timestamp: RowExpression, span: Span) extends Bound
 
-  /** From the oldest on, the rows whose value is more than `distance` below the arriving row's. */
+  /** From the oldest on, the rows whose value is more than `distance` below the arriving row's.
+    */
   final case class ValueBehind(value: RowExpression, distance: Distance) extends Bound
 
   /** The rows whose own timestamp was `span` ago or earlier. */

@@ -15,6 +15,11 @@ private[window] abstract class BatchBeat {
     */
   def endAfter(row: Long, at: Long, first: Long, count: Long): Long = WindowView.NoRow
 
+  /** Whether the batch is complete now that others have dropped rows of it; it goes from `first`
+    * to `last` and has `count` rows left.
+    */
+  def isCompleteAfterLoss(first: Long, last: Long, count: Long): Boolean = false
+
   /** When the batch is complete though no row arrives. */
   def due: Long = Machine.Never
 
@@ -130,6 +135,11 @@ private final class HoldsBeat(condition: RowCondition, withRow: Boolean, held: H
   override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
     view.set(row, first, row, count, 0L)
     if (!condition.holds(view)) WindowView.NoRow else if (withRow) row + 1 else row
+  }
+
+  override def isCompleteAfterLoss(first: Long, last: Long, count: Long): Boolean = {
+    view.set(last, first, last, count, 0L)
+    condition.holds(view)
   }
 
   override def tellsEmpty: Boolean = true

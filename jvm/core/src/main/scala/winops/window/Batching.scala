@@ -4,14 +4,18 @@ import winops.log.{ByteReader, ByteWriter}
 
 /** Rows collect and come in together at a beat, when those that came in at the beat before leave.
   * Until then other windows may drop them, without a word.
+  *
+  * @param before
+  *   how many of the filters stand before the window of batches: they go first at an instant
   */
 private[window] final class Batching(
     filters: Array[Part],
+    before: Int,
     beat: BatchBeat,
     rows: HeldRows,
     steps: Steps)
     extends Retainer {
-  private val letGo = new LetGo
+  private val letGo = new LetGo(byLast = false)
   private val takes = new Array[Boolean](filters.length)
 
   /** Rows before it came in with the last batch; the others are pending. */
@@ -40,18 +44,15 @@ private[window] final class Batching(
     }
     if (!comesIn) takeBack(row)
     dropFiltered(row, isThere = comesIn)
+    checkLoss(at, row)
     if (comesIn && !letGo.contains(row)) join(row, at)
     comesIn
   }
 
   override def atDue(due: Long): Unit = {
-    letGo.clear()
-    filters.foreach(filter => if (filter.due <= due) filter.atDue(due, letGo))
-    dropFiltered(WindowView.NoRow, isThere = false)
-    if (beat.due <= due) {
-      val something = post(rows.end)
-      beat.posted(due, byTime = true, something)
-    }
+    filterAtDue(due, 0, before)
+    if (beat.due <= due) beat.posted(due, byTime = true, post(rows.end))
+    filterAtDue(due, before, filters.length)
   }
 
   override def begin(at: Long): Unit = beat.begin(at)
@@ -64,7 +65,9 @@ private[window] final class Batching(
 
   override def leaveAll(): Unit = {
     eachFrom(0L, boundary)(steps.deleteGroup)
-    eachFrom(0L, rows.end) { (row, _) => val _ = rows.leave(row) }
+    eachFrom(0L, rows.end) { (row, _) =>
+      val _ = rows.leave(row)
+    }
   }
 
   override def settle(): Unit = rows.settle()
@@ -93,17 +96,33 @@ private[window] final class Batching(
     filters.foreach(_.restore(in))
   }
 
+  private def filterAtDue(due: Long, from: Int, until: Int): Unit = {
+    letGo.clear()
+    var i = from
+    while (i < until) {
+      if (filters(i).due <= due) filters(i).atDue(due, letGo)
+      i += 1
+    }
+    dropFiltered(WindowView.NoRow, isThere = false)
+    checkLoss(due, rows.end)
+  }
+
+  /** What other windows dropped may have made the batch, which ends before `until`, complete. */
+  private def checkLoss(at: Long, until: Long): Unit =
+    if (letGo.size > 0 && pending > 0) {
+      val first = rows.from(boundary)
+      if (beat.isCompleteAfterLoss(first, rows.lastFrom(until - 1), pending)) {
+        beat.posted(at, byTime = false, post(until))
+      }
+    }
+
   private def join(row: Long, at: Long): Unit = {
     if (pending > 0 && beat.endsBefore(row, rows.from(boundary))) {
-      val something = post(row)
-      beat.posted(at, byTime = false, something)
+      beat.posted(at, byTime = false, post(row))
     }
     pending += 1
     val end = beat.endAfter(row, at, rows.from(boundary), pending)
-    if (end != WindowView.NoRow) {
-      val something = post(end)
-      beat.posted(at, byTime = false, something)
-    }
+    if (end != WindowView.NoRow) beat.posted(at, byTime = false, post(end))
   }
 
   /** The pending rows before `until` come in; whether any row came in or left. */
@@ -116,6 +135,7 @@ private[window] final class Batching(
       filters.foreach(_.forget(row))
       posted += 1
     }
+    filters.foreach(_.startFrom(until))
     pending -= posted
     var left = 0L
     eachFrom(0L, lastBoundary) { (row, end) =>
@@ -124,7 +144,7 @@ private[window] final class Batching(
       left += 1
     }
     val something = posted + left > 0
-    if (!something && beat.tellsEmpty) steps.report(ChangeKind.EmptyBeat, until, until)
+    if (!something && beat.tellsEmpty) steps.beat()
     something
   }
 

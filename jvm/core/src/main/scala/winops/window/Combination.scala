@@ -2,8 +2,8 @@ package winops.window
 
 import winops.log.{ByteReader, ByteWriter}
 
-/** Windows that decide over rows together: a row leaves when the first of them lets it go or, in a
-  * union, when the last one does.
+/** Windows that decide over rows together: a row leaves when the first of them lets it go or, in
+  * a union, when the last one does.
   */
 private[window] final class Combination(
     parts: Array[Part],
@@ -11,7 +11,7 @@ private[window] final class Combination(
     rows: HeldRows,
     steps: Steps)
     extends Retainer {
-  private val letGo = new LetGo
+  private val letGo = new LetGo(byLast = isUnion)
   private val takes = new Array[Boolean](parts.length)
 
   override def due: Long = {
@@ -111,7 +111,8 @@ private[window] final class Combination(
     var i = 0
     while (i < letGo.size) {
       val row = letGo(i)
-      if (row != refused && !(isUnion && isHeld(row)) && rows.leave(row)) {
+      if (row != WindowView.NoRow && row != refused && !(isUnion && isHeld(row)) && rows.leave(
+          row)) {
         if (!isUnion) parts.foreach(_.forget(row))
         steps.delete(row, row + 1)
       }

@@ -9,10 +9,7 @@ import winops.policy.Policy
   * @param host
   *   keeps the groups
   */
-final class CoupledMachines[G](
-    policy: Policy,
-    steps: Steps,
-    host: CoupledMachines.Host[G]) {
+final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachines.Host[G]) {
   private val coupling = new Coupling[G](policy.group.reclaim)
   private var clock = Long.MinValue
   private var finished = false
@@ -57,8 +54,10 @@ final class CoupledMachines[G](
     append(at)
     val comesIn = machine.arrive(at)
     host.drain(group)
-    if (comesIn) coupling.arrived(group, at, machine.held, machine.nextDue)
-    else if (!machine.isAlive) drop(group)
+    if (comesIn || coupling.countsRefusedRows && machine.isAlive) {
+      coupling.arrived(group, at, machine.held, machine.nextDue)
+    }
+    if (!machine.isAlive) drop(group)
     makeRoom(at)
     steps.end()
   }

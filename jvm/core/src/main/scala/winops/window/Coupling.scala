@@ -17,12 +17,16 @@ final class Coupling[G](reclaim: Option[Reclaim]) {
   import Coupling._
 
   private val groups = mutable.LinkedHashMap.empty[G, Entry[G]]
-  private val dues = new java.util.TreeSet[Entry[G]](Comparator
-    .comparingLong[Entry[G]](_.due)
-    .thenComparingLong(_.created))
+  private val dues = new java.util.TreeSet[Entry[G]](
+    Comparator
+      .comparingLong[Entry[G]](_.due)
+      .thenComparingLong(_.created))
   private var rows = 0L
   private var created = 0L
   private var lastSweep = Option.empty[Long]
+
+  /** Whether a group that a row came to is not silent though its window did not admit the row. */
+  val countsRefusedRows: Boolean = reclaim.exists(_.isInstanceOf[Reclaim.SweptAtArrival])
 
   /** How many groups there are. */
   def size: Long = groups.size.toLong
@@ -112,12 +116,7 @@ final class Coupling[G](reclaim: Option[Reclaim]) {
     val count = in.count(in.remaining.toLong)
     (0L until count).foreach { _ =>
       add(
-        Entry(
-          group,
-          in.count(Long.MaxValue),
-          in.number(),
-          in.count(Long.MaxValue),
-          in.number()))
+        Entry(group, in.count(Long.MaxValue), in.number(), in.count(Long.MaxValue), in.number()))
     }
   }
 

@@ -8,11 +8,7 @@ import winops.policy.{Admit, Beat, Beats, Bound, Order, Window}
   * Rows leave before the row that pushes them out comes in, and a trigger by value tells the
   * content without the row that causes it.
   */
-private[window] final class Events(
-    eviction: Eviction,
-    trigger: Trigger,
-    rows: Rows,
-    steps: Steps)
+private[window] final class Events(eviction: Eviction, trigger: Trigger, rows: Rows, steps: Steps)
     extends FrontRetainer(rows, steps) {
 
   /** Whether the window has been full before. */

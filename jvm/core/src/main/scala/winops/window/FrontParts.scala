@@ -13,6 +13,7 @@ private[window] abstract class FrontPart(protected val held: HeldRows) extends P
   override def arrive(row: Long, at: Long, letGo: LetGo): Unit = count += 1
   override def forget(row: Long): Unit = if (row >= head) count -= 1
   override def holds(row: Long): Boolean = row >= head
+  override def startFrom(row: Long): Unit = head = Math.max(head, row)
 
   protected final def oldest: Long = held.from(head)
 

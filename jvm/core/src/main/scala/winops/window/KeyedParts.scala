@@ -69,11 +69,8 @@ private final class BestPart(rows: Long, sortKey: RowKey, index: PagedMap)
 }
 
 /** As [[BestPart]], and a row takes the place of the previous row of its key. */
-private final class RankedPart(
-    newest: NewestOfEachPart,
-    best: BestPart)
-    extends Part {
-  private val replaced = new LetGo
+private final class RankedPart(newest: NewestOfEachPart, best: BestPart) extends Part {
+  private val replaced = new LetGo(byLast = false)
 
   override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
     replaced.clear()

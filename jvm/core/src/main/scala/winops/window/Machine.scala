@@ -119,15 +119,14 @@ final class Machine(
     * False if it may not come in and has been forgotten.
     */
   def arrive(at: Long): Boolean = {
-    val row = rows.end - 1
     steps.begin(at)
-    val comesIn = retainer.arrive(row, at)
+    val comesIn = retainer.arrive(rows.end - 1, at)
     if (comesIn) {
       alive = true
       lastArrival = at
     } else {
       refused += 1
-      rows.remove(row)
+      rows.takeBack()
     }
     steps.end()
     comesIn

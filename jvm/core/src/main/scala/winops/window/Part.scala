@@ -4,8 +4,8 @@ import scala.collection.mutable
 
 import winops.log.{ByteReader, ByteWriter}
 
-/** One window among those that decide over the rows of a group together: it lets go of rows and is
-  * told of those that others let go of.
+/** One window among those that decide over the rows of a group together: it lets go of rows and
+  * is told of those that others let go of.
   */
 private[window] abstract class Part {
 
@@ -23,6 +23,9 @@ private[window] abstract class Part {
 
   /** A row left though this window held it; nothing if it did not. */
   def forget(row: Long): Unit
+
+  /** All rows before `row` are no longer its own, of which each has been forgotten. */
+  def startFrom(row: Long): Unit = ()
 
   /** Rows have left though this window held them. */
   def afterForgetting(): Unit = ()
@@ -42,23 +45,33 @@ private[window] abstract class Part {
   def restore(in: ByteReader): Unit
 }
 
-/** The rows that windows let go of in a step, each once, in the order in which they did. */
-private[window] final class LetGo {
+/** The rows that windows let go of in a step, each once, in the order in which they did.
+  *
+  * @param byLast
+  *   whether a row stands where the last of several windows let it go, rather than the first
+  */
+private[window] final class LetGo(byLast: Boolean) {
   private val rows = mutable.ArrayBuffer.empty[Long]
-  private val seen = mutable.LongMap.empty[Unit]
+  private val places = mutable.LongMap.empty[Int]
 
-  def add(row: Long): Unit =
-    if (!seen.contains(row)) {
+  def add(row: Long): Unit = {
+    val place = places.getOrElse(row, -1)
+    if (place < 0 || byLast) {
+      if (place >= 0) rows(place) = WindowView.NoRow
+      places.update(row, rows.size)
       rows += row
-      seen.update(row, ())
     }
+  }
 
   def size: Int = rows.size
+
+  /** A row, or [[WindowView.NoRow]] where one stands elsewhere now. */
   def apply(index: Int): Long = rows(index)
-  def contains(row: Long): Boolean = seen.contains(row)
+
+  def contains(row: Long): Boolean = places.contains(row)
 
   def clear(): Unit = if (rows.nonEmpty) {
     rows.clear()
-    seen.clear()
+    places.clear()
   }
 }

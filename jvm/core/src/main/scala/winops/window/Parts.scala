@@ -34,13 +34,16 @@ private[window] final class Parts(rows: Rows, pages: Pages, evaluator: Evaluator
   }
 
   private def part(window: Window, inUnion: Boolean): Option[Part] = window match {
-    case Window(admit, Order.Arrival, Bound.Unbounded, _) => admit match {
+    case Window(admit, Order.Arrival, Bound.Unbounded, _) =>
+      admit match {
         case Admit.All => Some(new AllPart(held))
         case Admit.First(count) => Some(new FirstRowsPart(count, held))
-        case Admit.FirstFor(span, origin) => Some(new FirstForPart(span, new Anchor(origin), held))
+        case Admit.FirstFor(span, origin) =>
+          Some(new FirstForPart(span, new Anchor(origin), held))
         case Admit.FirstOfEach(keys) => Some(new FirstOfEachPart(evaluator.key(keys), index))
       }
-    case Window(Admit.All, Order.Arrival, bound, beats) => ofArrival(bound, beats, window, inUnion)
+    case Window(Admit.All, Order.Arrival, bound, beats) =>
+      ofArrival(bound, beats, window, inUnion)
     case Window(Admit.All, Order.Replacing(keys), Bound.Unbounded, _) => Some(newestOf(keys))
     case Window(Admit.All, Order.Sorted(by), Bound.MoreThan(count), _) => Some(best(by, count))
     case Window(Admit.All, Order.Ranked(keys, by), Bound.MoreThan(count), _) =>
@@ -61,7 +64,8 @@ private[window] final class Parts(rows: Rows, pages: Pages, evaluator: Evaluator
       Some(new DeadlinePart(evaluator.timestamp(timestamp), span, index))
     case Bound.Fails(condition) =>
       Some(new ConditionPart(evaluator.condition(condition), held))
-    case Bound.Everything => beats.leave match {
+    case Bound.Everything =>
+      beats.leave match {
         case Beat.Quiet(span) => Some(new QuietPart(span, held))
         case _ => None
       }

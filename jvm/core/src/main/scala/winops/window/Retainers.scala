@@ -17,7 +17,8 @@ private[window] object Retainers {
         Events.of(window, rows, evaluator, steps).getOrElse(refused(policy))
       case (Retention.One(window), order) =>
         simple(window, rows, steps)
-          .orElse(if (order == StepOrder.Net) Lots.of(window, rows, pages, evaluator, steps) else None)
+          .orElse(
+            if (order == StepOrder.Net) Lots.of(window, rows, pages, evaluator, steps) else None)
           .orElse(several(Seq(window), isUnion = false, parts, steps))
           .getOrElse(refused(policy))
       case (Retention.Intersection(windows), StepOrder.InsertsFirst) =>
@@ -73,14 +74,15 @@ private[window] object Retainers {
       parts: Parts,
       steps: Steps): Option[Retainer] = {
     val (batches, filters) = windows.partition(isBatch)
-    if (isUnion) parts.of(windows, inUnion = true).map(new Combination(_, true, parts.held, steps))
+    if (isUnion)
+      parts.of(windows, inUnion = true).map(new Combination(_, true, parts.held, steps))
     else if (batches.isEmpty) {
       parts.of(windows, inUnion = false).map(new Combination(_, false, parts.held, steps))
     } else if (batches.size == 1) {
       for {
         beat <- parts.beat(batches.head)
         others <- parts.of(filters, inUnion = false)
-      } yield new Batching(others, beat, parts.held, steps)
+      } yield new Batching(others, windows.indexWhere(isBatch), beat, parts.held, steps)
     } else None
   }
 

@@ -23,8 +23,10 @@ trait Rows {
   /** Forgets the rows before `until`. */
   def release(until: Long): Unit
 
-  /** Forgets a row that is there; rows without holes forget only their oldest and, before any
-    * other is appended, their newest, whose ordinal is then given again.
-    */
+  /** Forgets a row that is there; rows without holes forget only their oldest. */
   def remove(ordinal: Long): Unit
+
+  /** Forgets the row that was appended last, as if it had never been; its ordinal is given again.
+    */
+  def takeBack(): Unit
 }

@@ -50,6 +50,9 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
     told = true
   }
 
+  /** Tells that nothing happened; the step has no number by that. */
+  private[window] def beat(): Unit = changes.add(ChangeKind.EmptyBeat, 0L, 0L, at, number, sequence)
+
   /** The rows from `from` until `until` are the content, or a part of it; no change has made it.
     */
   private[window] def content(from: Long, until: Long): Unit =

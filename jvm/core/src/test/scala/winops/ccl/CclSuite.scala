@@ -85,8 +85,10 @@ class CclSuite extends AnyFunSuite {
   }
 
   test("CCL-17: KEEP EVERY interval counts from the scope's origin, and says so") {
-    def every(origin: Origin) = policy("KEEP EVERY 100 SECONDS", scope.copy(origin = Some(origin)))
-    def pieced(origin: Origin) = pieces(Bound.Everything, Beat.Period(Span.ofMicros(100 * second), origin)) _
+    def every(origin: Origin) =
+      policy("KEEP EVERY 100 SECONDS", scope.copy(origin = Some(origin)))
+    def pieced(origin: Origin) =
+      pieces(Bound.Everything, Beat.Period(Span.ofMicros(100 * second), origin)) _
     val text = "KEEP EVERY 1 MINUTE 40 SECONDS"
     assert(every(Origin.epoch) == pieced(Origin.epoch)(text))
     assert(every(Origin.At(3000)) == pieced(Origin.At(3000))(s"$text ORIGIN 3000 MILLISECONDS"))

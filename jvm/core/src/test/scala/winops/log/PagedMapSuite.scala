@@ -72,8 +72,8 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("values of any size are kept") {
     val driven = new Driven
-    Seq(0, 10000000, 1, 5000, 4095, 4096, 4097, 300000).zipWithIndex.foreach {
-      case (length, i) => driven.put(ordinal(i), Array.fill(length)(i.toByte))
+    Seq(0, 10000000, 1, 5000, 4095, 4096, 4097, 300000).zipWithIndex.foreach { case (length, i) =>
+      driven.put(ordinal(i), Array.fill(length)(i.toByte))
     }
     driven.restart()
     driven.compareAll()
@@ -123,7 +123,8 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 }
 
 private object PagedMapSuite extends org.scalatest.Assertions {
-  def ordinal(number: Int): Array[Byte] = java.nio.ByteBuffer.allocate(8).putLong(number.toLong).array
+  def ordinal(number: Int): Array[Byte] =
+    java.nio.ByteBuffer.allocate(8).putLong(number.toLong).array
 
   final class CountedSegments extends Segments {
     private val kept = scala.collection.mutable.LongMap.empty[Array[Byte]]
@@ -150,7 +151,8 @@ private object PagedMapSuite extends org.scalatest.Assertions {
     def damage(random: Random): Unit = {
       val number = kept.keys.toVector(random.nextInt(kept.size))
       val bytes = kept(number).clone
-      if (random.nextBoolean()) kept.update(number, Arrays.copyOf(bytes, random.nextInt(bytes.length)))
+      if (random.nextBoolean())
+        kept.update(number, Arrays.copyOf(bytes, random.nextInt(bytes.length)))
       else {
         val place = if (random.nextBoolean()) random.nextInt(bytes.length) else random.nextInt(9)
         bytes(place) = (bytes(place) ^ (1 << random.nextInt(8))).toByte

@@ -19,7 +19,13 @@ class ChangeQueueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       // Repeats make the queue wrap and grow, which a short list of operations would not.
       Seq.fill(repeats * 3)(ops).flatten.foreach {
         case Add(insert, rows, at) =>
-          queue.add(if (insert) ChangeKind.Insert else ChangeKind.Delete, row, row + rows, at, step, sequence)
+          queue.add(
+            if (insert) ChangeKind.Insert else ChangeKind.Delete,
+            row,
+            row + rows,
+            at,
+            step,
+            sequence)
           (0 until rows).foreach(i => model += One(insert, row + i, at, step, sequence + i))
           row += rows
           sequence += rows

@@ -38,7 +38,8 @@ object Keep {
   }
 
   final case class Interval(micros: Long) extends Keep {
-    override protected def pieces: (Bound, Beat) = (Bound.AgeReached(Span.ofMicros(micros)), Beat.WhenDue)
+    override protected def pieces: (Bound, Beat) =
+      (Bound.AgeReached(Span.ofMicros(micros)), Beat.WhenDue)
   }
 
   /** Intervals count from `origin`, in milliseconds, or from the group's first row. */

@@ -143,6 +143,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     override def previous(ordinal: Long): Long = -1
     override def release(until: Long): Unit = ()
     override def remove(ordinal: Long): Unit = ()
+    override def takeBack(): Unit = ()
     override def arrival(ordinal: Long): Long = throw new AssertionError(s"no row $ordinal")
   }
 }

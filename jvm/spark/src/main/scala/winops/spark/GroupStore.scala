@@ -49,7 +49,10 @@ final class TransientGroupStore extends GroupStore {
 
   override def open(key: UnsafeRow): ByteReader = {
     this.key = key.copy()
-    groups.get(key).filter(_.content != null).fold[ByteReader](null)(e => new ByteReader(e.content))
+    groups
+      .get(key)
+      .filter(_.content != null)
+      .fold[ByteReader](null)(e => new ByteReader(e.content))
   }
 
   override val windowSegments: Segments = new OfOpenGroup(_.window)
@@ -63,9 +66,11 @@ final class TransientGroupStore extends GroupStore {
 
   override def remove(): Unit = groups.remove(key)
 
-  private def entry: TransientGroupStore.Entry = groups.getOrElseUpdate(key, new TransientGroupStore.Entry)
+  private def entry: TransientGroupStore.Entry =
+    groups.getOrElseUpdate(key, new TransientGroupStore.Entry)
 
-  private final class OfOpenGroup(select: TransientGroupStore.Entry => Segments) extends Segments {
+  private final class OfOpenGroup(select: TransientGroupStore.Entry => Segments)
+      extends Segments {
     override def get(number: Long): Array[Byte] = select(entry).get(number)
     override def put(number: Long, bytes: Array[Byte]): Unit = select(entry).put(number, bytes)
     override def remove(number: Long): Unit = select(entry).remove(number)

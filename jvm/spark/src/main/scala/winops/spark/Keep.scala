@@ -19,8 +19,8 @@ import org.apache.spark.sql.types._
   * @param end
   *   on a table, the greatest event time of all rows, at which time stops for every group
   * @param changeColumns
-  *   the columns that tell of a change, before those of the row, or all columns of the output where
-  *   rows stand in arrays; none if the output is rows
+  *   the columns that tell of a change, before those of the row, or all columns of the output
+  *   where rows stand in arrays; none if the output is rows
   */
 final case class Keep(
     spec: KeepSpec,

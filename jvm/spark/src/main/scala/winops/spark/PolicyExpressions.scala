@@ -19,7 +19,14 @@ import winops.policy.{Admit, Beat, Bound, Category, Distance, Order, Policy, Row
 final case class PolicyExpressions(
     group: Seq[Expression],
     filter: Option[Expression],
-    ofRows: Seq[PolicyExpression])
+    ofRows: Seq[PolicyExpression]) {
+
+  /** Whether a condition asks when a row arrived. */
+  def askForTime: Boolean = ofRows.exists(_.exists {
+    case WindowFact(Fact.NewestTimestamp | Fact.OldestTimestamp) => true
+    case _ => false
+  })
+}
 
 object PolicyExpressions {
 

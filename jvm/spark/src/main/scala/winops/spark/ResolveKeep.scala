@@ -89,7 +89,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     val reports = spec.policy.retention.windows.exists(_.beats.report != Beat.Never)
     val tellsEvents = spec.policy.stream.order == StepOrder.Events
     spec.output match {
-      case Output.Rows if table.isStreaming => throw WinopsErrors.analysis("WINOPS_ROWS_ON_STREAM")
+      case Output.Rows if table.isStreaming =>
+        throw WinopsErrors.analysis("WINOPS_ROWS_ON_STREAM")
       case Output.Snapshots if !reports =>
         throw WinopsErrors.analysis("WINOPS_NO_REPORT", "policy" -> spec.policy.text)
       case Output.Events if !tellsEvents =>
@@ -262,12 +263,11 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
 
   private def warnOfCosts(spec: KeepSpec, table: LogicalPlan): Unit = {
     if (spec.runsInOneTask && warnedOfOneTask.compareAndSet(false, true)) {
-      logWarning(
-        if (spec.couplesGroups) {
-          s"[${spec.policy.text}] has groups that depend on each other, so it runs in one task."
-        } else {
-          "keep without PER, PARTITION BY or per= has one window for all rows and runs in one task."
-        })
+      logWarning(if (spec.couplesGroups) {
+        s"[${spec.policy.text}] has groups that depend on each other, so it runs in one task."
+      } else {
+        "keep without PER, PARTITION BY or per= has one window for all rows and runs in one task."
+      })
     }
     if (spec.group.nonEmpty && table.isStreaming && spec.idleMillis.isEmpty &&
       warnedOfGrowth.compareAndSet(false, true)) {

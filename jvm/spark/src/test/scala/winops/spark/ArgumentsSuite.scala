@@ -26,11 +26,11 @@ class ArgumentsSuite extends AnyFunSuite {
   }
 
   test("the policy is the second argument, or the one of that name, or no text") {
-    assert(new Arguments(Seq(table, policy)).policy == "KEEP 2 ROWS")
+    assert(new Arguments(Seq(table, policy)).policy._2 == "KEEP 2 ROWS")
     assert(
       new Arguments(
-        Seq(table, NamedArgumentExpression("policy", policy))).policy == "KEEP 2 ROWS")
-    assert(new Arguments(Seq(table)).policy == "")
+        Seq(table, NamedArgumentExpression("policy", policy))).policy._2 == "KEEP 2 ROWS")
+    assert(new Arguments(Seq(table)).policy._2 == "")
     refused("VALUE", "policy")(new Arguments(Seq(table, Literal(2))).policy)
     refused("VALUE", "policy")(new Arguments(Seq(table, Literal(null, NullType))).policy)
   }

@@ -36,6 +36,7 @@ object KeepPlans {
       idleMillis,
       maxRows,
       dropNullTime,
+      None,
       Output.Changes)
 
   def plan(
@@ -47,6 +48,9 @@ object KeepPlans {
     KeepPlan(
       spec.copy(group = keys.map(Keep.sql), order = sorted.map(Keep.sql)),
       keys,
+      keys,
+      Nil,
+      None,
       sorted,
       time,
       Keep.changeColumns(time),

@@ -49,6 +49,7 @@ class ProgressSuite extends KeepStreamTest {
             "rowsHeld" -> 3,
             "rowsOutOfOrder" -> 0,
             "rowsNullTime" -> 1,
+            "rowsRefused" -> 0,
             "groups" -> 2,
             "groupsExpired" -> 0))
         // At watermark 12 one row is late, one has no time, one is behind its group's order, and
@@ -61,6 +62,7 @@ class ProgressSuite extends KeepStreamTest {
             "rowsHeld" -> 3,
             "rowsOutOfOrder" -> 1,
             "rowsNullTime" -> 1,
+            "rowsRefused" -> 0,
             "groups" -> 2,
             "groupsExpired" -> 1))
         assert(
@@ -70,6 +72,7 @@ class ProgressSuite extends KeepStreamTest {
             "rowsHeld" -> 1,
             "rowsOutOfOrder" -> 0,
             "rowsNullTime" -> 0,
+            "rowsRefused" -> 0,
             "groups" -> 1,
             "groupsExpired" -> 1))
         assert(third.numRowsRemoved >= 1)
