@@ -17,6 +17,12 @@ class Window:
         The language: ``esper``, ``apama`` or ``spl``.
     text : str
         The text, which the operator reads inside Spark.
+
+    Examples
+    --------
+    >>> from winops import esper
+    >>> esper("#length(10)")
+    Window(dialect='esper', text='#length(10)')
     """
 
     dialect: str
