@@ -45,7 +45,7 @@ NOTHING: dict[str, Any] = {
 def test_keywords_are_written_as_policies(
     keywords: dict[str, Any], text: str, params: dict[str, Any]
 ) -> None:
-    assert policy_of(**{**NOTHING, **keywords}) == (text, params)
+    assert policy_of(**{**NOTHING, **keywords}) == (text, params, "ccl")
 
 
 def test_an_interval_is_exact_to_the_microsecond() -> None:

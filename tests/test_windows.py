@@ -210,14 +210,11 @@ def test_what_is_refused(
 
 
 def test_sql_takes_the_same_texts(spark: SparkSession) -> None:
-    query = "SELECT * FROM keep(TABLE(SELECT id FROM range(5)) ORDER BY (id), {} => :text)"
-    query = query.replace("ORDER BY", "WITH SINGLE PARTITION ORDER BY")
-    for name, text in (
-        ("esper", "#length(2)"),
-        ("apama", "retain 2"),
-        ("spl", "sliding, count(2)"),
-    ):
-        rows = spark.sql(query.format(name) + " WHERE _change_type = 'delete'", {"text": text})
+    table = "TABLE(SELECT id FROM range(5)) WITH SINGLE PARTITION ORDER BY (id)"
+    texts = {"esper": "#length(2)", "apama": "retain 2", "spl": "sliding, count(2)"}
+    for name, text in texts.items():
+        query = f"SELECT * FROM keep({table}, {name} => :text) WHERE _change_type = 'delete'"
+        rows = spark.sql(query, {"text": text})
         assert sorted(row.id for row in rows.collect()) == [0, 1, 2]
     with pytest.raises(AnalysisException, match="WINOPS_ARGUMENT"):
-        spark.sql("SELECT * FROM keep(TABLE(range(5)), 'KEEP ALL', esper => '#length(2)')")
+        spark.sql(f"SELECT * FROM keep({table}, 'KEEP ALL', esper => '#length(2)')")
