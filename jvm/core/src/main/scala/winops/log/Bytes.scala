@@ -10,7 +10,8 @@ private[winops] object Bytes {
   private val longs: VarHandle =
     MethodHandles.byteArrayViewVarHandle(classOf[Array[Long]], ByteOrder.LITTLE_ENDIAN)
 
-  private val MaxArray = Int.MaxValue - 16
+  /** The longest array. */
+  val MaxArray: Int = Int.MaxValue - 16
 
   /** How long an array to take for so many bytes, with room for more. */
   def roomFor(bytes: Long): Int = {
@@ -35,6 +36,17 @@ final class ByteWriter {
   private var length = 0
 
   def clear(): Unit = length = 0
+
+  /** Makes room for `count` bytes more and returns the array to write them to, from [[end]] on.
+    */
+  private[log] def roomFor(count: Int): Array[Byte] = {
+    ensure(count)
+    bytes
+  }
+
+  /** Where the next byte goes. */
+  private[log] def end: Int = length
+  private[log] def end_=(at: Int): Unit = length = at
 
   def toArray: Array[Byte] = java.util.Arrays.copyOf(bytes, length)
 
@@ -80,7 +92,13 @@ final class ByteWriter {
 final class ByteReader(val bytes: Array[Byte]) {
   private var next = 0
 
+  /** Where the next byte is. */
   def position: Int = next
+  private[log] def position_=(at: Int): Unit = next = at
+
+  /** Where the bytes end. */
+  private[log] def end: Int = bytes.length
+
   def remaining: Int = bytes.length - next
 
   def byte(): Int = {

@@ -13,10 +13,12 @@ import java.util.Arrays
   * the like go there and tell whether there is one; a change of the map leaves it. Arrays that
   * are given and taken are not copied.
   */
-final class PagedMap(pages: Pages) {
+final class PagedMap private[log] (pages: Pages) {
   import PagedMap._
 
+  // Null until it is needed: the root is read then, as all pages are.
   private var root = new Page(Page.Inline, isLeaf = true)
+  private var rootNumber = Page.Inline
   private var entries = 0L
 
   private val path = new Array[Page](MaxDepth)
@@ -88,28 +90,30 @@ final class PagedMap(pages: Pages) {
     places(depth) >= 0 || backward()
   }
 
-  /** Starts with an empty map. */
-  def clear(): Unit = {
+  /** Empties the map and frees its pages. */
+  def clear(): Unit = if (entries > 0) {
+    free(top, 0)
+    startAfresh()
+  }
+
+  /** Starts as the map of a group that has no pages. */
+  private[log] def startAfresh(): Unit = if (entries > 0) {
     root = new Page(Page.Inline, isLeaf = true)
     entries = 0L
     depth = 0
     Arrays.fill(path.asInstanceOf[Array[AnyRef]], null)
   }
 
-  /** Empties the map and frees its pages. */
-  def discard(): Unit = {
-    free(root, 0)
-    clear()
-  }
-
+  /** [[Pages.save]] goes before. */
   def save(out: ByteWriter): Unit = {
+    val number = if (root == null) rootNumber else root.number
     out.number(entries)
-    out.number(root.number)
-    if (root.number == Page.Inline) root.write(out)
+    out.number(number)
+    if (number == Page.Inline) root.write(out)
   }
 
+  /** [[Pages.restore]] goes before. */
   def restore(in: ByteReader): Unit = {
-    clear()
     entries = in.count(Long.MaxValue)
     val number = in.count(Long.MaxValue)
     if (number == Page.Inline) {
@@ -118,13 +122,11 @@ final class PagedMap(pages: Pages) {
         throw new CorruptStateException(s"a map of $entries entries has ${root.count}")
       }
     } else {
-      // The root is read when it is needed, as all pages are.
+      if (entries == 0) throw new CorruptStateException(s"an empty map has page $number")
       root = null
       rootNumber = number
     }
   }
-
-  private var rootNumber = Page.Inline
 
   private def top: Page = {
     if (root == null) root = pages.page(rootNumber)
@@ -207,7 +209,7 @@ final class PagedMap(pages: Pages) {
     val parent = path(level - 1)
     val place = places(level - 1)
     if (page.count == 0) {
-      drop(parent, place)
+      parent.remove(place)
       pages.free(page)
     } else if (place + 1 < parent.count && page.fitsWith(pages.page(parent.child(place + 1)))) {
       merge(parent, place, page, pages.page(parent.child(place + 1)))
@@ -231,8 +233,6 @@ final class PagedMap(pages: Pages) {
     pages.free(right)
   }
 
-  private def drop(parent: Page, place: Int): Unit = parent.remove(place)
-
   /** A root with one page below it is not needed, one with none is a leaf again. */
   private def lower(): Unit = {
     while (!root.isLeaf && root.count == 1) {
@@ -252,16 +252,15 @@ final class PagedMap(pages: Pages) {
   }
 
   private def free(page: Page, level: Int): Unit = {
-    val there = if (page == null) top else page
     if (level == MaxDepth) throw new CorruptStateException("a map is too deep")
-    if (!there.isLeaf) {
+    if (!page.isLeaf) {
       var i = 0
-      while (i < there.count) {
-        free(pages.page(there.child(i)), level + 1)
+      while (i < page.count) {
+        free(pages.page(page.child(i)), level + 1)
         i += 1
       }
     }
-    if (there.number != Page.Inline) pages.free(there)
+    if (page.number != Page.Inline) pages.free(page)
   }
 }
 

@@ -7,14 +7,23 @@ import scala.collection.mutable
   * An instance is reused from group to group: [[restore]] or [[clear]] starts the next one.
   */
 final class Pages(segments: Segments) {
+  private val maps = mutable.ArrayBuffer.empty[PagedMap]
   private val loaded = mutable.LongMap.empty[Page]
   private val freed = mutable.ArrayBuffer.empty[Long]
   private var stored = 0L
   private var last = 0L
   private val writer = new ByteWriter
 
+  /** A map of the group's own, and of each group after it. */
+  def newMap(): PagedMap = {
+    val map = new PagedMap(this)
+    maps += map
+    map
+  }
+
   /** Starts with a group that has no pages. */
   def clear(): Unit = {
+    maps.foreach(_.startAfresh())
     loaded.clear()
     freed.clear()
     last = 0L
@@ -25,18 +34,14 @@ final class Pages(segments: Segments) {
     * beside it, in any order.
     */
   def save(out: ByteWriter): Unit = {
-    freed.foreach(segments.remove)
-    freed.clear()
-    loaded.foreachValue { page =>
-      if (page.isDirty) {
-        writer.clear()
-        page.write(writer)
-        segments.put(page.number, writer.toArray)
-        page.isDirty = false
-      }
-    }
-    stored = last
+    store()
     out.number(last)
+  }
+
+  /** Forgets the group: its maps are empty, and nothing of them is stored any more. */
+  def discard(): Unit = {
+    maps.foreach(_.clear())
+    store()
   }
 
   def restore(in: ByteReader): Unit = {
@@ -61,6 +66,20 @@ final class Pages(segments: Segments) {
     loaded.remove(page.number)
     // What was never stored need not be removed.
     if (page.number <= stored) freed += page.number
+  }
+
+  private def store(): Unit = {
+    freed.foreach(segments.remove)
+    freed.clear()
+    loaded.foreachValue { page =>
+      if (page.isDirty) {
+        writer.clear()
+        page.write(writer)
+        segments.put(page.number, writer.toArray)
+        page.isDirty = false
+      }
+    }
+    stored = last
   }
 
   private def load(number: Long): Page = {

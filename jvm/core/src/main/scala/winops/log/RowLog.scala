@@ -18,72 +18,63 @@ package winops.log
 final class RowLog(segments: Segments, withArrival: Boolean) extends RowStore {
   import RowLog._
 
-  private val entryHeader = if (withArrival) 12 else 4
-
-  private var open = new Array[Byte](1 << 12)
-  private var openEnd = 0
-  private var offsets = new Array[Int](64)
+  private val open = new RowBuffer(withArrival)
   private var openFirst = 0L
-  private var endOrdinal = 0L
   private var firstOrdinal = 0L
 
-  private var loaded: Array[Byte] = _
+  private val loaded = new RowBuffer(withArrival)
   private var loadedNumber = NoSegment
-  private var loadedFirst = 0
-  private val loadedOffsets = new Array[Int](SegmentRows)
+  private val writer = new ByteWriter
 
-  private var bytesFound: Array[Byte] = _
-  private var positionFound = 0
+  private var found = open
+  private var foundRow = 0
 
   override def first: Long = firstOrdinal
-  override def end: Long = endOrdinal
+  override def end: Long = openFirst + open.count
   override def next(ordinal: Long): Long = ordinal + 1
   override def previous(ordinal: Long): Long = if (ordinal > firstOrdinal) ordinal - 1 else -1L
-  override def size: Long = endOrdinal - firstOrdinal
+  override def size: Long = end - firstOrdinal
 
   override def clear(): Unit = restart(0L)
 
   override def append(arrival: Long, length: Int): Int = {
-    if (endOrdinal - openFirst >= MaxOpenRows) makeRoomForRows()
-    if (openEnd.toLong + entryHeader + length > open.length) makeRoomForBytes(length)
-    // Making room may have dropped released rows, and with them moved the others.
-    val index = (endOrdinal - openFirst).toInt
-    if (index == offsets.length) offsets = java.util.Arrays.copyOf(offsets, index * 2)
-    offsets(index) = openEnd
-    Bytes.putInt(open, openEnd, length)
-    if (withArrival) Bytes.putLong(open, openEnd + 4, arrival)
-    val position = openEnd + entryHeader
-    openEnd = position + length
-    endOrdinal += 1
-    position
+    if (open.count >= MaxOpenRows) {
+      dropReleased()
+      while (open.count > MaxOpenRows / 2) sealOldest()
+    }
+    if (!open.hasRoomFor(length)) {
+      dropReleased()
+      open.reserve(length)
+    }
+    open.append(arrival, length)
   }
 
-  override def target: Array[Byte] = open
+  override def target: Array[Byte] = open.bytes
 
   override def arrival(ordinal: Long): Long =
     if (withArrival) {
       find(ordinal)
-      Bytes.getLong(bytesFound, positionFound + 4)
+      found.arrival(foundRow)
     } else 0L
 
   override def find(ordinal: Long): Unit =
     if (ordinal >= openFirst) {
-      bytesFound = open
-      positionFound = offsets((ordinal - openFirst).toInt)
+      found = open
+      foundRow = (ordinal - openFirst).toInt
     } else {
       val number = ordinal / SegmentRows
       if (number != loadedNumber) load(number)
-      val index = (ordinal % SegmentRows).toInt
-      if (index < loadedFirst) {
+      found = loaded
+      // A segment lacks the rows that were released before it was sealed, always at its front.
+      foundRow = (ordinal % SegmentRows).toInt - (SegmentRows - loaded.count)
+      if (foundRow < 0) {
         throw new CorruptStateException(s"segment $number does not have row $ordinal")
       }
-      bytesFound = loaded
-      positionFound = loadedOffsets(index)
     }
 
-  override def rowBytes: Array[Byte] = bytesFound
-  override def rowPosition: Int = positionFound + entryHeader
-  override def rowLength: Int = Bytes.getInt(bytesFound, positionFound)
+  override def rowBytes: Array[Byte] = found.bytes
+  override def rowPosition: Int = found.position(foundRow)
+  override def rowLength: Int = found.length(foundRow)
 
   override def release(until: Long): Unit = {
     if (firstOrdinal < openFirst) {
@@ -103,13 +94,10 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends RowStore {
     release(ordinal + 1)
   }
 
-  override def takeBack(): Unit = {
-    endOrdinal -= 1
-    openEnd = offsets((endOrdinal - openFirst).toInt)
-  }
+  override def takeBack(): Unit = open.dropLast()
 
   override def discard(): Unit = {
-    release(endOrdinal)
+    release(end)
     restart(0L)
   }
 
@@ -117,129 +105,67 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends RowStore {
     */
   override def save(out: ByteWriter): Unit = {
     dropReleased()
-    while (endOrdinal - openFirst > MaxInlineRows) sealOldest()
+    while (open.count > MaxInlineRows) sealOldest()
     out.number(firstOrdinal)
     out.number(openFirst)
-    out.number(endOrdinal)
-    val from = if (openFirst == endOrdinal) openEnd else offsets(0)
-    out.number((openEnd - from).toLong)
-    out.raw(open, from, openEnd - from)
+    out.number(open.count.toLong)
+    open.write(out, open.count)
   }
 
   override def restore(in: ByteReader): Unit = {
     val first = in.count(Long.MaxValue)
     val openFrom = in.count(Long.MaxValue)
-    val end = in.count(Long.MaxValue)
-    val length = in.length()
+    val count = in.count(in.remaining.toLong)
     val sealedEndsInside = first < openFrom && openFrom % SegmentRows != 0
-    if (first > end || openFrom > end || end - openFrom > length || sealedEndsInside) {
-      throw new CorruptStateException(s"row log from $first, open from $openFrom, to $end")
+    if (first > openFrom + count || sealedEndsInside) {
+      throw new CorruptStateException(s"row log from $first, open from $openFrom, $count rows")
     }
     restart(first)
     openFirst = openFrom
-    endOrdinal = end
-    if (open.length < length) open = new Array[Byte](Bytes.roomFor(length.toLong))
-    System.arraycopy(in.bytes, in.position, open, 0, length)
-    in.skip(length)
-    openEnd = length
-    val count = (end - openFrom).toInt
-    if (offsets.length < count) offsets = new Array[Int](Integer.highestOneBit(count) * 2)
-    scan(open, 0, length, offsets, 0, count)
+    open.read(in, count.toInt)
   }
 
   private def restart(first: Long): Unit = {
-    openEnd = 0
+    open.clear()
     firstOrdinal = first
     openFirst = first
-    endOrdinal = first
     unload()
   }
 
-  private def unload(): Unit = {
-    loaded = null
-    loadedNumber = NoSegment
-  }
-
-  private def makeRoomForRows(): Unit = {
-    dropReleased()
-    while (endOrdinal - openFirst > MaxOpenRows / 2) sealOldest()
-  }
-
-  private def makeRoomForBytes(length: Int): Unit = {
-    dropReleased()
-    val needed = openEnd.toLong + entryHeader + length
-    if (needed > open.length / 2) open = java.util.Arrays.copyOf(open, Bytes.roomFor(needed))
-  }
+  private def unload(): Unit = loadedNumber = NoSegment
 
   /** Moves the rows that are still needed to the start of the open buffer. */
   private def dropReleased(): Unit =
     if (firstOrdinal > openFirst) dropOpen((firstOrdinal - openFirst).toInt)
 
   private def dropOpen(rows: Int): Unit = {
-    val count = (endOrdinal - openFirst).toInt
-    val from = if (rows == count) openEnd else offsets(rows)
-    System.arraycopy(open, from, open, 0, openEnd - from)
-    openEnd -= from
+    open.dropFirst(rows)
     openFirst += rows
-    var i = rows
-    while (i < count) {
-      offsets(i - rows) = offsets(i) - from
-      i += 1
-    }
   }
 
   /** Seals the open rows up to the next boundary between segments. */
   private def sealOldest(): Unit = {
     val number = openFirst / SegmentRows
     val rows = ((number + 1) * SegmentRows - openFirst).toInt
-    val start = offsets(0)
-    val length = offsets(rows) - start
-    val bytes = new Array[Byte](SegmentHeader + length)
-    bytes(0) = SegmentVersion
-    Bytes.putInt(bytes, 1, rows)
-    System.arraycopy(open, start, bytes, SegmentHeader, length)
-    segments.put(number, bytes)
+    writer.clear()
+    writer.byte(SegmentVersion)
+    writer.number(rows.toLong)
+    open.write(writer, rows)
+    segments.put(number, writer.toArray)
     dropOpen(rows)
   }
 
   private def load(number: Long): Unit = {
+    unload()
     val bytes = segments.get(number)
-    if (bytes == null || bytes.length < SegmentHeader || bytes(0) != SegmentVersion) {
+    if (bytes == null || bytes.length == 0 || bytes(0) != SegmentVersion) {
       throw new CorruptStateException(s"segment $number is missing or of another version")
     }
-    val rows = Bytes.getInt(bytes, 1)
-    if (rows < 1 || rows > SegmentRows) {
-      throw new CorruptStateException(s"segment $number says that it has $rows rows")
-    }
-    // A segment lacks the rows that were released before it was sealed, always at its front.
-    unload()
-    loadedFirst = SegmentRows - rows
-    scan(bytes, SegmentHeader, bytes.length, loadedOffsets, loadedFirst, rows)
-    loaded = bytes
+    val in = new ByteReader(bytes)
+    in.skip(1)
+    loaded.read(in, in.count(SegmentRows.toLong).toInt)
+    in.finish()
     loadedNumber = number
-  }
-
-  private def scan(
-      bytes: Array[Byte],
-      from: Int,
-      until: Int,
-      into: Array[Int],
-      at: Int,
-      count: Int): Unit = {
-    var position = from
-    var i = 0
-    while (i < count) {
-      into(at + i) = position
-      val length = if (until - position < entryHeader) -1 else Bytes.getInt(bytes, position)
-      if (length < 0 || length > until - position - entryHeader) {
-        throw new CorruptStateException(s"stored row ${i + 1} of $count is cut off")
-      }
-      position += entryHeader + length
-      i += 1
-    }
-    if (position != until) {
-      throw new CorruptStateException(s"${until - position} stored bytes follow the last row")
-    }
   }
 }
 
@@ -252,7 +178,6 @@ object RowLog {
   val MaxInlineRows = 256
 
   private val MaxOpenRows = 1024
-  private val SegmentVersion: Byte = 1
-  private val SegmentHeader = 5
+  private val SegmentVersion = 2
   private val NoSegment = -1L
 }

@@ -8,7 +8,7 @@ package winops.log
   */
 final class RowTree(pages: Pages, withArrival: Boolean) extends RowStore {
   private val header = if (withArrival) java.lang.Long.BYTES else 0
-  private val rows = new PagedMap(pages)
+  private val rows = pages.newMap()
   private val probe = new Array[Byte](java.lang.Long.BYTES)
 
   private var endOrdinal = 0L
@@ -87,10 +87,7 @@ final class RowTree(pages: Pages, withArrival: Boolean) extends RowStore {
     startAt(0L)
   }
 
-  override def discard(): Unit = {
-    rows.discard()
-    startAt(0L)
-  }
+  override def discard(): Unit = clear()
 
   override def save(out: ByteWriter): Unit = {
     out.number(endOrdinal)

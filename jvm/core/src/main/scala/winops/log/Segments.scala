@@ -26,4 +26,7 @@ final class HeapSegments extends Segments {
   override def put(number: Long, bytes: Array[Byte]): Unit = kept.update(number, bytes)
   override def remove(number: Long): Unit = kept.remove(number)
   def clear(): Unit = kept.clear()
+
+  /** How many segments there are. */
+  def size: Int = kept.size
 }

@@ -102,7 +102,7 @@ private[window] object Lots {
         shadows <- order match {
           case Order.Arrival => Some(null)
           case Order.Shadowing(keys) =>
-            Some(new Shadows(evaluator.key(keys), new PagedMap(pages)))
+            Some(new Shadows(evaluator.key(keys), pages.newMap()))
           case _ => None
         }
       } yield new Lots(front, beat, shadows, rows, steps)

@@ -79,5 +79,5 @@ private[window] final class Parts(rows: Rows, pages: Pages, evaluator: Evaluator
   private def best(by: Seq[SortKey], count: Long): BestPart =
     new BestPart(count, evaluator.sortKey(by), index)
 
-  private def index: PagedMap = new PagedMap(pages)
+  private def index: PagedMap = pages.newMap()
 }

@@ -80,12 +80,34 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     driven.removeAll()
   }
 
-  test("a map that is discarded leaves nothing behind") {
+  test("a map of pages is stored again though it was not looked at") {
+    val driven = new Driven
+    (0 until 5000).foreach(i => driven.put(ordinal(i), Array.emptyByteArray))
+    driven.restart()
+    driven.restart()
+    driven.compareAll()
+  }
+
+  test("a group that is forgotten leaves no page behind, and the next begins empty") {
     val driven = new Driven
     (0 until 5000).foreach(i => driven.put(ordinal(i), Array.emptyByteArray))
     driven.restart()
     driven.discard()
     assert(driven.segments.count == 0)
+    (0 until 500).foreach(i => driven.put(ordinal(i), Array.emptyByteArray))
+    driven.restart()
+    driven.compareAll()
+  }
+
+  test("a map that is emptied frees its pages, and may be filled again") {
+    val driven = new Driven
+    (0 until 5000).foreach(i => driven.put(ordinal(i), Array.emptyByteArray))
+    driven.restart()
+    driven.clear()
+    (0 until 10).foreach(i => driven.put(ordinal(i), Array.emptyByteArray))
+    driven.restart()
+    assert(driven.segments.count == 0)
+    driven.compareAll()
   }
 
   test("pages that were changed or cut off are refused, or read as something else in time") {
@@ -168,7 +190,7 @@ private object PagedMapSuite extends org.scalatest.Assertions {
       override def compare(a: Array[Byte], b: Array[Byte]): Int = Arrays.compareUnsigned(a, b)
     })
     private var pages = new Pages(segments)
-    var map = new PagedMap(pages)
+    var map: PagedMap = pages.newMap()
 
     def put(key: Array[Byte], value: Array[Byte]): Unit = {
       map.put(key, value)
@@ -178,9 +200,16 @@ private object PagedMapSuite extends org.scalatest.Assertions {
 
     def remove(key: Array[Byte]): Unit = assert(map.remove(key) == (model.remove(key) != null))
 
+    def clear(): Unit = {
+      map.clear()
+      model.clear()
+    }
+
+    /** Forgets the group and takes up one that has no pages. */
     def discard(): Unit = {
-      map.discard()
-      pages.save(new ByteWriter)
+      pages.discard()
+      pages.clear()
+      model.clear()
     }
 
     /** Stores the map and takes it up in other objects. */
@@ -190,7 +219,7 @@ private object PagedMapSuite extends org.scalatest.Assertions {
       map.save(out)
       val in = new ByteReader(out.toArray)
       pages = new Pages(segments)
-      map = new PagedMap(pages)
+      map = pages.newMap()
       pages.restore(in)
       map.restore(in)
       in.finish()

@@ -73,8 +73,7 @@ class RowLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       _ :+ 0.toByte,
       bytes => bytes.updated(0, (bytes(0) + 1).toByte),
       bytes => bytes.updated(1, (bytes(1) - 1).toByte),
-      bytes => bytes.updated(4, -1.toByte),
-      bytes => bytes.updated(8, 127.toByte))
+      bytes => bytes.updated(2, (bytes(2) + 1).toByte))
     damages.foreach { damage =>
       val log = new Checked(withArrival = true, seed = 3)
       (0 until 2000).foreach(_ => log.appendOne(9))

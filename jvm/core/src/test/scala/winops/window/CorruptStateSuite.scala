@@ -68,7 +68,7 @@ class CorruptStateSuite extends AnyFunSuite {
       places.foreach { place =>
         (0 until 8).foreach { bit =>
           try {
-            group.restore(changed(bytes, place, bit))
+            group.restart(changed(bytes, place, bit))
             val _ = group.content
           } catch {
             case _: CorruptStateException =>

@@ -76,6 +76,7 @@ final class DrivenGroup(keep: Keep, idle: Option[Long]) {
   def dropForgotten(): Unit = {
     val clock = machine.now
     log.discard()
+    pages.discard()
     pages.clear()
     machine.clear()
     machine.advance(clock)

@@ -72,8 +72,7 @@ final class CoupledTask(
 
     override def drop(group: UnsafeRow): Unit = {
       val _ = open(group)
-      state.discard()
-      store.remove()
+      state.forget()
       opened = null
     }
   }
@@ -143,7 +142,7 @@ final class CoupledTask(
 
   private def putAway(): Unit = if (opened != null) {
     state.machine.settle()
-    if (state.isEmpty) store.remove() else store.save(state.save)
+    if (state.isEmpty) state.forget() else store.save(state.save)
     opened = null
   }
 

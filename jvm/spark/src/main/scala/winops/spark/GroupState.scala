@@ -64,10 +64,12 @@ final class GroupState(
     enteredDue = Machine.Never
   }
 
-  /** Forgets all rows of the window. */
-  def discard(): Unit = {
+  /** Forgets the open group, of which nothing is left in the store. */
+  def forget(): Unit = {
     window.discard()
     machine.clear()
+    pages.discard()
+    store.remove()
   }
 
   def save(out: ByteWriter): Unit = {

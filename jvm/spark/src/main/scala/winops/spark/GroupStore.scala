@@ -64,7 +64,17 @@ final class TransientGroupStore extends GroupStore {
     entry.content = out.toArray
   }
 
-  override def remove(): Unit = groups.remove(key)
+  override def remove(): Unit = groups.get(key).foreach { entry =>
+    entry.content = null
+    if (entry.values == 0) groups.remove(key)
+  }
+
+  /** The groups that have been put away. */
+  def all: Seq[UnsafeRow] =
+    groups.collect { case (key, entry) if entry.content != null => key }.toSeq
+
+  /** How many values are kept for all groups. */
+  def values: Int = groups.valuesIterator.map(_.values).sum
 
   private def entry: TransientGroupStore.Entry =
     groups.getOrElseUpdate(key, new TransientGroupStore.Entry)
@@ -82,6 +92,8 @@ private object TransientGroupStore {
     var content: Array[Byte] = _
     val window = new HeapSegments
     val waiting = new HeapSegments
+
+    def values: Int = (if (content == null) 0 else 1) + window.size + waiting.size
   }
 }
 

@@ -146,12 +146,11 @@ final class KeepTask(
       agenda.enter(due, key)
       state.enteredDue = due
     }
-    if (state.isEmpty) store.remove()
-    else store.save(state.save)
     val isRemembered = !state.isEmpty
     agenda.count(
       (if (isRemembered) 1L else 0L) - (if (wasRemembered) 1L else 0L),
       state.held - sizeBefore)
+    if (isRemembered) store.save(state.save) else state.forget()
     stage = Between
   }
 

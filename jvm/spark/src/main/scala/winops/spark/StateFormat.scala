@@ -4,7 +4,7 @@ import winops.log.{ByteReader, CorruptStateException}
 
 /** The form in which state is stored. */
 object StateFormat {
-  val Version = 1
+  val Version = 2
 
   def checkVersion(in: ByteReader): Unit = {
     val version = in.byte()

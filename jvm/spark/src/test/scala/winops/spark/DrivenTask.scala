@@ -16,7 +16,11 @@ final case class Changed(kind: String, at: Option[Long], step: Long, sequence: L
   * everything but what is in `store` is new in each batch.
   */
 final class DrivenTask(val plan: KeepPlan) {
-  val store = new HeapGroupStore
+  val store = new TransientGroupStore
+
+  /** What belongs to the partition and to no group. */
+  val partitionSegments = new MapSegments
+
   private val identity = StateIdentity.of(plan)
   private val counters = DrivenTask.counters
   private var due = Long.MaxValue
@@ -38,7 +42,7 @@ final class DrivenTask(val plan: KeepPlan) {
 
   private def run(rows: Seq[Arrived], clock: BatchClock): Seq[Changed] = {
     val partition = new PartitionState(
-      store.partition,
+      partitionSegments,
       identity,
       plan.keys.size,
       clock.now,

@@ -50,8 +50,8 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         new DrivenTask(plan(spec("KEEP 2000 ROWS", application, idleMillis = Some(500L)), Seq(n)))
       val random = new Random(5)
       feed(driven, random, randomRows(random, 3000), 1000000L)
-      assert(driven.store.all.isEmpty)
-      assert(driven.store.partition.numbers == Set(0L))
+      assert(driven.store.values == 0)
+      assert(driven.partitionSegments.numbers == Set(0L))
       assert(driven.rowsHeld == 0)
       assert(driven.earliestDue == Long.MaxValue)
     }
