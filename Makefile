@@ -22,7 +22,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test demo bench clean
+.PHONY: help setup jar wheel fmt lint lint-python test demo docs bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -55,6 +55,9 @@ test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on
 
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py
+
+docs: ## docs/windows.md, from what the code says of its windows
+	./sbt "spark/Test/runMain winops.spark.WindowsPage $(CURDIR)/docs/windows.md"
 
 bench: $(VENV) $(JARS) ## ratios to reading, shuffling and sorting the same rows
 	$(PY) benchmarks/run.py

@@ -1,7 +1,7 @@
 package winops.apama
 
-import winops.dialect.{Limits, Names}
-import winops.policy.{Category, Dialect, Origin, Policy, PolicyError, Scope}
+import winops.dialect.{Dialect, NamedWindow, Names, Problem}
+import winops.policy.{Category, Origin, Policy, Scope}
 
 /** Apama, the windows of its stream queries.
   *
@@ -19,17 +19,23 @@ import winops.policy.{Category, Dialect, Origin, Policy, PolicyError, Scope}
   */
 object Apama extends Dialect {
   override val name: String = "apama"
+  override val product: String = "Apama"
 
-  override def parse(text: String, scope: Scope): Either[PolicyError, Policy] = {
-    val query = Limits.read(text).flatMap(new QueryParser(_, scope).parse)
-    query
-      .map(_.policy(scope.origin.getOrElse(Origin.epoch)))
-      .left
-      .map(problem => problem.in(text, example(problem.category, scope)))
-  }
+  override val windows: Seq[NamedWindow] = Seq(
+    NamedWindow("within", "partition by symbol within 10.0"),
+    NamedWindow("within … every", "partition by symbol within 10.0 every 1.0"),
+    NamedWindow("retain", "partition by symbol retain 100"),
+    NamedWindow("retain … every", "partition by symbol retain 100 every 10"),
+    NamedWindow("within … retain", "partition by symbol within 10.0 retain 100"),
+    NamedWindow("within … every … retain", "within 10.0 every 1.0 retain 100"),
+    NamedWindow("with unique", "within 10.0 with unique symbol"),
+    NamedWindow("retain all", "retain all"),
+    NamedWindow("rstream", "from t in trades retain 100 select rstream t"))
 
-  /** A query that is valid in the scope and shows what the mistake was about. */
-  private def example(category: Category, scope: Scope): String = {
+  override protected def read(text: String, scope: Scope): Either[Problem, Policy] =
+    new QueryParser(text, scope).parse.map(_.policy(scope.origin.getOrElse(Origin.epoch)))
+
+  override protected def example(category: Category, scope: Scope): String = {
     val partition = scope.columns.headOption.map { column =>
       s"partition by ${Names.quoted(column, QueryParser.Keywords)} "
     }

@@ -1,7 +1,7 @@
 package winops.ccl
 
-import winops.dialect.{Limits, Names}
-import winops.policy.{Category, Dialect, Origin, Policy, PolicyError, Scope}
+import winops.dialect.{Dialect, NamedWindow, Names, Problem}
+import winops.policy.{Category, Origin, Policy, Scope}
 
 /** CCL, the KEEP clause of SAP's and Sybase's event processors.
   *
@@ -18,17 +18,20 @@ import winops.policy.{Category, Dialect, Origin, Policy, PolicyError, Scope}
   */
 object Ccl extends Dialect {
   override val name: String = "ccl"
+  override val product: String = "SAP and Sybase ESP (CCL)"
 
-  override def parse(text: String, scope: Scope): Either[PolicyError, Policy] = {
-    val keep = Limits.read(text).flatMap(new KeepParser(_, scope).parse)
-    keep
-      .map(_.policy(scope.origin.getOrElse(Origin.epoch)))
-      .left
-      .map(problem => problem.in(text, example(problem.category, scope)))
-  }
+  override val windows: Seq[NamedWindow] = Seq(
+    NamedWindow("KEEP ALL", "KEEP ALL"),
+    NamedWindow("KEEP n ROWS", "KEEP 100 ROWS PER (symbol)"),
+    NamedWindow("SLACK", "KEEP 100 ROWS SLACK 10 PER (symbol)"),
+    NamedWindow("KEEP EVERY n ROWS", "KEEP EVERY 100 ROWS PER (symbol)"),
+    NamedWindow("KEEP interval", "KEEP 1 MINUTE 30 SECONDS PER (symbol)"),
+    NamedWindow("KEEP EVERY interval", "KEEP EVERY 1 HOUR PER (symbol)"))
 
-  /** A clause that is valid in the scope and shows what the mistake was about. */
-  private def example(category: Category, scope: Scope): String = {
+  override protected def read(text: String, scope: Scope): Either[Problem, Policy] =
+    new KeepParser(text, scope).parse.map(_.policy(scope.origin.getOrElse(Origin.epoch)))
+
+  override protected def example(category: Category, scope: Scope): String = {
     val per = scope.columns.headOption.map(column => s" PER (${Names.quoted(column)})")
     category match {
       case Category.Unit | Category.DuplicateUnit | Category.SlackWithTime =>

@@ -1,7 +1,7 @@
 package winops.esper
 
-import winops.dialect.Limits
-import winops.policy.{Category, Dialect, Policy, PolicyError, Scope}
+import winops.dialect.{Dialect, NamedWindow, Problem}
+import winops.policy.{Category, Policy, Scope}
 
 /** Esper's data windows.
   *
@@ -18,18 +18,39 @@ import winops.policy.{Category, Dialect, Policy, PolicyError, Scope}
   */
 object Esper extends Dialect {
   override val name: String = "esper"
+  override val product: String = "Esper"
 
-  override def parse(text: String, scope: Scope): Either[PolicyError, Policy] = {
-    val policy = for {
-      text <- Limits.read(text)
-      statement <- new StatementParser(text, scope).parse
-      policy <- Chain.policy(statement, scope)
-    } yield policy
-    policy.left.map(problem => problem.in(text, example(problem.category, scope)))
-  }
+  override val windows: Seq[NamedWindow] = Seq(
+    NamedWindow("length", "#length(100)"),
+    NamedWindow("lastevent", "#lastevent"),
+    NamedWindow("keepall", "#keepall"),
+    NamedWindow("time", "#time(10 min)"),
+    NamedWindow("time_accum", "#time_accum(10 sec)"),
+    NamedWindow("ext_timed", "#ext_timed(ts, 10 min)"),
+    NamedWindow("expr", "#expr(newest_event.price - oldest_event.price < 5)"),
+    NamedWindow("firstlength", "#firstlength(10)"),
+    NamedWindow("firstevent", "#firstevent"),
+    NamedWindow("firsttime", "#firsttime(1 hour)"),
+    NamedWindow("firstunique", "#firstunique(symbol)"),
+    NamedWindow("unique", "#unique(symbol)"),
+    NamedWindow("sort", "#sort(10, price desc)"),
+    NamedWindow("rank", "#rank(symbol, 10, price desc)"),
+    NamedWindow("time_order", "#time_order(ts, 10 sec)"),
+    NamedWindow("timetolive", "#timetolive(ts)"),
+    NamedWindow("length_batch", "#length_batch(100)"),
+    NamedWindow("time_batch", "#time_batch(10 sec, 0L, 'FORCE_UPDATE')"),
+    NamedWindow("ext_timed_batch", "#ext_timed_batch(ts, 10 sec)"),
+    NamedWindow("time_length_batch", "#time_length_batch(10 sec, 100)"),
+    NamedWindow("expr_batch", "#expr_batch(newest_event.price > 100, false)"),
+    NamedWindow("groupwin", "#groupwin(symbol)#length(100)"),
+    NamedWindow("intersection", "#time(10 min)#unique(symbol)"),
+    NamedWindow("union", "#length(100)#time(10 min) retain-union"),
+    NamedWindow("rstream", "select rstream * from Trade#length(100)"))
 
-  /** A policy that is valid in the scope and shows what the mistake was about. */
-  private def example(category: Category, scope: Scope): String = {
+  override protected def read(text: String, scope: Scope): Either[Problem, Policy] =
+    new StatementParser(text, scope).parse.flatMap(Chain.policy(_, scope))
+
+  override protected def example(category: Category, scope: Scope): String = {
     val unique = scope.columns.headOption.map(column => s"#unique(${Words.quoted(column)})")
     category match {
       case Category.Syntax => s"#time(10 min)${unique.getOrElse("")}"

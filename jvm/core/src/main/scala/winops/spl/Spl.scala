@@ -1,7 +1,7 @@
 package winops.spl
 
-import winops.dialect.{Limits, Names}
-import winops.policy.{Category, ColumnKind, Dialect, Origin, Policy, PolicyError, Scope}
+import winops.dialect.{Dialect, NamedWindow, Names, Problem}
+import winops.policy.{Category, ColumnKind, Origin, Policy, Scope}
 
 /** SPL, the window clause of IBM Streams.
   *
@@ -20,17 +20,34 @@ import winops.policy.{Category, ColumnKind, Dialect, Origin, Policy, PolicyError
   */
 object Spl extends Dialect {
   override val name: String = "spl"
+  override val product: String = "IBM Streams (SPL)"
 
-  override def parse(text: String, scope: Scope): Either[PolicyError, Policy] = {
-    val clause = Limits.read(text).flatMap(new WindowParser(_, scope).parse)
-    clause
-      .map(_.policy(scope.origin.getOrElse(Origin.FirstRow)))
-      .left
-      .map(problem => problem.in(text, example(problem.category, scope)))
-  }
+  override val windows: Seq[NamedWindow] = Seq(
+    NamedWindow("tumbling, count", "tumbling, count(100)"),
+    NamedWindow("tumbling, time", "tumbling, time(60)"),
+    NamedWindow("tumbling, delta", "tumbling, delta(price, 0.5)"),
+    NamedWindow("tumbling, punct", "tumbling, punct()"),
+    NamedWindow("sliding, count", "sliding, count(100)"),
+    NamedWindow("sliding, time", "sliding, time(60)"),
+    NamedWindow("sliding, delta", "sliding, delta(price, 0.5)"),
+    NamedWindow("trigger count", "sliding, time(60), count(10)"),
+    NamedWindow("trigger time", "sliding, count(100), time(1.5)"),
+    NamedWindow("trigger delta", "sliding, count(100), delta(price, 0.5)"),
+    NamedWindow("partitioned", "sliding, count(100), partitioned; param partitionBy : symbol;"),
+    NamedWindow(
+      "partitionAge",
+      "tumbling, count(100), partitioned, partitionAge(3600); param partitionBy : symbol;"),
+    NamedWindow(
+      "partitionCount",
+      "tumbling, count(100), partitioned, partitionCount(50); param partitionBy : symbol;"),
+    NamedWindow(
+      "tupleCount",
+      "tumbling, count(100), partitioned, tupleCount(5000); param partitionBy : symbol;"))
 
-  /** A clause that is valid in the scope and shows what the mistake was about. */
-  private def example(category: Category, scope: Scope): String = {
+  override protected def read(text: String, scope: Scope): Either[Problem, Policy] =
+    new WindowParser(text, scope).parse.map(_.policy(scope.origin.getOrElse(Origin.FirstRow)))
+
+  override protected def example(category: Category, scope: Scope): String = {
     val number = scope.columns.find { column =>
       scope.kinds.get(column).exists(kind => kind != ColumnKind.Other)
     }

@@ -31,7 +31,9 @@ private[window] object Retainers {
 
   def leavesHoles(policy: Policy): Boolean = policy.retention match {
     case Retention.One(window) => !leavesFromFront(window)
-    case Retention.Union(windows) => !windows.forall(leavesFromFront)
+    // What one window did not admit may leave before what it holds.
+    case Retention.Union(windows) =>
+      !windows.forall(w => leavesFromFront(w) && w.admit == Admit.All)
     // A condition drops rows for itself alone, and a batch in the midst of those it holds.
     case Retention.Intersection(windows) =>
       !windows.forall(w => leavesFromFront(w) && !isBatch(w) && !isConditional(w))

@@ -1,7 +1,7 @@
 package winops.apama
 
 import org.scalatest.Assertion
-import winops.dialect.MarkedMistakes
+import winops.dialect.{Dialect, MarkedMistakes}
 import winops.policy._
 
 class ApamaErrorSuite extends MarkedMistakes {

@@ -1,7 +1,7 @@
 package winops.apama
 
 import org.scalacheck.Gen
-import winops.dialect.AnyText
+import winops.dialect.{AnyText, Dialect}
 import winops.policy._
 
 class ApamaPropertySuite extends AnyText {

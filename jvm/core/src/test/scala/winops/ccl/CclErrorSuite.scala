@@ -1,7 +1,7 @@
 package winops.ccl
 
 import org.scalatest.Assertion
-import winops.dialect.MarkedMistakes
+import winops.dialect.{Dialect, MarkedMistakes}
 import winops.policy._
 
 class CclErrorSuite extends MarkedMistakes {

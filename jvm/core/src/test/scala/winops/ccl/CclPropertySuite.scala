@@ -1,7 +1,7 @@
 package winops.ccl
 
 import org.scalacheck.Gen
-import winops.dialect.AnyText
+import winops.dialect.{AnyText, Dialect}
 import winops.policy._
 
 class CclPropertySuite extends AnyText {

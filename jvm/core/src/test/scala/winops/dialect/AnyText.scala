@@ -8,7 +8,7 @@ import org.scalatest.concurrent.TimeLimits.failAfter
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.{Seconds, Span}
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
-import winops.policy.{Dialect, Policy, PolicyError, Scope}
+import winops.policy.{Policy, PolicyError, Scope}
 
 /** Whatever a text is, a dialect reads it or refuses it at a place in it, soon and with a small
   * stack.

@@ -1,7 +1,7 @@
 package winops.dialect
 
 import org.scalatest.funsuite.AnyFunSuite
-import winops.policy.{Category, Dialect, PolicyError, Scope}
+import winops.policy.{Category, PolicyError, Scope}
 
 /** Mistakes that are marked in their texts: `^` stands before the offending token, and is not
   * part of the text.

@@ -4,6 +4,7 @@ import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 import winops.apama.Apama
 import winops.ccl.Ccl
+import winops.dialect.Dialect
 import winops.spl.Spl
 
 class DescriptionSuite extends AnyFunSuite {

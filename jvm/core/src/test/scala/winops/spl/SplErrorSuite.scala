@@ -1,6 +1,6 @@
 package winops.spl
 
-import winops.dialect.MarkedMistakes
+import winops.dialect.{Dialect, MarkedMistakes}
 import winops.policy._
 
 class SplErrorSuite extends MarkedMistakes {

@@ -1,7 +1,7 @@
 package winops.spl
 
 import org.scalacheck.Gen
-import winops.dialect.{AnyText, Decimals, Intervals}
+import winops.dialect.{AnyText, Decimals, Dialect, Intervals}
 import winops.policy._
 
 class SplPropertySuite extends AnyText {

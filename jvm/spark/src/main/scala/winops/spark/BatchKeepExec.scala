@@ -42,7 +42,7 @@ final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: S
       .map(micros => Clock.floorToMillis(micros.asInstanceOf[Long]))
     val clock = BatchClock.ofTable(endMillis)
     child.execute().mapPartitions { rows =>
-      val groups = GroupedRows(shared, input, rows)
+      val groups = GroupedRows.ofTask(shared, input, rows)
       val agenda = new NoAgenda(counters)
       if (shared.spec.couplesGroups) {
         new CoupledTask(

@@ -3,7 +3,7 @@ package winops.spark
 import winops.apama.Apama
 import winops.ccl.Ccl
 import winops.esper.Esper
-import winops.policy.Dialect
+import winops.dialect.Dialect
 import winops.spl.Spl
 
 /** The languages of policies; the name of each is the argument that takes its texts. */

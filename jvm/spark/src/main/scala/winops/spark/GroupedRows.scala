@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.Ascending
 /** The rows of one task, group after group, and in each group in the order in which they are to
   * be applied.
   *
-  * The input brings equal hashes of the keys together and no more. A run of equal hashes is put
-  * in order here: nearly always it is one group that is in order already.
+  * A run of rows whose keys have equal hashes is put in order here: nearly always it is one group
+  * that is in order already.
   */
 trait GroupedRows {
 
@@ -25,10 +25,26 @@ trait GroupedRows {
 }
 
 object GroupedRows {
-  def apply(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[InternalRow]): GroupedRows = {
+
+  /** The groups of the current task.
+    *
+    * @param rows
+    *   as the plan asks for them
+    */
+  def ofTask(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[InternalRow]): GroupedRows = {
     val unsafe = rows.asInstanceOf[Iterator[UnsafeRow]]
-    if (plan.spec.runsInOneTask) new OneGroup(unsafe) else new HashedGroups(plan, input, unsafe)
+    GroupedRows(
+      plan,
+      input,
+      if (plan.spec.runsInOneTask) unsafe
+      else new RowsByHash(unsafe, KeyHash(plan.keys, input), input.size))
   }
+
+  /** @param rows
+    *   in order if all are one group, else with those of equal [[KeyHash]] together
+    */
+  def apply(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[UnsafeRow]): GroupedRows =
+    if (plan.spec.runsInOneTask) new OneGroup(rows) else new HashedGroups(plan, input, rows)
 }
 
 /** All rows of the task are one group, and the input is sorted. */
@@ -54,16 +70,12 @@ private final class OneGroup(rows: Iterator[UnsafeRow]) extends GroupedRows {
 private final class HashedGroups(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[UnsafeRow])
     extends GroupedRows {
   private val keyOf = UnsafeProjection.create(plan.keys, input)
-  private val hashOf = {
-    val projection = UnsafeProjection.create(Seq(KeepPlan.hash(plan.keys)), input)
-    (row: UnsafeRow) => projection(row).getLong(0)
-  }
+  private val hashOf = KeyHash(plan.keys, input)
   private val keyThenArrival =
     RowOrdering.create(plan.keys.map(SortOrder(_, Ascending)) ++ plan.arrival, input)
   private val run = new SortedRun(keyThenArrival, input.size)
 
   private var ahead: UnsafeRow = _
-  private var aheadHash = 0L
   private var currentKey: UnsafeRow = _
   private var peeked: UnsafeRow = _
 
@@ -94,21 +106,24 @@ private final class HashedGroups(plan: KeepPlan, input: Seq[Attribute], rows: It
   }
 
   private def read(): Unit =
-    if (rows.hasNext) {
-      ahead = rows.next()
-      aheadHash = hashOf(ahead)
-    } else ahead = null
+    ahead = if (rows.hasNext) rows.next() else null
 
   private def readRun(): Unit =
     if (ahead != null) {
-      val hash = aheadHash
+      val hash = hashOf(ahead)
       val first = keyOf(ahead).copy()
       var oneKey = true
+      var more = true
       run.clear()
-      while (ahead != null && aheadHash == hash) {
-        if (oneKey && keyOf(ahead) != first) oneKey = false
+      while (more) {
         run.add(ahead)
         read()
+        more = ahead != null && {
+          val isFirst = keyOf(ahead) == first
+          val isInRun = isFirst || hashOf(ahead) == hash
+          if (isInRun && !isFirst) oneKey = false
+          isInRun
+        }
       }
       run.sort(oneKey)
     }

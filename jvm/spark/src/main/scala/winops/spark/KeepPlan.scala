@@ -42,11 +42,10 @@ final case class KeepPlan(
   /** The order of the rows of one batch, in which there are no ties. */
   def arrival: Seq[SortOrder] = stamp :+ SortOrder(position, Ascending)
 
-  /** The order that a task's input needs. With keys it is that of a hash of them, which sorts as
-    * one 64-bit number; the rows of a group are then put in order by themselves.
+  /** The order that a task's input needs. With keys it needs none: the task brings the rows of a
+    * group together and puts them in order by themselves.
     */
-  def inputOrder: Seq[SortOrder] =
-    if (spec.runsInOneTask) arrival else Seq(SortOrder(KeepPlan.hash(keys), Ascending))
+  def inputOrder: Seq[SortOrder] = if (spec.runsInOneTask) arrival else Nil
 
   /** The place of the time column in a row of the content, or -1. */
   def timeOrdinal: Int = time.fold(-1)(t => content.indexWhere(_.exprId == t.exprId))
@@ -68,8 +67,4 @@ final case class KeepPlan(
   def verboseString(name: String): String = s"$name\n$simpleString\n"
 
   def simpleString: String = Keep.describe(spec, time)
-}
-
-object KeepPlan {
-  def hash(keys: Seq[Attribute]): Expression = new XxHash64(keys)
 }

@@ -4,17 +4,18 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, ExpressionSet, RowOrdering, ScalarSubquery, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, ExpressionSet, ScalarSubquery, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Max}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
-import org.apache.spark.sql.catalyst.util.{IntervalUtils, UnsafeRowUtils}
+import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.policy.{Beat, Dialect, Origin, Policy, Scope, StepOrder}
+import winops.dialect.Dialect
+import winops.policy.{Beat, Origin, Policy, Scope, StepOrder}
 
 /** Turns a call of `keep` into a [[Keep]], or into an error that says what it lacks. */
 object ResolveKeep extends Rule[LogicalPlan] with Logging {
@@ -147,7 +148,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       expressions <- PolicyExpressions
         .resolve(split, table.output)
         .left
-        .map(_.in(text, dialect.parse("", scope).fold(_.example, _.text)))
+        .map(dialect.error(_, text, scope))
     } yield (split, policy.group.keys.size, expressions)
     understood.fold(error => throw WinopsErrors.policy(dialect.name, error), identity)
   }
@@ -210,8 +211,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   private def checked(group: Seq[Expression]): Seq[Expression] = {
     group.foreach { expression =>
       checkDeterministic("PARTITION BY", expression)
-      if (!RowOrdering.isOrderable(expression.dataType) ||
-        !UnsafeRowUtils.isBinaryStable(expression.dataType)) {
+      if (!KeyTypes.accept(expression.dataType)) {
         throw WinopsErrors.analysis(
           "WINOPS_GROUP_TYPE",
           "expression" -> expression.sql,

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.window.{ChangeKind, ChangeQueue, Clock}
+import winops.window.{ChangeKind, ChangeQueue}
 
 /** Makes rows of Spark from what a machine has told, as the output of the keep asks for them. */
 final class Told(plan: KeepPlan, changes: ChangeQueue, hasTime: Boolean, metrics: KeepMetrics) {
@@ -20,19 +20,18 @@ final class Told(plan: KeepPlan, changes: ChangeQueue, hasTime: Boolean, metrics
   private val front = new SpecificInternalRow(
     plan.changeColumns
       .take(output match {
-        case Output.Changes => plan.changeColumns.size
         case Output.Snapshots => 2
         case Output.Events => 3
-        case Output.Rows | Output.Description => 0
+        case Output.Changes | Output.Rows | Output.Description => 0
       })
       .map(_.dataType))
-  private val joined = new JoinedRow(front, content)
-  private val outputOf = {
+  private lazy val outputOf = {
     val columns = plan.output.zipWithIndex
     UnsafeProjection.create(columns.map { case (a, i) =>
       BoundReference(i, a.dataType, a.nullable)
     })
   }
+  private lazy val changeRows = new ChangeRows(plan)
 
   /** Whether there is something to give; what the output does not ask for is passed over. */
   def hasNext: Boolean = {
@@ -84,11 +83,7 @@ final class Told(plan: KeepPlan, changes: ChangeQueue, hasTime: Boolean, metrics
     changes.next()
     RowBytes.pointTo(content, state.window, changes.ordinal)
     if (changes.isInsert) inserted += 1 else deleted += 1
-    front.update(0, if (changes.isInsert) InsertType else DeleteType)
-    setTime(1)
-    front.setLong(2, changes.step)
-    front.setLong(3, changes.sequence)
-    outputOf(joined)
+    changeRows.of(changes, hasTime, content)
   }
 
   private def snapshot(key: UnsafeRow, state: GroupState): InternalRow = {
@@ -120,13 +115,10 @@ final class Told(plan: KeepPlan, changes: ChangeQueue, hasTime: Boolean, metrics
   }
 
   private def setTime(ordinal: Int): Unit =
-    if (hasTime) front.setLong(ordinal, changes.at * Clock.MicrosPerMilli)
-    else front.setNullAt(ordinal)
+    if (hasTime) front.setLong(ordinal, Micros.of(changes.at)) else front.setNullAt(ordinal)
 }
 
 object Told {
-  private val InsertType = UTF8String.fromString("insert")
-  private val DeleteType = UTF8String.fromString("delete")
 
   /** The types of events by the kind of change, as IBM Streams names them. */
   private val EventTypes: Map[Int, UTF8String] = Map(

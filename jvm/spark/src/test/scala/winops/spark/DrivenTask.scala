@@ -68,6 +68,21 @@ object DrivenTask {
       .toVector
   }
 
+  /** What a table with these rows holds in the end. */
+  def content(plan: KeepPlan, rows: Seq[Arrived], end: Option[Long]): Seq[Arrived] = {
+    val rowsOnly = plan.copy(spec = plan.spec.copy(output = Output.Rows), changeColumns = Nil)
+    val metrics = new KeepMetrics(counters)
+    task(
+      rowsOnly,
+      rows,
+      BatchClock.ofTable(end),
+      new NoGroupStore,
+      new NoAgenda(metrics),
+      metrics)
+      .map(arrived(_, 0))
+      .toVector
+  }
+
   private def counters: Map[String, SQLMetric] =
     (KeepMetrics.own.map(_._1) ++ Seq("numOutputRows", "numRowsDroppedByWatermark"))
       .map(_ -> new SQLMetric("sum"))
@@ -105,10 +120,12 @@ object DrivenTask {
       Option.when(!row.isNullAt(1))(row.getLong(1) / 1000),
       row.getLong(2),
       row.getLong(3),
-      Arrived(
-        row.getLong(from),
-        Option.when(!row.isNullAt(from + 1))(row.getLong(from + 1)),
-        row.getLong(from + 2),
-        row.getString(from + 3)))
+      arrived(row, from))
   }
+
+  private def arrived(row: InternalRow, from: Int): Arrived = Arrived(
+    row.getLong(from),
+    Option.when(!row.isNullAt(from + 1))(row.getLong(from + 1)),
+    row.getLong(from + 2),
+    row.getString(from + 3))
 }

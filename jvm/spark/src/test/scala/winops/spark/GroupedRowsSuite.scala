@@ -5,8 +5,8 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow, XXH64}
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow, XXH64}
+import org.apache.spark.sql.types.{DataType, LongType}
 import org.apache.spark.unsafe.types.UTF8String
 
 class GroupedRowsSuite extends AnyFunSuite {
@@ -83,9 +83,10 @@ class GroupedRowsSuite extends AnyFunSuite {
       UTF8String.fromString("z" * (row.position % 5)),
       row.position.toLong))
 
-  private val hash = UnsafeProjection.create(Seq(KeepPlan.hash(keys)), keys: Seq[Attribute])
+  private val hash = KeyHash(keys, keys)
+  private val toRow = UnsafeProjection.create(Array[DataType](LongType, LongType))
 
-  private def hashOf(key: (Long, Long)): Long = hash(InternalRow(key._1, key._2)).getLong(0)
+  private def hashOf(key: (Long, Long)): Long = hash(toRow(InternalRow(key._1, key._2)))
 }
 
 private object GroupedRowsSuite {

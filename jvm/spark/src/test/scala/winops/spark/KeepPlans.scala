@@ -4,7 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, Attribut
 import org.apache.spark.sql.types.{LongType, StringType, TimestampType}
 
 import winops.ccl.Ccl
-import winops.policy.Scope
+import winops.dialect.Dialect
+import winops.policy.{Scope}
 
 /** Plans over rows of a group `k`, a time `ts`, an order `n` and a text `text`, without a
   * session.
@@ -19,16 +20,22 @@ object KeepPlans {
   val content: Seq[Attribute] = Seq(k, ts, n, text)
   val input: Seq[Attribute] = content :+ position
 
+  private val scope = Scope(
+    columns = content.map(_.name),
+    kinds = content.map(column => column.name -> ColumnKinds.of(column.dataType)).toMap,
+    isGrouped = true)
+
   def spec(
       policy: String,
       application: Option[Application] = None,
       idleMillis: Option[Long] = None,
       maxRows: Long = KeepSpec.DefaultMaxRows,
-      dropNullTime: Boolean = false): KeepSpec =
+      dropNullTime: Boolean = false,
+      dialect: Dialect = Ccl): KeepSpec =
     KeepSpec(
-      Ccl.name,
-      Ccl
-        .parse(policy, Scope(columns = content.map(_.name)))
+      dialect.name,
+      dialect
+        .parse(policy, scope)
         .fold(error => throw new IllegalArgumentException(error.toString), identity),
       Nil,
       Nil,
@@ -49,7 +56,9 @@ object KeepPlans {
       spec.copy(group = keys.map(Keep.sql), order = sorted.map(Keep.sql)),
       keys,
       keys,
-      Nil,
+      PolicyExpressions
+        .resolve(spec.policy, content)
+        .fold(problem => throw new IllegalArgumentException(problem.toString), _.ofRows),
       None,
       sorted,
       time,
@@ -61,7 +70,11 @@ object KeepPlans {
   /** Rows as they come out of a sorted shuffle, one after the other in the same object. */
   def inInputOrder(plan: KeepPlan, rows: Seq[UnsafeRow]): Iterator[UnsafeRow] = {
     val reused = UnsafeRow.createFromByteArray(0, input.size)
-    rows.map(_.copy()).sorted(RowOrdering.create(plan.inputOrder, input)).iterator.map { row =>
+    val hash = KeyHash(plan.keys, input)
+    val sorted =
+      if (plan.spec.runsInOneTask) rows.sorted(RowOrdering.create(plan.inputOrder, input))
+      else rows.sortBy(hash)
+    sorted.iterator.map { row =>
       reused.copyFrom(row)
       reused
     }

@@ -8,7 +8,7 @@ import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordCo
 
 /** What winops needs of Spark and Spark shows only to its own packages. */
 object Catalyst {
-  private val InitialSortEntries = 1 << 12
+  private val InitialSortEntries = 1 << 10
 
   /** Makes -0.0 and 0.0 one value, and all NaN one value, as GROUP BY has them. */
   def normalizeFloatingNumbers(expression: Expression): Expression =
@@ -21,7 +21,28 @@ object Catalyst {
   def asNullable(columns: StructType): StructType = columns.asNullable
 
   /** A sorter that takes its memory from the current task, and spills when it gets no more. */
-  def externalSorter(comparator: () => RecordComparator): UnsafeExternalSorter = {
+  def externalSorter(comparator: () => RecordComparator): UnsafeExternalSorter =
+    externalSorter(
+      comparator,
+      TaskContext.get().taskMemoryManager().pageSizeBytes(),
+      Long.MaxValue,
+      usesRadixSort = false)
+
+  /** As the other, of records whose prefixes say all about their order.
+    *
+    * @param pageBytes
+    *   how much memory it takes at once
+    * @param maxBytes
+    *   how much it holds before it spills though there is memory left
+    */
+  def externalSorter(pageBytes: Long, maxBytes: Long): UnsafeExternalSorter =
+    externalSorter(() => AllEqual, pageBytes, maxBytes, usesRadixSort = true)
+
+  private def externalSorter(
+      comparator: () => RecordComparator,
+      pageBytes: Long,
+      maxBytes: Long,
+      usesRadixSort: Boolean): UnsafeExternalSorter = {
     val context = TaskContext.get()
     val env = SparkEnv.get
     UnsafeExternalSorter.create(
@@ -32,9 +53,19 @@ object Catalyst {
       () => comparator(),
       PrefixComparators.LONG,
       InitialSortEntries,
-      context.taskMemoryManager().pageSizeBytes(),
+      pageBytes,
       Int.MaxValue,
-      Long.MaxValue,
-      false)
+      maxBytes,
+      usesRadixSort)
+  }
+
+  private object AllEqual extends RecordComparator {
+    override def compare(
+        leftObject: Object,
+        leftOffset: Long,
+        leftLength: Int,
+        rightObject: Object,
+        rightOffset: Long,
+        rightLength: Int): Int = 0
   }
 }

@@ -254,7 +254,7 @@ final class StatefulKeepExec private[winops] (
           clock.now,
           run.plan.spec.idleMillis,
           groups.all)
-        val input = GroupedRows(run.plan, columns, rows)
+        val input = GroupedRows.ofTask(run.plan, columns, rows)
         val (task, dueInTask) = run.task(columns, input, clock, groups, partition, counters)
         CompletionIterator[InternalRow, Iterator[InternalRow]](
           task, {

@@ -1,0 +1,42 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.window.ChangeQueue
+
+/** Puts the columns that tell of a change before those of its row. There is one row for each
+  * change, so they are joined as bytes, column by column never.
+  */
+private final class ChangeRows(plan: KeepPlan) {
+  import ChangeRows._
+
+  private val schema = DataTypeUtils.fromAttributes(plan.changeColumns)
+  private val ofInsert = ofType("insert")
+  private val ofDelete = ofType("delete")
+  private val joiner =
+    GenerateUnsafeRowJoiner.create(schema, DataTypeUtils.fromAttributes(plan.content))
+
+  /** The row that tells of the change at which `changes` stands; valid until the next call. */
+  def of(changes: ChangeQueue, hasTime: Boolean, content: UnsafeRow): UnsafeRow = {
+    val change = if (changes.isInsert) ofInsert else ofDelete
+    if (hasTime) change.setLong(Time, Micros.of(changes.at)) else change.setNullAt(Time)
+    change.setLong(Step, changes.step)
+    change.setLong(Sequence, changes.sequence)
+    joiner.join(change, content)
+  }
+
+  private def ofType(name: String): UnsafeRow = {
+    val values = InternalRow(UTF8String.fromString(name), null, 0L, 0L)
+    UnsafeProjection.create(schema).apply(values).copy()
+  }
+}
+
+private object ChangeRows {
+  private val Time = 1
+  private val Step = 2
+  private val Sequence = 3
+}

@@ -1,0 +1,49 @@
+package winops.spark
+
+import java.nio.file.{Files, Path}
+
+import winops.dialect.Dialect
+import winops.policy.{ColumnKind, Scope}
+
+/** The page of the documentation that lists all windows: made of what the dialects say of
+  * themselves, and of the policies' own descriptions.
+  */
+object WindowsPage {
+  private val scope = Scope(
+    columns = Seq("symbol", "price", "ts"),
+    kinds = Map(
+      "symbol" -> ColumnKind.Other,
+      "price" -> ColumnKind.RealNumber,
+      "ts" -> ColumnKind.Timestamp))
+
+  /** Writes the page to the file that is named. */
+  def main(arguments: Array[String]): Unit = {
+    val _ = Files.writeString(Path.of(arguments(0)), text)
+  }
+
+  def text: String = {
+    val parts = Dialects.all.map { dialect =>
+      val rows = dialect.windows.map { window =>
+        Seq(window.name, s"`${window.text}`", described(dialect, window.text))
+          .mkString("| ", " | ", " |")
+      }
+      s"""
+         |## ${dialect.product}
+         |
+         || window | example | what it keeps |
+         ||---|---|---|
+         |${rows.mkString("\n")}
+         |""".stripMargin
+    }
+    s"""# All windows
+       |
+       |Each example can be pasted as it is; the sentence beside it is what
+       |`keep(...).describe()` says of it. Made from the code by `make docs`.
+       |${parts.mkString}""".stripMargin
+  }
+
+  private def described(dialect: Dialect, text: String): String =
+    dialect
+      .parse(text, scope)
+      .fold(error => throw new IllegalStateException(s"$text: ${error.message}"), _.describe)
+}

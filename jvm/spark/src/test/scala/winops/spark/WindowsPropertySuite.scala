@@ -1,0 +1,176 @@
+package winops.spark
+
+import scala.util.Random
+
+import org.scalacheck.{Gen, Shrink}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import winops.apama.Apama
+import winops.ccl.Ccl
+import winops.esper.Esper
+import winops.dialect.Dialect
+import winops.policy.{Bound, Policy, Retention}
+import winops.spl.Spl
+
+/** What holds of every window of every dialect, and of Esper's in combinations made at random.
+  * Between two batches everything is stored, and taken up by other objects.
+  */
+class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import KeepPlans._
+  import KeepTaskSuite.{byGroup, feed}
+  import WindowsPropertySuite._
+
+  // A seed says nothing of the rows that come of it, so smaller ones are no simpler case.
+  implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
+
+  Seq("named windows" -> Gen.oneOf(named), "combinations" -> combined).foreach {
+    case (what, policies) =>
+      test(s"$what: the same changes in any batches, and as a table, and nothing left behind") {
+        forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
+          (policy, count, seed) =>
+            val random = new Random(seed)
+            val rows = randomRows(random, count)
+            val end = rows.flatMap(_.micros).max / 1000 + 10000
+            val driven = new DrivenTask(planOf(policy))
+            val told = feed(driven, random, rows, end)
+            assert(byGroup(told) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
+            assert(driven.metric("rowsInserted") == told.count(_.kind == "insert"))
+            assert(driven.metric("rowsDeleted") == told.count(_.kind == "delete"))
+        }
+      }
+
+      test(s"$what: the changes rebuild the content, which is what is held") {
+        forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
+          (policy, count, seed) =>
+            val rows = randomRows(new Random(seed), count)
+            val end = Some(rows.flatMap(_.micros).max / 1000)
+            val plan = planOf(policy)
+            val changes = DrivenTask.table(plan, rows, end)
+            val replayed = byGroup(changes).map { case (k, told) =>
+              k -> told.foldLeft(Vector.empty[Arrived]) { (held, change) =>
+                if (change.kind == "insert") held :+ change.row
+                else {
+                  assert(held.contains(change.row), s"${change.row} left without being there")
+                  held.diff(Seq(change.row))
+                }
+              }
+            }
+            if (!collects(plan.spec.policy)) {
+              val content = DrivenTask.content(plan, rows, end)
+              assert(replayed.values.flatten.toSeq.sortBy(_.n) == content.sortBy(_.n))
+            }
+            byGroup(changes).values.foreach { told =>
+              assert(told.map(_.sequence) == told.indices.map(_.toLong))
+              assert(told.map(_.step) == told.map(_.step).sorted)
+              assert(told.map(_.at.get) == told.map(_.at.get).sorted)
+            }
+        }
+      }
+
+      test(s"$what: a group that is forgotten leaves nothing in the store") {
+        forAll(policies, Gen.choose(100, 1500), Gen.long, minSuccessful(40)) {
+          (policy, count, seed) =>
+            val random = new Random(seed)
+            val rows = randomRows(random, count).map(_.copy(text = random.nextString(20)))
+            val driven = new DrivenTask(planOf(policy, idleMillis = Some(20000L)))
+            feed(driven, random, rows, rows.flatMap(_.micros).max / 1000 + 100000)
+            assert(driven.rowsHeld == 0)
+            assert(driven.store.values == 0)
+            assert(driven.groupsRemembered == 0)
+            assert(driven.partitionSegments.numbers == Set(0L))
+        }
+      }
+  }
+
+  private def planOf(policy: (Dialect, String), idleMillis: Option[Long] = None): KeepPlan =
+    plan(
+      spec(policy._2, Some(Application.EventTime), idleMillis = idleMillis, dialect = policy._1),
+      Seq(n))
+}
+
+private object WindowsPropertySuite {
+
+  /** Esper's windows that combine with each other in any number. */
+  private val views = Seq(
+    "#length(1)",
+    "#length(7)",
+    "#time(1 sec)",
+    "#time(250 msec)",
+    "#ext_timed(ts, 400 msec)",
+    "#time_accum(300 msec)",
+    "#keepall",
+    "#firstlength(5)",
+    "#firstunique(text)",
+    "#lastevent",
+    "#unique(text)",
+    "#sort(4, text desc, n)",
+    "#rank(text, 2, n desc)",
+    "#time_order(ts, 700 msec)",
+    "#timetolive(ts)",
+    "#expr(newest_event.n - oldest_event.n < 9)",
+    "#expr(count(*) <= 6 or newest_event.text = 'a')")
+
+  /** Those of which a combination has at most one. */
+  private val batches = Seq(
+    "#length_batch(3)",
+    "#time_batch(500 msec)",
+    "#ext_timed_batch(ts, 600 msec)",
+    "#time_length_batch(400 msec, 4)",
+    "#expr_batch(newest_event.text = 'b')")
+
+  val named: Seq[(Dialect, String)] =
+    (views ++ batches ++ Seq("#firsttime(2 sec)", "#time_batch(1 sec, 0L, 'FORCE_UPDATE')"))
+      .map(Esper -> _) ++
+      Seq(
+        "within 1.5 every 1.0",
+        "within 0.8",
+        "retain 3",
+        "retain 3 every 2",
+        "within 2.0 retain 5",
+        "retain 6 with unique text",
+        "within 1.0 with unique text",
+        "within 1.0 every 0.4 retain 5 with unique text",
+        "retain all").map(Apama -> _) ++
+      Seq(
+        "tumbling, count(4)",
+        "tumbling, time(0.7)",
+        "tumbling, delta(n, 5)",
+        "sliding, count(3)",
+        "sliding, time(0.6)",
+        "sliding, delta(n, 4)",
+        "sliding, count(5), time(0.3)",
+        "sliding, time(0.5), count(2)").map(Spl -> _) ++
+      Seq("KEEP ALL", "KEEP 3 ROWS SLACK 2", "KEEP EVERY 300 MILLISECONDS").map(Ccl -> _)
+
+  /** Whether the content is what has not come in yet. */
+  def collects(policy: Policy): Boolean = policy.retention match {
+    case Retention.Union(_) => false
+    case retention => retention.windows.exists(_.bound == Bound.PreviousLot)
+  }
+
+  val combined: Gen[(Dialect, String)] = for {
+    size <- Gen.choose(2, 3)
+    chosen <- Gen.listOfN(size, Gen.oneOf(views))
+    batch <- Gen.option(Gen.oneOf(batches))
+    place <- Gen.choose(0, size - 1)
+    isUnion <- Gen.oneOf(true, false)
+  } yield {
+    val windows = batch.fold(chosen)(chosen.updated(place, _))
+    Esper -> (windows.mkString + (if (isUnion) " retain-union" else ""))
+  }
+
+  /** Rows whose times repeat and do not come in order, with few different texts. */
+  def randomRows(random: Random, count: Int): Seq[Arrived] = {
+    val gap = Seq(1, 700, 150000)(random.nextInt(3))
+    var micros = 1000L
+    (0 until count).map { i =>
+      micros += random.nextInt(gap)
+      Arrived(
+        random.nextInt(3).toLong,
+        Some(micros + random.nextInt(3 * gap)),
+        i.toLong,
+        ('a' + random.nextInt(4)).toChar.toString)
+    }
+  }
+}
