@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
+from tests.support.programs import on_classic_spark, output_of
 
 SCRIPT = Path(__file__).resolve().parents[1] / "benchmarks" / "run.py"
 
 
-@pytest.mark.skipif(
-    os.environ.get("WINOPS_TRANSPORT") == "connect",
-    reason="the benchmarks are a program of their own and run on classic Spark",
-)
+@on_classic_spark
 def test_a_small_run_writes_ratios_and_versions(tmp_path: Path) -> None:
-    run = subprocess.run(
-        [
-            sys.executable,
-            str(SCRIPT),
-            *("--rows", "5000", "--keys", "10", "--warm-up", "1", "--batches", "2"),
-            *("--data", str(tmp_path / "data"), "--out", str(tmp_path)),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
+    output = output_of(
+        SCRIPT,
+        *("--rows", "5000", "--keys", "10", "--warm-up", "1", "--batches", "2"),
+        *("--data", str(tmp_path / "data"), "--out", str(tmp_path)),
     )
-    assert run.returncode == 0, run.stdout + run.stderr
     results = json.loads((tmp_path / "results.json").read_text())
     for workload in results["workloads"]:
         assert len(workload["rounds"]) == 2
@@ -39,4 +25,4 @@ def test_a_small_run_writes_ratios_and_versions(tmp_path: Path) -> None:
             assert one["floor"]["counted"] == {}
         assert workload["ratio"] > 0
     assert results["versions"]["spark"].startswith("4.")
-    assert (tmp_path / "results.md").read_text() in run.stdout
+    assert (tmp_path / "results.md").read_text() in output

@@ -1,7 +1,7 @@
 package winops.window
 
 import winops.log.{ByteReader, ByteWriter}
-import winops.policy.Span
+import winops.policy.{Origin, Span}
 
 /** When a batch is complete. */
 private[window] abstract class BatchBeat {
@@ -86,12 +86,18 @@ private final class PeriodBeat(span: Span, anchor: Anchor, forced: Boolean) exte
   }
 }
 
-/** A number of rows, or a span since the last batch or the first row after it. */
-private final class PeriodOrRowsBeat(span: Span, rows: Long, forced: Boolean) extends BatchBeat {
+/** A number of rows, or a span since the last batch or the first row after it. Spans that count
+  * from another instant than that of a row have counted since then when the first row comes.
+  */
+private final class PeriodOrRowsBeat(span: Span, rows: Long, origin: Origin, forced: Boolean)
+    extends BatchBeat {
   private var timer = Machine.Never
 
   override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
-    if (timer == Machine.Never) timer = span.after(at)
+    if (timer == Machine.Never) timer = origin match {
+      case Origin.At(instant) => span.nextAfter(at, instant)
+      case Origin.FirstRow => span.after(at)
+    }
     if (count >= rows) row + 1 else WindowView.NoRow
   }
 

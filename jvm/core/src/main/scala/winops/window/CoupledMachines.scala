@@ -63,30 +63,24 @@ final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachin
   }
 
   /** A window punctuation comes for all groups. */
-  def punctuate(instant: Long): Unit = if (!finished) {
-    val at = Math.max(instant, clock)
-    advance(at)
-    coupling.inOrderOfCreation.foreach { group =>
-      val machine = host.open(group)
-      machine.reach(at)
-      machine.punctuate(at)
-      host.drain(group)
-      update(group, machine)
-    }
-  }
+  def punctuate(instant: Long): Unit = tellAll(instant)(_.punctuate(_))
 
   /** The input ends for all groups. */
-  def finish(instant: Long): Unit = if (!finished) {
+  def finish(instant: Long): Unit = {
+    tellAll(instant)(_.finish(_))
+    finished = true
+  }
+
+  private def tellAll(instant: Long)(tell: (Machine, Long) => Unit): Unit = if (!finished) {
     val at = Math.max(instant, clock)
     advance(at)
     coupling.inOrderOfCreation.foreach { group =>
       val machine = host.open(group)
       machine.reach(at)
-      machine.finish(at)
+      tell(machine, at)
       host.drain(group)
       update(group, machine)
     }
-    finished = true
   }
 
   private def makeRoom(at: Long): Unit = {

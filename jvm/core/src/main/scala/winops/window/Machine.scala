@@ -69,9 +69,6 @@ final class Machine(
   /** The instant up to which time has passed for the group, in milliseconds. */
   def now: Long = clock
 
-  /** When the last row arrived, in milliseconds. */
-  def lastArrivalAt: Long = lastArrival
-
   /** The first instant at which something happens though no row arrives; [[Machine.Never]] if
     * nothing does.
     */

@@ -21,8 +21,8 @@ private[window] final class Parts(rows: Rows, pages: Pages, evaluator: Evaluator
         case Beat.EachRows(count) => Some(new EachRowsBeat(count))
         case Beat.Period(span, origin, forced) =>
           Some(new PeriodBeat(span, new Anchor(origin), forced))
-        case Beat.PeriodOrRows(span, count, _, forced) =>
-          Some(new PeriodOrRowsBeat(span, count, forced))
+        case Beat.PeriodOrRows(span, count, origin, forced) =>
+          Some(new PeriodOrRowsBeat(span, count, origin.getOrElse(Origin.FirstRow), forced))
         case Beat.Crosses(timestamp, span, reference) =>
           val origin = reference.fold[Origin](Origin.FirstRow)(Origin.At(_))
           Some(new CrossesBeat(evaluator.timestamp(timestamp), span, new Anchor(origin)))

@@ -17,6 +17,7 @@ final case class Changed(kind: String, at: Option[Long], step: Long, sequence: L
   */
 final class DrivenTask(val plan: KeepPlan) {
   val store = new TransientGroupStore
+  val counted = new CountedGroupStore(store)
 
   /** What belongs to the partition and to no group. */
   val partitionSegments = new MapSegments
@@ -48,7 +49,7 @@ final class DrivenTask(val plan: KeepPlan) {
       clock.now,
       plan.spec.idleMillis,
       store.all)
-    val task = DrivenTask.task(plan, rows, clock, store, partition, new KeepMetrics(counters))
+    val task = DrivenTask.task(plan, rows, clock, counted, partition, new KeepMetrics(counters))
     val changes = task.map(DrivenTask.changed(plan, _)).toVector
     partition.save()
     due = partition.earliestDue
