@@ -48,6 +48,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.sql.shuffle.partitions": "2",
         # Spark stops its state stores with a lock in hand that their maintenance may wait for.
         "spark.sql.streaming.stateStore.maintenanceShutdownTimeout": "1s",
+        # The other one starts processes for every file that it writes, and tests write many.
+        "spark.sql.streaming.checkpointFileManagerClass": (
+            "org.apache.spark.sql.execution.streaming.checkpointing"
+            ".FileSystemBasedCheckpointFileManager"
+        ),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

@@ -47,6 +47,9 @@ def check_all_passed(result: subprocess.CompletedProcess, passed: int) -> None:
     assert result.stdout.splitlines()[-1] == f"{passed} passed, 0 failed"
 
 
+@pytest.mark.skipif(
+    os.environ.get("WINOPS_TRANSPORT") == "connect", reason="the core knows nothing of Spark"
+)
 @pytest.mark.parametrize("save", ["never", "always", "11"])
 @pytest.mark.parametrize("folder", [OWN, SHARED], ids=["own", "shared"])
 def test_core(folder: Path, save: str) -> None:

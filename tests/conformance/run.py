@@ -58,7 +58,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--batches",
         type=int,
-        default=12,
+        default=6,
         help="stream: into how many batches the rows are cut (default: %(default)s)",
     )
     parser.add_argument(

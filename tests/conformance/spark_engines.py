@@ -21,6 +21,7 @@ from pyspark.sql import functions as F
 from winops import configure, keep
 
 # Nothing is gained by compiling plans of a few rows each, or by spreading them.
+FILES = "org.apache.spark.sql.execution.streaming.checkpointing"
 SETTINGS = {
     "spark.driver.host": "localhost",
     "spark.ui.enabled": "false",
@@ -30,6 +31,11 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.files.maxPartitionBytes": "1g",
+    # The other one starts processes for every file, and there are hundreds in each batch.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        f"{FILES}.FileSystemBasedCheckpointFileManager"
+    ),
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
 }
 
 

@@ -7,6 +7,7 @@ import scala.reflect.ClassTag
 
 import org.apache.spark.{SparkConf, SparkThrowable}
 import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamExecution, StreamingQueryWrapper}
 import org.apache.spark.sql.functions.timestamp_seconds
 import org.apache.spark.sql.internal.{SQLConf, StaticSQLConf}
@@ -25,6 +26,10 @@ trait KeepStreamTest extends StreamTest {
     .set(SQLConf.SHUFFLE_PARTITIONS.key, "2")
     // Spark stops its state stores with a lock in hand that their maintenance may be waiting for.
     .set(SQLConf.STATE_STORE_MAINTENANCE_SHUTDOWN_TIMEOUT.key, "1s")
+    // The other one starts processes for every file that it writes.
+    .set(
+      SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key,
+      classOf[FileSystemBasedCheckpointFileManager].getName)
 
   protected def ticks(): MemoryStream[Tick] = MemoryStream[Tick](spark)
 
