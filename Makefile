@@ -46,12 +46,23 @@ lint-python: $(VENV)
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
 
-# One start of sbt; pytest last, so that its summary ends the run.
+# Both transports at once, because a test of a stream waits more than it works. What one printed is
+# shown when the other is done, so that a summary of pytest's ends the run.
+define pytest_on_both
+	log=target/pytest-connect.log; \
+	WINOPS_TRANSPORT=connect $(PY) -m pytest >$$log 2>&1 & connect=$$!; \
+	trap 'kill $$connect' INT TERM; \
+	failed=0; \
+	WINOPS_TRANSPORT=classic $(PY) -m pytest || failed=1; \
+	wait $$connect || failed=1; \
+	cat $$log; \
+	exit $$failed
+endef
+
 test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on Spark Connect
 	./sbt scalafmtCheckAll scalafmtSbtCheck test jars
 	$(stamp_jars)
-	WINOPS_TRANSPORT=classic $(PY) -m pytest
-	WINOPS_TRANSPORT=connect $(PY) -m pytest
+	$(pytest_on_both)
 
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py

@@ -130,6 +130,14 @@ def test_a_stream_gives_what_a_table_gives(
         }, window
 
 
+def test_spans_count_from_an_origin_before_the_first_row(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([(1, at(1.3)), (2, at(5.0))], "seq long, ts timestamp")
+    eager = esper("#time_length_batch(2 sec, 9, 'START_EAGER')")
+    kept = keep(rows, eager, order_by="seq", time="ts", origin=0)
+    told = kept.inserts().select("seq", F.unix_millis("_change_time").alias("ms")).collect()
+    assert [(row.seq, row.ms) for row in told] == [(1, 2000)]
+
+
 def test_punctuation_empties_windows_and_ends_the_input(spark: SparkSession) -> None:
     rows = spark.createDataFrame(
         [

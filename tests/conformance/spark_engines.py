@@ -1,4 +1,4 @@
-"""Runs cases through ``keep``: as tables in one query, as streams in one other."""
+"""Runs cases through ``keep``: as tables and as streams, many cases in each query."""
 
 import os
 import warnings
@@ -39,6 +39,10 @@ SETTINGS = {
 }
 
 
+# Each of its tasks is given all of a query, so that a query of twice the cases costs four times.
+CASES_IN_QUERY = 40
+
+
 def batch(cases: list[Case], apply: str) -> tuple[list[Case], list[Answer]]:
     """Answer cases from a table, up to their last row; give the cases cut there."""
     cases = [cut_at_last_row(case) for case in cases]
@@ -46,8 +50,8 @@ def batch(cases: list[Case], apply: str) -> tuple[list[Case], list[Answer]]:
         write_table(_accepted(cases), Path(folder))
         rows = _timed(spark.read.schema(SCHEMA).json(folder))
         answers = _Answers(cases, rows, apply)
-        if answers.changes is not None:
-            answers.take(answers.changes.collect())
+        for changes in answers.changes:
+            answers.take(changes.collect())
     return cases, answers.in_order()
 
 
@@ -56,27 +60,28 @@ def stream(
 ) -> tuple[list[Case], list[Answer]]:
     """Answer cases from a stream of so many batches."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder, _session() as spark:
-        inputs, checkpoint = Path(folder, "inputs"), Path(folder, "checkpoint")
+        inputs = Path(folder, "inputs")
         inputs.mkdir()
         write_stream(_accepted(cases), inputs, batches, seed)
         reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
         rows = _timed(reader.json(str(inputs))).withWatermark("_at", "0 seconds")
         answers = _Answers(cases, rows, apply)
-        if answers.changes is not None:
+        for number, changes in enumerate(answers.changes):
+            name = f"changes_{number}"
             query = (
-                answers.changes.writeStream.format("memory")
-                .queryName("changes")
-                .option("checkpointLocation", str(checkpoint))
+                changes.writeStream.format("memory")
+                .queryName(name)
+                .option("checkpointLocation", str(Path(folder, name)))
                 .trigger(availableNow=True)
                 .start()
             )
             query.awaitTermination()
-            answers.take(spark.table("changes").collect())
+            answers.take(spark.table(name).collect())
     return cases, answers.in_order()
 
 
 class _Answers:
-    """The answers to all cases; ``changes`` is the one query that those accepted make up."""
+    """The answers to all cases; ``changes`` is the queries that those accepted make up."""
 
     def __init__(self, cases: list[Case], rows: DataFrame, apply: str) -> None:
         self._cases = cases
@@ -85,7 +90,10 @@ class _Answers:
         queries = [
             query for case in cases if (query := self._accept(case, rows, apply)) is not None
         ]
-        self.changes = reduce(DataFrame.union, queries) if queries else None
+        self.changes = [
+            reduce(DataFrame.union, queries[first : first + CASES_IN_QUERY])
+            for first in range(0, len(queries), CASES_IN_QUERY)
+        ]
 
     def _accept(self, case: Case, rows: DataFrame, apply: str) -> DataFrame | None:
         if case["dialect"] not in DIALECTS:

@@ -29,7 +29,8 @@ private[window] final class HeldRows(rows: Rows) {
 
   /** The newest row that is not after `row`; [[WindowView.NoRow]] if there is none. */
   def lastFrom(row: Long): Long = {
-    var there = rows.previous(row + 1)
+    // A row that was refused is remembered by its number, and is there no more.
+    var there = rows.previous(Math.min(row + 1, rows.end))
     while (isGone.contains(there)) there = rows.previous(there)
     there
   }
