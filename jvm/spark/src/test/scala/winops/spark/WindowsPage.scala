@@ -22,25 +22,23 @@ object WindowsPage {
   }
 
   def text: String = {
-    val parts = Dialects.all.map { dialect =>
-      val rows = dialect.windows.map { window =>
-        Seq(window.name, s"`${window.text}`", described(dialect, window.text))
-          .mkString("| ", " | ", " |")
-      }
-      s"""
-         |## ${dialect.product}
-         |
-         || window | example | what it keeps |
-         ||---|---|---|
-         |${rows.mkString("\n")}
-         |""".stripMargin
-    }
-    s"""# All windows
-       |
-       |Each example can be pasted as it is; the sentence beside it is what
-       |`keep(...).describe()` says of it. Made from the code by `make docs`.
-       |${parts.mkString}""".stripMargin
+    val introduction = Seq(
+      "# All windows",
+      "",
+      "Each example can be pasted as it is; the sentence beside it is what",
+      "`keep(...).describe()` says of it. Made from the code by `make docs`.")
+    (introduction ++ Dialects.all.flatMap(table)).mkString("", "\n", "\n")
   }
+
+  private def table(dialect: Dialect): Seq[String] = {
+    val rows = dialect.windows.map { window =>
+      row(window.name, s"`${window.text}`", described(dialect, window.text))
+    }
+    Seq("", s"## ${dialect.product}", "", row("window", "example", "what it keeps")) ++
+      ("|---|---|---|" +: rows)
+  }
+
+  private def row(cells: String*): String = cells.mkString("| ", " | ", " |")
 
   private def described(dialect: Dialect, text: String): String =
     dialect
