@@ -33,7 +33,7 @@ class Workload:
     keys: int
     rows: int
     partitions: int = 2
-    warm_up: int = 5
+    warm_up: int = 12
     changes_per_row: float = 2.0
 
 

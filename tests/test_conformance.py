@@ -47,11 +47,16 @@ def check_all_passed(result: subprocess.CompletedProcess, passed: int) -> None:
     assert result.stdout.splitlines()[-1] == f"{passed} passed, 0 failed"
 
 
-@pytest.mark.skipif(
-    os.environ.get("WINOPS_TRANSPORT") == "connect", reason="the core knows nothing of Spark"
+connect = os.environ.get("WINOPS_TRANSPORT") == "connect"
+same_on_connect = pytest.mark.skipif(connect, reason="what runs in the server is the same there")
+
+
+@pytest.mark.skipif(connect, reason="the core knows nothing of Spark")
+@pytest.mark.parametrize(
+    ("folder", "save"),
+    [(OWN, "never"), (SHARED, "always"), (SHARED, "11")],
+    ids=["own", "shared-always", "shared-11"],
 )
-@pytest.mark.parametrize("save", ["never", "always", "11"])
-@pytest.mark.parametrize("folder", [OWN, SHARED], ids=["own", "shared"])
 def test_core(folder: Path, save: str) -> None:
     if not folder.is_dir():
         pytest.skip(f"{folder} is not there; the project's own cases are run")
@@ -66,7 +71,11 @@ def test_core(folder: Path, save: str) -> None:
     [
         ("batch", []),
         ("stream", ["--batches", "3", "--seed", "5"]),
-        ("stream", ["--batches", "3", "--seed", "6", "--apply", "arrival"]),
+        pytest.param(
+            "stream",
+            ["--batches", "3", "--seed", "6", "--apply", "arrival"],
+            marks=same_on_connect,
+        ),
     ],
     ids=["batch", "stream", "stream-arrival"],
 )
@@ -79,6 +88,7 @@ def test_spark(engine: str, options: list[str]) -> None:
     check_all_passed(result, len(cases) - len(left_out))
 
 
+@same_on_connect
 @pytest.mark.parametrize("engine", ["core", "batch", "stream"])
 def test_a_wrong_answer_is_found(tmp_path: Path, engine: str) -> None:
     wrong = [
