@@ -14,9 +14,8 @@ from pyspark.sql import SparkSession
 
 from tests.support.replay import Replay
 from tests.support.settings import ROCKSDB, STATE_STORE
+from tests.support.transports import TRANSPORT
 from winops import configure
-
-TRANSPORT = os.environ.get("WINOPS_TRANSPORT", "classic")
 
 # Rows come back as datetimes in the zone of the process, and the JVM is started by it.
 os.environ["TZ"] = "UTC"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.support.programs import on_classic_spark, output_of
+from tests.support.programs import output_of
+from tests.support.transports import on_classic_spark
 
 SCRIPT = Path(__file__).resolve().parents[1] / "benchmarks" / "run.py"
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.transports import same_on_connect
+
 HERE = Path(__file__).parent
 RUNNER = HERE / "conformance" / "run.py"
 OWN = HERE / "data" / "conformance"
@@ -47,11 +49,7 @@ def check_all_passed(result: subprocess.CompletedProcess, passed: int) -> None:
     assert result.stdout.splitlines()[-1] == f"{passed} passed, 0 failed"
 
 
-connect = os.environ.get("WINOPS_TRANSPORT") == "connect"
-same_on_connect = pytest.mark.skipif(connect, reason="what runs in the server is the same there")
-
-
-@pytest.mark.skipif(connect, reason="the core knows nothing of Spark")
+@same_on_connect
 @pytest.mark.parametrize(
     ("folder", "save"),
     [(OWN, "never"), (SHARED, "always"), (SHARED, "11")],

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
-import pytest
+
+from tests.support.programs import run_program
+from tests.support.transports import on_classic_spark
 
 SCRIPT = Path(__file__).resolve().parents[1] / "examples" / "flights.py"
 PNG = b"\x89PNG\r\n\x1a\n"
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("WINOPS_TRANSPORT") == "connect",
-    reason="the example is a program of its own and runs on classic Spark",
-)
+pytestmark = on_classic_spark
 
 
 def run(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(SCRIPT), "--out", str(out), "--day", "2013-07-03", *options],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
+    return run_program(SCRIPT, "--out", str(out), "--day", "2013-07-03", *options)
 
 
 def committed(out: Path) -> dict[str, int]:

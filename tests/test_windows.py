@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable
 from functools import reduce
@@ -15,6 +14,7 @@ from pyspark.sql import functions as F
 
 from tests.support.replay import Replay, at, failure
 from tests.support.settings import HDFS, PARTITIONS, ROCKSDB, STATE_STORE, settings
+from tests.support.transports import same_on_connect
 from winops import Window, apama, esper, keep, spl
 
 SCHEMA = "seq long, sample int, price double, ts timestamp"
@@ -93,6 +93,7 @@ def told(result: DataFrame) -> set[tuple]:
     return set(rows)
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     ("provider", "partitions", "runs", "half"),
     [(ROCKSDB, 1, [2, 1], 0), (HDFS, 2, [1, 2], 1)],
@@ -106,8 +107,6 @@ def test_a_stream_gives_what_a_table_gives(
     runs: list[int],
     half: int,
 ) -> None:
-    if os.environ.get("WINOPS_TRANSPORT") == "connect":
-        pytest.skip("what runs in the server is the same there")
     rng = random.Random(provider)
     rows = ticks(rng)
     cuts = [0, *sorted(rng.sample(range(len(rows)), 2)), len(rows)]

@@ -20,8 +20,8 @@ from pyspark.sql import functions as F
 
 from winops import configure, keep
 
-# Nothing is gained by compiling plans of a few rows each, or by spreading them.
 FILES = "org.apache.spark.sql.execution.streaming.checkpointing"
+# Nothing is gained by compiling plans of a few rows each, or by spreading them.
 SETTINGS = {
     "spark.driver.host": "localhost",
     "spark.ui.enabled": "false",

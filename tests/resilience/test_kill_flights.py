@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.programs import on_classic_spark, output_of
+from tests.support.programs import output_of
+from tests.support.transports import on_classic_spark
 
 SCRIPT = Path(__file__).with_name("kill_flights.py")
 

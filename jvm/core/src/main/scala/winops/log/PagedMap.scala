@@ -16,7 +16,7 @@ import java.util.Arrays
 final class PagedMap private[log] (pages: Pages) {
   import PagedMap._
 
-  // Null until it is needed: the root is read then, as all pages are.
+  // Null while only its number is known: it is read when it is needed, as all pages are.
   private var root = new Page(Page.Inline, isLeaf = true)
   private var rootNumber = Page.Inline
   private var entries = 0L

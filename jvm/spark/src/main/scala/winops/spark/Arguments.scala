@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.ccl.Ccl
 import winops.dialect.Dialect
-import winops.policy.{Parameter}
+import winops.policy.Parameter
 
 /** The arguments of a call of the table function `keep`, each with the check of its type. */
 final class Arguments(expressions: Seq[Expression]) {

@@ -2,8 +2,8 @@ package winops.spark
 
 import winops.apama.Apama
 import winops.ccl.Ccl
-import winops.esper.Esper
 import winops.dialect.Dialect
+import winops.esper.Esper
 import winops.spl.Spl
 
 /** The languages of policies; the name of each is the argument that takes its texts. */

@@ -1,0 +1,16 @@
+"""Which tests say something on Spark Connect."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+TRANSPORT = os.environ.get("WINOPS_TRANSPORT", "classic")
+
+on_classic_spark = pytest.mark.skipif(
+    TRANSPORT == "connect", reason="a program has a session of its own, on classic Spark"
+)
+same_on_connect = pytest.mark.skipif(
+    TRANSPORT == "connect", reason="what runs in the server is the same there"
+)
