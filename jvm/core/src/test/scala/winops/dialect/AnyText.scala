@@ -102,8 +102,9 @@ trait AnyText extends AnyFunSuite with ScalaCheckPropertyChecks {
           dialect.parse(text(), scope)
           finished += 1
         },
-      "small stack",
-      256L * 1024)
+      "stack as most threads have it",
+      // What is not compiled yet needs several times the stack of what is.
+      1024L * 1024)
     thread.start()
     thread.join()
     assert(finished == deep.length)
