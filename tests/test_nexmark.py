@@ -11,7 +11,7 @@ import pytest
 
 from nexmark_lib.draws import uniform
 from nexmark_lib.model import FIRST_ID, Model
-from nexmark_lib.winners import sold
+from nexmark_lib.winners import sold, sold_between
 from tests.support.transports import same_on_connect
 
 pytestmark = same_on_connect
@@ -129,3 +129,12 @@ def test_the_highest_valid_bid_wins() -> None:
     columns = ["auction", "seller", "winner", "final"]
     assert won[columns].to_numpy().tolist() == [[3, 8, 57, 200], [1, 7, 53, 120]]
     assert list(won["expires"]) == list(instants(20, 30))
+
+
+def test_pieces_of_time_are_the_same_sold_auctions() -> None:
+    cuts = [0, 1, 777, 4_000, 4_001, 20_000]
+    pieces = [sold_between(MODEL, first, end) for first, end in pairwise(cuts)]
+    together = pd.concat(pieces, ignore_index=True)
+    pd.testing.assert_frame_equal(together, sold_between(MODEL, 0, 20_000).reset_index(drop=True))
+    assert together["expires"].is_monotonic_increasing
+    assert len(together) > 500

@@ -86,9 +86,15 @@ class Model:
         """No auction is open for longer."""
         return max(2 * self.horizon_millis, 1)
 
-    def micros(self, events: Numbers) -> Numbers:
-        """Instants of events."""
-        return self.start_micros + events * _MICROS // self.rate
+    @property
+    def longest_events(self) -> int:
+        """How many events fall into the longest auction."""
+        return -(-self.longest_millis * self.rate // 1_000)
+
+    def instants(self, events: Numbers) -> pd.DatetimeIndex:
+        """When events happen."""
+        micros = self.start_micros + events * _MICROS // self.rate
+        return pd.DatetimeIndex(micros.view("datetime64[us]"), tz="UTC")
 
     def persons(self, first: int, end: int) -> pd.DataFrame:
         """Make the persons of the events from `first` to before `end`.
@@ -104,7 +110,7 @@ class Model:
                 "person": FIRST_ID + _last_person(events),
                 "name": _NAMES[below(self.seed, _Column.NAME, events, len(_NAMES))],
                 "state": _STATES[below(self.seed, _Column.STATE, events, len(_STATES))],
-                "joined": _instants(self.micros(events)),
+                "joined": self.instants(events),
             }
         )
 
@@ -122,7 +128,7 @@ class Model:
         hot_seller = _last_person(events) // HUNDRED * HUNDRED
         initial = self._prices(_Column.INITIAL, events)
         millis = 1 + below(self.seed, _Column.LENGTH, events, self.longest_millis)
-        opened = self.micros(events)
+        opened = self.instants(events)
         return pd.DataFrame(
             {
                 "auction": FIRST_ID + _last_auction(events),
@@ -132,8 +138,8 @@ class Model:
                 + below(self.seed, _Column.CATEGORY, events, CATEGORIES),
                 "initial": initial,
                 "reserve": initial + self._prices(_Column.RESERVE, events),
-                "opened": _instants(opened),
-                "expires": _instants(opened + 1_000 * millis),
+                "opened": opened,
+                "expires": opened + pd.to_timedelta(millis, unit="ms"),
             }
         )
 
@@ -160,7 +166,7 @@ class Model:
                 "bidder": FIRST_ID
                 + np.where(by_hot, hot_bidder, self._someone(_Column.BIDDER, events)),
                 "price": self._prices(_Column.PRICE, events),
-                "at": _instants(self.micros(events)),
+                "at": self.instants(events),
             }
         )
 
@@ -187,7 +193,3 @@ def _last_person(events: Numbers) -> Numbers:
 
 def _last_auction(events: Numbers) -> Numbers:
     return events // EVENTS * AUCTIONS + np.minimum(events % EVENTS - PERSONS, AUCTIONS - 1)
-
-
-def _instants(micros: Numbers) -> pd.DatetimeIndex:
-    return pd.DatetimeIndex(micros.view("datetime64[us]"), tz="UTC")
