@@ -20,7 +20,8 @@ private[spark] object QueriedAggregates {
     */
   def of(query: LogicalPlan, table: LogicalPlan): Aggregates = bare(query) match {
     case Aggregate(by, columns, child, _) =>
-      if (shape(child) != shape(table)) {
+      // What stands for another expression is replaced in the query, below its aggregates too.
+      if (shape(child) != shape(ReplaceExpressions(table))) {
         throw refused("they are over another table than the one whose rows are kept")
       }
       val own = child.output.zip(table.output).map { case (there, here) => there.exprId -> here }
