@@ -70,11 +70,8 @@ private[esper] object Chain {
       statement.copy(views = groups ++ (everything +: others))
     }
 
-  private val everyRow = Window(
-    Admit.All,
-    Order.Arrival,
-    Bound.Unbounded,
-    Beats(Beat.EachRow, Beat.Never, Beat.Never))
+  private val everyRow =
+    Window(Admit.All, Order.Arrival, Bound.Unbounded, Beats(Beat.EachRow, Beat.Never, Beat.Never))
 
   private def accepted(statement: Statement, scope: Scope): Policy = {
     val keys = statement.views.map(_.role).collectFirst { case Role.Groups(keys) => keys }
@@ -101,10 +98,10 @@ private[esper] object Chain {
     */
   private def projection(statement: Statement, isGrouped: Boolean): Option[Projection] = {
     val isMerged = statement.views.dropWhile(!_.isMerge).exists(_.isComputing)
-    val derived = statement.views.map(_.role).collectFirst {
-      case Role.Computes(statistic, of, beside) =>
+    val derived =
+      statement.views.map(_.role).collectFirst { case Role.Computes(statistic, of, beside) =>
         Projection.Derived(statistic, of, beside, isMerged)
-    }
+      }
     derived.orElse(statement.list.map { list =>
       Projection.Columns(list.columns.value, list.by.value, isGrouped)
     })

@@ -13,8 +13,8 @@ import winops.policy.{Category, Policy, Scope}
   *
   * Older spellings of windows (`win:length(3)`, `.std:unique(symbol)`) mean the same. Of a whole
   * statement, its selector, filter, windows, reclaim hints, and a list of aggregates with its
-  * keys, are the policy; what Esper has besides them is refused. Keywords and units are in any case, windows, columns and parameters
-  * as they are, in backticks where they are not plain.
+  * keys, are the policy; what Esper has besides them is refused. Keywords and units are in any
+  * case, windows, columns and parameters as they are, in backticks where they are not plain.
   */
 object Esper extends Dialect {
   override val name: String = "esper"

@@ -9,7 +9,8 @@ import winops.policy.RowExpression
   * @param sql
   *   in the words of Spark SQL
   * @param name
-  *   what Esper calls a column that it is in: the expression without blanks that it can do without
+  *   what Esper calls a column that it is in: the expression without blanks that it can do
+  *   without
   * @param rank
   *   how tightly it holds together, one of [[Rank]]
   * @param isConstant
@@ -105,13 +106,16 @@ private[esper] object Phrase {
     val blanks = items.zip(items.drop(1)).map { case (left, right) =>
       if (isWord(left) || isWord(right)) " " else ""
     }
-    items.zipAll(blanks, Connective("", ""), "").flatMap { case (item, blank) =>
-      val name = item match {
-        case Connective(text, _) => text
-        case operand: Phrase => operand.within(rank, operand.name)
+    items
+      .zipAll(blanks, Connective("", ""), "")
+      .flatMap { case (item, blank) =>
+        val name = item match {
+          case Connective(text, _) => text
+          case operand: Phrase => operand.within(rank, operand.name)
+        }
+        Seq(name, blank)
       }
-      Seq(name, blank)
-    }.mkString
+      .mkString
   }
 }
 

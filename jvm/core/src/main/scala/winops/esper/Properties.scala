@@ -22,12 +22,7 @@ private[esper] final class Properties(scope: Scope, prefixes: Set[String]) {
     case Seq(Token.Word(event, _), rest @ _*) if inCondition && Words.Events(event) =>
       column(rest).map { of =>
         def behind(column: String) = s"$event.$column"
-        Phrase(
-          behind(of.text),
-          behind(of.sql),
-          behind(of.name),
-          Rank.Atom,
-          isConstant = false)
+        Phrase(behind(of.text), behind(of.sql), behind(of.name), Rank.Atom, isConstant = false)
       }
     case Seq(Token.Word(prefix, _), rest @ _*) if prefixes(prefix) && rest.nonEmpty =>
       column(rest)

@@ -130,9 +130,7 @@ private[esper] trait WindowTable extends ParameterParsers {
     }
     list(of ~ rep(symbol(',') ~> beside) ^^ { case of ~ others =>
       val (numbers, told) = (Written.all(of), Written.all(others))
-      Written(
-        Role.Computes(statistic, numbers.value, told.value),
-        numbers.text ++ told.text)
+      Written(Role.Computes(statistic, numbers.value, told.value), numbers.text ++ told.text)
     })
   }
 
