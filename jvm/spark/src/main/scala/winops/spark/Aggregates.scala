@@ -8,13 +8,16 @@ import org.apache.spark.sql.types.DataType
   * @param by
   *   values whose distinct combinations have aggregates of their own; none for one of all rows
   * @param columns
-  *   what comes out, over aggregates, `by`, and [[OfLastArrival]]
+  *   what comes out, over AggregateExpressions, `by`, and OfLastArrival
   */
 final case class Aggregates(by: Seq[NamedExpression], columns: Seq[NamedExpression])
 
 /** The value of `child` over the row that came in last, also when it has left. */
 final case class OfLastArrival(child: Expression) extends UnaryExpression with Unevaluable {
+
+  /** No row may have come in. */
   override def nullable: Boolean = true
+
   override def dataType: DataType = child.dataType
 
   override protected def withNewChildInternal(newChild: Expression): OfLastArrival =
