@@ -184,7 +184,7 @@ def test_another_text_as_punctuation_fails_the_query(replay: Callable[[str], Rep
         (lambda rows: keep(rows, esper("#unique(nowhere)")), "WINOPS_POLICY.UNKNOWN_COLUMN"),
         (lambda rows: keep(rows, esper("#expr(price)")), "WINOPS_POLICY.TYPE"),
         (lambda rows: keep(rows, esper("#expr(rand() > 0.5)")), "WINOPS_POLICY.UNSUPPORTED"),
-        (lambda rows: keep(rows, esper("#length(2)#size")), "WINOPS_POLICY.UNSUPPORTED"),
+        (lambda rows: keep(rows, esper("#size#length(2)")), "WINOPS_POLICY.UNSUPPORTED"),
         (lambda rows: keep(rows, apama("retain all every 2")), "WINOPS_POLICY.UNBOUNDED"),
         (lambda rows: keep(rows, spl("sliding, count(3), punct()")), "WINOPS_POLICY.POLICY"),
         (
