@@ -15,7 +15,17 @@ Examples
 
 from winops._dialects import Window, apama, esper, spl
 from winops._keep import keep
-from winops._kept import Kept
+from winops._kept import GroupedKept, Kept
 from winops._session import configure, jar_path
 
-__all__ = ["Kept", "Window", "apama", "configure", "esper", "jar_path", "keep", "spl"]
+__all__ = [
+    "GroupedKept",
+    "Kept",
+    "Window",
+    "apama",
+    "configure",
+    "esper",
+    "jar_path",
+    "keep",
+    "spl",
+]

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 
+from pyspark.sql import Column
+
 from winops._errors import wrong_type, wrong_value
 
 Names = str | Sequence[str]
@@ -71,6 +73,26 @@ def interval(argument: str, value: object) -> str:
         (value.microseconds, "microseconds"),
     )
     return " ".join(f"{number} {unit}" for number, unit in parts if number)
+
+
+def columns(argument: str, value: Sequence[object]) -> tuple[Column, ...]:
+    """Read one or more columns."""
+    if not value:
+        raise wrong_value(f"{argument} takes one or more aggregates; none is given.")
+    given = tuple(column for column in value if isinstance(column, Column))
+    if len(given) != len(value):
+        odd = next(column for column in value if not isinstance(column, Column))
+        raise wrong_type(
+            f'{argument} takes columns such as F.avg("price"), not {type(odd).__name__}.'
+        )
+    return given
+
+
+def named_columns(argument: str, value: object) -> dict[str, Column]:
+    """Read columns under names."""
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise wrong_type(f"{argument} takes a dict of names and columns, not {_kind(value)}.")
+    return dict(zip(value, columns(argument, list(value.values())), strict=True))
 
 
 def parameters(value: Mapping[str, Parameter] | None) -> dict[str, int | float | Decimal | str]:

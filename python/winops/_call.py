@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 
 from winops._policy import Policy
 
-Output = Literal["changes", "rows", "snapshots", "events", "description"]
+Output = Literal["changes", "rows", "snapshots", "events", "agg", "columns", "description"]
 
 
 @dataclass(frozen=True)
@@ -26,18 +26,31 @@ class Call:
     order_by: tuple[str, ...]
     options: Mapping[str, int | str]
 
-    def over(self, df: DataFrame, output: Output) -> DataFrame:
-        """Apply the operator to the rows of `df`; a call that cannot be meant fails here."""
+    def over(
+        self,
+        df: DataFrame,
+        output: Output,
+        aggregates: DataFrame | None = None,
+        **more: int | str,
+    ) -> DataFrame:
+        """Apply the operator to the rows of `df`; a call that cannot be meant fails here.
+
+        `aggregates` is a query over `df` that says what is to be computed, and is never run.
+        """
         table = f"TABLE({{df}}){_partitioning(self.per, self.order_by)}"
         arguments = [table, f"{self.policy.dialect} => :policy"]
         values: dict[str, Any] = {"policy": self.policy.text}
-        for name, value in {**self.options, "output": output}.items():
+        for name, value in {**self.options, **more, "output": output}.items():
             arguments.append(f"{name} => :{name}")
             values[name] = value
         if self.policy.params:
             arguments.append(f"params => {_params(self.policy, values)}")
+        tables = {"df": df}
+        if aggregates is not None:
+            arguments.append("aggregates => TABLE({aggregates})")
+            tables["aggregates"] = aggregates
         query = ["SELECT *", f"FROM keep({', '.join(arguments)})"]
-        return df.sparkSession.sql("\n".join(query), args=values, df=df)
+        return df.sparkSession.sql("\n".join(query), args=values, **tables)
 
     def warnings(self, df: DataFrame, keys: Iterable[str]) -> list[str]:
         """Ask what is valid but hardly meant, given the columns of the rows' primary key."""

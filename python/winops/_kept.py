@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Mapping
+from typing import Literal, final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
 
+from winops import _arguments as arguments
 from winops._call import Call
+
+_MODES = ("all", "latest")
 
 
 @final
@@ -127,11 +132,159 @@ class Kept:
         """
         return self._call.over(self._df, "rows")
 
-    def snapshots(self) -> DataFrame:
-        """Give the content of the window each time that it is reported.
+    def agg(self, *columns: Column, mode: Literal["all", "latest"] | None = None) -> DataFrame:
+        """Compute aggregates of what is retained, after every step that changes it.
 
-        Windows of IBM Streams report at their trigger; windows that do not report have no
-        snapshots.
+        Any aggregate function of Spark's can be used, with ``FILTER`` and ``DISTINCT``, and
+        expressions over several of them. What a row costs does not depend on how many rows are
+        retained, but for functions that have to see them all: ``collect_list``, ``collect_set``,
+        ``percentile``, ``median``, ``mode``, ``listagg``, and ``DISTINCT`` of other functions
+        than ``count``.
+
+        Parameters
+        ----------
+        *columns : Column
+            Aggregates, as for ``DataFrame.agg``.
+        mode : {"all", "latest"}, optional
+            ``latest`` gives only the last value of each group and micro-batch, so that it depends
+            on how the stream is cut into batches: a stream of updates. The default is ``all``.
+
+        Returns
+        -------
+        DataFrame
+            The columns of the group; ``_change_time`` as in :meth:`changes`; ``_change_seq``,
+            long: the number of the last change that the values contain; and the aggregates. One
+            row for each step, or, where the window reports by itself, for each report: at a
+            trigger of IBM Streams, or when a tumbling window of it is full. Of no rows an
+            aggregate has SQL's value: a sum is NULL, a count is 0.
+
+        Raises
+        ------
+        PySparkTypeError, PySparkValueError
+            ``WINOPS_ARGUMENT``: no column is given, or something else than a column.
+        AnalysisException
+            ``WINOPS_AGGREGATES``: a column is not computed by Spark alone, or not the same each
+            time.
+
+        Examples
+        --------
+        >>> from pyspark.sql import functions as F
+        >>> from winops import keep
+        >>> trades = spark.createDataFrame(
+        ...     [(1, "A", 5.0), (2, "A", 7.0), (3, "A", 6.0)],
+        ...     "seq long, symbol string, price double",
+        ... )
+        >>> kept = keep(trades, "KEEP 2 ROWS PER (symbol)", order_by="seq")
+        >>> spread = (F.max("price") - F.min("price")).alias("spread")
+        >>> values = kept.agg(F.avg("price").alias("mean"), spread)
+        >>> values.orderBy("_change_seq").select("symbol", "_change_seq", "mean", "spread").show()
+        +------+-----------+----+------+
+        |symbol|_change_seq|mean|spread|
+        +------+-----------+----+------+
+        |     A|          0| 5.0|   0.0|
+        |     A|          1| 6.0|   2.0|
+        |     A|          3| 6.5|   1.0|
+        +------+-----------+----+------+
+        <BLANKLINE>
+        """
+        query = self._df.agg(*arguments.columns("agg", columns))
+        more = {} if mode is None else {"mode": arguments.choice("mode", mode, _MODES)}
+        return self._call.over(self._df, "agg", query, **more)
+
+    def groupBy(self, *columns: str) -> GroupedKept:
+        """Divide what is retained by columns, for aggregates of each part.
+
+        The window stays one: rows push each other out whatever part they belong to. For a window
+        of its own for each value, use ``per=``.
+
+        Parameters
+        ----------
+        *columns : str
+            Names of columns.
+
+        Returns
+        -------
+        GroupedKept
+            Its method :meth:`GroupedKept.agg` gives the aggregates.
+
+        Examples
+        --------
+        >>> from pyspark.sql import functions as F
+        >>> from winops import keep
+        >>> trades = spark.createDataFrame(
+        ...     [(1, "A"), (2, "B"), (3, "A")], "seq long, symbol string"
+        ... )
+        >>> kept = keep(trades, "KEEP 2 ROWS", order_by="seq")
+        >>> parts = kept.groupBy("symbol").agg(F.count("*").alias("n"))
+        >>> for row in parts.orderBy("_change_seq", "symbol").collect():
+        ...     print(row["_change_seq"], row.symbol, row.n)
+        0 A 1
+        1 B 1
+        3 A 1
+        """
+        return GroupedKept(self._df, self._call, arguments.names("groupBy", columns))
+
+    def withColumns(self, columns: Mapping[str, Column]) -> DataFrame:
+        """Give every row that comes in, with aggregates of what is then retained.
+
+        The aggregates are those right after the row's step, so that what it pushes out is not in
+        them and the row itself is.
+
+        Parameters
+        ----------
+        columns : dict
+            Names, and expressions over aggregates and columns of the row.
+
+        Returns
+        -------
+        DataFrame
+            The columns of the input and the new ones; one that has the name of a column takes its
+            place.
+
+        Raises
+        ------
+        PySparkTypeError, PySparkValueError
+            ``WINOPS_ARGUMENT``: `columns` is not a dict of names and columns.
+        AnalysisException
+            ``WINOPS_AGGREGATES``, as in :meth:`agg`.
+
+        Examples
+        --------
+        >>> from pyspark.sql import functions as F
+        >>> from winops import keep
+        >>> trades = spark.createDataFrame(
+        ...     [(1, "A", 5.0), (2, "A", 7.0), (3, "A", 6.0)],
+        ...     "seq long, symbol string, price double",
+        ... )
+        >>> kept = keep(trades, rows=2, per="symbol", order_by="seq")
+        >>> off = F.col("price") - F.avg("price")
+        >>> kept.withColumns({"mean": F.avg("price"), "off": off}).orderBy("seq").show()
+        +---+------+-----+----+----+
+        |seq|symbol|price|mean| off|
+        +---+------+-----+----+----+
+        |  1|     A|  5.0| 5.0| 0.0|
+        |  2|     A|  7.0| 6.0| 1.0|
+        |  3|     A|  6.0| 6.5|-0.5|
+        +---+------+-----+----+----+
+        <BLANKLINE>
+        """
+        named = arguments.named_columns("withColumns", columns)
+        # Columns of the row may stand beside aggregates only where a query groups by them.
+        rows = self._df.groupBy(*_groupable(self._df))
+        query = rows.agg(*(column.alias(name) for name, column in named.items()))
+        return self._call.over(self._df, "columns", query)
+
+    def snapshots(self, *, max_rows: int | None = None) -> DataFrame:
+        """Give the content of the window each time that it changes or is reported.
+
+        Windows of IBM Streams report at their trigger, and tumbling ones when they are full; of
+        other windows there is a snapshot after each step. A snapshot is one value with all rows,
+        so that a large window costs its size each time.
+
+        Parameters
+        ----------
+        max_rows : int, optional
+            The most rows that a snapshot may have, 100,000 if not given; more fail the query.
 
         Returns
         -------
@@ -141,8 +294,8 @@ class Kept:
 
         Raises
         ------
-        AnalysisException
-            ``WINOPS_NO_REPORT`` when the policy reports nothing.
+        SparkRuntimeException
+            ``WINOPS_CONTENT_SIZE`` when a window holds more than `max_rows` rows.
 
         Examples
         --------
@@ -152,7 +305,8 @@ class Kept:
         >>> [[row.seq for row in snapshot.content] for snapshot in kept.snapshots().collect()]
         [[1], [1, 2], [2, 3]]
         """
-        return self._call.over(self._df, "snapshots")
+        more = {} if max_rows is None else {"max_content": arguments.count("max_rows", max_rows)}
+        return self._call.over(self._df, "snapshots", None, **more)
 
     def events(self) -> DataFrame:
         """Give everything that a window of IBM Streams tells, as events.
@@ -208,3 +362,66 @@ class Kept:
                 parts.append(f"{name}=({', '.join(columns)})")
         parts += [f"{name}={value!r}" for name, value in self._call.options.items()]
         return f"Kept[{', '.join(parts)}]"
+
+
+@final
+class GroupedKept:
+    """What a policy retains, divided by columns: :meth:`Kept.groupBy` makes it."""
+
+    __slots__ = ("_by", "_call", "_df")
+
+    def __init__(self, df: DataFrame, call: Call, by: tuple[str, ...]) -> None:
+        self._df = df
+        self._call = call
+        self._by = by
+
+    def agg(self, *columns: Column, mode: Literal["all", "latest"] | None = None) -> DataFrame:
+        """Compute aggregates of each part of what is retained, when it changes.
+
+        Parameters
+        ----------
+        *columns : Column
+            Aggregates, as for :meth:`Kept.agg`.
+        mode : {"all", "latest"}, optional
+            As for :meth:`Kept.agg`.
+
+        Returns
+        -------
+        DataFrame
+            The columns of :meth:`Kept.agg`, with those that divide before the aggregates: one row
+            for each part that rows came into, or left, in a step.
+
+        Examples
+        --------
+        >>> from pyspark.sql import functions as F
+        >>> from winops import keep
+        >>> trades = spark.createDataFrame([(1, "A"), (2, "B")], "seq long, symbol string")
+        >>> parts = keep(trades, "KEEP 1 ROW", order_by="seq").groupBy("symbol")
+        >>> for row in parts.agg(F.count("*").alias("n")).orderBy("_change_seq", "n").collect():
+        ...     print(row["_change_seq"], row.symbol, row.n)
+        0 A 1
+        2 A 0
+        2 B 1
+        """
+        query = self._df.groupBy(*self._by).agg(*arguments.columns("agg", columns))
+        more = {} if mode is None else {"mode": arguments.choice("mode", mode, _MODES)}
+        return self._call.over(self._df, "agg", query, **more)
+
+
+def _groupable(df: DataFrame) -> list[Column]:
+    """Give the columns that a query can group by."""
+    return [
+        F.col(f"`{field.name.replace('`', '``')}`")
+        for field in df.schema.fields
+        if not _holds(field.dataType, (MapType, VariantType))
+    ]
+
+
+def _holds(kind: DataType, kinds: tuple[type[DataType], ...]) -> bool:
+    if isinstance(kind, kinds):
+        return True
+    if isinstance(kind, ArrayType):
+        return _holds(kind.elementType, kinds)
+    if isinstance(kind, StructType):
+        return any(_holds(field.dataType, kinds) for field in kind.fields)
+    return False

@@ -36,6 +36,9 @@ final case class Policy(
     */
   def usesTime: Boolean = retention.windows.exists(_.usesTime) || group.reclaim.exists(_.usesTime)
 
+  /** Whether each row comes in when it arrives, and not at a later beat. */
+  def takesRowsAtOnce: Boolean = retention.windows.forall(_.beats.enter == Beat.EachRow)
+
   /** Whether it matters when a row arrived: for time, or for a condition that asks. */
   def needsArrivals: Boolean = usesTime || retention.windows.exists { window =>
     (window.bound, window.beats.enter) match {

@@ -1,7 +1,7 @@
 package winops.window
 
 import winops.log.{ByteReader, ByteWriter, Pages}
-import winops.policy.{Policy, Reclaim, Span}
+import winops.policy.{Order, Policy, Reclaim, Span}
 
 /** Runs a policy over the rows of one group, and writes what happens as steps into a queue.
   *
@@ -220,4 +220,8 @@ object Machine {
 
   /** Whether rows of the policy may leave from anywhere, so that the group's rows have holes. */
   def leavesHoles(policy: Policy): Boolean = Retainers.leavesHoles(policy)
+
+  /** Whether rows of the policy leave in the order in which they came in, as far as is told. */
+  def leavesFromFront(policy: Policy): Boolean = !leavesHoles(policy) &&
+    policy.retention.windows.forall(_.order == Order.Arrival)
 }

@@ -2,6 +2,7 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, FunctionTableSubqueryArgumentExpression, NamedArgumentExpression}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.MapData
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -76,6 +77,12 @@ final class Arguments(expressions: Seq[Expression]) {
     }
   }
 
+  /** The plan of a query that is given as a table. */
+  def query(name: String): Option[LogicalPlan] = byName.get(name).map {
+    case table: FunctionTableSubqueryArgumentExpression => table.plan
+    case _ => throw WinopsErrors.argument("VALUE", name, "TABLE(SELECT ... FROM ...)")
+  }
+
   /** A text or a whole number. */
   def textOrLong(name: String): Option[Either[String, Long]] =
     byName.get(name).map { expression =>
@@ -108,7 +115,10 @@ object Arguments {
     "max_rows",
     "on_null_time",
     "punct",
-    "output")
+    "output",
+    "aggregates",
+    "mode",
+    "max_content")
 
   /** The values of a policy's parameters, from a struct, a map or null. */
   def parameters(name: String, expression: Expression): Map[String, Parameter] =

@@ -33,21 +33,24 @@ final class CoupledTask(
     metrics: KeepMetrics)
     extends Iterator[InternalRow] {
   private val changes = new ChangeQueue
-  private val steps = new Steps(changes, plan.spec.policy.stream)
+  private val steps = new Steps(changes, plan.spec.stream)
   private val state = new GroupState(plan, store, steps, ownsSteps = false)
-  private val common = new GroupState(plan, whole, steps, ownsSteps = false)
+  private val common = new GroupState(plan, whole, steps, ownsSteps = false, hasWindow = false)
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, clock, metrics)
     if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, common, clock)
     else new ImmediateArrivals(plan, admission, common, metrics)
   }
   private val told =
-    new Told(plan, changes, plan.time.isDefined || clock.stamp.isDefined, metrics)
+    Told.of(plan, changes, state, plan.time.isDefined || clock.stamp.isDefined, metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
   private val keyOf = UnsafeProjection.create(plan.groupExpressions, plan.content)
 
   private val waiting = mutable.Queue.empty[InternalRow]
+
+  /** What is given when the batch ends, by the group that gave it last. */
+  private val latest = mutable.LinkedHashMap.empty[UnsafeRow, Seq[InternalRow]]
   private var opened: UnsafeRow = _
   private var groupsBefore = 0L
   private var heldBefore = 0L
@@ -58,6 +61,8 @@ final class CoupledTask(
       if (opened != group) {
         putAway()
         opened = group
+        state.key = group
+        told.beginGroup()
         val bytes = store.open(group)
         if (bytes == null) state.clear() else state.restore(bytes)
       }
@@ -66,7 +71,7 @@ final class CoupledTask(
 
     override def drain(group: UnsafeRow): Unit = {
       if (givesRows) changes.clear()
-      while (told.hasNext) waiting += told.next(group, state).copy()
+      takeTold()
       state.machine.settle()
     }
 
@@ -137,10 +142,21 @@ final class CoupledTask(
 
   private def tellContent(): Unit = machines.groups.inOrderOfCreation.foreach { group =>
     host.open(group).tellContent()
-    while (told.hasNext) waiting += told.next(group, state).copy()
+    takeTold()
+  }
+
+  private def takeTold(): Unit = while (told.hasNext) waiting += told.next().copy()
+
+  private def takeLatest(): Unit = {
+    val rows = Seq.newBuilder[InternalRow]
+    while (told.hasNext) rows += told.next().copy()
+    val all = rows.result()
+    if (all.nonEmpty) latest.update(opened, all)
   }
 
   private def putAway(): Unit = if (opened != null) {
+    told.endGroup()
+    takeLatest()
     state.machine.settle()
     if (state.isEmpty) state.forget() else store.save(state.save)
     opened = null
@@ -149,6 +165,7 @@ final class CoupledTask(
   private def held: Long = machines.groups.held + common.waiting.size
 
   private def finish(): Unit = {
+    waiting ++= latest.valuesIterator.flatten
     whole.save(save)
     agenda.count(machines.groups.size - groupsBefore, held - heldBefore)
     told.count()

@@ -1,5 +1,7 @@
 package winops.spark
 
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
 import winops.log.{ByteReader, ByteWriter, Pages, RowLog, RowStore, RowTree, ShiftedSegments}
 import winops.window.{Clock, Machine, Steps}
 
@@ -10,13 +12,18 @@ final class GroupState(
     plan: KeepPlan,
     store: GroupStore,
     steps: Steps,
-    ownsSteps: Boolean = true) {
+    ownsSteps: Boolean = true,
+    hasWindow: Boolean = true) {
   private val spec = plan.spec
   private val pages = new Pages(new ShiftedSegments(store.windowSegments, GroupState.FirstPage))
 
   val window: RowStore =
     if (Machine.leavesHoles(spec.policy)) new RowTree(pages, spec.policy.needsArrivals)
     else new RowLog(store.windowSegments, withArrival = spec.policy.needsArrivals)
+
+  /** What is asked of the window's content, if anything is. */
+  val results: Option[ContentResults] =
+    if (hasWindow) plan.contentResults(window, pages) else None
 
   val waiting = new RowLog(store.waitingSegments, withArrival = false)
 
@@ -28,6 +35,9 @@ final class GroupState(
     plan.evaluator(window),
     steps,
     ownsSteps)
+
+  /** The key of the group. */
+  var key: UnsafeRow = _
 
   /** The earliest time, in microseconds, of a row that waits. */
   var firstWaiting: Long = Long.MaxValue
@@ -58,6 +68,7 @@ final class GroupState(
     window.clear()
     waiting.clear()
     machine.clear()
+    results.foreach(_.clear())
     firstWaiting = Long.MaxValue
     waitingInOrder = true
     lastOrder = GroupState.NoOrder
@@ -68,6 +79,7 @@ final class GroupState(
   def forget(): Unit = {
     window.discard()
     machine.clear()
+    results.foreach(_.clear())
     pages.discard()
     store.remove()
   }
@@ -81,9 +93,11 @@ final class GroupState(
       out.byte(if (waitingInOrder) 1 else 0)
       waiting.save(out)
     }
+    results.foreach(_.settle())
     pages.save(out)
     window.save(out)
     machine.save(out)
+    results.foreach(_.save(out))
   }
 
   def restore(in: ByteReader): Unit = {
@@ -98,6 +112,7 @@ final class GroupState(
     pages.restore(in)
     window.restore(in)
     machine.restore(in)
+    results.foreach(_.restore(in))
     in.finish()
   }
 }

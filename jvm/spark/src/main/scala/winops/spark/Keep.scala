@@ -21,6 +21,10 @@ import org.apache.spark.sql.types._
   * @param changeColumns
   *   the columns that tell of a change, before those of the row, or all columns of the output
   *   where rows stand in arrays; none if the output is rows
+  * @param by
+  *   values whose distinct combinations have results of their own
+  * @param results
+  *   what is computed of the content of a window, over [[WindowAggregate]]s
   */
 final case class Keep(
     spec: KeepSpec,
@@ -31,10 +35,15 @@ final case class Keep(
     expressionsOfRows: Seq[PolicyExpression],
     end: Option[Expression],
     changeColumns: Seq[Attribute],
+    by: Seq[Expression],
+    results: Seq[Expression],
     child: LogicalPlan)
     extends UnaryNode {
 
-  override def output: Seq[Attribute] = Keep.output(spec.output, changeColumns, child.output)
+  override def output: Seq[Attribute] = Keep.output(spec, changeColumns, child.output)
+
+  /** The columns of a row, in the output. */
+  def rows: Seq[Attribute] = output.filterNot(AttributeSet(changeColumns).contains)
 
   override def producedAttributes: AttributeSet = AttributeSet(changeColumns)
 
@@ -84,12 +93,21 @@ object Keep {
     (AttributeReference(EventType, StringType, nullable = false)() +:
       changeColumns(time).slice(1, 3)) ++ groupColumns(group) :+ arrayOf("rows", rows)
 
+  /** The columns of a value of the content, before the results. */
+  def resultColumns(time: Option[Attribute], group: Seq[Expression]): Seq[Attribute] = {
+    val change = changeColumns(time)
+    groupColumns(group) :+ change(1) :+ change(3)
+  }
+
   def output(
-      output: Output,
+      spec: KeepSpec,
       changeColumns: Seq[Attribute],
-      rows: Seq[Attribute]): Seq[Attribute] = output match {
+      rows: Seq[Attribute]): Seq[Attribute] = spec.output match {
     case Output.Changes | Output.Rows => changeColumns ++ rows.map(withoutWatermark)
-    case Output.Snapshots | Output.Events | Output.Description => changeColumns
+    // Rows that come in at once are not older than the watermark.
+    case Output.Columns if spec.policy.takesRowsAtOnce => rows ++ changeColumns
+    case Output.Columns => rows.map(withoutWatermark) ++ changeColumns
+    case Output.Snapshots | Output.Events | Output.Agg | Output.Description => changeColumns
   }
 
   private def groupColumns(group: Seq[Expression]): Seq[Attribute] = group.map { key =>
@@ -131,6 +149,7 @@ object Keep {
       spec.output match {
         case Output.Changes => None
         case Output.Rows => Some("retained rows")
+        case Output.Agg if spec.onlyLatest => Some("latest agg")
         case other => Some(other.name)
       })
     parts.flatten.mkString("Keep ", ", ", "")

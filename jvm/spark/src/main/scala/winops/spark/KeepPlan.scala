@@ -2,8 +2,8 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.log.RowStore
-import winops.window.Evaluator
+import winops.log.{Pages, RowStore}
+import winops.window.{Evaluator, Machine}
 
 /** What the stream's and the table's operator share: a [[Keep]] whose group is attributes, over
   * rows that carry what groups and orders them.
@@ -18,6 +18,10 @@ import winops.window.Evaluator
   *   the column that marks the stream
   * @param content
   *   the attributes of a row as it is kept and given back; the input begins with them
+  * @param by
+  *   values whose distinct combinations have results of their own
+  * @param results
+  *   what is computed of the content of a window
   * @param position
   *   tells where in the source a row stood, the last word in every order
   */
@@ -30,10 +34,12 @@ final case class KeepPlan(
     order: Seq[SortOrder],
     time: Option[Attribute],
     changeColumns: Seq[Attribute],
+    by: Seq[Expression],
+    results: Seq[Expression],
     content: Seq[Attribute],
     position: Attribute) {
 
-  def output: Seq[Attribute] = Keep.output(spec.output, changeColumns, content)
+  def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
 
   /** The order in which the rows of a group are applied, up to ties. */
   def stamp: Seq[SortOrder] =
@@ -52,6 +58,18 @@ final case class KeepPlan(
 
   def punctuationOrdinal: Int =
     punctuation.fold(-1)(p => content.indexWhere(_.exprId == p.exprId))
+
+  /** What is known of the content of a window whose rows are `rows`; none if nobody asks. */
+  def contentResults(rows: RowStore, pages: Pages): Option[ContentResults] =
+    Option.when(spec.followsContent) {
+      new ContentResults(
+        results,
+        by,
+        content,
+        (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),
+        pages,
+        Machine.leavesFromFront(spec.policy))
+    }
 
   /** Evaluates the policy's expressions over the rows of a window. */
   def evaluator(rows: RowStore): Evaluator =

@@ -1,6 +1,6 @@
 package winops.spark
 
-import winops.policy.Policy
+import winops.policy.{Beat, Policy, StepOrder, Stream}
 
 /** How rows with an event time are applied to their group. */
 sealed abstract class Application(val name: String)
@@ -25,10 +25,16 @@ object Output {
   case object Snapshots extends Output("snapshots")
   case object Events extends Output("events")
 
+  /** What the content is worth after each step, or at each report. */
+  case object Agg extends Output("agg")
+
+  /** Each row that comes in, and what the content is worth right after its step. */
+  case object Columns extends Output("columns")
+
   /** One row, which says in a sentence what is kept. */
   case object Description extends Output("description")
 
-  val all: Seq[Output] = Seq(Changes, Rows, Snapshots, Events, Description)
+  val all: Seq[Output] = Seq(Changes, Rows, Snapshots, Events, Agg, Columns, Description)
 }
 
 /** All of a `keep` but its columns.
@@ -49,6 +55,10 @@ object Output {
   *   the column that marks the stream, if there is one
   * @param dropNullTime
   *   whether a row without a time is dropped and counted rather than an error
+  * @param maxContent
+  *   how many rows a content may have that is given as one value
+  * @param onlyLatest
+  *   whether of a group and batch only the last value is given
   */
 final case class KeepSpec(
     dialect: String,
@@ -60,7 +70,9 @@ final case class KeepSpec(
     maxRows: Long,
     dropNullTime: Boolean,
     punctuation: Option[String],
-    output: Output) {
+    output: Output,
+    maxContent: Long,
+    onlyLatest: Boolean) {
 
   def usesTime: Boolean = policy.usesTime || idleMillis.isDefined
 
@@ -71,9 +83,29 @@ final case class KeepSpec(
   /** Whether one task has to have all rows. */
   def runsInOneTask: Boolean = group.isEmpty || couplesGroups
 
+  /** What the machine tells of its steps: all, where the content has to be known after each. */
+  def stream: Stream =
+    if (followsContent) policy.stream.copy(inserts = true, deletes = true) else policy.stream
+
+  /** Whether the content is followed step by step. */
+  def followsContent: Boolean = output match {
+    case Output.Agg | Output.Columns => true
+    case Output.Snapshots => !reportsByTrigger
+    case _ => false
+  }
+
+  /** Whether the window says by itself when its content is to be told. */
+  def reportsByTrigger: Boolean = policy.retention.windows.exists(_.beats.report != Beat.Never)
+
+  /** Whether the content is told when it leaves as a whole, as windows that tumble and tell
+    * events do.
+    */
+  def reportsWhenEmptied: Boolean = policy.stream.order == StepOrder.Events && !reportsByTrigger
+
   def rowsWait: Boolean = application.contains(Application.EventTime)
 }
 
 object KeepSpec {
   val DefaultMaxRows: Long = 10000000L
+  val DefaultMaxContent: Long = 100000L
 }

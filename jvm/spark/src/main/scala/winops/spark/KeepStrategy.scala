@@ -23,6 +23,8 @@ object KeepStrategy extends SparkStrategy {
         keep.order,
         keep.time,
         keep.changeColumns,
+        keep.by,
+        keep.results,
         keep.child.output,
         position.toAttribute)
       if (keep.isStreaming) {

@@ -22,14 +22,14 @@ final class KeepTask(
   import KeepTask._
 
   private val changes = new ChangeQueue
-  private val state = new GroupState(plan, store, new Steps(changes, plan.spec.policy.stream))
+  private val state = new GroupState(plan, store, new Steps(changes, plan.spec.stream))
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, clock, metrics)
     if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, clock)
     else new ImmediateArrivals(plan, admission, state, metrics)
   }
   private val told =
-    new Told(plan, changes, plan.time.isDefined || clock.stamp.isDefined, metrics)
+    Told.of(plan, changes, state, plan.time.isDefined || clock.stamp.isDefined, metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val timeOrdinal = plan.timeOrdinal
   private val punctuation = Punctuation.of(plan)
@@ -51,7 +51,7 @@ final class KeepTask(
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
-    told.next(key, state)
+    told.next()
   }
 
   /** The next piece of work, after which there may be changes to give. */
@@ -97,6 +97,8 @@ final class KeepTask(
   }
 
   private def load(): Unit = {
+    state.key = key
+    told.beginGroup()
     val bytes = store.open(key)
     wasRemembered = bytes != null
     if (wasRemembered) state.restore(bytes) else state.clear()
@@ -137,6 +139,7 @@ final class KeepTask(
       changes.clear()
       state.machine.tellContent()
     }
+    told.endGroup()
     stage = Ended
   }
 

@@ -89,8 +89,8 @@ final case class WindowFact(fact: Fact) extends LeafExpression with Unevaluable 
   override def dataType: DataType = LongType
 }
 
-/** In a condition: an aggregate over the rows in the window. It is no `AggregateExpression`,
-  * because Spark has those in its own operators only.
+/** In a condition or a result: an aggregate over the rows in the window. It is no
+  * `AggregateExpression`, because Spark has those in its own operators only.
   *
   * @param filter
   *   which rows it is over; all where there is none
@@ -102,6 +102,8 @@ final case class WindowAggregate(
     extends Expression
     with Unevaluable {
   override def children: Seq[Expression] = function +: filter.toSeq
+  override def sql: String =
+    function.sql(isDistinct) + filter.fold("")(condition => s" FILTER (WHERE ${condition.sql})")
   override def nullable: Boolean = function.nullable
   override def dataType: DataType = function.dataType
 

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, ExpressionSet, ScalarSubquery, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, ExpressionSet, NamedExpression, ScalarSubquery, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Max}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -15,12 +15,14 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import winops.dialect.Dialect
-import winops.policy.{Beat, Origin, Policy, Scope, StepOrder}
+import winops.policy.{Origin, Policy, Scope, StepOrder}
 
 /** Turns a call of `keep` into a [[Keep]], or into an error that says what it lacks. */
 object ResolveKeep extends Rule[LogicalPlan] with Logging {
   private val FailOnNullTime = "error"
   private val DropNullTime = "drop"
+  private val AllValues = "all"
+  private val LatestValue = "latest"
   private val warnedOfOneTask = new AtomicBoolean
   private val warnedOfGrowth = new AtomicBoolean
 
@@ -54,6 +56,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     if (order.isEmpty) checkPositionIsKnown(table, definitions)
     warnOfCosts(spec, table)
     val end = time.filter(_ => spec.usesTime && !table.isStreaming).map(greatest(_, table))
+    val results = resultsOf(spec, arguments, call.child)
     val keep = Keep(
       spec,
       group,
@@ -62,14 +65,50 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       punctuation,
       expressions.ofRows,
       end,
-      columnsOf(spec.output, time, group, table),
+      columnsOf(spec.output, time, group, table) ++ results.columns,
+      results.by,
+      results.values,
       table)
-    if (spec.output == Output.Rows) keep
-    else if (spec.output == Output.Description) Description.of(policy)
-    else {
-      // A self-join renews the attributes that an Alias makes, and only those.
-      val (own, rows) = keep.output.splitAt(keep.changeColumns.size)
-      Project(own.map(column => Alias(column, column.name)()) ++ rows, keep)
+    spec.output match {
+      case Output.Rows => keep
+      case Output.Description => Description.of(policy)
+      case Output.Columns => Project(withColumns(keep.rows, renewed(keep.changeColumns)), keep)
+      case _ => Project(renewed(keep.changeColumns) ++ keep.rows, keep)
+    }
+  }
+
+  /** A self-join renews the attributes that an Alias makes, and only those. */
+  private def renewed(columns: Seq[Attribute]): Seq[NamedExpression] =
+    columns.map(column => Alias(column, column.name)())
+
+  /** Columns and new ones, which take the place of those that have their names. */
+  private def withColumns(
+      columns: Seq[Attribute],
+      added: Seq[NamedExpression]): Seq[NamedExpression] = {
+    val isSame = SQLConf.get.resolver
+    val (replacing, behind) =
+      added.partition(one => columns.exists(column => isSame(column.name, one.name)))
+    columns.map { column =>
+      replacing.find(one => isSame(column.name, one.name)).getOrElse(column)
+    } ++ behind
+  }
+
+  private def resultsOf(
+      spec: KeepSpec,
+      arguments: Arguments,
+      table: LogicalPlan): WindowResults = {
+    val aggregates = arguments.query("aggregates").map(QueriedAggregates.of(_, table))
+    (spec.output, aggregates) match {
+      case (Output.Agg, Some(asked)) => WindowResults.ofContent(asked)
+      case (Output.Columns, Some(asked)) => WindowResults.besideRows(asked)
+      case (Output.Agg | Output.Columns, None) =>
+        throw WinopsErrors.argument("MISSING", "aggregates", "TABLE(SELECT ... FROM ...)")
+      case (_, Some(_)) =>
+        throw WinopsErrors.argument(
+          "UNKNOWN",
+          "aggregates",
+          "output => 'agg' or 'columns' with it")
+      case _ => WindowResults.none
     }
   }
 
@@ -78,7 +117,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       time: Option[Attribute],
       group: Seq[Expression],
       table: LogicalPlan): Seq[Attribute] = output match {
-    case Output.Rows | Output.Description => Nil
+    case Output.Rows | Output.Columns | Output.Description => Nil
+    case Output.Agg => Keep.resultColumns(time, group)
     case Output.Changes =>
       checkNames(table)
       Keep.changeColumns(time)
@@ -87,13 +127,10 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   }
 
   private def checkOutput(spec: KeepSpec, table: LogicalPlan): Unit = {
-    val reports = spec.policy.retention.windows.exists(_.beats.report != Beat.Never)
     val tellsEvents = spec.policy.stream.order == StepOrder.Events
     spec.output match {
       case Output.Rows if table.isStreaming =>
         throw WinopsErrors.analysis("WINOPS_ROWS_ON_STREAM")
-      case Output.Snapshots if !reports =>
-        throw WinopsErrors.analysis("WINOPS_NO_REPORT", "policy" -> spec.policy.text)
       case Output.Events if !tellsEvents =>
         throw WinopsErrors.analysis("WINOPS_NO_EVENTS", "dialect" -> spec.dialect)
       case _ =>
@@ -124,7 +161,9 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
         .oneOf("on_null_time", Seq(FailOnNullTime, DropNullTime))(identity)
         .contains(DropNullTime),
       punctuation.map(_.name),
-      arguments.oneOf("output", Output.all)(_.name).getOrElse(Output.Changes))
+      arguments.oneOf("output", Output.all)(_.name).getOrElse(Output.Changes),
+      arguments.positiveLong("max_content").getOrElse(KeepSpec.DefaultMaxContent),
+      arguments.oneOf("mode", Seq(AllValues, LatestValue))(identity).contains(LatestValue))
   }
 
   /** The policy, how many keys of its group its text has, and what its expressions mean over the

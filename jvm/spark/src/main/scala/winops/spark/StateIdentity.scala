@@ -23,9 +23,15 @@ object StateIdentity {
         ("order" -> JArray(spec.order.map(JString(_)).toList)) ~
         ("time" -> plan.time.map(_.name)) ~
         ("apply" -> spec.application.map(_.name)) ~
+        ("results" -> results(plan)) ~
         ("columns" -> parse(Catalyst.asNullable(columns).json)) ~
         (Format -> StateFormat.Version)
     compact(render(json))
+  }
+
+  /** What is stored beside the rows depends on it. */
+  private def results(plan: KeepPlan): Option[JArray] = Option.when(plan.spec.followsContent) {
+    JArray((plan.by ++ plan.results).map(result => JString(Keep.sql(result))).toList)
   }
 
   /** Refuses state of another keep than this, with what differs, and state in another format. */

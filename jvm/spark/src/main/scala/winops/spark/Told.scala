@@ -1,131 +1,120 @@
 package winops.spark
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.util.GenericArrayData
-import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.window.{ChangeKind, ChangeQueue}
 
-/** Makes rows of Spark from what a machine has told, as the output of the keep asks for them. */
-final class Told(plan: KeepPlan, changes: ChangeQueue, hasTime: Boolean, metrics: KeepMetrics) {
-  import Told._
-
-  private val output = plan.spec.output
+/** Makes rows of Spark from what a machine has told of the open group, as the output of the keep
+  * asks for them.
+  *
+  * What is told is read before the machine goes on, because rows that have left are there only
+  * until then.
+  */
+abstract class Told(changes: ChangeQueue, metrics: KeepMetrics) {
   private var inserted = 0L
   private var deleted = 0L
   private var rowsGiven = 0L
 
-  private val content = new UnsafeRow(plan.content.size)
-  private val front = new SpecificInternalRow(
-    plan.changeColumns
-      .take(output match {
-        case Output.Snapshots => 2
-        case Output.Events => 3
-        case Output.Changes | Output.Rows | Output.Description => 0
-      })
-      .map(_.dataType))
-  private lazy val outputOf = {
-    val columns = plan.output.zipWithIndex
-    UnsafeProjection.create(columns.map { case (a, i) =>
-      BoundReference(i, a.dataType, a.nullable)
-    })
-  }
-  private lazy val changeRows = new ChangeRows(plan)
-
   /** Whether there is something to give; what the output does not ask for is passed over. */
-  def hasNext: Boolean = {
-    while (!changes.isEmpty && !isAsked(changes.nextKind)) pass()
-    !changes.isEmpty
-  }
+  def hasNext: Boolean
 
-  /** The next row to give; valid until the next call.
-    *
-    * @param key
-    *   the group's key
-    */
-  def next(key: UnsafeRow, state: GroupState): InternalRow = {
+  /** The next row to give; valid until the next call. */
+  final def next(): InternalRow = {
     rowsGiven += 1
-    output match {
-      case Output.Rows | Output.Description =>
-        changes.next()
-        RowBytes.pointTo(content, state.window, changes.ordinal)
-        content
-      case Output.Changes => change(state)
-      case Output.Snapshots => snapshot(key, state)
-      case Output.Events => event(key, state)
-    }
+    give()
   }
 
-  /** Adds what was rowsGiven to the metrics. */
-  def count(): Unit = {
+  /** A group has been opened. */
+  def beginGroup(): Unit = ()
+
+  /** The group that is open has done all that it does in this batch. */
+  def endGroup(): Unit = ()
+
+  /** Adds what was given to the metrics. */
+  final def count(): Unit = {
     metrics.outputRows += rowsGiven
     metrics.inserted += inserted
     metrics.deleted += deleted
   }
 
-  private def isAsked(kind: Int): Boolean = output match {
-    case Output.Rows | Output.Changes | Output.Description => ChangeKind.isChange(kind)
-    case Output.Snapshots => kind == ChangeKind.Trigger
-    case Output.Events => kind != ChangeKind.EmptyBeat
+  protected def give(): InternalRow
+
+  /** Goes to the next change, past what is none; false if there is none. */
+  protected final def isAtChange: Boolean = {
+    while (!changes.isEmpty && !ChangeKind.isChange(changes.nextKind)) takeEntry()
+    !changes.isEmpty
   }
 
-  private def pass(): Unit = {
+  /** Goes to the next entry as a whole. */
+  protected final def takeEntry(): Unit = {
     changes.nextEntry()
-    countEntry()
+    countRows(changes.end - changes.ordinal)
   }
 
-  private def countEntry(): Unit =
-    if (changes.kind == ChangeKind.Insert) inserted += changes.end - changes.ordinal
-    else if (ChangeKind.isChange(changes.kind)) deleted += changes.end - changes.ordinal
-
-  private def change(state: GroupState): InternalRow = {
-    changes.next()
-    RowBytes.pointTo(content, state.window, changes.ordinal)
-    if (changes.isInsert) inserted += 1 else deleted += 1
-    changeRows.of(changes, hasTime, content)
-  }
-
-  private def snapshot(key: UnsafeRow, state: GroupState): InternalRow = {
-    changes.nextEntry()
-    setTime(0)
-    front.setLong(1, changes.step)
-    withContent(key, state)
-  }
-
-  private def event(key: UnsafeRow, state: GroupState): InternalRow = {
-    changes.nextEntry()
-    countEntry()
-    front.update(0, EventTypes(changes.kind))
-    setTime(1)
-    front.setLong(2, changes.step)
-    withContent(key, state)
-  }
-
-  private def withContent(key: UnsafeRow, state: GroupState): InternalRow = {
-    val rows = Array.newBuilder[Any]
-    var row = changes.ordinal
-    while (row < changes.end) {
-      RowBytes.pointTo(content, state.window, row)
-      rows += content.copy()
-      row = state.window.next(row)
-    }
-    val array = new GenericInternalRow(Array[Any](new GenericArrayData(rows.result())))
-    outputOf(new JoinedRow(new JoinedRow(front, key), array))
-  }
-
-  private def setTime(ordinal: Int): Unit =
-    if (hasTime) front.setLong(ordinal, Micros.of(changes.at)) else front.setNullAt(ordinal)
+  /** Counts rows of the entry that the queue is at. */
+  protected final def countRows(rows: Long): Unit =
+    if (changes.kind == ChangeKind.Insert) inserted += rows
+    else if (ChangeKind.isChange(changes.kind)) deleted += rows
 }
 
 object Told {
 
-  /** The types of events by the kind of change, as IBM Streams names them. */
-  private val EventTypes: Map[Int, UTF8String] = Map(
-    ChangeKind.Delete -> "EVICTION",
-    ChangeKind.Insert -> "INSERTION",
-    ChangeKind.GroupDelete -> "PARTITION_EVICTION",
-    ChangeKind.Trigger -> "TRIGGER",
-    ChangeKind.InitialFull -> "INITIAL_FULL",
-    ChangeKind.Final -> "FINAL").map { case (kind, name) => kind -> UTF8String.fromString(name) }
+  /** @param hasTime
+    *   whether it is known when a step happens
+    */
+  def of(
+      plan: KeepPlan,
+      changes: ChangeQueue,
+      state: GroupState,
+      hasTime: Boolean,
+      metrics: KeepMetrics): Told = plan.spec.output match {
+    case Output.Rows | Output.Description => new ToldRows(plan, changes, state, metrics)
+    case Output.Changes => new ToldChanges(plan, changes, state, hasTime, metrics)
+    case Output.Snapshots if plan.spec.followsContent =>
+      new ToldContents(plan, changes, state, hasTime, metrics)
+    case Output.Snapshots | Output.Events =>
+      new ToldEvents(plan, changes, state, hasTime, metrics)
+    case Output.Agg => new ToldValues(plan, changes, state, hasTime, metrics)
+    case Output.Columns => new ToldInserts(plan, changes, state, metrics)
+  }
+}
+
+/** The rows of a content, one by one. */
+private final class ToldRows(
+    plan: KeepPlan,
+    changes: ChangeQueue,
+    state: GroupState,
+    metrics: KeepMetrics)
+    extends Told(changes, metrics) {
+  private val content = new UnsafeRow(plan.content.size)
+
+  override def hasNext: Boolean = isAtChange
+
+  override protected def give(): InternalRow = {
+    changes.next()
+    RowBytes.pointTo(content, state.window, changes.ordinal)
+    content
+  }
+}
+
+/** The changes, one by one. */
+private final class ToldChanges(
+    plan: KeepPlan,
+    changes: ChangeQueue,
+    state: GroupState,
+    hasTime: Boolean,
+    metrics: KeepMetrics)
+    extends Told(changes, metrics) {
+  private val content = new UnsafeRow(plan.content.size)
+  private val changeRows = new ChangeRows(plan)
+
+  override def hasNext: Boolean = isAtChange
+
+  override protected def give(): InternalRow = {
+    changes.next()
+    countRows(1L)
+    RowBytes.pointTo(content, state.window, changes.ordinal)
+    changeRows.of(changes, hasTime, content)
+  }
 }

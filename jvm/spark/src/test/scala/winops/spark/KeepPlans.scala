@@ -44,7 +44,9 @@ object KeepPlans {
       maxRows,
       dropNullTime,
       None,
-      Output.Changes)
+      Output.Changes,
+      KeepSpec.DefaultMaxContent,
+      onlyLatest = false)
 
   def plan(
       spec: KeepSpec,
@@ -63,6 +65,8 @@ object KeepPlans {
       sorted,
       time,
       Keep.changeColumns(time),
+      Nil,
+      Nil,
       content,
       position)
   }

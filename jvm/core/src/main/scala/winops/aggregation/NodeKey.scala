@@ -1,0 +1,18 @@
+package winops.aggregation
+
+import winops.log.Bytes
+
+/** Keys of nodes that sort by prefix, level and number. */
+private[aggregation] object NodeKey {
+  val NoPrefix: Array[Byte] = Array.emptyByteArray
+
+  def of(prefix: Array[Byte], level: Int, number: Long): Array[Byte] = {
+    val key = java.util.Arrays.copyOf(prefix, prefix.length + 1 + java.lang.Long.BYTES)
+    key(prefix.length) = level.toByte
+    Bytes.putLong(key, prefix.length + 1, java.lang.Long.reverseBytes(number))
+    key
+  }
+
+  def number(key: Array[Byte]): Long =
+    java.lang.Long.reverseBytes(Bytes.getLong(key, key.length - java.lang.Long.BYTES))
+}

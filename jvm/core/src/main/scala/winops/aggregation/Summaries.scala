@@ -1,0 +1,35 @@
+package winops.aggregation
+
+import winops.log.{ByteReader, ByteWriter}
+
+/** What is known of a stretch of rows, such as the buffers of aggregate functions: made of single
+  * rows, or of two stretches of which one stands right behind the other. Nothing is ever taken
+  * away from a summary, so none can hold what a row left behind.
+  *
+  * @tparam S
+  *   a summary, which is changed in place
+  */
+trait Summaries[S] {
+
+  /** A new summary, of no rows. */
+  def create(): S
+
+  /** Makes it the summary of no rows. */
+  def clear(summary: S): Unit
+
+  /** Adds the row with this ordinal at the end. */
+  def add(summary: S, row: Long): Unit
+
+  /** Adds the rows of another summary at the end; the other one stays as it is. */
+  def append(summary: S, behind: S): Unit
+
+  /** Makes `summary` the summary of two stretches, which stay as they are. */
+  def join(summary: S, front: S, behind: S): Unit = {
+    clear(summary)
+    append(summary, front)
+    append(summary, behind)
+  }
+
+  def write(summary: S, out: ByteWriter): Unit
+  def read(summary: S, in: ByteReader): Unit
+}

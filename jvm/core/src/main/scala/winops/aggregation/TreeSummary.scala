@@ -1,0 +1,240 @@
+package winops.aggregation
+
+import scala.collection.mutable
+
+import winops.log.{ByteReader, ByteWriter, PagedMap}
+
+/** The summary of a window whose rows come and leave in any order, at a cost for each that grows
+  * with the logarithm of their number.
+  *
+  * It is a tree over the rows' numbers: a node of level 1 is of sixteen numbers, with a bit for
+  * each that is in the window, and a node of a level above of sixteen nodes. A change makes the
+  * nodes above it anew, once a step; the nodes of the highest level are few. Nodes without rows
+  * are not there.
+  *
+  * Several windows may stand in one map, each under a prefix of its own; one is open at a time.
+  *
+  * @param stored
+  *   the nodes
+  */
+final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends WindowSummary[S] {
+  import TreeSummary._
+
+  private var prefix = NodeKey.NoPrefix
+  private var levels = 1
+  private var size = 0L
+
+  private val dirty = mutable.LinkedHashSet.empty[Long]
+  private val node = summaries.create()
+  private val child = summaries.create()
+  private val sum = summaries.create()
+  private var isSumKnown = false
+  private val writer = new ByteWriter
+
+  /** Goes to the window with this prefix; none of its prefixes begins with another. */
+  def open(prefix: Array[Byte]): Unit = {
+    settle()
+    this.prefix = prefix
+    isSumKnown = false
+    val bytes = stored.get(headKey)
+    if (bytes == null) startAfresh() else readHead(new ByteReader(bytes))
+  }
+
+  override def insert(from: Long, until: Long): Unit = change(from, until, isIn = true)
+  override def remove(from: Long, until: Long): Unit = change(from, until, isIn = false)
+
+  override def isEmpty: Boolean = size == 0
+
+  override def total: S = {
+    settle()
+    if (!isSumKnown) {
+      summaries.clear(sum)
+      appendNodes(sum, levels, 0L, Long.MaxValue)
+      isSumKnown = true
+    }
+    sum
+  }
+
+  override def foreach(visit: Long => Unit): Unit = {
+    val end = NodeKey.of(prefix, 2, 0L)
+    var more = stored.atLeast(NodeKey.of(prefix, 1, 0L))
+    while (more && isBefore(stored.key, end)) {
+      eachOf(maskOf(stored.value), NodeKey.number(stored.key))(visit)
+      more = stored.next()
+    }
+  }
+
+  override def clear(): Unit = {
+    dirty.clear()
+    prefix = NodeKey.NoPrefix
+    stored.clear()
+    startAfresh()
+  }
+
+  override def save(out: ByteWriter): Unit = stored.save(out)
+
+  override def restore(in: ByteReader): Unit = {
+    dirty.clear()
+    stored.restore(in)
+    prefix = NodeKey.NoPrefix
+    open(NodeKey.NoPrefix)
+  }
+
+  private def startAfresh(): Unit = {
+    levels = 1
+    size = 0L
+    isSumKnown = false
+  }
+
+  private def headKey: Array[Byte] = NodeKey.of(prefix, 0, 0L)
+
+  private def readHead(in: ByteReader): Unit = {
+    levels = in.count(MaxLevels.toLong).toInt
+    size = in.count(Long.MaxValue)
+  }
+
+  private def writeHead(): Unit =
+    if (size == 0) {
+      stored.remove(headKey)
+      startAfresh()
+    } else {
+      writer.clear()
+      writer.number(levels.toLong)
+      writer.number(size)
+      stored.put(headKey, writer.toArray)
+    }
+
+  private def change(from: Long, until: Long, isIn: Boolean): Unit = {
+    var row = from
+    while (row < until) {
+      val number = row >> Bits
+      val end = Math.min(until, (number + 1) << Bits)
+      var bits = 0
+      while (row < end) {
+        bits |= 1 << (row & (FanOut - 1)).toInt
+        row += 1
+      }
+      mark(number, bits, isIn)
+    }
+    isSumKnown = false
+  }
+
+  private def mark(number: Long, bits: Int, isIn: Boolean): Unit = {
+    val key = NodeKey.of(prefix, 1, number)
+    val bytes = stored.get(key)
+    val mask = if (bytes == null) 0 else maskOf(bytes)
+    val changed = if (isIn) mask | bits else mask & ~bits
+    size += Integer.bitCount(changed) - Integer.bitCount(mask)
+    // What was known of the rows is made anew before it is asked for.
+    stored.put(key, Array((changed & 0xff).toByte, (changed >> 8).toByte))
+    dirty += number
+  }
+
+  /** Makes the nodes above what has changed anew. */
+  override def settle(): Unit = if (dirty.nonEmpty) {
+    var numbers = dirty.toSeq
+    dirty.clear()
+    numbers.foreach(makeLeaf)
+    grow()
+    var level = 2
+    while (level <= levels) {
+      numbers = numbers.map(_ >> Bits).distinct
+      numbers.foreach(makeNode(level, _))
+      level += 1
+    }
+    writeHead()
+  }
+
+  private def makeLeaf(number: Long): Unit = {
+    val key = NodeKey.of(prefix, 1, number)
+    val mask = maskOf(stored.get(key))
+    if (mask == 0) stored.remove(key)
+    else {
+      summaries.clear(node)
+      eachOf(mask, number)(summaries.add(node, _))
+      writer.clear()
+      writer.byte(mask & 0xff)
+      writer.byte(mask >> 8)
+      summaries.write(node, writer)
+      stored.put(key, writer.toArray)
+    }
+  }
+
+  private def makeNode(level: Int, number: Long): Unit = {
+    summaries.clear(node)
+    val isThere = appendNodes(node, level - 1, number << Bits, (number + 1) << Bits)
+    val key = NodeKey.of(prefix, level, number)
+    if (isThere) {
+      writer.clear()
+      summaries.write(node, writer)
+      stored.put(key, writer.toArray)
+    } else stored.remove(key)
+  }
+
+  /** Adds levels until the highest has few nodes. */
+  private def grow(): Unit = {
+    var (first, last) = ends(1)
+    var level = 1
+    while (last - first >= FanOut) {
+      first = first >> Bits
+      last = last >> Bits
+      level += 1
+      if (level > levels) {
+        levels = level
+        (first to last).foreach(makeNode(level, _))
+      }
+    }
+  }
+
+  /** The numbers of the first and the last node of a level. */
+  private def ends(level: Int): (Long, Long) = {
+    val begin = NodeKey.of(prefix, level, 0L)
+    val end = NodeKey.of(prefix, level + 1, 0L)
+    if (!stored.atLeast(begin) || !isBefore(stored.key, end)) (0L, 0L)
+    else {
+      val first = NodeKey.number(stored.key)
+      stored.below(end)
+      (first, NodeKey.number(stored.key))
+    }
+  }
+
+  /** Appends the nodes of a level from one number to another; false if there are none. */
+  private def appendNodes(target: S, level: Int, from: Long, until: Long): Boolean = {
+    val end =
+      if (until == Long.MaxValue) NodeKey.of(prefix, level + 1, 0L)
+      else NodeKey.of(prefix, level, until)
+    var more = stored.atLeast(NodeKey.of(prefix, level, from))
+    var isAny = false
+    while (more && isBefore(stored.key, end)) {
+      val in = new ByteReader(stored.value)
+      if (level == 1) in.skip(MaskBytes)
+      summaries.read(child, in)
+      summaries.append(target, child)
+      isAny = true
+      more = stored.next()
+    }
+    isAny
+  }
+}
+
+private object TreeSummary {
+  val Bits = 4
+  val FanOut: Int = 1 << Bits
+  val MaskBytes = 2
+
+  /** A tree of as many levels has a node for all numbers there are. */
+  val MaxLevels = 16
+
+  def maskOf(node: Array[Byte]): Int = (node(0) & 0xff) | (node(1) & 0xff) << 8
+
+  def eachOf(mask: Int, number: Long)(visit: Long => Unit): Unit = {
+    var bit = 0
+    while (bit < FanOut) {
+      if ((mask & (1 << bit)) != 0) visit((number << Bits) + bit)
+      bit += 1
+    }
+  }
+
+  def isBefore(key: Array[Byte], end: Array[Byte]): Boolean =
+    java.util.Arrays.compareUnsigned(key, end) < 0
+}

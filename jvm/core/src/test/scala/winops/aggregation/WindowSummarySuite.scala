@@ -1,0 +1,192 @@
+package winops.aggregation
+
+import scala.collection.mutable
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+import winops.log._
+
+class WindowSummarySuite extends AnyFunSuite {
+
+  /** Stretches as the rows that they are of, which must be readable when they are added. */
+  private final class Lists(isReadable: Long => Boolean)
+      extends Summaries[mutable.ArrayBuffer[Long]] {
+    var added = 0L
+
+    override def create(): mutable.ArrayBuffer[Long] = mutable.ArrayBuffer.empty
+    override def clear(summary: mutable.ArrayBuffer[Long]): Unit = summary.clear()
+
+    override def add(summary: mutable.ArrayBuffer[Long], row: Long): Unit = {
+      assert(isReadable(row), s"row $row has left")
+      added += 1
+      summary += row
+    }
+
+    override def append(
+        summary: mutable.ArrayBuffer[Long],
+        behind: mutable.ArrayBuffer[Long]): Unit = summary ++= behind.toSeq
+
+    override def write(summary: mutable.ArrayBuffer[Long], out: ByteWriter): Unit = {
+      out.number(summary.size.toLong)
+      summary.foreach(out.number)
+    }
+
+    override def read(summary: mutable.ArrayBuffer[Long], in: ByteReader): Unit = {
+      summary.clear()
+      (0L until in.count(Long.MaxValue)).foreach(_ => summary += in.number())
+    }
+  }
+
+  private type Lines = WindowSummary[mutable.ArrayBuffer[Long]]
+
+  private final class Run(make: (Lists, PagedMap) => Lines, seed: Int) {
+    val random = new Random(seed)
+    val rows = mutable.TreeSet.empty[Long]
+    val lists = new Lists(rows)
+    private val segments = new HeapSegments
+    private val pages = new Pages(segments)
+    val summary: Lines = make(lists, pages.newMap())
+
+    def check(): Unit = {
+      assert(summary.total.toSeq == rows.toSeq)
+      assert(summary.isEmpty == rows.isEmpty)
+      val visited = mutable.ArrayBuffer.empty[Long]
+      summary.foreach(visited += _)
+      assert(visited.toSeq == rows.toSeq)
+    }
+
+    def saveAndRestore(): Unit = {
+      val out = new ByteWriter
+      summary.settle()
+      pages.save(out)
+      summary.save(out)
+      val in = new ByteReader(out.toArray)
+      pages.restore(in)
+      summary.restore(in)
+      in.finish()
+    }
+
+    def insert(from: Long, until: Long): Unit = {
+      (from until until).foreach(rows += _)
+      summary.insert(from, until)
+    }
+
+    def remove(from: Long, until: Long): Unit = {
+      (from until until).foreach(rows -= _)
+      summary.remove(from, until)
+    }
+  }
+
+  private def front(lists: Lists, map: PagedMap): Lines = new FrontSummary(lists, map)
+  private def tree(lists: Lists, map: PagedMap): Lines = new TreeSummary(lists, map)
+
+  private def fifo(run: Run, size: Int, steps: Int): Unit = {
+    import run._
+    var head = 0L
+    var tail = 0L
+    (1 to steps).foreach { _ =>
+      val more = random.nextInt(if (random.nextInt(10) == 0) 300 else 3)
+      insert(tail, tail + more)
+      tail += more
+      val leaving =
+        if (random.nextInt(40) == 0) tail else Math.max(head, tail - random.nextInt(size) - 1)
+      remove(head, leaving)
+      head = leaving
+      if (head == tail && random.nextInt(3) == 0) {
+        // Rows that came and left before they were told.
+        head += 5
+        tail = head
+      }
+      if (random.nextInt(4) > 0) check()
+      if (random.nextInt(15) == 0) saveAndRestore()
+    }
+    check()
+  }
+
+  for ((name, make) <- Seq[(String, (Lists, PagedMap) => Lines)](
+      "front" -> front,
+      "tree" -> tree)) {
+    test(s"$name: rows that leave oldest first, in windows of any size") {
+      for { seed <- 1 to 20; size <- Seq(1, 10, 200, 700) } fifo(new Run(make, seed), size, 150)
+    }
+  }
+
+  test("front: a long window, of blocks of blocks") {
+    val run = new Run(front, 1)
+    run.insert(0L, 40000L)
+    run.check()
+    (1 to 300).foreach { i =>
+      run.remove(i * 97L - 97L, i * 97L)
+      run.insert(39900L + i * 100, 40000L + i * 100)
+      if (i % 10 == 0) run.check()
+      if (i % 50 == 0) run.saveAndRestore()
+    }
+  }
+
+  test("front: what a row costs does not grow with the window") {
+    val costs = Seq(100L, 10000L, 100000L).map { size =>
+      val run = new Run(front, 1)
+      run.summary.insert(0L, size)
+      (0L until size).foreach(run.rows += _)
+      run.summary.total
+      val before = run.lists.added
+      (0L until 1000L).foreach { i =>
+        run.insert(size + i, size + i + 1)
+        run.remove(i, i + 1)
+        run.summary.total
+      }
+      run.lists.added - before
+    }
+    assert(costs.forall(_ < 5000L), costs)
+  }
+
+  test("tree: rows that come and leave anywhere") {
+    (1 to 30).foreach { seed =>
+      val run = new Run(tree, seed)
+      import run._
+      var end = 0L
+      (1 to 200).foreach { _ =>
+        end += (if (random.nextInt(20) == 0) random.nextInt(5000) else 0)
+        val more = random.nextInt(4)
+        insert(end, end + more)
+        end += more
+        rows.toSeq.filter(_ => random.nextInt(12) == 0).foreach(row => remove(row, row + 1))
+        if (random.nextInt(30) == 0) rows.toSeq.foreach(row => remove(row, row + 1))
+        if (random.nextInt(3) > 0) check()
+        if (random.nextInt(15) == 0) saveAndRestore()
+      }
+      check()
+    }
+  }
+
+  test("tree: what a row costs grows with the logarithm of the window") {
+    val run = new Run(tree, 1)
+    run.insert(0L, 100000L)
+    run.check()
+    val before = run.lists.added
+    (1L to 1000L).foreach { i =>
+      run.remove(i * 50, i * 50 + 1)
+      run.insert(100000L + i, 100001L + i)
+      run.summary.total
+    }
+    assert(run.lists.added - before < 40000L)
+  }
+
+  test("tree: several windows in one map") {
+    val run = new Run(tree, 1)
+    val windows = run.summary.asInstanceOf[TreeSummary[mutable.ArrayBuffer[Long]]]
+    val names = Seq("a", "b", "c").map(_.getBytes)
+    (0L until 300L).foreach { row =>
+      run.rows += row
+      windows.open(names((row % 3).toInt))
+      windows.insert(row, row + 1)
+      assert(windows.total.toSeq == (row % 3 to row by 3))
+      if (row == 150) run.saveAndRestore()
+    }
+    names.foreach { name =>
+      windows.open(name)
+      (0L until 300L).foreach(row => windows.remove(row, row + 1))
+      assert(windows.total.isEmpty && windows.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,221 @@
+package winops.spark
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+
+import winops.aggregation.{FrontSummary, TreeSummary, WindowSummary}
+import winops.log.{ByteReader, ByteWriter, Pages}
+
+/** What a keep's results are worth over the rows that are in the window of the open group. One is
+  * made for a task and serves all of its groups.
+  *
+  * Functions whose buffers can be merged are summarized, different values are counted, and the
+  * others are computed anew each time that they are asked for.
+  *
+  * @param results
+  *   expressions over [[WindowAggregate]]s, [[OfLastArrival]], `by` and columns of a row
+  * @param by
+  *   values whose distinct combinations have results of their own
+  * @param leavesFromFront
+  *   whether rows leave in the order in which they came
+  */
+private[spark] final class ContentResults(
+    results: Seq[Expression],
+    by: Seq[Expression],
+    content: Seq[Attribute],
+    rows: StoredRows,
+    pages: Pages,
+    leavesFromFront: Boolean) {
+  private val isDivided = by.nonEmpty
+  private val asked = new AskedOfContent(results, by)
+
+  private val buffers = new FunctionBuffers(asked.merged, content, rows)
+  private val tree = new TreeSummary(buffers, pages.newMap())
+  private val summary: WindowSummary[InternalRow] =
+    if (leavesFromFront && !isDivided) new FrontSummary(buffers, pages.newMap()) else tree
+  private val counted = asked.counted.map { aggregate =>
+    new DistinctCounts(
+      aggregate.function.children,
+      aggregate.filter,
+      content,
+      rows,
+      pages.newMap())
+  }.toArray
+  private val tallies = asked.tallied.map(new Tally(_, content)).toArray
+
+  private val lastValues = UnsafeProjection.create(asked.ofLastArrival, content)
+  private var lastArrival: UnsafeRow = _
+  private val noArrival = new GenericInternalRow(asked.ofLastArrival.size)
+
+  private val byOf = UnsafeProjection.create(by, content)
+  private val touched = mutable.LinkedHashSet.empty[UnsafeRow]
+  private var openBy: InternalRow = InternalRow.empty
+
+  private val row = new UnsafeRow(content.size)
+  private val programmed = asked.merged.indices.filter(buffers.evaluation(_).isEmpty).toArray
+  private val others = new GenericInternalRow(asked.outside(programmed.toSeq).size)
+  private val known = new JoinedRow
+  private val input = new JoinedRow
+  private val aside = new JoinedRow
+  private val withRow = new JoinedRow
+  private var isFresh = false
+  private val projection = UnsafeProjection.create(
+    asked.evaluated(buffers),
+    buffers.attributes ++ asked.outside(programmed.toSeq) ++ asked.lastColumns ++
+      asked.byColumns ++ content)
+
+  /** Whether a result depends on columns of the row that it stands beside. */
+  val dependOnRow: Boolean =
+    AttributeSet(asked.evaluated(buffers)).intersect(AttributeSet(content)).nonEmpty
+
+  def insert(from: Long, until: Long): Unit = {
+    change(from, until, isIn = true)
+    if (asked.ofLastArrival.nonEmpty) {
+      rows.pointTo(row, until - 1)
+      lastArrival = lastValues(row).copy()
+    }
+  }
+
+  def remove(from: Long, until: Long): Unit = change(from, until, isIn = false)
+
+  /** Visits the results as they are now: of each part that has changed since the last call, or of
+    * the whole. Each is valid until the next.
+    */
+  def visit(visit: UnsafeRow => Unit): Unit =
+    if (!isDivided) {
+      refresh()
+      visit(projection(input))
+    } else {
+      touched.foreach { values =>
+        open(values)
+        refresh()
+        visit(projection(input))
+      }
+      touched.clear()
+    }
+
+  /** The results beside a row, which is in the window or has left it just now; valid until the
+    * next call.
+    */
+  def beside(ordinal: Long): UnsafeRow = {
+    refresh()
+    rows.pointTo(row, ordinal)
+    projection(withRow(input, row))
+  }
+
+  /** Goes through the rows in the window, in the order of their arrival. */
+  def foreach(visit: Long => Unit): Unit = summary.foreach(visit)
+
+  def clear(): Unit = {
+    summary.clear()
+    counted.foreach(_.clear())
+    lastArrival = null
+    touched.clear()
+    isFresh = false
+  }
+
+  /** Brings up to date what is stored in pages, before they are written. */
+  def settle(): Unit = summary.settle()
+
+  def save(out: ByteWriter): Unit = {
+    summary.save(out)
+    counted.foreach(_.save(out))
+    if (asked.ofLastArrival.nonEmpty) {
+      out.block(if (lastArrival == null) Array.emptyByteArray else lastArrival.getBytes)
+    }
+  }
+
+  def restore(in: ByteReader): Unit = {
+    summary.restore(in)
+    counted.foreach(_.restore(in))
+    lastArrival = null
+    touched.clear()
+    isFresh = false
+    if (asked.ofLastArrival.nonEmpty) {
+      val bytes = in.block()
+      if (bytes.nonEmpty) {
+        lastArrival = new UnsafeRow(asked.ofLastArrival.size)
+        lastArrival.pointTo(bytes, bytes.length)
+      }
+    }
+  }
+
+  private def change(from: Long, until: Long, isIn: Boolean): Unit = {
+    isFresh = false
+    if (!isDivided) {
+      if (isIn) summary.insert(from, until) else summary.remove(from, until)
+    }
+    if (isDivided || counted.nonEmpty) {
+      var ordinal = from
+      while (ordinal < until) {
+        if (isDivided) {
+          rows.pointTo(row, ordinal)
+          val values = byOf(row)
+          if (!touched.contains(values)) touched += values.copy()
+          open(values)
+          if (isIn) summary.insert(ordinal, ordinal + 1)
+          else summary.remove(ordinal, ordinal + 1)
+        }
+        counted.foreach(counts => if (isIn) counts.insert(ordinal) else counts.remove(ordinal))
+        ordinal += 1
+      }
+    }
+  }
+
+  private def open(values: UnsafeRow): Unit = {
+    isFresh = false
+    openBy = values
+    val prefix = ContentResults.prefixOf(values.getBytes)
+    tree.open(prefix)
+    counted.foreach(_.open(prefix))
+  }
+
+  /** Brings the answers up to date that the results are made of. */
+  private def refresh(): Unit = if (!isFresh) {
+    val total = summary.total
+    var place = 0
+    var i = 0
+    while (i < programmed.length) {
+      others.update(place, buffers.result(programmed(i), total))
+      place += 1
+      i += 1
+    }
+    i = 0
+    while (i < counted.length) {
+      others.update(place, counted(i).result)
+      place += 1
+      i += 1
+    }
+    if (tallies.nonEmpty) tally(place)
+    input(
+      known(total, others),
+      aside(if (lastArrival == null) noArrival else lastArrival, openBy))
+    isFresh = true
+  }
+
+  private def tally(from: Int): Unit = {
+    tallies.foreach(_.clear())
+    val member = new UnsafeRow(content.size)
+    summary.foreach { ordinal =>
+      rows.pointTo(member, ordinal)
+      tallies.foreach(_.add(member))
+    }
+    var i = 0
+    while (i < tallies.length) {
+      others.update(from + i, tallies(i).result)
+      i += 1
+    }
+  }
+}
+
+private object ContentResults {
+
+  /** Bytes of which none begin with others. */
+  def prefixOf(values: Array[Byte]): Array[Byte] = {
+    val prefix = new Array[Byte](Integer.BYTES + values.length)
+    java.nio.ByteBuffer.wrap(prefix).putInt(values.length).put(values)
+    prefix
+  }
+}

@@ -1,0 +1,96 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreePattern
+
+/** Takes the aggregates of a query over the same table over to the rows of a window: the query is
+  * never run, it only says in Spark's own terms what is to be computed.
+  */
+private[spark] object QueriedAggregates {
+
+  /** The aggregates of `SELECT aggregates FROM table [GROUP BY columns]`.
+    *
+    * @param query
+    *   a plan that has been analyzed
+    * @param table
+    *   the table whose rows are kept
+    */
+  def of(query: LogicalPlan, table: LogicalPlan): Aggregates = bare(query) match {
+    case Aggregate(by, columns, child, _) =>
+      if (shape(child) != shape(table)) {
+        throw refused("they are over another table than the one whose rows are kept")
+      }
+      val own = child.output.zip(table.output).map { case (there, here) => there.exprId -> here }
+      def overTable[A <: Expression](expression: A): A = expression
+        .transform { case column: Attribute =>
+          own.toMap.getOrElse(column.exprId, column)
+        }
+        .asInstanceOf[A]
+      val names = by.zipWithIndex.map {
+        case (named: NamedExpression, _) => named
+        case (other, i) => Alias(other, s"_by_$i")()
+      }
+      val aggregates = Aggregates(names.map(overTable(_)), columns.map(overTable(_)))
+      aggregates.columns.foreach(check)
+      aggregates
+    case other =>
+      throw refused(
+        "expected SELECT aggregates FROM the same table, with GROUP BY at most, but the query " +
+          s"has the operator ${other.nodeName}")
+  }
+
+  /** The query without names, and with everything in it that only stands for another in its
+    * place.
+    */
+  private def bare(query: LogicalPlan): LogicalPlan = query match {
+    case SubqueryAlias(_, child) => bare(child)
+    case View(_, _, child, _) => bare(child)
+    case Project(columns, child) if columns.map(_.exprId) == child.output.map(_.exprId) =>
+      bare(child)
+    case aggregate: Aggregate => ReplaceExpressions(aggregate).transformExpressions(withoutCommon)
+    case other => other
+  }
+
+  private val withoutCommon: PartialFunction[Expression, Expression] = {
+    case With(child, definitions) =>
+      val meanings = definitions.map(definition => definition.id -> definition.child).toMap
+      child.transform { case reference: CommonExpressionRef =>
+        meanings.getOrElse(reference.id, reference)
+      }
+  }
+
+  /** What a plan does, whatever its columns are called inside. */
+  private def shape(plan: LogicalPlan): Seq[(String, Seq[String])] = plan.collect {
+    case node if !node.isInstanceOf[SubqueryAlias] && !node.isInstanceOf[View] =>
+      val columns = node.output.map(column => s"${column.name} ${column.dataType.sql}")
+      (node.nodeName, node.expressions.map(Keep.sql) ++ columns)
+  }
+
+  private def check(column: NamedExpression): Unit = {
+    column.foreach {
+      case _: PlanExpression[_] => throw refused("expected no subquery")
+      case _: WindowExpression => throw refused("expected no OVER")
+      case call: PythonFuncExpression =>
+        throw refused(s"${call.name} runs in Python, which the operator does not do")
+      case aggregate: AggregateExpression =>
+        // Some functions call themselves undetermined because rows have no order elsewhere.
+        val arguments = aggregate.aggregateFunction.children ++ aggregate.filter
+        if (arguments.exists(!_.deterministic)) throw refused(Undetermined)
+      case _ =>
+    }
+    val outside = column.transform { case aggregate: AggregateExpression =>
+      Literal.create(null, aggregate.dataType)
+    }
+    if (!outside.deterministic || column.containsPattern(TreePattern.CURRENT_LIKE)) {
+      throw refused(Undetermined)
+    }
+  }
+
+  private val Undetermined = "expected expressions that give the same value again"
+
+  private def refused(reason: String) =
+    WinopsErrors.analysis("WINOPS_AGGREGATES", "reason" -> reason)
+}

@@ -1,0 +1,64 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+
+/** The results of a keep as its plans carry them.
+  *
+  * @param by
+  *   values whose distinct combinations have results of their own
+  * @param values
+  *   what is computed, over [[WindowAggregate]]s
+  * @param columns
+  *   the columns that the values come out in
+  */
+private[spark] final case class WindowResults(
+    by: Seq[Expression],
+    values: Seq[Expression],
+    columns: Seq[Attribute])
+
+private[spark] object WindowResults {
+  val none: WindowResults = WindowResults(Nil, Nil, Nil)
+
+  /** Results of the whole content, or of the parts that `by` divides it into. */
+  def ofContent(aggregates: Aggregates): WindowResults =
+    WindowResults(
+      aggregates.by.map(unnamed),
+      values(aggregates.columns),
+      named(aggregates.columns))
+
+  /** Results beside a row, whose own columns stand for what a query has to group by. */
+  def besideRows(aggregates: Aggregates): WindowResults = {
+    val columns = aggregates.columns.filter {
+      case column: Attribute => !aggregates.by.exists(_.semanticEquals(column))
+      case _ => true
+    }
+    WindowResults(Nil, values(columns), named(columns))
+  }
+
+  private def values(columns: Seq[NamedExpression]): Seq[Expression] =
+    columns.map(column => overWindow(unnamed(column)))
+
+  private def named(columns: Seq[NamedExpression]): Seq[Attribute] = columns.map { column =>
+    AttributeReference(column.name, column.dataType, nullable = true)()
+  }
+
+  private def unnamed(expression: Expression): Expression = expression match {
+    case Alias(child, _) => child
+    case other => other
+  }
+
+  private def overWindow(expression: Expression): Expression = expression.transform {
+    case aggregate: AggregateExpression =>
+      WindowAggregate(
+        aggregate.aggregateFunction,
+        aggregate.isDistinct && !ignoresRepetition(aggregate.aggregateFunction),
+        aggregate.filter)
+  }
+
+  /** Whether a value that comes again changes nothing. */
+  private def ignoresRepetition(function: AggregateFunction): Boolean = function match {
+    case _: Max | _: Min | _: BitAndAgg | _: BitOrAgg | _: CollectSet | _: First | _: Last => true
+    case _ => false
+  }
+}
