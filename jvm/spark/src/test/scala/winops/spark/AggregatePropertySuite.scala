@@ -26,15 +26,16 @@ class AggregatePropertySuite extends KeepStreamTest {
       val table = tableOf(readings)
       val told = windowsOf(new RandomWindows(random)).map { window =>
         withClue(s"${window.call}: ") {
+          val some = random.shuffle(Functions).take(15)
           val steps = ContentSteps.replay(keep(table, window.call).collect().toSeq).toVector
-          val ofSteps = aggregates(Functions)(table, window).collect().toSeq
-          (window, steps, ofSteps, columns(table, window).collect().toSeq)
+          val ofSteps = aggregates(some)(table, window).collect().toSeq
+          (window, some, steps, ofSteps, columns(table, window).collect().toSeq)
         }
       }
-      val check = checkOf(readings, told.flatMap(_._2), Functions)
-      told.foreach { case (window, steps, ofSteps, ofInserts) =>
+      val check = checkOf(readings, told.flatMap(_._3), Functions)
+      told.foreach { case (window, some, steps, ofSteps, ofInserts) =>
         withClue(s"${window.call}: ") {
-          check.ofSteps(steps, Functions, ofSteps)
+          check.ofSteps(steps, some, ofSteps)
           check.ofInserts(steps, ColumnFunctions, ofInserts)
         }
       }
@@ -161,7 +162,8 @@ private object AggregatePropertySuite {
     "last(x)",
     "max_by(n, i)",
     "collect_list(i)",
-    "percentile_approx(x, array(0.1, 0.5, 0.9))",
+    // Spark itself merges percentiles wrongly where one of the values is NaN.
+    "percentile_approx(IF(isnan(x), NULL, x), array(0.1, 0.5, 0.9))",
     "approx_count_distinct(text)",
     "bit_xor(i)",
     "rolling(n)",
