@@ -15,16 +15,16 @@ import org.scalatest.Assertions
   */
 final class AggregateCheck(readings: Vector[Reading], fresh: Map[Vector[Long], Map[String, Any]])
     extends Assertions {
-  import AggregateCheck.keyed
+  import AggregateCheck.{checkKeys, keyed}
 
   /** One row for each step; the time of the step, then the values, stand behind its key. */
   def ofSteps(steps: Seq[ContentStep], functions: Seq[String], rows: Seq[Row]): Unit = {
     val got = keyed(rows)
     val expected = steps.map(step => (step.k, step.sequence) -> step).toMap
-    assert(got.keySet == expected.keySet, "the steps")
+    checkKeys(got.keySet, expected.keySet)
     expected.foreach { case (key, step) =>
       assert(got(key).get(2) == step.at, s"the time of $key")
-      checkValues(step, functions, got(key).toSeq.drop(3))
+      checkValues(step.content, functions, got(key))
     }
   }
 
@@ -34,31 +34,42 @@ final class AggregateCheck(readings: Vector[Reading], fresh: Map[Vector[Long], M
   def ofInserts(steps: Seq[ContentStep], functions: Seq[String], rows: Seq[Row]): Unit = {
     val got = keyed(rows)
     val expected = steps.flatMap(step => step.inserted.map(n => (step.k, n) -> step)).toMap
-    assert(got.keySet == expected.keySet, "the inserted rows")
+    checkKeys(got.keySet, expected.keySet)
     expected.foreach { case (key @ (_, n), step) =>
-      val row = got(key).toSeq
+      val row = got(key)
       val x = readings(n.toInt).x
       val mean = Option(fresh(step.content)("avg(x)"))
       val off = for (value <- x; of <- mean) yield value - of.asInstanceOf[Double]
-      checkValue(step, s"x of row $n", x.getOrElse(null), row(2))
-      checkValue(step, s"x - avg(x) of row $n", off.getOrElse(null), row(3))
-      checkValues(step, functions, row.drop(4))
+      checkValue(step.content, "x", x.getOrElse(null), row, row(2))
+      checkValue(step.content, "x - avg(x)", off.getOrElse(null), row, row(3))
+      checkValues(step.content, functions, row)
     }
   }
 
-  private def checkValues(step: ContentStep, functions: Seq[String], values: Seq[Any]): Unit = {
-    val expected = fresh(step.content)
-    functions.zip(values).foreach { case (function, value) =>
-      checkValue(step, function, expected(function), value)
+  /** A row for each report of a content; the time of the report, then the values, stand behind
+    * its key.
+    */
+  def ofReports(reports: Seq[(Vector[Long], Row)], functions: Seq[String]): Unit =
+    reports.foreach { case (content, row) => checkValues(content, functions, row) }
+
+  /** The last columns of a row are the functions' values. */
+  private def checkValues(content: Vector[Long], functions: Seq[String], row: Row): Unit = {
+    val expected = fresh(content)
+    functions.zip(row.toSeq.takeRight(functions.size)).foreach { case (function, value) =>
+      checkValue(content, function, expected(function), row, value)
     }
   }
 
-  private def checkValue(step: ContentStep, function: String, expected: Any, got: Any): Unit = {
-    val content = step.content.map(n => readings(n.toInt))
-    if (!Closeness.of(content).same(expected, got)) {
+  private def checkValue(
+      content: Vector[Long],
+      function: String,
+      expected: Any,
+      row: Row,
+      value: Any): Unit = {
+    val rows = content.map(n => readings(n.toInt))
+    if (!Closeness.of(rows).same(expected, value)) {
       fail(
-        s"$function is $got and not $expected, after change ${step.sequence} of group " +
-          s"${step.k}, over ${content.take(300).mkString(", ")}")
+        s"$function is $value and not $expected in $row, over ${rows.take(300).mkString(", ")}")
     }
   }
 }
@@ -67,8 +78,15 @@ object AggregateCheck extends Assertions {
 
   /** Rows by what they are of. */
   def keyed(rows: Seq[Row]): Map[(Long, Long), Row] = {
-    val byKey = rows.map(row => (row.getLong(0), row.getLong(1)) -> row).toMap
-    assert(byKey.size == rows.size, "one row for each")
-    byKey
+    val byKey = rows.groupBy(row => (row.getLong(0), row.getLong(1)))
+    byKey.values.find(_.size > 1).foreach(several => fail(s"one row and not $several"))
+    byKey.map { case (key, rows) => key -> rows.head }
   }
+
+  def checkKeys(got: Set[(Long, Long)], expected: Set[(Long, Long)]): Unit = {
+    assert(got.diff(expected).take(Shown).isEmpty, "are too much")
+    assert(expected.diff(got).take(Shown).isEmpty, "are missing")
+  }
+
+  private val Shown = 5
 }

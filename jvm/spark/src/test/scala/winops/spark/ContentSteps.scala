@@ -41,6 +41,16 @@ object ContentSteps {
       }
     }
 
+  /** What was in the window after each change, by group and number of the change. */
+  def afterEach(changes: Seq[Row]): Map[(Long, Long), Vector[Long]] =
+    changes
+      .groupBy(_.getAs[Long]("k"))
+      .flatMap { case (k, ofGroup) =>
+        val inOrder = ofGroup.sortBy(_.getAs[Long]("_change_seq"))
+        val contents = inOrder.scanLeft(Vector.empty[Long])(after).tail
+        inOrder.map(change => (k, change.getAs[Long]("_change_seq"))).zip(contents)
+      }
+
   private def isInsert(change: Row): Boolean = change.getAs[String]("_change_type") == "insert"
 
   private def after(content: Vector[Long], change: Row): Vector[Long] = {

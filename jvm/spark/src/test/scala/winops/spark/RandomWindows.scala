@@ -9,20 +9,27 @@ import winops.apama.Apama
 import winops.ccl.Ccl
 import winops.dialect.Dialect
 import winops.esper.Esper
+import winops.spl.Spl
 
-/** A window over [[Reading]]s, as it is written in SQL behind the table. */
+/** A window over [[Reading]]s. */
 final case class RandomWindow(dialect: Dialect, policy: String, time: Option[Application]) {
+
+  /** The window as it is written in SQL behind the table. */
   def call: String = {
     val text = s"'${policy.replace("'", "\\'")}'"
     val named = if (dialect == Ccl) text else s"${dialect.name} => $text"
     val timed = time.fold("")(application => s", time => 'ts', apply => '${application.name}'")
     s"PARTITION BY (k) ORDER BY (n), $named$timed"
   }
+
+  /** The call for changes that are numbered through for each `k`: a window of one row for each
+    * key is otherwise run key by key, where a group does not have to be forgotten as a whole.
+    */
+  def callForChanges: String =
+    if (time.isDefined) s"$call, idle => '1000 days'" else call
 }
 
-/** Every named window of the dialects in which the content is reported at each change, with sizes
-  * made at random.
-  */
+/** Every named window of the dialects, with sizes made at random. */
 final class RandomWindows(random: Random) {
 
   def ccl: Seq[RandomWindow] = Seq(
@@ -57,8 +64,8 @@ final class RandomWindows(random: Random) {
     untimed(Esper, s"#firstlength($size)"),
     untimed(Esper, "#firstevent"),
     timed(Esper, s"#firsttime($millis msec)"),
-    untimed(Esper, "#firstunique(text)"),
-    untimed(Esper, "#unique(text)"),
+    timed(Esper, "#firstunique(text)"),
+    timed(Esper, "#unique(text)"),
     untimed(Esper, s"#sort($size, text desc, n)"),
     untimed(Esper, s"#sort($size, i)"),
     untimed(Esper, s"#rank(text, $size, n desc)"),
@@ -67,10 +74,24 @@ final class RandomWindows(random: Random) {
     timed(Esper, "#timetolive(ts)"),
     untimed(Esper, s"#length_batch($size)"),
     timed(Esper, s"#time_batch($millis msec)"),
-    timed(Esper, s"#time_batch($millis msec, 0L, 'FORCE_UPDATE')"),
     untimed(Esper, s"#ext_timed_batch(ts, $millis msec)"),
     timed(Esper, s"#time_length_batch($millis msec, $size)"),
     untimed(Esper, "#expr_batch(newest_event.text = 'b')"))
+
+  /** Windows that say themselves when they report, also without a change. */
+  def reporting: Seq[RandomWindow] =
+    timed(Esper, s"#time_batch($millis msec, 0L, 'FORCE_UPDATE')") +: Seq(
+      s"tumbling, count($size)",
+      s"tumbling, time($seconds)",
+      s"tumbling, delta(n, ${100 * size})",
+      s"sliding, count($size)",
+      s"sliding, time($seconds)",
+      s"sliding, delta(n, ${100 * size})",
+      s"sliding, count($size), count($size)",
+      s"sliding, count($size), time($seconds)",
+      s"sliding, time($seconds), count($size)",
+      s"sliding, time($seconds), time($seconds)",
+      s"sliding, count($size), delta(n, ${100 * size})").map(timed(Spl, _))
 
   /** Windows of Esper's together. */
   def combined(count: Int): Seq[RandomWindow] = Seq.fill(count) {
@@ -92,7 +113,7 @@ final class RandomWindows(random: Random) {
     }
   }
 
-  private def size: Int = 1 + random.nextInt(9)
+  private def size: Int = 1 + random.nextInt(6)
   private def millis: Int = 50 + random.nextInt(900)
   private def seconds: String = s"${(1 + random.nextInt(12)) / 10.0}"
 
