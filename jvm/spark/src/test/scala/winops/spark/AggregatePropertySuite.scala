@@ -187,6 +187,7 @@ private object AggregatePropertySuite {
     "percentile_approx(IF(isnan(x), NULL, x), array(0.1, 0.5, 0.9))",
     "approx_count_distinct(text)",
     "bit_xor(i)",
+    "histogram_numeric(i, 4)",
     "rolling(n)",
     "count(*)",
     "min(text)",
