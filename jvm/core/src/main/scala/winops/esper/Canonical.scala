@@ -14,24 +14,18 @@ import winops.policy.{Origin, Reclaim, Stream}
   */
 private[esper] final case class Canonical(statement: Statement, origin: Option[Origin]) {
 
-  def text: String = around(statement.views.filter(isToldInText))
+  def text: String = around(views)
 
   /** The same without groupwin. */
-  def window: String = around(statement.views.filter(isToldInWindow))
+  def window: String = around(views.filterNot(_.isGroup))
 
   /** Esper: merge at the end changes nothing. */
-  private def isToldInText(view: View): Boolean = view.role match {
-    case _: Role.Merges => false
-    case _ => true
-  }
-
-  private def isToldInWindow(view: View): Boolean = view.role match {
-    case _: Role.Retains => true
-    case _ => false
-  }
+  private def views: Seq[View] =
+    if (statement.views.last.isMerge) statement.views.init else statement.views
 
   private def around(views: Seq[View]): String = {
-    val parts = hint ++ select ++ Seq(from + views.map(_.text).mkString) ++ retained ++ counting
+    val chain = Seq(from + views.map(_.text).mkString)
+    val parts = hint ++ select ++ chain ++ retained ++ grouping ++ counting
     parts.mkString(" ")
   }
 
@@ -39,7 +33,10 @@ private[esper] final case class Canonical(statement: Statement, origin: Option[O
     statement.reclaim.collect { case swept: Reclaim.SweptAtArrival => HintParsers.text(swept) }
 
   private def select: Option[String] =
-    Option.when(isStatement)(s"select $selector * from")
+    Option.when(isStatement) {
+      val list = statement.list.fold("*")(_.columns.text.mkString(", "))
+      s"select $selector $list from"
+    }
 
   private def from: String = {
     val filter = statement.filter.map(_.text.mkString("(", "", ")")).getOrElse("")
@@ -47,7 +44,8 @@ private[esper] final case class Canonical(statement: Statement, origin: Option[O
   }
 
   private def isStatement: Boolean =
-    statement.stream != Stream.InsertsThenDeletes || statement.filter.isDefined
+    statement.stream != Stream.InsertsThenDeletes || statement.filter.isDefined ||
+      statement.list.isDefined
 
   private def selector: String = (statement.stream.inserts, statement.stream.deletes) match {
     case (true, true) => "irstream"
@@ -56,9 +54,12 @@ private[esper] final case class Canonical(statement: Statement, origin: Option[O
   }
 
   private def retained: Option[String] = {
-    val isSeveral = statement.views.count(isToldInWindow) > 1
+    val isSeveral = statement.views.count(_.isRetaining) > 1
     Option.when(statement.isUnion && isSeveral)("retain-union")
   }
+
+  private def grouping: Option[String] =
+    statement.list.map(_.by.text).filter(_.nonEmpty).map(_.mkString("group by ", ", ", ""))
 
   private def counting: Option[String] = {
     val counts = statement.views.map(_.role).exists {

@@ -12,9 +12,9 @@ import winops.policy.{Category, Policy, Scope}
   * }}}
   *
   * Older spellings of windows (`win:length(3)`, `.std:unique(symbol)`) mean the same. Of a whole
-  * statement, its selector, filter, windows and reclaim hints are the policy; what Esper has
-  * besides them is refused. Keywords and units are in any case, windows, columns and parameters
-  * as they are, in backticks where they are not plain.
+  * statement, its selector, filter, windows, reclaim hints, and a list of aggregates with its
+  * keys, are the policy; what Esper has besides them is refused. Keywords and units are in any
+  * case, windows, columns and parameters as they are, in backticks where they are not plain.
   */
 object Esper extends Dialect {
   override val name: String = "esper"
@@ -42,10 +42,19 @@ object Esper extends Dialect {
     NamedWindow("ext_timed_batch", "#ext_timed_batch(ts, 10 sec)"),
     NamedWindow("time_length_batch", "#time_length_batch(10 sec, 100)"),
     NamedWindow("expr_batch", "#expr_batch(newest_event.price > 100, false)"),
+    NamedWindow("size", "#time(10 min)#size"),
+    NamedWindow("uni", "#length(100)#uni(price, symbol)"),
+    NamedWindow("linest", "#length(100)#linest(cast(ts, long), price)"),
+    NamedWindow("correl", "#length(100)#correl(cast(ts, long), price)"),
+    NamedWindow("weighted_avg", "#length(100)#weighted_avg(price, cast(ts, long))"),
     NamedWindow("groupwin", "#groupwin(symbol)#length(100)"),
+    NamedWindow("merge", "#groupwin(symbol)#length(100)#merge(symbol)#size"),
     NamedWindow("intersection", "#time(10 min)#unique(symbol)"),
     NamedWindow("union", "#length(100)#time(10 min) retain-union"),
-    NamedWindow("rstream", "select rstream * from Trade#length(100)"))
+    NamedWindow("rstream", "select rstream * from Trade#length(100)"),
+    NamedWindow(
+      "aggregates",
+      "select symbol, avg(price) as mean from Trade#length(100) group by symbol"))
 
   override protected def read(text: String, scope: Scope): Either[Problem, Policy] =
     new StatementParser(text, scope).parse.flatMap(Chain.policy(_, scope))

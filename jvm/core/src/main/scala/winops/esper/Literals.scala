@@ -87,5 +87,10 @@ private[esper] object Literals {
     Problem(Category.Range, offset, "expected a number that is not too large for a float"))
 
   private def signed(text: String, sql: String): Phrase =
-    Phrase(text, sql, if (text.startsWith("-")) Rank.Minus else Rank.Atom, isConstant = true)
+    Phrase(
+      text,
+      sql,
+      text,
+      if (text.startsWith("-")) Rank.Minus else Rank.Atom,
+      isConstant = true)
 }

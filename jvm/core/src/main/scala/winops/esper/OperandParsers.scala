@@ -100,7 +100,8 @@ private[esper] trait OperandParsers extends TokenParsers {
   private def arguments(at: Place): Parser[Seq[Phrase]] = {
     val star = symbol('*') ^^^ Seq(Phrase.constant("*").copy(isConstant = false))
     val distinct = keyword("DISTINCT") ~> expression(at.inside) ^^ { of =>
-      Seq(of.copy(text = s"distinct ${of.text}", sql = s"distinct ${of.sql}"))
+      def distinct(value: String) = s"distinct $value"
+      Seq(of.copy(text = distinct(of.text), sql = distinct(of.sql), name = distinct(of.name)))
     }
     symbol(')') ^^^ Nil | (star | distinct) <~ close | listed(at)
   }
@@ -117,7 +118,9 @@ private[esper] trait OperandParsers extends TokenParsers {
     val sparkType = known | missing(Category.Unsupported, supported)
     expression(at.inside) ~ (separator ~> sparkType) <~ close ^^ { case of ~ ((esper, spark)) =>
       val text = s"cast(${of.text}, $esper)"
-      Phrase(text, s"cast(${of.sql} as $spark)", Rank.Atom, of.isConstant)
+      val sql = s"cast(${of.sql} as $spark)"
+      val name = s"cast(${of.name},$esper)"
+      Phrase(text, sql, name, Rank.Atom, of.isConstant, hasCall = of.hasCall)
     }
   }
 

@@ -1,7 +1,7 @@
 package winops.esper
 
 import winops.dialect.{Names, Problem, Token}
-import winops.policy.{Category, ColumnKind, RowExpression, SortKey}
+import winops.policy.{Beside, Category, ColumnKind, Named, RowExpression, SortKey}
 
 /** The kinds of parameters that Esper's windows have. */
 private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParsers {
@@ -32,7 +32,7 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
   /** Keys, up to a number of rows. */
   protected def keysBeforeSize: Parser[Written[Seq[RowExpression]]] =
     key ~ rep(symbol(',') ~> not(literalNumber) ~> key) ^^ { case first ~ more =>
-      joined(first +: more)
+      Written.all(first +: more)
     }
 
   /** What rows are sorted by. */
@@ -58,7 +58,15 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
 
   /** A number of each row. */
   protected def numberOf(what: String): Parser[Written[RowExpression]] =
-    ofKind(what, inCondition = false, Seq(ColumnKind.Other))
+    ofKind(what, inCondition = false, Seq(ColumnKind.Other, ColumnKind.Timestamp))
+
+  /** What is told with a statistic. */
+  protected def beside: Parser[Written[Beside]] =
+    symbol('*') ^^ (star => Written(Beside.AllColumns()(star.offset), Seq("*"))) |
+      place ~ phrase("a column, an expression or *", inCondition = false) ^^ {
+        case offset ~ phrase =>
+          Written(Beside.Of(Named(phrase.name, phrase.expression(offset))), Seq(phrase.text))
+      }
 
   /** What a row has to fulfil by itself, or nothing: conditions between commas. */
   protected def filter: Parser[Option[Written[RowExpression]]] = {
@@ -115,7 +123,7 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
   protected def ahead(parser: Parser[Any]): Parser[Any] = not(not(parser))
 
   protected def separated[T](parameter: Parser[Written[T]]): Parser[Written[Seq[T]]] =
-    rep1sep(parameter, symbol(',')) ^^ (joined(_))
+    rep1sep(parameter, symbol(',')) ^^ (Written.all(_))
 
   /** What rows tell apart: what is the same for all of them is `type`. */
   private def key: Parser[Written[RowExpression]] =
@@ -149,9 +157,6 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
 
   private def written(phrase: Phrase, offset: Int): Written[RowExpression] =
     Written(phrase.expression(offset), Seq(phrase.text))
-
-  private def joined[T](all: Seq[Written[T]]): Written[Seq[T]] =
-    Written(all.map(_.value), all.flatMap(_.text))
 
   private def literal(what: String): Parser[Token.Literal] =
     accept("a text", { case token: Token.Literal => token }) | expected(what)

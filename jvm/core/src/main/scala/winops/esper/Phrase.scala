@@ -8,24 +8,35 @@ import winops.policy.RowExpression
   *   in Esper's words, in one spelling
   * @param sql
   *   in the words of Spark SQL
+  * @param name
+  *   what Esper calls a column that it is in: the expression without blanks that it can do
+  *   without
   * @param rank
   *   how tightly it holds together, one of [[Rank]]
   * @param isConstant
   *   whether it asks nothing of a row or its window
   * @param column
   *   the column that it is, if it is nothing more
+  * @param hasCall
+  *   whether a function is called in it: only Spark knows which functions are aggregates
   */
 private[esper] final case class Phrase(
     text: String,
     sql: String,
+    name: String,
     rank: Int,
     isConstant: Boolean,
-    column: Option[String] = None)
+    column: Option[String] = None,
+    hasCall: Boolean = false)
     extends Phrase.Item {
+
+  /** One of its spellings, in parentheses where an operation of the rank would take it apart. */
+  private def within(outer: Int, spelled: String): String =
+    if (rank > outer) spelled else s"($spelled)"
 
   /** What the policy carries of it, found at `offset`. */
   def expression(offset: Int): RowExpression = column match {
-    case Some(name) => RowExpression.Column(name)(offset)
+    case Some(exact) => RowExpression.Column(exact)(offset)
     case None => RowExpression.Computed(sql)(offset)
   }
 }
@@ -36,7 +47,9 @@ private[esper] object Phrase {
   sealed trait Item
 
   /** What stands between operands in each language. */
-  final case class Connective(text: String, sql: String) extends Item
+  final case class Connective(text: String, sql: String) extends Item {
+    private[Phrase] def isWord: Boolean = text.exists(Character.isLetter)
+  }
 
   /** What stands between operands in both languages. */
   def both(words: String): Item = Connective(words, words)
@@ -50,7 +63,7 @@ private[esper] object Phrase {
     items
       .map {
         case Connective(text, _) => text
-        case operand: Phrase => if (operand.rank > rank) operand.text else s"(${operand.text})"
+        case operand: Phrase => operand.within(rank, operand.text)
       }
       .mkString(" "),
     items
@@ -60,22 +73,50 @@ private[esper] object Phrase {
           if (operand.rank == Rank.Atom) operand.sql else s"(${operand.sql})"
       }
       .mkString(" "),
+    named(rank, items),
     rank,
     items.forall {
       case operand: Phrase => operand.isConstant
       case _ => true
+    },
+    hasCall = items.exists {
+      case operand: Phrase => operand.hasCall
+      case _ => false
     })
 
   /** What is written alike in both languages and asks nothing of a row. */
   def constant(words: String, rank: Int = Rank.Atom): Phrase =
-    Phrase(words, words, rank, isConstant = true)
+    Phrase(words, words, words, rank, isConstant = true)
 
   /** `before(one, two)`. */
   def list(before: String, phrases: Seq[Phrase]): Phrase = Phrase(
     phrases.map(_.text).mkString(s"$before(", ", ", ")"),
     phrases.map(_.sql).mkString(s"$before(", ", ", ")"),
+    phrases.map(_.name).mkString(s"$before(", ",", ")"),
     Rank.Atom,
-    phrases.forall(_.isConstant))
+    phrases.forall(_.isConstant),
+    hasCall = before.nonEmpty || phrases.exists(_.hasCall))
+
+  /** Esper leaves blanks around words alone. */
+  private def named(rank: Int, items: Seq[Item]): String = {
+    def isWord(item: Item) = item match {
+      case connective: Connective => connective.isWord
+      case _ => false
+    }
+    val blanks = items.zip(items.drop(1)).map { case (left, right) =>
+      if (isWord(left) || isWord(right)) " " else ""
+    }
+    items
+      .zip(blanks :+ "")
+      .flatMap { case (item, blank) =>
+        val name = item match {
+          case Connective(text, _) => text
+          case operand: Phrase => operand.within(rank, operand.name)
+        }
+        Seq(name, blank)
+      }
+      .mkString
+  }
 }
 
 /** How tightly Esper's operators bind, the loosest first. */

@@ -18,10 +18,12 @@ private[esper] final class Properties(scope: Scope, prefixes: Set[String]) {
     */
   def phrase(path: Seq[Token.Named], inCondition: Boolean): Either[Problem, Phrase] = path match {
     case Seq(Token.Word(name, _)) if inCondition && Words.OfWindow(name) =>
-      Right(Phrase(name, name, Rank.Atom, isConstant = false))
+      Right(Phrase(name, name, name, Rank.Atom, isConstant = false))
     case Seq(Token.Word(event, _), rest @ _*) if inCondition && Words.Events(event) =>
-      column(rest).map(of =>
-        Phrase(s"$event.${of.text}", s"$event.${of.sql}", Rank.Atom, isConstant = false))
+      column(rest).map { of =>
+        def behind(column: String) = s"$event.$column"
+        Phrase(behind(of.text), behind(of.sql), behind(of.name), Rank.Atom, isConstant = false)
+      }
     case Seq(Token.Word(prefix, _), rest @ _*) if prefixes(prefix) && rest.nonEmpty =>
       column(rest)
     case Seq(name) if !scope.columns.contains(name.name) =>
@@ -37,6 +39,7 @@ private[esper] final class Properties(scope: Scope, prefixes: Set[String]) {
     val phrase = Phrase(
       names.map(Words.quoted).mkString("."),
       names.map(name => s"`${name.replace("`", "``")}`").mkString("."),
+      names.mkString("."),
       Rank.Atom,
       isConstant = false,
       Option.when(names.length == 1)(names.head))

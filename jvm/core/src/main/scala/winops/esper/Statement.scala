@@ -1,6 +1,6 @@
 package winops.esper
 
-import winops.policy.{Reclaim, RowExpression, Stream}
+import winops.policy.{Named, Reclaim, RowExpression, Stream}
 
 /** What a text says, parameters filled in.
   *
@@ -14,10 +14,23 @@ import winops.policy.{Reclaim, RowExpression, Stream}
   *   the chain of windows
   * @param isUnion
   *   whether rows stay until the last window lets them go
+  * @param list
+  *   what is selected instead of the rows
   */
 private[esper] final case class Statement(
     reclaim: Option[Reclaim],
     stream: Stream,
     filter: Option[Written[RowExpression]],
     views: Seq[View],
-    isUnion: Boolean)
+    isUnion: Boolean,
+    list: Option[SelectList])
+
+/** A select list that has aggregates.
+  *
+  * @param offset
+  *   the place of its first column
+  */
+private[esper] final case class SelectList(
+    columns: Written[Seq[Named]],
+    by: Written[Seq[RowExpression]],
+    offset: Int)

@@ -1,20 +1,20 @@
 package winops.esper
 
 import winops.dialect.{Names, Problem, Token}
-import winops.policy.{Category, RowExpression, Scope, StepOrder, Stream}
+import winops.policy.{Category, RowExpression, Scope, Stream}
 
-/** A chain of windows by itself, or a statement that selects all columns from one. */
+/** A chain of windows by itself, or a statement that selects from one. */
 private[esper] final class StatementParser(
     override protected val text: String,
     override protected val scope: Scope)
-    extends ViewParsers
+    extends SelectParsers
     with HintParsers {
   import StatementParser._
 
   private val tokens = EsperLexer.tokens(text)
 
-  /** The names of the stream. They are looked for before the rest is read, because windows use
-    * them and AS may stand behind the windows.
+  /** The names of the stream. They are looked for before the rest is read, because the list and
+    * windows use them and AS may stand behind the windows. In the list AS names columns.
     */
   private val prefixes: Set[String] = {
     val depths = tokens.scanLeft(0) {
@@ -22,58 +22,46 @@ private[esper] final class StatementParser(
       case (depth, Token.Symbol(')', _)) => depth - 1
       case (depth, _) => depth
     }
-    tokens
+    val (list, rest) = tokens
       .lazyZip(tokens.drop(1))
       .lazyZip(depths)
-      .collect {
-        case (Token.Word(word, _), name: Token.Named, 0) if BeforeName(Names.upper(word)) =>
-          name.name
+      .collect { case (Token.Word(word, _), name: Token.Named, 0) =>
+        Names.upper(word) -> name.name
       }
-      .toSet
+      .span { case (word, _) => word != From }
+    val behind = if (rest.isEmpty) list else rest
+    behind.collect { case (From | "AS", name) => name }.toSet
   }
 
   override protected val properties: Properties = new Properties(scope, prefixes)
+
+  override protected def isPrefix(name: String): Boolean = prefixes(name)
 
   def parse: Either[Problem, Statement] = run(statement, tokens)
 
   private def statement: Parser[Statement] = for {
     reclaim <- annotations
-    selected <- unsupported("select or a window", Statements) | opt(select)
-    views <- chain(isFirstMarked = selected.isDefined)
+    selection <- unsupported("select or a window", Statements) | opt(select)
+    views <- chain(isFirstMarked = selection.isDefined)
     _ <- opt(alias)
     isUnion <- retained
-    _ <- ending
+    Selected(stream, items, filter) = selection.getOrElse(Selected.all)
+    by <- if (items.isDefined) grouping else success(Written(Nil, Nil))
+    _ <- ending(if (by.value.isEmpty) Unended else Seq("a comma"))
   } yield {
-    val Selected(stream, filter) = selected.getOrElse(Selected.all)
-    Statement(reclaim, stream, filter, views, isUnion)
+    val list = items.map { columns =>
+      SelectList(Written.all(columns.map(_.column)), by, columns.head.offset)
+    }
+    Statement(reclaim, stream, filter, views, isUnion, list)
   }
 
   /** All of a statement before its windows. */
   private def select: Parser[Selected] =
-    keyword("SELECT") ~> selector ~ (everything ~> from ~> source) ^^ { case stream ~ filter =>
-      Selected(stream, filter)
+    keyword("SELECT") ~> selector ~ (selected <~ from) ~ source ^^ {
+      case stream ~ items ~ filter => Selected(stream, items, filter)
     }
 
-  /** Esper: without a selector the rows that come in are told. */
-  private def selector: Parser[Stream] = {
-    def only(inserts: Boolean, deletes: Boolean) =
-      Stream(inserts, deletes, StepOrder.InsertsFirst)
-    keyword("IRSTREAM") ^^^ only(inserts = true, deletes = true) |
-      keyword("RSTREAM") ^^^ only(inserts = false, deletes = true) |
-      opt(keyword("ISTREAM")) ^^^ only(inserts = true, deletes = false)
-  }
-
-  private def everything: Parser[Any] = {
-    val prefix = accept("a name of the stream", { case n: Token.Named if prefixes(n.name) => n })
-    val distinct = guard(keyword("DISTINCT")) ~>
-      missing(Category.Unsupported, "no distinct, which is not supported")
-    val nothingElse = missing(Category.Unsupported, Everything)
-    val star = opt(prefix ~ symbol('.')) ~> symbol('*')
-    ahead(star) ~> star <~ opt(guard(symbol(',')) ~> nothingElse) |
-      guard(end) ~> expected("*") | distinct | nothingElse
-  }
-
-  private def from: Parser[Any] = keyword("FROM") | expected("from")
+  private def from: Parser[Any] = keyword(From) | expected("from")
 
   /** The stream, its filter and its name. */
   private def source: Parser[Option[Written[RowExpression]]] = {
@@ -103,11 +91,13 @@ private[esper] final class StatementParser(
         (way | expected("union or intersection"))) ^^ (_.getOrElse(false))
   }
 
-  private def ending: Parser[Any] = {
+  /** @param before
+    *   what could still have stood before the end
+    */
+  private def ending(before: Seq[String]): Parser[Any] = {
     val join = guard(symbol(',')) ~>
       missing(Category.Unsupported, "one stream; joins are not supported")
-    join | unsupported("the end", Clauses) |
-      finish(Seq("# and a window", "retain-union", "retain-intersection"))
+    join | unsupported("the end", Clauses) | finish(before)
   }
 
   /** What is wrong with the next word, if that is known. */
@@ -124,19 +114,20 @@ private[esper] final class StatementParser(
 
 private[esper] object StatementParser {
 
-  /** Which changes are told, of which rows. */
-  private final case class Selected(stream: Stream, filter: Option[Written[RowExpression]])
+  /** Which changes are told, what of them, and of which rows. */
+  private final case class Selected(
+      stream: Stream,
+      items: Option[Seq[SelectParsers.Item]],
+      filter: Option[Written[RowExpression]])
 
   private object Selected {
-    val all: Selected = Selected(Stream.InsertsThenDeletes, None)
+    val all: Selected = Selected(Stream.InsertsThenDeletes, None, None)
   }
 
-  /** What stands before a name of the stream. */
-  private val BeforeName = Set("FROM", "AS")
+  private val From = "FROM"
 
-  private val Aggregates = "aggregates are given beside the policy, not in its text"
-
-  private val Everything = s"* alone; $Aggregates"
+  /** What can go on behind a window. */
+  private val Unended = Seq("# and a window", "retain-union", "retain-intersection")
 
   private val Statements: Map[String, String] = Map(
     "CONTEXT" -> "contexts are not supported",
@@ -147,7 +138,7 @@ private[esper] object StatementParser {
     "UPDATE" -> "update is not supported")
 
   private val Clauses: Map[String, String] = Map(
-    "GROUP" -> Aggregates,
+    "GROUP" -> "group by goes with a select list of aggregates",
     "HAVING" -> "having is not supported",
     "LIMIT" -> "limit is not supported",
     "MATCH_RECOGNIZE" -> "match_recognize is not supported",

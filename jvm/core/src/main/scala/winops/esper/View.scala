@@ -1,6 +1,6 @@
 package winops.esper
 
-import winops.policy.{RowExpression, Window}
+import winops.policy.{Beside, RowExpression, Statistic, Window}
 
 /** One window of a chain.
   *
@@ -18,6 +18,11 @@ private[esper] final case class View(
   /** The window in its one spelling: `#length(3)`. */
   def text: String =
     s"#$name${if (parameters.isEmpty) "" else parameters.mkString("(", ", ", ")")}"
+
+  def isGroup: Boolean = role.isInstanceOf[Role.Groups]
+  def isMerge: Boolean = role.isInstanceOf[Role.Merges]
+  def isRetaining: Boolean = role.isInstanceOf[Role.Retains]
+  def isComputing: Boolean = role.isInstanceOf[Role.Computes]
 }
 
 /** What a window of a chain is for. */
@@ -40,6 +45,13 @@ private[esper] object Role {
   /** merge: the groups end here. */
   final case class Merges(keys: Seq[RowExpression]) extends Role
 
-  /** It computes values of the rows instead of retaining them. */
-  case object Computes extends Role
+  /** It computes values of the rows instead of retaining them.
+    *
+    * @param of
+    *   the numbers that they are computed of
+    * @param beside
+    *   what is told with them
+    */
+  final case class Computes(statistic: Statistic, of: Seq[RowExpression], beside: Seq[Beside])
+      extends Role
 }

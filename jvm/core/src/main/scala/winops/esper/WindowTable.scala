@@ -82,11 +82,11 @@ private[esper] trait WindowTable extends ParameterParsers {
     // Groups, and values of rows.
     Line("std", "groupwin", one(keys)(Role.Groups(_))),
     Line("std", "merge", one(keys)(Role.Merges(_))),
-    Line("std", "size", computesWithoutNumbers),
-    Line("stat", "uni", computes(1)),
-    Line("stat", "linest", computes(2)),
-    Line("stat", "correl", computes(2)),
-    Line("stat", "weighted_avg", computes(2)))
+    Line("std", "size", computesOfRows(Statistic.Size)),
+    Line("stat", "uni", computes(Statistic.Uni, 1)),
+    Line("stat", "linest", computes(Statistic.Linest, 2)),
+    Line("stat", "correl", computes(Statistic.Correl, 2)),
+    Line("stat", "weighted_avg", computes(Statistic.WeightedAverage, 2)))
 
   // The shapes of windows.
 
@@ -122,24 +122,25 @@ private[esper] trait WindowTable extends ParameterParsers {
       Written(role(x.value, y.value, z.value), x.text ++ y.text ++ z.text)
     })
 
-  /** Numbers, which a value is computed of, and after them columns to tell with it. */
-  private def computes(numbers: Int): Parser[Written[Role]] = {
+  /** Numbers, which a statistic is computed of, and after them what to tell with it. */
+  private def computes(statistic: Statistic, numbers: Int): Parser[Written[Role]] = {
     val number = numberOf("a number")
-    val others = (1 until numbers).foldLeft(number ^^ (Seq(_))) { (read, _) =>
+    val of = (1 until numbers).foldLeft(number ^^ (Seq(_))) { (read, _) =>
       read ~ next(number) ^^ { case before ~ one => before :+ one }
     }
-    list(others <~ rep(symbol(',') ~> any) ^^^ Written(Role.Computes, Nil))
+    list(of ~ rep(symbol(',') ~> beside) ^^ { case of ~ others =>
+      val (numbers, told) = (Written.all(of), Written.all(others))
+      Written(Role.Computes(statistic, numbers.value, told.value), numbers.text ++ told.text)
+    })
   }
 
-  private def computesWithoutNumbers: Parser[Written[Role]] = {
-    val others: Parser[Any] = guard(symbol(')')) | separated(any)
-    opt(symbol('(') ~> others <~ last) ^^^ Written(Role.Computes, Nil)
-  }
-
-  private def any: Parser[Written[Unit]] = {
-    val nothing = Written((), Nil)
-    symbol('*') ^^^ nothing |
-      phrase("a column, an expression or *", inCondition = false) ^^^ nothing
+  /** The same of a statistic that asks nothing of a row. */
+  private def computesOfRows(statistic: Statistic): Parser[Written[Role]] = {
+    val none = Written(Nil, Nil)
+    val others = guard(symbol(')')) ^^^ none | separated(beside)
+    opt(symbol('(') ~> others <~ last) ^^ (_.getOrElse(none)) ^^ {
+      _.map(Role.Computes(statistic, Nil, _))
+    }
   }
 
   private def list[T](parameters: Parser[T]): Parser[T] =

@@ -28,7 +28,12 @@ private[esper] object Words {
 
   /** A column's name, in backticks unless it means the column wherever it stands. */
   def quoted(name: String): String =
-    if (isReserved(name) || OfWindow(name) || name == Stream) s"`$name`" else Names.quoted(name)
+    if (isReserved(name) || OfWindow(name) || Clauses(Names.upper(name)) || name == Stream) {
+      s"`$name`"
+    } else Names.quoted(name)
+
+  /** The words that end a select list or a name in it. */
+  private val Clauses: Set[String] = Set("FROM", "AS")
 
   private val Reserved: Set[String] = Set(
     "AND",

@@ -10,7 +10,8 @@ private[policy] object Description {
     val filter = policy.filter.map(condition => s"of the rows with ${shown(condition)}")
     val group = Option.when(policy.group.keys.nonEmpty)(s"for each ${listed(policy.group.keys)}")
     val clauses =
-      retained(policy.retention) ++ told(policy.stream) ++ policy.group.reclaim.map(forgotten)
+      retained(policy.retention) ++ policy.projection.map(Computation.of) ++ told(policy) ++
+        policy.group.reclaim.map(forgotten)
     val sentence = (filter ++ group ++ Seq(clauses.mkString("; "))).mkString(", ")
     s"${sentence.head.toUpper}${sentence.tail}."
   }
@@ -205,11 +206,17 @@ private[policy] object Description {
   private def alsoSilent(forced: Boolean): String =
     if (forced) ", even with nothing to tell" else ""
 
-  private def told(stream: Stream): Option[String] = (stream.inserts, stream.deletes) match {
-    case (true, true) => None
-    case (true, false) => Some("only rows that come in are told")
-    case (false, true) => Some("only rows that leave are told")
-    case (false, false) => Some("no change is told")
+  private def told(policy: Policy): Option[String] = {
+    val (coming, leaving) = policy.projection match {
+      case None => ("rows that come in", "rows that leave")
+      case Some(_) => ("values after a change", "values before a change")
+    }
+    (policy.stream.inserts, policy.stream.deletes) match {
+      case (true, true) => None
+      case (true, false) => Some(s"only $coming are told")
+      case (false, true) => Some(s"only $leaving are told")
+      case (false, false) => Some("no change is told")
+    }
   }
 
   private def forgotten(reclaim: Reclaim): String = reclaim match {

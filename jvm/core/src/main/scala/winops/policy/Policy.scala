@@ -20,6 +20,8 @@ package winops.policy
   *   groups mean equal policies, so this is what a checkpoint remembers
   * @param filter
   *   which rows the policy is about at all; the others never come to it
+  * @param projection
+  *   what is told of the rows, if not the rows themselves
   */
 final case class Policy(
     group: Group,
@@ -27,7 +29,8 @@ final case class Policy(
     stream: Stream,
     text: String,
     window: String,
-    filter: Option[RowExpression] = None) {
+    filter: Option[RowExpression] = None,
+    projection: Option[Projection] = None) {
 
   /** The policy in one English sentence. */
   def describe: String = Description.of(this)
@@ -49,13 +52,13 @@ final case class Policy(
 
   /** A policy that gives the same changes over smaller groups, if there is one: a window that
     * holds one row for each key, beside windows that look at each row by itself, is a window for
-    * each key.
+    * each key. Values of the rows are those of the groups as they are.
     */
   def splitByKey: Policy = {
     val keys = retention.windows.flatMap(_.keyOfEachRow)
     val others = retention.windows.filter(_.keyOfEachRow.isEmpty)
-    if (keys.size == 1 && others.forall(
-        _.looksAtEachRow) && !retention.isUnion && !couplesGroups) {
+    if (keys.size == 1 && others.forall(_.looksAtEachRow) && !retention.isUnion &&
+      projection.isEmpty && !couplesGroups) {
       copy(
         group = group.copy(keys = (group.keys ++ keys.head).distinct),
         retention = retention.of(retention.windows.map(_.withinKey)))
@@ -66,7 +69,7 @@ final case class Policy(
     * has to run all of them, in the order of the rows.
     */
   def couplesGroups: Boolean =
-    group.reclaim.exists(_.couplesGroups) ||
+    group.reclaim.exists(_.couplesGroups) || projection.exists(_.acrossGroups) ||
       retention.windows.exists(_.beats.leave == Beat.Punctuation)
 }
 

@@ -54,7 +54,10 @@ private[policy] object Wording {
   }
 
   /** `a`, `a and b`, `a, b and c`. */
-  def listed(expressions: Seq[RowExpression]): String = expressions.map(shown) match {
+  def listed(expressions: Seq[RowExpression]): String = enumerated(expressions.map(shown))
+
+  /** The same of words. */
+  def enumerated(words: Seq[String]): String = words match {
     case several :+ next :+ last => (several :+ s"$next and $last").mkString(", ")
     case one => one.mkString
   }

@@ -139,6 +139,8 @@ class EsperErrorSuite extends AnyFunSuite {
       "#weighted_avg(price^)",
       "#uni(^)",
       "#uni(^*)",
+      "#uni(price,^)",
+      "#size(^,)",
       "#size(symbol ^volume)")
   }
 
@@ -212,6 +214,17 @@ class EsperErrorSuite extends AnyFunSuite {
       "select * from S(^,)#length(3)",
       "select * from S(price > 3^#length(3)",
       "select * from S#length(3) as^",
+      "select ^from S#length(3)",
+      "select count(*^",
+      "select count(*) as^",
+      "select count(*) as n,^",
+      "select count(*) n ^m from S#length(3)",
+      "select count(*)^#length(3)",
+      "select count(*) from S#length(3) group^",
+      "select count(*) from S#length(3) group ^symbol",
+      "select count(*) from S#length(3) group by^",
+      "select count(*) from S#length(3) group by symbol ^#length(3)",
+      "select count(*) from S#length(3) group by symbol ^retain-union",
       "@^",
       "@Hint^",
       "@Hint(^3)",
@@ -281,7 +294,9 @@ class EsperErrorSuite extends AnyFunSuite {
       "#sort(3, ^1)",
       "#sort(3, price, ^2 desc)",
       "#rank(symbol, 3, ^1)",
-      "#groupwin(symbol)#length(2)#merge(^1)")
+      "#groupwin(symbol)#length(2)#merge(^1)",
+      "select count(*) from S#length(2) group by ^1",
+      "select count(*) from S#length(2) group by symbol, ^'x'")
   }
 
   test("type: periods and points in time") {
@@ -322,7 +337,8 @@ class EsperErrorSuite extends AnyFunSuite {
       "select * from S(price > 3, ^volume)#length(3)",
       "#correl(^symbol, price)",
       "#linest(price, ^symbol)",
-      "#uni(^symbol)")
+      "#uni(^symbol)",
+      "#weighted_avg(price, ^at)")
     Seq("#ext_timed(price, 1)", "#ext_timed(at, 1)", "#time_order(price, 1)", "#timetolive(at)")
       .foreach(text => assert(Esper.parse(text, scope).isRight, text))
   }
@@ -447,6 +463,12 @@ class EsperErrorSuite extends AnyFunSuite {
       "select * from S#unique(^T.price)",
       "select * from S#unique(S.^nosuch)",
       "select * from S(^nosuch > 1)#length(3)",
+      "select count(*), sum(^nosuch) from S#length(3)",
+      "select price as p, count(*) from S#length(3) group by ^p",
+      "select sum(price) as x, x.^nosuch from S as x#length(3)",
+      "select sum(^current_count) from S#length(3)",
+      "#uni(^nosuch)",
+      "#uni(price, ^nosuch)",
       "#unique(^``)")
     messages(
       "#unique(^Symbol)" -> "there is no Symbol: did you mean symbol?",
@@ -486,38 +508,58 @@ class EsperErrorSuite extends AnyFunSuite {
       "#groupwin(symbol)#length(2)#^merge(volume)",
       "#groupwin(symbol)#length(2)#^merge(symbol, volume)",
       "#groupwin(symbol)#length(2)#merge(symbol)#^time(1)",
-      "#length(2)#^merge(symbol)#size")
+      "#length(2)#^merge(symbol)#size",
+      "#groupwin(symbol)#^merge(symbol)#size",
+      "#groupwin(symbol)#length(2)#size#^merge(volume)",
+      "#groupwin(symbol)#length(2)#size#merge(symbol)#^length(2)",
+      "#size#^groupwin(symbol)")
   }
 
   test("policy: two batches in an intersection, but not in a union") {
     all(Category.Policy)(
       "#length_batch(2)#unique(symbol)#^time_batch(1 sec)",
       "#expr_batch(true)#^time_length_batch(1, 3)",
-      "#groupwin(symbol)#ext_timed_batch(ts, 1)#^length_batch(3) retain-intersection")
+      "#groupwin(symbol)#ext_timed_batch(ts, 1)#^length_batch(3) retain-intersection",
+      "#length_batch(2)#^time_batch(1)#size")
     messages("#length_batch(2)#^length_batch(2)" -> "length_batch is one already")
   }
 
-  test("unsupported: windows that compute values") {
+  test("unsupported: what retains or selects computed values") {
     all(Category.Unsupported)(
-      "#^size",
-      "#length(3)#^size()",
-      "#length(3)#^size(symbol, *)",
-      "#length(3)#^uni(price)",
-      "#length(3)#^uni(price, price)",
-      "#length(3)#^uni(price, symbol, *)",
-      "#time(1)#^linest(price, volume)",
-      "#stat:^correl(price, volume)#length(2)",
-      "#groupwin(symbol)#length(2)#merge(symbol)#^weighted_avg(price, volume)",
-      "#length(3)#time(1)#^uni(price) retain-union")
-    messages("#^uni(price)" -> "uni computes values instead of retaining rows")
+      "#uni(price)#^length(2)",
+      "#length(3)#size#^length(2)",
+      "#length(3)#time(1)#size#^length(2) retain-union",
+      "#stat:correl(price, volume)#^length(2)",
+      "#groupwin(symbol)#linest(price, volume)#^size",
+      "#groupwin(symbol)#length(2)#size#merge(symbol)#^uni(price)",
+      "select ^count(*) from S#length(3)#size")
+    messages(
+      "#uni(price)#^length(2)" -> "no window behind uni, which computes values; put a second keep",
+      "select ^count(*) from S#size" -> "* alone, because size computes values already")
+  }
+
+  test("duplicate column: a name that is twice in a select list") {
+    all(Category.DuplicateColumn)(
+      "select count(*), ^count(*) from S#length(3)",
+      "select count(*) as n, sum(price) as ^n from S#length(3)",
+      "select symbol, count(*) as ^symbol from S#length(3) group by symbol")
+    messages("select sum(price), ^sum( price ) from S#length(3)" -> "`sum(price)` is here again")
   }
 
   test("unsupported: what else a statement can have") {
     all(Category.Unsupported)(
       "select ^price from S#length(3)",
-      "select ^sum(price) from S#length(3)",
+      "select ^price * 2, cast(volume, double) from S#length(3) group by price",
       "select istream ^distinct * from S#length(3)",
+      "select ^distinct count(*) from S#length(3)",
       "select irstream *^, price from S#length(3)",
+      "select *^, count(*) from S#length(3)",
+      "select count(*), ^* from S#length(3)",
+      "select count(*) from S#length(3) ^having count(*) > 3",
+      "select count(*) from S#length(3) group by symbol ^having count(*) > 3",
+      "select count(*) from S#length(3) group by symbol ^order by symbol",
+      "select count(*) from S#length(3) group by ^rollup(symbol, volume)",
+      "select count(*) from S#length(3) group by ^grouping sets(symbol, volume)",
       "select * from S#length(3) ^where price > 3",
       "select * from S#length(3) ^group by symbol",
       "select * from S#length(3) ^having count(*) > 3",
@@ -538,9 +580,9 @@ class EsperErrorSuite extends AnyFunSuite {
       "@Hint('reclaim_group_aged=3,^force_nested_iter') #length(3)",
       "@Hint('^hint') #length(3)")
     messages(
-      "select ^sum(price) from S#length(3)" -> "aggregates are given beside the policy",
+      "select ^price from S#length(3)" -> "expected * or aggregates",
       "select ^distinct * from S#length(3)" -> "expected no distinct",
-      "#length(3) ^group by symbol" -> "aggregates are given beside the policy",
+      "#length(3) ^group by symbol" -> "group by goes with a select list of aggregates",
       "#length(3) ^output every 3 seconds" -> "output rate limiting is not supported")
   }
 

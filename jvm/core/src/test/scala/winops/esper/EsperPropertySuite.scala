@@ -111,16 +111,56 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     call("time_length_batch", period, size, maybe(flow)),
     call("expr_batch", condition, maybe(Gen.oneOf("true", "false"))))
 
-  private val chains: Gen[String] = for {
+  private val short = Gen.choose(0, 1).flatMap(expression)
+  private val beside = Gen.oneOf(short, Gen.const("*"))
+  private val others = Gen.choose(1, 3).flatMap(Gen.listOfN(_, beside)).map(_.mkString(","))
+
+  private val derived: Gen[String] = Gen.oneOf(
+    call("size", maybe(others)),
+    Gen.const("size"),
+    call("uni", short, maybe(others)),
+    Gen
+      .oneOf("linest", "correl", "weighted_avg")
+      .flatMap(call(_, short, short, maybe(others))))
+
+  private def chains(computes: Boolean): Gen[String] = for {
     windows <- Gen.choose(1, 3).flatMap(Gen.listOfN(_, Gen.oneOf(sliding, batch)))
     groups <- maybe(keys)
-    merges <- Gen.oneOf(true, false)
+    statistic <- if (computes) maybe(derived) else Gen.const("")
+    merges <- Gen.choose(0, 2)
     isUnion = windows.length > 1
+    isAlone <- Gen.frequency(1 -> Gen.const(statistic.nonEmpty), 3 -> Gen.const(false))
   } yield {
     val grouped = Option.when(groups.nonEmpty)(s"groupwin($groups)")
-    val merged = Option.when(groups.nonEmpty && merges)(s"merge($groups)")
-    val all = (grouped ++ windows ++ merged).mkString("#", "#", "")
+    val merged = Option.when(groups.nonEmpty)(s"merge($groups)")
+    val retaining = if (isAlone) Nil else windows
+    val computing = Option.when(statistic.nonEmpty)(statistic)
+    val before = merged.filter(_ => merges == 1 && retaining.nonEmpty)
+    val behind = merged.filter(_ => merges == 2)
+    val all = (grouped ++ retaining ++ before ++ computing ++ behind).mkString("#", "#", "")
     if (isUnion) s"$all retain-union" else all
+  }
+
+  private val aggregate: Gen[String] = for {
+    function <- Gen.oneOf("sum", "AVG", "count", "min", "stddev")
+    distinct <- maybe(Gen.const("distinct "))
+    of <- short
+    divisor <- maybe(Gen.const(" / 2"))
+  } yield s"$function($distinct$of)$divisor"
+
+  private val names =
+    Gen.frequency(3 -> "n", 1 -> Gen.oneOf("`trade id`", "as", "`from`", "`a``b`", "stream"))
+
+  /** A select list with what stands behind the windows; its names do not come twice. */
+  private val lists: Gen[(String, String)] = for {
+    first <- Gen.oneOf(aggregate, Gen.const("count(*)"))
+    name <- names
+    alias <- Gen.oneOf("", s" as $name")
+    others <- Gen.choose(0, 3).flatMap(Gen.listOfN(_, Gen.oneOf(aggregate, short)))
+    by <- maybe(keys)
+  } yield {
+    val numbered = others.zipWithIndex.map { case (other, i) => s"$other as x$i" }
+    ((s"$first$alias" +: numbered).mkString(", "), if (by.isEmpty) "" else s" group by $by")
   }
 
   private val texts: Gen[String] = for {
@@ -131,9 +171,14 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         "@Name('x')"))
     selector <- Gen.oneOf("irstream ", "istream ", "rstream ", "")
     filter <- maybe(keys.map(conditions => s"($conditions)"))
-    isStatement <- Gen.oneOf(true, false)
-    chain <- chains
-  } yield s"$hint ${if (isStatement) s"select $selector* from S$filter" else ""}$chain"
+    list <- Gen.frequency(2 -> Gen.const(None), 1 -> Gen.some(lists))
+    isStatement <- if (list.isDefined) Gen.const(true) else Gen.oneOf(true, false)
+    chain <- chains(computes = list.isEmpty)
+  } yield {
+    val (selected, grouping) = list.getOrElse("*" -> "")
+    val select = if (isStatement) s"select $selector$selected from S$filter" else ""
+    s"$hint $select$chain$grouping"
+  }
 
   private def read(text: String, scope: Scope = scope): Either[PolicyError, Policy] = {
     val result = failAfter(Timeout(10, Seconds))(Esper.parse(text, scope))
@@ -177,7 +222,7 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("layout does not matter") {
-    val plain = texts.map(policy(_)).suchThat(p => !p.text.exists("'`".contains(_)))
+    val plain = texts.map(policy(_)).retryUntil(p => !p.text.exists("'`".contains(_)))
     forAll(plain, Gen.choose(0, 3)) { (policy, style) =>
       val restyled = style match {
         case 0 => policy.text.replace(" ", "\n \t")
@@ -231,9 +276,17 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         |3 2.5 1e9 2L 1e999 'x' " ' ` @ @Hint('reclaim_group_aged=3') select irstream * from S as
         |retain-union symbol ts N M F sec min 5 and or not is null in between like case when then
         |else end cast prev [ ] { } ? + - * / % = < > ! | & ^ // /* */ \ newest_event desc true
-        |`a``b` 9223372036854775808""".stripMargin
+        |`a``b` 9223372036854775808 count(*) sum( group by select from""".stripMargin
     val words = Gen.oneOf(tokens.split("\\s+").toSeq)
-    val starts = Gen.oneOf("", "#unique(symbol", "#expr(", "select * from S(", "#sort(3, ts ")
+    val starts = Gen.oneOf(
+      "",
+      "#unique(symbol",
+      "#expr(",
+      "select * from S(",
+      "#sort(3, ts ",
+      "#uni(ts",
+      "select count(*) ",
+      "select sum(ts) from S#length(3) group by ")
     forAll(starts, Gen.listOf(words), minSuccessful(3000)) { (start, rest) =>
       read(rest.mkString(start, " ", ""))
     }
@@ -319,7 +372,10 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         "#unique('",
         "@Hint('",
         "select * from S(",
-        "select * from S")
+        "select * from S",
+        "select count(*) ",
+        "select count(*),",
+        "#size(")
       length <- Seq(9990, 10000, 100000)
     } read((start + piece * (length / piece.length)).take(length))
   }

@@ -215,6 +215,127 @@ class EsperSuite extends AnyFunSuite {
     assert(policy("#length(2)").group == Group.whole)
   }
 
+  private def derived(statistic: Statistic, of: String*): Projection.Derived =
+    Projection.Derived(statistic, of.map(column), Nil)
+
+  private def named(column: RowExpression.Column): Named = Named(column.name, column)
+  private def beside(name: String): Beside = Beside.Of(Named(name, column(name)))
+
+  private val allColumns = Beside.AllColumns()(0)
+
+  test("derived-value windows compute values of the rows in the windows before them") {
+    Seq(
+      "#length(3)#size" -> derived(Statistic.Size),
+      "#length(3)#size()" -> derived(Statistic.Size),
+      "#length(3)#uni(price)" -> derived(Statistic.Uni, "price"),
+      "#length(3).stat:uni(price)" -> derived(Statistic.Uni, "price"),
+      "#length(3)#linest(price, volume)" -> derived(Statistic.Linest, "price", "volume"),
+      "#length(3)#correl(price, volume)" -> derived(Statistic.Correl, "price", "volume"),
+      "#length(3)#weighted_avg(price, volume)" ->
+        derived(Statistic.WeightedAverage, "price", "volume")).foreach { case (text, expected) =>
+      assert(policy(text).projection.contains(expected), text)
+      assert(policy(text).retention == policy("#length(3)").retention, text)
+    }
+    assert(policy("#length(3)").projection.isEmpty)
+    val union = policy("#length(1)#time(1 sec)#size retain-union")
+    assert(union.retention == policy("#length(1)#time(1 sec) retain-union").retention)
+  }
+
+  test("values of rows that no window retains are those of all rows") {
+    assert(policy("#uni(price)") == policy("#keepall#uni(price)"))
+    assert(policy("#uni(price)").text == "#keepall#uni(price)")
+    assert(policy("#groupwin(symbol)#size").text == "#groupwin(symbol)#keepall#size")
+  }
+
+  test("what stands beside a statistic") {
+    def told(text: String) = policy(text).projection.collect {
+      case Projection.Derived(_, _, beside, _) => beside
+    }
+    assert(told("#size(symbol, *)").contains(Seq(beside("symbol"), allColumns)))
+    assert(told("#uni(price, price)").contains(Seq(beside("price"))))
+    assert(told("#size(`trade id`)").contains(Seq(beside("trade id"))))
+  }
+
+  test("a column without a name of its own is called as Esper writes its expression") {
+    Seq(
+      "price*2" -> "price*2",
+      "price * ( volume - 2 )" -> "price*(volume-2)",
+      "- price" -> "-price",
+      "price > 3 and not volume = 2" -> "price>3 and not volume=2",
+      "price in ( 1, 2 )" -> "price in (1,2)",
+      "case when price > 2 then 1 end" -> "case when price>2 then 1 end",
+      "coalesce( price, 0.0 )" -> "coalesce(price,0.0)",
+      "cast(price, long)" -> "cast(price,long)",
+      "symbol || 'x'" -> "symbol||'x'",
+      "`trade id`" -> "trade id").foreach { case (expression, name) =>
+      policy(s"#size($expression)").projection match {
+        case Some(Projection.Derived(_, _, Seq(Beside.Of(column)), _)) =>
+          assert(column.name == name)
+        case other => fail(s"$expression: $other")
+      }
+    }
+  }
+
+  test("merge before a derived-value window makes it one of all groups") {
+    val perGroup = policy("#groupwin(symbol)#length(2)#size(price)")
+    val ofAll = policy("#groupwin(symbol)#length(2)#merge(symbol)#size(price)")
+    assert(policy("#groupwin(symbol)#length(2)#size(price)#merge(symbol)") == perGroup)
+    assert(!perGroup.projection.exists(_.acrossGroups) && !perGroup.couplesGroups)
+    assert(ofAll.projection.exists(_.acrossGroups) && ofAll.couplesGroups)
+    assert(ofAll.text == "#groupwin(symbol)#length(2)#merge(symbol)#size(price)")
+    assert(ofAll.window == "#length(2)#merge(symbol)#size(price)")
+    val beside = policy(ofAll.window, scope.copy(isGrouped = true))
+    assert(beside.projection == ofAll.projection)
+  }
+
+  test("a select list has columns, aggregates and keys") {
+    def list(text: String) = policy(text).projection
+    assert(
+      list("select count(*) from S#length(3)").contains(
+        Projection.Columns(Seq(Named("count(*)", computed("count(*)"))), Nil)))
+    assert(
+      list("select symbol, count(*) as n, sum(price) s from S#length(3) group by symbol")
+        .contains(
+          Projection.Columns(
+            Seq(
+              named(RowExpression.Column("symbol")(0)),
+              Named("n", computed("count(*)")),
+              Named("s", computed("sum(`price`)"))),
+            Seq(symbol))))
+    assert(
+      list("select max(distinct x.price) / 2 as top from S#length(3) as x group by x.ts, ts+1")
+        .contains(
+          Projection.Columns(
+            Seq(Named("top", computed("max(distinct `price`) / 2"))),
+            Seq(ts, computed("`ts` + 1")))))
+    assert(
+      policy("select rstream count(*) from S#length(3)").stream == Stream(
+        inserts = false,
+        deletes = true,
+        StepOrder.InsertsFirst))
+  }
+
+  test("the aggregates of a select list are over all groups") {
+    val grouped = policy("select count(*) as n from S#groupwin(symbol)#length(2)")
+    assert(grouped.projection.exists(_.acrossGroups) && grouped.couplesGroups)
+    assert(grouped.group == Group(Seq(symbol)))
+    val whole = policy("select count(*) as n from S#length(2)")
+    assert(!whole.projection.exists(_.acrossGroups) && !whole.couplesGroups)
+  }
+
+  test("a window for each key is no other window when values of it are told") {
+    assert(policy("#unique(symbol)").splitByKey.group.keys == Seq(symbol))
+    Seq("#unique(symbol)#size", "select count(*) from S#unique(symbol)").foreach { text =>
+      assert(policy(text).splitByKey == policy(text), text)
+    }
+  }
+
+  test("AS names the stream behind FROM, and columns before it") {
+    val text = "select sum(price) as x, x.price from S#length(3) group by x.price"
+    assert(Esper.parse(text, scope).left.exists(_.category == Category.UnknownColumn))
+    assert(Esper.parse(text.replace("S#length(3)", "S#length(3) as x"), scope).isRight)
+  }
+
   test("reclaim hints are the group's") {
     def reclaim(hints: String) =
       policy(s"$hints #groupwin(symbol)#length(2)").group.reclaim
@@ -336,6 +457,14 @@ class EsperSuite extends AnyFunSuite {
       "#unique(`trade id`, `order`, `case`, `stream`, `a``b`)" ->
         "#unique(`trade id`, order, `case`, `stream`, `a``b`)",
       "length(3)#time(1) retain-union" -> "#length(3)#time(1 sec) retain-union",
+      "length(3).stat:uni( price , price*2,* )" -> "#length(3)#uni(price, price * 2, *)",
+      "#keepall#size()" -> "#keepall#size",
+      "SELECT COUNT(*) n, SUM( price*2 ) AS `sum(price*2)` FROM S#length(3)#time(1) " +
+        "retain-union GROUP BY symbol,volume>3" ->
+        ("select istream count(*) as n, sum(price * 2) from stream#length(3)#time(1 sec) " +
+          "retain-union group by symbol, volume > 3"),
+      "select irstream count(*) as `from` from S#length(3)" ->
+        "select irstream count(*) as `from` from stream#length(3)",
       "select * from S#length(3)" -> "select istream * from stream#length(3)",
       "select rstream x.* from S(x.volume > N, true)#unique(x.symbol)#time(1) as x" ->
         "select rstream * from stream(volume > 4 and true)#unique(symbol)#time(1 sec)",

@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import winops.apama.Apama
 import winops.ccl.Ccl
 import winops.dialect.Dialect
+import winops.esper.Esper
 import winops.spl.Spl
 
 class DescriptionSuite extends AnyFunSuite {
@@ -65,6 +66,33 @@ class DescriptionSuite extends AnyFunSuite {
         "Keeps rows; they all leave together every 1 minute 40 seconds.")
     described(Ccl, scope.copy(origin = Some(Origin.FirstRow)))("KEEP EVERY 1 HOUR" ->
       "Keeps rows; they all leave together every hour, counted from the first row.")
+  }
+
+  test("derived-value windows of Esper") {
+    described(Esper)(
+      "#length(3)#size" -> "Keeps the newest 3 rows; computes how many they are.",
+      "#uni(price, n, *)" ->
+        ("Keeps every row; computes the count, total, average, variance and standard " +
+          "deviations of their price, beside n and all columns of the row that came in last."),
+      "#groupwin(symbol)#time(1 sec)#linest(n, price)" ->
+        ("For each symbol, keeps rows for 1 second; " +
+          "computes the linear regression of their price on their n."),
+      "#groupwin(symbol)#length(3)#merge(symbol)#correl(price, n)" ->
+        ("For each symbol, keeps the newest 3 rows; computes the correlation of their price " +
+          "and n, over all groups together."),
+      "select rstream * from S#length(3)#weighted_avg(price, n)" ->
+        ("Keeps the newest 3 rows; computes the average of their price weighted by their n; " +
+          "only values before a change are told."))
+  }
+
+  test("select lists of Esper") {
+    described(Esper)(
+      "select irstream symbol, count(*) as n from S#length(3) group by symbol, venue" ->
+        ("Keeps the newest 3 rows; " +
+          "computes symbol and (count(*)) as n for each symbol and venue."),
+      "select sum(price) from S#groupwin(symbol)#length(3)" ->
+        ("For each symbol, keeps the newest 3 rows; computes (sum(`price`)) as `sum(price)`, " +
+          "over all groups together; only values after a change are told."))
   }
 
   test("Apama") {

@@ -21,13 +21,14 @@ import winops.log.{ByteReader, ByteWriter, Pages}
   * @param leavesFromFront
   *   whether rows leave in the order in which they came
   */
-private[spark] final class ContentResults(
+final class ContentResults(
     results: Seq[Expression],
     by: Seq[Expression],
     content: Seq[Attribute],
     rows: StoredRows,
     pages: Pages,
-    leavesFromFront: Boolean) {
+    leavesFromFront: Boolean)
+    extends FollowedContent {
   private val isDivided = by.nonEmpty
   private val asked = new AskedOfContent(results, by)
 
@@ -70,7 +71,7 @@ private[spark] final class ContentResults(
   val dependOnRow: Boolean =
     AttributeSet(asked.evaluated(buffers)).intersect(AttributeSet(content)).nonEmpty
 
-  def insert(from: Long, until: Long): Unit = {
+  override def insert(from: Long, until: Long): Unit = {
     change(from, until, isIn = true)
     if (asked.ofLastArrival.nonEmpty) {
       rows.pointTo(row, until - 1)
@@ -78,12 +79,9 @@ private[spark] final class ContentResults(
     }
   }
 
-  def remove(from: Long, until: Long): Unit = change(from, until, isIn = false)
+  override def remove(from: Long, until: Long): Unit = change(from, until, isIn = false)
 
-  /** Visits the results as they are now: of each part that has changed since the last call, or of
-    * the whole. Each is valid until the next.
-    */
-  def visit(visit: UnsafeRow => Unit): Unit =
+  override def visit(visit: UnsafeRow => Unit): Unit =
     if (!isDivided) {
       refresh()
       visit(projection(input))
@@ -108,7 +106,9 @@ private[spark] final class ContentResults(
   /** Goes through the rows in the window, in the order of their arrival. */
   def foreach(visit: Long => Unit): Unit = summary.foreach(visit)
 
-  def clear(): Unit = {
+  override def release(): Unit = ()
+
+  override def clear(): Unit = {
     summary.clear()
     counted.foreach(_.clear())
     lastArrival = null
@@ -116,10 +116,9 @@ private[spark] final class ContentResults(
     isFresh = false
   }
 
-  /** Brings up to date what is stored in pages, before they are written. */
-  def settle(): Unit = summary.settle()
+  override def settle(): Unit = summary.settle()
 
-  def save(out: ByteWriter): Unit = {
+  override def save(out: ByteWriter): Unit = {
     summary.save(out)
     counted.foreach(_.save(out))
     if (asked.ofLastArrival.nonEmpty) {
@@ -127,7 +126,7 @@ private[spark] final class ContentResults(
     }
   }
 
-  def restore(in: ByteReader): Unit = {
+  override def restore(in: ByteReader): Unit = {
     summary.restore(in)
     counted.foreach(_.restore(in))
     lastArrival = null

@@ -32,17 +32,26 @@ final class CoupledTask(
     agenda: Agenda,
     metrics: KeepMetrics)
     extends Iterator[InternalRow] {
+  import CoupledTask._
+
   private val changes = new ChangeQueue
   private val steps = new Steps(changes, plan.spec.stream)
   private val state = new GroupState(plan, store, steps, ownsSteps = false)
-  private val common = new GroupState(plan, whole, steps, ownsSteps = false, hasWindow = false)
+  private val common =
+    new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, clock, metrics)
     if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, common, clock)
     else new ImmediateArrivals(plan, admission, common, metrics)
   }
   private val told =
-    Told.of(plan, changes, state, plan.time.isDefined || clock.stamp.isDefined, metrics)
+    Told.of(
+      plan,
+      changes,
+      state,
+      common.common,
+      plan.time.isDefined || clock.stamp.isDefined,
+      metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
   private val keyOf = UnsafeProjection.create(plan.groupExpressions, plan.content)
@@ -72,6 +81,7 @@ final class CoupledTask(
     override def drain(group: UnsafeRow): Unit = {
       if (givesRows) changes.clear()
       takeTold()
+      common.common.foreach(_.release())
       state.machine.settle()
     }
 
@@ -107,7 +117,7 @@ final class CoupledTask(
   }
 
   private def begin(): Unit = {
-    val in = whole.open(CoupledTask.NoKey)
+    val in = whole.open(NoKey)
     if (in == null) common.clear() else restore(in)
     groupsBefore = machines.groups.size
     heldBefore = held
@@ -151,7 +161,7 @@ final class CoupledTask(
     val rows = Seq.newBuilder[InternalRow]
     while (told.hasNext) rows += told.next().copy()
     val all = rows.result()
-    if (all.nonEmpty) latest.update(opened, all)
+    if (all.nonEmpty) latest.update(if (plan.spec.acrossGroups) NoKey else opened, all)
   }
 
   private def putAway(): Unit = if (opened != null) {

@@ -13,7 +13,8 @@ final class GroupState(
     store: GroupStore,
     steps: Steps,
     ownsSteps: Boolean = true,
-    hasWindow: Boolean = true) {
+    ofAll: Option[() => GroupState] = None)
+    extends CommonContent.Group {
   private val spec = plan.spec
   private val pages = new Pages(new ShiftedSegments(store.windowSegments, GroupState.FirstPage))
 
@@ -21,9 +22,23 @@ final class GroupState(
     if (Machine.leavesHoles(spec.policy)) new RowTree(pages, spec.policy.needsArrivals)
     else new RowLog(store.windowSegments, withArrival = spec.policy.needsArrivals)
 
-  /** What is asked of the window's content, if anything is. */
+  /** What is asked of the content of the group's window, if that is asked for by itself. */
   val results: Option[ContentResults] =
-    if (hasWindow) plan.contentResults(window, pages) else None
+    Option.when(spec.followsContent && !spec.acrossGroups && ofAll.isEmpty) {
+      plan.contentResults(window, pages, Machine.leavesFromFront(spec.policy))
+    }
+
+  /** What is asked of the content of all groups. */
+  val common: Option[CommonContent] =
+    ofAll.filter(_ => spec.acrossGroups).map { open =>
+      new CommonContent(
+        plan.content.size,
+        plan.contentResults(_, pages, leavesFromFront = false),
+        pages,
+        open)
+    }
+
+  private val followed: Seq[FollowedContent] = results.toSeq ++ common
 
   val waiting = new RowLog(store.waitingSegments, withArrival = false)
 
@@ -68,7 +83,7 @@ final class GroupState(
     window.clear()
     waiting.clear()
     machine.clear()
-    results.foreach(_.clear())
+    followed.foreach(_.clear())
     firstWaiting = Long.MaxValue
     waitingInOrder = true
     lastOrder = GroupState.NoOrder
@@ -79,7 +94,7 @@ final class GroupState(
   def forget(): Unit = {
     window.discard()
     machine.clear()
-    results.foreach(_.clear())
+    followed.foreach(_.clear())
     pages.discard()
     store.remove()
   }
@@ -93,11 +108,11 @@ final class GroupState(
       out.byte(if (waitingInOrder) 1 else 0)
       waiting.save(out)
     }
-    results.foreach(_.settle())
+    followed.foreach(_.settle())
     pages.save(out)
     window.save(out)
     machine.save(out)
-    results.foreach(_.save(out))
+    followed.foreach(_.save(out))
   }
 
   def restore(in: ByteReader): Unit = {
@@ -112,7 +127,7 @@ final class GroupState(
     pages.restore(in)
     window.restore(in)
     machine.restore(in)
-    results.foreach(_.restore(in))
+    followed.foreach(_.restore(in))
     in.finish()
   }
 }

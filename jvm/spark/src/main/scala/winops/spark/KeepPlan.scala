@@ -3,7 +3,7 @@ package winops.spark
 import org.apache.spark.sql.catalyst.expressions._
 
 import winops.log.{Pages, RowStore}
-import winops.window.{Evaluator, Machine}
+import winops.window.Evaluator
 
 /** What the stream's and the table's operator share: a [[Keep]] whose group is attributes, over
   * rows that carry what groups and orders them.
@@ -59,17 +59,15 @@ final case class KeepPlan(
   def punctuationOrdinal: Int =
     punctuation.fold(-1)(p => content.indexWhere(_.exprId == p.exprId))
 
-  /** What is known of the content of a window whose rows are `rows`; none if nobody asks. */
-  def contentResults(rows: RowStore, pages: Pages): Option[ContentResults] =
-    Option.when(spec.followsContent) {
-      new ContentResults(
-        results,
-        by,
-        content,
-        (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),
-        pages,
-        Machine.leavesFromFront(spec.policy))
-    }
+  /** Follows the content of a window whose rows are `rows`. */
+  def contentResults(rows: RowStore, pages: Pages, leavesFromFront: Boolean): ContentResults =
+    new ContentResults(
+      results,
+      by,
+      content,
+      (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),
+      pages,
+      leavesFromFront)
 
   /** Evaluates the policy's expressions over the rows of a window. */
   def evaluator(rows: RowStore): Evaluator =

@@ -59,6 +59,8 @@ object Output {
   *   how many rows a content may have that is given as one value
   * @param onlyLatest
   *   whether of a group and batch only the last value is given
+  * @param acrossGroups
+  *   whether values are those of all groups together
   */
 final case class KeepSpec(
     dialect: String,
@@ -72,13 +74,14 @@ final case class KeepSpec(
     punctuation: Option[String],
     output: Output,
     maxContent: Long,
-    onlyLatest: Boolean) {
+    onlyLatest: Boolean,
+    acrossGroups: Boolean) {
 
   def usesTime: Boolean = policy.usesTime || idleMillis.isDefined
 
   /** Whether what happens to one group depends on the others. */
   def couplesGroups: Boolean =
-    group.nonEmpty && (policy.couplesGroups || punctuation.isDefined)
+    group.nonEmpty && (policy.couplesGroups || punctuation.isDefined || acrossGroups)
 
   /** Whether one task has to have all rows. */
   def runsInOneTask: Boolean = group.isEmpty || couplesGroups

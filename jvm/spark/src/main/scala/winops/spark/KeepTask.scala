@@ -29,7 +29,7 @@ final class KeepTask(
     else new ImmediateArrivals(plan, admission, state, metrics)
   }
   private val told =
-    Told.of(plan, changes, state, plan.time.isDefined || clock.stamp.isDefined, metrics)
+    Told.of(plan, changes, state, None, plan.time.isDefined || clock.stamp.isDefined, metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val timeOrdinal = plan.timeOrdinal
   private val punctuation = Punctuation.of(plan)

@@ -175,7 +175,9 @@ object PolicyExpressions {
 
   private val ShownType = 60
 
-  private def all[A, B](values: Seq[A])(each: A => Either[Problem, B]): Either[Problem, Seq[B]] =
+  /** What `each` gives for all of the values, or its first problem. */
+  private[spark] def all[A, B](values: Seq[A])(
+      each: A => Either[Problem, B]): Either[Problem, Seq[B]] =
     values.foldLeft[Either[Problem, Vector[B]]](Right(Vector.empty)) { (done, value) =>
       done.flatMap(results => each(value).map(results :+ _))
     }

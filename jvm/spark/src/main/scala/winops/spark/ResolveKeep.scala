@@ -41,8 +41,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   private def resolve(call: UnresolvedKeep, definitions: Map[Long, LogicalPlan]): LogicalPlan = {
     val arguments = call.arguments
     val (dialect, text) = arguments.policy
-    val (policy, keysInText, expressions) =
-      policyOf(dialect, text, arguments, call.child, isGrouped = call.partitionBy.nonEmpty)
+    val Understood(policy, keysInText, expressions, projected) =
+      understood(dialect, text, arguments, call.child, isGrouped = call.partitionBy.nonEmpty)
     val table = expressions.filter.fold(call.child)(Filter(_, call.child))
     val order = call.orderBy
     val time = arguments.text("time").map(timeColumn(table, _))
@@ -56,7 +56,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     if (order.isEmpty) checkPositionIsKnown(table, definitions)
     warnOfCosts(spec, table)
     val end = time.filter(_ => spec.usesTime && !table.isStreaming).map(greatest(_, table))
-    val results = resultsOf(spec, arguments, call.child)
+    val results = resultsOf(spec, arguments, projected, group, call.child)
     val keep = Keep(
       spec,
       group,
@@ -65,7 +65,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       punctuation,
       expressions.ofRows,
       end,
-      columnsOf(spec.output, time, group, table) ++ results.columns,
+      columnsOf(spec, time, group, table) ++ results.columns,
       results.by,
       results.values,
       table)
@@ -96,10 +96,14 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   private def resultsOf(
       spec: KeepSpec,
       arguments: Arguments,
+      projected: Option[Aggregates],
+      group: Seq[Expression],
       table: LogicalPlan): WindowResults = {
     val aggregates = arguments.query("aggregates").map(QueriedAggregates.of(_, table))
     (spec.output, aggregates) match {
       case (Output.Agg, Some(asked)) => WindowResults.ofContent(asked)
+      case (Output.Agg, None) if projected.isDefined =>
+        WindowResults.ofContent(projected.get.without(group))
       case (Output.Columns, Some(asked)) => WindowResults.besideRows(asked)
       case (Output.Agg | Output.Columns, None) =>
         throw WinopsErrors.argument("MISSING", "aggregates", "TABLE(SELECT ... FROM ...)")
@@ -113,11 +117,12 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   }
 
   private def columnsOf(
-      output: Output,
+      spec: KeepSpec,
       time: Option[Attribute],
       group: Seq[Expression],
-      table: LogicalPlan): Seq[Attribute] = output match {
+      table: LogicalPlan): Seq[Attribute] = spec.output match {
     case Output.Rows | Output.Columns | Output.Description => Nil
+    case Output.Agg if spec.acrossGroups => Keep.resultColumns(time, Nil)
     case Output.Agg => Keep.resultColumns(time, group)
     case Output.Changes =>
       checkNames(table)
@@ -163,18 +168,26 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       punctuation.map(_.name),
       arguments.oneOf("output", Output.all)(_.name).getOrElse(Output.Changes),
       arguments.positiveLong("max_content").getOrElse(KeepSpec.DefaultMaxContent),
-      arguments.oneOf("mode", Seq(AllValues, LatestValue))(identity).contains(LatestValue))
+      arguments.oneOf("mode", Seq(AllValues, LatestValue))(identity).contains(LatestValue),
+      acrossGroups = group.nonEmpty && arguments.query("aggregates").isEmpty &&
+        policy.projection.exists(_.acrossGroups))
   }
 
-  /** The policy, how many keys of its group its text has, and what its expressions mean over the
-    * table's columns.
+  /** A policy, how many keys of its group its text has, and what its expressions and its
+    * projection mean over the table's columns.
     */
-  private def policyOf(
+  private final case class Understood(
+      policy: Policy,
+      keysInText: Int,
+      expressions: PolicyExpressions,
+      projected: Option[Aggregates])
+
+  private def understood(
       dialect: Dialect,
       text: String,
       arguments: Arguments,
       table: LogicalPlan,
-      isGrouped: Boolean): (Policy, Int, PolicyExpressions) = {
+      isGrouped: Boolean): Understood = {
     val scope = Scope(
       arguments.parameters("params"),
       table.output.map(_.name),
@@ -183,14 +196,26 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       isGrouped)
     val understood = for {
       policy <- dialect.parse(text, scope)
-      split = if (arguments.text("idle").isEmpty) policy.splitByKey else policy
+      // Smaller groups give the same changes, but each would have values of its own.
+      split =
+        if (arguments.text("idle").isEmpty && tellsRows(arguments)) policy.splitByKey else policy
       expressions <- PolicyExpressions
         .resolve(split, table.output)
         .left
         .map(dialect.error(_, text, scope))
-    } yield (split, policy.group.keys.size, expressions)
+      projected <- policy.projection.map(Projections.resolve(_, table.output)) match {
+        case Some(Left(problem)) => Left(dialect.error(problem, text, scope))
+        case other => Right(other.flatMap(_.toOption))
+      }
+    } yield Understood(split, policy.group.keys.size, expressions, projected)
     understood.fold(error => throw WinopsErrors.policy(dialect.name, error), identity)
   }
+
+  private def tellsRows(arguments: Arguments): Boolean =
+    arguments.oneOf("output", Output.all)(_.name).forall {
+      case Output.Agg | Output.Columns | Output.Snapshots => false
+      case _ => true
+    }
 
   private def originOf(arguments: Arguments): Option[Origin] =
     arguments.textOrLong("origin").map {

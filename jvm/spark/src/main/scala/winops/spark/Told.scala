@@ -60,13 +60,16 @@ abstract class Told(changes: ChangeQueue, metrics: KeepMetrics) {
 
 object Told {
 
-  /** @param hasTime
+  /** @param common
+    *   the content of all groups, if that is asked for
+    * @param hasTime
     *   whether it is known when a step happens
     */
   def of(
       plan: KeepPlan,
       changes: ChangeQueue,
       state: GroupState,
+      common: Option[FollowedContent],
       hasTime: Boolean,
       metrics: KeepMetrics): Told = plan.spec.output match {
     case Output.Rows | Output.Description => new ToldRows(plan, changes, state, metrics)
@@ -75,7 +78,9 @@ object Told {
       new ToldContents(plan, changes, state, hasTime, metrics)
     case Output.Snapshots | Output.Events =>
       new ToldEvents(plan, changes, state, hasTime, metrics)
-    case Output.Agg => new ToldValues(plan, changes, state, hasTime, metrics)
+    case Output.Agg =>
+      val content = common.orElse(state.results).get
+      new ToldValues(plan, changes, state, content, hasTime, metrics)
     case Output.Columns => new ToldInserts(plan, changes, state, metrics)
   }
 }

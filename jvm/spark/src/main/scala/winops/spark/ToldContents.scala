@@ -13,7 +13,8 @@ private final class ToldContents(
     state: GroupState,
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends ToldSteps(plan, changes, state, metrics) {
+    extends ToldSteps(plan, changes, state.results.get, metrics) {
+  private val results = state.results.get
   private val rows = new ContentRows(plan, front = 2, state)
   private val contents = mutable.Queue.empty[InternalRow]
 

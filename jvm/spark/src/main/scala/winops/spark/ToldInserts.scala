@@ -13,7 +13,8 @@ private final class ToldInserts(
     changes: ChangeQueue,
     state: GroupState,
     metrics: KeepMetrics)
-    extends ToldSteps(plan, changes, state, metrics) {
+    extends ToldSteps(plan, changes, state.results.get, metrics) {
+  private val results = state.results.get
   private val content = new UnsafeRow(plan.content.size)
   private val joiner = GenerateUnsafeRowJoiner.create(
     DataTypeUtils.fromAttributes(plan.content),

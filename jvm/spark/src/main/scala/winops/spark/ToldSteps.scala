@@ -10,10 +10,9 @@ import winops.window.{ChangeKind, ChangeQueue}
 private[spark] abstract class ToldSteps(
     plan: KeepPlan,
     changes: ChangeQueue,
-    state: GroupState,
+    content: FollowedContent,
     metrics: KeepMetrics)
     extends Told(changes, metrics) {
-  protected val results: ContentResults = state.results.get
   private val spec = plan.spec
 
   /** When the step was, in milliseconds, and its number. */
@@ -33,13 +32,13 @@ private[spark] abstract class ToldSteps(
       changes.kind match {
         case ChangeKind.Insert =>
           hasChanged = true
-          results.insert(changes.ordinal, changes.end)
+          content.insert(changes.ordinal, changes.end)
           inserted(changes.ordinal, changes.end)
           sequence = changes.sequence + changes.end - changes.ordinal - 1
         case ChangeKind.Delete | ChangeKind.GroupDelete =>
           if (spec.reportsWhenEmptied && changes.kind == ChangeKind.Delete) report()
           hasChanged = true
-          results.remove(changes.ordinal, changes.end)
+          content.remove(changes.ordinal, changes.end)
           sequence = changes.sequence + changes.end - changes.ordinal - 1
         case ChangeKind.EmptyBeat => hasChanged = true
         case ChangeKind.Trigger | ChangeKind.Final if spec.reportsByTrigger => report()

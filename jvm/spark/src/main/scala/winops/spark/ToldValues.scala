@@ -14,9 +14,10 @@ private final class ToldValues(
     plan: KeepPlan,
     changes: ChangeQueue,
     state: GroupState,
+    content: FollowedContent,
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends ToldSteps(plan, changes, state, metrics) {
+    extends ToldSteps(plan, changes, content, metrics) {
   private val onlyLatest = plan.spec.onlyLatest
 
   /** Whether what is told is what is there at the end of a step. */
@@ -56,7 +57,7 @@ private final class ToldValues(
     isAwaited = false
     if (hasTime) change.setLong(0, Micros.of(at)) else change.setNullAt(0)
     change.setLong(1, sequence)
-    front(state.key, change)
-    results.visit(result => values += projection(whole(front, result)).copy())
+    front(if (plan.spec.acrossGroups) InternalRow.empty else state.key, change)
+    content.visit(result => values += projection(whole(front, result)).copy())
   }
 }
