@@ -145,10 +145,12 @@ private[spark] final class FunctionBuffers(
 
 private[spark] object FunctionBuffers {
 
-  /** Whether the function's buffers can be merged, and stay small however many rows there are. */
+  /** Whether the function's buffers can be merged, and stay small however many rows there are.
+    * The histogram of two merged buffers is another than that of all the rows.
+    */
   def canHold(aggregate: WindowAggregate): Boolean = aggregate.function match {
     case _ if aggregate.isDistinct => false
-    case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg => false
+    case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg | _: HistogramNumeric => false
     case _: DeclarativeAggregate | _: ImperativeAggregate => true
     case _ => false
   }
