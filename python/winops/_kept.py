@@ -368,7 +368,22 @@ class Kept:
 
 @final
 class GroupedKept:
-    """What a policy retains, divided by columns: :meth:`Kept.groupBy` makes it."""
+    """What a policy retains, divided by columns: :meth:`Kept.groupBy` makes it.
+
+    Examples
+    --------
+    >>> from pyspark.sql import functions as F
+    >>> from winops import keep
+    >>> trades = spark.createDataFrame([(1, "A"), (2, "A")], "seq long, symbol string")
+    >>> parts = keep(trades, "KEEP 9 ROWS", order_by="seq").groupBy("symbol")
+    >>> parts.agg(F.count("*").alias("n"), mode="latest").select("symbol", "n").show()
+    +------+---+
+    |symbol|  n|
+    +------+---+
+    |     A|  2|
+    +------+---+
+    <BLANKLINE>
+    """
 
     __slots__ = ("_by", "_call", "_df")
 
