@@ -18,7 +18,7 @@ private[spark] final class CommonContent(plan: KeepPlan, pages: Pages, open: () 
     extends FollowedContent {
   private val rows: RowStore = new RowTree(pages, withArrival = false)
   private val places = pages.newMap()
-  private val results = plan.contentResults(rows, pages, leavesFromFront = false)
+  private val results = plan.contentResults(rows, pages, leavesFromFront = false, window = 0)
   private val row = new UnsafeRow(plan.content.size)
   private val left = mutable.ArrayBuffer.empty[Long]
 

@@ -40,9 +40,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     */
   private def resolve(call: UnresolvedKeep, definitions: Map[Long, LogicalPlan]): LogicalPlan = {
     val arguments = call.arguments
-    val (dialect, text) = arguments.policy
-    val (policy, keysInText, expressions) =
-      policyOf(dialect, text, arguments, call.child, isGrouped = call.partitionBy.nonEmpty)
+    val (dialect, policy, keysInText, expressions) = windowsOf(call)
     val table = expressions.filter.fold(call.child)(Filter(_, call.child))
     val order = call.orderBy
     val time = arguments.text("time").map(timeColumn(table, _))
@@ -56,7 +54,10 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     if (order.isEmpty) checkPositionIsKnown(table, definitions)
     warnOfCosts(spec, table)
     val end = time.filter(_ => spec.usesTime && !table.isStreaming).map(greatest(_, table))
-    val results = resultsOf(spec, arguments, call.child)
+    val results = SeveralWindows.divided(
+      resultsOf(spec, arguments, call.child),
+      spec,
+      arguments.texts("of_windows"))
     val keep = Keep(
       spec,
       group,
@@ -65,7 +66,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       punctuation,
       expressions.ofRows,
       end,
-      columnsOf(spec.output, time, group, table) ++ results.columns,
+      columnsOf(spec, time, group, table) ++ results.columns,
       results.by,
       results.values,
       table)
@@ -113,21 +114,23 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   }
 
   private def columnsOf(
-      output: Output,
+      spec: KeepSpec,
       time: Option[Attribute],
       group: Seq[Expression],
-      table: LogicalPlan): Seq[Attribute] = output match {
+      table: LogicalPlan): Seq[Attribute] = spec.output match {
     case Output.Rows | Output.Columns | Output.Description => Nil
     case Output.Agg => Keep.resultColumns(time, group)
     case Output.Changes =>
-      checkNames(table)
-      Keep.changeColumns(time)
+      val columns = Keep.changeColumns(time) ++ Keep.windowColumn(spec.policy)
+      checkNames(columns, table)
+      columns
     case Output.Snapshots => Keep.snapshotColumns(time, group, table.output)
     case Output.Events => Keep.eventColumns(time, group, table.output)
   }
 
   private def checkOutput(spec: KeepSpec, table: LogicalPlan): Unit = {
     val tellsEvents = spec.policy.stream.order == StepOrder.Events
+    SeveralWindows.checkOutput(spec)
     spec.output match {
       case Output.Rows if table.isStreaming =>
         throw WinopsErrors.analysis("WINOPS_ROWS_ON_STREAM")
@@ -166,15 +169,38 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       arguments.oneOf("mode", Seq(AllValues, LatestValue))(identity).contains(LatestValue))
   }
 
+  /** The dialect of the call, and its one policy or several windows as one. */
+  private def windowsOf(call: UnresolvedKeep): (Dialect, Policy, Int, PolicyExpressions) = {
+    val arguments = call.arguments
+    def understood(dialect: Dialect, text: String, isOne: Boolean) =
+      policyOf(dialect, text, arguments, call.child, call.partitionBy.nonEmpty, isOne)
+    arguments.windows match {
+      case Some((dialect, texts)) =>
+        val (policy, expressions) = SeveralWindows.of(texts.map { case (name, text) =>
+          val (policy, _, expressions) = understood(dialect, text, isOne = false)
+          NamedPolicy(name, policy, expressions)
+        })
+        (dialect, policy, policy.group.keys.size, expressions)
+      case None =>
+        val (dialect, text) = arguments.policy
+        val (policy, keysInText, expressions) = understood(dialect, text, isOne = true)
+        (dialect, policy, keysInText, expressions)
+    }
+  }
+
   /** The policy, how many keys of its group its text has, and what its expressions mean over the
     * table's columns.
+    *
+    * @param isOne
+    *   whether no others are beside it
     */
   private def policyOf(
       dialect: Dialect,
       text: String,
       arguments: Arguments,
       table: LogicalPlan,
-      isGrouped: Boolean): (Policy, Int, PolicyExpressions) = {
+      isGrouped: Boolean,
+      isOne: Boolean): (Policy, Int, PolicyExpressions) = {
     val scope = Scope(
       arguments.parameters("params"),
       table.output.map(_.name),
@@ -183,7 +209,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       isGrouped)
     val understood = for {
       policy <- dialect.parse(text, scope)
-      split = if (arguments.text("idle").isEmpty) policy.splitByKey else policy
+      split = if (isOne && arguments.text("idle").isEmpty) policy.splitByKey else policy
       expressions <- PolicyExpressions
         .resolve(split, table.output)
         .left
@@ -288,8 +314,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       throw WinopsErrors.analysis("WINOPS_ORDER_REQUIRED", "operator" -> node.nodeName)
     }
 
-  private def checkNames(table: LogicalPlan): Unit = {
-    val taken = Keep.changeColumns(None).map(_.name)
+  private def checkNames(columns: Seq[Attribute], table: LogicalPlan): Unit = {
+    val taken = columns.map(_.name)
     table.output.map(_.name).find(name => taken.exists(SQLConf.get.resolver(_, name))).foreach {
       name => throw WinopsErrors.analysis("WINOPS_COLUMN_CONFLICT", "column" -> name)
     }
