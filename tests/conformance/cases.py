@@ -1,7 +1,6 @@
 """Conformance cases: one JSON object a line, in files or below folders."""
 
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -55,13 +54,6 @@ def _in_our_words(case: Case) -> Case:
         expect = [{**step, "insert": step["remove"], "remove": step["insert"]} for step in expect]
     always_fails = bool(case["expect"]) and not expect
     return {**case, "expect": expect, "may_be_refused": always_fails}
-
-
-def computes_values(case: Case) -> bool:
-    """Whether the case is about values computed over a window, and not about its rows."""
-    named = re.search(r"#(size|uni|linest|correl|weighted_avg)\b", case["policy"])
-    other = "columns" in case or "group_by" in case or case.get("emit") == "values"
-    return case["dialect"] == "esper" and "error" not in case and bool(named or other)
 
 
 def runs_in_spark(case: Case) -> bool:

@@ -3,6 +3,7 @@
 import json
 from itertools import zip_longest
 
+import values
 from cases import Case
 
 Answer = dict
@@ -11,7 +12,8 @@ Answer = dict
 def mismatch(case: Case, answer: Answer) -> str | None:
     """Tell how the answer differs from what is expected; None when it does not.
 
-    An answer has ``steps`` (and ``final`` where the engine knows it), or an ``error`` (and its
+    An answer has ``steps`` (and ``final`` where the engine knows it), or, of what is computed
+    over a window, ``posts`` or the bare ``values`` of each step; or an ``error`` (and its
     ``offset``), or a ``failure``: what went wrong in running the case.
     """
     if "failure" in answer:
@@ -25,7 +27,35 @@ def mismatch(case: Case, answer: Answer) -> str | None:
         return _differ("refusal", expected or "none", got or "none")
     if expected is not None:
         return None
+    if "posts" in answer:
+        return _posts_mismatch(case, answer["posts"])
+    if "values" in answer:
+        return _values_mismatch(case, answer["values"])
     return _steps_mismatch(case, answer["steps"]) or _final_mismatch(case, answer)
+
+
+def _values_mismatch(case: Case, steps: list[dict]) -> str | None:
+    expected = values.by_key(case, case["expect"])
+    got = values.by_key(case, values.posts(case, steps))
+    for key in sorted(expected.keys() | got.keys()):
+        pairs = zip_longest(expected.get(key, []), got.get(key, []))
+        for number, (one, other) in enumerate(pairs):
+            if one is None or other is None or not values.equal(case, one, other):
+                return _differ(f"value {number} of {key}", _text(one), _text(other))
+    return None
+
+
+def _posts_mismatch(case: Case, posts: list[dict]) -> str | None:
+    same = values.equal_in_any_order if case.get("order") == "any" else values.equal
+    for number, (expected, got) in enumerate(zip_longest(case["expect"], posts)):
+        if (
+            expected is None
+            or got is None
+            or expected["at"] != got["at"]
+            or not all(same(case, expected[side], got[side]) for side in ("insert", "remove"))
+        ):
+            return _differ(f"step {number}", _text(expected), _text(got))
+    return None
 
 
 def _steps_mismatch(case: Case, steps: list[dict]) -> str | None:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import values
 from cases import Case, Unusable
 from compare import Answer
 
@@ -29,7 +30,14 @@ def answers(cases: list[Case], save: str = "never") -> list[Answer]:
     )
     if process.returncode != 0:
         raise Unusable(f"the conformance runner failed:\n{process.stderr}")
-    return [json.loads(line) for line in process.stdout.splitlines()]
+    answers = [json.loads(line) for line in process.stdout.splitlines()]
+    return [_with_posts(*pair) for pair in zip(cases, answers, strict=True)]
+
+
+def _with_posts(case: Case, answer: Answer) -> Answer:
+    if not values.computes(case) or "steps" not in answer:
+        return answer
+    return {"posts": values.posts(case, answer["steps"])}
 
 
 def _jar() -> Path:

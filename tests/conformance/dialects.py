@@ -31,10 +31,11 @@ class Dialect:
 
 def statement(case: Case) -> str:
     """Write what an Esper case says beside its windows as the text that says it."""
-    selector = case.get("select", "irstream")
-    if selector == "irstream" and "hint" not in case:
+    selector, columns = case.get("select", "irstream"), case.get("columns", "*")
+    if selector == "irstream" and columns == "*" and "hint" not in case:
         return case["policy"]
-    return f"{case.get('hint', '')} select {selector} * from S{case['policy']}"
+    by = f" group by {case['group_by']}" if "group_by" in case else ""
+    return f"{case.get('hint', '')} select {selector} {columns} from S{case['policy']}{by}"
 
 
 def origin(case: Case) -> int | str | None:
@@ -60,20 +61,25 @@ def _columns(found: re.Match | None) -> list[str]:
     return [column.strip().rpartition(".")[2] for column in columns]
 
 
+def groupwin_keys(policy: str) -> list[str]:
+    """Give the keys of an Esper policy's groupwin."""
+    found = [arguments for name, arguments in _windows(policy) if name == "groupwin"]
+    return [key.strip() for arguments in found for key in arguments.split(",")]
+
+
 def _esper_group(policy: str) -> list[str]:
     """Give the keys of groupwin, and those by which ``keep`` makes the groups smaller."""
     windows = _windows(policy)
-    keys = [arguments for name, arguments in windows if name == "groupwin"]
     others = [window for window in windows if window[0] not in ("groupwin", "merge")]
     unique = [arguments for name, arguments in others if name in ("unique", "firstunique")]
     of_row = {"unique", "firstunique", "time", "time_order", "timetolive", "keepall"}
-    if (
+    smaller = (
         len(unique) == 1
         and "retain-union" not in policy
         and all(name in of_row for name, _ in others)
-    ):
-        keys += unique
-    return [key.strip() for arguments in keys for key in arguments.split(",")]
+    )
+    keys = [key.strip() for key in unique[0].split(",")] if smaller else []
+    return groupwin_keys(policy) + keys
 
 
 DIALECTS = {

@@ -12,8 +12,9 @@ import random
 import sys
 from pathlib import Path
 
+import chained
 import core
-from cases import Case, Unusable, computes_values, load, runs_in_spark, without_empty_steps
+from cases import Case, Unusable, load, runs_in_spark, without_empty_steps
 from compare import Answer, mismatch
 
 
@@ -21,12 +22,9 @@ def main() -> int:
     arguments = _arguments()
     try:
         found = load(arguments.paths)
-        rows = [case for case in found if not computes_values(case)]
-        if len(rows) < len(found):
-            print(f"{len(found) - len(rows)} set apart: they compute values over a window")
-        cases = _kept(arguments.engine, rows)
-        if len(cases) < len(rows):
-            print(f"{len(rows) - len(cases)} left out: late in the name, or a delay")
+        cases = _kept(arguments.engine, found)
+        if len(cases) < len(found):
+            print(f"{len(found) - len(cases)} left out: late in the name, or a delay")
         cases = _chosen(arguments, cases)
         failed = _report(*_answered(arguments, cases))
     except Unusable as error:
@@ -88,14 +86,19 @@ def _answered(
     arguments: argparse.Namespace, cases: list[Case]
 ) -> tuple[list[Case], list[Answer]]:
     if arguments.engine == "core":
-        return cases, core.answers(cases, arguments.save)
+        return chained.answered(cases, lambda some: (some, core.answers(some, arguments.save)))
     # Spark takes seconds to import, which the core does not need.
     import spark_engines
 
     if arguments.engine == "batch":
-        return spark_engines.batch(cases, arguments.apply)
+        return chained.answered(cases, lambda some: spark_engines.batch(some, arguments.apply))
     print(f"seed {arguments.seed}, {arguments.batches} batches")
-    return spark_engines.stream(cases, arguments.apply, arguments.batches, arguments.seed)
+    return chained.answered(
+        cases,
+        lambda some: spark_engines.stream(
+            some, arguments.apply, arguments.batches, arguments.seed
+        ),
+    )
 
 
 def _report(cases: list[Case], answers: list[Answer]) -> int:

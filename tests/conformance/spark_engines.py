@@ -1,5 +1,6 @@
 """Runs cases through ``keep``: as tables and as streams, many cases in each query."""
 
+import json
 import os
 import warnings
 from collections import defaultdict
@@ -9,6 +10,7 @@ from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import values
 from cases import Case, cut_at_last_row
 from changes import Told, numbering_fault, steps
 from compare import Answer
@@ -18,7 +20,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from winops import configure, keep
+from winops import Kept, configure, keep
 
 FILES = "org.apache.spark.sql.execution.streaming.checkpointing"
 # Nothing is gained by compiling plans of a few rows each, or by spreading them.
@@ -121,6 +123,8 @@ class _Answers:
         if "input" not in case:
             return {"steps": []}
         told = self._told[case["name"]]
+        if values.computes(case):
+            return {"values": _values(told)}
         fault = numbering_fault(case, told)
         return {"failure": fault} if fault else {"steps": steps(case, told)}
 
@@ -144,6 +148,8 @@ def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
         origin=origin(case),
         punct="_punct" if marks or "punct()" in case["policy"] else None,
     )
+    if values.computes(case):
+        return _computed(case, kept)
     keys = [F.expr(key).cast("string") for key in dialect.group(case["policy"])]
     told = kept.events() if case["dialect"] == "spl" else kept.changes()
     told = told.withColumn("_group", F.to_json(F.array(*keys)))
@@ -159,6 +165,28 @@ def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
         F.transform("rows", lambda row: row["_position"]).alias("positions"),
         F.transform("rows", lambda row: row["id"]).alias("ids"),
     )
+
+
+def _computed(case: Case, kept: Kept) -> DataFrame:
+    """Give values the form of events that tell no rows."""
+    computed = kept.agg()
+    columns = [column for column in computed.columns if not column.startswith("_")]
+    row = F.struct(*(F.col(f"`{column}`") for column in columns))
+    return computed.select(
+        F.lit(case["name"]).alias("case"),
+        F.to_json(row, {"ignoreNullFields": "false"}).alias("_group"),
+        F.lit("VALUES").alias("kind"),
+        F.unix_millis("_change_time").alias("at"),
+        F.col("_change_seq").alias("step"),
+        F.lit(None).cast("long"),
+        F.array().cast("array<long>").alias("positions"),
+        F.array().cast("array<long>").alias("ids"),
+    )
+
+
+def _values(told: list[Told]) -> list[dict]:
+    ordered = sorted(told, key=lambda event: (event.at, event.step))
+    return [{"at": event.at, "values": [json.loads(event.group)]} for event in ordered]
 
 
 def _as_events(changes: DataFrame) -> DataFrame:

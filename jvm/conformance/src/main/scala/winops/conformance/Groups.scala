@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode
 
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
-import winops.log.{ByteReader, ByteWriter}
+import winops.log.{ByteReader, ByteWriter, HeapSegments, Pages}
 import winops.policy.Policy
 import winops.spark.PolicyExpressions
 import winops.window.{ChangeKind, ChangeQueue, CoupledMachines, Machine, Steps}
@@ -35,11 +35,15 @@ private[conformance] object Groups {
   /** Of a row without any value. */
   val NoJson: JsonNode = com.fasterxml.jackson.databind.node.MissingNode.getInstance
 
-  def of(policy: Policy, expressions: PolicyExpressions, example: Case): Groups =
+  def of(
+      policy: Policy,
+      expressions: PolicyExpressions,
+      values: Option[Values],
+      example: Case): Groups =
     if (policy.group.keys.nonEmpty && (policy.couplesGroups || example.isMarked))
-      new CoupledGroups(policy, expressions, example.schema)
+      new CoupledGroups(policy, expressions, values, example.schema)
     else {
-      val groups = new SeparateGroups(policy, expressions, example)
+      val groups = new SeparateGroups(policy, expressions, values, example)
       groups.begin(example.start)
       groups
     }
@@ -49,7 +53,11 @@ private[conformance] object Groups {
 }
 
 /** Groups that know nothing of each other. */
-private final class SeparateGroups(policy: Policy, expressions: PolicyExpressions, example: Case)
+private final class SeparateGroups(
+    policy: Policy,
+    expressions: PolicyExpressions,
+    values: Option[Values],
+    example: Case)
     extends Groups {
   private val schema = example.schema
   private val slots = mutable.LinkedHashMap.empty[UnsafeRow, Slot]
@@ -59,7 +67,8 @@ private final class SeparateGroups(policy: Policy, expressions: PolicyExpression
 
   /** A window for all rows is there before the first of them. */
   def begin(instant: Long): Unit = if (example.beginsBefore) {
-    slots.update(keyOf(schema.row(Groups.NoJson, 0L)).copy(), newSlot())
+    val key = keyOf(schema.row(Groups.NoJson, 0L)).copy()
+    slots.update(key, newSlot(key))
     slots.values.foreach(_.machine.begin(instant))
   }
 
@@ -80,7 +89,7 @@ private final class SeparateGroups(policy: Policy, expressions: PolicyExpression
     val key = keyOf(row).copy()
     // A group that was forgotten begins anew, as the latest of all.
     if (slots.get(key).exists(!_.machine.isAlive)) slots.remove(key)
-    val slot = slots.getOrElseUpdate(key, newSlot())
+    val slot = slots.getOrElseUpdate(key, newSlot(key))
     if (slot.machine.isFinished) due
     else {
       val at = slot.machine.arrivalAt(clock)
@@ -105,6 +114,7 @@ private final class SeparateGroups(policy: Policy, expressions: PolicyExpression
     val saved = slots.toSeq.map { case (key, slot) => (key, slot, slot.save()) }
     saved.zip(saved.map(_._2).reverse).foreach { case ((key, _, bytes), slot) =>
       slot.restore(bytes)
+      slot.key = key
       slots.update(key, slot)
     }
   }
@@ -114,41 +124,69 @@ private final class SeparateGroups(policy: Policy, expressions: PolicyExpression
     slot.told()
   }
 
-  private def newSlot(): Slot = {
-    val slot = new Slot(policy, expressions, schema, None)
+  private def newSlot(key: UnsafeRow): Slot = {
+    val slot = new Slot(policy, expressions, schema, values, None, None)
+    slot.key = key
     slot.clear()
     slot
   }
 }
 
 /** Groups that depend on each other, with steps that are numbered in common. */
-private final class CoupledGroups(policy: Policy, expressions: PolicyExpressions, schema: Schema)
+private final class CoupledGroups(
+    policy: Policy,
+    expressions: PolicyExpressions,
+    values: Option[Values],
+    schema: Schema)
     extends Groups {
   private val changes = new ChangeQueue
-  private val steps = new Steps(changes, policy.stream)
+  private val steps = new Steps(changes, values.fold(policy.stream)(_.stream))
+  private var opened: Slot = _
+  private val common = values
+    .filter(_.acrossGroups)
+    .map(_.common(new Pages(new HeapSegments), () => opened))
   private val slots = mutable.Map.empty[UnsafeRow, Slot]
   private val keyOf = Groups.keys(expressions, schema)
   private val told = mutable.ArrayBuffer.empty[(Long, Step)]
+  private val dropped = mutable.ArrayBuffer.empty[UnsafeRow]
   private var arrived = 0L
 
   private object host extends CoupledMachines.Host[UnsafeRow] {
-    override def open(group: UnsafeRow): Machine =
-      slots.getOrElseUpdate(group, newSlot()).machine
+    override def open(group: UnsafeRow): Machine = {
+      opened = slots.getOrElseUpdate(group, newSlot(group))
+      opened.machine
+    }
 
     override def drain(group: UnsafeRow): Unit =
       slots(group).told().foreach(step => told += ((changes.step, step)))
 
-    override def drop(group: UnsafeRow): Unit = slots.remove(group)
+    override def drop(group: UnsafeRow): Unit = {
+      slots.remove(group)
+      dropped += group
+    }
   }
 
   private var machines = new CoupledMachines[UnsafeRow](policy, steps, host)
 
+  /** What is computed at one instant is told at once. */
   override def advance(instant: Long): Seq[Step] = {
     machines.advance(instant)
-    taken()
+    val steps = taken()
+    if (values.isEmpty) steps
+    else {
+      steps.map(_.at).distinct.map { at =>
+        val together = steps.filter(_.at == at)
+        Step(at, together.flatMap(_.events), together.flatMap(_.values))
+      }
+    }
   }
 
   override def arrive(instant: Long, json: JsonNode): Seq[Step] = {
+    val due = advance(instant)
+    due ++ arriveNow(instant, json)
+  }
+
+  private def arriveNow(instant: Long, json: JsonNode): Seq[Step] = {
     val row = schema.row(json, arrived).copy()
     arrived += 1
     val key = keyOf(row).copy()
@@ -183,7 +221,7 @@ private final class CoupledGroups(policy: Policy, expressions: PolicyExpressions
     machines.groups.restore(new ByteReader(out.toArray))(read.next())
     slots.clear()
     saved.foreach { case (key, bytes) =>
-      val slot = newSlot()
+      val slot = newSlot(key)
       slot.restore(bytes)
       slots.update(key, slot)
     }
@@ -192,15 +230,18 @@ private final class CoupledGroups(policy: Policy, expressions: PolicyExpressions
   /** What belongs to one step is one step, whatever its groups. */
   private def taken(): Seq[Step] = {
     val steps = told.toSeq
+    val gone = dropped.toSeq
     told.clear()
+    dropped.clear()
     steps.map(_._1).distinct.map { number =>
       val together = steps.filter(_._1 == number).map(_._2)
-      Step(together.head.at, together.flatMap(_.events))
+      Step(together.head.at, together.flatMap(_.events), together.flatMap(_.values), gone)
     }
   }
 
-  private def newSlot(): Slot = {
-    val slot = new Slot(policy, expressions, schema, Some((steps, changes)))
+  private def newSlot(key: UnsafeRow): Slot = {
+    val slot = new Slot(policy, expressions, schema, values, common, Some((steps, changes)))
+    slot.key = key
     slot.clear()
     slot
   }
@@ -223,6 +264,7 @@ private object Merging {
         kinds.map { kind =>
           val rows = steps.flatMap(_.events).filter(_.kind == kind).flatMap(_.rows)
           Event(kind, if (inOrderOfArrival) rows.sortBy(_.arrived) else rows)
-        })
+        },
+        steps.flatMap(_.values))
     }
 }

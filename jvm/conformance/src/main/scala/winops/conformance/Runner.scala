@@ -4,8 +4,9 @@ import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
 
-import winops.spark.{Dialects, PolicyExpressions}
+import winops.spark.{Dialects, Keep, PolicyExpressions, Projections}
 
 /** Answers cases: a JSON object in, a JSON object out.
   *
@@ -44,17 +45,37 @@ final class Runner(saving: Saving) {
           expressions <- PolicyExpressions.resolve(policy, example.schema.attributes).left.map {
             problem => (problem.category, problem.offset)
           }
-        } yield (policy, expressions)
+          projected <- policy.projection match {
+            case None => Right(None)
+            case Some(projection) =>
+              Projections.resolve(projection, example.schema.columns) match {
+                case Left(problem) => Left((problem.category, problem.offset))
+                case Right(aggregates) => Right(Some(aggregates))
+              }
+          }
+        } yield (policy, expressions, projected)
         understood match {
           case Left((category, offset)) =>
             answer.put("error", category.name)
             answer.put("offset", offset)
-          case Right((policy, expressions)) =>
-            replay(Groups.of(policy, expressions, example), example, answer)
+          case Right((policy, expressions, projected)) =>
+            val values = projected.map { aggregates =>
+              new Values(policy, aggregates, expressions.group.map(columnOf), example.schema)
+            }
+            replay(Groups.of(policy, expressions, values, example), values, example, answer)
         }
     }
 
-  private def replay(groups: Groups, example: Case, answer: ObjectNode): Unit = {
+  private def columnOf(key: Expression): Attribute = key match {
+    case column: Attribute => column
+    case other => AttributeReference(Keep.sql(other), other.dataType)()
+  }
+
+  private def replay(
+      groups: Groups,
+      values: Option[Values],
+      example: Case,
+      answer: ObjectNode): Unit = {
     val entries = example.delay match {
       case Some(delay) => Lateness.inOrder(example.entries, delay)
       case None => example.entries
@@ -68,8 +89,17 @@ final class Runner(saving: Saving) {
         case Coming.WindowPunctuation => groups.punctuate(entry.at)
         case Coming.FinalPunctuation => groups.finish(entry.at)
       }
-      happened.foreach(_.writeTo(steps.addObject(), withEvents = example.dialect == "spl"))
+      happened.foreach { step =>
+        values match {
+          case Some(of) => step.writeTo(steps.addObject(), of)
+          case None => step.writeTo(steps.addObject(), withEvents = example.dialect == "spl")
+        }
+      }
     }
+    if (values.isEmpty) writeContent(groups, answer)
+  }
+
+  private def writeContent(groups: Groups, answer: ObjectNode): Unit = {
     val content = answer.putArray("final")
     groups.content.foreach(id => content.add(id))
   }

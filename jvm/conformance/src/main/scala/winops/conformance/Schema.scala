@@ -13,27 +13,30 @@ import winops.policy.ColumnKind
 import winops.spark.ColumnKinds
 
 /** The columns of a case's rows, and the place at which a row arrived behind them. */
-private[conformance] final class Schema(columns: Seq[StructField]) {
-  val names: Seq[String] = columns.map(_.name)
+private[conformance] final class Schema(fields: Seq[StructField]) {
+  val names: Seq[String] = fields.map(_.name)
 
   val kinds: Map[String, ColumnKind] =
-    columns.map(column => column.name -> ColumnKinds.of(column.dataType)).toMap
+    fields.map(column => column.name -> ColumnKinds.of(column.dataType)).toMap
 
   val attributes: Seq[Attribute] =
-    (columns :+ StructField("_arrived", LongType)).map { column =>
+    (fields :+ StructField("_arrived", LongType)).map { column =>
       AttributeReference(column.name, column.dataType)()
     }
+
+  /** The columns that the case names. */
+  val columns: Seq[Attribute] = attributes.init
 
   private val toUnsafe = UnsafeProjection.create(attributes.map(_.dataType).toArray)
 
   /** Valid until the next call. */
   def row(json: JsonNode, arrived: Long): UnsafeRow = {
-    val values = columns.map(column => value(json.path(column.name), column.dataType)) :+ arrived
+    val values = fields.map(column => value(json.path(column.name), column.dataType)) :+ arrived
     toUnsafe(new GenericInternalRow(values.toArray[Any]))
   }
 
   def id(row: UnsafeRow): Long = row.getLong(names.indexOf("id"))
-  def arrived(row: UnsafeRow): Long = row.getLong(columns.size)
+  def arrived(row: UnsafeRow): Long = row.getLong(fields.size)
 
   private def value(json: JsonNode, dataType: DataType): Any =
     if (json.isMissingNode || json.isNull) null

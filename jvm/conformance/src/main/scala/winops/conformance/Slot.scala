@@ -4,12 +4,16 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.log._
 import winops.policy.Policy
-import winops.spark.{PolicyExpressions, RowBytes, RowEvaluator}
-import winops.window.{ChangeQueue, Machine, Steps}
+import winops.spark.{CommonContent, FollowedContent, PolicyExpressions, RowBytes, RowEvaluator}
+import winops.window.{ChangeKind, ChangeQueue, Machine, Steps}
 
 /** The machine, the rows and the changes of one group at a time; a slot is reused as the groups
   * come and go, with whatever the last one left behind in its buffers.
   *
+  * @param values
+  *   what is computed of the window, if anything is
+  * @param common
+  *   follows the content of all groups, if that is what values are of
   * @param shared
   *   where steps are numbered that belong to all groups; absent when each group has its own
   */
@@ -17,7 +21,10 @@ private[conformance] final class Slot(
     policy: Policy,
     expressions: PolicyExpressions,
     schema: Schema,
-    shared: Option[(Steps, ChangeQueue)]) {
+    values: Option[Values],
+    common: Option[CommonContent],
+    shared: Option[(Steps, ChangeQueue)])
+    extends CommonContent.Group {
   private var kept = new HeapSegments
 
   private object segments extends Segments {
@@ -28,9 +35,17 @@ private[conformance] final class Slot(
 
   private val pages = new Pages(new ShiftedSegments(segments, Slot.FirstPage))
 
+  var key: UnsafeRow = _
+
   private val log: RowStore =
     if (Machine.leavesHoles(policy)) new RowTree(pages, policy.needsArrivals)
     else new RowLog(segments, policy.needsArrivals)
+
+  override def window: RowStore = log
+
+  private val content: Option[FollowedContent] =
+    if (common.isDefined) common else values.map(_.of(log, pages))
+  private val own = if (common.isDefined) None else content
 
   private val changes = shared.fold(new ChangeQueue)(_._2)
 
@@ -43,7 +58,7 @@ private[conformance] final class Slot(
       expressions.ofRows,
       schema.attributes,
       (row, ordinal) => RowBytes.pointTo(row, log, ordinal)),
-    shared.fold(new Steps(changes, policy.stream))(_._1),
+    shared.fold(new Steps(changes, values.fold(policy.stream)(_.stream)))(_._1),
     ownsSteps = shared.isEmpty)
 
   private val writer = new ByteWriter
@@ -55,6 +70,7 @@ private[conformance] final class Slot(
     pages.clear()
     log.clear()
     machine.clear()
+    own.foreach(_.clear())
   }
 
   def append(at: Long, row: UnsafeRow): Unit = RowBytes.append(log, at, row)
@@ -65,6 +81,7 @@ private[conformance] final class Slot(
     while (!changes.isEmpty) {
       changes.nextEntry()
       val rows = Seq.newBuilder[Held]
+      content.foreach(follow)
       var ordinal = changes.ordinal
       while (ordinal < changes.end) {
         rows += read(ordinal)
@@ -72,20 +89,37 @@ private[conformance] final class Slot(
       }
       told += ((changes.step, changes.at, Event(changes.kind, rows.result())))
     }
-    machine.settle()
     val entries = told.result()
+    val computed = if (entries.isEmpty) Nil else computedNow()
+    machine.settle()
     entries.map(_._1).distinct.map { step =>
       val ofStep = entries.filter(_._1 == step)
-      Step(ofStep.head._2, ofStep.map(_._3).filter(_.kind != winops.window.ChangeKind.EmptyBeat))
+      Step(ofStep.head._2, ofStep.map(_._3).filter(_.kind != ChangeKind.EmptyBeat), computed)
     }
+  }
+
+  private def follow(content: FollowedContent): Unit = changes.kind match {
+    case ChangeKind.Insert => content.insert(changes.ordinal, changes.end)
+    case ChangeKind.Delete | ChangeKind.GroupDelete =>
+      content.remove(changes.ordinal, changes.end)
+    case _ =>
+  }
+
+  private def computedNow(): Seq[Value] = content.toSeq.flatMap { followed =>
+    val found = Seq.newBuilder[Value]
+    followed.visit(values => found += Value(key, values.copy()))
+    followed.release()
+    found.result()
   }
 
   /** What is to be stored of the group; its changes must all have been read. */
   def save(): Slot.Saved = {
     writer.clear()
+    own.foreach(_.settle())
     pages.save(writer)
     log.save(writer)
     machine.save(writer)
+    own.foreach(_.save(writer))
     Slot.Saved(writer.toArray, kept)
   }
 
@@ -96,6 +130,7 @@ private[conformance] final class Slot(
     pages.restore(reader)
     log.restore(reader)
     machine.restore(reader)
+    own.foreach(_.restore(reader))
     reader.finish()
   }
 

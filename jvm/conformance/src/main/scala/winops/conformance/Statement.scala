@@ -10,8 +10,10 @@ private[conformance] object Statement {
     val policy = json.required("policy").textValue
     val hint = json.path("hint").asText
     val selector = json.path("select").asText("irstream")
-    if (hint.isEmpty && selector == "irstream") policy
-    else s"$hint select $selector * from S$policy"
+    val columns = json.path("columns").asText("*")
+    val by = Option(json.get("group_by")).fold("")(keys => s" group by ${keys.asText}")
+    if (hint.isEmpty && selector == "irstream" && columns == "*") policy
+    else s"$hint select $selector $columns from S$policy$by"
   }
 
   /** Where windows count from that begin when they are made and not with a row. */

@@ -1,6 +1,7 @@
 package winops.conformance
 
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.window.ChangeKind
 
@@ -16,8 +17,18 @@ private[conformance] final case class Event(kind: Int, rows: Seq[Held])
 /** A row, and the place at which it arrived. */
 private[conformance] final case class Held(id: Long, arrived: Long)
 
-/** What happened at once. */
-private[conformance] final case class Step(at: Long, events: Seq[Event]) {
+/** What happened at once.
+  *
+  * @param values
+  *   what is computed of the windows then
+  * @param dropped
+  *   the groups that were forgotten before, without a word
+  */
+private[conformance] final case class Step(
+    at: Long,
+    events: Seq[Event],
+    values: Seq[Value] = Nil,
+    dropped: Seq[UnsafeRow] = Nil) {
 
   /** Writes the step in the form that `expect` has in a case.
     *
@@ -39,6 +50,17 @@ private[conformance] final case class Step(at: Long, events: Seq[Event]) {
       }
       writeContent(json, "trigger", ChangeKind.Trigger)
       writeContent(json, "final", ChangeKind.Final)
+    }
+  }
+
+  /** Writes the values after the step. */
+  def writeTo(json: ObjectNode, of: Values): Unit = {
+    json.put("at", at)
+    val list = json.putArray("values")
+    values.foreach(of.write(_, list))
+    if (dropped.nonEmpty) {
+      val keys = json.putArray("dropped")
+      dropped.foreach(of.writeKey(_, keys))
     }
   }
 

@@ -107,7 +107,7 @@ private[esper] object Phrase {
       if (isWord(left) || isWord(right)) " " else ""
     }
     items
-      .zipAll(blanks, Connective("", ""), "")
+      .zip(blanks :+ "")
       .flatMap { case (item, blank) =>
         val name = item match {
           case Connective(text, _) => text

@@ -1,6 +1,6 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, UnaryExpression, Unevaluable}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, NamedExpression, UnaryExpression, Unevaluable}
 import org.apache.spark.sql.types.DataType
 
 /** What is computed of the rows in a window.
@@ -10,7 +10,14 @@ import org.apache.spark.sql.types.DataType
   * @param columns
   *   what comes out, over AggregateExpressions, `by`, and OfLastArrival
   */
-final case class Aggregates(by: Seq[NamedExpression], columns: Seq[NamedExpression])
+final case class Aggregates(by: Seq[NamedExpression], columns: Seq[NamedExpression]) {
+
+  /** Without the columns that have the name of a column that stands there anyway. */
+  def without(others: Seq[Expression]): Aggregates = {
+    val names = others.collect { case other: Attribute => other.name }
+    copy(columns = columns.filterNot(column => names.contains(column.name)))
+  }
+}
 
 /** What is computed of one of several windows, by its number. */
 final case class OfWindow(window: Int, child: Expression)

@@ -11,15 +11,23 @@ import winops.log.{ByteReader, ByteWriter, Bytes, Pages, RowStore, RowTree}
   *
   * A group that is forgotten without a word leaves its rows here, as it does in Esper.
   *
+  * @param columns
+  *   how many columns a row has
+  * @param resultsOf
+  *   what is asked of the content that these rows are
   * @param open
   *   the group whose rows come and leave
   */
-private[spark] final class CommonContent(plan: KeepPlan, pages: Pages, open: () => GroupState)
+final class CommonContent(
+    columns: Int,
+    resultsOf: RowStore => ContentResults,
+    pages: Pages,
+    open: () => CommonContent.Group)
     extends FollowedContent {
   private val rows: RowStore = new RowTree(pages, withArrival = false)
   private val places = pages.newMap()
-  private val results = plan.contentResults(rows, pages, leavesFromFront = false, window = 0)
-  private val row = new UnsafeRow(plan.content.size)
+  private val results = resultsOf(rows)
+  private val row = new UnsafeRow(columns)
   private val left = mutable.ArrayBuffer.empty[Long]
 
   override def insert(from: Long, until: Long): Unit = eachOf(from, until) { (ordinal, key) =>
@@ -78,12 +86,19 @@ private[spark] final class CommonContent(plan: KeepPlan, pages: Pages, open: () 
   }
 }
 
-private object CommonContent {
-  def bytes(number: Long): Array[Byte] = {
+object CommonContent {
+
+  /** A group whose content is a part of the common one. */
+  trait Group {
+    def key: UnsafeRow
+    def window: RowStore
+  }
+
+  private def bytes(number: Long): Array[Byte] = {
     val bytes = new Array[Byte](java.lang.Long.BYTES)
     Bytes.putLong(bytes, 0, number)
     bytes
   }
 
-  def number(bytes: Array[Byte]): Long = Bytes.getLong(bytes, 0)
+  private def number(bytes: Array[Byte]): Long = Bytes.getLong(bytes, 0)
 }

@@ -21,7 +21,7 @@ import winops.log.{ByteReader, ByteWriter, Pages}
   * @param leavesFromFront
   *   whether rows leave in the order in which they came
   */
-private[spark] final class ContentResults(
+final class ContentResults(
     results: Seq[Expression],
     by: Seq[Expression],
     content: Seq[Attribute],

@@ -37,14 +37,21 @@ final class CoupledTask(
   private val changes = new ChangeQueue
   private val steps = new Steps(changes, plan.spec.stream)
   private val state = new GroupState(plan, store, steps, ownsSteps = false)
-  private val common = new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
+  private val common =
+    new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, clock, metrics)
     if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, common, clock)
     else new ImmediateArrivals(plan, admission, common, metrics)
   }
   private val told =
-    Told.of(plan, changes, state, common.common, plan.time.isDefined || clock.stamp.isDefined, metrics)
+    Told.of(
+      plan,
+      changes,
+      state,
+      common.common,
+      plan.time.isDefined || clock.stamp.isDefined,
+      metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
   private val keyOf = UnsafeProjection.create(plan.groupExpressions, plan.content)

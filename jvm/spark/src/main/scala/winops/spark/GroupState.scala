@@ -13,7 +13,8 @@ final class GroupState(
     store: GroupStore,
     steps: Steps,
     ownsSteps: Boolean = true,
-    ofAll: Option[() => GroupState] = None) {
+    ofAll: Option[() => GroupState] = None)
+    extends CommonContent.Group {
   private val spec = plan.spec
   private val pages = new Pages(new ShiftedSegments(store.windowSegments, GroupState.FirstPage))
 
@@ -31,7 +32,13 @@ final class GroupState(
 
   /** What is asked of the content of all groups. */
   val common: Option[CommonContent] =
-    ofAll.filter(_ => spec.acrossGroups).map(new CommonContent(plan, pages, _))
+    ofAll.filter(_ => spec.acrossGroups).map { open =>
+      new CommonContent(
+        plan.content.size,
+        plan.contentResults(_, pages, leavesFromFront = false, window = 0),
+        pages,
+        open)
+    }
 
   private val followed: Seq[FollowedContent] = results ++ common
 

@@ -40,7 +40,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     */
   private def resolve(call: UnresolvedKeep, definitions: Map[Long, LogicalPlan]): LogicalPlan = {
     val arguments = call.arguments
-    val (dialect, policy, keysInText, expressions) = windowsOf(call)
+    val (dialect, Understood(policy, keysInText, expressions, projected)) = windowsOf(call)
     val table = expressions.filter.fold(call.child)(Filter(_, call.child))
     val order = call.orderBy
     val time = arguments.text("time").map(timeColumn(table, _))
@@ -55,7 +55,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     warnOfCosts(spec, table)
     val end = time.filter(_ => spec.usesTime && !table.isStreaming).map(greatest(_, table))
     val results = SeveralWindows.divided(
-      resultsOf(spec, arguments, call.child),
+      resultsOf(spec, arguments, projected, group, call.child),
       spec,
       arguments.texts("of_windows"))
     val keep = Keep(
@@ -97,10 +97,14 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   private def resultsOf(
       spec: KeepSpec,
       arguments: Arguments,
+      projected: Option[Aggregates],
+      group: Seq[Expression],
       table: LogicalPlan): WindowResults = {
     val aggregates = arguments.query("aggregates").map(QueriedAggregates.of(_, table))
     (spec.output, aggregates) match {
       case (Output.Agg, Some(asked)) => WindowResults.ofContent(asked)
+      case (Output.Agg, None) if projected.isDefined =>
+        WindowResults.ofContent(projected.get.without(group))
       case (Output.Columns, Some(asked)) => WindowResults.besideRows(asked)
       case (Output.Agg | Output.Columns, None) =>
         throw WinopsErrors.argument("MISSING", "aggregates", "TABLE(SELECT ... FROM ...)")
@@ -119,6 +123,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       group: Seq[Expression],
       table: LogicalPlan): Seq[Attribute] = spec.output match {
     case Output.Rows | Output.Columns | Output.Description => Nil
+    case Output.Agg if spec.acrossGroups => Keep.resultColumns(time, Nil)
     case Output.Agg => Keep.resultColumns(time, group)
     case Output.Changes =>
       val columns = Keep.changeColumns(time) ++ Keep.windowColumn(spec.policy)
@@ -166,41 +171,48 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       punctuation.map(_.name),
       arguments.oneOf("output", Output.all)(_.name).getOrElse(Output.Changes),
       arguments.positiveLong("max_content").getOrElse(KeepSpec.DefaultMaxContent),
-      arguments.oneOf("mode", Seq(AllValues, LatestValue))(identity).contains(LatestValue))
+      arguments.oneOf("mode", Seq(AllValues, LatestValue))(identity).contains(LatestValue),
+      acrossGroups = group.nonEmpty && arguments.query("aggregates").isEmpty &&
+        policy.projection.exists(_.acrossGroups))
   }
 
   /** The dialect of the call, and its one policy or several windows as one. */
-  private def windowsOf(call: UnresolvedKeep): (Dialect, Policy, Int, PolicyExpressions) = {
+  private def windowsOf(call: UnresolvedKeep): (Dialect, Understood) = {
     val arguments = call.arguments
-    def understood(dialect: Dialect, text: String, isOne: Boolean) =
-      policyOf(dialect, text, arguments, call.child, call.partitionBy.nonEmpty, isOne)
+    def read(dialect: Dialect, text: String, isOne: Boolean): Understood =
+      understood(dialect, text, arguments, call.child, call.partitionBy.nonEmpty, isOne)
     arguments.windows match {
       case Some((dialect, texts)) =>
         val (policy, expressions) = SeveralWindows.of(texts.map { case (name, text) =>
-          val (policy, _, expressions) = understood(dialect, text, isOne = false)
-          NamedPolicy(name, policy, expressions)
+          val window = read(dialect, text, isOne = false)
+          NamedPolicy(name, window.policy, window.expressions)
         })
-        (dialect, policy, policy.group.keys.size, expressions)
+        (dialect, Understood(policy, policy.group.keys.size, expressions, None))
       case None =>
         val (dialect, text) = arguments.policy
-        val (policy, keysInText, expressions) = understood(dialect, text, isOne = true)
-        (dialect, policy, keysInText, expressions)
+        (dialect, read(dialect, text, isOne = true))
     }
   }
 
-  /** The policy, how many keys of its group its text has, and what its expressions mean over the
-    * table's columns.
-    *
-    * @param isOne
-    *   whether no others are beside it
+  /** A policy, how many keys of its group its text has, and what its expressions and its
+    * projection mean over the table's columns.
     */
-  private def policyOf(
+  private final case class Understood(
+      policy: Policy,
+      keysInText: Int,
+      expressions: PolicyExpressions,
+      projected: Option[Aggregates])
+
+  /** @param isOne
+    *   whether no other window is beside it
+    */
+  private def understood(
       dialect: Dialect,
       text: String,
       arguments: Arguments,
       table: LogicalPlan,
       isGrouped: Boolean,
-      isOne: Boolean): (Policy, Int, PolicyExpressions) = {
+      isOne: Boolean): Understood = {
     val scope = Scope(
       arguments.parameters("params"),
       table.output.map(_.name),
@@ -209,14 +221,26 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       isGrouped)
     val understood = for {
       policy <- dialect.parse(text, scope)
-      split = if (isOne && arguments.text("idle").isEmpty) policy.splitByKey else policy
+      // Smaller groups give the same changes, but each would have values of its own.
+      splits = isOne && arguments.text("idle").isEmpty && tellsRows(arguments)
+      split = if (splits) policy.splitByKey else policy
       expressions <- PolicyExpressions
         .resolve(split, table.output)
         .left
         .map(dialect.error(_, text, scope))
-    } yield (split, policy.group.keys.size, expressions)
+      projected <- policy.projection.map(Projections.resolve(_, table.output)) match {
+        case Some(Left(problem)) => Left(dialect.error(problem, text, scope))
+        case other => Right(other.flatMap(_.toOption))
+      }
+    } yield Understood(split, policy.group.keys.size, expressions, projected)
     understood.fold(error => throw WinopsErrors.policy(dialect.name, error), identity)
   }
+
+  private def tellsRows(arguments: Arguments): Boolean =
+    arguments.oneOf("output", Output.all)(_.name).forall {
+      case Output.Agg | Output.Columns | Output.Snapshots => false
+      case _ => true
+    }
 
   private def originOf(arguments: Arguments): Option[Origin] =
     arguments.textOrLong("origin").map {

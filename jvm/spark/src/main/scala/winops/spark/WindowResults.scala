@@ -12,20 +12,22 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
   * @param columns
   *   the columns that the values come out in
   */
-private[spark] final case class WindowResults(
+final case class WindowResults(
     by: Seq[Expression],
     values: Seq[Expression],
     columns: Seq[Attribute])
 
-private[spark] object WindowResults {
-  val none: WindowResults = WindowResults(Nil, Nil, Nil)
+object WindowResults {
+  private[spark] val none: WindowResults = WindowResults(Nil, Nil, Nil)
 
   /** Results of the whole content, or of the parts that `by` divides it into. */
-  def ofContent(aggregates: Aggregates): WindowResults =
-    WindowResults(
-      aggregates.by.map(unnamed),
-      values(aggregates.columns),
-      named(aggregates.columns))
+  def ofContent(aggregates: Aggregates): WindowResults = {
+    val keys = aggregates.by.collect { case key: Alias => key.exprId -> key.child }.toMap
+    val columns = aggregates.columns.map(_.transform { case column: Attribute =>
+      keys.getOrElse(column.exprId, column)
+    }.asInstanceOf[NamedExpression])
+    WindowResults(aggregates.by.map(unnamed), values(columns), named(columns))
+  }
 
   /** Results beside a row, whose own columns stand for what a query has to group by. */
   def besideRows(aggregates: Aggregates): WindowResults = {

@@ -46,7 +46,8 @@ object KeepPlans {
       None,
       Output.Changes,
       KeepSpec.DefaultMaxContent,
-      onlyLatest = false)
+      onlyLatest = false,
+      acrossGroups = false)
 
   def plan(
       spec: KeepSpec,

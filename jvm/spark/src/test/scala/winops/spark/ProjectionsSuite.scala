@@ -222,6 +222,20 @@ class ProjectionsSuite extends AnyFunSuite {
     }
   }
 
+  test("every example of the dialect has a meaning") {
+    val columns = Seq(
+      AttributeReference("symbol", StringType)(),
+      AttributeReference("price", DoubleType)(),
+      AttributeReference("ts", TimestampType)())
+    val examples = Esper.windows.filter { window =>
+      Esper.parse(window.text, scope(columns)).exists(_.projection.isDefined)
+    }
+    assert(examples.size == 7)
+    examples.foreach { window =>
+      assert(projected(window.text, columns).exists(_.columns.nonEmpty), window.text)
+    }
+  }
+
   test("refused: what is no number") {
     refused("#uni(symbol || 'x')", Category.Type, 5, "expected a number, not STRING")
     refused("#correl(price, price > 3)", Category.Type, 15, "expected a number, not BOOLEAN")
@@ -340,9 +354,11 @@ private object ProjectionsSuite {
     AttributeReference("d", DoubleType)(),
     AttributeReference("dec", DecimalType(20, 4))())
 
+  private def scope(columns: Seq[Attribute]): Scope = Scope(columns = columns.map(_.name))
+
   private def projected(text: String, columns: Seq[Attribute]): Either[Problem, Aggregates] = {
     val policy = Esper
-      .parse(text, Scope(columns = columns.map(_.name)))
+      .parse(text, scope(columns))
       .fold(error => throw new IllegalArgumentException(s"$text: ${error.message}"), identity)
     Projections.resolve(policy.projection.get, columns)
   }

@@ -1,0 +1,74 @@
+package winops.conformance
+
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+import org.apache.spark.sql.types._
+
+import winops.log.{Pages, RowStore}
+import winops.policy.{Policy, Stream}
+import winops.spark._
+import winops.window.Machine
+
+/** What a policy computes of its windows.
+  *
+  * @param group
+  *   the columns of a group's key, which stand beside the values of the group
+  */
+private[conformance] final class Values(
+    val policy: Policy,
+    aggregates: Aggregates,
+    group: Seq[Attribute],
+    schema: Schema) {
+  private val results =
+    WindowResults.ofContent(if (acrossGroups) aggregates else aggregates.without(group))
+
+  /** Whether the values are those of all groups together. */
+  def acrossGroups: Boolean = policy.projection.exists(_.acrossGroups)
+
+  /** What a machine has to tell so that the values are known. */
+  def stream: Stream = policy.stream.copy(inserts = true, deletes = true)
+
+  /** The values of a window whose rows are `rows`. */
+  def of(rows: RowStore, pages: Pages): ContentResults =
+    of(rows, pages, Machine.leavesFromFront(policy))
+
+  /** The values of the windows of all groups. */
+  def common(pages: Pages, open: () => CommonContent.Group): CommonContent =
+    new CommonContent(schema.attributes.size, of(_, pages, leavesFromFront = false), pages, open)
+
+  private def of(rows: RowStore, pages: Pages, leavesFromFront: Boolean): ContentResults =
+    new ContentResults(
+      results.values,
+      results.by,
+      schema.attributes,
+      (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),
+      pages,
+      leavesFromFront)
+
+  /** Writes values as an object. */
+  def write(value: Value, list: ArrayNode): Unit = {
+    val json = list.addObject()
+    if (!acrossGroups) write(group, value.key, json)
+    write(results.columns, value.values, json)
+  }
+
+  /** Writes a group's key as an object. */
+  def writeKey(key: UnsafeRow, list: ArrayNode): Unit = write(group, key, list.addObject())
+
+  private def write(columns: Seq[Attribute], row: InternalRow, json: ObjectNode): Unit =
+    columns.zipWithIndex.foreach { case (column, i) =>
+      if (row.isNullAt(i)) json.putNull(column.name)
+      else {
+        column.dataType match {
+          case LongType => json.put(column.name, row.getLong(i))
+          case IntegerType => json.put(column.name, row.getInt(i))
+          case DoubleType => json.put(column.name, row.getDouble(i))
+          case other => json.put(column.name, row.get(i, other).toString)
+        }
+      }
+    }
+}
+
+/** Values of a group at one time. */
+private[conformance] final case class Value(key: UnsafeRow, values: UnsafeRow)
