@@ -59,12 +59,12 @@ final class Arguments(expressions: Seq[Expression]) {
   /** The dialect of several windows, and their texts by their names. */
   def windows: Option[(Dialect, Seq[(String, String)])] = {
     val dialect = oneOf("dialect", Dialects.all)(_.name)
-    val given = texts("windows")
-    if (dialect.isDefined && given.isEmpty) {
+    val asked = texts("windows")
+    if (dialect.isDefined && asked.isEmpty) {
       throw WinopsErrors.argument("UNKNOWN", "dialect", "windows => with it")
     }
-    if (given.isDefined && (dialects.nonEmpty || unnamed.isDefined)) throw severalPolicies
-    given.map(dialect.getOrElse(Ccl) -> _)
+    if (asked.isDefined && (dialects.nonEmpty || unnamed.isDefined)) throw severalPolicies
+    asked.map(dialect.getOrElse(Ccl) -> _)
   }
 
   private def dialects: Seq[Dialect] =

@@ -33,7 +33,7 @@ private final class ChangeRows(plan: KeepPlan) {
   /** The columns of changes of a type, by the number of the window. */
   private def ofType(name: String): Array[UnsafeRow] = {
     val projection = UnsafeProjection.create(schema)
-    val front = Seq(UTF8String.fromString(name), null, 0L, 0L)
+    val front = Seq[Any](UTF8String.fromString(name), null, 0L, 0L)
     val ofWindows =
       if (windows.isEmpty) Seq(front)
       else windows.map(window => front :+ UTF8String.fromString(window))

@@ -57,9 +57,9 @@ private[spark] object SeveralWindows {
           Argument,
           "windows => and output => 'columns' with it")
       case None => results
-      case Some(given) =>
+      case Some(names) =>
         val isSame = SQLConf.get.resolver
-        given.foreach { case (column, window) =>
+        names.foreach { case (column, window) =>
           if (!results.columns.exists(result => isSame(result.name, column))) {
             throw WinopsErrors.argument(
               "VALUE",
@@ -74,7 +74,7 @@ private[spark] object SeveralWindows {
           }
         }
         val values = results.columns.zip(results.values).map { case (column, value) =>
-          val window = given.collectFirst { case (name, of) if isSame(name, column.name) => of }
+          val window = names.collectFirst { case (name, of) if isSame(name, column.name) => of }
           OfWindow(
             windows.indexOf(window.getOrElse {
               throw WinopsErrors.argument("MISSING", column.name, s"its window in $Argument")
