@@ -9,7 +9,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import winops.apama.Apama
 import winops.dialect.Dialect
 import winops.esper.Esper
-import winops.policy.{Policy, Retention, Scope}
+import winops.policy.{ColumnKind, Policy, Retention, Scope, Stream}
 import winops.spl.Spl
 
 /** Several windows over the same rows beside each of them alone. */
@@ -119,13 +119,14 @@ private object ApartSuite {
       "sliding, count(5), time(0.015)",
       "sliding, time(0.02), count(2)"))
 
-  private val scope = Scope(columns = Seq("a", "ts"))
+  private val scope =
+    Scope(columns = Seq("a", "ts"), kinds = Map("a" -> ColumnKind.WholeNumber))
 
   def parsed(dialect: Dialect, text: String): Policy = dialect
     .parse(text, scope)
     .fold(error => throw new IllegalArgumentException(error.toString), identity)
 
-  val Events = parsed(Spl, "sliding, count(3)").stream
+  val Events: Stream = parsed(Spl, "sliding, count(3)").stream
 
   val windows: Gen[Seq[Policy]] = for {
     policy <- Gen.oneOf(

@@ -12,6 +12,7 @@ import winops.esper.Esper
 import winops.dialect.Dialect
 import winops.policy.{Bound, Policy, Retention}
 import winops.spl.Spl
+import winops.window.Sharing
 
 /** What holds of every window of every dialect, and of Esper's in combinations made at random.
   * Between two batches everything is stored, and taken up by other objects.
@@ -24,7 +25,10 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   // A seed says nothing of the rows that come of it, so smaller ones are no simpler case.
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
 
-  Seq("named windows" -> Gen.oneOf(named), "combinations" -> combined).foreach {
+  Seq(
+    "named windows" -> Gen.oneOf(named).map(alone),
+    "combinations" -> combined.map(alone),
+    "windows that stand apart" -> apart).foreach {
     case (what, policies) =>
       test(s"$what: the same changes in any batches, and as a table, and nothing left behind") {
         forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
@@ -47,8 +51,8 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
             val end = Some(rows.flatMap(_.micros).max / 1000)
             val plan = planOf(policy)
             val changes = DrivenTask.table(plan, rows, end)
-            val replayed = byGroup(changes).map { case (k, told) =>
-              k -> told.foldLeft(Vector.empty[Arrived]) { (held, change) =>
+            val replayed = changes.groupBy(told => (told.row.k, told.window)).map { case (of, told) =>
+              of -> told.foldLeft(Vector.empty[Arrived]) { (held, change) =>
                 if (change.kind == "insert") held :+ change.row
                 else {
                   assert(held.contains(change.row), s"${change.row} left without being there")
@@ -83,10 +87,28 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
   }
 
-  private def planOf(policy: (Dialect, String), idleMillis: Option[Long] = None): KeepPlan =
-    plan(
-      spec(policy._2, Some(Application.EventTime), idleMillis = idleMillis, dialect = policy._1),
-      Seq(n))
+  test("windows that stand apart tell what each of them tells alone") {
+    forAll(apart, Gen.choose(1, 250), Gen.long, minSuccessful(150)) { (windows, count, seed) =>
+      val rows = randomRows(new Random(seed), count)
+      val end = Some(rows.flatMap(_.micros).max / 1000 + 10000)
+      val together = DrivenTask.table(planOf(windows), rows, end)
+      windows._2.zipWithIndex.foreach { case (text, i) =>
+        val single = DrivenTask.table(planOf(alone(windows._1 -> text)), rows, end)
+        val own = together.filter(_.window == s"w$i")
+        assert(byGroup(own).view.mapValues(_.map(fate)).toMap ==
+          byGroup(single).view.mapValues(_.map(fate)).toMap)
+      }
+    }
+  }
+
+  private def planOf(
+      windows: (Dialect, Seq[String]),
+      idleMillis: Option[Long] = None): KeepPlan = {
+    val (dialect, texts) = windows
+    val one =
+      spec(texts.head, Some(Application.EventTime), idleMillis = idleMillis, dialect = dialect)
+    plan(if (texts.size == 1) one else one.copy(policy = policyOf(dialect, texts)), Seq(n))
+  }
 }
 
 private object WindowsPropertySuite {
@@ -159,6 +181,26 @@ private object WindowsPropertySuite {
     val windows = batch.fold(chosen)(chosen.updated(place, _))
     Esper -> (windows.mkString + (if (isUnion) " retain-union" else ""))
   }
+
+  def alone(window: (Dialect, String)): (Dialect, Seq[String]) = window._1 -> Seq(window._2)
+
+  /** Named windows that can share their rows, several of one language. */
+  val apart: Gen[(Dialect, Seq[String])] = {
+    val sharing = named
+      .filter { case (dialect, text) =>
+        Sharing.expected(KeepPlans.policyOf(dialect, text)).isEmpty
+      }
+      .groupMap(_._1)(_._2)
+    for {
+      dialect <- Gen.oneOf(sharing.keys.toSeq)
+      count <- Gen.choose(2, 4)
+      texts <- Gen.listOfN(count, Gen.oneOf(sharing(dialect)))
+    } yield dialect -> texts
+  }
+
+  /** A change without its numbers, which windows alone have other ones of. */
+  def fate(change: Changed): (String, Option[Long], Arrived) =
+    (change.kind, change.at, change.row)
 
   /** Rows whose times repeat and do not come in order, with few different texts. */
   def randomRows(random: Random, count: Int): Seq[Arrived] = {
