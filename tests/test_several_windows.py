@@ -179,6 +179,22 @@ def test_groups_that_fall_silent_leave_all_windows(table: DataFrame) -> None:
         assert told == {("delete", "insert")}
 
 
+def test_punctuations_reach_every_window(spark: SparkSession) -> None:
+    marked = [(seq, "AB"[seq % 2], "window" if seq % 5 == 4 else None) for seq in range(30)]
+    rows = spark.createDataFrame(marked, "seq long, card string, mark string")
+    windows = {"lots": spl("tumbling, punct()"), "last": spl("sliding, count(2)")}
+
+    def told(policy: Window | Mapping[str, Window]) -> DataFrame:
+        kept = keep(rows, policy, per="card", order_by="seq", punct="mark")
+        return kept.changes().orderBy("card", "_change_seq")
+
+    together = told(windows).collect()
+    for window, policy in windows.items():
+        own = [(row["_change_type"], row.seq) for row in together if row["_window"] == window]
+        assert own == [(row["_change_type"], row.seq) for row in told(policy).collect()]
+        assert ("delete", 0) in own
+
+
 def test_the_group_may_stand_in_one_of_the_texts(table: DataFrame) -> None:
     windows = {"few": "KEEP 2 ROWS PER (card)", "more": "KEEP 9 ROWS"}
     own = keep(table, windows, order_by="seq").changes()
@@ -204,7 +220,7 @@ def test_it_says_what_each_window_keeps(
     )
     assert repr(several).startswith("Kept[{'m1': 'KEEP 1 MINUTE', 'odd name': 'KEEP 3 ROWS'}")
     several.changes().explain()
-    assert "[m1: KEEP 1 MINUTES, `odd name`: KEEP 3 ROWS]" in capsys.readouterr().out
+    assert "[m1: KEEP 1 MINUTE, `odd name`: KEEP 3 ROWS]" in capsys.readouterr().out
 
 
 def test_a_primary_key_is_warned_about_once(table: DataFrame) -> None:

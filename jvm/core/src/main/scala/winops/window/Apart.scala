@@ -5,9 +5,9 @@ import winops.log.{ByteReader, ByteWriter}
 /** One of several windows over the same rows, and what it sees of them. */
 private[window] final class SharingWindow(val rows: SharedRows, val retainer: Retainer)
 
-/** Windows that decide over the same rows each for itself: what one of them tells is what it would
-  * tell alone, under its number and in steps that all of them have in common. A row is forgotten
-  * when none of them needs it any more.
+/** Windows that decide over the same rows each for itself: what one of them tells is what it
+  * would tell alone, under its number and in steps that all of them have in common. A row is
+  * forgotten when none of them needs it any more.
   */
 private[window] final class Apart(windows: Array[SharingWindow], rows: Rows, steps: Steps)
     extends Retainer {

@@ -295,11 +295,10 @@ class DescriptionSuite extends AnyFunSuite {
           Seq(
             window(Bound.MoreThan(5), Beat.Excess(1)),
             window(Bound.AgeReached(tenSeconds), Beat.WhenDue)))))
-    assert(
-      policy(apart).copy(group = Group(symbol)).describe ==
-        "For each symbol, in window few, keeps the newest 100 rows; in window young, keeps rows " +
-        "for 10 seconds; in window both, a row leaves as soon as one of these lets it go: (1) " +
-        "the newest 5 rows; (2) rows for 10 seconds.")
+    assert(policy(apart).copy(group = Group(symbol)).describe ==
+      "For each symbol, in window few, keeps the newest 100 rows; in window young, keeps rows " +
+      "for 10 seconds; in window both, a row leaves as soon as one of these lets it go: (1) " +
+      "the newest 5 rows; (2) rows for 10 seconds.")
   }
 
   test("Esper: groups, filters and swept groups") {

@@ -129,10 +129,9 @@ private object ApartSuite {
   val Events: Stream = parsed(Spl, "sliding, count(3)").stream
 
   val windows: Gen[Seq[Policy]] = for {
-    policy <- Gen.oneOf(
-      Keep.any.map(_.policy) +: taken.map { case (dialect, texts) =>
-        Gen.oneOf(texts).map(parsed(dialect, _))
-      })
+    policy <- Gen.oneOf(Keep.any.map(_.policy) +: taken.map { case (dialect, texts) =>
+      Gen.oneOf(texts).map(parsed(dialect, _))
+    })
     count <- Gen.choose(1, 4)
     all <- Gen.listOfN(count, policy)
   } yield all

@@ -27,7 +27,8 @@ class ChangeQueueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
             step,
             sequence,
             window)
-          (0 until rows).foreach(i => model += One(insert, row + i, at, step, sequence + i, window))
+          (0 until rows).foreach(i =>
+            model += One(insert, row + i, at, step, sequence + i, window))
           row += rows
           sequence += rows
           step += 1
@@ -59,13 +60,8 @@ class ChangeQueueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def takeOne(queue: ChangeQueue, model: mutable.Queue[One]): Unit = {
     assert(!queue.isEmpty)
     queue.next()
-    val taken = One(
-      queue.isInsert,
-      queue.ordinal,
-      queue.at,
-      queue.step,
-      queue.sequence,
-      queue.window)
+    val taken =
+      One(queue.isInsert, queue.ordinal, queue.at, queue.step, queue.sequence, queue.window)
     assert(taken == model.dequeue())
   }
 }
@@ -86,11 +82,7 @@ private object ChangeQueueSuite {
   val ops: Gen[Seq[Op]] = Gen.listOf(
     Gen.oneOf(
       Gen
-        .zip(
-          Gen.oneOf(true, false),
-          Gen.choose(1, 9),
-          Gen.choose(-9L, 9L),
-          Gen.oneOf(0, 1, 300))
+        .zip(Gen.oneOf(true, false), Gen.choose(1, 9), Gen.choose(-9L, 9L), Gen.oneOf(0, 1, 300))
         .map { case (insert, rows, at, window) => Add(insert, rows, at, window) },
       Gen.choose(0, 12).map(Take(_))))
 }

@@ -23,7 +23,7 @@ private final class ChangeRows(plan: KeepPlan) {
 
   /** The row that tells of the change at which `changes` stands; valid until the next call. */
   def of(changes: ChangeQueue, hasTime: Boolean, content: UnsafeRow): UnsafeRow = {
-    val change = (if (changes.isInsert) ofInsert else ofDelete)(changes.window)
+    val change = (if (changes.isInsert) ofInsert else ofDelete) (changes.window)
     if (hasTime) change.setLong(Time, Micros.of(changes.at)) else change.setNullAt(Time)
     change.setLong(Step, changes.step)
     change.setLong(Sequence, changes.sequence)

@@ -28,30 +28,30 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   Seq(
     "named windows" -> Gen.oneOf(named).map(alone),
     "combinations" -> combined.map(alone),
-    "windows that stand apart" -> apart).foreach {
-    case (what, policies) =>
-      test(s"$what: the same changes in any batches, and as a table, and nothing left behind") {
-        forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
-          (policy, count, seed) =>
-            val random = new Random(seed)
-            val rows = randomRows(random, count)
-            val end = rows.flatMap(_.micros).max / 1000 + 10000
-            val driven = new DrivenTask(planOf(policy))
-            val told = feed(driven, random, rows, end)
-            assert(byGroup(told) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
-            assert(driven.metric("rowsInserted") == told.count(_.kind == "insert"))
-            assert(driven.metric("rowsDeleted") == told.count(_.kind == "delete"))
-        }
+    "windows that stand apart" -> apart).foreach { case (what, policies) =>
+    test(s"$what: the same changes in any batches, and as a table, and nothing left behind") {
+      forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
+        (policy, count, seed) =>
+          val random = new Random(seed)
+          val rows = randomRows(random, count)
+          val end = rows.flatMap(_.micros).max / 1000 + 10000
+          val driven = new DrivenTask(planOf(policy))
+          val told = feed(driven, random, rows, end)
+          assert(byGroup(told) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
+          assert(driven.metric("rowsInserted") == told.count(_.kind == "insert"))
+          assert(driven.metric("rowsDeleted") == told.count(_.kind == "delete"))
       }
+    }
 
-      test(s"$what: the changes rebuild the content, which is what is held") {
-        forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
-          (policy, count, seed) =>
-            val rows = randomRows(new Random(seed), count)
-            val end = Some(rows.flatMap(_.micros).max / 1000)
-            val plan = planOf(policy)
-            val changes = DrivenTask.table(plan, rows, end)
-            val replayed = changes.groupBy(told => (told.row.k, told.window)).map { case (of, told) =>
+    test(s"$what: the changes rebuild the content, which is what is held") {
+      forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
+        (policy, count, seed) =>
+          val rows = randomRows(new Random(seed), count)
+          val end = Some(rows.flatMap(_.micros).max / 1000)
+          val plan = planOf(policy)
+          val changes = DrivenTask.table(plan, rows, end)
+          val replayed =
+            changes.groupBy(told => (told.row.k, told.window)).map { case (of, told) =>
               of -> told.foldLeft(Vector.empty[Arrived]) { (held, change) =>
                 if (change.kind == "insert") held :+ change.row
                 else {
@@ -60,31 +60,31 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
                 }
               }
             }
-            if (!collects(plan.spec.policy)) {
-              val content = DrivenTask.content(plan, rows, end)
-              assert(replayed.values.flatten.toSeq.sortBy(_.n) == content.sortBy(_.n))
-            }
-            byGroup(changes).values.foreach { told =>
-              assert(told.map(_.sequence) == told.indices.map(_.toLong))
-              assert(told.map(_.step) == told.map(_.step).sorted)
-              assert(told.map(_.at.get) == told.map(_.at.get).sorted)
-            }
-        }
+          if (!collects(plan.spec.policy)) {
+            val content = DrivenTask.content(plan, rows, end)
+            assert(replayed.values.flatten.toSeq.sortBy(_.n) == content.sortBy(_.n))
+          }
+          byGroup(changes).values.foreach { told =>
+            assert(told.map(_.sequence) == told.indices.map(_.toLong))
+            assert(told.map(_.step) == told.map(_.step).sorted)
+            assert(told.map(_.at.get) == told.map(_.at.get).sorted)
+          }
       }
+    }
 
-      test(s"$what: a group that is forgotten leaves nothing in the store") {
-        forAll(policies, Gen.choose(100, 1500), Gen.long, minSuccessful(40)) {
-          (policy, count, seed) =>
-            val random = new Random(seed)
-            val rows = randomRows(random, count).map(_.copy(text = random.nextString(20)))
-            val driven = new DrivenTask(planOf(policy, idleMillis = Some(20000L)))
-            feed(driven, random, rows, rows.flatMap(_.micros).max / 1000 + 100000)
-            assert(driven.rowsHeld == 0)
-            assert(driven.store.values == 0)
-            assert(driven.groupsRemembered == 0)
-            assert(driven.partitionSegments.numbers == Set(0L))
-        }
+    test(s"$what: a group that is forgotten leaves nothing in the store") {
+      forAll(policies, Gen.choose(100, 1500), Gen.long, minSuccessful(40)) {
+        (policy, count, seed) =>
+          val random = new Random(seed)
+          val rows = randomRows(random, count).map(_.copy(text = random.nextString(20)))
+          val driven = new DrivenTask(planOf(policy, idleMillis = Some(20000L)))
+          feed(driven, random, rows, rows.flatMap(_.micros).max / 1000 + 100000)
+          assert(driven.rowsHeld == 0)
+          assert(driven.store.values == 0)
+          assert(driven.groupsRemembered == 0)
+          assert(driven.partitionSegments.numbers == Set(0L))
       }
+    }
   }
 
   test("windows that stand apart tell what each of them tells alone") {
@@ -95,8 +95,9 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       windows._2.zipWithIndex.foreach { case (text, i) =>
         val single = DrivenTask.table(planOf(alone(windows._1 -> text)), rows, end)
         val own = together.filter(_.window == s"w$i")
-        assert(byGroup(own).view.mapValues(_.map(fate)).toMap ==
-          byGroup(single).view.mapValues(_.map(fate)).toMap)
+        assert(
+          byGroup(own).view.mapValues(_.map(fate)).toMap ==
+            byGroup(single).view.mapValues(_.map(fate)).toMap)
       }
     }
   }
