@@ -20,7 +20,8 @@ private[spark] object QueriedAggregates {
     */
   def of(query: LogicalPlan, table: LogicalPlan): Aggregates = bare(query) match {
     case Aggregate(by, columns, child, _) =>
-      if (shape(child) != shape(table)) {
+      // What the table is computed by has been replaced in the query too.
+      if (shape(child) != shape(ReplaceExpressions(table))) {
         throw refused("they are over another table than the one whose rows are kept")
       }
       val own = child.output.zip(table.output).map { case (there, here) => there.exprId -> here }
