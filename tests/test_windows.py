@@ -177,8 +177,6 @@ def test_another_text_as_punctuation_fails_the_query(replay: Callable[[str], Rep
 @pytest.mark.parametrize(
     ("call", "condition"),
     [
-        (lambda rows: keep(rows, "KEEP 1 ROW").snapshots(), "WINOPS_NO_REPORT"),
-        (lambda rows: keep(rows, spl("tumbling, count(2)")).snapshots(), "WINOPS_NO_REPORT"),
         (lambda rows: keep(rows, esper("#length(2)")).events(), "WINOPS_NO_EVENTS"),
         (lambda rows: keep(rows, esper("#length(")), "WINOPS_POLICY.SYNTAX"),
         (lambda rows: keep(rows, esper("#unique(nowhere)")), "WINOPS_POLICY.UNKNOWN_COLUMN"),

@@ -149,7 +149,8 @@ class Kept:
         Parameters
         ----------
         *columns : Column
-            Aggregates, as for ``DataFrame.agg``.
+            Aggregates, as for ``DataFrame.agg``. None are needed for a policy that brings its
+            own, as Esper's ``#length(10)#uni(price)`` and ``select avg(price) from ...`` do.
         mode : {"all", "latest"}, optional
             ``latest`` gives only the last value of each group and micro-batch, so that it depends
             on how the stream is cut into batches: a stream of updates. The default is ``all``.
@@ -166,8 +167,9 @@ class Kept:
         Raises
         ------
         PySparkTypeError, PySparkValueError
-            ``WINOPS_ARGUMENT``: no column is given, or something else than a column.
+            ``WINOPS_ARGUMENT``: something else than a column is given.
         AnalysisException
+            ``WINOPS_ARGUMENT.MISSING``: no column is given, and the policy has none.
             ``WINOPS_AGGREGATES``: a column is not computed by Spark alone, or not the same each
             time.
 
@@ -193,7 +195,7 @@ class Kept:
         <BLANKLINE>
         """
         self._refuse_several("agg")
-        query = self._df.agg(*arguments.columns("agg", columns))
+        query = self._df.agg(*arguments.columns("agg", columns)) if columns else None
         return self._call.over(self._df, "agg", query, more=_mode(mode))
 
     def groupBy(self, *columns: str) -> GroupedKept:

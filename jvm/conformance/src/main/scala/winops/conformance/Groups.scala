@@ -233,8 +233,9 @@ private final class CoupledGroups(
     val gone = dropped.toSeq
     told.clear()
     dropped.clear()
-    steps.map(_._1).distinct.map { number =>
-      val together = steps.filter(_._1 == number).map(_._2)
+    // A step in which nothing happened has the number of the next.
+    steps.map(numbered => (numbered._1, numbered._2.at)).distinct.map { case (number, at) =>
+      val together = steps.filter(s => s._1 == number && s._2.at == at).map(_._2)
       Step(together.head.at, together.flatMap(_.events), together.flatMap(_.values), gone)
     }
   }

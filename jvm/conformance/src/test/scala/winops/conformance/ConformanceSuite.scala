@@ -28,7 +28,10 @@ class ConformanceSuite extends AnyFunSuite {
       if (isEsper(example)) {
         assert(answer.has("error") == example.has("error") || failsForEveryRow(example))
       } else assert(answer.get("error") == example.get("error"))
-      if (example.has("expect") && !answer.has("error")) {
+      if (example.path("emit").asText == "values") {
+        // What is posted is put together of values by the runner in Python, which compares it.
+        assert(answer.get("steps").elements.asScala.forall(_.has("values")))
+      } else if (example.has("expect") && !answer.has("error")) {
         val expected = expectedSteps(example)
         val steps = answer.get("steps").elements.asScala.toSeq
         assert(steps.map(comparable(example, _)) == expected.map(comparable(example, _)))

@@ -1,0 +1,275 @@
+"""Aggregates, enriched rows and snapshots of what is retained, as users ask for them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.support.replay import Replay, at, failure
+from winops import Kept, Window, esper, keep, spl
+
+SCHEMA = "seq long, symbol string, ts timestamp, price double, size int"
+
+
+def trades(count: int) -> list[tuple]:
+    chosen = random.Random(4)
+    return [
+        (i, chosen.choice("ABC"), at(i * 100), chosen.randrange(50) / 4, chosen.randrange(5))
+        for i in range(count)
+    ]
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame(trades(60), SCHEMA)
+
+
+def values(frame: DataFrame, *order: str) -> list[tuple]:
+    return [tuple(row) for row in frame.orderBy(*order).collect()]
+
+
+def over_last_three(aggregate: str) -> Column:
+    return F.expr(
+        f"{aggregate} OVER (PARTITION BY symbol ORDER BY seq ROWS BETWEEN 2 PRECEDING AND "
+        "CURRENT ROW)"
+    )
+
+
+def test_withcolumns_is_a_window_function(rows: DataFrame) -> None:
+    kept = keep(rows, rows=3, per="symbol", order_by="seq")
+    ours = kept.withColumns(
+        {
+            "mean": F.avg("price"),
+            "off": F.col("price") - F.avg("price"),
+            "prices": F.collect_list("price"),
+            "sizes": F.expr("sum(size) FILTER (WHERE price > 3)"),
+        }
+    )
+    theirs = rows.select(
+        "*",
+        over_last_three("avg(price)").alias("mean"),
+        (F.col("price") - over_last_three("avg(price)")).alias("off"),
+        over_last_three("collect_list(price)").alias("prices"),
+        over_last_three("sum(IF(price > 3, size, NULL))").alias("sizes"),
+    )
+    assert ours.columns == theirs.columns
+    assert values(ours, "seq") == values(theirs, "seq")
+
+
+def test_a_new_column_takes_the_place_of_one_of_its_name(rows: DataFrame) -> None:
+    kept = keep(rows, rows=3, per="symbol", order_by="seq")
+    replaced = kept.withColumns({"price": F.max("price"), "n": F.count("*")})
+    assert replaced.columns == ["seq", "symbol", "ts", "price", "size", "n"]
+    theirs = rows.select("seq", over_last_three("max(price)"))
+    assert values(replaced.select("seq", "price"), "seq") == values(theirs, "seq")
+
+
+def test_agg_has_a_row_for_each_step(rows: DataFrame) -> None:
+    kept = keep(rows, rows=3, per="symbol", order_by="seq")
+    computed = kept.agg(F.count("*").alias("n"), F.countDistinct("size").alias("sizes"))
+    assert computed.columns == ["symbol", "_change_time", "_change_seq", "n", "sizes"]
+    last = kept.changes().groupBy("symbol", "_change_step").agg(F.max("_change_seq").alias("s"))
+    steps = {(row.symbol, row.s) for row in last.collect()}
+    assert {(row.symbol, row["_change_seq"]) for row in computed.collect()} == steps
+    assert computed.where("n > 3 OR n < 1 OR sizes > n").count() == 0
+
+
+def test_an_emptied_window_has_the_values_of_nothing(rows: DataFrame) -> None:
+    early = rows.where("seq < 3").withColumn("symbol", F.lit("A"))
+    late = early.withColumn("ts", F.expr("ts + INTERVAL 1 HOUR")).withColumn("symbol", F.lit("B"))
+    kept = keep(early.union(late), "KEEP 1 SECOND", per="symbol", time="ts", order_by="seq")
+    computed = kept.agg(F.count("*").alias("n"), F.sum("price").alias("s")).where("symbol = 'A'")
+    last = computed.orderBy(F.desc("_change_seq")).first()
+    assert last is not None
+    assert (last.n, last.s) == (0, None)
+
+
+def test_latest_is_the_last_value_of_each_group(rows: DataFrame) -> None:
+    kept = keep(rows, rows=3, per="symbol", order_by="seq")
+    every = kept.agg(F.sum("price").alias("s"))
+    latest = kept.agg(F.sum("price").alias("s"), mode="latest")
+    expected = every.groupBy("symbol").agg(F.max_by("s", "_change_seq"))
+    assert values(latest.select("symbol", "s"), "symbol") == values(expected, "symbol")
+    one = keep(rows, rows=3, order_by="seq").groupBy("symbol").agg(F.count("*"), mode="latest")
+    assert one.count() == 3
+
+
+def test_groupby_divides_one_window(rows: DataFrame) -> None:
+    kept = keep(rows, rows=7, order_by="seq")
+    parts = kept.groupBy("symbol").agg(F.sum("price").alias("s"), F.countDistinct("size"))
+    whole = kept.agg(F.sum("price").alias("s"), F.count("*").alias("n"))
+    assert parts.columns[:3] == ["_change_time", "_change_seq", "symbol"]
+    state: dict[str, float] = {}
+    sums = {row["_change_seq"]: row.s for row in whole.collect()}
+    found = parts.orderBy("_change_seq").collect()
+    for sequence in sorted(sums):
+        state.update(
+            {row.symbol: row.s or 0.0 for row in found if row["_change_seq"] == sequence}
+        )
+        assert sum(state.values()) == pytest.approx(sums[sequence])
+
+
+def test_snapshots_hold_the_content(rows: DataFrame) -> None:
+    kept = keep(rows, esper("#sort(2, price)"), per="symbol", order_by="seq")
+    contents = kept.snapshots()
+    assert contents.columns == ["_change_time", "_change_step", "symbol", "content"]
+    for row in contents.where("symbol = 'A'").collect():
+        assert len(row.content) <= 2
+    with pytest.raises(PySparkException, match="WINOPS_CONTENT_SIZE"):
+        kept.snapshots(max_rows=1).collect()
+
+
+def test_windows_that_report_are_asked_then(spark: SparkSession) -> None:
+    numbers = spark.range(7).withColumnRenamed("id", "seq")
+    tumbling = keep(numbers, spl("tumbling, count(3)"), order_by="seq")
+    sliding = keep(numbers, spl("sliding, count(4), count(3)"), order_by="seq")
+    assert [r[0] for r in tumbling.agg(F.sum("seq").alias("s")).select("s").collect()] == [3, 12]
+    assert [r[0] for r in sliding.agg(F.sum("seq").alias("s")).select("s").collect()] == [3, 14]
+    contents = [[r.seq for r in row.content] for row in tumbling.snapshots().collect()]
+    assert contents == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_a_statement_brings_its_own_columns(rows: DataFrame) -> None:
+    text = "select symbol, count(*) as n from S#length(4) group by symbol"
+    computed = keep(rows, esper(text), order_by="seq").agg()
+    parts = keep(rows, rows=4, order_by="seq").groupBy("symbol").agg(F.count("*").alias("n"))
+    order = ("_change_seq", "symbol")
+    assert values(computed, *order) == values(parts, *order)
+    derived = keep(rows, esper("#length(3)#uni(price)"), order_by="seq").agg()
+    assert derived.columns[2:] == [
+        "datapoints",
+        "total",
+        "average",
+        "variance",
+        "stddev",
+        "stddevpa",
+    ]
+
+
+def test_values_of_all_groups_together(rows: DataFrame) -> None:
+    merged = keep(rows, esper("#groupwin(symbol)#length(2)#merge(symbol)#size"), order_by="seq")
+    sizes = [row.size for row in merged.agg().orderBy("_change_seq").collect()]
+    assert sizes[0] == 1
+    assert sizes[-1] == 6
+
+
+def test_sql(rows: DataFrame, spark: SparkSession) -> None:
+    query = """
+        SELECT * FROM keep(
+            TABLE({rows}) PARTITION BY (symbol) ORDER BY (seq),
+            'KEEP 3 ROWS',
+            output => 'agg',
+            aggregates => TABLE(SELECT max(price) - min(price) AS spread FROM {rows}))
+    """
+    kept = keep(rows, rows=3, per="symbol", order_by="seq")
+    spread = (F.max("price") - F.min("price")).alias("spread")
+    order = ("symbol", "_change_seq")
+    assert values(spark.sql(query, rows=rows), *order) == values(kept.agg(spread), *order)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "reason"),
+    [
+        ("max(unix_timestamp())", "give the same value again"),
+        ("max(current_timestamp())", "give the same value again"),
+    ],
+)
+def test_aggregates_that_cannot_be_taken(rows: DataFrame, aggregate: str, reason: str) -> None:
+    kept = keep(rows, rows=3, per="symbol", order_by="seq")
+    with pytest.raises(AnalysisException, match=reason) as caught:
+        assert kept.agg(F.expr(aggregate)).schema
+    assert caught.value.getCondition() == "WINOPS_AGGREGATES"
+
+
+def test_aggregates_of_another_table_are_refused(rows: DataFrame, spark: SparkSession) -> None:
+    table = "TABLE({rows}) PARTITION BY (symbol) ORDER BY (seq)"
+    for other in (
+        "FROM {rows} WHERE size > 1",
+        "FROM range(3)",
+        "FROM {rows} HAVING max(seq) > 1",
+    ):
+        aggregates = f"aggregates => TABLE(SELECT count(*) AS n {other})"
+        query = f"SELECT * FROM keep({table}, 'KEEP 3 ROWS', output => 'agg', {aggregates})"
+        with pytest.raises(AnalysisException, match="WINOPS_AGGREGATES"):
+            assert spark.sql(query, rows=rows).schema
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda kept: kept.agg("price"),
+        lambda kept: kept.agg(F.sum("price"), mode="newest"),
+        lambda kept: kept.withColumns({}),
+        lambda kept: kept.withColumns({"a": "price"}),
+        lambda kept: kept.withColumns([F.sum("price")]),
+        lambda kept: kept.snapshots(max_rows=0),
+    ],
+)
+def test_arguments_are_checked(rows: DataFrame, call: Callable[..., object]) -> None:
+    with pytest.raises(PySparkException, match="WINOPS_ARGUMENT"):
+        call(keep(rows, rows=3, per="symbol", order_by="seq"))
+
+
+def test_no_aggregates_at_all(rows: DataFrame) -> None:
+    with pytest.raises(AnalysisException, match=r"WINOPS_ARGUMENT\.MISSING"):
+        assert keep(rows, rows=3, order_by="seq").agg().schema
+
+
+AGGREGATES = (
+    "avg(price) AS mean",
+    "min(symbol) AS least",
+    "count(DISTINCT size) AS sizes",
+    "collect_list(seq) AS rows",
+    "first(seq) AS first",
+)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    ["KEEP 3 ROWS", "KEEP 2 SECONDS", esper("#sort(4, price)"), esper("#time(1 sec)#length(3)")],
+    ids=str,
+)
+def test_a_stream_gives_what_a_table_gives(
+    replay: Callable[[str], Replay], spark: SparkSession, policy: str | Window
+) -> None:
+    rows = trades(60)
+    # Its time lets go of all that waits.
+    last = (1_000_000, "Z", at(100_000), 0.0, 0)
+    table = spark.createDataFrame([*rows, last], SCHEMA)
+
+    def kept(frame: DataFrame) -> Kept:
+        return keep(frame, policy, per="symbol", time="ts", order_by="seq")
+
+    def columns(frame: DataFrame) -> DataFrame:
+        return kept(frame).withColumns({"mean": F.avg("price"), "rows": F.collect_list("seq")})
+
+    def agg(frame: DataFrame) -> DataFrame:
+        return kept(frame).agg(*map(F.expr, AGGREGATES))
+
+    for output, order in ((agg, ("symbol", "_change_seq")), (columns, ("seq",))):
+        stream = replay(SCHEMA)
+        for first, until in ((0, 7), (7, 30), (30, 60)):
+            # Each turn is a restart.
+            stream.add(rows[first : first + 4], rows[first + 4 : until])
+            stream.run(output(stream.rows(("ts", "0 seconds"))))
+        stream.add([last])
+        stream.run(output(stream.rows(("ts", "0 seconds"))))
+        expected = values(output(table).where("symbol <> 'Z'"), *order)
+        assert len(expected) >= len(rows)
+        assert values(stream.written().where("symbol <> 'Z'"), *order) == expected
+
+
+def test_other_aggregates_on_an_old_checkpoint_are_refused(
+    replay: Callable[[str], Replay],
+) -> None:
+    stream = replay(SCHEMA)
+    stream.add(trades(5))
+    kept = keep(stream.rows(), rows=3, per="symbol", order_by="seq")
+    stream.run(kept.agg(F.sum("price")))
+    stream.add(trades(5))
+    assert "WINOPS_POLICY_CHANGED" in failure(stream.start(kept.agg(F.max("price"))))
