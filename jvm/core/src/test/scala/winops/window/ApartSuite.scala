@@ -83,6 +83,7 @@ class ApartSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       (Esper, "#ext_timed(ts, 5 sec)", "whatever value is missing"),
       (Esper, "#firstlength(3)", "every row as it comes"),
       (Esper, "#length_batch(3)", "every row as it comes"),
+      (Esper, "#length(3)#expr(a > 3)", "in which they came"),
       (Esper, "#length(3)#time_batch(1)", "every row as it comes"),
       (Esper, "select avg(a) from S#length(3)", "the rows themselves"),
       (Esper, "select * from S(a > 3)#length(3)", "no filter"),
@@ -93,7 +94,7 @@ class ApartSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     refused.foreach { case (dialect, text, part) =>
       assert(expected(dialect, text).contains(part), text)
     }
-    taken.foreach { case (dialect, texts) =>
+    (taken :+ (Esper -> Seq("#expr(a > 3)"))).foreach { case (dialect, texts) =>
       texts.foreach(text => assert(expected(dialect, text).isEmpty, text))
     }
   }
@@ -105,7 +106,9 @@ private object ApartSuite {
   val taken: Seq[(Dialect, Seq[String])] = Seq(
     Esper -> Seq(
       "#keepall",
+      "#lastevent",
       "#length(3)",
+      "#time_accum(20 msec)#length(4)",
       "#time(25 msec)",
       "#time_accum(20 msec)",
       "#length(3)#time(40 msec)",
