@@ -3,46 +3,49 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-SEED = 20130101
-STAMP = "seq"
-KEY = "key"
 # Row groups are what Spark can split a file by, so that both cores read.
 ROW_GROUPS = 8
-FIRST_MICROS = 1_357_000_000_000_000
-MICROS_PER_ROW = 100
 
 
-def batch(keys: int, rows: int, number: int) -> pa.Table:
-    """Rows of micro-batch `number`: five columns, ``seq`` growing from batch to batch."""
-    rng = np.random.default_rng([SEED, number])
-    seq = np.arange(number * rows, (number + 1) * rows, dtype="int64")
-    return pa.table(
-        {
-            KEY: rng.integers(0, keys, rows, dtype="int64"),
-            STAMP: seq,
-            "price": np.round(rng.uniform(1, 500, rows), 2),
-            "qty": rng.integers(1, 1_000, rows, dtype="int64"),
-            "ts": pa.array(FIRST_MICROS + seq * MICROS_PER_ROW, pa.timestamp("us", tz="UTC")),
-        }
-    )
+@dataclass(frozen=True)
+class Source:
+    """Rows without end, in the order of a stream.
+
+    Attributes
+    ----------
+    name
+        Of the rows, and of the directory of their files.
+    key
+        Column that groups them.
+    order
+        Columns that order them.
+    batches
+        Gives micro-batches of so many rows over so many keys; a source that has its own keys
+        does not look at their number.
+    """
+
+    name: str
+    key: str
+    order: tuple[str, ...]
+    batches: Callable[[int, int], Iterator[pa.Table]]
 
 
-def files(cache: Path, keys: int, rows: int, batches: int) -> list[Path]:
+def files(cache: Path, source: Source, keys: int, rows: int, batches: int) -> list[Path]:
     """Write the micro-batches that `cache` does not have yet, and give them all, in order."""
-    folder = cache / f"keys-{keys}-rows-{rows}"
+    folder = cache / f"{source.name}-keys-{keys}-rows-{rows}"
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"batch-{number:04d}.parquet" for number in range(batches)]
-    for number, path in enumerate(paths):
-        if not path.exists():
+    if not all(path.exists() for path in paths):
+        for path, batch in zip(paths, source.batches(rows, keys), strict=False):
             half = path.with_suffix(".part")
-            group = max(1, rows // ROW_GROUPS)
-            pq.write_table(batch(keys, rows, number), half, row_group_size=group)
+            pq.write_table(batch, half, row_group_size=max(1, rows // ROW_GROUPS))
             half.rename(path)
     return paths
 

@@ -38,6 +38,21 @@ class Result:
         """Median of the rounds' ratios."""
         return median(each.ratio for each in self.rounds)
 
+    @property
+    def nanos_per_row(self) -> float:
+        """Candidate's time for an input row, in nanoseconds; the median of the rounds."""
+        return self.candidate_millis * 1e6 / self.workload.rows
+
+    @property
+    def candidate_millis(self) -> float:
+        """Median of the candidate's times."""
+        return median(each.candidate.add_batch for each in self.rounds)
+
+    @property
+    def floor_millis(self) -> float:
+        """Median of the floor's times."""
+        return median(each.floor.add_batch for each in self.rounds)
+
 
 def measure(
     spark: SparkSession, workload: Workload, batches: int, cache: Path, work: Path
@@ -50,9 +65,11 @@ def measure(
     Raises
     ------
     RuntimeError
-        The operator did not give the change rows that the workload promises.
+        Another number of rows came out than has to, or the windows are not full.
     """
-    paths = files(cache, workload.keys, workload.rows, workload.warm_up + batches)
+    paths = files(
+        cache, workload.source, workload.keys, workload.rows, workload.warm_up + batches
+    )
     sides = [Side(name, spark, workload, work) for name in SIDES]
     rounds = []
     try:
@@ -67,7 +84,7 @@ def measure(
                 flush=True,
             )
             if timed:
-                _expect_changes(workload, one.candidate.counted)
+                _check(workload, one.candidate)
                 rounds.append(one)
     finally:
         for side in sides:
@@ -75,9 +92,14 @@ def measure(
     return Result(workload, rounds)
 
 
-def _expect_changes(workload: Workload, counted: dict[str, int]) -> None:
-    changes = counted["rowsInserted"] + counted["rowsDeleted"]
-    wanted = workload.changes_per_row * workload.rows
+def _check(workload: Workload, times: Times) -> None:
+    inserted, deleted = times.counted["rowsInserted"], times.counted["rowsDeleted"]
+    wanted = workload.question.rows(workload.rows, deleted)
+    if (inserted, times.rows_out) != (workload.rows, wanted):
+        raise RuntimeError(
+            f"{workload.name}: {workload.rows:,} rows, of which {inserted:,} arrived,"
+            f" gave {times.rows_out:,} rows instead of {wanted:,}"
+        )
     # A few windows of a small run may not be full yet.
-    if not 0.9 * wanted <= changes <= wanted:
-        raise RuntimeError(f"{workload.name}: {changes:,} change rows instead of {wanted:,.0f}")
+    if deleted < 0.9 * workload.leaving * workload.rows:
+        raise RuntimeError(f"{workload.name}: only {deleted:,} rows left, windows are not full")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import platform
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
-from statistics import median
+from typing import Any
 
 import pyspark
 from pyspark.sql import SparkSession
 
 from measure import Result
+from workloads import Workload
 
 
 def versions(spark: SparkSession) -> dict[str, str]:
@@ -38,9 +39,11 @@ def as_json(results: list[Result], taken_with: dict[str, str]) -> str:
             "unit": "milliseconds",
             "workloads": [
                 {
-                    **asdict(each),
+                    "workload": _described(each.workload),
+                    "rounds": [asdict(one) for one in each.rounds],
                     "ratios": [one.ratio for one in each.rounds],
                     "ratio": each.ratio,
+                    "nanoseconds per row": each.nanos_per_row,
                 }
                 for each in results
             ],
@@ -49,25 +52,57 @@ def as_json(results: list[Result], taken_with: dict[str, str]) -> str:
     )
 
 
+def _described(workload: Workload) -> dict[str, Any]:
+    return {field.name: getattr(workload, field.name) for field in fields(workload)} | {
+        "source": workload.source.name,
+        "policy": workload.policy,
+        "question": workload.question.text,
+    }
+
+
 def as_markdown(results: list[Result], taken_with: dict[str, str]) -> str:
     """A line per workload; times are medians, the spread is that of the rounds' ratios."""
     lines = [
-        "| workload | policy | rows per batch | keys | candidate, ms | floor, ms"
+        "| workload | policy | asked | rows per batch | keys | candidate, ms | floor, ms"
         " | ratio | spread |",
-        "|---|---|--:|--:|--:|--:|--:|--:|",
+        "|---|---|---|--:|--:|--:|--:|--:|--:|",
     ]
     for each in results:
         ratios = [one.ratio for one in each.rounds]
-        candidate = median(one.candidate.add_batch for one in each.rounds)
-        floor = median(one.floor.add_batch for one in each.rounds)
         workload = each.workload
         lines.append(
-            f"| {workload.name} | `{workload.policy}` | {workload.rows:,} | {workload.keys:,}"
-            f" | {candidate:,.0f} | {floor:,.0f} | **{each.ratio:.2f}**"
+            f"| {workload.name} | `{workload.policy}` | {workload.question.text}"
+            f" | {workload.rows:,} | {_keys(workload)}"
+            f" | {each.candidate_millis:,.0f} | {each.floor_millis:,.0f} | **{each.ratio:.2f}**"
             f" | {min(ratios):.2f} to {max(ratios):.2f} |"
         )
-    lines += ["", ", ".join(f"{name} {version}" for name, version in taken_with.items()), ""]
+    lines += ["", *_families(results)]
+    lines += [", ".join(f"{name} {version}" for name, version in taken_with.items()), ""]
     return "\n".join(lines)
+
+
+def _keys(workload: Workload) -> str:
+    return f"{workload.keys:,}" if workload.keys else "its own"
+
+
+def _families(results: list[Result]) -> list[str]:
+    """A line per workload of a family: time per row, and in units of the family's first."""
+    of_families = [each for each in results if each.workload.family]
+    if not of_families:
+        return []
+    lines = [
+        "| family | workload | rows in a window | ns per row | to the first |",
+        "|---|---|--:|--:|--:|",
+    ]
+    first: dict[str | None, float] = {}
+    for each in of_families:
+        workload, nanos = each.workload, each.nanos_per_row
+        times = nanos / first.setdefault(workload.family, nanos)
+        lines.append(
+            f"| {workload.family} | {workload.name} | {workload.window:,} | {nanos:,.0f}"
+            f" | **{times:.2f}** |"
+        )
+    return [*lines, ""]
 
 
 def write(results: list[Result], spark: SparkSession, out: Path) -> str:

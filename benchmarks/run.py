@@ -3,6 +3,11 @@
     python benchmarks/run.py
     python benchmarks/run.py w1 --batches 9
     python benchmarks/run.py w1 --rows 2000 --keys 10 --batches 2 --warm-up 1
+    python benchmarks/run.py w5-size w8
+
+Without a name it measures w1, the changes of many windows, and w5, aggregates over the same
+windows. The workloads of w5-size differ in how long their windows are, and their times per row
+are compared with each other. w8 is what Nexmark's query 6 asks of the sold auctions.
 
 Each round gives the same micro-batch to two running queries, one after the other: winops'
 ``keep``, and reading, ``repartition`` by key and ``sortWithinPartitions`` (see sides.py). Both
@@ -26,7 +31,7 @@ from pyspark.sql import SparkSession
 from measure import measure
 from results import write
 from winops import configure
-from workloads import WORKLOADS, Workload
+from workloads import HEADLINE, WORKLOADS, Workload
 
 ROOT = Path(__file__).resolve().parents[1]
 # On a local disk, and without Hadoop's native library, Spark's default starts ten
@@ -60,6 +65,18 @@ def session(partitions: int) -> SparkSession:
     return spark
 
 
+def _changed(workload: Workload, args: argparse.Namespace) -> Workload:
+    given = {
+        "rows": args.rows,
+        "keys": args.keys if workload.keys else None,
+        "warm_up": args.warm_up,
+        "window": args.max_window and min(workload.window, args.max_window),
+    }
+    return replace(
+        workload, **{name: value for name, value in given.items() if value is not None}
+    )
+
+
 def main() -> None:
     """Measure the workloads that are asked for."""
     parser = argparse.ArgumentParser(
@@ -69,6 +86,7 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=7, help="timed rounds (default: 7)")
     parser.add_argument("--rows", type=int, help="rows per micro-batch")
     parser.add_argument("--keys", type=int, help="number of keys")
+    parser.add_argument("--max-window", type=int, help="rows that a window keeps at most")
     parser.add_argument("--warm-up", type=int, help="rounds before the first timed one")
     artifacts = ROOT / "artifacts" / "benchmarks"
     parser.add_argument("--data", type=Path, default=artifacts / "data", help="input files")
@@ -80,11 +98,8 @@ def main() -> None:
             f"no workload {', '.join(sorted(unknown))}; there are {', '.join(WORKLOADS)}"
         )
 
-    given = {"rows": args.rows, "keys": args.keys, "warm_up": args.warm_up}
-    changed = {name: value for name, value in given.items() if value is not None}
-    chosen: list[Workload] = [
-        replace(WORKLOADS[name], **changed) for name in args.workloads or WORKLOADS
-    ]
+    named = [each for name in args.workloads for each in WORKLOADS[name]]
+    chosen = [_changed(workload, args) for workload in named or HEADLINE]
     spark = session(chosen[0].partitions)
     results = []
     for workload in chosen:

@@ -2,7 +2,7 @@
 
 The floor reads the same micro-batches, brings the rows of a key together and puts them in order,
 with all columns. That is what a query has to do before it can retain anything; what is above it
-is the operator's own: windows, state store, change rows.
+is the operator's own: windows, state store, answers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from data import KEY, STAMP, deliver
+from data import deliver
 from winops import keep
 from workloads import Workload
 
@@ -24,13 +24,15 @@ _CHECK = "spark.sql.streaming.unsupportedOperationCheck"
 
 
 def candidate(stream: DataFrame, workload: Workload) -> DataFrame:
-    """The change stream of winops."""
-    return keep(stream, workload.policy, order_by=[STAMP]).changes()
+    """What winops answers."""
+    kept = keep(stream, workload.policy, order_by=list(workload.source.order))
+    return workload.question.answer(kept)
 
 
 def floor(stream: DataFrame, workload: Workload) -> DataFrame:
-    """The same rows, shuffled by key and sorted by key and stamp."""
-    return stream.repartition(workload.partitions, KEY).sortWithinPartitions(KEY, STAMP)
+    """The same rows, shuffled by key and sorted by key and order."""
+    key, order = workload.source.key, workload.source.order
+    return stream.repartition(workload.partitions, key).sortWithinPartitions(key, *order)
 
 
 SIDES: dict[str, Callable[[DataFrame, Workload], DataFrame]] = {
@@ -41,10 +43,11 @@ SIDES: dict[str, Callable[[DataFrame, Workload], DataFrame]] = {
 
 @dataclass(frozen=True)
 class Times:
-    """Duration of one micro-batch, in milliseconds, and what the operator counted in it."""
+    """Duration of one micro-batch, in milliseconds, and what came out and was counted in it."""
 
     add_batch: int
     whole_trigger: int
+    rows_out: int
     counted: dict[str, int]
 
 
@@ -78,6 +81,7 @@ class Side:
         return Times(
             progress["durationMs"]["addBatch"],
             progress["durationMs"]["triggerExecution"],
+            progress["sink"]["numOutputRows"],
             dict(operators[0]["customMetrics"]) if operators else {},
         )
 

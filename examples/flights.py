@@ -24,7 +24,8 @@ from pathlib import Path
 
 from flights_lib import departures, report
 from flights_lib.check import check, read_changes
-from flights_lib.streams import AIRPORTS, WINDOWS, follow, session, start
+from flights_lib.streams import AIRPORTS, WINDOWS, follow, start
+from stream_lib.sessions import PROVIDERS, session
 
 ZONE = departures.zones()["JFK"]
 DEFAULT_OUT = Path(__file__).resolve().parents[1] / "artifacts" / "flights"
@@ -54,7 +55,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--files", type=int, default=52, help="number of files, each a batch (default: 52)"
     )
-    parser.add_argument("--provider", choices=["rocksdb", "hdfs"], default="rocksdb")
+    parser.add_argument("--provider", choices=PROVIDERS, default="rocksdb")
     return parser.parse_args()
 
 
@@ -80,7 +81,7 @@ def main() -> int:
         return 2
     print(f"{len(rows):,} departures in {args.files} files", file=sys.stderr)
 
-    spark = session(args.provider)
+    spark = session("flights", args.provider)
     queries = [start(spark, data, out, window) for window in WINDOWS]
     if not follow(spark, queries, args.files):
         print(f"stopped; go on with --out {out}", file=sys.stderr)

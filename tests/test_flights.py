@@ -41,7 +41,7 @@ def test_flights_checks_itself_and_reports(tmp_path: Path) -> None:
 
     # A second run finds nothing to do, and one row is no longer what the streams have read.
     batches = committed(tmp_path)
-    file = tmp_path / "departures" / "data" / "departures-0001.parquet"
+    file = tmp_path / "departures" / "data" / "0001.parquet"
     rows = pd.read_parquet(file)
     rows.loc[7, "dest"] = "XXX"
     rows.to_parquet(file, index=False, coerce_timestamps="us")

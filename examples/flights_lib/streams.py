@@ -13,14 +13,11 @@ from typing import Any, TextIO
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from winops import configure, keep
+from stream_lib.files import read_stream
+from winops import keep
 
 DELAY_MINUTES = 10
 POLL_SECONDS = 0.5
-_PROVIDERS = {
-    "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-    "hdfs": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
-}
 
 
 @dataclass(frozen=True)
@@ -49,25 +46,6 @@ CARRIERS = Window("carriers", "KEEP 20 ROWS PER (carrier)", {"order_by": ["depar
 WINDOWS = (AIRPORTS, CARRIERS)
 
 
-def session(provider: str) -> SparkSession:
-    """Spark on two cores, with winops' JAR and the named state store provider."""
-    builder = (
-        SparkSession.builder.appName("flights")
-        .master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.streaming.stateStore.providerClass", _PROVIDERS[provider])
-        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
-        # All batches of a run, for the progress lines.
-        .config("spark.sql.streaming.numRecentProgressUpdates", "10000")
-    )
-    spark = configure(builder).getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
-
-
 def changes_path(out: Path, window: Window) -> Path:
     """Directory of the change rows of `window`."""
     return out / "changes" / window.name
@@ -78,12 +56,7 @@ def start(spark: SparkSession, data: Path, out: Path, window: Window) -> Streami
 
     A query that was interrupted, or killed, goes on where its checkpoint stands.
     """
-    departures = (
-        spark.readStream.schema(spark.read.parquet(str(data)).schema)
-        .option("maxFilesPerTrigger", 1)
-        .parquet(str(data))
-        .withWatermark("departure", f"{DELAY_MINUTES} minutes")
-    )
+    departures = read_stream(spark, data).withWatermark("departure", f"{DELAY_MINUTES} minutes")
     return (
         keep(departures, window.policy, **window.arguments)
         .changes()

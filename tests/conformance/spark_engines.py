@@ -124,7 +124,7 @@ class _Answers:
             return {"steps": []}
         told = self._told[case["name"]]
         if values.computes(case):
-            return {"values": _values(told)}
+            return {"values": _values(case, told)}
         fault = numbering_fault(case, told)
         return {"failure": fault} if fault else {"steps": steps(case, told)}
 
@@ -184,8 +184,11 @@ def _computed(case: Case, kept: Kept) -> DataFrame:
     )
 
 
-def _values(told: list[Told]) -> list[dict]:
-    ordered = sorted(told, key=lambda event: (event.at, event.step))
+def _values(case: Case, told: list[Told]) -> list[dict]:
+    end = max((entry["at"] for entry in case["input"]), default=0)
+    ordered = sorted(
+        (event for event in told if event.at <= end), key=lambda event: (event.at, event.step)
+    )
     return [{"at": event.at, "values": [json.loads(event.group)]} for event in ordered]
 
 

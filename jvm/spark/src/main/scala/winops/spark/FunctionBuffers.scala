@@ -3,7 +3,7 @@ package winops.spark
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
-import org.apache.spark.sql.types.{DataType, ObjectType}
+import org.apache.spark.sql.types.{DataType, DoubleType, FloatType, ObjectType}
 
 import winops.aggregation.Summaries
 import winops.log.{ByteReader, ByteWriter}
@@ -145,13 +145,21 @@ private[spark] final class FunctionBuffers(
 
 private[spark] object FunctionBuffers {
 
-  /** Whether the function's buffers can be merged, and stay small however many rows there are. */
+  /** Whether the function's buffers can be merged, and stay small however many rows there are.
+    * The histogram of two merged buffers is another than that of all the rows.
+    */
   def canHold(aggregate: WindowAggregate): Boolean = aggregate.function match {
     case _ if aggregate.isDistinct => false
-    case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg => false
+    // Merging two of its buffers loses NaN, or breaks ties in another way.
+    case quantiles: ApproximatePercentile => !isFloating(quantiles.child.dataType)
+    case _: ApproxTopK => false
+    case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg | _: HistogramNumeric => false
     case _: DeclarativeAggregate | _: ImperativeAggregate => true
     case _ => false
   }
+
+  private def isFloating(dataType: DataType): Boolean =
+    dataType == DoubleType || dataType == FloatType
 
   private sealed abstract class Slot {
     def function: AggregateFunction

@@ -20,7 +20,7 @@ private[spark] object QueriedAggregates {
     */
   def of(query: LogicalPlan, table: LogicalPlan): Aggregates = bare(query) match {
     case Aggregate(by, columns, child, _) =>
-      // What the table is computed by has been replaced in the query too.
+      // What stands for another expression is replaced in the query, below its aggregates too.
       if (shape(child) != shape(ReplaceExpressions(table))) {
         throw refused("they are over another table than the one whose rows are kept")
       }

@@ -1,0 +1,44 @@
+"""Spark on the machine at hand, with winops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from winops import configure
+
+PROVIDERS = {
+    "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "hdfs": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+}
+# For checkpoints on a local disk that nobody goes on from. Without Hadoop's native library
+# Spark's default starts processes for every file, to make its renames safe.
+SCRATCH = {
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing"
+        ".FileSystemBasedCheckpointFileManager"
+    )
+}
+
+
+def session(
+    name: str, provider: str = "rocksdb", settings: Mapping[str, str] | None = None
+) -> SparkSession:
+    """Start Spark on two cores, with winops' JAR and the named state store provider."""
+    builder = (
+        SparkSession.builder.appName(name)
+        .master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.streaming.stateStore.providerClass", PROVIDERS[provider])
+        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+        # All batches of a run, for those who report them.
+        .config("spark.sql.streaming.numRecentProgressUpdates", "10000")
+        .config(map=dict(settings or {}))
+    )
+    spark = configure(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
