@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from winops import keep
 from winops._arguments import interval, names, parameters
-from winops._policy import policy_of
+from winops._policy import Policy, policy_of
 
 NOTHING: dict[str, Any] = {
     "policy": None,
@@ -45,7 +45,7 @@ NOTHING: dict[str, Any] = {
 def test_keywords_are_written_as_policies(
     keywords: dict[str, Any], text: str, params: dict[str, Any]
 ) -> None:
-    assert policy_of(**{**NOTHING, **keywords}) == (text, params, "ccl")
+    assert policy_of(**{**NOTHING, **keywords}) == Policy(text, params)
 
 
 def test_an_interval_is_exact_to_the_microsecond() -> None:

@@ -95,6 +95,27 @@ def named_columns(argument: str, value: object) -> dict[str, Column]:
     return dict(zip(value, columns(argument, list(value.values())), strict=True))
 
 
+def columns_of_windows(
+    argument: str, value: object, windows: Collection[str]
+) -> tuple[dict[str, Column], dict[str, str]]:
+    """Read columns under names, each with the name of the window that it is of."""
+    shape = (
+        f'{argument} takes a dict of names and pairs such as ("{next(iter(windows))}", column)'
+    )
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise wrong_type(f"{shape}, not {_kind(value)}.")
+    given: dict[str, Column] = {}
+    of_windows: dict[str, str] = {}
+    for name, pair in value.items():
+        if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[1], Column):
+            raise wrong_type(f"{shape}; {name!r} is {_kind(pair)}.")
+        window, given[name] = pair
+        of_windows[name] = choice(f"{argument}: the window of {name!r}", window, windows)
+    if not given:
+        raise wrong_value(f"{shape}; none is given.")
+    return given, of_windows
+
+
 def parameters(value: Mapping[str, Parameter] | None) -> dict[str, int | float | Decimal | str]:
     """Read the values of a policy's named parameters."""
     return {name: _parameter(name, given) for name, given in (value or {}).items()}

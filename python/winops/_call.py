@@ -31,20 +31,24 @@ class Call:
         df: DataFrame,
         output: Output,
         aggregates: DataFrame | None = None,
-        **more: int | str,
+        of_windows: Mapping[str, str] | None = None,
+        more: Mapping[str, int | str] | None = None,
     ) -> DataFrame:
         """Apply the operator to the rows of `df`; a call that cannot be meant fails here.
 
-        `aggregates` is a query over `df` that says what is to be computed, and is never run.
+        `aggregates` is a query over `df` that says what is to be computed, and is never run;
+        `of_windows` says which of several windows each of its columns is of.
         """
         table = f"TABLE({{df}}){_partitioning(self.per, self.order_by)}"
-        arguments = [table, f"{self.policy.dialect} => :policy"]
-        values: dict[str, Any] = {"policy": self.policy.text}
-        for name, value in {**self.options, **more, "output": output}.items():
+        values: dict[str, Any] = {}
+        arguments = [table, *self._policy(values)]
+        for name, value in {**self.options, **(more or {}), "output": output}.items():
             arguments.append(f"{name} => :{name}")
             values[name] = value
         if self.policy.params:
             arguments.append(f"params => {_params(self.policy, values)}")
+        if of_windows is not None:
+            arguments.append(f"of_windows => {_struct('column', of_windows, values)}")
         tables = {"df": df}
         if aggregates is not None:
             arguments.append("aggregates => TABLE({aggregates})")
@@ -55,15 +59,25 @@ class Call:
     def warnings(self, df: DataFrame, keys: Iterable[str]) -> list[str]:
         """Ask what is valid but hardly meant, given the columns of the rows' primary key."""
         values: dict[str, Any] = {
-            "policy": self.policy.text,
             "columns": df.columns,
             "per": list(self.per),
             "keys": list(keys),
         }
         params = _params(self.policy, values) if self.policy.params else "NULL"
         query = f"VALUES (winops_warnings(:policy, {params}, :columns, :per, :keys))"
-        answer = df.sparkSession.sql(query, args=values).first()
-        return list(answer[0]) if answer else []
+        given: dict[str, None] = {}
+        for text in self.policy.texts:
+            answer = df.sparkSession.sql(query, args={**values, "policy": text}).first()
+            given.update(dict.fromkeys(answer[0] if answer else ()))
+        return list(given)
+
+    def _policy(self, values: dict[str, Any]) -> list[str]:
+        if self.policy.windows:
+            values["dialect"] = self.policy.dialect
+            windows = _struct("window", self.policy.windows, values)
+            return [f"windows => {windows}", "dialect => :dialect"]
+        values["policy"] = self.policy.text
+        return [f"{self.policy.dialect} => :policy"]
 
 
 def _partitioning(per: tuple[str, ...], order_by: tuple[str, ...]) -> str:
@@ -79,11 +93,16 @@ def _partitioning(per: tuple[str, ...], order_by: tuple[str, ...]) -> str:
 
 
 def _params(policy: Policy, values: dict[str, Any]) -> str:
+    return _struct("param", policy.params, values)
+
+
+def _struct(prefix: str, named: Mapping[str, Any], values: dict[str, Any]) -> str:
+    """Write named values as a struct whose names and values travel under the prefix."""
     fields = []
-    for i, (name, value) in enumerate(policy.params.items()):
-        fields.append(f":name_{i}, :value_{i}")
-        values[f"name_{i}"] = name
-        values[f"value_{i}"] = value
+    for i, (name, value) in enumerate(named.items()):
+        fields.append(f":{prefix}_name_{i}, :{prefix}_value_{i}")
+        values[f"{prefix}_name_{i}"] = name
+        values[f"{prefix}_value_{i}"] = value
     return f"named_struct({', '.join(fields)})"
 
 

@@ -20,7 +20,7 @@ from winops._session import check_session
 
 def keep(
     df: DataFrame,
-    policy: str | Window | None = None,
+    policy: str | Window | Mapping[str, str | Window] | None = None,
     *,
     rows: int | None = None,
     slack: int | None = None,
@@ -47,10 +47,11 @@ def keep(
     ----------
     df : DataFrame
         The rows. All of them are taken as inserts.
-    policy : str or Window, optional
+    policy : str or Window or dict, optional
         A policy in CCL, such as ``KEEP 100 ROWS SLACK 10 PER (symbol)``, or in another language:
         :func:`winops.esper`, :func:`winops.apama`, :func:`winops.spl`. Without it, either `rows`
-        or `interval` says what to keep.
+        or `interval` says what to keep. A dict of names and policies of one language is several
+        windows over the same rows, which are stored once.
     rows : int, optional
         Keep this many of the newest rows, per group.
     slack : int, optional

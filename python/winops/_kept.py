@@ -11,6 +11,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantT
 
 from winops import _arguments as arguments
 from winops._call import Call
+from winops._errors import wrong_value
 
 _MODES = ("all", "latest")
 
@@ -54,6 +55,9 @@ class Kept:
                 all that it makes leave, is one step; so is an instant at which rows leave.
             ``_change_seq``
                 long: number of the change among the group's changes, from 0, without gaps.
+
+            ``_window``
+                string, where there are several windows: the name of the one that it is of.
 
             and then the columns of the input. Rows of a group can be put into order by
             ``_change_seq``; rows of different groups have no order among each other.
@@ -130,6 +134,7 @@ class Kept:
         >>> [row.seq for row in keep(trades, rows=2, order_by="seq").rows().collect()]
         [2, 3]
         """
+        self._refuse_several("rows")
         return self._call.over(self._df, "rows")
 
     def agg(self, *columns: Column, mode: Literal["all", "latest"] | None = None) -> DataFrame:
@@ -189,9 +194,9 @@ class Kept:
         +------+-----------+----+------+
         <BLANKLINE>
         """
+        self._refuse_several("agg")
         query = self._df.agg(*arguments.columns("agg", columns)) if columns else None
-        more = {} if mode is None else {"mode": arguments.choice("mode", mode, _MODES)}
-        return self._call.over(self._df, "agg", query, **more)
+        return self._call.over(self._df, "agg", query, more=_mode(mode))
 
     def groupBy(self, *columns: str) -> GroupedKept:
         """Divide what is retained by columns, for aggregates of each part.
@@ -224,9 +229,12 @@ class Kept:
         1 B 1
         3 A 1
         """
+        self._refuse_several("groupBy")
         return GroupedKept(self._df, self._call, arguments.names("groupBy", columns))
 
-    def withColumns(self, columns: Mapping[str, Column]) -> DataFrame:
+    def withColumns(
+        self, columns: Mapping[str, Column] | Mapping[str, tuple[str, Column]]
+    ) -> DataFrame:
         """Give every row that comes in, with aggregates of what is then retained.
 
         The aggregates are those right after the row's step, so that what it pushes out is not in
@@ -235,7 +243,8 @@ class Kept:
         Parameters
         ----------
         columns : dict
-            Names, and expressions over aggregates and columns of the row.
+            Names, and expressions over aggregates and columns of the row. Where there are several
+            windows, a pair of a window's name and such an expression.
 
         Returns
         -------
@@ -246,7 +255,8 @@ class Kept:
         Raises
         ------
         PySparkTypeError, PySparkValueError
-            ``WINOPS_ARGUMENT``: `columns` is not a dict of names and columns.
+            ``WINOPS_ARGUMENT``: `columns` is not a dict of names and columns, or of names and
+            pairs that begin with the name of a window.
         AnalysisException
             ``WINOPS_AGGREGATES``, as in :meth:`agg`.
 
@@ -269,12 +279,26 @@ class Kept:
         |  3|     A|  6.0| 6.5|-0.5|
         +---+------+-----+----+----+
         <BLANKLINE>
+
+        Several windows over the same rows, in one pass:
+
+        >>> kept = keep(trades, {"last": "KEEP 2 ROWS", "all": "KEEP ALL"}, order_by="seq")
+        >>> prices = kept.withColumns(
+        ...     {"mean": ("last", F.avg("price")), "highest": ("all", F.max("price"))}
+        ... )
+        >>> [(row.seq, row.mean, row.highest) for row in prices.orderBy("seq").collect()]
+        [(1, 5.0, 5.0), (2, 6.0, 7.0), (3, 6.5, 7.0)]
         """
-        named = arguments.named_columns("withColumns", columns)
+        windows = self._call.policy.windows
+        of_windows: dict[str, str] | None = None
+        if windows:
+            named, of_windows = arguments.columns_of_windows("withColumns", columns, windows)
+        else:
+            named = arguments.named_columns("withColumns", columns)
         # Columns of the row may stand beside aggregates only where a query groups by them.
         rows = self._df.groupBy(*_groupable(self._df))
         query = rows.agg(*(column.alias(name) for name, column in named.items()))
-        return self._call.over(self._df, "columns", query)
+        return self._call.over(self._df, "columns", query, of_windows)
 
     def snapshots(self, *, max_rows: int | None = None) -> DataFrame:
         """Give the content of the window each time that it changes or is reported.
@@ -307,8 +331,11 @@ class Kept:
         >>> [[row.seq for row in snapshot.content] for snapshot in kept.snapshots().collect()]
         [[1], [1, 2], [2, 3]]
         """
-        more = {} if max_rows is None else {"max_content": arguments.count("max_rows", max_rows)}
-        return self._call.over(self._df, "snapshots", None, **more)
+        self._refuse_several("snapshots")
+        more: dict[str, int | str] = (
+            {} if max_rows is None else {"max_content": arguments.count("max_rows", max_rows)}
+        )
+        return self._call.over(self._df, "snapshots", None, more=more)
 
     def events(self) -> DataFrame:
         """Give everything that a window of IBM Streams tells, as events.
@@ -338,6 +365,7 @@ class Kept:
         INSERTION [2]
         EVICTION [1, 2]
         """
+        self._refuse_several("events")
         return self._call.over(self._df, "events")
 
     def describe(self) -> str:
@@ -352,6 +380,14 @@ class Kept:
         """
         row = self._call.over(self._df, "description").first()
         return str(row[0]) if row else ""
+
+    def _refuse_several(self, method: str) -> None:
+        if self._call.policy.windows:
+            raise wrong_value(
+                f"{method} is of one window, and there are several: "
+                f"{', '.join(self._call.policy.windows)}. Take their changes, or withColumns; or "
+                "make a keep of one window."
+            )
 
     def _of_type(self, change: str) -> DataFrame:
         return self._changes.where(F.col("_change_type") == change)
@@ -421,8 +457,11 @@ class GroupedKept:
         2 B 1
         """
         query = self._df.groupBy(*self._by).agg(*arguments.columns("agg", columns))
-        more = {} if mode is None else {"mode": arguments.choice("mode", mode, _MODES)}
-        return self._call.over(self._df, "agg", query, **more)
+        return self._call.over(self._df, "agg", query, more=_mode(mode))
+
+
+def _mode(mode: str | None) -> dict[str, int | str]:
+    return {} if mode is None else {"mode": arguments.choice("mode", mode, _MODES)}
 
 
 def _groupable(df: DataFrame) -> list[Column]:

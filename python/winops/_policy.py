@@ -9,21 +9,39 @@ from typing import NamedTuple
 
 from winops import _arguments as arguments
 from winops._dialects import Window
-from winops._errors import wrong_value
+from winops._errors import wrong_type, wrong_value
 
 _INTERVAL = "W"
 
 
 class Policy(NamedTuple):
-    """A policy's text and the values of the parameters that it names."""
+    """A policy's text, or those of several windows, and the values of the parameters in it.
+
+    Attributes
+    ----------
+    text : str
+        The text; of several windows, what stands for all of them where the call is shown.
+    params : dict
+        The values of the names in the text.
+    dialect : str
+        The language of the text, or of all of them.
+    windows : dict
+        The texts of several windows by their names; none where there is only one.
+    """
 
     text: str
     params: Mapping[str, int | float | Decimal | str]
     dialect: str = "ccl"
+    windows: Mapping[str, str] = {}
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The text of each window."""
+        return tuple(self.windows.values()) or (self.text,)
 
 
 def policy_of(
-    policy: str | Window | None,
+    policy: str | Window | Mapping[str, str | Window] | None,
     *,
     rows: int | None,
     slack: int | None,
@@ -43,12 +61,34 @@ def policy_of(
             "A policy's text says everything: rows=, slack=, interval= and every= cannot stand "
             "beside it."
         )
+    if isinstance(policy, Mapping):
+        return _several(policy, arguments.parameters(params))
+    window = _window(policy, "policy")
+    return Policy(window.text, arguments.parameters(params), window.dialect)
+
+
+def _several(
+    windows: Mapping[str, str | Window], params: Mapping[str, int | float | Decimal | str]
+) -> Policy:
+    if not windows:
+        raise wrong_value("policy= takes the policies of one or more windows; none is given.")
+    if not all(isinstance(name, str) for name in windows):
+        raise wrong_type("policy= takes a dict of names and policies; a name is a text.")
+    read = {name: _window(policy, f"policy[{name!r}]") for name, policy in windows.items()}
+    dialects = sorted({window.dialect for window in read.values()})
+    if len(dialects) > 1:
+        raise wrong_value(
+            "Windows over one stream are written in one language, not in "
+            f"{' and '.join(dialects)}."
+        )
+    texts = {name: window.text for name, window in read.items()}
+    return Policy(str(texts), params, dialects[0], texts)
+
+
+def _window(policy: object, argument: str) -> Window:
     if isinstance(policy, Window):
-        return Policy(policy.text, arguments.parameters(params), policy.dialect)
-    return Policy(
-        arguments.text("policy", policy, 'a text such as "KEEP 100 ROWS"'),
-        arguments.parameters(params),
-    )
+        return policy
+    return Window("ccl", arguments.text(argument, policy, 'a text such as "KEEP 100 ROWS"'))
 
 
 def _from_keywords(

@@ -22,6 +22,8 @@ private[policy] object Description {
       Seq(s"a row leaves as soon as one of these lets it go: ${numbered(windows)}")
     case Retention.Union(windows) =>
       Seq(s"a row leaves when the last of these lets it go: ${numbered(windows)}")
+    case Retention.Apart(parts) =>
+      parts.map { case (name, part) => s"in window $name, ${retained(part).mkString(", ")}" }
   }
 
   private def numbered(windows: Seq[Window]): String = {

@@ -39,6 +39,12 @@ final case class Policy(
     */
   def usesTime: Boolean = retention.windows.exists(_.usesTime) || group.reclaim.exists(_.usesTime)
 
+  /** The names of the windows, if there are several that stand apart. */
+  def windowNames: Seq[String] = retention match {
+    case Retention.Apart(parts) => parts.map(_._1)
+    case _ => Nil
+  }
+
   /** Whether each row comes in when it arrives, and not at a later beat. */
   def takesRowsAtOnce: Boolean = retention.windows.forall(_.beats.enter == Beat.EachRow)
 
@@ -57,12 +63,11 @@ final case class Policy(
   def splitByKey: Policy = {
     val keys = retention.windows.flatMap(_.keyOfEachRow)
     val others = retention.windows.filter(_.keyOfEachRow.isEmpty)
-    if (keys.size == 1 && others.forall(_.looksAtEachRow) && !retention.isUnion &&
-      projection.isEmpty && !couplesGroups) {
-      copy(
-        group = group.copy(keys = (group.keys ++ keys.head).distinct),
-        retention = retention.of(retention.windows.map(_.withinKey)))
-    } else this
+    val splits = keys.size == 1 && others.forall(_.looksAtEachRow) && projection.isEmpty &&
+      !couplesGroups
+    retention.withinKey.filter(_ => splits).fold(this) { within =>
+      copy(group = group.copy(keys = (group.keys ++ keys.head).distinct), retention = within)
+    }
   }
 
   /** Whether what happens to one group depends on the others, if there are any, so that one task
@@ -73,13 +78,14 @@ final case class Policy(
       retention.windows.exists(_.beats.leave == Beat.Punctuation)
 }
 
-/** The windows that decide over a row together. */
+/** The windows of a policy, and how they decide over a row. */
 sealed trait Retention {
   def windows: Seq[Window]
 
-  /** The same way of deciding together, of other windows. */
-  private[policy] def of(windows: Seq[Window]): Retention
-  private[policy] def isUnion: Boolean = false
+  /** The same over the rows of one key, if a key that a window holds one row of may become a
+    * group's.
+    */
+  private[policy] def withinKey: Option[Retention] = None
 }
 
 object Retention {
@@ -87,18 +93,26 @@ object Retention {
   /** One window decides alone. */
   final case class One(window: Window) extends Retention {
     override def windows: Seq[Window] = Seq(window)
-    override private[policy] def of(windows: Seq[Window]): Retention = One(windows.head)
+    override private[policy] def withinKey: Option[Retention] = Some(One(window.withinKey))
   }
 
   /** A row leaves when the first window lets it go. */
   final case class Intersection(windows: Seq[Window]) extends Retention {
-    override private[policy] def of(windows: Seq[Window]): Retention = Intersection(windows)
+    override private[policy] def withinKey: Option[Retention] =
+      Some(Intersection(windows.map(_.withinKey)))
   }
 
   /** A row leaves when the last window lets it go. */
-  final case class Union(windows: Seq[Window]) extends Retention {
-    override private[policy] def of(windows: Seq[Window]): Retention = Union(windows)
-    override private[policy] def isUnion: Boolean = true
+  final case class Union(windows: Seq[Window]) extends Retention
+
+  /** Each part decides for itself, and tells of itself, over rows that are kept once.
+    *
+    * @param parts
+    *   by the names under which they are told of; each takes every row as it comes, and its rows
+    *   leave in that order
+    */
+  final case class Apart(parts: Seq[(String, Retention)]) extends Retention {
+    override def windows: Seq[Window] = parts.flatMap(_._2.windows)
   }
 }
 

@@ -13,6 +13,7 @@ final class ChangeQueue {
   private var tail = 0
 
   private var entryKind = 0
+  private var entryWindow = 0
   private var row = 0L
   private var reportEnd = 0L
   private var instant = 0L
@@ -27,12 +28,23 @@ final class ChangeQueue {
   }
 
   /** Adds the rows from `from` until `until`, of which the first has sequence number `sequence`.
+    *
+    * @param window
+    *   the number of the window, where several stand apart
     */
-  def add(kind: Int, from: Long, until: Long, at: Long, step: Long, sequence: Long): Unit =
-    if (continuesLast(kind, from, step)) entries(tail - Fields + 2) = until
+  def add(
+      kind: Int,
+      from: Long,
+      until: Long,
+      at: Long,
+      step: Long,
+      sequence: Long,
+      window: Int = 0): Unit = {
+    val what = kind.toLong | window.toLong << KindBits
+    if (continuesLast(what, kind, from, step)) entries(tail - Fields + 2) = until
     else {
       if (tail == entries.length) makeRoom()
-      entries(tail) = kind.toLong
+      entries(tail) = what
       entries(tail + 1) = from
       entries(tail + 2) = until
       entries(tail + 3) = at
@@ -40,9 +52,10 @@ final class ChangeQueue {
       entries(tail + 5) = sequence
       tail += Fields
     }
+  }
 
   /** The kind of what [[next]] moves to; the queue must not be empty. */
-  def nextKind: Int = entries(head).toInt
+  def nextKind: Int = (entries(head) & KindMask).toInt
 
   /** Moves past the next entry as a whole, which then is that of [[ordinal]] until [[end]]. */
   def nextEntry(): Unit = {
@@ -70,6 +83,9 @@ final class ChangeQueue {
   /** Whether the row came in; otherwise it left, or it is a report. */
   def isInsert: Boolean = entryKind == ChangeKind.Insert
 
+  /** The number of the window whose rows they are; 0 if there is only one. */
+  def window: Int = entryWindow
+
   /** The row's ordinal in its group; of a report or an entry, its first row's. */
   def ordinal: Long = row
 
@@ -86,7 +102,8 @@ final class ChangeQueue {
   def sequence: Long = sequenceNumber
 
   private def load(): Unit = {
-    entryKind = entries(head).toInt
+    entryKind = nextKind
+    entryWindow = (entries(head) >>> KindBits).toInt
     row = entries(head + 1)
     reportEnd = entries(head + 2)
     instant = entries(head + 3)
@@ -94,9 +111,9 @@ final class ChangeQueue {
     sequenceNumber = entries(head + 5)
   }
 
-  private def continuesLast(kind: Int, from: Long, step: Long): Boolean = {
+  private def continuesLast(what: Long, kind: Int, from: Long, step: Long): Boolean = {
     val last = tail - Fields
-    last >= head && entries(last + 2) == from && entries(last) == kind.toLong &&
+    last >= head && entries(last + 2) == from && entries(last) == what &&
     entries(last + 4) == step && ChangeKind.isChange(kind)
   }
 
@@ -110,4 +127,8 @@ final class ChangeQueue {
 
 object ChangeQueue {
   private val Fields = 6
+
+  /** A kind and, above these bits, the number of a window are one field. */
+  private val KindBits = 8
+  private val KindMask = (1L << KindBits) - 1
 }

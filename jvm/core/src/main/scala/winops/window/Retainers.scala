@@ -13,6 +13,13 @@ private[window] object Retainers {
       steps: Steps): Retainer = {
     val parts = new Parts(rows, pages, evaluator)
     (policy.retention, policy.stream.order) match {
+      case (Retention.Apart(named), _) =>
+        val each = named.map { case (_, retention) =>
+          val shared = new SharedRows(rows)
+          val alone = policy.copy(retention = retention)
+          new SharingWindow(shared, of(alone, shared, pages, evaluator, steps))
+        }
+        new Apart(each.toArray, rows, steps)
       case (Retention.One(window), StepOrder.Events) =>
         Events.of(window, rows, evaluator, steps).getOrElse(refused(policy))
       case (Retention.One(window), order) =>
@@ -31,6 +38,8 @@ private[window] object Retainers {
 
   def leavesHoles(policy: Policy): Boolean = policy.retention match {
     case Retention.One(window) => !leavesFromFront(window)
+    case Retention.Apart(parts) =>
+      parts.exists(part => leavesHoles(policy.copy(retention = part._2)))
     // What one window did not admit may leave before what it holds.
     case Retention.Union(windows) =>
       !windows.forall(w => leavesFromFront(w) && w.admit == Admit.All)

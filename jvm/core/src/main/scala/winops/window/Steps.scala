@@ -17,6 +17,9 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
   private var told = false
   private var depth = 0
 
+  /** The number of the window that is told of, where several stand apart. */
+  private[window] var window: Int = 0
+
   /** Begins a step at an instant, in milliseconds, or a part of the step that has begun. */
   def begin(instant: Long): Unit = {
     if (depth == 0) {
@@ -46,18 +49,18 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
 
   /** Tells of the rows from `from` until `until`, or that there are none; they stay. */
   private[window] def report(kind: Int, from: Long, until: Long): Unit = {
-    changes.add(kind, from, until, at, number, sequence)
+    changes.add(kind, from, until, at, number, sequence, window)
     told = true
   }
 
   /** Tells that nothing happened; the step has no number by that. */
   private[window] def beat(): Unit =
-    changes.add(ChangeKind.EmptyBeat, 0L, 0L, at, number, sequence)
+    changes.add(ChangeKind.EmptyBeat, 0L, 0L, at, number, sequence, window)
 
   /** The rows from `from` until `until` are the content, or a part of it; no change has made it.
     */
   private[window] def content(from: Long, until: Long): Unit =
-    if (from < until) changes.add(ChangeKind.Insert, from, until, at, number, sequence)
+    if (from < until) changes.add(ChangeKind.Insert, from, until, at, number, sequence, window)
 
   def clear(): Unit = {
     number = 0L
@@ -76,7 +79,7 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
   }
 
   private def change(kind: Int, from: Long, until: Long): Unit = {
-    changes.add(kind, from, until, at, number, sequence)
+    changes.add(kind, from, until, at, number, sequence, window)
     sequence += until - from
     told = true
   }

@@ -286,6 +286,21 @@ class DescriptionSuite extends AnyFunSuite {
         s"For each symbol, a row leaves when the last of these lets it go: $items")
   }
 
+  test("several windows that stand apart") {
+    val apart = Retention.Apart(
+      Seq(
+        "few" -> Retention.One(window(Bound.MoreThan(100), Beat.Excess(1))),
+        "young" -> Retention.One(window(Bound.AgeReached(tenSeconds), Beat.WhenDue)),
+        "both" -> Retention.Intersection(
+          Seq(
+            window(Bound.MoreThan(5), Beat.Excess(1)),
+            window(Bound.AgeReached(tenSeconds), Beat.WhenDue)))))
+    assert(policy(apart).copy(group = Group(symbol)).describe ==
+      "For each symbol, in window few, keeps the newest 100 rows; in window young, keeps rows " +
+      "for 10 seconds; in window both, a row leaves as soon as one of these lets it go: (1) " +
+      "the newest 5 rows; (2) rows for 10 seconds.")
+  }
+
   test("Esper: groups, filters and swept groups") {
     val swept = Reclaim.SweptAtArrival(millis = 10000, everyMillis = 1000)
     val grouped = policy(window(Bound.MoreThan(5), Beat.Excess(1)))

@@ -3,18 +3,20 @@ package winops.window
 import java.nio.ByteBuffer
 
 import winops.log._
+import winops.policy.Policy
 
 /** One group of a machine, driven as an operator drives it: rows in a log, changes drained after
   * every input, everything stored and taken up again on demand.
   */
-final class DrivenGroup(keep: Keep, idle: Option[Long]) {
+final class DrivenGroup(policy: Policy, idle: Option[Long]) {
   private val segments = new HeapSegments
-  private val policy = keep.policy
   private var log: RowStore = _
   private var pages: Pages = _
   private var changes: ChangeQueue = _
   private var machine: Machine = _
   private var rows = 0
+
+  def this(keep: Keep, idle: Option[Long]) = this(keep.policy, idle)
 
   open()
   pages.clear()
@@ -42,10 +44,16 @@ final class DrivenGroup(keep: Keep, idle: Option[Long]) {
   def now: Long = machine.now
   def size: Long = machine.held
 
+  /** How many rows are stored. */
+  def stored: Long = log.size
+
   /** The rows that the window holds, in its order. */
-  def content: Seq[Int] = {
+  def content: Seq[Int] = contents.map(_.row)
+
+  /** The rows of all windows, as their inserts. */
+  def contents: Seq[Told] = {
     machine.tellContent()
-    drain().map(_.row)
+    drain()
   }
 
   /** Everything that is stored of the group but its segments. */
@@ -106,7 +114,8 @@ final class DrivenGroup(keep: Keep, idle: Option[Long]) {
         rowAt(changes.ordinal),
         changes.at,
         changes.step,
-        changes.sequence)
+        changes.sequence,
+        changes.window)
     }
     machine.settle()
     told.result()

@@ -3,7 +3,13 @@ package winops.window
 import org.scalacheck.Gen
 
 /** One change as the change stream tells it; rows are numbered in the order of arrival. */
-final case class Told(isInsert: Boolean, row: Int, at: Long, step: Long, sequence: Long)
+final case class Told(
+    isInsert: Boolean,
+    row: Int,
+    at: Long,
+    step: Long,
+    sequence: Long,
+    window: Int = 0)
 
 /** What is put to a group. */
 sealed trait Input {

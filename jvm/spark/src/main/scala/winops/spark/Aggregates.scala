@@ -19,6 +19,17 @@ final case class Aggregates(by: Seq[NamedExpression], columns: Seq[NamedExpressi
   }
 }
 
+/** What is computed of one of several windows, by its number. */
+final case class OfWindow(window: Int, child: Expression)
+    extends UnaryExpression
+    with Unevaluable {
+  override def sql: String = s"${child.sql} OF WINDOW $window"
+  override def dataType: DataType = child.dataType
+
+  override protected def withNewChildInternal(newChild: Expression): OfWindow =
+    copy(child = newChild)
+}
+
 /** The value of `child` over the row that came in last, also when it has left. */
 final case class OfLastArrival(child: Expression) extends UnaryExpression with Unevaluable {
 

@@ -1,5 +1,6 @@
 package winops.spark
 
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, FunctionTableSubqueryArgumentExpression, NamedArgumentExpression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -48,15 +49,32 @@ final class Arguments(expressions: Seq[Expression]) {
     * policy too.
     */
   def policy: (Dialect, String) = {
-    val named = Dialects.all.filter(dialect => byName.contains(dialect.name))
-    val unnamed = positional.lift(1).orElse(byName.get("policy"))
-    (named, unnamed) match {
+    (dialects, unnamed) match {
       case (Seq(), text) => (Ccl, text.fold("")(this.text("policy", _)))
       case (Seq(dialect), None) => (dialect, text(dialect.name, byName(dialect.name)))
-      case _ =>
-        val names = ("policy" +: Dialects.all.map(_.name)).mkString(", ")
-        throw WinopsErrors.argument("DUPLICATE", "policy", s"one of $names")
+      case _ => throw severalPolicies
     }
+  }
+
+  /** The dialect of several windows, and their texts by their names. */
+  def windows: Option[(Dialect, Seq[(String, String)])] = {
+    val dialect = oneOf("dialect", Dialects.all)(_.name)
+    val asked = texts("windows")
+    if (dialect.isDefined && asked.isEmpty) {
+      throw WinopsErrors.argument("UNKNOWN", "dialect", "windows => with it")
+    }
+    if (asked.isDefined && (dialects.nonEmpty || unnamed.isDefined)) throw severalPolicies
+    asked.map(dialect.getOrElse(Ccl) -> _)
+  }
+
+  private def dialects: Seq[Dialect] =
+    Dialects.all.filter(dialect => byName.contains(dialect.name))
+
+  private def unnamed: Option[Expression] = positional.lift(1).orElse(byName.get("policy"))
+
+  private def severalPolicies: AnalysisException = {
+    val names = ("policy" +: Dialects.all.map(_.name) :+ "windows").mkString(", ")
+    WinopsErrors.argument("DUPLICATE", "policy", s"one of $names")
   }
 
   def text(name: String): Option[String] = byName.get(name).map(text(name, _))
@@ -74,6 +92,26 @@ final class Arguments(expressions: Seq[Expression]) {
   def positiveLong(name: String): Option[Long] = byName.get(name).map { expression =>
     whole(value(name, expression)).filter(_ > 0).getOrElse {
       throw WinopsErrors.argument("VALUE", name, "a whole number above 0")
+    }
+  }
+
+  /** Texts under names, in their order. */
+  def texts(name: String): Option[Seq[(String, String)]] = byName.get(name).map { expression =>
+    def refused = WinopsErrors.argument("VALUE", name, "named_struct('name', 'text', ...)")
+    value(name, expression) match {
+      case (row: InternalRow, struct: StructType) if struct.nonEmpty =>
+        struct.fields.groupBy(_.name).foreach {
+          case (twice, fields) if fields.length > 1 =>
+            throw WinopsErrors.argument("DUPLICATE", twice, s"each name of $name once")
+          case _ =>
+        }
+        struct.fields.toSeq.zipWithIndex.map { case (field, i) =>
+          row.get(i, field.dataType) match {
+            case text: UTF8String => field.name -> text.toString
+            case _ => throw refused
+          }
+        }
+      case _ => throw refused
     }
   }
 
@@ -107,6 +145,8 @@ final class Arguments(expressions: Seq[Expression]) {
 
 object Arguments {
   val Names: Seq[String] = Seq("policy") ++ Dialects.all.map(_.name) ++ Seq(
+    "windows",
+    "dialect",
     "time",
     "apply",
     "params",
@@ -117,6 +157,7 @@ object Arguments {
     "punct",
     "output",
     "aggregates",
+    "of_windows",
     "mode",
     "max_content")
 

@@ -14,6 +14,7 @@ import winops.window.ChangeQueue
 private final class ChangeRows(plan: KeepPlan) {
   import ChangeRows._
 
+  private val windows = plan.spec.policy.windowNames
   private val schema = DataTypeUtils.fromAttributes(plan.changeColumns)
   private val ofInsert = ofType("insert")
   private val ofDelete = ofType("delete")
@@ -22,16 +23,21 @@ private final class ChangeRows(plan: KeepPlan) {
 
   /** The row that tells of the change at which `changes` stands; valid until the next call. */
   def of(changes: ChangeQueue, hasTime: Boolean, content: UnsafeRow): UnsafeRow = {
-    val change = if (changes.isInsert) ofInsert else ofDelete
+    val change = (if (changes.isInsert) ofInsert else ofDelete) (changes.window)
     if (hasTime) change.setLong(Time, Micros.of(changes.at)) else change.setNullAt(Time)
     change.setLong(Step, changes.step)
     change.setLong(Sequence, changes.sequence)
     joiner.join(change, content)
   }
 
-  private def ofType(name: String): UnsafeRow = {
-    val values = InternalRow(UTF8String.fromString(name), null, 0L, 0L)
-    UnsafeProjection.create(schema).apply(values).copy()
+  /** The columns of changes of a type, by the number of the window. */
+  private def ofType(name: String): Array[UnsafeRow] = {
+    val projection = UnsafeProjection.create(schema)
+    val front = Seq[Any](UTF8String.fromString(name), null, 0L, 0L)
+    val ofWindows =
+      if (windows.isEmpty) Seq(front)
+      else windows.map(window => front :+ UTF8String.fromString(window))
+    ofWindows.map(values => projection(InternalRow.fromSeq(values)).copy()).toArray
   }
 }
 

@@ -22,23 +22,25 @@ final class GroupState(
     if (Machine.leavesHoles(spec.policy)) new RowTree(pages, spec.policy.needsArrivals)
     else new RowLog(store.windowSegments, withArrival = spec.policy.needsArrivals)
 
-  /** What is asked of the content of the group's window, if that is asked for by itself. */
-  val results: Option[ContentResults] =
-    Option.when(spec.followsContent && !spec.acrossGroups && ofAll.isEmpty) {
-      plan.contentResults(window, pages, Machine.leavesFromFront(spec.policy))
-    }
+  /** What is asked of the content of each of the group's windows, if that is asked for by itself.
+    */
+  val results: Seq[ContentResults] =
+    if (spec.followsContent && !spec.acrossGroups && ofAll.isEmpty) {
+      val leavesFromFront = Machine.leavesFromFront(spec.policy)
+      (0 until spec.windows).map(plan.contentResults(window, pages, leavesFromFront, _))
+    } else Nil
 
   /** What is asked of the content of all groups. */
   val common: Option[CommonContent] =
     ofAll.filter(_ => spec.acrossGroups).map { open =>
       new CommonContent(
         plan.content.size,
-        plan.contentResults(_, pages, leavesFromFront = false),
+        plan.contentResults(_, pages, leavesFromFront = false, window = 0),
         pages,
         open)
     }
 
-  private val followed: Seq[FollowedContent] = results.toSeq ++ common
+  private val followed: Seq[FollowedContent] = results ++ common
 
   val waiting = new RowLog(store.waitingSegments, withArrival = false)
 

@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference,
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.types._
 
+import winops.policy.Policy
+
 /** The logical node of a retention window over `child`.
   *
   * @param group
@@ -61,6 +63,7 @@ object Keep {
   val ChangeTime = "_change_time"
   val ChangeStep = "_change_step"
   val ChangeSeq = "_change_seq"
+  val Window = "_window"
   val EventType = "_event_type"
 
   /** The columns that tell of a change; `_change_time` carries the watermark of `time`. */
@@ -76,6 +79,11 @@ object Keep {
       AttributeReference(ChangeTime, TimestampType, nullable = time.isEmpty, timeMetadata)(),
       AttributeReference(ChangeStep, LongType, nullable = false)(),
       AttributeReference(ChangeSeq, LongType, nullable = false)())
+  }
+
+  /** The column that names the window of a change, where there are several. */
+  def windowColumn(policy: Policy): Option[Attribute] = Option.when(policy.windowNames.nonEmpty) {
+    AttributeReference(Window, StringType, nullable = false)()
   }
 
   /** The columns of a snapshot: of a content, with the group whose it is. */

@@ -59,10 +59,17 @@ final case class KeepPlan(
   def punctuationOrdinal: Int =
     punctuation.fold(-1)(p => content.indexWhere(_.exprId == p.exprId))
 
-  /** Follows the content of a window whose rows are `rows`. */
-  def contentResults(rows: RowStore, pages: Pages, leavesFromFront: Boolean): ContentResults =
+  /** Follows the content of the window with this number, whose rows are `rows`. */
+  def contentResults(
+      rows: RowStore,
+      pages: Pages,
+      leavesFromFront: Boolean,
+      window: Int): ContentResults =
     new ContentResults(
-      results,
+      results.collect {
+        case OfWindow(`window`, result) => result
+        case result if !result.isInstanceOf[OfWindow] => result
+      },
       by,
       content,
       (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),

@@ -77,6 +77,9 @@ final case class KeepSpec(
     onlyLatest: Boolean,
     acrossGroups: Boolean) {
 
+  /** How many windows a group has. */
+  def windows: Int = Math.max(1, policy.windowNames.size)
+
   def usesTime: Boolean = policy.usesTime || idleMillis.isDefined
 
   /** Whether what happens to one group depends on the others. */

@@ -40,9 +40,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     */
   private def resolve(call: UnresolvedKeep, definitions: Map[Long, LogicalPlan]): LogicalPlan = {
     val arguments = call.arguments
-    val (dialect, text) = arguments.policy
-    val Understood(policy, keysInText, expressions, projected) =
-      understood(dialect, text, arguments, call.child, isGrouped = call.partitionBy.nonEmpty)
+    val (dialect, Understood(policy, keysInText, expressions, projected)) = windowsOf(call)
     val table = expressions.filter.fold(call.child)(Filter(_, call.child))
     val order = call.orderBy
     val time = arguments.text("time").map(timeColumn(table, _))
@@ -56,7 +54,10 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     if (order.isEmpty) checkPositionIsKnown(table, definitions)
     warnOfCosts(spec, table)
     val end = time.filter(_ => spec.usesTime && !table.isStreaming).map(greatest(_, table))
-    val results = resultsOf(spec, arguments, projected, group, call.child)
+    val results = SeveralWindows.divided(
+      resultsOf(spec, arguments, projected, group, call.child),
+      spec,
+      arguments.texts("of_windows"))
     val keep = Keep(
       spec,
       group,
@@ -125,14 +126,16 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     case Output.Agg if spec.acrossGroups => Keep.resultColumns(time, Nil)
     case Output.Agg => Keep.resultColumns(time, group)
     case Output.Changes =>
-      checkNames(table)
-      Keep.changeColumns(time)
+      val columns = Keep.changeColumns(time) ++ Keep.windowColumn(spec.policy)
+      checkNames(columns, table)
+      columns
     case Output.Snapshots => Keep.snapshotColumns(time, group, table.output)
     case Output.Events => Keep.eventColumns(time, group, table.output)
   }
 
   private def checkOutput(spec: KeepSpec, table: LogicalPlan): Unit = {
     val tellsEvents = spec.policy.stream.order == StepOrder.Events
+    SeveralWindows.checkOutput(spec)
     spec.output match {
       case Output.Rows if table.isStreaming =>
         throw WinopsErrors.analysis("WINOPS_ROWS_ON_STREAM")
@@ -173,6 +176,24 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
         policy.projection.exists(_.acrossGroups))
   }
 
+  /** The dialect of the call, and its one policy or several windows as one. */
+  private def windowsOf(call: UnresolvedKeep): (Dialect, Understood) = {
+    val arguments = call.arguments
+    def read(dialect: Dialect, text: String, isOne: Boolean): Understood =
+      understood(dialect, text, arguments, call.child, call.partitionBy.nonEmpty, isOne)
+    arguments.windows match {
+      case Some((dialect, texts)) =>
+        val (policy, expressions) = SeveralWindows.of(texts.map { case (name, text) =>
+          val window = read(dialect, text, isOne = false)
+          NamedPolicy(name, window.policy, window.expressions)
+        })
+        (dialect, Understood(policy, policy.group.keys.size, expressions, None))
+      case None =>
+        val (dialect, text) = arguments.policy
+        (dialect, read(dialect, text, isOne = true))
+    }
+  }
+
   /** A policy, how many keys of its group its text has, and what its expressions and its
     * projection mean over the table's columns.
     */
@@ -182,12 +203,16 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       expressions: PolicyExpressions,
       projected: Option[Aggregates])
 
+  /** @param isOne
+    *   whether no other window is beside it
+    */
   private def understood(
       dialect: Dialect,
       text: String,
       arguments: Arguments,
       table: LogicalPlan,
-      isGrouped: Boolean): Understood = {
+      isGrouped: Boolean,
+      isOne: Boolean): Understood = {
     val scope = Scope(
       arguments.parameters("params"),
       table.output.map(_.name),
@@ -197,8 +222,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     val understood = for {
       policy <- dialect.parse(text, scope)
       // Smaller groups give the same changes, but each would have values of its own.
-      split =
-        if (arguments.text("idle").isEmpty && tellsRows(arguments)) policy.splitByKey else policy
+      splits = isOne && arguments.text("idle").isEmpty && tellsRows(arguments)
+      split = if (splits) policy.splitByKey else policy
       expressions <- PolicyExpressions
         .resolve(split, table.output)
         .left
@@ -313,8 +338,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       throw WinopsErrors.analysis("WINOPS_ORDER_REQUIRED", "operator" -> node.nodeName)
     }
 
-  private def checkNames(table: LogicalPlan): Unit = {
-    val taken = Keep.changeColumns(None).map(_.name)
+  private def checkNames(columns: Seq[Attribute], table: LogicalPlan): Unit = {
+    val taken = columns.map(_.name)
     table.output.map(_.name).find(name => taken.exists(SQLConf.get.resolver(_, name))).foreach {
       name => throw WinopsErrors.analysis("WINOPS_COLUMN_CONFLICT", "column" -> name)
     }

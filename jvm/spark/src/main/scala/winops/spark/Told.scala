@@ -79,7 +79,7 @@ object Told {
     case Output.Snapshots | Output.Events =>
       new ToldEvents(plan, changes, state, hasTime, metrics)
     case Output.Agg =>
-      val content = common.orElse(state.results).get
+      val content = common.getOrElse(state.results.head)
       new ToldValues(plan, changes, state, content, hasTime, metrics)
     case Output.Columns => new ToldInserts(plan, changes, state, metrics)
   }

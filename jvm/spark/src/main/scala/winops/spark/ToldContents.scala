@@ -13,8 +13,8 @@ private final class ToldContents(
     state: GroupState,
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends ToldSteps(plan, changes, state.results.get, metrics) {
-  private val results = state.results.get
+    extends ToldSteps(plan, changes, Array(state.results.head), metrics) {
+  private val results = state.results.head
   private val rows = new ContentRows(plan, front = 2, state)
   private val contents = mutable.Queue.empty[InternalRow]
 

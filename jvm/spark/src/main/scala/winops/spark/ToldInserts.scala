@@ -13,8 +13,8 @@ private final class ToldInserts(
     changes: ChangeQueue,
     state: GroupState,
     metrics: KeepMetrics)
-    extends ToldSteps(plan, changes, state.results.get, metrics) {
-  private val results = state.results.get
+    extends ToldSteps(plan, changes, state.results.toArray, metrics) {
+  private val results = new ResultsBesideRows(state.results, plan.results)
   private val content = new UnsafeRow(plan.content.size)
   private val joiner = GenerateUnsafeRowJoiner.create(
     DataTypeUtils.fromAttributes(plan.content),
@@ -50,7 +50,8 @@ private final class ToldInserts(
 
   override protected def report(): Unit = ()
 
-  override protected def inserted(from: Long, until: Long): Unit = {
+  /** Where there are several windows, every row comes into each of them. */
+  override protected def inserted(from: Long, until: Long): Unit = if (changes.window == 0) {
     if (end == ranges.length) ranges = java.util.Arrays.copyOf(ranges, end * 2)
     ranges(end) = from
     ranges(end + 1) = until

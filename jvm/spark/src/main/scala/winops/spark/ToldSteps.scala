@@ -6,11 +6,14 @@ import winops.window.{ChangeKind, ChangeQueue}
   *
   * A machine's step is in the queue as a whole when it is read, so the end of the queue is the
   * end of the step.
+  *
+  * @param contents
+  *   the content of each window, by its number
   */
 private[spark] abstract class ToldSteps(
     plan: KeepPlan,
     changes: ChangeQueue,
-    content: FollowedContent,
+    contents: Array[FollowedContent],
     metrics: KeepMetrics)
     extends Told(changes, metrics) {
   private val spec = plan.spec
@@ -32,13 +35,13 @@ private[spark] abstract class ToldSteps(
       changes.kind match {
         case ChangeKind.Insert =>
           hasChanged = true
-          content.insert(changes.ordinal, changes.end)
+          contents(changes.window).insert(changes.ordinal, changes.end)
           inserted(changes.ordinal, changes.end)
           sequence = changes.sequence + changes.end - changes.ordinal - 1
         case ChangeKind.Delete | ChangeKind.GroupDelete =>
           if (spec.reportsWhenEmptied && changes.kind == ChangeKind.Delete) report()
           hasChanged = true
-          content.remove(changes.ordinal, changes.end)
+          contents(changes.window).remove(changes.ordinal, changes.end)
           sequence = changes.sequence + changes.end - changes.ordinal - 1
         case ChangeKind.EmptyBeat => hasChanged = true
         case ChangeKind.Trigger | ChangeKind.Final if spec.reportsByTrigger => report()

@@ -17,7 +17,7 @@ private final class ToldValues(
     content: FollowedContent,
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends ToldSteps(plan, changes, content, metrics) {
+    extends ToldSteps(plan, changes, Array(content), metrics) {
   private val onlyLatest = plan.spec.onlyLatest
 
   /** Whether what is told is what is there at the end of a step. */

@@ -10,7 +10,13 @@ import org.apache.spark.unsafe.types.UTF8String
 final case class Arrived(k: Long, micros: Option[Long], n: Long, text: String = "")
 
 /** A change that a task gave, of a row of [[KeepPlans]]. */
-final case class Changed(kind: String, at: Option[Long], step: Long, sequence: Long, row: Arrived)
+final case class Changed(
+    kind: String,
+    at: Option[Long],
+    step: Long,
+    sequence: Long,
+    row: Arrived,
+    window: String = "")
 
 /** One task of a `keep`, driven from batch to batch as the stream's operator drives it:
   * everything but what is in `store` is new in each batch.
@@ -121,7 +127,8 @@ object DrivenTask {
       Option.when(!row.isNullAt(1))(row.getLong(1) / 1000),
       row.getLong(2),
       row.getLong(3),
-      arrived(row, from))
+      arrived(row, from),
+      if (plan.spec.policy.windowNames.isEmpty) "" else row.getString(4))
   }
 
   private def arrived(row: InternalRow, from: Int): Arrived = Arrived(

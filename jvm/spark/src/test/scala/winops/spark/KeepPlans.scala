@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.{LongType, StringType, TimestampType}
 
 import winops.ccl.Ccl
 import winops.dialect.Dialect
-import winops.policy.{Scope}
+import winops.policy.{Policy, Scope}
 
 /** Plans over rows of a group `k`, a time `ts`, an order `n` and a text `text`, without a
   * session.
@@ -25,6 +25,23 @@ object KeepPlans {
     kinds = content.map(column => column.name -> ColumnKinds.of(column.dataType)).toMap,
     isGrouped = true)
 
+  def policyOf(dialect: Dialect, text: String): Policy = dialect
+    .parse(text, scope)
+    .fold(error => throw new IllegalArgumentException(error.toString), identity)
+
+  /** Windows that stand apart, under the names `w0`, `w1` and so on. */
+  def policyOf(dialect: Dialect, texts: Seq[String]): Policy = {
+    val windows = texts.zipWithIndex.map { case (text, i) =>
+      val policy = policyOf(dialect, text)
+      NamedPolicy(s"w$i", policy, expressionsOf(policy))
+    }
+    SeveralWindows.of(windows)._1
+  }
+
+  private def expressionsOf(policy: Policy): PolicyExpressions = PolicyExpressions
+    .resolve(policy, content)
+    .fold(problem => throw new IllegalArgumentException(problem.toString), identity)
+
   def spec(
       policy: String,
       application: Option[Application] = None,
@@ -34,9 +51,7 @@ object KeepPlans {
       dialect: Dialect = Ccl): KeepSpec =
     KeepSpec(
       dialect.name,
-      dialect
-        .parse(policy, scope)
-        .fold(error => throw new IllegalArgumentException(error.toString), identity),
+      policyOf(dialect, policy),
       Nil,
       Nil,
       application,
@@ -59,13 +74,11 @@ object KeepPlans {
       spec.copy(group = keys.map(Keep.sql), order = sorted.map(Keep.sql)),
       keys,
       keys,
-      PolicyExpressions
-        .resolve(spec.policy, content)
-        .fold(problem => throw new IllegalArgumentException(problem.toString), _.ofRows),
+      expressionsOf(spec.policy).ofRows,
       None,
       sorted,
       time,
-      Keep.changeColumns(time),
+      Keep.changeColumns(time) ++ Keep.windowColumn(spec.policy),
       Nil,
       Nil,
       content,

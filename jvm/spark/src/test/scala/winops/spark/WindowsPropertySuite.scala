@@ -12,6 +12,7 @@ import winops.esper.Esper
 import winops.dialect.Dialect
 import winops.policy.{Bound, Policy, Retention}
 import winops.spl.Spl
+import winops.window.Sharing
 
 /** What holds of every window of every dialect, and of Esper's in combinations made at random.
   * Between two batches everything is stored, and taken up by other objects.
@@ -24,31 +25,34 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   // A seed says nothing of the rows that come of it, so smaller ones are no simpler case.
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
 
-  Seq("named windows" -> Gen.oneOf(named), "combinations" -> combined).foreach {
-    case (what, policies) =>
-      test(s"$what: the same changes in any batches, and as a table, and nothing left behind") {
-        forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
-          (policy, count, seed) =>
-            val random = new Random(seed)
-            val rows = randomRows(random, count)
-            val end = rows.flatMap(_.micros).max / 1000 + 10000
-            val driven = new DrivenTask(planOf(policy))
-            val told = feed(driven, random, rows, end)
-            assert(byGroup(told) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
-            assert(driven.metric("rowsInserted") == told.count(_.kind == "insert"))
-            assert(driven.metric("rowsDeleted") == told.count(_.kind == "delete"))
-        }
+  Seq(
+    "named windows" -> Gen.oneOf(named).map(alone),
+    "combinations" -> combined.map(alone),
+    "windows that stand apart" -> apart).foreach { case (what, policies) =>
+    test(s"$what: the same changes in any batches, and as a table, and nothing left behind") {
+      forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
+        (policy, count, seed) =>
+          val random = new Random(seed)
+          val rows = randomRows(random, count)
+          val end = rows.flatMap(_.micros).max / 1000 + 10000
+          val driven = new DrivenTask(planOf(policy))
+          val told = feed(driven, random, rows, end)
+          assert(byGroup(told) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
+          assert(driven.metric("rowsInserted") == told.count(_.kind == "insert"))
+          assert(driven.metric("rowsDeleted") == told.count(_.kind == "delete"))
       }
+    }
 
-      test(s"$what: the changes rebuild the content, which is what is held") {
-        forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
-          (policy, count, seed) =>
-            val rows = randomRows(new Random(seed), count)
-            val end = Some(rows.flatMap(_.micros).max / 1000)
-            val plan = planOf(policy)
-            val changes = DrivenTask.table(plan, rows, end)
-            val replayed = byGroup(changes).map { case (k, told) =>
-              k -> told.foldLeft(Vector.empty[Arrived]) { (held, change) =>
+    test(s"$what: the changes rebuild the content, which is what is held") {
+      forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
+        (policy, count, seed) =>
+          val rows = randomRows(new Random(seed), count)
+          val end = Some(rows.flatMap(_.micros).max / 1000)
+          val plan = planOf(policy)
+          val changes = DrivenTask.table(plan, rows, end)
+          val replayed =
+            changes.groupBy(told => (told.row.k, told.window)).map { case (of, told) =>
+              of -> told.foldLeft(Vector.empty[Arrived]) { (held, change) =>
                 if (change.kind == "insert") held :+ change.row
                 else {
                   assert(held.contains(change.row), s"${change.row} left without being there")
@@ -56,37 +60,56 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
                 }
               }
             }
-            if (!collects(plan.spec.policy)) {
-              val content = DrivenTask.content(plan, rows, end)
-              assert(replayed.values.flatten.toSeq.sortBy(_.n) == content.sortBy(_.n))
-            }
-            byGroup(changes).values.foreach { told =>
-              assert(told.map(_.sequence) == told.indices.map(_.toLong))
-              assert(told.map(_.step) == told.map(_.step).sorted)
-              assert(told.map(_.at.get) == told.map(_.at.get).sorted)
-            }
-        }
+          if (!collects(plan.spec.policy)) {
+            val content = DrivenTask.content(plan, rows, end)
+            assert(replayed.values.flatten.toSeq.sortBy(_.n) == content.sortBy(_.n))
+          }
+          byGroup(changes).values.foreach { told =>
+            assert(told.map(_.sequence) == told.indices.map(_.toLong))
+            assert(told.map(_.step) == told.map(_.step).sorted)
+            assert(told.map(_.at.get) == told.map(_.at.get).sorted)
+          }
       }
+    }
 
-      test(s"$what: a group that is forgotten leaves nothing in the store") {
-        forAll(policies, Gen.choose(100, 1500), Gen.long, minSuccessful(40)) {
-          (policy, count, seed) =>
-            val random = new Random(seed)
-            val rows = randomRows(random, count).map(_.copy(text = random.nextString(20)))
-            val driven = new DrivenTask(planOf(policy, idleMillis = Some(20000L)))
-            feed(driven, random, rows, rows.flatMap(_.micros).max / 1000 + 100000)
-            assert(driven.rowsHeld == 0)
-            assert(driven.store.values == 0)
-            assert(driven.groupsRemembered == 0)
-            assert(driven.partitionSegments.numbers == Set(0L))
-        }
+    test(s"$what: a group that is forgotten leaves nothing in the store") {
+      forAll(policies, Gen.choose(100, 1500), Gen.long, minSuccessful(40)) {
+        (policy, count, seed) =>
+          val random = new Random(seed)
+          val rows = randomRows(random, count).map(_.copy(text = random.nextString(20)))
+          val driven = new DrivenTask(planOf(policy, idleMillis = Some(20000L)))
+          feed(driven, random, rows, rows.flatMap(_.micros).max / 1000 + 100000)
+          assert(driven.rowsHeld == 0)
+          assert(driven.store.values == 0)
+          assert(driven.groupsRemembered == 0)
+          assert(driven.partitionSegments.numbers == Set(0L))
       }
+    }
   }
 
-  private def planOf(policy: (Dialect, String), idleMillis: Option[Long] = None): KeepPlan =
-    plan(
-      spec(policy._2, Some(Application.EventTime), idleMillis = idleMillis, dialect = policy._1),
-      Seq(n))
+  test("windows that stand apart tell what each of them tells alone") {
+    forAll(apart, Gen.choose(1, 250), Gen.long, minSuccessful(150)) { (windows, count, seed) =>
+      val rows = randomRows(new Random(seed), count)
+      val end = Some(rows.flatMap(_.micros).max / 1000 + 10000)
+      val together = DrivenTask.table(planOf(windows), rows, end)
+      windows._2.zipWithIndex.foreach { case (text, i) =>
+        val single = DrivenTask.table(planOf(alone(windows._1 -> text)), rows, end)
+        val own = together.filter(_.window == s"w$i")
+        assert(
+          byGroup(own).view.mapValues(_.map(fate)).toMap ==
+            byGroup(single).view.mapValues(_.map(fate)).toMap)
+      }
+    }
+  }
+
+  private def planOf(
+      windows: (Dialect, Seq[String]),
+      idleMillis: Option[Long] = None): KeepPlan = {
+    val (dialect, texts) = windows
+    val one =
+      spec(texts.head, Some(Application.EventTime), idleMillis = idleMillis, dialect = dialect)
+    plan(if (texts.size == 1) one else one.copy(policy = policyOf(dialect, texts)), Seq(n))
+  }
 }
 
 private object WindowsPropertySuite {
@@ -159,6 +182,26 @@ private object WindowsPropertySuite {
     val windows = batch.fold(chosen)(chosen.updated(place, _))
     Esper -> (windows.mkString + (if (isUnion) " retain-union" else ""))
   }
+
+  def alone(window: (Dialect, String)): (Dialect, Seq[String]) = window._1 -> Seq(window._2)
+
+  /** Named windows that can share their rows, several of one language. */
+  val apart: Gen[(Dialect, Seq[String])] = {
+    val sharing = named
+      .filter { case (dialect, text) =>
+        Sharing.expected(KeepPlans.policyOf(dialect, text)).isEmpty
+      }
+      .groupMap(_._1)(_._2)
+    for {
+      dialect <- Gen.oneOf(sharing.keys.toSeq)
+      count <- Gen.choose(2, 4)
+      texts <- Gen.listOfN(count, Gen.oneOf(sharing(dialect)))
+    } yield dialect -> texts
+  }
+
+  /** A change without its numbers, which windows alone have other ones of. */
+  def fate(change: Changed): (String, Option[Long], Arrived) =
+    (change.kind, change.at, change.row)
 
   /** Rows whose times repeat and do not come in order, with few different texts. */
   def randomRows(random: Random, count: Int): Seq[Arrived] = {
