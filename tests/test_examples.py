@@ -22,10 +22,7 @@ pytestmark = on_classic_spark
     ("program", "rows"),
     [
         ("rolling_vwap", 3_000),
-        pytest.param(
-            *("card_velocity", 1_500),
-            marks=pytest.mark.xfail(reason="keep takes no dict of windows yet", strict=True),
-        ),
+        ("card_velocity", 1_500),
         ("device_offline", 3_000),
         ("nexmark_q6", 15_000),
     ],
