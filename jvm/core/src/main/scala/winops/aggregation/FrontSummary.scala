@@ -108,9 +108,11 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
     while (row >= frontStart) {
       val index = (row - frontStart).toInt
       if (suffixes(index) == null) suffixes(index) = summaries.create()
-      else summaries.clear(suffixes(index))
-      summaries.add(suffixes(index), row)
-      if (row + 1 < frontEnd) summaries.append(suffixes(index), suffixes(index + 1))
+      if (row + 1 < frontEnd) summaries.prepend(suffixes(index), row, suffixes(index + 1))
+      else {
+        summaries.clear(suffixes(index))
+        summaries.add(suffixes(index), row)
+      }
       row -= 1
     }
   }

@@ -23,6 +23,13 @@ trait Summaries[S] {
   /** Adds the rows of another summary at the end; the other one stays as it is. */
   def append(summary: S, behind: S): Unit
 
+  /** Makes `summary` the summary of a row and of a stretch behind it, which stays as it is. */
+  def prepend(summary: S, row: Long, behind: S): Unit = {
+    clear(summary)
+    add(summary, row)
+    append(summary, behind)
+  }
+
   /** Makes `summary` the summary of two stretches, which stay as they are. */
   def join(summary: S, front: S, behind: S): Unit = {
     clear(summary)

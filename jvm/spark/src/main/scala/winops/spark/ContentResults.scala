@@ -62,14 +62,26 @@ final class ContentResults(
   private val aside = new JoinedRow
   private val withRow = new JoinedRow
   private var isFresh = false
-  private val projection = UnsafeProjection.create(
-    asked.evaluated(buffers),
-    buffers.attributes ++ asked.outside(programmed.toSeq) ++ asked.lastColumns ++
-      asked.byColumns ++ content)
+  private val evaluated = asked.evaluated(buffers)
+  private val named = AttributeSet(evaluated)
+
+  /** Whether buffers alone say what the results are. */
+  private val areOfBuffers = named.subsetOf(AttributeSet(buffers.attributes))
 
   /** Whether a result depends on columns of the row that it stands beside. */
-  val dependOnRow: Boolean =
-    AttributeSet(asked.evaluated(buffers)).intersect(AttributeSet(content)).nonEmpty
+  private val dependOnRow = named.intersect(AttributeSet(content)).nonEmpty
+
+  private val projection = UnsafeProjection.create(
+    evaluated,
+    if (areOfBuffers) buffers.attributes
+    else {
+      buffers.attributes ++ asked.outside(programmed.toSeq) ++ asked.lastColumns ++
+        asked.byColumns ++ content
+    })
+
+  /** What the projection is applied to, without the row that results stand beside. */
+  private var answers: InternalRow = _
+  private var last: UnsafeRow = _
 
   override def insert(from: Long, until: Long): Unit = {
     change(from, until, isIn = true)
@@ -84,12 +96,12 @@ final class ContentResults(
   override def visit(visit: UnsafeRow => Unit): Unit =
     if (!isDivided) {
       refresh()
-      visit(projection(input))
+      visit(projection(answers))
     } else {
       touched.foreach { values =>
         open(values)
         refresh()
-        visit(projection(input))
+        visit(projection(answers))
       }
       touched.clear()
     }
@@ -97,11 +109,18 @@ final class ContentResults(
   /** The results beside a row, which is in the window or has left it just now; valid until the
     * next call.
     */
-  def beside(ordinal: Long): UnsafeRow = {
-    refresh()
-    rows.pointTo(row, ordinal)
-    projection(withRow(input, row))
-  }
+  def beside(ordinal: Long): UnsafeRow =
+    if (dependOnRow) {
+      refresh()
+      rows.pointTo(row, ordinal)
+      projection(withRow(answers, row))
+    } else {
+      if (!isFresh) {
+        refresh()
+        last = projection(answers)
+      }
+      last
+    }
 
   /** Goes through the rows in the window, in the order of their arrival. */
   def foreach(visit: Long => Unit): Unit = summary.foreach(visit)
@@ -188,9 +207,12 @@ final class ContentResults(
       i += 1
     }
     if (tallies.nonEmpty) tally(place)
-    input(
-      known(total, others),
-      aside(if (lastArrival == null) noArrival else lastArrival, openBy))
+    answers =
+      if (areOfBuffers) total
+      else {
+        val arrived = if (lastArrival == null) noArrival else lastArrival
+        input(known(total, others), aside(arrived, openBy))
+      }
     isFresh = true
   }
 

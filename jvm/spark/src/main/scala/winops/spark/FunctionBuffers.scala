@@ -68,8 +68,12 @@ private[spark] final class FunctionBuffers(
   private lazy val packed = UnsafeProjection.create(types)
   private lazy val packing = new GenericInternalRow(types.length)
 
+  /** Whether it does not matter in which order rows are added. */
+  private val isCommutative = programmed.isEmpty && aggregates.forall(ignoresOrder)
+
   private val row = new UnsafeRow(content.size)
-  private val both = new JoinedRow
+  private val anyTwo = new JoinedRow
+  private val plainTwo = new TwoUnsafeRows
 
   override def create(): InternalRow =
     if (isPlain) emptyPlain.copy()
@@ -95,6 +99,12 @@ private[spark] final class FunctionBuffers(
       i += 1
     }
   }
+
+  override def prepend(buffer: InternalRow, ordinal: Long, behind: InternalRow): Unit =
+    if (isPlain && isCommutative) {
+      buffer.asInstanceOf[UnsafeRow].copyFrom(behind.asInstanceOf[UnsafeRow])
+      add(buffer, ordinal)
+    } else super.prepend(buffer, ordinal, behind)
 
   override def append(buffer: InternalRow, behind: InternalRow): Unit = {
     merge.target(buffer)(both(buffer, behind))
@@ -133,6 +143,10 @@ private[spark] final class FunctionBuffers(
     }
   }
 
+  private def both(buffer: InternalRow, other: InternalRow): InternalRow =
+    if (isPlain) plainTwo.of(buffer.asInstanceOf[UnsafeRow], other.asInstanceOf[UnsafeRow])
+    else anyTwo(buffer, other)
+
   /** What a function is worth, over [[attributes]]; none for one that [[result]] gives. */
   def evaluation(index: Int): Option[Expression] = slots(index).evaluation
 
@@ -155,6 +169,12 @@ private[spark] object FunctionBuffers {
     case _: ApproxTopK => false
     case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg | _: HistogramNumeric => false
     case _: DeclarativeAggregate | _: ImperativeAggregate => true
+    case _ => false
+  }
+
+  private def ignoresOrder(aggregate: WindowAggregate): Boolean = aggregate.function match {
+    case _: Min | _: Max | _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
+    case _: Covariance | _: PearsonCorrelation | _: BitAggregate => true
     case _ => false
   }
 
