@@ -25,10 +25,11 @@ class ConformanceSuite extends AnyFunSuite {
     test(example.get("name").textValue) {
       val answer = answered(new Runner(Saving.Always), example)
       assert(!answer.has("failure"), answer)
-      if (isEsper(example)) {
+      if (isOfTwo(example)) assert(answer.path("error").asText == "unsupported")
+      else if (isEsper(example)) {
         assert(answer.has("error") == example.has("error") || failsForEveryRow(example))
       } else assert(answer.get("error") == example.get("error"))
-      if (example.path("emit").asText == "values") {
+      if (example.path("emit").asText == "values" && !isOfTwo(example)) {
         // What is posted is put together of values by the runner in Python, which compares it.
         assert(answer.get("steps").elements.asScala.forall(_.has("values")))
       } else if (example.has("expect") && !answer.has("error")) {
@@ -67,6 +68,15 @@ class ConformanceSuite extends AnyFunSuite {
       assert(answer.path("failure").asText.contains(reason), answer)
     }
   }
+
+  /** A window that follows one which computes values is a keep of its own; the runner in Python
+    * takes the text apart.
+    */
+  private def isOfTwo(example: JsonNode): Boolean =
+    example.path("emit").asText == "values" &&
+      "#(size|uni|linest|correl|weighted_avg)\\b[^#]*#(?!merge)".r
+        .findFirstIn(example.get("policy").asText)
+        .isDefined
 
   /** What Esper finds out row by row may be found out before. */
   private def failsForEveryRow(example: JsonNode): Boolean =
