@@ -11,14 +11,11 @@ class WindowSummarySuite extends AnyFunSuite {
   /** Stretches as the rows that they are of, which must be readable when they are added. */
   private final class Lists(isReadable: Long => Boolean)
       extends Summaries[mutable.ArrayBuffer[Long]] {
-    var added = 0L
-
     override def create(): mutable.ArrayBuffer[Long] = mutable.ArrayBuffer.empty
     override def clear(summary: mutable.ArrayBuffer[Long]): Unit = summary.clear()
 
     override def add(summary: mutable.ArrayBuffer[Long], row: Long): Unit = {
       assert(isReadable(row), s"row $row has left")
-      added += 1
       summary += row
     }
 
@@ -35,6 +32,45 @@ class WindowSummarySuite extends AnyFunSuite {
       summary.clear()
       (0L until in.count(Long.MaxValue)).foreach(_ => summary += in.number())
     }
+  }
+
+  /** Stretches as nothing but what it takes to make them. */
+  private final class Work extends Summaries[Array[Long]] {
+    var done = 0L
+
+    override def create(): Array[Long] = Array(0L)
+    override def clear(summary: Array[Long]): Unit = summary(0) = 0L
+
+    override def add(summary: Array[Long], row: Long): Unit = {
+      done += 1
+      summary(0) += 1
+    }
+
+    override def append(summary: Array[Long], behind: Array[Long]): Unit = {
+      done += 1
+      summary(0) += behind(0)
+    }
+
+    override def write(summary: Array[Long], out: ByteWriter): Unit = out.number(summary(0))
+    override def read(summary: Array[Long], in: ByteReader): Unit = summary(0) = in.number()
+  }
+
+  /** What it takes for a thousand rows to come, and as many to leave, in a window of a size. */
+  private def workFor(
+      size: Long,
+      make: (Work, PagedMap) => WindowSummary[Array[Long]],
+      leaving: Long => Long): Long = {
+    val work = new Work
+    val summary = make(work, new Pages(new HeapSegments).newMap())
+    summary.insert(0L, size)
+    assert(summary.total(0) == size)
+    val before = work.done
+    (0L until 1000L).foreach { i =>
+      summary.insert(size + i, size + i + 1)
+      summary.remove(leaving(i), leaving(i) + 1)
+      assert(summary.total(0) == size)
+    }
+    work.done - before
   }
 
   private type Lines = WindowSummary[mutable.ArrayBuffer[Long]]
@@ -124,20 +160,9 @@ class WindowSummarySuite extends AnyFunSuite {
   }
 
   test("front: what a row costs does not grow with the window") {
-    val costs = Seq(100L, 10000L, 100000L).map { size =>
-      val run = new Run(front, 1)
-      run.summary.insert(0L, size)
-      (0L until size).foreach(run.rows += _)
-      run.summary.total
-      val before = run.lists.added
-      (0L until 1000L).foreach { i =>
-        run.insert(size + i, size + i + 1)
-        run.remove(i, i + 1)
-        run.summary.total
-      }
-      run.lists.added - before
-    }
-    assert(costs.forall(_ < 5000L), costs)
+    val costs =
+      Seq(100L, 10000L, 1000000L).map(size => workFor(size, new FrontSummary(_, _), i => i))
+    assert(costs.forall(_ < 10000L), costs)
   }
 
   test("tree: rows that come and leave anywhere") {
@@ -160,16 +185,10 @@ class WindowSummarySuite extends AnyFunSuite {
   }
 
   test("tree: what a row costs grows with the logarithm of the window") {
-    val run = new Run(tree, 1)
-    run.insert(0L, 100000L)
-    run.check()
-    val before = run.lists.added
-    (1L to 1000L).foreach { i =>
-      run.remove(i * 50, i * 50 + 1)
-      run.insert(100000L + i, 100001L + i)
-      run.summary.total
-    }
-    assert(run.lists.added - before < 40000L)
+    val costs =
+      Seq(1000L, 30000L, 1000000L).map(size =>
+        workFor(size, new TreeSummary(_, _), i => i * 97 % size))
+    assert(costs(0) < 100000L && costs(2) < 3 * costs(0), costs)
   }
 
   test("tree: several windows in one map") {

@@ -51,16 +51,9 @@ private[spark] object QueriedAggregates {
     case View(_, _, child, _) => bare(child)
     case Project(columns, child) if columns.map(_.exprId) == child.output.map(_.exprId) =>
       bare(child)
-    case aggregate: Aggregate => ReplaceExpressions(aggregate).transformExpressions(withoutCommon)
+    case aggregate: Aggregate =>
+      ReplaceExpressions(aggregate).transformExpressionsUp(CommonExpressions.inPlace)
     case other => other
-  }
-
-  private val withoutCommon: PartialFunction[Expression, Expression] = {
-    case With(child, definitions) =>
-      val meanings = definitions.map(definition => definition.id -> definition.child).toMap
-      child.transform { case reference: CommonExpressionRef =>
-        meanings.getOrElse(reference.id, reference)
-      }
   }
 
   /** What a plan does, whatever its columns are called inside. */

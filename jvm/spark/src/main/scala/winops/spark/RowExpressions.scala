@@ -4,7 +4,7 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.{Analyzer, EmptyTableFunctionRegistry, FunctionRegistry, MultiAlias, SimpleFunctionRegistry, Star, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.catalog.{CatalogDatabase, InMemoryCatalog, SessionCatalog}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, CommonExpressionRef, Expression, LambdaFunction, Literal, PlanExpression, SortOrder, Unevaluable, UnresolvedWindowExpression, WindowExpression, With}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, LambdaFunction, Literal, PlanExpression, SortOrder, Unevaluable, UnresolvedWindowExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.{ReplaceExpressions, SpecialDatetimeValues}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
@@ -160,12 +160,7 @@ object RowExpressions {
 
     /** The expression with everything in it that only stands for another in its place. */
     private def evaluable(expression: Expression): Expression =
-      planned(expression)(ReplaceExpressions(_)).transformUp { case With(child, definitions) =>
-        val meanings = definitions.map(definition => definition.id -> definition.child).toMap
-        child.transform { case reference: CommonExpressionRef =>
-          meanings.getOrElse(reference.id, reference)
-        }
-      }
+      planned(expression)(ReplaceExpressions(_)).transformUp(CommonExpressions.inPlace)
 
     private def refusalOfText(expression: Expression): Option[Problem] =
       if (depth(expression) > MaxDepth) Some(tooDeep)
