@@ -52,6 +52,9 @@ val jarFile = taskKey[File]("Writes this project's classes and core's into one J
 
 ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
 
+// A run repeats the one before; `./sbt -Dseed=7 test` tries other cases.
+val seed = sys.props.getOrElse("seed", "2026")
+
 val common = Seq(
   libraryDependencies ++= Seq(
     "org.scalatest" %% "scalatest" % scalatestVersion % Test,
@@ -61,7 +64,8 @@ val common = Seq(
   // tests/data is reached from here, and target/ takes what Spark's test logging writes.
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions += "-Xss4m",
-  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"))
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-S", seed))
 
 def handedOn(name: Def.Initialize[String]) = Seq(
   Compile / packageBin / mappings ++= (core / Compile / packageBin / mappings).value,
