@@ -52,7 +52,7 @@ val jarFile = taskKey[File]("Writes this project's classes and core's into one J
 
 ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
 
-// A run repeats the one before; `./sbt -Dseed=7 test` tries other cases.
+// A run repeats the one before; `SBT_OPTS=-Dseed=7 ./sbt test` tries other cases.
 val seed = sys.props.getOrElse("seed", "2026")
 
 val common = Seq(

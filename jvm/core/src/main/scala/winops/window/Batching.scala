@@ -154,7 +154,7 @@ private[window] final class Batching(
       if (takes(i)) filters(i).forget(row)
       i += 1
     }
-    rows.refused()
+    rows.refused(row)
   }
 
   /** What a filter let go of leaves the others, and the rows that are pending. */

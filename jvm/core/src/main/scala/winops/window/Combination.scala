@@ -41,7 +41,7 @@ private[window] final class Combination(
     if (comesIn) steps.insert(row, row + 1)
     else {
       takeBack(row)
-      rows.refused()
+      rows.refused(row)
     }
     tellLeaving(if (comesIn) WindowView.NoRow else row)
     comesIn

@@ -10,13 +10,19 @@ private[window] final class HeldRows(rows: Rows) {
   private val isGone = mutable.LongMap.empty[Unit]
   private var count = 0L
 
+  /** The newest row, if it may not come in: it is there until its step has been told. */
+  private var refusedRow = WindowView.NoRow
+
   def end: Long = rows.end
   def arrival(row: Long): Long = rows.arrival(row)
 
   /** How many rows there are. */
   def size: Long = count
 
-  def entered(): Unit = count += 1
+  def entered(): Unit = {
+    count += 1
+    refusedRow = WindowView.NoRow
+  }
 
   /** The oldest row that is not before `row`; [[end]] if there is none. */
   def from(row: Long): Long = {
@@ -31,12 +37,15 @@ private[window] final class HeldRows(rows: Rows) {
   def lastFrom(row: Long): Long = {
     // A row that was refused is remembered by its number, and is there no more.
     var there = rows.previous(Math.min(row + 1, rows.end))
-    while (isGone.contains(there)) there = rows.previous(there)
+    while (isOut(there)) there = rows.previous(there)
     there
   }
 
   /** The newest row is taken back. */
-  def refused(): Unit = count -= 1
+  def refused(row: Long): Unit = {
+    count -= 1
+    refusedRow = row
+  }
 
   /** The row leaves; false if it has left already. */
   def leave(row: Long): Boolean = {
@@ -62,6 +71,7 @@ private[window] final class HeldRows(rows: Rows) {
 
   /** Starts with the rows that are there, `size` of them. */
   def restart(size: Long): Unit = {
+    refusedRow = WindowView.NoRow
     gone.clear()
     isGone.clear()
     count = size
@@ -69,7 +79,10 @@ private[window] final class HeldRows(rows: Rows) {
 
   private def pastGone(row: Long): Long = {
     var there = row
-    while (there < rows.end && isGone.contains(there)) there = rows.next(there)
+    while (there < rows.end && isOut(there)) there = rows.next(there)
     there
   }
+
+  private def isOut(row: Long): Boolean =
+    row != WindowView.NoRow && (row == refusedRow || isGone.contains(row))
 }

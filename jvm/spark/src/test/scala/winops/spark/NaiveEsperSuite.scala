@@ -44,6 +44,14 @@ class NaiveEsperSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("a row that may not come in is not the newest for a condition that is asked again") {
+    val windows =
+      Seq("#firstunique(text)", "#expr(newest_event.n - oldest_event.n < 9)", "#unique(text)")
+    val known = views.toMap
+    val model = NaiveEsper.Intersection(windows.map(known).toList)
+    check(windows.mkString, model, Application.EventTime, 90, -5475046382051680817L)
+  }
+
   test("beside a batch other windows drop rows from it without a word") {
     forAll(
       besideBatch,
