@@ -1,5 +1,7 @@
 package winops.aggregation
 
+import scala.collection.mutable
+
 import winops.log.{ByteReader, ByteWriter, PagedMap}
 
 /** Summaries of blocks of rows, and of blocks of blocks: level 1 is of [[FrontSummary.BlockRows]]
@@ -12,18 +14,57 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
   private val made = new Array[Any](MaxLevel + 1).asInstanceOf[Array[S]]
   private val writer = new ByteWriter
 
+  /** The stretch from each of these rows until a common end, in the group that is open, and what
+    * has come behind that since, in whole blocks until `behindEnd`.
+    */
+  private val starts = mutable.ArrayBuffer.empty[Long]
+  private val suffixes = mutable.ArrayBuffer.empty[S]
+  private val behind = summaries.create()
+  private var behindEnd = 0L
+
   /** Appends the rows from `from`, where a block begins, as far towards `until` as whole blocks
-    * go; returns the row after them.
+    * go; returns the row after them. As long as it is asked for later rows each time, that costs
+    * the same for any number of blocks.
     */
   def append(target: S, from: Long, until: Long): Long = {
+    var place = starts.search(from).insertionPoint
+    if (place == starts.size || starts(place) != from) {
+      build(from, until)
+      place = 0
+    }
+    while (behindEnd + FrontSummary.BlockRows <= until) {
+      appendBlock(behind, 1, behindEnd / FrontSummary.BlockRows)
+      behindEnd += FrontSummary.BlockRows
+    }
+    if (starts.nonEmpty) summaries.append(target, suffixes(place))
+    summaries.append(target, behind)
+    behindEnd
+  }
+
+  /** Starts with another group. */
+  def clear(): Unit = starts.clear()
+
+  private def build(from: Long, until: Long): Unit = {
+    val levels = mutable.ArrayBuffer.empty[Int]
+    starts.clear()
     var row = from
     while (row + FrontSummary.BlockRows <= until) {
       var level = 1
       while (level < MaxLevel && isWhole(row, level + 1, until)) level += 1
-      appendBlock(target, level, row / rowsIn(level))
+      starts += row
+      levels += level
       row += rowsIn(level)
     }
-    row
+    behindEnd = row
+    while (suffixes.size < starts.size) suffixes += summaries.create()
+    var i = starts.size - 1
+    while (i >= 0) {
+      summaries.clear(suffixes(i))
+      appendBlock(suffixes(i), levels(i), starts(i) / rowsIn(levels(i)))
+      if (i + 1 < starts.size) summaries.append(suffixes(i), suffixes(i + 1))
+      i -= 1
+    }
+    summaries.clear(behind)
   }
 
   /** Forgets the blocks that lie before a row or hold it: what is left of those is no block. */

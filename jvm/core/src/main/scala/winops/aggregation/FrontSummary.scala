@@ -65,6 +65,7 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
 
   override def clear(): Unit = {
     isBuilt = false
+    blocks.clear()
     head = 0L
     tail = 0L
     stored.clear()
@@ -80,6 +81,7 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
 
   override def restore(in: ByteReader): Unit = {
     isBuilt = false
+    blocks.clear()
     head = in.count(Long.MaxValue)
     tail = in.count(Long.MaxValue)
     stored.restore(in)
