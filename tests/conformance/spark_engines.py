@@ -26,6 +26,8 @@ FILES = "org.apache.spark.sql.execution.streaming.checkpointing"
 # Nothing is gained by compiling plans of a few rows each, or by spreading them.
 SETTINGS = {
     "spark.driver.host": "localhost",
+    # The state of hundreds of queries stays in memory until Spark looks after its stores.
+    "spark.driver.memory": "3g",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
