@@ -126,7 +126,7 @@ class _Answers:
             return {"steps": []}
         told = self._told[case["name"]]
         if values.computes(case):
-            return {"values": _values(case, told)}
+            return {"values": _values(told)}
         fault = numbering_fault(case, told)
         return {"failure": fault} if fault else {"steps": steps(case, told)}
 
@@ -171,7 +171,9 @@ def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
 
 def _computed(case: Case, kept: Kept) -> DataFrame:
     """Give values the form of events that tell no rows."""
-    computed = kept.agg()
+    # One clock passes over all cases, and windows that post by force would do so until its end.
+    end = max((entry["at"] for entry in case.get("input", [])), default=0)
+    computed = kept.agg().where(F.unix_millis("_change_time") <= end)
     columns = [column for column in computed.columns if not column.startswith("_")]
     row = F.struct(*(F.col(f"`{column}`") for column in columns))
     return computed.select(
@@ -186,11 +188,8 @@ def _computed(case: Case, kept: Kept) -> DataFrame:
     )
 
 
-def _values(case: Case, told: list[Told]) -> list[dict]:
-    end = max((entry["at"] for entry in case["input"]), default=0)
-    ordered = sorted(
-        (event for event in told if event.at <= end), key=lambda event: (event.at, event.step)
-    )
+def _values(told: list[Told]) -> list[dict]:
+    ordered = sorted(told, key=lambda event: (event.at, event.step))
     return [{"at": event.at, "values": [json.loads(event.group)]} for event in ordered]
 
 
