@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -19,15 +19,16 @@ from nexmark_lib.winners import sold_between
 EVENTS = 2_000_000
 
 
-def _batches(rows: int, _keys: int) -> Iterator[pa.Table]:
-    model, waiting = Model(), pa.table({})
-    for first in count(step=EVENTS):
-        closed = sold_between(model, first, first + EVENTS)
-        made = pa.Table.from_pandas(closed, preserve_index=False)
-        waiting = pa.concat_tables([waiting, made]) if len(waiting) else made
-        while len(waiting) >= rows:
-            yield waiting.slice(0, rows)
-            waiting = waiting.slice(rows)
+def _batches(sizes: Sequence[int], _keys: int) -> Iterator[pa.Table]:
+    model, waiting, events = Model(), pa.table({}), count(step=EVENTS)
+    for rows in sizes:
+        while len(waiting) < rows:
+            first = next(events)
+            closed = sold_between(model, first, first + EVENTS)
+            made = pa.Table.from_pandas(closed, preserve_index=False)
+            waiting = pa.concat_tables([waiting, made]) if len(waiting) else made
+        yield waiting.slice(0, rows)
+        waiting = waiting.slice(rows)
 
 
 AUCTIONS = Source("auctions", key="seller", order=("expires", "auction"), batches=_batches)

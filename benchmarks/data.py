@@ -1,9 +1,10 @@
-"""The input: one Parquet file per micro-batch, written once and used by both sides."""
+"""The input: one Parquet file per micro-batch, written once and used by all sides."""
 
 from __future__ import annotations
 
+import hashlib
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,27 +28,35 @@ class Source:
     order
         Columns that order them.
     batches
-        Gives micro-batches of so many rows over so many keys; a source that has its own keys
+        Gives micro-batches of these sizes over so many keys; a source that has its own keys
         does not look at their number.
     """
 
     name: str
     key: str
     order: tuple[str, ...]
-    batches: Callable[[int, int], Iterator[pa.Table]]
+    batches: Callable[[Sequence[int], int], Iterator[pa.Table]]
 
 
-def files(cache: Path, source: Source, keys: int, rows: int, batches: int) -> list[Path]:
+def files(cache: Path, source: Source, keys: int, sizes: Sequence[int]) -> list[Path]:
     """Write the micro-batches that `cache` does not have yet, and give them all, in order."""
-    folder = cache / f"{source.name}-keys-{keys}-rows-{rows}"
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"batch-{number:04d}.parquet" for number in range(batches)]
+    digest = hashlib.sha256()
+    paths = []
+    for number, size in enumerate(sizes):
+        digest.update(f"{size} ".encode())
+        name = f"batch-{number:04d}-{size}-{digest.hexdigest()[:8]}.parquet"
+        paths.append(cache / f"{source.name}-keys-{keys}" / name)
     if not all(path.exists() for path in paths):
-        for path, batch in zip(paths, source.batches(rows, keys), strict=False):
-            half = path.with_suffix(".part")
-            pq.write_table(batch, half, row_group_size=max(1, rows // ROW_GROUPS))
-            half.rename(path)
+        for path, batch in zip(paths, source.batches(sizes, keys), strict=True):
+            _write(batch, path)
     return paths
+
+
+def _write(batch: pa.Table, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_suffix(".part")
+    pq.write_table(batch, half, row_group_size=max(1, len(batch) // ROW_GROUPS))
+    half.rename(path)
 
 
 def deliver(path: Path, source: Path) -> None:

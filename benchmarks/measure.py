@@ -1,29 +1,29 @@
-"""Runs a workload's two sides in turns and keeps every batch's time."""
+"""Runs a workload's sides in turns and keeps every batch's times."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from pyspark.sql import SparkSession
-
 from data import files
-from sides import SIDES, Side, Times
+from sides import Side, Times
 from workloads import Workload
+
+FLOOR = "floor"
+WINOPS = "winops"
 
 
 @dataclass(frozen=True)
 class Round:
-    """The same micro-batch on both sides."""
+    """The same micro-batch on all sides, by their names."""
 
-    candidate: Times
-    floor: Times
+    times: dict[str, Times]
 
-    @property
-    def ratio(self) -> float:
-        """Candidate's time in units of the floor's."""
-        return self.candidate.add_batch / self.floor.add_batch
+    def ratio(self, name: str) -> float:
+        """A side's time in units of the floor's."""
+        return self.times[name].add_batch / self.times[FLOOR].add_batch
 
 
 @dataclass(frozen=True)
@@ -34,57 +34,51 @@ class Result:
     rounds: list[Round]
 
     @property
-    def ratio(self) -> float:
+    def candidates(self) -> list[str]:
+        """The sides without the floor."""
+        return [name for name in self.rounds[0].times if name != FLOOR]
+
+    def ratios(self, name: str) -> list[float]:
+        """Of a side, for each round."""
+        return [each.ratio(name) for each in self.rounds]
+
+    def ratio(self, name: str) -> float:
         """Median of the rounds' ratios."""
-        return median(each.ratio for each in self.rounds)
+        return median(self.ratios(name))
 
-    @property
-    def nanos_per_row(self) -> float:
-        """Candidate's time for an input row, in nanoseconds; the median of the rounds."""
-        return self.candidate_millis * 1e6 / self.workload.rows
+    def millis(self, name: str) -> float:
+        """Median of a side's times."""
+        return median(each.times[name].add_batch for each in self.rounds)
 
-    @property
-    def candidate_millis(self) -> float:
-        """Median of the candidate's times."""
-        return median(each.candidate.add_batch for each in self.rounds)
-
-    @property
-    def floor_millis(self) -> float:
-        """Median of the floor's times."""
-        return median(each.floor.add_batch for each in self.rounds)
+    def nanos_per_row(self, name: str) -> float:
+        """A side's time for an input row, in nanoseconds; the median of the rounds."""
+        return self.millis(name) * 1e6 / self.workload.rows
 
 
-def measure(
-    spark: SparkSession, workload: Workload, batches: int, cache: Path, work: Path
-) -> Result:
-    """Time `batches` micro-batches of a workload after its warm-up.
+def measure(workload: Workload, sides: Sequence[Side], batches: int, cache: Path) -> Result:
+    """Time `batches` micro-batches of a workload after those that fill and warm up.
 
-    Both queries stay up, so that no batch pays for starting one or for loading state, and they
-    take turns at going first, so that neither always meets the other's warm file cache.
+    All sides stay up, so that no batch pays for starting one or for loading state, and each
+    round begins with another of them, so that none always meets a warm file cache.
 
     Raises
     ------
     RuntimeError
         Another number of rows came out than has to, or the windows are not full.
     """
-    paths = files(
-        cache, workload.source, workload.keys, workload.rows, workload.warm_up + batches
-    )
-    sides = [Side(name, spark, workload, work) for name in SIDES]
+    sizes = workload.sizes(batches)
+    paths = files(cache, workload.source, workload.keys, sizes)
     rounds = []
     try:
-        for number, path in enumerate(paths):
-            order = sides if number % 2 == 0 else sides[::-1]
-            one = Round(**{side.name: side.take(path) for side in order})
-            timed = number >= workload.warm_up
-            print(
-                f"{workload.name} {'round' if timed else 'warm-up'} {number}:"
-                f" candidate {one.candidate.add_batch:,} ms, floor {one.floor.add_batch:,} ms,"
-                f" ratio {one.ratio:.2f}",
-                flush=True,
-            )
+        for number, (path, size) in enumerate(zip(paths, sizes, strict=True)):
+            first = number % len(sides)
+            order = [*sides[first:], *sides[:first]]
+            taken = {side.name: side.take(path, size) for side in order}
+            one = Round({side.name: taken[side.name] for side in sides})
+            timed = number >= len(sizes) - batches
+            _print(workload, number, timed, one)
+            _check(workload, size, one, timed)
             if timed:
-                _check(workload, one.candidate)
                 rounds.append(one)
     finally:
         for side in sides:
@@ -92,14 +86,32 @@ def measure(
     return Result(workload, rounds)
 
 
-def _check(workload: Workload, times: Times) -> None:
-    inserted, deleted = times.counted["rowsInserted"], times.counted["rowsDeleted"]
-    wanted = workload.question.rows(workload.rows, deleted)
-    if (inserted, times.rows_out) != (workload.rows, wanted):
+def _print(workload: Workload, number: int, timed: bool, one: Round) -> None:
+    told = [
+        f"{name} {each.add_batch:,.0f} ms ({one.ratio(name):.2f})"
+        for name, each in one.times.items()
+    ]
+    what = "round" if timed else "warm-up"
+    print(f"{workload.name} {what} {number}: {', '.join(told)}", flush=True)
+
+
+def _check(workload: Workload, size: int, one: Round, timed: bool) -> None:
+    winops = one.times[WINOPS]
+    inserted, deleted = winops.counted["rowsInserted"], winops.counted["rowsDeleted"]
+    wanted = workload.question.rows(inserted, deleted)
+    if winops.rows_out != wanted or (inserted != size and workload.apply != "event_time"):
         raise RuntimeError(
-            f"{workload.name}: {workload.rows:,} rows, of which {inserted:,} arrived,"
-            f" gave {times.rows_out:,} rows instead of {wanted:,}"
+            f"{workload.name}: {size:,} rows, of which {inserted:,} arrived,"
+            f" gave {winops.rows_out:,} rows instead of {wanted:,}"
         )
     # A few windows of a small run may not be full yet.
-    if deleted < 0.9 * workload.leaving * workload.rows:
+    if timed and deleted < 0.9 * workload.leaving * size:
         raise RuntimeError(f"{workload.name}: only {deleted:,} rows left, windows are not full")
+    # What a window by time lets go of may come with the next batch.
+    if workload.time is None:
+        for name, each in one.times.items():
+            if name != FLOOR and each.rows_out != winops.rows_out:
+                raise RuntimeError(
+                    f"{workload.name}: {each.rows_out:,} rows of {name},"
+                    f" {winops.rows_out:,} of winops"
+                )

@@ -1,4 +1,4 @@
-"""Writes what was measured, as JSON with every round and as a table in Markdown."""
+"""Writes what was measured, as JSON with every round and as tables in Markdown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pyspark
 from pyspark.sql import SparkSession
 
-from measure import Result
+from measure import FLOOR, WINOPS, Result
 from workloads import Workload
 
 
@@ -40,10 +40,12 @@ def as_json(results: list[Result], taken_with: dict[str, str]) -> str:
             "workloads": [
                 {
                     "workload": _described(each.workload),
-                    "rounds": [asdict(one) for one in each.rounds],
-                    "ratios": [one.ratio for one in each.rounds],
-                    "ratio": each.ratio,
-                    "nanoseconds per row": each.nanos_per_row,
+                    "rounds": [
+                        {name: asdict(times) for name, times in one.times.items()}
+                        for one in each.rounds
+                    ],
+                    "ratios": {name: each.ratios(name) for name in each.candidates},
+                    "ratio": {name: each.ratio(name) for name in each.candidates},
                 }
                 for each in results
             ],
@@ -55,30 +57,46 @@ def as_json(results: list[Result], taken_with: dict[str, str]) -> str:
 def _described(workload: Workload) -> dict[str, Any]:
     return {field.name: getattr(workload, field.name) for field in fields(workload)} | {
         "source": workload.source.name,
-        "policy": workload.policy,
+        "policy": _policy(workload),
         "question": workload.question.text,
+        "floor": workload.floor.text,
     }
 
 
-def as_markdown(results: list[Result], taken_with: dict[str, str]) -> str:
-    """A line per workload; times are medians, the spread is that of the rounds' ratios."""
+def as_markdown(
+    results: list[Result], taken_with: dict[str, str], missing: dict[str, str]
+) -> str:
+    """A line per workload and candidate; the spread is that of the rounds' ratios.
+
+    Parameters
+    ----------
+    missing
+        By the name of a candidate, what it does not guarantee.
+    """
     lines = [
-        "| workload | policy | asked | rows per batch | keys | candidate, ms | floor, ms"
-        " | ratio | spread |",
-        "|---|---|---|--:|--:|--:|--:|--:|--:|",
+        "| workload | policy | asked | rows per batch | keys | to | candidate | ratio | spread"
+        " | to winops |",
+        "|---|---|---|--:|--:|---|---|--:|--:|--:|",
     ]
     for each in results:
-        ratios = [one.ratio for one in each.rounds]
         workload = each.workload
-        lines.append(
-            f"| {workload.name} | `{workload.policy}` | {workload.question.text}"
-            f" | {workload.rows:,} | {_keys(workload)}"
-            f" | {each.candidate_millis:,.0f} | {each.floor_millis:,.0f} | **{each.ratio:.2f}**"
-            f" | {min(ratios):.2f} to {max(ratios):.2f} |"
-        )
+        for name in each.candidates:
+            ratios = each.ratios(name)
+            lines.append(
+                f"| {workload.name} | `{_policy(workload)}` | {workload.question.text}"
+                f" | {workload.rows:,} | {_keys(workload)} | {workload.floor.text} | {name}"
+                f" | **{each.ratio(name):.2f}** | {min(ratios):.2f} to {max(ratios):.2f}"
+                f" | {each.ratio(name) / each.ratio(WINOPS):.2f} |"
+            )
     lines += ["", *_families(results)]
-    lines += [", ".join(f"{name} {version}" for name, version in taken_with.items()), ""]
+    lines += [f"- {name}: {text}" for name, text in missing.items()]
+    lines += ["", ", ".join(f"{name} {version}" for name, version in taken_with.items()), ""]
     return "\n".join(lines)
+
+
+def _policy(workload: Workload) -> str:
+    policy = workload.policy
+    return policy if isinstance(policy, str) else policy.text
 
 
 def _keys(workload: Workload) -> str:
@@ -91,25 +109,26 @@ def _families(results: list[Result]) -> list[str]:
     if not of_families:
         return []
     lines = [
-        "| family | workload | rows in a window | ns per row | to the first |",
-        "|---|---|--:|--:|--:|",
+        "| family | workload | rows in a window | time per row, to the first |",
+        "|---|---|--:|--:|",
     ]
     first: dict[str | None, float] = {}
     for each in of_families:
-        workload, nanos = each.workload, each.nanos_per_row
+        workload, nanos = each.workload, each.nanos_per_row(WINOPS)
         times = nanos / first.setdefault(workload.family, nanos)
         lines.append(
-            f"| {workload.family} | {workload.name} | {workload.window:,} | {nanos:,.0f}"
-            f" | **{times:.2f}** |"
+            f"| {workload.family} | {workload.name} | {workload.window:,} | **{times:.2f}** |"
         )
     return [*lines, ""]
 
 
-def write(results: list[Result], spark: SparkSession, out: Path) -> str:
-    """Write ``results.json`` and ``results.md`` into `out`; the table is given back."""
+def write(
+    results: list[Result], spark: SparkSession, out: Path, missing: dict[str, str]
+) -> str:
+    """Write ``results.json`` and ``results.md`` into `out`; the tables are given back."""
     out.mkdir(parents=True, exist_ok=True)
     taken_with = versions(spark)
-    markdown = as_markdown(results, taken_with)
+    markdown = as_markdown(results, taken_with, missing)
     (out / "results.json").write_text(as_json(results, taken_with) + "\n")
     (out / "results.md").write_text(markdown)
     return markdown

@@ -28,8 +28,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from measure import measure
+from measure import FLOOR, WINOPS, measure
 from results import write
+from sides import FloorSide, QuerySide
 from winops import configure
 from workloads import HEADLINE, WORKLOADS, Workload
 
@@ -47,6 +48,8 @@ def session(partitions: int) -> SparkSession:
     """Spark on two cores, RocksDB with changelog checkpointing."""
     settings = {
         "spark.driver.memory": "4g",
+        # A query that has run for long has touched all of its heap.
+        "spark.driver.extraJavaOptions": "-Xms4g -XX:+AlwaysPreTouch",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
@@ -56,6 +59,8 @@ def session(partitions: int) -> SparkSession:
         "spark.sql.streaming.checkpointFileManagerClass": CHECKPOINT_FILES,
         "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        # Counting the entries takes a read before each write.
+        "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
         # The query that waits for its turn looks at its directory less often.
         "spark.sql.streaming.pollingDelay": "200ms",
     }
@@ -70,7 +75,7 @@ def _changed(workload: Workload, args: argparse.Namespace) -> Workload:
         "rows": args.rows,
         "keys": args.keys if workload.keys else None,
         "warm_up": args.warm_up,
-        "window": args.max_window and min(workload.window, args.max_window),
+        "fill": tuple(min(size, args.rows) for size in workload.fill) if args.rows else None,
     }
     return replace(
         workload, **{name: value for name, value in given.items() if value is not None}
@@ -86,7 +91,6 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=7, help="timed rounds (default: 7)")
     parser.add_argument("--rows", type=int, help="rows per micro-batch")
     parser.add_argument("--keys", type=int, help="number of keys")
-    parser.add_argument("--max-window", type=int, help="rows that a window keeps at most")
     parser.add_argument("--warm-up", type=int, help="rounds before the first timed one")
     artifacts = ROOT / "artifacts" / "benchmarks"
     parser.add_argument("--data", type=Path, default=artifacts / "data", help="input files")
@@ -105,8 +109,12 @@ def main() -> None:
     for workload in chosen:
         spark.conf.set("spark.sql.shuffle.partitions", workload.partitions)
         with tempfile.TemporaryDirectory(prefix="winops-bench-") as work:
-            results.append(measure(spark, workload, args.batches, args.data, Path(work)))
-    print("\n" + write(results, spark, args.out))
+            sides = [
+                QuerySide(WINOPS, spark, workload, Path(work)),
+                FloorSide(FLOOR, spark, workload, Path(work)),
+            ]
+            results.append(measure(workload, sides, args.batches, args.data))
+    print("\n" + write(results, spark, args.out, {}))
     spark.stop()
 
 

@@ -1,11 +1,12 @@
-"""Trades that are spread evenly, at random, over any number of keys."""
+"""Trades over any number of keys: spread evenly, with busy and quiet keys, or with keys that fall
+silent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from data import Source
@@ -14,22 +15,47 @@ SEED = 20130101
 FIRST_MICROS = 1_357_000_000_000_000
 MICROS_PER_ROW = 100
 
-
-def _batches(rows: int, keys: int) -> Iterator[pa.Table]:
-    for number in count():
-        rng = np.random.default_rng([SEED, number])
-        seq = np.arange(number * rows, (number + 1) * rows, dtype="int64")
-        ts = FIRST_MICROS + seq * MICROS_PER_ROW
-        yield pa.table(
-            {
-                # From 1 on: of two keys, Spark's hash brings each into a partition of its own.
-                "key": 1 + rng.integers(0, keys, rows, dtype="int64"),
-                "seq": seq,
-                "price": np.round(rng.uniform(1, 500, rows), 2),
-                "qty": rng.integers(1, 1_000, rows, dtype="int64"),
-                "ts": pa.array(ts, pa.timestamp("us", tz="UTC")),
-            }
-        )
+Numbers = npt.NDArray[np.int64]
+# Keys from 0 on, for rows of these numbers.
+Keys = Callable[[np.random.Generator, Numbers, int], Numbers]
 
 
-TRADES = Source("trades", key="key", order=("seq",), batches=_batches)
+def _even(rng: np.random.Generator, seq: Numbers, keys: int) -> Numbers:
+    return rng.integers(0, keys, len(seq), dtype="int64")
+
+
+def _skewed(rng: np.random.Generator, seq: Numbers, keys: int) -> Numbers:
+    return (keys * rng.uniform(0, 1, len(seq)) ** 1.5).astype("int64")
+
+
+def _coming_and_going(rng: np.random.Generator, seq: Numbers, keys: int) -> Numbers:
+    """Of twice as many keys, half are silent at a time, and a new one awakes every 1,000 rows."""
+    awake = seq // 1_000 + rng.integers(0, keys, len(seq), dtype="int64")
+    return awake % (2 * keys)
+
+
+def _trades(name: str, choose: Keys) -> Source:
+    def batches(sizes: Sequence[int], keys: int) -> Iterator[pa.Table]:
+        first = 0
+        for rows in sizes:
+            rng = np.random.default_rng([SEED, first, rows])
+            seq = np.arange(first, first + rows, dtype="int64")
+            ts = FIRST_MICROS + seq * MICROS_PER_ROW
+            yield pa.table(
+                {
+                    # From 1 on: of two keys, Spark's hash brings each into a partition of its own.
+                    "key": 1 + choose(rng, seq, keys),
+                    "seq": seq,
+                    "price": np.round(rng.uniform(1, 500, rows), 2),
+                    "qty": rng.integers(1, 1_000, rows, dtype="int64"),
+                    "ts": pa.array(ts, pa.timestamp("us", tz="UTC")),
+                }
+            )
+            first += rows
+
+    return Source(name, key="key", order=("seq",), batches=batches)
+
+
+TRADES = _trades("trades", _even)
+SKEWED_TRADES = _trades("skewed-trades", _skewed)
+SILENT_TRADES = _trades("silent-trades", _coming_and_going)

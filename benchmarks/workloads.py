@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from auctions import AUCTIONS
 from data import Source
+from floors import COUNTED, SORTED, STATELESS, Floor
 from questions import AVERAGE, CHANGES, MEAN_LOW_HIGH, Question
-from trades import TRADES
+from trades import SILENT_TRADES, SKEWED_TRADES, TRADES
+from winops import Window, esper
 
 
 @dataclass(frozen=True)
@@ -20,61 +22,176 @@ class Workload:
         Short name, on the command line and in the results.
     source
         The rows.
-    window
-        How many of the newest rows are kept of each key.
+    policy
+        What is kept of each key.
     question
         What comes out.
     keys
-        Number of groups; rows are spread over them evenly, at random. 0 where the source has
-        its own.
+        Number of groups. 0 where the source has its own.
     rows
         Rows per micro-batch.
+    floor
+        What it is compared with.
     partitions
-        Shuffle partitions, of candidate and floor.
+        Shuffle partitions, of all sides.
+    fill
+        Sizes of micro-batches before all others, which fill the windows.
     warm_up
-        Micro-batches before the first timed one. They fill the windows and warm the JVM.
+        Micro-batches of `rows` after those and before the first timed one. They warm the JVM.
     leaving
         Rows that leave for each that arrives, once the windows are as full as they get; the run
         checks that so many left.
+    time
+        Column with the event time, for windows by time.
+    apply
+        In what order rows with a time are applied.
+    window
+        Rows that a window holds when it is full, where that is the same for all.
     family
         Workloads that differ in one thing, to be compared with the first of them.
     """
 
     name: str
     source: Source
-    window: int
+    policy: str | Window
     question: Question
     keys: int
     rows: int
+    floor: Floor = SORTED
     partitions: int = 2
+    fill: tuple[int, ...] = ()
     warm_up: int = 12
     leaving: float = 1.0
+    time: str | None = None
+    apply: str | None = None
+    window: int | None = None
     family: str | None = None
 
-    @property
-    def policy(self) -> str:
-        """CCL text."""
-        return f"KEEP {self.window} ROWS PER ({self.source.key})"
+    def sizes(self, timed: int) -> list[int]:
+        """Of all micro-batches, in order."""
+        return [*self.fill, *[self.rows] * (self.warm_up + timed)]
 
 
-W1 = Workload("w1", TRADES, window=100, question=CHANGES, keys=10_000, rows=1_000_000)
-W5 = Workload("w5", TRADES, window=100, question=MEAN_LOW_HIGH, keys=10_000, rows=1_000_000)
+def newest(rows: int) -> str:
+    """CCL text of a window of this many rows."""
+    return f"KEEP {rows} ROWS PER (key)"
+
+
+MILLION = 1_000_000
+
+W1 = Workload("w1", TRADES, newest(100), CHANGES, keys=10_000, rows=MILLION, window=100)
+W2 = Workload(
+    "w2",
+    SKEWED_TRADES,
+    newest(100),
+    CHANGES,
+    keys=MILLION,
+    rows=MILLION,
+    window=100,
+    leaving=0.0,
+)
+W2B = Workload(
+    "w2b",
+    SKEWED_TRADES,
+    newest(100),
+    CHANGES,
+    keys=MILLION,
+    rows=10_000,
+    floor=COUNTED,
+    fill=(4 * MILLION,) * 30,
+    window=100,
+    leaving=0.5,
+)
+W3 = Workload("w3", TRADES, newest(10_000), CHANGES, keys=100, rows=MILLION, window=10_000)
+W3B = Workload("w3b", TRADES, newest(MILLION), CHANGES, keys=1, rows=MILLION, window=MILLION)
+# A thousand keys are awake and a row comes every 100 microseconds: about a thousand rows a key.
+W4 = Workload(
+    "w4",
+    SILENT_TRADES,
+    "KEEP 100 SECONDS PER (key)",
+    CHANGES,
+    keys=1_000,
+    rows=MILLION,
+    time="ts",
+    apply="arrival",
+)
+# The same where rows wait until the watermark has passed them.
+W4_ORDERED = Workload(
+    "w4-ordered",
+    SILENT_TRADES,
+    "KEEP 100 SECONDS PER (key)",
+    CHANGES,
+    keys=1_000,
+    rows=MILLION,
+    time="ts",
+    apply="event_time",
+)
+W5 = Workload("w5", TRADES, newest(100), MEAN_LOW_HIGH, keys=10_000, rows=MILLION, window=100)
 # Twelve batches of these fill two windows of a million rows.
 W5_SIZES = [
     Workload(
         f"w5-{window}",
         TRADES,
-        window,
+        newest(window),
         MEAN_LOW_HIGH,
         keys=2,
         rows=200_000,
+        window=window,
         family="w5-size",
     )
-    for window in (100, 10_000, 1_000_000)
+    for window in (100, 10_000, MILLION)
+]
+ROWS_SIZES = [
+    Workload(
+        f"rows-{window}",
+        TRADES,
+        newest(window),
+        CHANGES,
+        keys=2,
+        rows=200_000,
+        window=window,
+        family="rows-size",
+    )
+    for window in (10, 1_000, 100_000, MILLION)
+]
+W6 = [
+    Workload(name, TRADES, esper(text), CHANGES, keys=100, rows=MILLION, window=10_000)
+    for name, text in (
+        ("w6-sort", "#groupwin(key)#sort(10000, price)"),
+        ("w6-rank", "#groupwin(key)#rank(seq % 10000, 10000, price)"),
+        ("w6-unique", "#groupwin(key)#unique(seq % 10000)"),
+    )
+]
+W7 = [
+    Workload(
+        name,
+        TRADES,
+        newest(100),
+        CHANGES,
+        keys=10_000,
+        rows=rows,
+        floor=STATELESS,
+        fill=(MILLION,) * 3,
+        window=100,
+    )
+    for name, rows in (("w7", 1_000), ("w7-empty", 0))
 ]
 # Most sellers never sell ten times, and three in four auctions are those of a few.
-W8 = Workload("w8", AUCTIONS, 10, AVERAGE, keys=0, rows=200_000, leaving=0.7)
+W8 = Workload(
+    "w8",
+    AUCTIONS,
+    "KEEP 10 ROWS PER (seller)",
+    AVERAGE,
+    keys=0,
+    rows=200_000,
+    leaving=0.7,
+    window=10,
+)
 
 HEADLINE = (W1, W5)
-WORKLOADS = {workload.name: [workload] for workload in (W1, W5, *W5_SIZES, W8)}
-WORKLOADS["w5-size"] = W5_SIZES
+STREAMS = (W1, W2, W2B, W3, W3B, W4, W4_ORDERED, W5, *W5_SIZES, *ROWS_SIZES, *W6, *W7, W8)
+WORKLOADS = {workload.name: [workload] for workload in STREAMS} | {
+    "w5-size": W5_SIZES,
+    "rows-size": ROWS_SIZES,
+    "w6": W6,
+}
