@@ -4,7 +4,7 @@ import winops.log.{ByteReader, CorruptStateException}
 
 /** The form in which state is stored. */
 object StateFormat {
-  val Version = 2
+  val Version = 3
 
   def checkVersion(in: ByteReader): Unit = {
     val version = in.byte()

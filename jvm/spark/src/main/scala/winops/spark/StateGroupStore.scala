@@ -9,8 +9,12 @@ import winops.log.{ByteReader, ByteWriter, Segments}
 
 /** Groups in Spark's state store: one value per group, and one per sealed segment of a large one.
   *
-  * The key of an entry is the group's key and a segment number: 0 for the group itself, from 1 on
-  * for sealed rows. Negative numbers, under a key of nulls, belong to the partition as a whole.
+  * The key of an entry is [[KeyHash]] of the group's key, the key, and a segment number: 0 for
+  * the group itself, from 1 on for sealed rows. Negative numbers, under a key of nulls, belong to
+  * the partition as a whole.
+  *
+  * A store that sorts its entries by their bytes has them in the order in which a task goes
+  * through its groups, so that neighbours are read and written one after the other.
   */
 final class StateGroupStore(store: StateStore, keys: Seq[Attribute]) extends GroupStore {
   import StateGroupStore._
@@ -19,18 +23,23 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute]) extends Gro
     val columns = keys.zipWithIndex.map { case (k, i) =>
       BoundReference(i, k.dataType, nullable = true)
     }
-    UnsafeProjection.create(columns :+ BoundReference(keys.size, LongType, nullable = false))
+    val hash = BoundReference(keys.size, LongType, nullable = false)
+    val segment = BoundReference(keys.size + 1, LongType, nullable = false)
+    UnsafeProjection.create(hash +: columns :+ segment)
   }
-  private val number = new SpecificInternalRow(Seq(LongType))
+  private val hashAndNumber = new SpecificInternalRow(Seq(LongType, LongType))
   private val joined = new JoinedRow
+  private val hashOf = KeyHash(keys, keys)
   private val entryValue =
     UnsafeProjection.create(Seq(BoundReference(0, BinaryType, nullable = false)))
   private val content = new GenericInternalRow(1)
   private val noKey = new GenericInternalRow(keys.size)
+  private val noHash = 0L
 
   private val saved = new ByteWriter
 
   private var group: UnsafeRow = _
+  private var groupHash = 0L
   private var found = false
   private var puts = 0L
   private var removes = 0L
@@ -40,7 +49,9 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute]) extends Gro
 
   override def open(key: UnsafeRow): ByteReader = {
     group = key
-    val bytes = get(key, GroupNumber)
+    // The first byte of a number in a row is its lowest.
+    groupHash = java.lang.Long.reverseBytes(hashOf(key))
+    val bytes = get(groupHash, key, GroupNumber)
     found = bytes != null
     if (found) new ByteReader(bytes) else null
   }
@@ -48,26 +59,28 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute]) extends Gro
   override def save(write: ByteWriter => Unit): Unit = {
     saved.clear()
     write(saved)
-    put(group, GroupNumber, saved.toArray)
+    put(groupHash, group, GroupNumber, saved.toArray)
   }
 
-  override def remove(): Unit = if (found) remove(group, GroupNumber)
+  override def remove(): Unit = if (found) remove(groupHash, group, GroupNumber)
 
   override val windowSegments: Segments = new Numbered(n => FirstWindowSegment + n)
   override val waitingSegments: Segments = new Numbered(n => FirstWaitingSegment + n)
 
   /** What belongs to the partition and to no group. */
   val partition: Segments = new Segments {
-    override def get(number: Long): Array[Byte] = StateGroupStore.this.get(noKey, -1 - number)
+    override def get(number: Long): Array[Byte] =
+      StateGroupStore.this.get(noHash, noKey, -1 - number)
     override def put(number: Long, bytes: Array[Byte]): Unit =
-      StateGroupStore.this.put(noKey, -1 - number, bytes)
-    override def remove(number: Long): Unit = StateGroupStore.this.remove(noKey, -1 - number)
+      StateGroupStore.this.put(noHash, noKey, -1 - number, bytes)
+    override def remove(number: Long): Unit =
+      StateGroupStore.this.remove(noHash, noKey, -1 - number)
   }
 
   /** The keys of all groups. */
   def all: Seq[UnsafeRow] = {
     val columns = keys.zipWithIndex.map { case (key, i) =>
-      BoundReference(i, key.dataType, nullable = true)
+      BoundReference(i + 1, key.dataType, nullable = true)
     }
     val keyOf = UnsafeProjection.create(columns)
     val entries = store.iterator(StateStore.DEFAULT_COL_FAMILY_NAME)
@@ -81,31 +94,34 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute]) extends Gro
 
   private final class Numbered(numberOf: Long => Long) extends Segments {
     override def get(number: Long): Array[Byte] =
-      StateGroupStore.this.get(group, numberOf(number))
+      StateGroupStore.this.get(groupHash, group, numberOf(number))
     override def put(number: Long, bytes: Array[Byte]): Unit =
-      StateGroupStore.this.put(group, numberOf(number), bytes)
-    override def remove(number: Long): Unit = StateGroupStore.this.remove(group, numberOf(number))
+      StateGroupStore.this.put(groupHash, group, numberOf(number), bytes)
+    override def remove(number: Long): Unit =
+      StateGroupStore.this.remove(groupHash, group, numberOf(number))
   }
 
-  private def get(key: InternalRow, segment: Long): Array[Byte] = {
-    val value = store.get(entryKeyOf(key, segment), StateStore.DEFAULT_COL_FAMILY_NAME)
+  private def get(hash: Long, key: InternalRow, segment: Long): Array[Byte] = {
+    val value = store.get(entryKeyOf(hash, key, segment), StateStore.DEFAULT_COL_FAMILY_NAME)
     if (value == null) null else value.getBinary(0)
   }
 
-  private def put(key: InternalRow, segment: Long, bytes: Array[Byte]): Unit = {
+  private def put(hash: Long, key: InternalRow, segment: Long, bytes: Array[Byte]): Unit = {
     puts += 1
     content.update(0, bytes)
-    store.put(entryKeyOf(key, segment), entryValue(content), StateStore.DEFAULT_COL_FAMILY_NAME)
+    val entry = entryKeyOf(hash, key, segment)
+    store.put(entry, entryValue(content), StateStore.DEFAULT_COL_FAMILY_NAME)
   }
 
-  private def remove(key: InternalRow, segment: Long): Unit = {
+  private def remove(hash: Long, key: InternalRow, segment: Long): Unit = {
     removes += 1
-    store.remove(entryKeyOf(key, segment), StateStore.DEFAULT_COL_FAMILY_NAME)
+    store.remove(entryKeyOf(hash, key, segment), StateStore.DEFAULT_COL_FAMILY_NAME)
   }
 
-  private def entryKeyOf(key: InternalRow, segment: Long): UnsafeRow = {
-    number.setLong(0, segment)
-    entryKey(joined(key, number))
+  private def entryKeyOf(hash: Long, key: InternalRow, segment: Long): UnsafeRow = {
+    hashAndNumber.setLong(0, hash)
+    hashAndNumber.setLong(1, segment)
+    entryKey(joined(key, hashAndNumber))
   }
 }
 
@@ -114,14 +130,18 @@ object StateGroupStore {
   private val FirstWindowSegment = 1L
   private val FirstWaitingSegment = 1L << 62
 
+  val HashColumn = "_hash"
   val SegmentColumn = "_segment"
 
   def keySchema(keys: Seq[Attribute]): StructType = {
-    val segment = Iterator.iterate(SegmentColumn)(name => s"_$name").find { name =>
-      !keys.exists(_.name.equalsIgnoreCase(name))
-    }
-    StructType(keys.map(k => StructField(k.name, k.dataType)))
-      .add(segment.get, LongType, nullable = false)
+    def unused(name: String): String = Iterator
+      .iterate(name)(name => s"_$name")
+      .filterNot(name => keys.exists(_.name.equalsIgnoreCase(name)))
+      .next()
+    new StructType(
+      StructField(unused(HashColumn), LongType, nullable = false) +:
+        keys.map(k => StructField(k.name, k.dataType)).toArray :+
+        StructField(unused(SegmentColumn), LongType, nullable = false))
   }
 
   val valueSchema: StructType = new StructType().add("content", BinaryType, nullable = false)

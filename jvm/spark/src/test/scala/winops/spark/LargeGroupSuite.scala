@@ -69,7 +69,7 @@ class LargeGroupSuite extends KeepStreamTest {
       val written = runAll(kept, dir.getCanonicalPath)
       assert(changes(written.rows, "delete").sorted == (0 until 100))
       val keys = spark.read.format("statestore").load(dir.getCanonicalPath).select("key.*")
-      assert(keys.columns.toSeq == Seq("_segment", "__segment"))
+      assert(keys.columns.toSeq == Seq("_hash", "_segment", "__segment"))
     }
   }
 
