@@ -237,7 +237,7 @@ final class StatefulKeepExec private[winops] (
     val updated = longMetric("numUpdatedStateRows")
     val removed = longMetric("numRemovedStateRows")
     StatefulKeepExec
-      .withoutReadStore(child.execute())
+      .withoutReadStore(PackedShuffle.execute(child))
       .mapPartitionsWithStateStore[InternalRow](
         getStateInfo,
         keep.keySchema,
