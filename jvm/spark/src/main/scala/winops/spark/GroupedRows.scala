@@ -1,8 +1,7 @@
 package winops.spark
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, SortOrder, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.catalyst.expressions.Ascending
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 
 /** The rows of one task, group after group, and in each group in the order in which they are to
   * be applied.
@@ -33,11 +32,7 @@ object GroupedRows {
     */
   def ofTask(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[InternalRow]): GroupedRows = {
     val unsafe = rows.asInstanceOf[Iterator[UnsafeRow]]
-    GroupedRows(
-      plan,
-      input,
-      if (plan.spec.runsInOneTask) unsafe
-      else new RowsByHash(unsafe, KeyHash(plan.keys, input), input.size))
+    if (plan.spec.runsInOneTask) new OneGroup(unsafe) else grouped(plan, input, unsafe)
   }
 
   /** @param rows
@@ -45,6 +40,25 @@ object GroupedRows {
     */
   def apply(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[UnsafeRow]): GroupedRows =
     if (plan.spec.runsInOneTask) new OneGroup(rows) else new HashedGroups(plan, input, rows)
+
+  /** Rows that do not fit into memory are sorted, and spilled, by Spark's sorters. */
+  private def grouped(
+      plan: KeepPlan,
+      input: Seq[Attribute],
+      rows: Iterator[UnsafeRow]): GroupedRows = {
+    val hashOf = KeyHash(plan.keys, input)
+    val dealt = new DealtRows
+    var left: UnsafeRow = null
+    while (left == null && rows.hasNext) {
+      val row = rows.next()
+      if (!dealt.add(row, hashOf(row))) left = row
+    }
+    if (left == null) new GroupsInMemory(plan, input, dealt.all)
+    else {
+      val all = dealt.takeOut(input.size) ++ Iterator.single(left) ++ rows
+      new HashedGroups(plan, input, new RowsByHash(all, hashOf, input.size))
+    }
+  }
 }
 
 /** All rows of the task are one group, and the input is sorted. */
@@ -67,64 +81,47 @@ private final class OneGroup(rows: Iterator[UnsafeRow]) extends GroupedRows {
   override def next(): UnsafeRow = rows.next()
 }
 
+/** Groups of rows that come with those of equal hashes together. */
 private final class HashedGroups(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[UnsafeRow])
     extends GroupedRows {
-  private val keyOf = UnsafeProjection.create(plan.keys, input)
+  private val sameKeys = new SameKeys(plan.keys, input)
   private val hashOf = KeyHash(plan.keys, input)
-  private val keyThenArrival =
-    RowOrdering.create(plan.keys.map(SortOrder(_, Ascending)) ++ plan.arrival, input)
-  private val run = new SortedRun(keyThenArrival, input.size)
+  private val run = new RunGroups(plan, input)
 
   private var ahead: UnsafeRow = _
-  private var currentKey: UnsafeRow = _
-  private var peeked: UnsafeRow = _
 
   read()
 
-  override def key: UnsafeRow = currentKey
+  override def key: UnsafeRow = run.key
+  override def hasNext: Boolean = run.hasNext
+  override def next(): UnsafeRow = run.next()
 
-  override def nextGroup(): Boolean = {
-    while (hasNext) next()
-    if (peek() == null) readRun()
-    val more = peek() != null
-    if (more) currentKey = keyOf(peek()).copy()
-    more
-  }
-
-  override def hasNext: Boolean =
-    peek() != null && (run.isOneKey || keyOf(peeked) == currentKey)
-
-  override def next(): UnsafeRow = {
-    val row = peek()
-    peeked = null
-    row
-  }
-
-  private def peek(): UnsafeRow = {
-    if (peeked == null) peeked = run.next()
-    peeked
+  override def nextGroup(): Boolean = run.nextGroup() || {
+    readRun()
+    run.nextGroup()
   }
 
   private def read(): Unit =
     ahead = if (rows.hasNext) rows.next() else null
 
-  private def readRun(): Unit =
+  private def readRun(): Unit = {
+    run.clear()
     if (ahead != null) {
       val hash = hashOf(ahead)
-      val first = keyOf(ahead).copy()
+      val first = ahead.copy()
       var oneKey = true
       var more = true
-      run.clear()
       while (more) {
         run.add(ahead)
         read()
         more = ahead != null && {
-          val isFirst = keyOf(ahead) == first
+          val isFirst = sameKeys(ahead, first)
           val isInRun = isFirst || hashOf(ahead) == hash
           if (isInRun && !isFirst) oneKey = false
           isInRun
         }
       }
-      run.sort(oneKey)
+      run.close(oneKey)
     }
+  }
 }

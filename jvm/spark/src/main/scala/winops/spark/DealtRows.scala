@@ -1,0 +1,226 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.winops.TaskPages
+import org.apache.spark.unsafe.Platform
+import org.apache.spark.unsafe.memory.MemoryBlock
+
+/** Rows of a task in its memory, dealt to parts by the first bits of their hashes. Reading many
+  * rows in another order than that in which they lie in memory is what grouping costs most; a
+  * part is small enough for a processor's cache. Few rows are one part.
+  */
+private[spark] final class DealtRows {
+  import DealtRows._
+
+  private val pages = TaskPages.ofTask()
+  private val maxRows = TaskPages.maxRows
+  private var parts = Array(new RowPart(pages))
+  private var partBits = 0
+  private var bytes = 0L
+  private var rows = 0L
+  private var reserve: MemoryBlock = _
+
+  TaskPages.whenTaskEnds(clear())
+
+  /** Takes a copy of a row; false if there is no memory for it. */
+  def add(row: UnsafeRow, hash: Long): Boolean = {
+    val length = row.getSizeInBytes
+    val fits = partBits > 0 || bytes <= MaxBytesInOnePart || deal()
+    val added = fits && rows < maxRows &&
+      partOf(hash).add(row.getBaseObject, row.getBaseOffset, length, hash)
+    if (added) {
+      bytes += length
+      rows += 1
+    }
+    added
+  }
+
+  /** The parts, of which each is cleared when it has been read. */
+  def all: Iterator[RowPart] = parts.iterator
+
+  /** All rows, of which each is valid until the next is asked for. Their memory is given back on
+    * the way, and some at once, so that others can begin.
+    */
+  def takeOut(width: Int): Iterator[UnsafeRow] =
+    if (partBits == 0) parts(0).takeOut(width).map(_.copy()).toVector.iterator
+    else {
+      giveBackReserve()
+      parts.iterator.flatMap(_.takeOut(width))
+    }
+
+  private def partOf(hash: Long): RowPart =
+    if (partBits == 0) parts(0) else parts((hash >>> (java.lang.Long.SIZE - partBits)).toInt)
+
+  /** Deals what there is, and what comes, to many parts; false, with all as it was, if there is
+    * no memory for them.
+    */
+  private def deal(): Boolean = {
+    val dealt = Array.fill(1 << PartBits)(new RowPart(pages))
+    val one = parts(0)
+    val cursor = one.cursor
+    reserve = pages.take(ReserveBytes)
+    var fits = reserve != null
+    while (fits && cursor.next()) {
+      val part = dealt((cursor.hash >>> (java.lang.Long.SIZE - PartBits)).toInt)
+      fits = part.add(cursor.base, cursor.offset, cursor.length, cursor.hash)
+    }
+    if (fits) {
+      one.clear()
+      parts = dealt
+      partBits = PartBits
+    } else {
+      dealt.foreach(_.clear())
+      giveBackReserve()
+    }
+    fits
+  }
+
+  private def giveBackReserve(): Unit = if (reserve != null) {
+    pages.giveBack(reserve)
+    reserve = null
+  }
+
+  private def clear(): Unit = {
+    parts.foreach(_.clear())
+    giveBackReserve()
+  }
+}
+
+private object DealtRows {
+  private val PartBits = 6
+
+  /** As much as a processor's second-level cache holds. */
+  private val MaxBytesInOnePart = 1L << 20
+
+  /** What sorters need to begin with. */
+  private val ReserveBytes = 4L << 20
+}
+
+/** Rows one behind the other in pages of memory, each with its hash and with room for the address
+  * of another row of its group.
+  */
+private[spark] final class RowPart(pages: TaskPages) {
+  import RowPart._
+
+  private var blocks = new Array[MemoryBlock](4)
+  private var ends = new Array[Long](4)
+  private var count = 0
+
+  /** Takes a copy of a row; false if there is no memory for it. */
+  def add(base: Object, offset: Long, length: Int, hash: Long): Boolean = {
+    val needed = HeaderBytes + (length.toLong + 7) / 8 * 8
+    val fits = hasRoomFor(needed) || takePage(needed)
+    if (fits) {
+      val block = blocks(count - 1)
+      val at = block.getBaseOffset + ends(count - 1)
+      Platform.putLong(block.getBaseObject, at, hash)
+      Platform.putLong(block.getBaseObject, at + NextAt, None)
+      Platform.putLong(block.getBaseObject, at + LengthAt, length.toLong)
+      Platform.copyMemory(base, offset, block.getBaseObject, at + HeaderBytes, length.toLong)
+      ends(count - 1) += needed
+    }
+    fits
+  }
+
+  def clear(): Unit = {
+    var i = 0
+    while (i < count) {
+      pages.giveBack(blocks(i))
+      blocks(i) = null
+      i += 1
+    }
+    count = 0
+  }
+
+  /** All rows, of which each is valid until the next is asked for; then the part is cleared. */
+  def takeOut(width: Int): Iterator[UnsafeRow] = {
+    val all = cursor
+    val row = new UnsafeRow(width)
+    Iterator
+      .continually(all.next())
+      .takeWhile { found =>
+        if (!found) clear()
+        found
+      }
+      .map { _ =>
+        row.pointTo(all.base, all.offset, all.length)
+        row
+      }
+  }
+
+  /** Goes through the rows in the order in which they came. */
+  def cursor: Cursor = new Cursor
+
+  final class Cursor {
+    private var block = 0
+    private var at = 0L
+    private var behind = 0L
+
+    /** Moves to the next row; false after the last. */
+    def next(): Boolean = {
+      while (block < count && behind == ends(block)) {
+        block += 1
+        behind = 0L
+      }
+      val found = block < count
+      if (found) {
+        at = behind
+        behind = at + HeaderBytes + (length.toLong + 7) / 8 * 8
+      }
+      found
+    }
+
+    /** Where the row is, for [[moveTo]]. */
+    def address: Long = block.toLong << OffsetBits | at
+
+    def moveTo(address: Long): Unit = {
+      block = (address >>> OffsetBits).toInt
+      at = address & OffsetMask
+    }
+
+    def hash: Long = Platform.getLong(base, start)
+
+    /** The address of the row that follows in the row's group; [[RowPart.None]] if none does. */
+    def follower: Long = Platform.getLong(base, start + NextAt)
+    def follower_=(address: Long): Unit = Platform.putLong(base, start + NextAt, address)
+
+    def base: Object = blocks(block).getBaseObject
+    def offset: Long = start + HeaderBytes
+    def length: Int = Platform.getLong(base, start + LengthAt).toInt
+
+    private def start: Long = blocks(block).getBaseOffset + at
+  }
+
+  private def hasRoomFor(bytes: Long): Boolean =
+    count > 0 && ends(count - 1) + bytes <= blocks(count - 1).size
+
+  private def takePage(bytes: Long): Boolean = {
+    val block = pages.take(Math.max(bytes, Math.min(FirstPageBytes << count, LastPageBytes)))
+    if (block != null) {
+      if (count == blocks.length) {
+        blocks = java.util.Arrays.copyOf(blocks, count * 2)
+        ends = java.util.Arrays.copyOf(ends, count * 2)
+      }
+      blocks(count) = block
+      ends(count) = 0L
+      count += 1
+    }
+    block != null
+  }
+}
+
+private[spark] object RowPart {
+
+  /** The address of no row. */
+  val None: Long = -1L
+
+  private val NextAt = 8
+  private val LengthAt = 16
+  private val HeaderBytes = 24
+
+  private val OffsetBits = 40
+  private val OffsetMask = (1L << OffsetBits) - 1
+
+  private val FirstPageBytes = 1L << 17
+  private val LastPageBytes = 1L << 22
+}

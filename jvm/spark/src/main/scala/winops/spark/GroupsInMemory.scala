@@ -1,0 +1,123 @@
+package winops.spark
+
+import java.util.Arrays
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, UnsafeProjection, UnsafeRow}
+
+/** The groups of rows that are all in memory, part after part, and in each by their hashes.
+  *
+  * The rows of a group are a chain. If they came in order, and nothing else has the same hash,
+  * they are read where they are.
+  */
+private[spark] final class GroupsInMemory(
+    plan: KeepPlan,
+    input: Seq[Attribute],
+    parts: Iterator[RowPart])
+    extends GroupedRows {
+  private val keyOf = UnsafeProjection.create(plan.keys, input)
+  private val sameKeys = new SameKeys(plan.keys, input)
+  private val arrival = RowOrdering.create(plan.arrival, input)
+  private val hashes = new HashChains
+  private val unordered = new RunGroups(plan, input)
+
+  private var part: RowPart = _
+  private var cursor: RowPart#Cursor = _
+  private var ordered = new Array[Long](1 << 10)
+  private var chain = 0
+  private var chains = 0
+
+  private var readsChain = true
+  private var chainKey: UnsafeRow = _
+  private var address = RowPart.None
+
+  private val before = new UnsafeRow(input.size)
+  private val row = new UnsafeRow(input.size)
+
+  override def key: UnsafeRow = if (readsChain) chainKey else unordered.key
+
+  override def hasNext: Boolean =
+    if (readsChain) address != RowPart.None else unordered.hasNext
+
+  override def next(): UnsafeRow =
+    if (readsChain) {
+      read(address)
+      address = cursor.follower
+      row
+    } else unordered.next()
+
+  override def nextGroup(): Boolean = !readsChain && unordered.nextGroup() || nextChain()
+
+  private def nextChain(): Boolean = {
+    while (chain == chains && nextPart()) {}
+    val found = chain < chains
+    if (found) {
+      hashes.find(ordered(chain))
+      chain += 1
+      readsChain = hashes.isOrdered
+      if (readsChain) {
+        address = hashes.first
+        read(address)
+        chainKey = keyOf(row).copy()
+      } else {
+        putInOrder()
+        unordered.nextGroup()
+      }
+    } else {
+      readsChain = true
+      address = RowPart.None
+    }
+    found
+  }
+
+  private def nextPart(): Boolean = {
+    if (part != null) part.clear()
+    val found = parts.hasNext
+    if (found) {
+      part = parts.next()
+      cursor = part.cursor
+      link(part)
+    }
+    found
+  }
+
+  /** Makes chains of the rows of a part. */
+  private def link(part: RowPart): Unit = {
+    hashes.clear()
+    val last = part.cursor
+    val all = part.cursor
+    while (all.next()) {
+      if (hashes.findOrAdd(all.hash, all.address)) {
+        last.moveTo(hashes.last)
+        last.follower = all.address
+        point(before, last)
+        point(row, all)
+        val isOne = sameKeys(before, row)
+        hashes.append(all.address, isOne, isOne && arrival.compare(before, row) <= 0)
+      }
+    }
+    chain = 0
+    chains = hashes.size
+    if (ordered.length < chains) ordered = new Array[Long](chains * 2)
+    hashes.copyTo(ordered)
+    Arrays.sort(ordered, 0, chains)
+  }
+
+  private def putInOrder(): Unit = {
+    unordered.clear()
+    var address = hashes.first
+    while (address != RowPart.None) {
+      read(address)
+      unordered.add(row)
+      address = cursor.follower
+    }
+    unordered.close(hashes.isOneKey)
+  }
+
+  private def read(address: Long): Unit = {
+    cursor.moveTo(address)
+    point(row, cursor)
+  }
+
+  private def point(row: UnsafeRow, cursor: RowPart#Cursor): Unit =
+    row.pointTo(cursor.base, cursor.offset, cursor.length)
+}
