@@ -86,7 +86,7 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute]) extends Gro
     val entries = store.iterator(StateStore.DEFAULT_COL_FAMILY_NAME)
     try {
       entries
-        .filter(_.key.getLong(keys.size) == GroupNumber)
+        .filter(_.key.getLong(keys.size + 1) == GroupNumber)
         .map(entry => keyOf(entry.key).copy())
         .toVector
     } finally entries.close()

@@ -23,7 +23,7 @@ class StateIdentitySuite extends AnyFunSuite {
         """{"name":"k","type":"long","nullable":true,"metadata":{}},""" +
         """{"name":"ts","type":"timestamp","nullable":true,"metadata":{}},""" +
         """{"name":"n","type":"long","nullable":true,"metadata":{}},""" +
-        """{"name":"text","type":"string","nullable":true,"metadata":{}}]},"format":2}""")
+        """{"name":"text","type":"string","nullable":true,"metadata":{}}]},"format":3}""")
   }
 
   test("it does not depend on the identifiers that a query's columns get") {
@@ -92,7 +92,7 @@ class StateIdentitySuite extends AnyFunSuite {
 
   test("another format is told as such") {
     val refused = intercept[WinopsRuntimeException] {
-      StateIdentity.check(identity.replace("\"format\":2", "\"format\":3"), identity)
+      StateIdentity.check(identity.replace("\"format\":3", "\"format\":4"), identity)
     }
     assert(refused.getCondition == "WINOPS_STATE_FORMAT")
   }
