@@ -22,7 +22,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test demo docs bench bench-jmh clean
+.PHONY: help setup jar wheel fmt lint lint-python test demo docs bench bench-jmh bench-python clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -77,9 +77,14 @@ bench-jmh: ## core and state layout, in ns per operation; JMH="PagedMap -p size=
 	mkdir -p artifacts/benchmarks
 	./sbt "jmh/Jmh/run -rf json -rff $(CURDIR)/artifacts/benchmarks/jmh.json $(JMH)"
 
+bench-python: $(VENV) $(JARS) ## small tables and streams through PySpark, in time per query
+	mkdir -p artifacts/benchmarks
+	$(PY) -m pytest benchmarks/end_to_end --benchmark-json=artifacts/benchmarks/end-to-end.json
+
 clean: ## everything that was built, but for the virtual environment
 	rm -rf target jvm/*/target benchmarks/jmh/target project/target project/project dist \
-		python/winops/jars .hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db spark-warehouse derby.log
+		python/winops/jars .hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db \
+		spark-warehouse derby.log
 	find . -name .venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 $(VENV): pyproject.toml VERSION
