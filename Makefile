@@ -75,7 +75,7 @@ bench: $(VENV) $(JARS) ## ratios to reading, shuffling and sorting the same rows
 
 bench-jmh: ## core and state layout, in ns per operation; JMH="PagedMap -p size=100" for some
 	mkdir -p artifacts/benchmarks
-	./sbt "jmh/Jmh/run -rf json -rff $(CURDIR)/artifacts/benchmarks/jmh.json $(JMH)"
+	./sbt "jmh/Jmh/run -foe true -rf json -rff $(CURDIR)/artifacts/benchmarks/jmh.json $(JMH)"
 
 bench-python: $(VENV) $(JARS) ## small tables and streams through PySpark, in time per query
 	mkdir -p artifacts/benchmarks

@@ -10,7 +10,10 @@ import winops.log.{ByteReader, ByteWriter}
 final class SumAndMax extends Summaries[Array[Long]] {
   import SumAndMax._
 
-  private val values = Array.fill(Values)(random.nextInt(10000).toLong)
+  private val values = {
+    val random = new Random(Seed)
+    Array.fill(Values)(random.nextInt(10000).toLong)
+  }
 
   override def create(): Array[Long] = Array(0L, Long.MinValue)
 
@@ -42,5 +45,5 @@ private object SumAndMax {
   val Sum = 0
   val Max = 1
   val Values: Int = 1 << 12
-  val random = new Random(1L)
+  val Seed = 1L
 }

@@ -1,6 +1,6 @@
 package winops.dialect
 
-import org.openjdk.jmh.annotations.{Benchmark, Param, Setup}
+import org.openjdk.jmh.annotations.{Benchmark, Param, Setup, Warmup}
 
 import winops.apama.Apama
 import winops.benchmarks.AverageNanos
@@ -9,7 +9,10 @@ import winops.esper.Esper
 import winops.policy.{ColumnKind, Parameter, Policy, PolicyError, Scope}
 import winops.spl.Spl
 
-/** The text of a policy, read. */
+/** The text of a policy, read. A grammar is many small functions, and the JVM takes long to
+  * compile them.
+  */
+@Warmup(iterations = 10, time = 1)
 class ParserBenchmark extends AverageNanos {
   import ParserBenchmark._
 
