@@ -22,7 +22,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test demo docs bench clean
+.PHONY: help setup jar wheel fmt lint lint-python test demo docs bench bench-jmh bench-python clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -34,12 +34,12 @@ jar: $(JARS) ## target/jars: the JAR for Spark, and the conformance runner's
 wheel: $(WHEEL) ## dist: the Python package with its JAR
 
 fmt: $(VENV) ## format and fix
-	./sbt scalafmtAll scalafmtSbt
+	./sbt scalafmtAll jmh/scalafmtAll scalafmtSbt
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 
 lint: lint-python ## formatting, lint and types, without changing anything
-	./sbt scalafmtCheckAll scalafmtSbtCheck
+	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck
 
 lint-python: $(VENV)
 	$(PY) -m ruff check
@@ -60,7 +60,7 @@ define pytest_on_both
 endef
 
 test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on Spark Connect
-	./sbt scalafmtCheckAll scalafmtSbtCheck test jars
+	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars
 	$(stamp_jars)
 	$(pytest_on_both)
 
@@ -73,9 +73,18 @@ docs: ## docs/windows.md, from what the code says of its windows
 bench: $(VENV) $(JARS) ## ratios to reading, shuffling and sorting the same rows
 	$(PY) benchmarks/run.py
 
+bench-jmh: ## core and state layout, in ns per operation; JMH="PagedMap -p size=100" for some
+	mkdir -p artifacts/benchmarks
+	./sbt "jmh/Jmh/run -foe true -rf json -rff $(CURDIR)/artifacts/benchmarks/jmh.json $(JMH)"
+
+bench-python: $(VENV) $(JARS) ## small tables and streams through PySpark, in time per query
+	mkdir -p artifacts/benchmarks
+	$(PY) -m pytest benchmarks/end_to_end --benchmark-json=artifacts/benchmarks/end-to-end.json
+
 clean: ## everything that was built, but for the virtual environment
-	rm -rf target jvm/*/target project/target project/project dist python/winops/jars \
-		.hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db spark-warehouse derby.log
+	rm -rf target jvm/*/target benchmarks/jmh/target project/target project/project dist \
+		python/winops/jars .hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db \
+		spark-warehouse derby.log
 	find . -name .venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 $(VENV): pyproject.toml VERSION

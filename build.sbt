@@ -136,6 +136,16 @@ lazy val conformance = (project in file("jvm/conformance"))
       },
     Test / javaOptions ++= sparkJavaOptions)
 
+// Outside of the root's aggregate, so that tests do not wait for it. Windows and rows are those of
+// the tests.
+lazy val jmh = (project in file("benchmarks/jmh"))
+  .enablePlugins(JmhPlugin)
+  .dependsOn(core % "provided,runtime->test", spark % "provided,runtime->test,provided")
+  .settings(
+    name := "winops-jmh",
+    publish / skip := true,
+    Jmh / javaOptions ++= "-Xmx2g" +: sparkJavaOptions)
+
 addCommandAlias("jar", "cleanStaleJars; spark/jarFile")
 addCommandAlias("conformanceJar", "cleanStaleJars; conformance/jarFile")
 addCommandAlias("jars", "cleanStaleJars; spark/jarFile; conformance/jarFile")
