@@ -144,7 +144,8 @@ lazy val conformance = (project in file("jvm/conformance"))
     Test / javaOptions ++= sparkJavaOptions)
 
 // Not in root's aggregate: `test` and `jars` do without what winops is compared with.
-val classpathFile = taskKey[File]("Writes what a peer that is a process of its own is started with")
+val classpathFile =
+  taskKey[File]("Writes what a peer that is a process of its own is started with")
 
 def peer(id: String) = Project(s"peers${id.capitalize}", file(s"benchmarks/peers/$id"))
   .settings(name := s"winops-peers-$id", publish / skip := true)
@@ -160,12 +161,11 @@ lazy val peersSpark = peer("spark")
 
 lazy val peersProcess = peer("process")
   .dependsOn(peersCommon)
-  .settings(
-    libraryDependencies ++= Seq(
-      "org.apache.parquet" % "parquet-hadoop" % parquetVersion,
-      "org.apache.hadoop" % "hadoop-client-api" % hadoopVersion,
-      "org.apache.hadoop" % "hadoop-client-runtime" % hadoopVersion,
-      "org.slf4j" % "slf4j-nop" % slf4jVersion))
+  .settings(libraryDependencies ++= Seq(
+    "org.apache.parquet" % "parquet-hadoop" % parquetVersion,
+    "org.apache.hadoop" % "hadoop-client-api" % hadoopVersion,
+    "org.apache.hadoop" % "hadoop-client-runtime" % hadoopVersion,
+    "org.slf4j" % "slf4j-nop" % slf4jVersion))
 
 val startedByClasspath = classpathFile := {
   val name = thisProject.value.base.getName
@@ -179,7 +179,10 @@ lazy val peersFlink = peer("flink")
   .dependsOn(peersProcess)
   .settings(
     startedByClasspath,
-    libraryDependencies ++= Seq("flink-streaming-java", "flink-clients", "flink-statebackend-rocksdb")
+    libraryDependencies ++= Seq(
+      "flink-streaming-java",
+      "flink-clients",
+      "flink-statebackend-rocksdb")
       .map("org.apache.flink" % _ % flinkVersion))
 
 lazy val peersEsper = peer("esper")

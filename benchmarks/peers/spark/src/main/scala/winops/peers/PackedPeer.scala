@@ -39,7 +39,10 @@ object PackedPeer extends StreamPeer {
 
   override def time(trades: DataFrame, millis: Int): DataFrame =
     withKind(
-      run(trades.withWatermark("ts", "0 seconds"), new PackedMillis(millis), TimeMode.EventTime()))
+      run(
+        trades.withWatermark("ts", "0 seconds"),
+        new PackedMillis(millis),
+        TimeMode.EventTime()))
 
   override def aggregates(trades: DataFrame, rows: Int): DataFrame =
     withTime(

@@ -6,9 +6,9 @@ import org.apache.spark.sql.streaming.{MapState, ValueState}
 
 /** A queue of records of `width` longs per key, of which only the ends are read and written.
   *
-  * The newest records are in one value, together with where the queue begins; what no longer
-  * fits is cut off in chunks of equal size, which are never written again. A short queue is one
-  * value only. One object serves the keys of a task in turn.
+  * The newest records are in one value, together with where the queue begins; what no longer fits
+  * is cut off in chunks of equal size, which are never written again. A short queue is one value
+  * only. One object serves the keys of a task in turn.
   *
   * @param longest
   *   how many records are expected at most; longer queues work, with more chunks

@@ -10,7 +10,8 @@ object Statement {
   def of(window: String, job: String, size: Int): String = {
     val view = if (job == "time") s"#time($size milliseconds)" else s"#length($size)"
     (window, job) match {
-      case ("groupwin", "aggregates") => s"select $Means from Trade#groupwin(key)$view group by key"
+      case ("groupwin", "aggregates") =>
+        s"select $Means from Trade#groupwin(key)$view group by key"
       case ("groupwin", _) => s"select irstream * from Trade#groupwin(key)$view"
       case ("context", "aggregates") => s"$ByKey select $Means from Trade$view"
       case ("context", _) => s"$ByKey select irstream * from Trade$view"

@@ -2,10 +2,7 @@ package winops.peers.flink
 
 import scala.annotation.nowarn
 
-import org.apache.flink.streaming.api.functions.source.{
-  RichParallelSourceFunction,
-  SourceFunction
-}
+import org.apache.flink.streaming.api.functions.source.{RichParallelSourceFunction, SourceFunction}
 import org.apache.flink.streaming.api.watermark.Watermark
 
 import winops.peers.process.{Block, MicroBatch}

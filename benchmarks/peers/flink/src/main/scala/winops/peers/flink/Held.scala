@@ -1,12 +1,7 @@
 package winops.peers.flink
 
 import org.apache.flink.api.common.functions.RuntimeContext
-import org.apache.flink.api.common.state.{
-  MapState,
-  MapStateDescriptor,
-  ValueState,
-  ValueStateDescriptor
-}
+import org.apache.flink.api.common.state.{MapState, MapStateDescriptor, ValueState, ValueStateDescriptor}
 import org.apache.flink.api.common.typeinfo.Types
 
 /** The trades of the current key, in Flink's state. A trade that is added is kept as it is. */

@@ -1,7 +1,6 @@
 package winops.peers.flink
 
 import java.lang.{Boolean => JBoolean, Long => JLong}
-import java.nio.file.Files
 
 import scala.annotation.nowarn
 
@@ -42,9 +41,11 @@ object Main {
       trades: KeyedStream[Trade, JLong],
       options: Options): SingleOutputStreamOperator[Answer] = {
     val size = options.size
-    def layout = if (options("state") == "heap") Held.inQueue else Held.inMap
+    val isOnHeap = options("state") == "heap"
+    val layout = if (isOnHeap) Held.inQueue else Held.inMap
     (options("windows"), options.job) match {
-      case ("function", "rows") => trades.process(new LastRows(size, layout))
+      case ("function", "rows") if isOnHeap => trades.process(new LastRows(size))
+      case ("function", "rows") => trades.process(new LastRowsInPlaces(size))
       case ("function", "time") => trades.process(new LastMillis(size, layout))
       case ("function", "aggregates") => trades.process(new LastRowsAveraged(size))
       case ("evictor", "rows") => Windows.rows(trades, size)
@@ -69,7 +70,7 @@ object Main {
       configuration.set(CheckpointingOptions.CHECKPOINT_STORAGE, "filesystem")
       configuration.set(
         CheckpointingOptions.CHECKPOINTS_DIRECTORY,
-        Files.createTempDirectory("flink-checkpoints").toUri.toString)
+        Checkpoints.folder().toUri.toString)
     }
     configuration
   }

@@ -1,17 +1,17 @@
 package winops.peers.flink
 
 import org.apache.flink.api.common.functions.OpenContext
-import org.apache.flink.api.common.state.{ValueState, ValueStateDescriptor}
+import org.apache.flink.api.common.state.{MapState, MapStateDescriptor, ValueState, ValueStateDescriptor}
+import org.apache.flink.api.common.typeinfo.Types
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction
 import org.apache.flink.util.Collector
 
-/** The last rows of each key. */
-final class LastRows(rows: Int, layout: Held.Layout)
-    extends KeyedProcessFunction[java.lang.Long, Trade, Answer] {
+/** The last rows of each key, in an object that is changed in place: for the heap. */
+final class LastRows(rows: Int) extends KeyedProcessFunction[java.lang.Long, Trade, Answer] {
   @transient private var held: Held = _
   @transient private lazy val answer = new Answer
 
-  override def open(context: OpenContext): Unit = held = layout(getRuntimeContext)
+  override def open(context: OpenContext): Unit = held = Held.inQueue(getRuntimeContext)
 
   override def processElement(
       trade: Trade,
@@ -22,6 +22,33 @@ final class LastRows(rows: Int, layout: Held.Layout)
     out.collect(answer.insert(trade))
     if (held.size > rows) out.collect(answer.delete(held.removeOldest()))
     held.save()
+  }
+}
+
+/** The last rows of each key, in places that are used again: in RocksDB no entry is deleted. */
+final class LastRowsInPlaces(rows: Int)
+    extends KeyedProcessFunction[java.lang.Long, Trade, Answer] {
+  @transient private var places: MapState[Integer, Trade] = _
+  @transient private var arrived: ValueState[java.lang.Long] = _
+  @transient private lazy val answer = new Answer
+
+  override def open(context: OpenContext): Unit = {
+    val runtime = getRuntimeContext
+    places = runtime.getMapState(new MapStateDescriptor("places", Types.INT, Trade.info))
+    arrived = runtime.getState(new ValueStateDescriptor("arrived", Types.LONG))
+  }
+
+  override def processElement(
+      trade: Trade,
+      context: KeyedProcessFunction[java.lang.Long, Trade, Answer]#Context,
+      out: Collector[Answer]): Unit = {
+    val stored = arrived.value()
+    val before = if (stored == null) 0L else stored.longValue
+    val place = (before % rows).toInt
+    out.collect(answer.insert(trade))
+    if (before >= rows) out.collect(answer.delete(places.get(place)))
+    places.put(place, trade)
+    arrived.update(before + 1)
   }
 }
 

@@ -35,7 +35,8 @@ final class TradesReader(threads: Int) {
       pool.execute { () =>
         val begin = clock.getCurrentThreadCpuTime
         val mine = first until groups by threads
-        try Using.resource(open(path)) { file =>
+        try
+          Using.resource(open(path)) { file =>
             mine.foreach(group => blocks(group).complete(decode(file, group)))
           }
         catch {
