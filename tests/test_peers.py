@@ -30,7 +30,8 @@ def of_build(path: Path) -> pytest.MarkDecorator:
 @pytest.mark.parametrize(
     ("peer", "kinds"),
     [
-        pytest.param("InPandas", ["rows", "time"]),
+        pytest.param("transformWithStateInPandas", ["time"]),
+        pytest.param("applyInPandasWithState", ["rows", "aggregates"]),
         pytest.param(
             "transformWithState,",
             ["rows", "time", "aggregates"],
