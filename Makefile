@@ -22,7 +22,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test demo docs bench clean
+.PHONY: help setup jar wheel fmt lint lint-python test demo docs bench peers clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -73,9 +73,13 @@ docs: ## docs/windows.md, from what the code says of its windows
 bench: $(VENV) $(JARS) ## ratios to reading, shuffling and sorting the same rows
 	$(PY) benchmarks/run.py
 
+peers: ## what winops is compared with, on Spark, Flink and Esper
+	./sbt peers
+
 clean: ## everything that was built, but for the virtual environment
-	rm -rf target jvm/*/target project/target project/project dist python/winops/jars \
-		.hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db spark-warehouse derby.log
+	rm -rf target jvm/*/target benchmarks/peers/*/target project/target project/project dist \
+		python/winops/jars .hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db \
+		spark-warehouse derby.log
 	find . -name .venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 $(VENV): pyproject.toml VERSION
