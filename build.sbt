@@ -81,6 +81,7 @@ def handedOn(name: Def.Initialize[String]) = Seq(
 
 val sparkJar = Def.setting(s"winops_${sparkMinor}_$scalaBinary-${version.value}.jar")
 val conformanceJar = Def.setting("winops-conformance.jar")
+val peersJar = Def.setting("winops-peers-spark.jar")
 
 lazy val root = (project in file("."))
   .aggregate(core, spark, conformance)
@@ -89,7 +90,7 @@ lazy val root = (project in file("."))
     publish / skip := true,
     // Whoever looks for the JAR must not find that of another version.
     cleanStaleJars := {
-      val current = Set(sparkJar.value, conformanceJar.value)
+      val current = Set(sparkJar.value, conformanceJar.value, peersJar.value)
       IO.delete((jarDir.value * "*.jar").get().filterNot(jar => current(jar.getName)))
     })
 
@@ -157,7 +158,7 @@ lazy val peersSpark = peer("spark")
   .settings(
     libraryDependencies += "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
     Compile / packageBin / mappings ++= (peersCommon / Compile / packageBin / mappings).value,
-    Compile / packageBin / artifactPath := jarDir.value / "winops-peers-spark.jar")
+    Compile / packageBin / artifactPath := jarDir.value / peersJar.value)
 
 lazy val peersProcess = peer("process")
   .dependsOn(peersCommon)
