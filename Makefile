@@ -22,7 +22,8 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test demo docs bench bench-jmh bench-python clean
+.PHONY: help setup jar wheel fmt lint lint-python test demo docs clean \
+	bench bench-jmh bench-python bench-peers peers
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -71,18 +72,28 @@ docs: ## docs/windows.md, from what the code says of its windows
 	./sbt "spark/Test/runMain winops.spark.WindowsPage $(CURDIR)/docs/windows.md"
 
 bench: $(VENV) $(JARS) ## ratios to reading, shuffling and sorting the same rows
-	$(PY) benchmarks/run.py
+	$(PY) benchmarks/run.py w1 w2 w3 w3b w4 w5 w6 w7 w7-empty w8 rows-size w5-size
 
 bench-jmh: ## core and state layout, in ns per operation; JMH="PagedMap -p size=100" for some
 	mkdir -p artifacts/benchmarks
 	./sbt "jmh/Jmh/run -foe true -rf json -rff $(CURDIR)/artifacts/benchmarks/jmh.json $(JMH)"
 
-bench-python: $(VENV) $(JARS) ## small tables and streams through PySpark, in time per query
+bench-python: $(VENV) $(JARS) ## end to end through PySpark, small, with pytest-benchmark
 	mkdir -p artifacts/benchmarks
 	$(PY) -m pytest benchmarks/end_to_end --benchmark-json=artifacts/benchmarks/end-to-end.json
 
+peers: ## what winops is compared with, on Spark, Flink and Esper
+	./sbt peers
+
+# The pandas ones take half a minute for what the others do in one second.
+bench-peers: $(VENV) $(JARS) peers ## the same jobs on what people use instead
+	$(PY) benchmarks/run.py w1 w2 w3 w4 w5 --peers jvm --name peers
+	$(PY) benchmarks/run.py w1 w5 --peers pandas --name pandas --rows 100000 --keys 1000 \
+		--warm-up 3 --batches 5
+
 clean: ## everything that was built, but for the virtual environment
-	rm -rf target jvm/*/target benchmarks/jmh/target project/target project/project dist \
+	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target project/target \
+		project/project dist \
 		python/winops/jars .hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db \
 		spark-warehouse derby.log
 	find . -name .venv -prune -o -name __pycache__ -type d -exec rm -rf {} +

@@ -7,6 +7,13 @@ val parserCombinatorsVersion = "2.4.0"
 val jacksonVersion = "2.21.2"
 val scalatestVersion = "3.2.19"
 
+// Only what winops is compared with; parquet and hadoop are those that Spark brings.
+val flinkVersion = "1.20.4"
+val esperVersion = "9.0.0"
+val parquetVersion = "1.16.0"
+val hadoopVersion = "3.4.2"
+val slf4jVersion = "2.0.17"
+
 ThisBuild / organization := "io.github.winops"
 ThisBuild / version := IO.read(file("VERSION")).trim
 ThisBuild / scalaVersion := scalaFull
@@ -74,6 +81,7 @@ def handedOn(name: Def.Initialize[String]) = Seq(
 
 val sparkJar = Def.setting(s"winops_${sparkMinor}_$scalaBinary-${version.value}.jar")
 val conformanceJar = Def.setting("winops-conformance.jar")
+val peersJar = Def.setting("winops-peers-spark.jar")
 
 lazy val root = (project in file("."))
   .aggregate(core, spark, conformance)
@@ -82,7 +90,7 @@ lazy val root = (project in file("."))
     publish / skip := true,
     // Whoever looks for the JAR must not find that of another version.
     cleanStaleJars := {
-      val current = Set(sparkJar.value, conformanceJar.value)
+      val current = Set(sparkJar.value, conformanceJar.value, peersJar.value)
       IO.delete((jarDir.value * "*.jar").get().filterNot(jar => current(jar.getName)))
     })
 
@@ -146,6 +154,61 @@ lazy val jmh = (project in file("benchmarks/jmh"))
     publish / skip := true,
     Jmh / javaOptions ++= "-Xmx2g" +: sparkJavaOptions)
 
+// Not in root's aggregate: `test` and `jars` do without what winops is compared with.
+val classpathFile =
+  taskKey[File]("Writes what a peer that is a process of its own is started with")
+
+def peer(id: String) = Project(s"peers${id.capitalize}", file(s"benchmarks/peers/$id"))
+  .settings(name := s"winops-peers-$id", publish / skip := true)
+
+lazy val peersCommon = peer("common")
+
+lazy val peersSpark = peer("spark")
+  .dependsOn(peersCommon)
+  .settings(
+    libraryDependencies += "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
+    Compile / packageBin / mappings ++= (peersCommon / Compile / packageBin / mappings).value,
+    Compile / packageBin / artifactPath := jarDir.value / peersJar.value)
+
+lazy val peersProcess = peer("process")
+  .dependsOn(peersCommon)
+  .settings(libraryDependencies ++= Seq(
+    "org.apache.parquet" % "parquet-hadoop" % parquetVersion,
+    "org.apache.hadoop" % "hadoop-client-api" % hadoopVersion,
+    "org.apache.hadoop" % "hadoop-client-runtime" % hadoopVersion,
+    "org.slf4j" % "slf4j-nop" % slf4jVersion))
+
+val startedByClasspath = classpathFile := {
+  val name = thisProject.value.base.getName
+  val file = (ThisBuild / baseDirectory).value / "target" / "peers" / s"$name.classpath"
+  val entries = (Runtime / fullClasspath).value.files
+  IO.write(file, entries.mkString(java.io.File.pathSeparator))
+  file
+}
+
+lazy val peersFlink = peer("flink")
+  .dependsOn(peersProcess)
+  .settings(
+    startedByClasspath,
+    libraryDependencies ++= Seq(
+      "flink-streaming-java",
+      "flink-clients",
+      "flink-statebackend-rocksdb")
+      .map("org.apache.flink" % _ % flinkVersion))
+
+lazy val peersEsper = peer("esper")
+  .dependsOn(peersProcess)
+  .settings(
+    startedByClasspath,
+    libraryDependencies ++= Seq("esper-common", "esper-compiler", "esper-runtime")
+      .map("com.espertech" % _ % esperVersion))
+
 addCommandAlias("jar", "cleanStaleJars; spark/jarFile")
 addCommandAlias("conformanceJar", "cleanStaleJars; conformance/jarFile")
 addCommandAlias("jars", "cleanStaleJars; spark/jarFile; conformance/jarFile")
+addCommandAlias(
+  "peers",
+  "peersSpark/packageBin; peersFlink/classpathFile; peersEsper/classpathFile; " +
+    Seq("Common", "Spark", "Process", "Flink", "Esper")
+      .map(name => s"peers$name/scalafmtCheckAll")
+      .mkString("; "))

@@ -32,9 +32,7 @@ def _sorted(stream: DataFrame, key: str, order: tuple[str, ...], partitions: int
     return stream.repartition(partitions, key).sortWithinPartitions(key, *order)
 
 
-def _counted(
-    stream: DataFrame, key: str, _order: tuple[str, ...], _partitions: int
-) -> DataFrame:
+def _counted(stream: DataFrame, key: str, _order: tuple[str, ...], _partitions: int) -> DataFrame:
     return stream.groupBy(key).count()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from typing import Any
 import pyspark
 from pyspark.sql import SparkSession
 
-from measure import FLOOR, WINOPS, Result
+from measure import WINOPS, Result
+from peers import Peer
 from workloads import Workload
 
 
@@ -60,6 +62,7 @@ def _described(workload: Workload) -> dict[str, Any]:
         "policy": _policy(workload),
         "question": workload.question.text,
         "floor": workload.floor.text,
+        "job": workload.job and asdict(workload.job),
     }
 
 
@@ -123,12 +126,12 @@ def _families(results: list[Result]) -> list[str]:
 
 
 def write(
-    results: list[Result], spark: SparkSession, out: Path, missing: dict[str, str]
+    results: list[Result], spark: SparkSession, out: Path, name: str, peers: Sequence[Peer]
 ) -> str:
-    """Write ``results.json`` and ``results.md`` into `out`; the tables are given back."""
+    """Write `name` as JSON and as Markdown into `out`; the tables are given back."""
     out.mkdir(parents=True, exist_ok=True)
     taken_with = versions(spark)
-    markdown = as_markdown(results, taken_with, missing)
-    (out / "results.json").write_text(as_json(results, taken_with) + "\n")
-    (out / "results.md").write_text(markdown)
+    markdown = as_markdown(results, taken_with, {peer.name: peer.missing for peer in peers})
+    (out / f"{name}.json").write_text(as_json(results, taken_with) + "\n")
+    (out / f"{name}.md").write_text(markdown)
     return markdown

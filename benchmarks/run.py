@@ -26,13 +26,45 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from pyspark.sql import SparkSession
+
 from measure import FLOOR, WINOPS, measure
+from peers import PEERS, Peer, ProcessPeer, SparkPeer
 from results import write
 from sessions import session
-from sides import FloorSide, QuerySide
+from sides import FloorSide, PeerQuerySide, ProcessSide, QuerySide, Side
 from workloads import HEADLINE, WORKLOADS, Workload
 
 ROOT = Path(__file__).resolve().parents[1]
+# What the interpreter has to copy every row for.
+PANDAS = "pandas"
+
+
+def _chosen_peers(text: str | None) -> list[Peer]:
+    """The peers that are built and that `text` means: all of the JVM, the pandas ones, or names."""
+
+    def is_meant(peer: Peer) -> bool:
+        in_pandas = PANDAS in peer.name.lower()
+        if text in ("jvm", PANDAS):
+            return in_pandas == (text == PANDAS)
+        return text is not None and any(part in peer.name for part in text.split("; "))
+
+    return [peer for peer in PEERS if peer.is_built and is_meant(peer)]
+
+
+def _does(peer: Peer, workload: Workload) -> bool:
+    job = workload.job
+    rows = job.size if job and job.kind != "time" else 0
+    return job is not None and job.kind in peer.jobs and rows <= (peer.longest or rows)
+
+
+def _side(peer: Peer, spark: SparkSession, workload: Workload, work: Path) -> Side:
+    job = workload.job
+    assert job is not None
+    if isinstance(peer, SparkPeer):
+        return PeerQuerySide(peer, job, spark, workload, work)
+    assert isinstance(peer, ProcessPeer)
+    return ProcessSide(peer, job, workload)
 
 
 def _changed(workload: Workload, args: argparse.Namespace) -> Workload:
@@ -57,9 +89,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, help="rows per micro-batch")
     parser.add_argument("--keys", type=int, help="number of keys")
     parser.add_argument("--warm-up", type=int, help="rounds before the first timed one")
+    parser.add_argument(
+        "--peers",
+        help="what else to run: jvm, pandas, or names, separated by semicolons; see peers/README.md",
+    )
+    parser.add_argument("--name", default="results", help="of the files of results")
     artifacts = ROOT / "artifacts" / "benchmarks"
     parser.add_argument("--data", type=Path, default=artifacts / "data", help="input files")
-    parser.add_argument("--out", type=Path, default=artifacts, help="results.json, results.md")
+    parser.add_argument("--out", type=Path, default=artifacts, help="where the results go")
     args = parser.parse_args()
     unknown = set(args.workloads) - set(WORKLOADS)
     if unknown:
@@ -69,17 +106,25 @@ def main() -> None:
 
     named = [each for name in args.workloads for each in WORKLOADS[name]]
     chosen = [_changed(workload, args) for workload in named or HEADLINE]
+    peers = _chosen_peers(args.peers)
     spark = session(chosen[0].partitions)
     results = []
     for workload in chosen:
         spark.conf.set("spark.sql.shuffle.partitions", workload.partitions)
         with tempfile.TemporaryDirectory(prefix="winops-bench-") as work:
-            sides = [
+            sides: list[Side] = [
                 QuerySide(WINOPS, spark, workload, Path(work)),
                 FloorSide(FLOOR, spark, workload, Path(work)),
+                *[
+                    _side(peer, spark, workload, Path(work))
+                    for peer in peers
+                    if _does(peer, workload)
+                ],
             ]
             results.append(measure(workload, sides, args.batches, args.data))
-    print("\n" + write(results, spark, args.out, {}))
+            # What is not finished is not lost with it.
+            table = write(results, spark, args.out, args.name, peers)
+    print("\n" + table)
     spark.stop()
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from pyspark.sql import SparkSession
 
+from peers import SPARK_JAR
 from winops import configure
 
 # On a local disk, and without Hadoop's native library, Spark's default starts ten
@@ -35,6 +39,10 @@ def session(partitions: int) -> SparkSession:
         # The query that waits for its turn looks at its directory less often.
         "spark.sql.streaming.pollingDelay": "200ms",
     }
+    if SPARK_JAR.exists():
+        settings["spark.jars"] = str(SPARK_JAR)
+    # Of another interpreter's workers pandas may be missing.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("winops benchmarks").master("local[2]")
     spark = configure(builder.config(map=settings)).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")

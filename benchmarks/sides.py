@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from data import deliver
+from peers import Job, ProcessPeer, SparkPeer
 from winops import keep
 from workloads import Workload
 
@@ -108,7 +111,7 @@ class QuerySide:
         """End the query and remove its files."""
         if self._query is not None:
             self._query.stop()
-        shutil.rmtree(self._source.parent)
+        shutil.rmtree(self._source.parent, ignore_errors=True)
 
     def _answer(self, stream: DataFrame) -> tuple[DataFrame, str]:
         return winops_query(stream, self._workload), "append"
@@ -139,3 +142,60 @@ class FloorSide(QuerySide):
             return super()._start(example)
         finally:
             self._spark.conf.set(_CHECK, "true")
+
+
+class PeerQuerySide(QuerySide):
+    """The same job in Spark, by hand."""
+
+    def __init__(
+        self, peer: SparkPeer, job: Job, spark: SparkSession, workload: Workload, work: Path
+    ) -> None:
+        super().__init__(peer.name, spark, workload, work)
+        self._peer = peer
+        self._job = job
+
+    def _answer(self, stream: DataFrame) -> tuple[DataFrame, str]:
+        return self._peer.query(stream, self._job), "append"
+
+
+class ProcessSide:
+    """The same job in another engine, a process of its own."""
+
+    def __init__(self, peer: ProcessPeer, job: Job, workload: Workload) -> None:
+        self.name = peer.name
+        self._question = workload.question
+        self._process = subprocess.Popen(
+            peer.command(job),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def take(self, path: Path, rows: int) -> Times:
+        """Hand over a micro-batch of so many rows, wait for it, and tell how long it took.
+
+        Raises
+        ------
+        RuntimeError
+            The process has ended, or counted other rows.
+        """
+        assert self._process.stdin is not None and self._process.stdout is not None
+        print(path.resolve(), file=self._process.stdin, flush=True)
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{self.name} ended with exit code {self._process.wait()}")
+        told = json.loads(line)
+        if told["rows"] != rows:
+            raise RuntimeError(f"{self.name}: {told['rows']:,} of {rows:,} rows")
+        out = self._question.rows(told["inserted"], told["deleted"])
+        return Times(told["millis"], told["millis"], out, {})
+
+    def stop(self) -> None:
+        """End the process."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            self._process.kill()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from auctions import AUCTIONS
 from data import Source
 from floors import COUNTED, SORTED, STATELESS, Floor
+from peers.peer import Job
 from questions import AVERAGE, CHANGES, MEAN_LOW_HIGH, Question
 from trades import SILENT_TRADES, SKEWED_TRADES, TRADES
 from winops import Window, esper
@@ -49,6 +50,8 @@ class Workload:
         Rows that a window holds when it is full, where that is the same for all.
     family
         Workloads that differ in one thing, to be compared with the first of them.
+    job
+        The same for those who are compared with winops; None if nobody is.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Workload:
     apply: str | None = None
     window: int | None = None
     family: str | None = None
+    job: Job | None = None
 
     def sizes(self, timed: int) -> list[int]:
         """Of all micro-batches, in order."""
@@ -79,7 +83,16 @@ def newest(rows: int) -> str:
 
 MILLION = 1_000_000
 
-W1 = Workload("w1", TRADES, newest(100), CHANGES, keys=10_000, rows=MILLION, window=100)
+W1 = Workload(
+    "w1",
+    TRADES,
+    newest(100),
+    CHANGES,
+    keys=10_000,
+    rows=MILLION,
+    window=100,
+    job=Job("rows", 100),
+)
 W2 = Workload(
     "w2",
     SKEWED_TRADES,
@@ -89,20 +102,31 @@ W2 = Workload(
     rows=MILLION,
     window=100,
     leaving=0.0,
+    job=Job("rows", 100),
 )
+# The quietest key has 21 of 32 million rows.
 W2B = Workload(
     "w2b",
     SKEWED_TRADES,
-    newest(100),
+    newest(20),
     CHANGES,
     keys=MILLION,
     rows=10_000,
     floor=COUNTED,
-    fill=(4 * MILLION,) * 30,
-    window=100,
-    leaving=0.5,
+    fill=(4 * MILLION,) * 8,
+    window=20,
+    leaving=0.9,
 )
-W3 = Workload("w3", TRADES, newest(10_000), CHANGES, keys=100, rows=MILLION, window=10_000)
+W3 = Workload(
+    "w3",
+    TRADES,
+    newest(10_000),
+    CHANGES,
+    keys=100,
+    rows=MILLION,
+    window=10_000,
+    job=Job("rows", 10_000),
+)
 W3B = Workload("w3b", TRADES, newest(MILLION), CHANGES, keys=1, rows=MILLION, window=MILLION)
 # A thousand keys are awake and a row comes every 100 microseconds: about a thousand rows a key.
 W4 = Workload(
@@ -114,6 +138,7 @@ W4 = Workload(
     rows=MILLION,
     time="ts",
     apply="arrival",
+    job=Job("time", 100_000),
 )
 # The same where rows wait until the watermark has passed them.
 W4_ORDERED = Workload(
@@ -126,7 +151,16 @@ W4_ORDERED = Workload(
     time="ts",
     apply="event_time",
 )
-W5 = Workload("w5", TRADES, newest(100), MEAN_LOW_HIGH, keys=10_000, rows=MILLION, window=100)
+W5 = Workload(
+    "w5",
+    TRADES,
+    newest(100),
+    MEAN_LOW_HIGH,
+    keys=10_000,
+    rows=MILLION,
+    window=100,
+    job=Job("aggregates", 100),
+)
 # Twelve batches of these fill two windows of a million rows.
 W5_SIZES = [
     Workload(

@@ -1,0 +1,12 @@
+"""What people use instead of winops: the same jobs by hand, on Spark, on Flink, on Esper."""
+
+from __future__ import annotations
+
+from peers.pandas_state import PANDAS
+from peers.peer import Job, Peer, ProcessPeer, SparkPeer
+from peers.processes import PROCESSES
+from peers.scala import SCALA, SPARK_JAR
+
+PEERS: tuple[Peer, ...] = (*SCALA, *PANDAS, *PROCESSES)
+
+__all__ = ["PEERS", "SPARK_JAR", "Job", "Peer", "ProcessPeer", "SparkPeer"]

@@ -1,0 +1,73 @@
+package winops.peers.esper
+
+import java.util.concurrent.TimeUnit
+
+import com.espertech.esper.common.client.configuration.Configuration
+import com.espertech.esper.compiler.client.{CompilerArguments, EPCompilerProvider}
+import com.espertech.esper.runtime.client.{EPRuntimeProvider, UpdateListener}
+
+import winops.peers.process.{Block, Counts, MicroBatch}
+
+/** A runtime that takes care of some of the keys, used by one thread at a time. */
+final class KeysRuntime(part: Int, parts: Int, statement: String) {
+  private var inserted, deleted = 0L
+  private var now = Long.MinValue
+
+  private val runtime = {
+    val configuration = KeysRuntime.configuration
+    val compiled =
+      EPCompilerProvider.getCompiler.compile(statement, new CompilerArguments(configuration))
+    val runtime = EPRuntimeProvider.getRuntime(s"part-$part", configuration)
+    val counter: UpdateListener = (entering, leaving, _, _) => {
+      if (entering != null) inserted += entering.length
+      if (leaving != null) deleted += leaving.length
+    }
+    runtime.getDeploymentService.deploy(compiled).getStatements.last.addListener(counter)
+    runtime
+  }
+  private val events = runtime.getEventService
+  private val sender = events.getEventSender("Trade")
+
+  /** Feeds those rows of a micro-batch that belong here. */
+  def take(batch: MicroBatch): Counts = {
+    inserted = 0
+    deleted = 0
+    batch.foreachBlock { block =>
+      var row = 0
+      while (row < block.rows) {
+        if (Block.partOf(block.keys(row), parts) == part) send(block, row)
+        row += 1
+      }
+    }
+    // Keys that are silent, here or altogether, grow old too.
+    advance(batch.newestMillis * 1000)
+    Counts(inserted, deleted)
+  }
+
+  private def send(block: Block, row: Int): Unit = {
+    import block._
+    advance(micros(row))
+    sender.sendEvent(new Trade(keys(row), seqs(row), prices(row), qtys(row), micros(row)))
+  }
+
+  private def advance(micros: Long): Unit =
+    if (micros > now) {
+      now = micros
+      events.advanceTime(micros)
+    }
+}
+
+private object KeysRuntime {
+  def configuration: Configuration = {
+    val configuration = new Configuration
+    configuration.getCommon.addEventType("Trade", classOf[Trade])
+    configuration.getCommon.getTimeSource.setTimeUnit(TimeUnit.MICROSECONDS)
+    val runtime = configuration.getRuntime
+    // Time is that of the rows, and there is one thread.
+    runtime.getThreading.setInternalTimerEnabled(false)
+    runtime.getThreading.setListenerDispatchPreserveOrder(false)
+    runtime.getThreading.setInsertIntoDispatchPreserveOrder(false)
+    runtime.getExecution.setDisableLocking(true)
+    configuration
+  }
+}

@@ -1,0 +1,18 @@
+package winops.peers.process
+
+/** What is asked for on the command line, as `name=value`. */
+final class Options(args: Array[String]) {
+  private val values = args.map { arg =>
+    val (name, value) = arg.splitAt(arg.indexOf('='))
+    name -> value.drop(1)
+  }.toMap
+
+  def apply(name: String): String =
+    values.getOrElse(name, throw new IllegalArgumentException(s"$name=... is missing"))
+
+  /** Kind of the job: `rows`, `time` or `aggregates`. */
+  def job: String = apply("job")
+
+  /** Rows or milliseconds. */
+  def size: Int = apply("size").toInt
+}

@@ -1,0 +1,75 @@
+"""What winops is compared with answers the same as one another; durations are not looked at."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.programs import output_of
+from tests.support.transports import on_classic_spark
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPT = ROOT / "benchmarks" / "agree.py"
+TARGET = ROOT / "target"
+# Five micro-batches of 2,000 rows over ten keys; of time, a thousand rows are kept.
+EXPECTED = {
+    "rows": [[2000, 1800]] + [[2000, 2000]] * 4,
+    "time": [[2000, 1000]] + [[2000, 2000]] * 4,
+    "aggregates": [[2000, 0]] * 5,
+}
+
+
+def of_build(path: Path) -> pytest.MarkDecorator:
+    """Skip what has not been built."""
+    return pytest.mark.skipif(not path.exists(), reason="`./sbt peers` has not been run")
+
+
+@on_classic_spark
+@pytest.mark.parametrize(
+    ("peer", "kinds"),
+    [
+        pytest.param("transformWithStateInPandas", ["time"]),
+        pytest.param("applyInPandasWithState", ["rows", "aggregates"]),
+        pytest.param(
+            "transformWithState,",
+            ["rows", "time", "aggregates"],
+            marks=of_build(TARGET / "jars" / "winops-peers-spark.jar"),
+        ),
+        pytest.param(
+            "flatMapGroupsWithState",
+            ["rows", "time", "aggregates"],
+            marks=of_build(TARGET / "jars" / "winops-peers-spark.jar"),
+        ),
+        pytest.param(
+            "Flink, function",
+            ["rows", "time", "aggregates"],
+            marks=of_build(TARGET / "peers" / "flink.classpath"),
+        ),
+        pytest.param(
+            "Flink, evictor",
+            ["rows", "aggregates"],
+            marks=of_build(TARGET / "peers" / "flink.classpath"),
+        ),
+        pytest.param(
+            "Esper",
+            ["rows", "time", "aggregates"],
+            marks=of_build(TARGET / "peers" / "esper.classpath"),
+        ),
+    ],
+)
+def test_peers_tell_the_same_changes(peer: str, kinds: list[str]) -> None:
+    lines = [json.loads(line) for line in _told(peer, kinds)]
+    assert {line["job"] for line in lines} == set(kinds)
+    for line in lines:
+        assert line["counts"] == EXPECTED[line["job"]], line["peer"]
+
+
+def _told(peer: str, kinds: list[str]) -> list[str]:
+    # Spark's workers write there too.
+    return [
+        line
+        for line in output_of(SCRIPT, peer, "--jobs", *kinds).splitlines()
+        if line.startswith("{")
+    ]
