@@ -36,17 +36,17 @@ from sides import FloorSide, PeerQuerySide, ProcessSide, QuerySide, Side
 from workloads import HEADLINE, WORKLOADS, Workload
 
 ROOT = Path(__file__).resolve().parents[1]
-# What the interpreter has to copy every row for.
-PANDAS = "pandas"
+# They take half a minute and more for what the others do in one second.
+SLOW = ("pandas", "evictor")
 
 
 def _chosen_peers(text: str | None) -> list[Peer]:
-    """The peers that are built and that `text` means: all of the JVM, the pandas ones, or names."""
+    """Find the peers that are built and that `text` means: by speed, or by parts of names."""
 
     def is_meant(peer: Peer) -> bool:
-        in_pandas = PANDAS in peer.name.lower()
-        if text in ("jvm", PANDAS):
-            return in_pandas == (text == PANDAS)
+        is_slow = any(part in peer.name.lower() for part in SLOW)
+        if text in ("fast", "slow"):
+            return is_slow == (text == "slow")
         return text is not None and any(part in peer.name for part in text.split("; "))
 
     return [peer for peer in PEERS if peer.is_built and is_meant(peer)]
@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--warm-up", type=int, help="rounds before the first timed one")
     parser.add_argument(
         "--peers",
-        help="what else to run: jvm, pandas, or names, separated by semicolons; see peers/README.md",
+        help="what else to run: fast, slow, or parts of names (see peers), by semicolons",
     )
     parser.add_argument("--name", default="results", help="of the files of results")
     artifacts = ROOT / "artifacts" / "benchmarks"

@@ -180,7 +180,8 @@ class ProcessSide:
         RuntimeError
             The process has ended, or counted other rows.
         """
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         print(path.resolve(), file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         if not line:

@@ -43,7 +43,7 @@ def _trades(name: str, choose: Keys) -> Source:
             ts = FIRST_MICROS + seq * MICROS_PER_ROW
             yield pa.table(
                 {
-                    # From 1 on: of two keys, Spark's hash brings each into a partition of its own.
+                    # From 1 on: Spark's hash deals two keys to two partitions.
                     "key": 1 + choose(rng, seq, keys),
                     "seq": seq,
                     "price": np.round(rng.uniform(1, 500, rows), 2),

@@ -29,7 +29,7 @@ def _command(engine: str, **options: object) -> Callable[[Job], list[str]]:
     def command(job: Job) -> list[str]:
         return [
             _java(),
-            "-Xmx4g",
+            "-Xmx2g",
             *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
             "-cp",
             _classpath(engine).read_text(),
