@@ -69,7 +69,7 @@ def _side(peer: Peer, spark: SparkSession, workload: Workload, work: Path) -> Si
 
 def _changed(workload: Workload, args: argparse.Namespace) -> Workload:
     given = {
-        "rows": args.rows,
+        "rows": args.rows if workload.rows else None,
         "keys": args.keys if workload.keys else None,
         "warm_up": args.warm_up,
         "fill": tuple(min(size, args.rows) for size in workload.fill) if args.rows else None,

@@ -43,6 +43,10 @@ class Side(Protocol):
         """End it and remove its files."""
 
 
+def _numbers(operator: Any) -> dict[str, int]:
+    return {name: operator[name] for name in ("memoryUsedBytes", "numRowsTotal")}
+
+
 def winops_query(stream: DataFrame, workload: Workload) -> DataFrame:
     """What winops answers."""
     timed = {"time": workload.time, "apply": workload.apply} if workload.time else {}
@@ -67,6 +71,7 @@ class QuerySide:
         self._source.mkdir(parents=True)
         self._query: StreamingQuery | None = None
         self._last_batch = -1
+        self._state: dict[str, int] = {}
         self._spark = spark
         self._workload = workload
         self._checkpoint = work / name / "checkpoint"
@@ -99,13 +104,17 @@ class QuerySide:
                 for metric in ("rowsInserted", "rowsDeleted"):
                     more = dict(operator["customMetrics"]).get(metric, 0)
                     counted[metric] = counted.get(metric, 0) + more
-                counted["memoryUsedBytes"] = operator["memoryUsedBytes"]
+                self._state = {**dict(operator["customMetrics"]), **_numbers(operator)}
         return Times(
             sum(each["durationMs"]["addBatch"] for each in batches),
             sum(each["durationMs"]["triggerExecution"] for each in batches),
             sum(each["sink"]["numOutputRows"] for each in batches),
             counted,
         )
+
+    def state_metric(self, name: str) -> int:
+        """Give what the state store said last of itself."""
+        return self._state[name]
 
     def stop(self) -> None:
         """End the query and remove its files."""

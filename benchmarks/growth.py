@@ -1,0 +1,106 @@
+"""Measures what state costs as it grows: bytes, heap, and batches that leave most of it alone.
+
+    python benchmarks/growth.py
+    python benchmarks/growth.py --millions 2 --keys 20000
+
+A stream of trades fills windows of 100 rows. After each million rows that are retained, a few
+batches touch a hundred keys only: their duration must not depend on how many others there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from data import Source, files
+from results import versions
+from sessions import session
+from sides import QuerySide
+from trades import TRADES
+from workloads import CHANGES, MILLION, Workload, newest
+
+ROOT = Path(__file__).resolve().parents[1]
+WINDOW = 100
+TOUCHED = 100
+PROBES = 5
+PROBE_ROWS = 1_000
+# Null bits and five columns of eight bytes: a row as Spark has it in memory.
+ROW_BYTES = 48
+
+
+def _heap_millions(spark: SparkSession) -> float:
+    jvm: Any = spark.sparkContext._jvm
+    jvm.java.lang.System.gc()
+    runtime = jvm.java.lang.Runtime.getRuntime()
+    return float(runtime.totalMemory() - runtime.freeMemory()) / MILLION
+
+
+def main() -> None:
+    """Fill, and probe after each million."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--millions", type=int, default=10, help="rows to retain (default: 10)")
+    parser.add_argument("--keys", type=int, default=100_000, help="number of keys")
+    artifacts = ROOT / "artifacts" / "benchmarks"
+    parser.add_argument("--data", type=Path, default=artifacts / "data", help="input files")
+    parser.add_argument("--out", type=Path, default=artifacts, help="where the results go")
+    args = parser.parse_args()
+
+    spark = session(2)
+    fill = files(args.data, TRADES, args.keys, [MILLION] * args.millions)
+    few = Source("touched-trades", TRADES.key, TRADES.order, TRADES.batches)
+    probes = iter(files(args.data, few, TOUCHED, [PROBE_ROWS] * PROBES * args.millions))
+    workload = Workload("growth", TRADES, newest(WINDOW), CHANGES, args.keys, MILLION)
+    points = []
+    with tempfile.TemporaryDirectory(prefix="winops-growth-") as work:
+        side = QuerySide("growth", spark, workload, Path(work))
+        retained = 0
+        for path in fill:
+            times = side.take(path, MILLION)
+            retained += times.counted["rowsInserted"] - times.counted["rowsDeleted"]
+            taken = [side.take(next(probes), PROBE_ROWS).add_batch for _ in range(PROBES)]
+            points.append(
+                {
+                    "retained": retained,
+                    "table bytes": side.state_metric("rocksdbSstFileSize"),
+                    "memory bytes": side.state_metric("memoryUsedBytes"),
+                    "heap, MB": _heap_millions(spark),
+                    "probe, ms": median(taken),
+                }
+            )
+            print(points[-1], flush=True)
+        side.stop()
+    first, last = points[0], points[-1]
+    per_row = last["table bytes"] / last["retained"]
+    lines = [
+        "| rows retained | bytes of state files per row | heap in use, MB"
+        " | batch that touches 100 keys, to the first |",
+        "|--:|--:|--:|--:|",
+        *[
+            f"| {each['retained']:,} | {each['table bytes'] / each['retained']:.1f}"
+            f" | {each['heap, MB']:.0f} | {each['probe, ms'] / first['probe, ms']:.2f} |"
+            for each in points
+        ],
+        "",
+        f"A row of {ROW_BYTES} bytes takes {per_row:.1f}, {per_row / ROW_BYTES:.2f} of them;"
+        f" 100 million rows would take {per_row * 100 / 1000:.1f} GB.",
+        "",
+        ", ".join(f"{name} {version}" for name, version in versions(spark).items()),
+        "",
+    ]
+    args.out.mkdir(parents=True, exist_ok=True)
+    (args.out / "growth.json").write_text(json.dumps(points, indent=2) + "\n")
+    (args.out / "growth.md").write_text("\n".join(lines))
+    print("\n" + "\n".join(lines))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
