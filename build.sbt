@@ -62,6 +62,11 @@ ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
 // A run repeats the one before; `SBT_OPTS=-Dseed=7 ./sbt test` tries other cases.
 val seed = sys.props.getOrElse("seed", "2026")
 
+// `SBT_OPTS=-Dspill=5 ./sbt spark/test`: no more rows than these are kept in a task's memory.
+val spilling = sys.props
+  .get("spill")
+  .map(rows => s"-Dspark.shuffle.spill.numElementsForceSpillThreshold=$rows")
+
 val common = Seq(
   libraryDependencies ++= Seq(
     "org.scalatest" %% "scalatest" % scalatestVersion % Test,
@@ -115,7 +120,7 @@ lazy val spark = (project in file("jvm/spark"))
     Test / javaOptions ++= Seq(
       "-Xmx3g",
       "-Dspark.ui.enabled=false",
-      s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}") ++ sparkJavaOptions,
+      s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}") ++ spilling ++ sparkJavaOptions,
     Compile / resourceGenerators += Def.task {
       val file = (Compile / resourceManaged).value / "winops" / "build.properties"
       val text =

@@ -2,7 +2,7 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.winops.Catalyst
+import org.apache.spark.sql.winops.{Catalyst, TaskPages}
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.util.collection.unsafe.sort.{RecordComparator, UnsafeExternalSorter, UnsafeSorterIterator}
 
@@ -29,6 +29,7 @@ final class SortedRun(order: Ordering[InternalRow], width: Int) {
   private val externalRow = new UnsafeRow(width)
 
   private val previous = new UnsafeRow(width)
+  private val maxRows = TaskPages.maxRows
 
   def isOneKey: Boolean = oneKey
 
@@ -46,7 +47,8 @@ final class SortedRun(order: Ordering[InternalRow], width: Int) {
 
   def add(row: UnsafeRow): Unit = {
     val length = row.getSizeInBytes
-    if (external == null && used.toLong + length > MaxHeapBytes) moveToExternal()
+    val isTooMuch = used.toLong + length > MaxHeapBytes || count == maxRows
+    if (external == null && isTooMuch) moveToExternal()
     if (external != null) insertExternal(row)
     else {
       if (used + length > bytes.length) {

@@ -54,7 +54,7 @@ object Catalyst {
       PrefixComparators.LONG,
       InitialSortEntries,
       pageBytes,
-      Int.MaxValue,
+      TaskPages.maxRows,
       maxBytes,
       usesRadixSort)
   }

@@ -43,7 +43,9 @@ object TaskPages {
   def ofTask(): TaskPages = new TaskPages(TaskContext.get().taskMemoryManager())
 
   /** How many rows may be in memory whatever there is of it; a setting of Spark's for tests. */
-  def maxRows: Int = SparkEnv.get.conf.get(SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD)
+  def maxRows: Int = Option(SparkEnv.get).fold(Int.MaxValue) { env =>
+    env.conf.get(SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD)
+  }
 
   def whenTaskEnds(body: => Unit): Unit = {
     val _ = TaskContext.get().addTaskCompletionListener[Unit](_ => body)
