@@ -62,7 +62,7 @@ ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
 // A run repeats the one before; `SBT_OPTS=-Dseed=7 ./sbt test` tries other cases.
 val seed = sys.props.getOrElse("seed", "2026")
 
-// `SBT_OPTS=-Dspill=5 ./sbt spark/test`: no more rows than these are kept in a task's memory.
+// `SBT_OPTS=-Dspill=20 ./sbt spark/test`: no more rows than these are kept in a task's memory.
 val spilling = sys.props
   .get("spill")
   .map(rows => s"-Dspark.shuffle.spill.numElementsForceSpillThreshold=$rows")

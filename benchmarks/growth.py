@@ -32,6 +32,10 @@ PROBES = 5
 PROBE_ROWS = 1_000
 # Null bits and five columns of eight bytes: a row as Spark has it in memory.
 ROW_BYTES = 48
+# Of an entry: Spark's version and null bits of both, a key's hash, key and number, and where a
+# value is.
+KEY_BYTES = 1 + 4 * 8
+VALUE_HEADER_BYTES = 1 + 2 * 8
 
 
 def _heap_millions(spark: SparkSession) -> float:
@@ -39,6 +43,15 @@ def _heap_millions(spark: SparkSession) -> float:
     jvm.java.lang.System.gc()
     runtime = jvm.java.lang.Runtime.getRuntime()
     return float(runtime.totalMemory() - runtime.freeMemory()) / MILLION
+
+
+def _bytes_of_entries(spark: SparkSession, checkpoint: Path) -> int:
+    """Sum up what a state store holds: keys of four words, and values with their lengths."""
+    state = spark.read.format("statestore").load(str(checkpoint))
+    [row] = state.selectExpr(
+        f"sum(octet_length(value.content) + {KEY_BYTES} + {VALUE_HEADER_BYTES}) AS bytes"
+    ).collect()
+    return int(row["bytes"])
 
 
 def main() -> None:
@@ -76,21 +89,24 @@ def main() -> None:
                 }
             )
             print(points[-1], flush=True)
+        per_row = _bytes_of_entries(spark, side.checkpoint) / retained
         side.stop()
-    first, last = points[0], points[-1]
-    per_row = last["table bytes"] / last["retained"]
+    first = points[0]
     lines = [
-        "| rows retained | bytes of state files per row | heap in use, MB"
-        " | batch that touches 100 keys, to the first |",
-        "|--:|--:|--:|--:|",
+        "| rows retained | files of the tables, MB | memory of the tables, MB"
+        " | heap in use, MB | batch that touches 100 keys, to the first |",
+        "|--:|--:|--:|--:|--:|",
         *[
-            f"| {each['retained']:,} | {each['table bytes'] / each['retained']:.1f}"
-            f" | {each['heap, MB']:.0f} | {each['probe, ms'] / first['probe, ms']:.2f} |"
+            f"| {each['retained']:,} | {each['table bytes'] / MILLION:.0f}"
+            f" | {each['memory bytes'] / MILLION:.0f} | {each['heap, MB']:.0f}"
+            f" | {each['probe, ms'] / first['probe, ms']:.2f} |"
             for each in points
         ],
         "",
-        f"A row of {ROW_BYTES} bytes takes {per_row:.1f}, {per_row / ROW_BYTES:.2f} of them;"
-        f" 100 million rows would take {per_row * 100 / 1000:.1f} GB.",
+        f"A row of {ROW_BYTES} bytes takes {per_row:.1f}, entries and their keys included:"
+        f" {per_row / ROW_BYTES:.2f} of its size. 100 million rows would take"
+        f" {per_row / 10:.1f} GB. Files hold what has been overwritten too, until they are"
+        " compacted.",
         "",
         ", ".join(f"{name} {version}" for name, version in versions(spark).items()),
         "",

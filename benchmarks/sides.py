@@ -74,7 +74,7 @@ class QuerySide:
         self._state: dict[str, int] = {}
         self._spark = spark
         self._workload = workload
-        self._checkpoint = work / name / "checkpoint"
+        self.checkpoint = work / name / "checkpoint"
 
     def take(self, path: Path, rows: int) -> Times:
         """Hand over a micro-batch of so many rows, wait for it, and tell how long it took.
@@ -133,7 +133,7 @@ class QuerySide:
             answer.writeStream.queryName(self.name)
             .format("noop")
             .outputMode(output_mode)
-            .option("checkpointLocation", str(self._checkpoint))
+            .option("checkpointLocation", str(self.checkpoint))
             .start()
         )
         return self._query

@@ -57,10 +57,11 @@ class RowBlocksSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 private object RowBlocksSuite {
   def written(rows: Seq[Seq[Byte]]): Array[Byte] = {
     val out = new ByteArrayOutputStream
-    val writer = new RowBlockWriter(out)
+    val writer = new RowBlockWriter(out, new ByteWriter)
     rows.foreach { row =>
       val position = writer.append(row.size)
       System.arraycopy(row.toArray, 0, writer.target, position, row.size)
+      writer.endRow()
     }
     writer.flush()
     writer.flush()

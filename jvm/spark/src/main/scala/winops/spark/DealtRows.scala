@@ -36,7 +36,10 @@ private[spark] final class DealtRows {
   }
 
   /** The parts, of which each is cleared when it has been read. */
-  def all: Iterator[RowPart] = parts.iterator
+  def all: Iterator[RowPart] = {
+    giveBackReserve()
+    parts.iterator
+  }
 
   /** All rows, of which each is valid until the next is asked for. Their memory is given back on
     * the way, and some at once, so that others can begin.
@@ -195,7 +198,7 @@ private[spark] final class RowPart(pages: TaskPages) {
     count > 0 && ends(count - 1) + bytes <= blocks(count - 1).size
 
   private def takePage(bytes: Long): Boolean = {
-    val block = pages.take(Math.max(bytes, Math.min(FirstPageBytes << count, LastPageBytes)))
+    val block = pages.take(Math.max(bytes, FirstPageBytes << Math.min(count, Doublings)))
     if (block != null) {
       if (count == blocks.length) {
         blocks = java.util.Arrays.copyOf(blocks, count * 2)
@@ -221,6 +224,7 @@ private[spark] object RowPart {
   private val OffsetBits = 40
   private val OffsetMask = (1L << OffsetBits) - 1
 
+  /** Pages are of 128 KB to 4 MB, each twice the one before. */
   private val FirstPageBytes = 1L << 17
-  private val LastPageBytes = 1L << 22
+  private val Doublings = 5
 }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.unsafe.Platform
 
-import winops.log.{RowBlockReader, RowBlockWriter}
+import winops.log.{ByteWriter, RowBlockReader, RowBlockWriter}
 
 /** Writes the rows of a shuffle as they are written to the state, which leaves a third of their
   * bytes to be compressed, stored and read, and reads them a block at a time.
@@ -33,8 +33,11 @@ final class PackedRowSerializer(width: Int, dataSize: SQLMetric)
 private final class PackedRowSerializerInstance(width: Int, dataSize: SQLMetric)
     extends SerializerInstance {
 
+  /** A task writes all its streams in turns, in one thread. */
+  private val packed = new ByteWriter
+
   override def serializeStream(out: OutputStream): SerializationStream =
-    new PackedRowOutput(out, dataSize)
+    new PackedRowOutput(out, packed, dataSize)
 
   override def deserializeStream(in: InputStream): DeserializationStream =
     new PackedRowInput(in, width)
@@ -51,15 +54,16 @@ private object PackedRowSerializer {
     throw new UnsupportedOperationException("only what a shuffle calls is there")
 }
 
-private final class PackedRowOutput(out: OutputStream, dataSize: SQLMetric)
+private final class PackedRowOutput(out: OutputStream, packed: ByteWriter, dataSize: SQLMetric)
     extends SerializationStream {
-  private val rows = new RowBlockWriter(out)
+  private val rows = new RowBlockWriter(out, packed)
   private var bytes = 0L
 
   override def writeValue[T: ClassTag](value: T): SerializationStream = {
     val row = value.asInstanceOf[UnsafeRow]
     val position = rows.append(row.getSizeInBytes)
     row.writeToMemory(rows.target, Platform.BYTE_ARRAY_OFFSET + position.toLong)
+    rows.endRow()
     bytes += row.getSizeInBytes
     this
   }

@@ -6,8 +6,9 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.shuffle.sort.SortShuffleManager
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
-import org.apache.spark.sql.execution.{ShuffledRowRDD, SparkPlan}
+import org.apache.spark.sql.execution.{ShuffledRowRDD, SparkPlan, SQLExecution}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.metric.SQLMetrics
 
 import winops.spark.PackedRowSerializer
 
@@ -26,9 +27,17 @@ private[winops] object PackedShuffle {
         exchange.outputPartitioning,
         new PackedRowSerializer(exchange.child.output.size, exchange.longMetric("dataSize")),
         exchange.metrics)
-      exchange.longMetric("numPartitions").set(dependency.partitioner.numPartitions)
+      tellPartitions(exchange, dependency.partitioner.numPartitions)
       new ShuffledRowRDD(dependency, exchange.readMetrics)
     case other => other.execute()
+  }
+
+  private def tellPartitions(exchange: ShuffleExchangeExec, count: Int): Unit = {
+    val metric = exchange.longMetric("numPartitions")
+    metric.set(count)
+    val context = exchange.session.sparkContext
+    val execution = context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    SQLMetrics.postDriverMetricUpdates(context, execution, Seq(metric))
   }
 
   private def writesPartitionsApart(exchange: ShuffleExchangeExec): Boolean =
