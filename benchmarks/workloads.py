@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from auctions import AUCTIONS
 from data import Source
@@ -141,26 +141,8 @@ W4 = Workload(
     job=Job("time", 100_000),
 )
 # The same where rows wait until the watermark has passed them.
-W4_ORDERED = Workload(
-    "w4-ordered",
-    SILENT_TRADES,
-    "KEEP 100 SECONDS PER (key)",
-    CHANGES,
-    keys=1_000,
-    rows=MILLION,
-    time="ts",
-    apply="event_time",
-)
-W5 = Workload(
-    "w5",
-    TRADES,
-    newest(100),
-    MEAN_LOW_HIGH,
-    keys=10_000,
-    rows=MILLION,
-    window=100,
-    job=Job("aggregates", 100),
-)
+W4_ORDERED = replace(W4, name="w4-ordered", apply="event_time", job=None)
+W5 = replace(W1, name="w5", question=MEAN_LOW_HIGH, job=Job("aggregates", 100))
 # Twelve batches of these fill two windows of a million rows.
 W5_SIZES = [
     Workload(
@@ -197,17 +179,7 @@ W6 = [
     )
 ]
 W7 = [
-    Workload(
-        name,
-        TRADES,
-        newest(100),
-        CHANGES,
-        keys=10_000,
-        rows=rows,
-        floor=STATELESS,
-        fill=(MILLION,) * 3,
-        window=100,
-    )
+    replace(W1, name=name, rows=rows, floor=STATELESS, fill=(MILLION,) * 3, job=None)
     for name, rows in (("w7", 1_000), ("w7-empty", 0))
 ]
 # Most sellers never sell ten times, and three in four auctions are those of a few.

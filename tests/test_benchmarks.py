@@ -13,7 +13,7 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "benchmarks"
 
 @on_classic_spark
 def test_small_runs_write_ratios_and_versions(tmp_path: Path) -> None:
-    named = ["w1", "w5", "w5-100", "rows-10", "w7", "w8"]
+    named = ["w1", "rows-10", "w7", "w8"]
     output = output_of(
         SCRIPTS / "run.py",
         *named,

@@ -2,18 +2,16 @@ package org.apache.spark.sql.winops
 
 import scala.util.Random
 
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.test.SharedSparkSession
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.{GroupedRows, KeepPlans}
 
-/** Rows take memory of a task, so these run in one; the session fails tasks that leak any. */
-class GroupsOfTaskSuite extends SharedSparkSession {
+class GroupsOfTaskSuite extends TaskTest {
   import GroupsOfTaskSuite._
+  import TaskTest.check
 
   test("the rows of a group come together and in order, few or many") {
     inTask { _ =>
@@ -62,15 +60,11 @@ class GroupsOfTaskSuite extends SharedSparkSession {
       hoarder.giveBack()
     }
   }
-
-  private def inTask(body: TaskContext => Unit): Unit = {
-    spark.sparkContext
-      .parallelize(Seq(0), 1)
-      .foreachPartition((_: Iterator[Int]) => body(TaskContext.get()))
-  }
 }
 
 private object GroupsOfTaskSuite {
+  import TaskTest.check
+
   import KeepPlans._
 
   /** A key, and the row's number, which is its time and its order. */
@@ -116,8 +110,4 @@ private object GroupsOfTaskSuite {
     check(row.getLong(1) == row.getLong(2), "a row's columns")
     row.getLong(2)
   }
-
-  /** An assertion that a task can carry. */
-  def check(holds: Boolean, what: String): Unit =
-    if (!holds) throw new IllegalStateException(s"failed: $what")
 }

@@ -1,16 +1,14 @@
 package org.apache.spark.sql.winops
 
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.test.SharedSparkSession
 import org.apache.spark.sql.types.{BinaryType, DataType, LongType}
 
 import winops.spark.RowsByHash
 
-/** Rows take memory of a task, so these run in one; the session fails tasks that leak any. */
-class RowsByHashSuite extends SharedSparkSession {
+class RowsByHashSuite extends TaskTest {
   import RowsByHashSuite._
+  import TaskTest.check
 
   test("rows of equal hashes come together, few or many, and none is lost") {
     inTask { _ =>
@@ -54,15 +52,11 @@ class RowsByHashSuite extends SharedSparkSession {
       hoarder.giveBack()
     }
   }
-
-  private def inTask(body: TaskContext => Unit): Unit = {
-    spark.sparkContext
-      .parallelize(Seq(0), 1)
-      .foreachPartition((_: Iterator[Int]) => body(TaskContext.get()))
-  }
 }
 
 private object RowsByHashSuite {
+  import TaskTest.check
+
   private val types = Array[DataType](LongType, LongType, BinaryType)
 
   def keyOf(number: Int, keys: Int): Int = (number * 31) % keys
@@ -85,8 +79,4 @@ private object RowsByHashSuite {
     check(row.getBinary(2).forall(_ == number.toByte), "a row's bytes")
     number
   }
-
-  /** An assertion that a task can carry. */
-  def check(holds: Boolean, what: String): Unit =
-    if (!holds) throw new IllegalStateException(s"failed: $what")
 }

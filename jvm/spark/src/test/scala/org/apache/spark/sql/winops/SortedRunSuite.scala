@@ -2,19 +2,15 @@ package org.apache.spark.sql.winops
 
 import scala.util.Random
 
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Ascending, BoundReference, RowOrdering, SortOrder, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.test.SharedSparkSession
 import org.apache.spark.sql.types.{BinaryType, DataType, LongType}
 
 import winops.spark.SortedRun
 
-/** Long runs take memory of a task, so these run in one; the session fails tasks that leak any.
-  * Only Spark's packages may ask how much a task has.
-  */
-class SortedRunSuite extends SharedSparkSession {
+class SortedRunSuite extends TaskTest {
   import SortedRunSuite._
+  import TaskTest.check
 
   test(
     "rows are given in order, whether they came in order or not, from the heap and beyond it") {
@@ -56,15 +52,10 @@ class SortedRunSuite extends SharedSparkSession {
       check(memory.getMemoryConsumptionForThisTask == 0, "memory is given back")
     }
   }
-
-  private def inTask(body: TaskContext => Unit): Unit = {
-    spark.sparkContext
-      .parallelize(Seq(0), 1)
-      .foreachPartition((_: Iterator[Int]) => body(TaskContext.get()))
-  }
 }
 
 private object SortedRunSuite {
+  import TaskTest.check
 
   /** With half a kilobyte per row, more than 16 MiB. */
   val TooManyForHeap = 40000
@@ -99,8 +90,4 @@ private object SortedRunSuite {
     check(row.getBinary(1).forall(_ == number.toByte), "a row's bytes")
     number
   }
-
-  /** An assertion that a task can carry. */
-  def check(holds: Boolean, what: String): Unit =
-    if (!holds) throw new IllegalStateException(s"failed: $what")
 }
