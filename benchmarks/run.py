@@ -9,11 +9,11 @@ Without a name it measures w1, the changes of many windows, and w5, aggregates o
 windows. The workloads of w5-size differ in how long their windows are, and their times per row
 are compared with each other. w8 is what Nexmark's query 6 asks of the sold auctions.
 
-Each round gives the same micro-batch to two running queries, one after the other: winops'
-``keep``, and reading, ``repartition`` by key and ``sortWithinPartitions`` (see sides.py). Both
-write to the null sink. The ratio is taken of ``addBatch``, the part of a trigger that depends
+Each round gives the same micro-batch to all running queries, one after the other: winops'
+``keep``, the workload's floor (see floors.py) and the peers that are asked for. The queries write
+to the null sink. The ratio is taken of ``addBatch``, the part of a trigger that depends
 on rows: it holds reading, shuffle, sort, windows and the commit of state. Writing the offset and
-commit logs is the same small sum on both sides and would only draw the ratio towards one; the
+commit logs is the same small sum on all sides and would only draw the ratio towards one; the
 whole trigger stands in the JSON besides.
 
 The machine should have nothing else to do.

@@ -43,10 +43,6 @@ class Side(Protocol):
         """End it and remove its files."""
 
 
-def _numbers(operator: Any) -> dict[str, int]:
-    return {name: operator[name] for name in ("memoryUsedBytes", "numRowsTotal")}
-
-
 def winops_query(stream: DataFrame, workload: Workload) -> DataFrame:
     """What winops answers."""
     timed = {"time": workload.time, "apply": workload.apply} if workload.time else {}
@@ -104,7 +100,8 @@ class QuerySide:
                 for metric in ("rowsInserted", "rowsDeleted"):
                     more = dict(operator["customMetrics"]).get(metric, 0)
                     counted[metric] = counted.get(metric, 0) + more
-                self._state = {**dict(operator["customMetrics"]), **_numbers(operator)}
+                self._state = dict(operator["customMetrics"])
+                self._state["memoryUsedBytes"] = operator["memoryUsedBytes"]
         return Times(
             sum(each["durationMs"]["addBatch"] for each in batches),
             sum(each["durationMs"]["triggerExecution"] for each in batches),

@@ -111,7 +111,7 @@ private[spark] final class RowPart(pages: TaskPages) {
 
   /** Takes a copy of a row; false if there is no memory for it. */
   def add(base: Object, offset: Long, length: Int, hash: Long): Boolean = {
-    val needed = HeaderBytes + (length.toLong + 7) / 8 * 8
+    val needed = bytesOf(length)
     val fits = hasRoomFor(needed) || takePage(needed)
     if (fits) {
       val block = blocks(count - 1)
@@ -168,7 +168,7 @@ private[spark] final class RowPart(pages: TaskPages) {
       val found = block < count
       if (found) {
         at = behind
-        behind = at + HeaderBytes + (length.toLong + 7) / 8 * 8
+        behind = at + bytesOf(length)
       }
       found
     }
@@ -220,6 +220,9 @@ private[spark] object RowPart {
   private val NextAt = 8
   private val LengthAt = 16
   private val HeaderBytes = 24
+
+  /** What a row of `length` bytes takes; rows begin at whole words. */
+  private def bytesOf(length: Int): Long = HeaderBytes + (length.toLong + 7) / 8 * 8
 
   private val OffsetBits = 40
   private val OffsetMask = (1L << OffsetBits) - 1
