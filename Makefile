@@ -22,7 +22,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test demo docs clean \
+.PHONY: help setup jar wheel fmt lint lint-python test demo docs golden clean \
 	bench bench-jmh bench-python bench-peers peers
 
 help: ## this list
@@ -70,6 +70,9 @@ demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 
 docs: ## docs/windows.md, from what the code says of its windows
 	./sbt "spark/Test/runMain winops.spark.WindowsPage $(CURDIR)/docs/windows.md"
+
+golden: $(VENV) $(JARS) ## tests/data/checkpoints: what later versions have to go on with
+	$(PY) -m tests.golden.make_checkpoints $(REPLACE)
 
 bench: $(VENV) $(JARS) ## ratios to reading, shuffling and sorting the same rows
 	$(PY) benchmarks/run.py w1 w2 w3 w3b w4 w5 w6 w7 w7-empty w8 rows-size w5-size

@@ -79,6 +79,22 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_every_rule_of_restarts_has_tests_that_are_there() -> None:
+    page = (ROOT / "docs" / "restarts.md").read_text()
+    lines = [line for line in page.splitlines() if line.startswith("| ")]
+    rules = [line for line in lines if not line.startswith("| Change |")]
+    assert len(rules) > 25
+    for rule in rules:
+        named = re.findall(r"`(\w+\.py)::(\w+)`|`(\w+Suite): ([^`]+)`", rule.split(" | ")[-1])
+        assert named, rule
+        for file, function, suite, text in named:
+            if file:
+                assert f"\ndef {function}(" in (ROOT / "tests" / file).read_text(), rule
+            else:
+                (source,) = (ROOT / "jvm").glob(f"*/src/test/**/{suite}.scala")
+                assert f'test("{text}")' in source.read_text(), rule
+
+
 def test_everything_public_is_documented() -> None:
     for name in winops.__all__:
         thing = getattr(winops, name)

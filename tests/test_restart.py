@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import Replay, at, failure
-from tests.support.settings import HDFS, ROCKSDB, STATE_STORE, settings
-from winops import keep
+from tests.support.settings import CHANGELOG, HDFS, PARTITIONS, ROCKSDB, STATE_STORE, settings
+from tests.support.transports import same_on_connect
+from winops import Kept, esper, keep
 
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
 NewReplay = Callable[[str], Replay]
@@ -23,9 +25,12 @@ def row(seq: int, symbol: str = "A", second: float | None = None) -> tuple[Any, 
     return (seq, symbol, seq * 1.5, at(100 + (seq if second is None else second)))
 
 
-def kept(rows: DataFrame, policy: str = "KEEP 2 ROWS PER (symbol)", **changed: Any) -> DataFrame:
-    arguments = {"time": "ts", "order_by": "seq", **changed}
-    return keep(rows, policy, **arguments).changes()
+def window_of(rows: DataFrame, policy: Any = "KEEP 2 ROWS PER (symbol)", **changed: Any) -> Kept:
+    return keep(rows, policy, **{"time": "ts", "order_by": "seq", **changed})
+
+
+def kept(rows: DataFrame, policy: Any = "KEEP 2 ROWS PER (symbol)", **changed: Any) -> DataFrame:
+    return window_of(rows, policy, **changed).changes()
 
 
 @pytest.fixture
@@ -46,12 +51,14 @@ def as_expected(stream: Replay) -> bool:
 @pytest.mark.parametrize(
     ("what", "before", "now"),
     [
-        ({"policy": "KEEP 3 ROWS PER (symbol)"}, "KEEP 2 ROWS", "KEEP 3 ROWS"),
-        ({"policy": "KEEP 2 ROWS SLACK 2 PER (symbol)"}, "KEEP 2 ROWS", "SLACK 2"),
         ({"policy": "KEEP 2 SECONDS PER (symbol)"}, "KEEP 2 ROWS", "SECONDS"),
+        ({"policy": esper("#length(2)"), "per": "symbol"}, "KEEP 2 ROWS", "#length(2)"),
+        ({"policy": {"two": "KEEP 2 ROWS"}, "per": "symbol"}, "KEEP 2 ROWS", "two"),
         ({"order_by": ["seq", "price"]}, "seq", "price"),
         ({"order_by": None}, "seq", ""),
         ({"apply": "arrival"}, "event_time", "arrival"),
+        ({"time": None}, "event_time", "nothing"),
+        ({"punct": "symbol"}, "nothing", "symbol"),
     ],
 )
 def test_another_keep_is_refused(
@@ -71,6 +78,7 @@ def test_another_keep_is_refused(
         lambda rows: rows.drop("price"),
         lambda rows: rows.withColumn("price", F.col("price").cast("float")),
         lambda rows: rows.withColumnRenamed("price", "value"),
+        lambda rows: rows.select("symbol", "seq", "price", "ts"),
     ],
 )
 def test_rows_of_another_schema_are_refused(
@@ -87,7 +95,7 @@ def test_another_group_is_refused(started: Replay) -> None:
 
 def test_nothing_is_lost_by_a_refusal(started: Replay) -> None:
     rows = started.rows(WATERMARK)
-    failure(started.start(kept(rows, "KEEP 3 ROWS PER (symbol)")))
+    failure(started.start(kept(rows, "KEEP 3 SECONDS PER (symbol)")))
     started.run(kept(rows))
     assert as_expected(started)
 
@@ -109,6 +117,146 @@ def test_the_same_keep_goes_on(started: Replay, same: dict[str, Any]) -> None:
     assert as_expected(started)
 
 
+def test_it_does_not_matter_what_may_be_null(started: Replay) -> None:
+    price = F.coalesce("price", F.lit(0.0))
+    started.run(kept(started.rows(WATERMARK).withColumn("price", price)))
+    assert as_expected(started)
+
+
+def test_the_watermark_may_have_another_delay(started: Replay) -> None:
+    started.run(kept(started.rows(("ts", "1 minute"))))
+    assert as_expected(started)
+
+
+@pytest.mark.parametrize(
+    ("policy", "left"),
+    [
+        ("KEEP 1 ROW PER (symbol)", [1, 2, 10]),
+        ("KEEP 3 ROWS PER (symbol)", [1]),
+        ("KEEP 2 ROWS SLACK 3 PER (symbol)", []),
+        ("KEEP EVERY 3 ROWS PER (symbol)", [1, 2, 10]),
+        ("KEEP ALL PER (symbol)", []),
+    ],
+)
+def test_a_window_may_get_another_length(started: Replay, policy: str, left: list[int]) -> None:
+    started.run(kept(started.rows(WATERMARK), policy))
+    deletes = started.written().where("_change_type = 'delete' AND symbol = 'A'")
+    assert sorted(deleted.seq for deleted in deletes.collect()) == left
+
+
+def test_values_of_a_long_window_go_on_with_another_length(replay: NewReplay) -> None:
+    stream = replay(SCHEMA)
+
+    def totals(rows: int) -> DataFrame:
+        window = keep(stream.rows(), rows=rows, per="symbol", order_by="seq")
+        return window.withColumns({"total": F.sum("seq")})
+
+    for number, rows in enumerate((900, 300, 500)):
+        stream.add([row(seq) for seq in range(number * 1000, number * 1000 + 1000)])
+        stream.run(totals(rows))
+    answers = {answer.seq: answer.total for answer in stream.written().collect()}
+    for seq, first in ((999, 100), (1000, 701), (1999, 1700), (2000, 1700), (2999, 2500)):
+        assert answers[seq] == sum(range(first, seq + 1))
+
+
+def test_one_side_of_the_changes_may_be_taken_instead(started: Replay) -> None:
+    started.run(window_of(started.rows(WATERMARK)).deletes())
+    assert as_expected(started)
+    assert started.written().where("_change_type = 'insert' AND symbol = 'A'").count() == 2
+
+
+def test_values_instead_of_changes_are_refused(started: Replay) -> None:
+    window = window_of(started.rows(WATERMARK))
+    text = failure(started.start(window.agg(F.sum("price"))))
+    assert "WINOPS_POLICY_CHANGED" in text
+    assert "sum(price)" in text.split("In this query:")[1]
+    assert "WINOPS_POLICY_CHANGED" in failure(started.start(window.snapshots()))
+
+
+def test_changes_instead_of_values_are_refused(replay: NewReplay) -> None:
+    stream = replay(SCHEMA)
+    stream.add([row(1), row(2)])
+    window = keep(stream.rows(), "KEEP 2 ROWS PER (symbol)", order_by="seq")
+    stream.run(window.agg(F.sum("price")))
+    assert "WINOPS_POLICY_CHANGED" in failure(stream.start(window.changes()))
+
+
+def test_all_values_and_the_latest_only_take_turns(replay: NewReplay) -> None:
+    stream = replay(SCHEMA)
+    window = keep(stream.rows(), "KEEP 2 ROWS PER (symbol)", order_by="seq")
+    for number, mode in enumerate(("all", "latest", "all")):
+        stream.add([row(2 * number), row(2 * number + 1)])
+        stream.run(window.agg(F.sum("seq").alias("total"), mode=mode))
+    totals = [value.total for value in stream.written().orderBy("_change_seq").collect()]
+    assert totals == [0, 1, 5, 7, 9]
+
+
+@same_on_connect
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {STATE_STORE: HDFS},
+        {PARTITIONS: "5"},
+        {PARTITIONS: "1"},
+        {CHANGELOG: "true"},
+        {"spark.sql.session.timeZone": "Asia/Tokyo"},
+        {"spark.sql.streaming.stateStore.compression.codec": "zstd"},
+    ],
+    ids=str,
+)
+def test_settings_of_the_session_may_change(
+    spark: SparkSession, started: Replay, changed: dict[str, str]
+) -> None:
+    with settings(spark, changed):
+        started.run(kept(started.rows(WATERMARK)))
+    assert as_expected(started)
+    state = spark.read.format("statestore").load(started.checkpoint)
+    assert {found.partition_id for found in state.select("partition_id").collect()} == {0, 1}
+
+
+@same_on_connect
+def test_another_time_zone_is_refused_where_a_group_depends_on_it(
+    spark: SparkSession, replay: NewReplay
+) -> None:
+    stream = replay(SCHEMA)
+
+    def by_day() -> DataFrame:
+        rows = stream.rows()
+        rows.createOrReplaceTempView("zoned")
+        return spark.sql(
+            "SELECT * FROM keep(TABLE(zoned) PARTITION BY (to_date(ts)) ORDER BY (seq),"
+            " 'KEEP 2 ROWS')"
+        )
+
+    stream.add([row(1)])
+    stream.run(by_day())
+    stream.add([row(2)])
+    with settings(spark, {"spark.sql.session.timeZone": "Asia/Tokyo"}):
+        text = failure(stream.start(by_day()))
+    assert "WINOPS_POLICY_CHANGED" in text
+    assert "Asia/Tokyo" in text.split("In this query:")[1]
+    stream.run(by_day())
+    assert stream.written().count() == 2
+
+
+@same_on_connect
+@pytest.mark.parametrize("provider", [ROCKSDB, HDFS])
+def test_a_checkpoint_may_be_moved(
+    spark: SparkSession, replay: NewReplay, tmp_path: Path, provider: str
+) -> None:
+    with settings(spark, {STATE_STORE: provider}):
+        stream = replay(SCHEMA)
+        stream.add([row(1), row(2)])
+        stream.run(kept(stream.rows(WATERMARK)))
+        former = Path(stream.checkpoint)
+        stream.checkpoint = str(tmp_path / "moved")
+        former.rename(stream.checkpoint)
+        stream.add([row(10), row(11)], [row(99, "Z", 900)])
+        stream.run(kept(stream.rows(WATERMARK)))
+    assert as_expected(stream)
+    assert not former.exists()
+
+
 def test_groups_from_before_are_forgotten_when_idle_is_added(started: Replay) -> None:
     started.run(kept(started.rows(WATERMARK), idle="1 minute"))
     gone = started.written().where("_change_type = 'delete'").orderBy("_change_time", "seq")
@@ -117,6 +265,16 @@ def test_groups_from_before_are_forgotten_when_idle_is_added(started: Replay) ->
         ("A", 10),
         ("A", 11),
     ]
+
+
+def test_idle_is_refused_where_it_makes_other_groups(replay: NewReplay) -> None:
+    stream = replay(SCHEMA)
+    stream.add([row(1), row(2)])
+    policy = esper("#unique(symbol)")
+    stream.run(keep(stream.rows(), policy, order_by="seq").changes())
+    more = keep(stream.rows(), policy, order_by="seq", idle="1 day").changes()
+    stream.add([row(3)])
+    assert "WINOPS_POLICY_CHANGED" in failure(stream.start(more))
 
 
 def test_a_cap_that_is_lowered_counts_from_now_on(started: Replay) -> None:

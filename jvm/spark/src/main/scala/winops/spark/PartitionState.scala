@@ -19,8 +19,8 @@ import winops.window.Machine
   * @param now
   *   the instant to which time passes in this batch
   * @param idleMillis
-  *   after how much silence groups are forgotten; when a restart changes it, all groups are
-  *   looked at once, because none is entered for the new time
+  *   after how much silence groups are forgotten; when a restart changes it, or the span of the
+  *   window, all groups are looked at once, because none is entered for the new time
   * @param allGroups
   *   the keys of all groups
   */
@@ -36,13 +36,14 @@ final class PartitionState(
   private var groups = 0L
   private var rows = 0L
   private var idleBefore = idleMillis.getOrElse(Machine.Never)
+  private var leavesAtOtherTimes = false
 
   private var passed = Long.MinValue
 
   StateFormat.reading(restore(segments.get(PartitionState.Number)))
 
   private val due = StateFormat.reading(deadlines.takeDue(now))
-  if (idleBefore != idleMillis.getOrElse(Machine.Never)) {
+  if (leavesAtOtherTimes || idleBefore != idleMillis.getOrElse(Machine.Never)) {
     allGroups.foreach(due.add)
   }
 
@@ -82,7 +83,9 @@ final class PartitionState(
     if (bytes != null) {
       val in = new ByteReader(bytes)
       StateFormat.checkVersion(in)
-      StateIdentity.check(new String(in.block(), UTF_8), identity)
+      val before = new String(in.block(), UTF_8)
+      StateIdentity.check(before, identity)
+      leavesAtOtherTimes = StateIdentity.changesDueTimes(before, identity)
       idleBefore = in.number()
       passed = in.number()
       groups = in.count(Long.MaxValue)

@@ -4,11 +4,15 @@ import org.json4s.{JArray, JObject, JString, JValue}
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.winops.Catalyst
 
+import winops.policy.Resizable
+
 /** What makes state the state of one `keep` and no other, as JSON: it is stored with a checkpoint
-  * and in the state itself, and a restart with another one is refused.
+  * and in the state itself, and a restart with another one is refused, unless its window differs
+  * in its length only.
   *
   * `max_rows`, `idle` and `on_null_time` are not in it: a restart may change them.
   */
@@ -18,16 +22,27 @@ object StateIdentity {
     val columns = StructType(plan.content.map(c => StructField(c.name, c.dataType)))
     val json: JObject =
       ("dialect" -> spec.dialect) ~
-        ("policy" -> spec.policy.window) ~
+        (Policy -> spec.policy.window) ~
+        (Lengths -> resizable(spec).map(_.name)) ~
         ("group" -> JArray(spec.group.map(JString(_)).toList)) ~
         ("order" -> JArray(spec.order.map(JString(_)).toList)) ~
         ("time" -> plan.time.map(_.name)) ~
         ("apply" -> spec.application.map(_.name)) ~
+        ("punctuation" -> spec.punctuation) ~
+        ("across" -> Option.when(spec.acrossGroups)(true)) ~
+        ("zone" -> SessionZone.of(expressions(plan))) ~
         ("results" -> results(plan)) ~
         ("columns" -> parse(Catalyst.asNullable(columns).json)) ~
         (Format -> StateFormat.Version)
     compact(render(json))
   }
+
+  /** How windows are called that could go on with what this one holds. */
+  private def resizable(spec: KeepSpec): Option[Resizable] =
+    Resizable.of(spec.policy).filterNot(_ => spec.couplesGroups)
+
+  private def expressions(plan: KeepPlan): Seq[Expression] =
+    plan.groupExpressions ++ plan.order ++ plan.expressions ++ plan.by ++ plan.results
 
   /** What is stored beside the rows depends on it. */
   private def results(plan: KeepPlan): Option[JArray] = Option.when(plan.spec.followsContent) {
@@ -38,12 +53,25 @@ object StateIdentity {
   def check(before: String, now: String): Unit = {
     val (was, is) = (fields(before), fields(now))
     if (was.get(Format) != is.get(Format)) throw StateFormat.another(was.get(Format))
-    if (was != is) {
+    val mayDiffer = if (areResizable(was, is)) Set(Policy) else Set.empty[String]
+    if (was -- mayDiffer != is -- mayDiffer) {
       val (left, right) = difference(was, is)
       throw WinopsErrors.runtime("WINOPS_POLICY_CHANGED", "before" -> left, "now" -> right)
     }
   }
 
+  /** Whether the rows of state that was not refused leave at other instants than they would have.
+    */
+  def changesDueTimes(before: String, now: String): Boolean = {
+    val (was, is) = (fields(before), fields(now))
+    was.get(Policy) != is.get(Policy) && !is.get(Lengths).contains(JString(Resizable.ByRows.name))
+  }
+
+  private def areResizable(was: Map[String, JValue], is: Map[String, JValue]): Boolean =
+    was.contains(Lengths) && was.get(Lengths) == is.get(Lengths)
+
+  private val Policy = "policy"
+  private val Lengths = "lengths"
   private val Format = "format"
 
   private def difference(

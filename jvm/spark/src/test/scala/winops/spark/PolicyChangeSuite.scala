@@ -28,7 +28,9 @@ class PolicyChangeSuite extends KeepStreamTest {
     }
 
   private val changes = Seq[(String, String, DataFrame => DataFrame)](
-    ("policy", "KEEP 3 ROWS", keep(_, call.replace("2 ROWS", "3 ROWS"))),
+    ("policy", "KEEP 3 SECONDS", keep(_, call.replace("2 ROWS", "3 SECONDS"))),
+    ("policy", "#sort", keep(_, call.replace("'KEEP 2 ROWS'", "esper => '#sort(2, n)'"))),
+    ("punctuation", "k", keep(_, call + ", punct => 'k'")),
     ("order", "DESC", keep(_, call.replace("(n)", "(n DESC)"))),
     ("group", "n", keep(_, call.replace("(k)", "(n)"))),
     ("group", "substring", keep(_, call.replace("(k)", "(substring(k, 1, 1))"))),
@@ -66,7 +68,7 @@ class PolicyChangeSuite extends KeepStreamTest {
 
   test("the query that wrote the checkpoint goes on after another was refused") {
     afterFirst { (checkpoint, stream) =>
-      failureOf(keep(timed(stream), call.replace("2 ROWS", "3 ROWS")), checkpoint)
+      failureOf(keep(timed(stream), call.replace("2 ROWS", "3 SECONDS")), checkpoint)
       val written = runAll(keep(timed(stream), call), checkpoint).rows
       assert(
         written.map(r => (r.getAs[String]("_change_type"), r.getAs[Int]("n"))) ==
@@ -113,18 +115,126 @@ class PolicyChangeSuite extends KeepStreamTest {
     }
   }
 
+  private val held = Seq(
+    Tick("a", 1, 1),
+    Tick("a", 12, 2),
+    Tick("a", 13, 3),
+    Tick("a", 24, 4),
+    Tick("b", 14, 5),
+    Tick("b", 15, 6),
+    Tick("z", 30, 7))
+
+  private val later = Seq(
+    Tick("a", 33, 8),
+    Tick("c", 34, 9),
+    Tick("c", 42, 10),
+    Tick("a", 45, 11),
+    Tick("z", 1000, 12))
+
+  /** What comes after a restart with another window, which is the same however it is cut. */
+  private def resized(before: String, now: String): Map[String, Seq[(String, Long, Int)]] = {
+    def call(window: String) = s"PARTITION BY (k) ORDER BY (n), '$window', time => 'ts'"
+    val answers = Seq(1, later.size).map { rows =>
+      val written = new Written
+      withTempDir { dir =>
+        val stream = ticks()
+        stream.addData(held)
+        runAll(keep(timed(stream), call(before)), dir.getCanonicalPath)
+        later.grouped(rows).foreach { batch =>
+          stream.addData(batch)
+          runAll(keep(timed(stream), call(now)), dir.getCanonicalPath, written)
+        }
+      }
+      written.rows
+        .sortBy(_.getAs[Long]("_change_seq"))
+        .map(change)
+        .groupMap(_._3) { case (kind, at, _, n) => (kind, at, n) }
+        .removed("z")
+    }
+    assert(answers.distinct.size == 1)
+    answers.head
+  }
+
+  test("fewer rows: what is too much leaves with the group's next row") {
+    val told = resized("KEEP ALL", "KEEP 2 ROWS")
+    assert(
+      told("a") == Seq(
+        ("insert", 33, 8),
+        ("delete", 33, 1),
+        ("delete", 33, 2),
+        ("delete", 33, 3),
+        ("insert", 45, 11),
+        ("delete", 45, 4)))
+    assert(told.keySet == Set("a", "c"))
+  }
+
+  test("more rows: the window fills") {
+    val told = resized("KEEP 2 ROWS", "KEEP 3 ROWS SLACK 1")
+    assert(told("a") == Seq(("insert", 33, 8), ("insert", 45, 11), ("delete", 45, 3)))
+    assert(resized("KEEP 2 ROWS", "KEEP ALL")("a").map(_._1) == Seq("insert", "insert"))
+  }
+
+  test("a shorter interval: what is too old leaves at once, of groups without rows too") {
+    val told = resized("KEEP 1 HOUR", "KEEP 10 SECONDS")
+    assert(told("b") == Seq(("delete", 30, 5), ("delete", 30, 6)))
+    assert(
+      told("a") == Seq(
+        ("delete", 30, 1),
+        ("delete", 30, 2),
+        ("delete", 30, 3),
+        ("insert", 33, 8),
+        ("delete", 34, 4),
+        ("delete", 43, 8),
+        ("insert", 45, 11),
+        ("delete", 55, 11)))
+  }
+
+  test("a longer interval: rows stay until they are as old as it says") {
+    val told = resized("KEEP 20 SECONDS", "KEEP 30 SECONDS")
+    assert(told("b") == Seq(("delete", 44, 5), ("delete", 45, 6)))
+    assert(
+      told("a") == Seq(
+        ("insert", 33, 8),
+        ("delete", 42, 2),
+        ("delete", 43, 3),
+        ("insert", 45, 11),
+        ("delete", 54, 4),
+        ("delete", 63, 8),
+        ("delete", 75, 11)))
+  }
+
+  test("intervals one after the other: another length counts from the same origin") {
+    val told = resized("KEEP EVERY 1 HOUR", "KEEP EVERY 20 SECONDS")
+    assert(told("b") == Seq(("delete", 30, 5), ("delete", 30, 6)))
+    assert(
+      told("a") == Seq(
+        ("delete", 30, 1),
+        ("delete", 30, 2),
+        ("delete", 30, 3),
+        ("delete", 30, 4),
+        ("insert", 33, 8),
+        ("delete", 40, 8),
+        ("insert", 45, 11),
+        ("delete", 60, 11)))
+    assert(
+      resized("KEEP EVERY 20 SECONDS", "KEEP EVERY 1 HOUR")("a")
+        .map(_._1)
+        .count(_ == "delete") == 0)
+  }
+
   test("state is refused by what stands in it, even if its metadata is another's") {
     withTempDir { dir =>
       afterFirst { (checkpoint, stream) =>
         val otherStream = ticks()
         otherStream.addData(first)
-        val other = keep(timed(otherStream), call.replace("2 ROWS", "3 ROWS"))
+        val other = keep(timed(otherStream), call.replace("2 ROWS", "3 SECONDS"))
         runAll(other, dir.getCanonicalPath)
         val metadata = "state/0/_metadata"
         FileUtils.deleteDirectory(new File(checkpoint, metadata))
         FileUtils.copyDirectory(new File(dir, metadata), new File(checkpoint, metadata))
 
-        val error = failureOf(keep(timed(stream), call.replace("2 ROWS", "3 ROWS")), checkpoint)
+        val error =
+          failureOf(keep(timed(stream), call.replace("2 ROWS", "3 SECONDS")), checkpoint)
         assert(error.getMessage.contains("WINOPS_POLICY_CHANGED"))
         assert(error.getMessage.contains("KEEP 2 ROWS"))
       }

@@ -4,9 +4,11 @@ import org.json4s.JObject
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.catalyst.expressions.{Ascending, AttributeReference, SortOrder}
-import org.apache.spark.sql.types.IntegerType
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, Cast, SortOrder}
+import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType}
 import org.apache.spark.sql.winops.WinopsRuntimeException
+
+import winops.esper.Esper
 
 class StateIdentitySuite extends AnyFunSuite {
   import KeepPlans._
@@ -14,10 +16,12 @@ class StateIdentitySuite extends AnyFunSuite {
   private val base = plan(spec("KEEP 2 ROWS", Some(Application.Arrival)), Seq(n))
   private val identity = StateIdentity.of(base)
 
+  private def identityOf(spec: KeepSpec): String = StateIdentity.of(plan(spec, Seq(n)))
+
   test("the text is the same for ever, because checkpoints hold it") {
     assert(
       identity ==
-        """{"dialect":"ccl","policy":"KEEP 2 ROWS","group":["k"],""" +
+        """{"dialect":"ccl","policy":"KEEP 2 ROWS","lengths":"rows","group":["k"],""" +
         """"order":["n ASC NULLS FIRST"],"time":"ts","apply":"arrival",""" +
         """"columns":{"type":"struct","fields":[""" +
         """{"name":"k","type":"long","nullable":true,"metadata":{}},""" +
@@ -55,7 +59,9 @@ class StateIdentitySuite extends AnyFunSuite {
   test("whatever decides over the state is in it") {
     def withSpec(change: KeepSpec => KeepSpec) = base.copy(spec = change(base.spec))
     val others = Seq(
-      "policy" -> withSpec(_.copy(policy = spec("KEEP 3 ROWS").policy)),
+      "lengths" -> withSpec(_.copy(policy = spec("KEEP 2 SECONDS").policy)),
+      "punctuation" -> withSpec(_.copy(punctuation = Some("text"))),
+      "across" -> withSpec(_.copy(acrossGroups = true)),
       "apply" -> withSpec(_.copy(application = Some(Application.EventTime))),
       "time" -> base.copy(time = None),
       "order" -> withSpec(_.copy(order = Nil)),
@@ -70,10 +76,42 @@ class StateIdentitySuite extends AnyFunSuite {
       }
       assert(refused.getCondition == "WINOPS_POLICY_CHANGED")
       val parameters = refused.getMessageParameters
-      assert(parameters.get("before").startsWith(s"$field = "), refused.getMessage)
-      assert(parameters.get("now").startsWith(s"$field = "), refused.getMessage)
+      assert(parameters.get("before").contains(s"$field = "), refused.getMessage)
+      assert(parameters.get("now").contains(s"$field = "), refused.getMessage)
       assert(parameters.get("before") != parameters.get("now"))
     }
+  }
+
+  test("windows that differ in their length alone take each other's state") {
+    Seq(
+      Seq("KEEP 2 ROWS", "KEEP 3 ROWS SLACK 2", "KEEP EVERY 9 ROWS", "KEEP ALL"),
+      Seq("KEEP 2 SECONDS", "KEEP 1 HOUR"),
+      Seq("KEEP EVERY 2 SECONDS", "KEEP EVERY 1 HOUR")).foreach { windows =>
+      val byTime = !windows.contains("KEEP ALL")
+      for (before <- windows; now <- windows) {
+        val (was, is) = (identityOf(spec(before)), identityOf(spec(now)))
+        StateIdentity.check(was, is)
+        assert(StateIdentity.changesDueTimes(was, is) == (byTime && before != now))
+      }
+    }
+  }
+
+  test("a length is the only thing that may be another then") {
+    val other = spec("KEEP 3 ROWS").copy(application = Some(Application.EventTime))
+    intercept[WinopsRuntimeException](StateIdentity.check(identity, identityOf(other)))
+    val sorted =
+      Seq("#sort(2, n)", "#sort(3, n)").map(text => identityOf(spec(text, dialect = Esper)))
+    intercept[WinopsRuntimeException](StateIdentity.check(sorted.head, sorted.last))
+  }
+
+  test("the zone of the session counts where an expression depends on it, and only there") {
+    def grouped(column: Attribute, as: DataType, zone: String) =
+      StateIdentity.of(base.copy(groupExpressions = Seq(Cast(column, as, Some(zone)))))
+    val refused = intercept[WinopsRuntimeException] {
+      StateIdentity.check(grouped(ts, DateType, "UTC"), grouped(ts, DateType, "Asia/Tokyo"))
+    }
+    assert(refused.getMessageParameters.get("now") == "zone = \"Asia/Tokyo\"")
+    assert(grouped(text, LongType, "UTC") == grouped(text, LongType, "Asia/Tokyo"))
   }
 
   test("of two keeps that differ in one thing only that one is told") {

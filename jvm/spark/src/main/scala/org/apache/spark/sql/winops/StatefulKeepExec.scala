@@ -200,7 +200,10 @@ final class StatefulKeepExec private[winops] (
     before.foreach(validateNewMetadata(_, operatorStateMetadata(List(Nil))))
     val schemaPaths = before match {
       case Some(old: OperatorStateMetadataV2) =>
-        old.stateStoreInfo.head.stateSchemaFilePaths.map(new Path(_))
+        // A checkpoint may have been moved, and the paths tell where it was.
+        old.stateStoreInfo.head.stateSchemaFilePaths.map { path =>
+          new Path(stateSchemaDirPath(), new Path(path).getName)
+        }
       case _ => Nil
     }
     val schema = StateStoreColFamilySchema(

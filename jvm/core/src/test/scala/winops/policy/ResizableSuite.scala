@@ -1,0 +1,44 @@
+package winops.policy
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import winops.ccl.Ccl
+import winops.dialect.Dialect
+import winops.esper.Esper
+
+class ResizableSuite extends AnyFunSuite {
+  private def of(
+      dialect: Dialect,
+      text: String,
+      origin: Option[Origin] = None): Option[Resizable] =
+    dialect.parse(text, Scope(columns = Seq("a"), origin = origin, isGrouped = true)) match {
+      case Right(policy) => Resizable.of(policy)
+      case Left(error) => fail(error.toString)
+    }
+
+  test("windows of the same kind have the same name, whatever their length") {
+    Seq(
+      "rows" -> Seq(
+        "KEEP ALL",
+        "KEEP 2 ROWS",
+        "KEEP 9 ROWS SLACK 3 PER (a)",
+        "KEEP EVERY 5 ROWS"),
+      "interval" -> Seq("KEEP 2 SECONDS", "KEEP 1 DAY"),
+      "every interval from 0" -> Seq("KEEP EVERY 2 SECONDS", "KEEP EVERY 1 DAY")).foreach {
+      case (name, texts) =>
+        texts.foreach(text => assert(of(Ccl, text).map(_.name).contains(name), text))
+    }
+    assert(of(Esper, "#length(3)").contains(Resizable.ByRows))
+  }
+
+  test("intervals that count from elsewhere are others") {
+    val origins = Seq(None, Some(Origin.At(5L)), Some(Origin.FirstRow))
+    assert(origins.map(of(Ccl, "KEEP EVERY 1 DAY", _)).distinct.size == 3)
+  }
+
+  test("windows that something else than a length decides over have no name") {
+    Seq("#sort(3, a)", "#length(3)#unique(a)", "#length_batch(3)", "#firstlength(3)").foreach {
+      text => assert(of(Esper, text).isEmpty, text)
+    }
+  }
+}

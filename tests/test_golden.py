@@ -1,0 +1,44 @@
+"""Checkpoints that versions have left go on as if nothing had happened, or are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.support.golden import (
+    CHECKPOINTS,
+    archives,
+    current_format,
+    format_of,
+    output_lines,
+    unpack,
+)
+from tests.support.replay import failure, finish
+from tests.support.settings import settings
+from tests.support.transports import same_on_connect
+
+
+@same_on_connect
+@pytest.mark.parametrize(
+    "archive", archives(), ids=lambda path: f"{path.parent.name}/{path.name.partition('.')[0]}"
+)
+def test_a_checkpoint_goes_on(spark: SparkSession, archive: Path, tmp_path: Path) -> None:
+    golden = unpack(archive, tmp_path)
+    with settings(spark, golden.query.settings or {}):
+        query = golden.query.start(spark, golden.folder)
+        if format_of(archive) == current_format():
+            finish(query)
+            assert sorted(output_lines(spark, golden.folder)) == golden.expected
+        else:
+            assert "WINOPS_STATE_FORMAT" in failure(query)
+
+
+def test_the_format_of_today_has_checkpoints() -> None:
+    assert current_format() in {format_of(archive) for archive in archives()}
+
+
+def test_they_are_small() -> None:
+    for version in CHECKPOINTS.iterdir():
+        assert sum(archive.stat().st_size for archive in version.iterdir()) < 150_000
