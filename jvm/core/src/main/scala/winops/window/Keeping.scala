@@ -45,8 +45,7 @@ private final class KeepingYoung(span: Span, rows: Rows, steps: Steps)
   */
 private final class KeepingUntilPeriod(span: Span, anchor: Anchor, rows: Rows, steps: Steps)
     extends FrontRetainer(rows, steps) {
-  override def due: Long =
-    if (size == 0) Machine.Never else span.nextAfter(rows.arrival(head), anchor.instant)
+  override def due: Long = if (size == 0) Machine.Never else end(head)
 
   override def arrive(row: Long, at: Long): Boolean = {
     anchor.arrive(at)
@@ -54,7 +53,12 @@ private final class KeepingUntilPeriod(span: Span, anchor: Anchor, rows: Rows, s
     true
   }
 
-  override def atDue(due: Long): Unit = removeUntil(rows.end)
+  override def atDue(due: Long): Unit = removeUntil(
+    if (end(rows.end - 1) <= due) rows.end
+    // They came when spans were longer.
+    else (head until rows.end).find(end(_) > due).get)
+
+  private def end(row: Long): Long = span.nextAfter(rows.arrival(row), anchor.instant)
 
   override def clear(): Unit = {
     super.clear()

@@ -8,7 +8,8 @@ import winops.policy.Policy
 /** One group of a machine, driven as an operator drives it: rows in a log, changes drained after
   * every input, everything stored and taken up again on demand.
   */
-final class DrivenGroup(policy: Policy, idle: Option[Long]) {
+final class DrivenGroup(first: Policy, idle: Option[Long]) {
+  private var policy = first
   private val segments = new HeapSegments
   private var log: RowStore = _
   private var pages: Pages = _
@@ -78,6 +79,12 @@ final class DrivenGroup(policy: Policy, idle: Option[Long]) {
   def restart(bytes: Array[Byte]): Unit = {
     open()
     restore(bytes)
+  }
+
+  /** Takes up what [[save]] gave in another process, which has another policy. */
+  def restartAs(other: Policy, bytes: Array[Byte]): Unit = {
+    policy = other
+    restart(bytes)
   }
 
   /** Drops everything that is stored of a group that was forgotten, and begins it again. */

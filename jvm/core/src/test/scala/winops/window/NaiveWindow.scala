@@ -3,14 +3,15 @@ package winops.window
 /** One group of a CCL window, straight from the rules: a list of rows, looked through again at
   * every millisecond. Nothing here is shared with the machine.
   *
-  * @param keep
-  *   the policy
+  * @param first
+  *   the policy, until it becomes another
   * @param idle
   *   milliseconds of silence after which the group is forgotten
   */
-final class NaiveWindow(keep: Keep, idle: Option[Long]) {
+final class NaiveWindow(first: Keep, idle: Option[Long]) {
   import NaiveWindow._
 
+  private var keep = first
   private var held = List.empty[Held]
   private var now = Option.empty[Long]
   private var firstArrival = Option.empty[Long]
@@ -32,6 +33,12 @@ final class NaiveWindow(keep: Keep, idle: Option[Long]) {
     told
   }
 
+  /** Goes on with another policy, to which rows may be too old already. */
+  def become(other: Keep): Unit = {
+    keep = other
+    now.foreach(at => step(Nil, held.filter(row => tooOld(row, at))))
+  }
+
   def content: Seq[Int] = held.map(_.row)
 
   // The clock never goes back, and time goes before rows.
@@ -51,8 +58,8 @@ final class NaiveWindow(keep: Keep, idle: Option[Long]) {
     lastArrival = now
     val content = held :+ row
     val removed = keep match {
-      // At count + slack rows the slack oldest go.
-      case Keep.Rows(count, slack) if content.size == count + slack => content.take(slack)
+      // At count + slack rows all but the count newest go.
+      case Keep.Rows(count, slack) if content.size >= count + slack => content.dropRight(count)
       // The row that would be one too many begins the next jump.
       case Keep.EveryRows(count) if content.size > count => content.init
       case _ => Nil
