@@ -30,7 +30,7 @@ def test_a_checkpoint_goes_on(spark: SparkSession, archive: Path, tmp_path: Path
         query = golden.query.start(spark, golden.folder)
         if format_of(archive) == current_format():
             finish(query)
-            assert sorted(output_lines(spark, golden.folder)) == golden.expected
+            assert sorted(output_lines(golden.folder)) == golden.expected
         else:
             assert "WINOPS_STATE_FORMAT" in failure(query)
 

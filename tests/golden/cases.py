@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
 from tests.support.golden import HEARTBEAT, GoldenQuery, Rows
@@ -10,7 +11,7 @@ from tests.support.settings import CHANGELOG, CHECKPOINT_FORMAT, HDFS, ROCKSDB, 
 
 _TRADES = "seq long, symbol string, venue string, price double, ts timestamp"
 _WATERMARK = ("ts", "5 seconds")
-_START = 100_000
+_START = datetime(2026, 3, 29, tzinfo=timezone.utc)
 
 _ON_HDFS = {STATE_STORE: HDFS}
 _ON_ROCKSDB = {STATE_STORE: ROCKSDB, CHANGELOG: "false"}
@@ -34,10 +35,9 @@ class GoldenCase(NamedTuple):
     after: list[Rows]
 
 
-def _instant(seconds: float) -> str:
-    whole = int(seconds) - _START
-    millis = round((seconds - int(seconds)) * 1000)
-    return f"1970-01-02T{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}.{millis:03}Z"
+def _instant(milliseconds: int) -> str:
+    instant = _START + timedelta(milliseconds=milliseconds)
+    return instant.isoformat(timespec="milliseconds")
 
 
 def _trades(seed: int, count: int, symbols: int) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ def _trades(seed: int, count: int, symbols: int) -> list[dict[str, Any]]:
             "symbol": f"s{rng.randrange(symbols)}",
             "venue": f"v{rng.randrange(4)}",
             "price": rng.randrange(1000) / 8,
-            "ts": _instant(_START + 10 + seq / 4 - rng.randrange(5000) / 1000),
+            "ts": _instant(10_000 + seq * 250 - rng.randrange(5000)),
         }
         for seq in range(count)
     ]
@@ -73,7 +73,7 @@ def _case(
     after = [third, fourth]
     if "time" in arguments:
         query["watermark"] = _WATERMARK
-        last = {**rows[-1], "seq": count, "symbol": HEARTBEAT, "ts": _instant(_START + 9000)}
+        last = {**rows[-1], "seq": count, "symbol": HEARTBEAT, "ts": _instant(9_000_000)}
         after.append([last])
     return GoldenCase(
         name,

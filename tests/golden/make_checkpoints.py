@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import shutil
 import tarfile
@@ -41,7 +40,9 @@ def main() -> None:
             make(spark, case, Path(made))
         spark.stop()
         shutil.rmtree(target, ignore_errors=True)
-        shutil.copytree(made, target, ignore=shutil.ignore_patterns("work"))
+        target.mkdir(parents=True)
+        for archive in Path(made).glob("*.tar.xz"):
+            shutil.copy(archive, target)
     print(f"{target.relative_to(ROOT)}: {size(target)} bytes in {len(CASES)} checkpoints")
 
 
@@ -49,6 +50,7 @@ def session() -> SparkSession:
     """Give a session in which a query is what it is in the tests."""
     builder = SparkSession.builder.appName("golden checkpoints").master("local[2]")
     builder = builder.config("spark.ui.enabled", "false").config(PARTITIONS, "2")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
     return configure(builder.config("spark.sql.session.timeZone", "UTC")).getOrCreate()
 
 
@@ -63,7 +65,7 @@ def make(spark: SparkSession, case: GoldenCase, made: Path) -> None:
         write_source(folder, [*case.before, *case.after])
         table = spark.read.schema(case.query.schema).json(str(folder / "source"))
         wanted = Counter(row.value for row in case.query.result(table).collect())
-    given = Counter(output_lines(spark, folder))
+    given = Counter(output_lines(folder))
     if not given <= wanted or given == wanted:
         raise SystemExit(f"{case.name}: the stream does not begin as the table does")
     for name, content in (
@@ -73,7 +75,7 @@ def make(spark: SparkSession, case: GoldenCase, made: Path) -> None:
         ("expected", sorted((wanted - given).elements())),
     ):
         (folder / f"{name}.json").write_text(json.dumps(content, indent=0))
-    pack(folder, made / f"{case.name}.tar.gz")
+    pack(folder, made / f"{case.name}.tar.xz")
 
 
 def pack(folder: Path, archive: Path) -> None:
@@ -84,11 +86,7 @@ def pack(folder: Path, archive: Path) -> None:
         info.uname = info.gname = ""
         return info
 
-    with (
-        archive.open("wb") as file,
-        gzip.GzipFile("", "wb", mtime=0, fileobj=file) as packed,
-        tarfile.open(fileobj=packed, mode="w") as tar,
-    ):
+    with tarfile.open(archive, "w:xz", preset=9) as tar:
         for name in _KEPT:
             tar.add(folder / name, name, filter=anonymous)
 
