@@ -53,9 +53,10 @@ object StateIdentity {
   def check(before: String, now: String): Unit = {
     val (was, is) = (fields(before), fields(now))
     if (was.get(Format) != is.get(Format)) throw StateFormat.another(was.get(Format))
-    val mayDiffer = if (areResizable(was, is)) Set(Policy) else Set.empty[String]
+    // Only where policies differ it matters what else could go on with the one or the other.
+    val mayDiffer = if (areResizable(was, is)) Set(Lengths, Policy) else Set(Lengths)
     if (was -- mayDiffer != is -- mayDiffer) {
-      val (left, right) = difference(was, is)
+      val (left, right) = difference(was - Lengths, is - Lengths)
       throw WinopsErrors.runtime("WINOPS_POLICY_CHANGED", "before" -> left, "now" -> right)
     }
   }
