@@ -211,8 +211,8 @@ class PolicyChangeSuite extends KeepStreamTest {
         ("delete", 30, 1),
         ("delete", 30, 2),
         ("delete", 30, 3),
-        ("delete", 30, 4),
         ("insert", 33, 8),
+        ("delete", 40, 4),
         ("delete", 40, 8),
         ("insert", 45, 11),
         ("delete", 60, 11)))
