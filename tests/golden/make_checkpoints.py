@@ -27,9 +27,10 @@ def main() -> None:
     parser.add_argument(
         "--replace", action="store_true", help="those of this very version, if not released"
     )
+    replace = parser.parse_args().replace
     version = (ROOT / "VERSION").read_text().strip()
     target = CHECKPOINTS / f"{version}-format{current_format()}"
-    if target.exists() and not parser.parse_args().replace:
+    if target.exists() and not replace:
         raise SystemExit(
             f"{target.relative_to(ROOT)} is there. What a release has written stays as it is; "
             "--replace makes anew what no release has written."
