@@ -22,7 +22,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test demo docs clean \
+.PHONY: help setup jar wheel fmt lint lint-python test load demo docs clean \
 	bench bench-jmh bench-python bench-peers peers
 
 help: ## this list
@@ -64,6 +64,9 @@ test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on
 	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars
 	$(stamp_jars)
 	$(pytest_on_both)
+
+load: $(VENV) $(JARS) ## two hours of micro-batches as fast as they go, and what they leave behind
+	$(PY) tests/load/load.py
 
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py
