@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from tests.support.replay import Replay, at, failure
 from tests.support.settings import HDFS, ROCKSDB, STATE_STORE, settings
+from tests.support.transports import same_on_connect
 from winops import keep
 
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
@@ -64,6 +65,7 @@ def test_another_keep_is_refused(
     assert now in latter
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "change",
     [
@@ -92,6 +94,7 @@ def test_nothing_is_lost_by_a_refusal(started: Replay) -> None:
     assert as_expected(started)
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "same",
     [
