@@ -22,7 +22,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test demo docs golden clean \
+.PHONY: help setup jar wheel fmt lint lint-python test load demo docs golden clean \
 	bench bench-jmh bench-python bench-peers peers
 
 help: ## this list
@@ -47,15 +47,23 @@ lint-python: $(VENV)
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
 
-# Both transports at once, because a test of a stream waits more than it works. What one printed is
-# shown when the other is done, so that a summary of pytest's ends the run.
+# Programs that tests start have sessions of their own, so it does not matter beside what they run.
+PROGRAMS := tests/test_conformance.py
+
+# Two runs at once, which take about as long: classic Spark; and Spark Connect, then programs. What
+# the second one printed is shown when the first is done, so that a summary of pytest's ends the run.
 define pytest_on_both
 	log=target/pytest-connect.log; \
-	WINOPS_TRANSPORT=connect $(PY) -m pytest >$$log 2>&1 & connect=$$!; \
-	trap 'kill $$connect' INT TERM; \
+	set -m; \
+	( failed=0; \
+	WINOPS_TRANSPORT=connect $(PY) -m pytest || failed=1; \
+	WINOPS_TRANSPORT=classic $(PY) -m pytest $(PROGRAMS) || failed=1; \
+	exit $$failed ) >$$log 2>&1 & second=$$!; \
+	set +m; \
+	trap 'kill -- -$$second' INT TERM; \
 	failed=0; \
-	WINOPS_TRANSPORT=classic $(PY) -m pytest || failed=1; \
-	wait $$connect || failed=1; \
+	WINOPS_TRANSPORT=classic $(PY) -m pytest $(addprefix --ignore=,$(PROGRAMS)) || failed=1; \
+	wait $$second || failed=1; \
 	cat $$log; \
 	exit $$failed
 endef
@@ -64,6 +72,9 @@ test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on
 	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars
 	$(stamp_jars)
 	$(pytest_on_both)
+
+load: $(VENV) $(JARS) ## two hours of micro-batches as fast as they go, and what they leave behind
+	$(PY) tests/load/load.py
 
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py

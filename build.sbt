@@ -119,6 +119,8 @@ lazy val spark = (project in file("jvm/spark"))
     },
     Test / javaOptions ++= Seq(
       "-Xmx3g",
+      // Most of what a test does it does once: optimising it would cost more than it does.
+      "-XX:TieredStopAtLevel=1",
       "-Dspark.ui.enabled=false",
       s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}") ++ spilling ++ sparkJavaOptions,
     Compile / resourceGenerators += Def.task {

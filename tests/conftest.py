@@ -21,6 +21,10 @@ from winops import configure
 os.environ["TZ"] = "UTC"
 time.tzset()
 
+# Most of what a test does it does once: optimising it would cost more than it does. Programs that
+# tests start take this from here, too.
+os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1"
+
 
 @pytest.fixture(scope="session")
 def transport() -> str:

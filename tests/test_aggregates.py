@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import reduce
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
@@ -11,7 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import Replay, at, failure
-from winops import Kept, Window, esper, keep, spl
+from winops import Kept, esper, keep, spl
 
 SCHEMA = "seq long, symbol string, ts timestamp, price double, size int"
 
@@ -229,39 +230,59 @@ AGGREGATES = (
 )
 
 
+POLICIES = [
+    "KEEP 3 ROWS",
+    "KEEP 2 SECONDS",
+    esper("#sort(4, price)"),
+    esper("#time(1 sec)#length(3)"),
+]
+
+
 @pytest.mark.parametrize(
-    "policy",
-    ["KEEP 3 ROWS", "KEEP 2 SECONDS", esper("#sort(4, price)"), esper("#time(1 sec)#length(3)")],
-    ids=str,
+    ("output", "order"),
+    [
+        (lambda kept: kept.agg(*map(F.expr, AGGREGATES)), ("symbol", "_change_seq")),
+        (
+            lambda kept: kept.withColumns(
+                {"mean": F.avg("price"), "rows": F.collect_list("seq")}
+            ),
+            ("seq",),
+        ),
+    ],
+    ids=["agg", "withColumns"],
 )
 def test_a_stream_gives_what_a_table_gives(
-    replay: Callable[[str], Replay], spark: SparkSession, policy: str | Window
+    replay: Callable[[str], Replay],
+    spark: SparkSession,
+    output: Callable[[Kept], DataFrame],
+    order: tuple[str, ...],
 ) -> None:
     rows = trades(60)
     # Its time lets go of all that waits.
     last = (1_000_000, "Z", at(100_000), 0.0, 0)
-    table = spark.createDataFrame([*rows, last], SCHEMA)
 
-    def kept(frame: DataFrame) -> Kept:
-        return keep(frame, policy, per="symbol", time="ts", order_by="seq")
+    def answered(frame: DataFrame) -> DataFrame:
+        """Ask all windows in one query."""
+        answers = (
+            output(keep(frame, policy, per="symbol", time="ts", order_by="seq"))
+            for policy in POLICIES
+        )
+        named = (answer.withColumn("policy", F.lit(i)) for i, answer in enumerate(answers))
+        return reduce(DataFrame.unionByName, named)
 
-    def columns(frame: DataFrame) -> DataFrame:
-        return kept(frame).withColumns({"mean": F.avg("price"), "rows": F.collect_list("seq")})
-
-    def agg(frame: DataFrame) -> DataFrame:
-        return kept(frame).agg(*map(F.expr, AGGREGATES))
-
-    for output, order in ((agg, ("symbol", "_change_seq")), (columns, ("seq",))):
-        stream = replay(SCHEMA)
-        for first, until in ((0, 7), (7, 30), (30, 60)):
-            # Each turn is a restart.
-            stream.add(rows[first : first + 4], rows[first + 4 : until])
-            stream.run(output(stream.rows(("ts", "0 seconds"))))
-        stream.add([last])
-        stream.run(output(stream.rows(("ts", "0 seconds"))))
-        expected = values(output(table).where("symbol <> 'Z'"), *order)
+    stream = replay(SCHEMA)
+    for first, until in ((0, 7), (7, 30), (30, 60)):
+        # Each turn is a restart.
+        stream.add(rows[first : first + 4], rows[first + 4 : until])
+        stream.run(answered(stream.rows(("ts", "0 seconds"))))
+    stream.add([last])
+    stream.run(answered(stream.rows(("ts", "0 seconds"))))
+    table = answered(spark.createDataFrame([*rows, last], SCHEMA))
+    for number, policy in enumerate(POLICIES):
+        asked = f"symbol <> 'Z' AND policy = {number}"
+        expected = values(table.where(asked), *order)
         assert len(expected) >= len(rows)
-        assert values(stream.written().where("symbol <> 'Z'"), *order) == expected
+        assert values(stream.written().where(asked), *order) == expected, policy
 
 
 def test_other_aggregates_on_an_old_checkpoint_are_refused(

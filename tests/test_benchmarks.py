@@ -42,7 +42,7 @@ def test_small_runs_write_ratios_and_versions(tmp_path: Path) -> None:
 def test_tables_are_compared_with_spark_s_own_windows(tmp_path: Path) -> None:
     output = output_of(
         SCRIPTS / "table.py",
-        *("--millions", "1", "--rounds", "1"),
+        *("--millions", "0.1", "--rounds", "1"),
         *("--data", str(tmp_path / "data"), "--out", str(tmp_path)),
     )
     results = json.loads((tmp_path / "table.json").read_text())

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import Replay, at, finish
+from tests.support.transports import same_on_connect
 from winops import keep
 
 SCHEMA = "seq long, symbol string, ts timestamp"
@@ -49,6 +50,7 @@ def test_a_windowed_aggregate_after(ticks: Replay) -> None:
     assert [(row.inserts, row.deletes) for row in rows] == [(4, 0), (4, 4), (4, 4)]
 
 
+@same_on_connect
 def test_a_row_exactly_on_the_watermark_is_not_lost_downstream(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([(1, "A", at(8))], [(2, "A", at(9))], HEARTBEAT, [(3, "Z", at(2_000))])
@@ -58,6 +60,7 @@ def test_a_row_exactly_on_the_watermark_is_not_lost_downstream(replay: NewReplay
     assert sorted(row.symbol for row in stream.written().collect()) == ["A", "A", "Z"]
 
 
+@same_on_connect
 def test_deduplication_after(ticks: Replay) -> None:
     kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
     ticks.run(kept.changes().dropDuplicates(["symbol", "_change_time"]))
@@ -78,6 +81,7 @@ def test_a_join_after(ticks: Replay, replay: NewReplay) -> None:
     assert sorted((row.seq, row.price) for row in rows) == [(i, i * 1.5) for i in range(12)]
 
 
+@same_on_connect
 def test_an_outer_join_with_the_other_side(ticks: Replay) -> None:
     kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
     born = kept.inserts().select("seq", F.col("_change_time").alias("born"))
@@ -121,6 +125,7 @@ def test_the_union_of_two_windows(ticks: Replay) -> None:
     }
 
 
+@same_on_connect
 def test_the_union_of_two_streams_before(ticks: Replay, replay: NewReplay) -> None:
     others = replay(SCHEMA)
     others.add([(100, "A", at(START + 1.5))], HEARTBEAT)
@@ -132,6 +137,7 @@ def test_the_union_of_two_streams_before(ticks: Replay, replay: NewReplay) -> No
     assert [row.seq for row in rows] == [0, 100, 2, 4, 6, 8, 10]
 
 
+@same_on_connect
 @pytest.mark.parametrize("keys", ["symbol", None])
 def test_an_aggregate_before(ticks: Replay, keys: str | None) -> None:
     sums = (
@@ -145,6 +151,7 @@ def test_an_aggregate_before(ticks: Replay, keys: str | None) -> None:
     assert [row.total for row in rows if row._change_type == "insert"] == [0, 2, 4, 6, 8, 10]
 
 
+@same_on_connect
 def test_deduplication_before(ticks: Replay) -> None:
     once = timed(ticks).dropDuplicates(["symbol", "ts"])
     ticks.run(keep(once, rows=2, per="symbol", time="ts", order_by="seq").changes())
@@ -152,6 +159,7 @@ def test_deduplication_before(ticks: Replay) -> None:
     assert [row.seq for row in rows if row._change_type == "delete"] == [0, 2, 4, 6]
 
 
+@same_on_connect
 def test_a_join_before(ticks: Replay, replay: NewReplay) -> None:
     names = replay("name string, symbol string, at timestamp")
     names.add([("Alpha", "A", at(START)), ("Beta", "B", at(START))], [("Zeta", "Z", at(1_000))])

@@ -67,7 +67,7 @@ def test_core(folder: Path, save: str) -> None:
     ("engine", "options"),
     [
         ("batch", []),
-        ("stream", ["--batches", "3", "--seed", "5"]),
+        pytest.param("stream", ["--batches", "3", "--seed", "5"], marks=same_on_connect),
         pytest.param(
             "stream",
             ["--batches", "3", "--seed", "6", "--apply", "arrival"],

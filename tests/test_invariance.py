@@ -29,6 +29,7 @@ from tests.support.settings import (
     STATE_STORE,
     settings,
 )
+from tests.support.transports import same_on_connect
 from winops import keep
 
 SCHEMA = "seq long, sample int, ts timestamp"
@@ -200,9 +201,14 @@ class Setup(NamedTuple):
     "setup",
     [
         Setup(ROCKSDB, True, 1, 2, "none"),
-        Setup(ROCKSDB, True, 2, 1, "each"),
-        Setup(ROCKSDB, False, 1, 5, "one"),
-        Setup(HDFS, False, 1, 2, "each"),
+        *(
+            pytest.param(setup, marks=same_on_connect)
+            for setup in (
+                Setup(ROCKSDB, True, 2, 1, "each"),
+                Setup(ROCKSDB, False, 1, 5, "one"),
+                Setup(HDFS, False, 1, 2, "each"),
+            )
+        ),
     ],
     ids=lambda setup: f"{setup.provider.rsplit('.', 1)[-1]}-{'-'.join(map(str, setup[1:]))}",
 )

@@ -73,6 +73,7 @@ def test_another_keep_is_refused(
     assert now in latter
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "change",
     [
@@ -102,6 +103,7 @@ def test_nothing_is_lost_by_a_refusal(started: Replay) -> None:
     assert as_expected(started)
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "same",
     [

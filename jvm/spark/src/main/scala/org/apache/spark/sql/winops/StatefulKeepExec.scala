@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit.NANOSECONDS
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.SparkEnv
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
@@ -247,7 +248,7 @@ final class StatefulKeepExec private[winops] (
         StateGroupStore.valueSchema,
         NoPrefixKeyStateEncoderSpec(keep.keySchema),
         session.sessionState,
-        Some(session.streams.stateStoreCoordinator)) { (store, rows) =>
+        Some(StatefulKeepExec.coordinator)) { (store, rows) =>
         val started = System.nanoTime
         val groups = new StateGroupStore(store, run.plan.keys)
         val partition = new PartitionState(
@@ -316,6 +317,13 @@ object StatefulKeepExec {
 
   def apply(plan: KeepPlan, input: SparkPlan): StatefulKeepExec =
     new StatefulKeepExec(new StatefulKeep(plan), None, None, None, None, input)
+
+  /** The one that the query's start has set up. A batch's own session is a copy made for the run
+    * of its query, and asking that for its streams would leave one more listener with the context
+    * for each run.
+    */
+  private def coordinator: StateStoreCoordinatorRef =
+    StateStoreCoordinatorRef.forExecutor(SparkEnv.get)
 
   /** A stateful operator of Spark's right before this one leaves its store in the thread, where
     * the next operator would take it for its own.

@@ -1,0 +1,104 @@
+"""Which readings have to come back to where they were, and how near."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from instruments import Reading
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Level:
+    """A reading and how much more of it may be there later: ``factor`` times and ``more``."""
+
+    name: str
+    more: float = 0
+    factor: float = 1
+
+    def allowed(self, base: float) -> float:
+        return base * self.factor + self.more
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One reading, before and after, and what would have been too much."""
+
+    name: str
+    before: float
+    after: float
+    allowed: float
+
+    @property
+    def holds(self) -> bool:
+        return self.after <= self.allowed
+
+
+# What nobody else uses is as it was, to the last one. Spark's pools of threads, caches of classes
+# and histories of queries, and compiled code, are filled by and by, and have bounds of their own.
+# A batch registers some 200 accumulators.
+AT_REST = [
+    *map(
+        Level,
+        [
+            "running_queries",
+            "state_stores",
+            "rocksdb_snapshots",
+            "rocksdb_versions",
+            "rocksdb_memtable_bytes",
+            "rocksdb_reader_bytes",
+            "rocksdb_cache_bytes",
+            "rocksdb_pinned_bytes",
+            "task_memory_bytes",
+            "temp_views",
+            "bus_listeners",
+            "query_listeners",
+            "execution_listeners",
+            "cached_rdds",
+        ],
+    ),
+    Level("storage_memory_bytes", more=1 * MILLION),
+    Level("heap_bytes", more=48 * MILLION),
+    Level("non_heap_bytes", more=96 * MILLION),
+    Level("direct_bytes", more=8 * MILLION),
+    Level("direct_buffers", more=16),
+    Level("mapped_bytes"),
+    # The C library keeps what RocksDB has given back to it.
+    Level("resident_bytes", more=512 * MILLION),
+    Level("file_handles", more=16),
+    Level("threads", more=24),
+    Level("classes", more=2_500),
+    Level("accumulators", more=1_000),
+    Level("shuffles", more=8),
+    Level("checkpoint_bytes", more=16 * MILLION),
+    Level("local_bytes", more=16 * MILLION),
+]
+
+# While the same rows are held, batch after batch.
+ON_THE_LEVEL = [
+    *map(Level, ["running_queries", "state_stores", "rocksdb_snapshots", "temp_views"]),
+    *map(Level, ["bus_listeners", "query_listeners", "execution_listeners", "cached_rdds"]),
+    Level("rocksdb_versions", more=8),
+    Level("heap_bytes", more=48 * MILLION),
+    Level("non_heap_bytes", more=32 * MILLION),
+    Level("direct_bytes", more=8 * MILLION),
+    Level("resident_bytes", more=512 * MILLION),
+    Level("file_handles", more=64, factor=1.5),
+    Level("threads", more=16),
+    Level("classes", more=1_500),
+    Level("checkpoint_files", more=50, factor=1.5),
+    Level("checkpoint_bytes", more=8 * MILLION, factor=1.5),
+    Level("local_bytes", more=16 * MILLION, factor=2),
+]
+
+
+def compared(levels: Sequence[Level], before: Reading, after: Reading) -> list[Verdict]:
+    """Compare two readings."""
+    return [
+        Verdict(
+            level.name, before[level.name], after[level.name], level.allowed(before[level.name])
+        )
+        for level in levels
+    ]

@@ -1,0 +1,202 @@
+"""Two hours of micro-batches as fast as they go, and what is left of them in Spark.
+
+    python tests/load/load.py
+    python tests/load/load.py --batches 600 --rows 200000 --runs 2
+
+Every batch stands for a second. Rows come in for two thirds of the time under a window that is a
+third long: the state grows to `--rows` held rows, stays there while as many leave as come in, and
+shrinks to nothing. The query is stopped and started again a few times on the way. Heap, memory
+outside of it, RocksDB's snapshots, file handles, threads, files and what is registered with the
+session are read all along; at the end each has to be where it was before. Exit status: 0 when it
+is, 1 when not or when rows were lost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from instruments import Instruments
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+from report import Report, Sample
+from shape import BATCH, START, Wave
+from tally import Tally
+
+from winops import configure, keep
+
+ROOT = Path(__file__).resolve().parents[2]
+POLL_SECONDS = 0.2
+WARM_UP_BATCHES = 45
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+CHECKPOINT_FILES = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
+
+
+def session(heap: str, retained: int, local: Path) -> SparkSession:
+    """Start Spark on two cores, with histories that a warm-up fills."""
+    settings = {
+        "spark.driver.memory": heap,
+        # What is resident then grows by what is outside of the heap only.
+        "spark.driver.extraJavaOptions": f"-Xms{heap} -XX:+AlwaysPreTouch",
+        "spark.local.dir": str(local),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        # Spark keeps these with the UI off, too.
+        "spark.ui.retainedJobs": "20",
+        "spark.ui.retainedStages": "20",
+        "spark.ui.retainedTasks": "100",
+        "spark.sql.ui.retainedExecutions": "10",
+        "spark.sql.streaming.ui.retainedQueries": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.streaming.minBatchesToRetain": str(retained),
+        "spark.sql.streaming.numRecentProgressUpdates": "100",
+        "spark.sql.streaming.checkpointFileManagerClass": CHECKPOINT_FILES,
+        "spark.sql.streaming.stateStore.maintenanceInterval": "5s",
+        "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    }
+    builder = SparkSession.builder.appName("winops load").master("local[2]")
+    spark = configure(builder.config(map=settings)).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def versions(spark: SparkSession, heap: str) -> dict[str, str]:
+    """Tell what the figures are of."""
+    [row] = spark.sql(
+        "SELECT winops_version() AS winops, version() AS spark,"
+        " java_method('java.lang.System', 'getProperty', 'java.version') AS java"
+    ).collect()
+    return {
+        "winops": row["winops"],
+        "Spark": row["spark"].split()[0],
+        "Java": row["java"],
+        "cores": str(os.cpu_count()),
+        "heap of the driver": heap,
+    }
+
+
+@contextmanager
+def started(
+    spark: SparkSession, wave: Wave, keys: int, checkpoint: Path
+) -> Iterator[StreamingQuery]:
+    """Start the query where its checkpoint ends, and stop it at the end of the block."""
+    stream = (
+        spark.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", wave.rows_per_batch)
+        .option("numPartitions", 1)
+        .option("startTimestamp", int(START.timestamp() * 1000))
+        .option("advanceMillisPerBatch", int(BATCH.total_seconds() * 1000))
+        .load()
+        .withWatermark("timestamp", "0 seconds")
+        # Time goes on when rows have ended: Spark leaves a condition on the time above it.
+        .where(F.col("timestamp") < F.lit(wave.end_of_rows))
+        .withColumn("key", F.col("value") % keys)
+    )
+    kept = keep(
+        stream,
+        f"KEEP {wave.window} SECONDS PER (key)",
+        time="timestamp",
+        order_by="value",
+        idle=f"{wave.idle_seconds} seconds",
+    )
+    query = (
+        kept.changes()
+        .writeStream.format("noop")
+        .option("checkpointLocation", str(checkpoint))
+        .start()
+    )
+    try:
+        yield query
+    finally:
+        query.stop()
+
+
+def run(
+    spark: SparkSession,
+    wave: Wave,
+    keys: int,
+    runs: int,
+    checkpoint: Path,
+    instruments: Instruments,
+    readings: int,
+) -> tuple[Tally, list[Sample]]:
+    """Run all batches, in so many runs of the query, and read the instruments so often."""
+    tally, samples = Tally(), []
+    begun = time.monotonic()
+    for number in range(1, runs + 1):
+        until = wave.batches * number // runs
+        with started(spark, wave, keys, checkpoint) as query:
+            while tally.batches < until:
+                if query.exception() is not None or not query.isActive:
+                    raise RuntimeError(f"the query ended: {query.exception()}")
+                time.sleep(POLL_SECONDS)
+                tally.add(query.recentProgress)
+                if tally.batches * readings >= wave.batches * (len(samples) + 1):
+                    sample = Sample(
+                        tally.batches,
+                        time.monotonic() - begun,
+                        tally.held,
+                        tally.groups,
+                        instruments.read(),
+                    )
+                    samples.append(sample)
+                    print(sample, flush=True)
+    return tally, samples
+
+
+def main() -> int:
+    """Run all; the result is the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--batches", type=int, default=7_200, help="(default: 7200)")
+    parser.add_argument("--rows", type=int, default=20_000_000, help="held (default: 20 million)")
+    parser.add_argument("--keys", type=int, default=200, help="groups (default: 200)")
+    parser.add_argument("--runs", type=int, default=4, help="of the query (default: 4)")
+    parser.add_argument("--readings", type=int, default=36, help="on the way (default: 36)")
+    parser.add_argument("--heap", default="3g", help="of the driver (default: 3g)")
+    parser.add_argument("--work", type=Path, help="a directory for state (default: temporary)")
+    parser.add_argument("--out", type=Path, default=ROOT / "artifacts" / "load")
+    args = parser.parse_args()
+    retained = min(100, args.batches // 20)
+    wave = Wave(args.batches, args.rows, tail=2 * retained)
+    with tempfile.TemporaryDirectory(prefix="winops-load-", dir=args.work) as temporary:
+        work = Path(temporary)
+        spark = session(args.heap, retained, work / "local")
+        instruments = Instruments(spark, work / "checkpoints", work / "local")
+        warm_up = Wave(WARM_UP_BATCHES, args.keys * 10, tail=1)
+        run(spark, warm_up, args.keys, 2, work / "checkpoints" / "warm-up", instruments, 1)
+        before = instruments.read_at_rest()
+        tally, samples = run(
+            spark,
+            wave,
+            args.keys,
+            args.runs,
+            work / "checkpoints" / "load",
+            instruments,
+            args.readings,
+        )
+        after = instruments.read_at_rest()
+        taken_with = versions(spark, args.heap)
+        spark.stop()
+    report = Report(wave, args.keys, args.runs, taken_with, before, after, samples, tally)
+    args.out.mkdir(parents=True, exist_ok=True)
+    (args.out / "load.json").write_text(report.json())
+    (args.out / "load.md").write_text(report.markdown())
+    print(report.markdown())
+    return int(not report.passed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

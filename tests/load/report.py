@@ -1,0 +1,190 @@
+"""What a load run found, as JSON and as a page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+from instruments import Reading
+from levels import AT_REST, MILLION, ON_THE_LEVEL, Verdict, compared
+from shape import Wave
+from tally import Tally
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The instruments after so many batches and seconds."""
+
+    batches: int
+    seconds: float
+    held: int
+    groups: int
+    reading: Reading
+
+    def __str__(self) -> str:
+        heap, resident = (
+            self.reading[name] / MILLION for name in ("heap_bytes", "resident_bytes")
+        )
+        return (
+            f"{self.batches:>6,} batches, {self.seconds:>5.0f} s: {self.held:>11,} rows held,"
+            f" heap {heap:,.0f} MB, resident {resident:,.0f} MB"
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run, and whether it left nothing behind."""
+
+    wave: Wave
+    keys: int
+    runs: int
+    taken_with: dict[str, str]
+    before: Reading
+    after: Reading
+    samples: list[Sample]
+    tally: Tally
+
+    @property
+    def passed(self) -> bool:
+        return not self.faults and all(v.holds for v in self.at_rest + self.on_the_level)
+
+    @property
+    def at_rest(self) -> list[Verdict]:
+        """Before the load against after it, no query running."""
+        return compared(AT_REST, self.before, self.after)
+
+    @property
+    def on_the_level(self) -> list[Verdict]:
+        """The first reading on the level against the last one."""
+        level = [sample for sample in self.samples if self.wave.holds_level(sample.batches)]
+        if len(level) < 2:
+            return []
+        return compared(ON_THE_LEVEL, level[0].reading, level[-1].reading)
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with the rows; without them the rest would say nothing."""
+        tally, wave = self.tally, self.wave
+        # A batch whose progress was not seen took its rows in, and may have let as many go.
+        untold = tally.unseen * wave.rows_per_batch
+        wanted = {
+            "rows inserted": (tally.inserted, wave.rows - untold, wave.rows),
+            "rows deleted": (tally.deleted, wave.rows - untold, wave.rows),
+            "rows held at most": (
+                tally.peak_held,
+                (wave.window - 1) * wave.rows_per_batch,
+                (wave.window + 2) * wave.rows_per_batch,
+            ),
+            "rows held at the end": (tally.held, 0, 0),
+            "groups at the end": (tally.groups, 0, 0),
+            "batches without progress": (tally.unseen, 0, 2 * self.runs),
+            "readings on the level": (len(self.on_the_level) and 2, 2, 2),
+        }
+        return [
+            f"{what}: {number:,}, not {least:,} to {most:,}"
+            for what, (number, least, most) in wanted.items()
+            if not least <= number <= most
+        ]
+
+    def json(self) -> str:
+        """Give everything that was read."""
+        return json.dumps(
+            {
+                "passed": self.passed,
+                "faults": self.faults,
+                "load": {**asdict(self.wave), "keys": self.keys, "runs": self.runs},
+                "taken with": self.taken_with,
+                "rows": {
+                    "inserted": self.tally.inserted,
+                    "deleted": self.tally.deleted,
+                    "held at most": self.tally.peak_held,
+                    "held at the end": self.tally.held,
+                    "entries at the end": self.tally.entries,
+                },
+                "before": self.before,
+                "after": self.after,
+                "at rest": [asdict(v) | {"holds": v.holds} for v in self.at_rest],
+                "on the level": [asdict(v) | {"holds": v.holds} for v in self.on_the_level],
+                "samples": [asdict(sample) for sample in self.samples],
+            },
+            indent=2,
+        )
+
+    def markdown(self) -> str:
+        """Give the page."""
+        wave, tally = self.wave, self.tally
+        seconds = self.samples[-1].seconds
+        return "\n".join(
+            [
+                "# Load",
+                "",
+                f"{'Passed' if self.passed else '**Failed**'}:"
+                f" {tally.batches:,} batches in {seconds:,.0f} s"
+                f" ({1000 * seconds / tally.batches:,.0f} ms each) and {self.runs} runs of the"
+                f" query; {tally.inserted:,} rows came in and {tally.deleted:,} left, of"
+                f" {wave.rows:,}; {tally.peak_held:,} were held at most, in {self.keys:,} groups,"
+                f" and {tally.held:,} at the end, in {tally.entries:,} entries of the store."
+                + (
+                    f" Batches whose progress was not seen: {tally.unseen}."
+                    if tally.unseen
+                    else ""
+                ),
+                "",
+                ", ".join(f"{name} {value}" for name, value in self.taken_with.items()) + ".",
+                "",
+                *(f"* Wrong: {fault}" for fault in self.faults),
+                "",
+                *_table("Before and after, no query running", self.at_rest),
+                "",
+                *_table("First and last reading while the state is level", self.on_the_level),
+                "",
+                *_course(self.samples),
+                "",
+            ]
+        )
+
+
+def _shown(name: str, value: float) -> str:
+    return f"{value / MILLION:,.1f} MB" if name.endswith("_bytes") else f"{value:,.0f}"
+
+
+def _table(title: str, verdicts: list[Verdict]) -> list[str]:
+    return [
+        f"| {title} | from | to | at most | |",
+        "|---|---:|---:|---:|---|",
+        *(
+            f"| {v.name} | {_shown(v.name, v.before)} | {_shown(v.name, v.after)}"
+            f" | {_shown(v.name, v.allowed)} | {'' if v.holds else '**too much**'} |"
+            for v in verdicts
+        ),
+    ]
+
+
+_COURSE = [
+    "heap_bytes",
+    "resident_bytes",
+    "direct_bytes",
+    "rocksdb_memtable_bytes",
+    "rocksdb_cache_bytes",
+    "rocksdb_versions",
+    "file_handles",
+    "threads",
+    "accumulators",
+    "checkpoint_files",
+    "checkpoint_bytes",
+    "local_bytes",
+]
+
+
+def _course(samples: list[Sample]) -> list[str]:
+    columns = ["batches", "rows held", "groups", *_COURSE]
+    return [
+        f"| {' | '.join(columns)} |",
+        f"|{'---:|' * len(columns)}",
+        *(
+            f"| {s.batches:,} | {s.held:,} | {s.groups:,} | "
+            + " | ".join(_shown(name, s.reading[name]) for name in _COURSE)
+            + " |"
+            for s in samples
+        ),
+    ]

@@ -1,0 +1,68 @@
+"""How much arrives when: a state that grows, is held, and shrinks to nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+START = datetime(2024, 1, 1, tzinfo=timezone.utc)
+BATCH = timedelta(seconds=1)
+# A batch's rows wait for the watermark of the next one, and groups for their idle time.
+LAG_BATCHES = 6
+
+
+@dataclass(frozen=True)
+class Wave:
+    """Equal batches, a second of event time each, under a window by time.
+
+    Rows come in the first two thirds, the window is one third long, and in the last third rows
+    only leave.
+
+    Attributes
+    ----------
+    batches
+        All of them.
+    peak_rows
+        How many rows are held while as many leave as come in.
+    tail
+        Batches after the last row has left.
+    """
+
+    batches: int
+    peak_rows: int
+    tail: int
+
+    def __post_init__(self) -> None:
+        if self.window < 2 * LAG_BATCHES:
+            raise ValueError(f"{self.batches} batches are too few for a tail of {self.tail}")
+
+    @property
+    def window(self) -> int:
+        """The window's length, in batches and in seconds."""
+        return (self.batches - self.tail - LAG_BATCHES) // 3
+
+    @property
+    def idle_seconds(self) -> int:
+        """After how much silence a group is forgotten: when its rows have left, not before."""
+        return self.window + LAG_BATCHES // 2
+
+    @property
+    def rows_per_batch(self) -> int:
+        return -(-self.peak_rows // self.window)
+
+    @property
+    def fed_batches(self) -> int:
+        """In how many batches rows come in."""
+        return 2 * self.window
+
+    @property
+    def rows(self) -> int:
+        return self.fed_batches * self.rows_per_batch
+
+    @property
+    def end_of_rows(self) -> datetime:
+        return START + self.fed_batches * BATCH
+
+    def holds_level(self, batch: int) -> bool:
+        """Tell whether as many rows leave as come in."""
+        return self.window + LAG_BATCHES <= batch < self.fed_batches
