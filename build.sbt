@@ -112,6 +112,12 @@ lazy val spark = (project in file("jvm/spark"))
   .dependsOn(core % "compile->compile;provided->provided;test->test")
   .settings(common, handedOn(sparkJar))
   .settings(
+    // The same JAR has the same bill of materials.
+    bomFileName := s"${sparkJar.value}.cdx.json",
+    bomSchemaVersion := "1.6",
+    includeBomSerialNumber := false,
+    includeBomTimestamp := false)
+  .settings(
     name := s"winops_$sparkMinor",
     libraryDependencies ++= Seq("spark-sql", "spark-catalyst", "spark-core").flatMap { module =>
       val id = "org.apache.spark" %% module % sparkVersion
