@@ -102,10 +102,9 @@ sbom: $(WHEEL) ## dist: bills of materials of the JAR and the wheel, as CycloneD
 	cp jvm/spark/target/winops_*.jar.cdx.json dist/
 	$(PYTHON) -m venv target/sbom
 	target/sbom/bin/python -m pip install --quiet cyclonedx-bom==7.5.0
-	for wheel in dist/*.whl; do \
-		target/sbom/bin/cyclonedx-py environment --pyproject pyproject.toml --sv 1.6 \
-			--output-reproducible --of JSON -o $$wheel.cdx.json $(PY); \
-	done
+	sed "s/^dynamic = .*/version = \"$$(cat VERSION)\"/" pyproject.toml >target/sbom/pyproject.toml
+	target/sbom/bin/cyclonedx-py environment --pyproject target/sbom/pyproject.toml --sv 1.6 \
+		--output-reproducible --of JSON -o "$$(echo dist/*.whl).cdx.json" $(PY)
 
 reproducible: $(VENV) ## the last commit, built in two folders, gives the same bytes
 	tests/build/same_bytes $(abspath $(PY))

@@ -120,7 +120,11 @@ def test_texts_are_texts(rows: DataFrame) -> None:
         "\x00",
     ]
     for ending in endings:
-        for policy in ("KEEP 2 ROWS" + ending, apama("retain 2" + ending), spl("sliding" + ending)):
+        for policy in (
+            "KEEP 2 ROWS" + ending,
+            apama("retain 2" + ending),
+            spl("sliding" + ending),
+        ):
             with pytest.raises(AnalysisException) as refused:
                 keep(rows, policy, order_by="seq").changes()
             assert str(refused.value.getCondition()).startswith("WINOPS_POLICY."), policy

@@ -8,10 +8,7 @@ package winops.log
   * @param rowCheck
   *   looks at each row that is found
   */
-final class RowTree(
-    pages: Pages,
-    withArrival: Boolean,
-    rowCheck: RowCheck = RowCheck.Nothing)
+final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = RowCheck.Nothing)
     extends RowStore {
   private val header = if (withArrival) java.lang.Long.BYTES else 0
   private val rows = pages.newMap()

@@ -86,15 +86,8 @@ object RowExpressions {
   /** Functions whose value may be as large as one of their numbers says: a short text could ask
     * for any amount of memory.
     */
-  private val SizedByNumber = Set(
-    "array_repeat",
-    "format_string",
-    "lpad",
-    "printf",
-    "repeat",
-    "rpad",
-    "sequence",
-    "space")
+  private val SizedByNumber =
+    Set("array_repeat", "format_string", "lpad", "printf", "repeat", "rpad", "sequence", "space")
 
   private val functions: FunctionRegistry = {
     val registry = new SimpleFunctionRegistry

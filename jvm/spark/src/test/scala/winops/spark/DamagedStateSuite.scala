@@ -31,8 +31,8 @@ class DamagedStateSuite extends AnyFunSuite {
     (Esper, "#expr(count(*) <= 100 or newest_event.text = 'a')", None),
     (Esper, "#time_order(ts, 20 sec)", Some(Application.EventTime)),
     (Esper, "#length(50)#time(20 sec)", Some(Application.EventTime)),
-    (Esper, "#time_batch(10 sec)#unique(text) retain-union", Some(Application.Arrival)),
-    (Esper, "#groupwin(text)#length_batch(7)#merge(text)", None),
+    (Esper, "#length(50)#time(20 sec) retain-union", Some(Application.Arrival)),
+    (Esper, "#length_batch(7)", None),
     (Apama, "within 20.0 every 5.0 retain 30 with unique text", Some(Application.Arrival)),
     (Spl, "sliding, count(200), time(3)", Some(Application.Arrival)))
 

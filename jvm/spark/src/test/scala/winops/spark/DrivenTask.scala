@@ -24,9 +24,7 @@ final case class Changed(
   * @param seenAs
   *   what the task finds instead of what is stored
   */
-final class DrivenTask(
-    val plan: KeepPlan,
-    seenAs: Array[Byte] => Array[Byte] = identity) {
+final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = identity) {
   val store = new TransientGroupStore
   val counted = new CountedGroupStore(store)
 

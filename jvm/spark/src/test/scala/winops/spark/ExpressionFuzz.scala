@@ -41,7 +41,10 @@ object ExpressionFuzz {
   def resolved(text: String): Outcome =
     try {
       val meaning = for {
-        policy <- Esper.parse(text, Trial.scope).left.map(error => error.category -> error.message)
+        policy <- Esper
+          .parse(text, Trial.scope)
+          .left
+          .map(error => error.category -> error.message)
         _ <- PolicyExpressions
           .resolve(policy, columns)
           .left

@@ -11,7 +11,8 @@ import org.scalatest.funsuite.AnyFunSuite
 /** Bytes of a checkpoint never become objects of any class that they name. */
 class NoJavaSerializationSuite extends AnyFunSuite {
 
-  /** Whoever refers to one of these reads or writes objects by Java's means, Kryo's or Spark's. */
+  /** Whoever refers to one of these reads or writes objects by Java's means, Kryo's or Spark's.
+    */
   private val forbidden = Seq(
     "java/io/ObjectInputStream",
     "java/io/ObjectOutputStream",
@@ -23,7 +24,8 @@ class NoJavaSerializationSuite extends AnyFunSuite {
   /** Classes are made by name only where expressions of Spark's are compiled, by Spark. */
   private val reflective = Seq("forName", "loadClass", "java/lang/reflect/Method")
 
-  private val classes = Paths.get(classOf[Keep].getProtectionDomain.getCodeSource.getLocation.toURI)
+  private val classes =
+    Paths.get(classOf[Keep].getProtectionDomain.getCodeSource.getLocation.toURI)
 
   test("no class of winops deserializes objects or makes classes by name") {
     val all = Using.resource(Files.walk(classes)) { files =>

@@ -36,7 +36,8 @@ class RowShapeSuite extends AnyFunSuite {
   private val types: Seq[DataType] = leaves ++
     Seq(CalendarIntervalType, NullType) ++
     leaves.map(ArrayType(_)) ++
-    Seq(StringType, IntegerType).flatMap(key => Seq(MapType(key, StringType), MapType(key, LongType))) ++
+    Seq(StringType, IntegerType).flatMap(key =>
+      Seq(MapType(key, StringType), MapType(key, LongType))) ++
     Seq(
       ArrayType(ArrayType(StringType)),
       ArrayType(new StructType().add("x", StringType).add("y", ByteType)),
@@ -63,11 +64,12 @@ class RowShapeSuite extends AnyFunSuite {
   test("a text that begins or ends outside of the row is refused, wherever the row lies") {
     val schema = new StructType().add("s", StringType)
     val toRow = UnsafeProjection.create(schema)
-    val row = toRow(InternalRow(org.apache.spark.unsafe.types.UTF8String.fromString("0123456789")))
+    val row =
+      toRow(InternalRow(org.apache.spark.unsafe.types.UTF8String.fromString("0123456789")))
     val shape = RowShape.ofTypes(schema.map(_.dataType))
     val bytes = new Array[Byte](7) ++ row.getBytes ++ new Array[Byte](100)
     shape.check(bytes, 7, row.getSizeInBytes)
-    val places = Seq(15L -> 10L, 16L -> 17L, 16L -> -1L, -8L -> 10L, 1L << 31 -> 1L, 32L -> 1L)
+    val places = Seq(15L -> 10L, 16L -> 17L, 16L -> -1L, -8L -> 10L, (1L << 31) -> 1L, 32L -> 1L)
     places.foreach { case (from, size) =>
       val word = from << 32 | size & 0xffffffffL
       Platform.putLong(bytes, Platform.BYTE_ARRAY_OFFSET + 7L + 8L, word)
@@ -77,8 +79,8 @@ class RowShapeSuite extends AnyFunSuite {
     }
   }
 
-  private def valuesOf(schema: StructType, random: Random): InternalRow = InternalRow.fromSeq(
-    schema.map { field =>
+  private def valuesOf(schema: StructType, random: Random): InternalRow =
+    InternalRow.fromSeq(schema.map { field =>
       val generator = RandomDataGenerator.forType(field.dataType, nullable = true, random).get
       CatalystTypeConverters.createToCatalystConverter(field.dataType)(generator())
     })
