@@ -54,6 +54,9 @@ val sparkJavaOptions = "-XX:+IgnoreUnrecognizedVMOptions" +:
     "java.base/sun.util.calendar",
     "java.security.jgss/sun.security.krb5").map(p => s"--add-opens=$p=ALL-UNNAMED")
 
+// What only `make sbom` reads.
+Global / excludeLintKeys ++= Set(bomFileName, includeBomSerialNumber, includeBomTimestamp)
+
 val jarDir = settingKey[File]("Where the JARs that are handed on lie")
 val jarFile = taskKey[File]("Writes this project's classes and core's into one JAR")
 

@@ -16,8 +16,8 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
   import Fuzzing._
 
   private val random = new SplittableRandom(seed)
-  private val mutator = new Mutator(seeds.flatMap(Mutator.split).distinct, random)
-  private val pool = mutable.ArrayBuffer.from(seeds)
+  private val pool = mutable.ArrayBuffer.from(seeds.filter(isShort))
+  private val mutator = new Mutator(pool.flatMap(Mutator.split).distinct.toVector, random)
   private val kinds = mutable.Map.empty[String, String]
   private val tally = new FuzzTally
 
@@ -52,7 +52,7 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
   private def remember(kind: String, text: String): Unit = kinds.get(kind) match {
     case None if kinds.size < MaxKinds =>
       kinds(kind) = text
-      pool += text
+      if (isShort(text)) pool += text
     case Some(known) if text.length < known.length => kinds(kind) = text
     case _ =>
   }
@@ -68,6 +68,9 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
 
 object Fuzzing {
   private val WarmUp = 20000
+
+  /** What long texts become is mostly refused for its length. */
+  private def isShort(text: String): Boolean = text.length <= 300
 
   /** How often a slow text is read again, because the collector may have been at work. */
   private val Repeats = 3

@@ -11,7 +11,7 @@ class PolicyFuzzSuite extends AnyFunSuite {
   private val Inputs = 5000
 
   /** Ten thousand characters make as many tokens, each of a few hundred bytes. */
-  private val MaxBytes = 32L * 1024 * 1024
+  private val MaxBytes = 16L * 1024 * 1024
 
   PolicyFuzz.dialects.foreach { dialect =>
     test(s"whatever a text is, ${dialect.name} reads it or refuses it at a place in it") {

@@ -87,7 +87,7 @@ class DamagedStateSuite extends AnyFunSuite {
 }
 
 private object DamagedStateSuite {
-  val Trials = 40
+  val Trials = 15
   val RowsOfBatch = 120
 
   val GoesOn = "goes on"

@@ -16,7 +16,7 @@ class SecretRowsSuite extends KeepStreamTest {
     "WINOPS_CONTENT_SIZE" -> "'KEEP ALL', output => 'snapshots', max_content => 1",
     "WINOPS_EXPRESSION" -> "esper => '#expr(cast(newest_event.k, int) > 5)'",
     "WINOPS_EXPRESSION" -> "esper => '#sort(3, cast(k, int))'",
-    "WINOPS_EXPRESSION" -> "esper => '#unique(cast(k, int))'",
+    "WINOPS_EXPRESSION" -> "esper => '#unique(cast(k, int))', time => 'ts', idle => '1 day'",
     "WINOPS_EXPRESSION" -> "esper => '#ext_timed(cast(k, long), 5 sec)'")
 
   failing.foreach { case (condition, arguments) =>
