@@ -35,11 +35,10 @@ object PolicyFuzz {
       val task: Callable[Result] = () => campaign(dialect, inputs, seed)
       task
     }
-    val results = threads.invokeAll(tasks.asJava).asScala.map(_.get)
     println(
       f"${"dialect"}%-8s ${"inputs"}%9s ${"accepted"}%9s ${"refused"}%9s ${"kinds"}%6s " +
         f"${"crashes"}%7s ${"worst ms"}%8s ${"worst KiB"}%9s ${"seconds"}%7s")
-    results.foreach(result => println(result.line))
+    val results = threads.invokeAll(tasks.asJava).asScala.map(_.get)
     results.foreach(_.crashes.foreach(println))
     sys.exit(if (results.forall(_.isGood)) 0 else 1)
   }
@@ -75,7 +74,9 @@ object PolicyFuzz {
     save(
       found.resolve(s"${dialect.name}-extreme.txt"),
       tally.crashes.values ++ Seq(tally.slowest.text, tally.largest.text))
-    Result(dialect.name, inputs, tally, fuzzing.shortest.size, (System.nanoTime() - start) / 1e9)
+    val result = Result(dialect.name, inputs, tally, fuzzing.shortest.size, (System.nanoTime() - start) / 1e9)
+    println(result.line)
+    result
   }
 
   private def save(file: Path, texts: Iterable[String]): Unit =
