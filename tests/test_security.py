@@ -158,16 +158,15 @@ def test_names_are_names(spark: SparkSession) -> None:
         "\\",
         "${x}",
     ]
-    for name in odd:
-        rows = spark.createDataFrame([(1, "A"), (2, "B"), (3, "A")], ["seq", "s"])
-        named = rows.toDF("seq", name)
-        kept = keep(named, rows=1, per=name, order_by="seq").rows()
-        assert kept.columns == ["seq", name]
-        assert sorted(row[0] for row in kept.collect()) == [2, 3]
-        ordered = keep(named.toDF(name, "s"), rows=1, order_by=name).rows()
-        assert [row[0] for row in ordered.collect()] == [3]
-        windows = keep(rows, {name: "KEEP 1 ROW", "w": "KEEP ALL"}, order_by="seq").changes()
-        assert {row["_window"] for row in windows.collect()} == {name, "w"}
+    rows = spark.createDataFrame([(1, "A"), (2, "B"), (3, "A")], "seq long, s string")
+    groups = rows.select("seq", *(F.col("s").alias(name) for name in odd))
+    kept = keep(groups, rows=1, per=odd, order_by="seq").rows()
+    assert kept.columns == ["seq", *odd]
+    assert sorted(row[0] for row in kept.collect()) == [2, 3]
+    numbers = rows.select(*(F.col("seq").alias(name) for name in odd))
+    assert [row[0] for row in keep(numbers, rows=1, order_by=odd).rows().collect()] == [3]
+    windows = keep(rows, dict.fromkeys(odd, "KEEP 1 ROW"), order_by="seq").changes()
+    assert {row["_window"] for row in windows.collect()} == set(odd)
 
 
 def test_aggregates_are_of_the_rows(rows: DataFrame) -> None:
