@@ -98,7 +98,7 @@ fuzz: ## 10 million texts against the readers of policies
 		"spark/Test/runMain winops.spark.ExpressionFuzz 50000"
 
 sbom: $(WHEEL) ## dist: bills of materials of the JAR and the wheel, as CycloneDX
-	./sbt spark/Provided/makeBom
+	./sbt spark/makeBom
 	cp jvm/spark/target/winops_*.jar.cdx.json dist/
 	$(PYTHON) -m venv target/sbom
 	target/sbom/bin/python -m pip install --quiet cyclonedx-bom==7.5.0

@@ -115,7 +115,8 @@ lazy val spark = (project in file("jvm/spark"))
   .dependsOn(core % "compile->compile;provided->provided;test->test")
   .settings(common, handedOn(sparkJar))
   .settings(
-    // The same JAR has the same bill of materials.
+    // The same JAR has the same bill of materials, with what Spark brings to it.
+    bomConfigurations := Seq(Compile, Provided),
     bomFileName := s"${sparkJar.value}.cdx.json",
     bomSchemaVersion := "1.6",
     includeBomSerialNumber := false,

@@ -35,7 +35,8 @@ object Value {
 
   /** Taking thousands of zeros from a decimal costs a division for each of them. */
   private def withoutLastZeros(mantissa: String): String =
-    if (mantissa.contains('.')) s"0${mantissa.substring(0, mantissa.lastIndexWhere(_ != '0') + 1)}"
+    if (mantissa.contains('.'))
+      s"0${mantissa.substring(0, mantissa.lastIndexWhere(_ != '0') + 1)}"
     else mantissa
 
   /** A parameter's value, for the parameter named at `offset`; a text is no number: `type`. */

@@ -74,7 +74,12 @@ object PolicyFuzz {
     save(
       found.resolve(s"${dialect.name}-extreme.txt"),
       tally.crashes.values ++ Seq(tally.slowest.text, tally.largest.text))
-    val result = Result(dialect.name, inputs, tally, fuzzing.shortest.size, (System.nanoTime() - start) / 1e9)
+    val result = Result(
+      dialect.name,
+      inputs,
+      tally,
+      fuzzing.shortest.size,
+      (System.nanoTime() - start) / 1e9)
     println(result.line)
     result
   }
