@@ -23,7 +23,7 @@ define stamp_jars
 endef
 
 .PHONY: help setup jar wheel fmt lint lint-python test load demo docs golden clean \
-	bench bench-jmh bench-python bench-peers peers
+	bench bench-jmh bench-python bench-peers peers fuzz sbom reproducible
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -104,6 +104,24 @@ bench-peers: $(VENV) $(JARS) peers ## the same jobs on what people use instead
 	$(PY) benchmarks/run.py w1 w2 w3 w4 w5 --peers fast --name peers --warm-up 6 --batches 5
 	$(PY) benchmarks/run.py w1 w5 --peers slow --name peers-slow --rows 100000 --keys 1000 \
 		--warm-up 3 --batches 5
+
+# Policies come from anywhere: 2.5 million texts for each of the four languages, and fewer for what
+# Spark makes of the expressions in them.
+fuzz: ## 10 million texts against the readers of policies
+	./sbt "core/Test/runMain winops.fuzz.PolicyFuzz 2500000" \
+		"spark/Test/runMain winops.spark.ExpressionFuzz 50000"
+
+sbom: $(WHEEL) ## dist: bills of materials of the JAR and the wheel, as CycloneDX
+	./sbt spark/makeBom
+	cp jvm/spark/target/winops_*.jar.cdx.json dist/
+	$(PYTHON) -m venv target/sbom
+	target/sbom/bin/python -m pip install --quiet cyclonedx-bom==7.5.0
+	sed "s/^dynamic = .*/version = \"$$(cat VERSION)\"/" pyproject.toml >target/sbom/pyproject.toml
+	target/sbom/bin/cyclonedx-py environment --pyproject target/sbom/pyproject.toml --sv 1.6 \
+		--output-reproducible --of JSON -o "$$(echo dist/*.whl).cdx.json" $(PY)
+
+reproducible: $(VENV) ## the last commit, built in two folders, gives the same bytes
+	tests/build/same_bytes $(abspath $(PY))
 
 clean: ## everything that was built, but for the virtual environment
 	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target project/target \

@@ -54,6 +54,9 @@ val sparkJavaOptions = "-XX:+IgnoreUnrecognizedVMOptions" +:
     "java.base/sun.util.calendar",
     "java.security.jgss/sun.security.krb5").map(p => s"--add-opens=$p=ALL-UNNAMED")
 
+// What only `make sbom` reads.
+Global / excludeLintKeys ++= Set(bomFileName, includeBomSerialNumber, includeBomTimestamp)
+
 val jarDir = settingKey[File]("Where the JARs that are handed on lie")
 val jarFile = taskKey[File]("Writes this project's classes and core's into one JAR")
 
@@ -111,6 +114,13 @@ lazy val core = (project in file("jvm/core"))
 lazy val spark = (project in file("jvm/spark"))
   .dependsOn(core % "compile->compile;provided->provided;test->test")
   .settings(common, handedOn(sparkJar))
+  .settings(
+    // The same JAR has the same bill of materials, with what Spark brings to it.
+    bomConfigurations := Seq(Compile, Provided),
+    bomFileName := s"${sparkJar.value}.cdx.json",
+    bomSchemaVersion := "1.6",
+    includeBomSerialNumber := false,
+    includeBomTimestamp := false)
   .settings(
     name := s"winops_$sparkMinor",
     libraryDependencies ++= Seq("spark-sql", "spark-catalyst", "spark-core").flatMap { module =>

@@ -23,12 +23,21 @@ object Value {
   def of(number: Token.Number): Either[Problem, Value] =
     if (number.isWhole) whole(BigInt(number.text), number.offset)
     else {
-      val (_, exponent) = number.text.span(c => c != 'e' && c != 'E')
+      val (mantissa, exponent) = number.text.span(c => c != 'e' && c != 'E')
       // Before the number is made: the exponent alone decides how large it becomes.
       val power = exponent.drop(1).dropWhile(c => !Character.isDigit(c)).dropWhile(_ == '0')
       if (power.length > 3) tooLong(number.offset)
-      else fraction(new Decimal(number.text), number.offset, number.offset)
+      else {
+        val exact = new Decimal(s"${withoutLastZeros(mantissa)}$exponent")
+        fraction(exact, number.offset, number.offset)
+      }
     }
+
+  /** Taking thousands of zeros from a decimal costs a division for each of them. */
+  private def withoutLastZeros(mantissa: String): String =
+    if (mantissa.contains('.'))
+      s"0${mantissa.substring(0, mantissa.lastIndexWhere(_ != '0') + 1)}"
+    else mantissa
 
   /** A parameter's value, for the parameter named at `offset`; a text is no number: `type`. */
   def of(parameter: Parameter, offset: Int): Either[Problem, Value] = parameter match {

@@ -14,8 +14,14 @@ package winops.log
   *   keeps the sealed rows of the current group
   * @param withArrival
   *   whether arrival times are kept; without them [[arrival]] is 0
+  * @param rowCheck
+  *   looks at each row that is found
   */
-final class RowLog(segments: Segments, withArrival: Boolean) extends RowStore {
+final class RowLog(
+    segments: Segments,
+    withArrival: Boolean,
+    rowCheck: RowCheck = RowCheck.Nothing)
+    extends RowStore {
   import RowLog._
 
   private val open = new RowBuffer(withArrival)
@@ -57,7 +63,7 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends RowStore {
       found.arrival(foundRow)
     } else 0L
 
-  override def find(ordinal: Long): Unit =
+  override def find(ordinal: Long): Unit = {
     if (ordinal >= openFirst) {
       found = open
       foundRow = (ordinal - openFirst).toInt
@@ -71,6 +77,8 @@ final class RowLog(segments: Segments, withArrival: Boolean) extends RowStore {
         throw new CorruptStateException(s"segment $number does not have row $ordinal")
       }
     }
+    rowCheck.check(rowBytes, rowPosition, rowLength)
+  }
 
   override def rowBytes: Array[Byte] = found.bytes
   override def rowPosition: Int = found.position(foundRow)

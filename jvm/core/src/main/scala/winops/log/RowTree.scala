@@ -5,8 +5,11 @@ package winops.log
   *
   * @param withArrival
   *   whether arrival times are kept; without them [[arrival]] is 0
+  * @param rowCheck
+  *   looks at each row that is found
   */
-final class RowTree(pages: Pages, withArrival: Boolean) extends RowStore {
+final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = RowCheck.Nothing)
+    extends RowStore {
   private val header = if (withArrival) java.lang.Long.BYTES else 0
   private val rows = pages.newMap()
   private val probe = new Array[Byte](java.lang.Long.BYTES)
@@ -54,6 +57,7 @@ final class RowTree(pages: Pages, withArrival: Boolean) extends RowStore {
     if (value == null || value.length < header) {
       throw new CorruptStateException(s"row $ordinal is missing or cut off")
     }
+    rowCheck.check(value, header, value.length - header)
     looksAt = ordinal
     found = value
     foundOrdinal = ordinal

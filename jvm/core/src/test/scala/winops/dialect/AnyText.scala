@@ -94,19 +94,7 @@ trait AnyText extends AnyFunSuite with ScalaCheckPropertyChecks {
       start <- beginnings
       times <- Seq(30, 32, 5000, 100000)
     } yield () => s"$start${piece * times}"
-    @volatile var finished = 0
-    val thread = new Thread(
-      null,
-      () =>
-        deep.foreach { text =>
-          dialect.parse(text(), scope)
-          finished += 1
-        },
-      "stack as most threads have it",
-      // What is not compiled yet needs several times the stack of what is.
-      1024L * 1024)
-    thread.start()
-    thread.join()
-    assert(finished == deep.length)
+    // What is not compiled yet needs several times the stack of what is.
+    SmallStack(kilobytes = 1024)(deep.foreach(text => dialect.parse(text(), scope)))
   }
 }

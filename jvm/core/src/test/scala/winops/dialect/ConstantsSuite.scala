@@ -33,6 +33,15 @@ class ConstantsSuite extends AnyFunSuite {
     assert(value("1 + 2 * F", mixed = true) == Right(Value.Fraction(6, 8)))
   }
 
+  test("zeros at the end of a fraction are none, however many there are") {
+    Seq("2.5", "0.5", "-0.5", "100.25").foreach { text =>
+      val zeros = "0" * 9000
+      assert(value(text + zeros, mixed = false) == value(text, mixed = false))
+      assert(value(s"$text${zeros}e1", mixed = false) == value(s"${text}e1", mixed = false))
+    }
+    assert(value(s"0.${"0" * 9000}", mixed = false) == Right(Value.Fraction(0, 0)))
+  }
+
   test("decimal arithmetic is exact, as far as it ends") {
     assert(value("0.1 + 0.2", mixed = false) == Right(Value.Fraction(BigDecimal("0.3"), 0)))
     assert(

@@ -155,7 +155,7 @@ final class ContentResults(
       val bytes = in.block()
       if (bytes.nonEmpty) {
         lastArrival = new UnsafeRow(asked.ofLastArrival.size)
-        lastArrival.pointTo(bytes, bytes.length)
+        RowShape.of(asked.ofLastArrival).pointTo(lastArrival, bytes)
       }
     }
   }

@@ -202,7 +202,7 @@ final class CoupledTask(
 
   private def keyFrom(bytes: Array[Byte]): UnsafeRow = {
     val key = new UnsafeRow(plan.groupExpressions.size)
-    key.pointTo(bytes, bytes.length)
+    RowShape.of(plan.groupExpressions).pointTo(key, bytes)
     key
   }
 }

@@ -5,7 +5,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-import winops.log.{ByteReader, ByteWriter, CorruptStateException, Segments}
+import winops.log.{ByteReader, ByteWriter, CorruptStateException, RowCheck, Segments}
 import winops.window.Machine
 
 /** Which groups of a partition have something to do though they receive no rows, and when.
@@ -19,8 +19,10 @@ import winops.window.Machine
   *   keeps the entries of the buckets, under numbers from 1
   * @param width
   *   the number of columns of a key
+  * @param keyCheck
+  *   looks at each key that is read
   */
-final class Deadlines(slots: Segments, width: Int) {
+final class Deadlines(slots: Segments, width: Int, keyCheck: RowCheck = RowCheck.Nothing) {
   import Deadlines._
 
   private val buckets = mutable.TreeMap.empty[Long, Bucket]
@@ -99,6 +101,7 @@ final class Deadlines(slots: Segments, width: Int) {
   }
 
   private def keyOf(bytes: Array[Byte]): UnsafeRow = {
+    keyCheck.check(bytes, 0, bytes.length)
     val key = new UnsafeRow(width)
     key.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length)
     key

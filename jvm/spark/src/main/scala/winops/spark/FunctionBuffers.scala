@@ -1,12 +1,14 @@
 package winops.spark
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType, ObjectType}
 
 import winops.aggregation.Summaries
-import winops.log.{ByteReader, ByteWriter}
+import winops.log.{ByteReader, ByteWriter, CorruptStateException}
 
 /** The buffers of aggregate functions side by side in one row, as a summary of stored rows.
   *
@@ -49,6 +51,7 @@ private[spark] final class FunctionBuffers(
   val attributes: Seq[Attribute] = slots.toSeq.flatMap(_.function.aggBufferAttributes)
 
   private val types: Array[DataType] = attributes.map(_.dataType).toArray
+  private val shape = RowShape.ofTypes(types.toSeq)
   private val isPlain = programmed.isEmpty && types.forall(UnsafeRow.isMutable)
 
   private val start =
@@ -130,7 +133,7 @@ private[spark] final class FunctionBuffers(
   override def read(buffer: InternalRow, in: ByteReader): Unit = {
     val bytes = in.block()
     val stored = new UnsafeRow(types.length)
-    stored.pointTo(bytes, bytes.length)
+    shape.pointTo(stored, bytes)
     buffer match {
       case plain: UnsafeRow => plain.copyFrom(stored)
       case values =>
@@ -238,7 +241,14 @@ private[spark] object FunctionBuffers {
 
     def unpack(stored: InternalRow, buffer: InternalRow): Unit = bound match {
       case typed: TypedImperativeAggregate[Any @unchecked] =>
-        buffer.update(offset, typed.deserialize(stored.getBinary(offset)))
+        val bytes = stored.getBinary(offset)
+        val value =
+          try typed.deserialize(bytes)
+          catch {
+            case NonFatal(_) =>
+              throw new CorruptStateException(s"${bound.prettyName} cannot read what it stored")
+          }
+        buffer.update(offset, value)
       case _ =>
     }
 

@@ -18,9 +18,11 @@ final class GroupState(
   private val spec = plan.spec
   private val pages = new Pages(new ShiftedSegments(store.windowSegments, GroupState.FirstPage))
 
+  private val shape = RowShape.of(plan.content)
+
   val window: RowStore =
-    if (Machine.leavesHoles(spec.policy)) new RowTree(pages, spec.policy.needsArrivals)
-    else new RowLog(store.windowSegments, withArrival = spec.policy.needsArrivals)
+    if (Machine.leavesHoles(spec.policy)) new RowTree(pages, spec.policy.needsArrivals, shape)
+    else new RowLog(store.windowSegments, withArrival = spec.policy.needsArrivals, shape)
 
   /** What is asked of the content of each of the group's windows, if that is asked for by itself.
     */
@@ -42,7 +44,7 @@ final class GroupState(
 
   private val followed: Seq[FollowedContent] = results ++ common
 
-  val waiting = new RowLog(store.waitingSegments, withArrival = false)
+  val waiting = new RowLog(store.waitingSegments, withArrival = false, shape)
 
   val machine = new Machine(
     spec.policy,

@@ -1,7 +1,6 @@
 package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.unsafe.Platform
 
 /** Tells which rows of a batch come behind rows of their group that were applied in earlier ones.
   */
@@ -15,6 +14,7 @@ final class OrderWatch(plan: KeepPlan) {
     }
     RowOrdering.create(values, Nil)
   }
+  private val shape = RowShape.of(columns)
   private val before = new UnsafeRow(columns.size)
   private var greatest: Array[Byte] = GroupState.NoOrder
   private var newest: UnsafeRow = _
@@ -22,7 +22,7 @@ final class OrderWatch(plan: KeepPlan) {
   def open(last: Array[Byte]): Unit = {
     greatest = last
     newest = null
-    if (last.nonEmpty) before.pointTo(last, Platform.BYTE_ARRAY_OFFSET, last.length)
+    if (last.nonEmpty) shape.pointTo(before, last)
   }
 
   /** Rows come in order, so that only the first ones of a batch can be behind. */

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.log.{ByteReader, ByteWriter, Segments}
+import winops.log.{ByteReader, ByteWriter, RowCheck, Segments}
 import winops.window.Machine
 
 /** What a partition of the state remembers beside its groups: what keep it belongs to, how much
@@ -23,6 +23,8 @@ import winops.window.Machine
   *   window, all groups are looked at once, because none is entered for the new time
   * @param allGroups
   *   the keys of all groups
+  * @param keyCheck
+  *   looks at each key of a group that is read
   */
 final class PartitionState(
     segments: Segments,
@@ -30,9 +32,10 @@ final class PartitionState(
     width: Int,
     now: Long,
     idleMillis: Option[Long],
-    allGroups: => Seq[UnsafeRow])
+    allGroups: => Seq[UnsafeRow],
+    keyCheck: RowCheck = RowCheck.Nothing)
     extends Agenda {
-  private val deadlines = new Deadlines(segments, width)
+  private val deadlines = new Deadlines(segments, width, keyCheck)
   private var groups = 0L
   private var rows = 0L
   private var idleBefore = idleMillis.getOrElse(Machine.Never)

@@ -30,7 +30,7 @@ final class RowEvaluator(
       expressions.map(key => Catalyst.normalizeFloatingNumbers(meaning(Role.Key, key)))
     val values = new StoredValues(normalized, content, rows)
     // The bytes of a row may be those that it is written into again.
-    ordinal => values.of(ordinal).copy().getBytes
+    new WithoutValues(expressions).key(ordinal => values.of(ordinal).copy().getBytes)
   }
 
   override def sortKey(by: Seq[SortKey]): RowKey = {
@@ -39,17 +39,20 @@ final class RowEvaluator(
     }
     val values = new StoredValues(criteria, content, rows)
     val keys = new SortKeys(criteria.map(_.dataType).zip(by.map(_.descending)))
-    ordinal => keys.of(values.of(ordinal))
+    new WithoutValues(by.map(_.expression)).key(ordinal => keys.of(values.of(ordinal)))
   }
 
   override def timestamp(expression: RowExpression): RowNumber =
-    RowNumbers.timestamp(meaning(Role.Timestamp, expression), content, rows)
+    new WithoutValues(Seq(expression))
+      .number(RowNumbers.timestamp(meaning(Role.Timestamp, expression), content, rows))
 
   override def number(expression: RowExpression): RowNumber =
-    RowNumbers.number(meaning(Role.Number, expression), content, rows)
+    new WithoutValues(Seq(expression))
+      .number(RowNumbers.number(meaning(Role.Number, expression), content, rows))
 
   override def condition(expression: RowExpression): RowCondition =
-    WindowCondition(meaning(Role.Condition, expression), content, rows)
+    new WithoutValues(Seq(expression))
+      .condition(WindowCondition(meaning(Role.Condition, expression), content, rows))
 
   private def meaning(role: Role, expression: RowExpression): Expression =
     meanings.getOrElse(

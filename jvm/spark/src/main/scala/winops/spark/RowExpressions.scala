@@ -83,11 +83,17 @@ object RowExpressions {
     "url_funcs",
     "variant_funcs")
 
+  /** Functions whose value may be as large as one of their numbers says: a short text could ask
+    * for any amount of memory.
+    */
+  private val SizedByNumber =
+    Set("array_repeat", "format_string", "lpad", "printf", "repeat", "rpad", "sequence", "space")
+
   private val functions: FunctionRegistry = {
     val registry = new SimpleFunctionRegistry
     for {
       (name, (info, builder)) <- FunctionRegistry.expressions
-      if FunctionGroups(info.getGroup)
+      if FunctionGroups(info.getGroup) && !SizedByNumber(name)
     } registry.internalRegisterFunction(FunctionIdentifier(name), info, builder)
     registry
   }

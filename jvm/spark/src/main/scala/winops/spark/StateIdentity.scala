@@ -1,5 +1,7 @@
 package winops.spark
 
+import scala.util.{Success, Try}
+
 import org.json4s.{JArray, JObject, JString, JValue}
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
@@ -8,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.winops.Catalyst
 
+import winops.log.CorruptStateException
 import winops.policy.Resizable
 
 /** What makes state the state of one `keep` and no other, as JSON: it is stored with a checkpoint
@@ -86,8 +89,10 @@ object StateIdentity {
     (show(left), show(right))
   }
 
-  private def fields(identity: String): Map[String, JValue] = parse(identity) match {
-    case JObject(fields) => fields.toMap
-    case _ => Map.empty
+  private def fields(identity: String): Map[String, JValue] = StateFormat.reading {
+    Try(parse(identity)) match {
+      case Success(JObject(fields)) => fields.toMap
+      case _ => throw new CorruptStateException("what keep it belongs to is no JSON")
+    }
   }
 }

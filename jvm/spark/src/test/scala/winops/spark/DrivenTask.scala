@@ -20,14 +20,18 @@ final case class Changed(
 
 /** One task of a `keep`, driven from batch to batch as the stream's operator drives it:
   * everything but what is in `store` is new in each batch.
+  *
+  * @param seenAs
+  *   what the task finds instead of what is stored
   */
-final class DrivenTask(val plan: KeepPlan) {
+final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = identity) {
   val store = new TransientGroupStore
   val counted = new CountedGroupStore(store)
 
   /** What belongs to the partition and to no group. */
   val partitionSegments = new MapSegments
 
+  private val stored = new AlteredGroupStore(counted, seenAs)
   private val identity = StateIdentity.of(plan)
   private val counters = DrivenTask.counters
   private var due = Long.MaxValue
@@ -49,13 +53,14 @@ final class DrivenTask(val plan: KeepPlan) {
 
   private def run(rows: Seq[Arrived], clock: BatchClock): Seq[Changed] = {
     val partition = new PartitionState(
-      partitionSegments,
+      new AlteredSegments(partitionSegments, seenAs),
       identity,
       plan.keys.size,
       clock.now,
       plan.spec.idleMillis,
-      store.all)
-    val task = DrivenTask.task(plan, rows, clock, counted, partition, new KeepMetrics(counters))
+      store.all,
+      RowShape.of(plan.keys))
+    val task = DrivenTask.task(plan, rows, clock, stored, partition, new KeepMetrics(counters))
     val changes = task.map(DrivenTask.changed(plan, _)).toVector
     partition.save()
     due = partition.earliestDue

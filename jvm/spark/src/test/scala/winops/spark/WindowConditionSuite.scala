@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeRow}
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.winops.WinopsRuntimeException
 
 import winops.policy.Bound
 import winops.window.{RowCondition, WindowView}
@@ -187,8 +188,9 @@ class WindowConditionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val rows = new EvaluatedRows(trades)
     rows.add(0, 1L, text("a"), 1.0, 0L, 0L)
     val division = condition(rows, "1 / volume > 0")
-    val error = intercept[ArithmeticException](division.holds(ViewOf(rows, 0, 0, 0)))
-    assert(error.getMessage.contains("DIVIDE_BY_ZERO"))
+    val error = intercept[WinopsRuntimeException](division.holds(ViewOf(rows, 0, 0, 0)))
+    assert(error.getCondition == "WINOPS_EXPRESSION")
+    assert(error.getMessageParameters.get("reason") == "DIVIDE_BY_ZERO")
     assert(!condition(rows, "try_divide(1, volume) > 0").holds(ViewOf(rows, 0, 0, 0)))
   }
 

@@ -257,7 +257,8 @@ final class StatefulKeepExec private[winops] (
           run.plan.keys.size,
           clock.now,
           run.plan.spec.idleMillis,
-          groups.all)
+          groups.all,
+          RowShape.of(run.plan.keys))
         val input = GroupedRows.ofTask(run.plan, columns, rows)
         val (task, dueInTask) = run.task(columns, input, clock, groups, partition, counters)
         CompletionIterator[InternalRow, Iterator[InternalRow]](

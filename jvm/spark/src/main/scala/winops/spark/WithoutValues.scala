@@ -1,0 +1,37 @@
+package winops.spark
+
+import org.apache.spark.SparkThrowable
+
+import winops.policy.RowExpression
+import winops.window.{RowCondition, RowKey, RowNumber}
+
+/** What a policy's expressions give, whose failures tell no value of a row: Spark's own messages
+  * show what could not be cast or divided.
+  */
+private[spark] final class WithoutValues(expressions: Seq[RowExpression]) {
+  def key(key: RowKey): RowKey = ordinal =>
+    try key.of(ordinal)
+    catch { case error: Throwable with SparkThrowable => throw failure(error) }
+
+  def condition(condition: RowCondition): RowCondition = view =>
+    try condition.holds(view)
+    catch { case error: Throwable with SparkThrowable => throw failure(error) }
+
+  def number(number: RowNumber): RowNumber = new RowNumber {
+    override def isMissing(ordinal: Long): Boolean =
+      try number.isMissing(ordinal)
+      catch { case error: Throwable with SparkThrowable => throw failure(error) }
+
+    override def whole(ordinal: Long): Long = number.whole(ordinal)
+    override def real(ordinal: Long): Double = number.real(ordinal)
+  }
+
+  private def failure(error: SparkThrowable): Throwable = WinopsErrors.runtime(
+    "WINOPS_EXPRESSION",
+    "expression" -> expressions.map(_.sql.take(WithoutValues.ShownChars)).mkString(", "),
+    "reason" -> Option(error.getCondition).getOrElse(error.getClass.getSimpleName))
+}
+
+private object WithoutValues {
+  val ShownChars = 100
+}

@@ -1,0 +1,220 @@
+"""Texts and names from strangers: they reach nothing but the columns of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from winops import apama, esper, keep, spl
+
+TABLE = "secrets_of_others"
+FUNCTION = "function_of_others"
+VARIABLE = "variable_of_others"
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> Iterator[DataFrame]:
+    """Give rows beside a view, a function and a variable that they have nothing to do with."""
+    spark.range(3).withColumn("hidden", F.lit("secret")).createOrReplaceTempView(TABLE)
+    spark.sql(f"CREATE OR REPLACE TEMPORARY FUNCTION {FUNCTION}(x LONG) RETURNS LONG RETURN x")
+    spark.sql(f"DECLARE OR REPLACE VARIABLE {VARIABLE} LONG DEFAULT 1")
+    yield spark.createDataFrame([(1, "A"), (2, "B"), (3, "A")], "seq long, symbol string")
+    spark.sql(f"DROP TEMPORARY VARIABLE {VARIABLE}")
+    spark.sql(f"DROP TEMPORARY FUNCTION {FUNCTION}")
+    spark.catalog.dropTempView(TABLE)
+
+
+HOSTILE = [
+    "java_method('java.lang.System', 'exit', 3) = '1'",
+    "reflect('java.lang.Runtime', 'getRuntime') = '1'",
+    "try_reflect('java.lang.System', 'getenv', 'HOME') = '1'",
+    f"{FUNCTION}(seq) > 0",
+    f"session.{FUNCTION}(seq) > 0",
+    f"{VARIABLE} > 0",
+    f"session.{VARIABLE} > 0",
+    f"seq in (select id from {TABLE})",
+    f"exists (select 1 from {TABLE})",
+    f"(select max(id) from {TABLE}) > 0",
+    f"{TABLE}.hidden = 'secret'",
+    f"{TABLE}.id > 0",
+    "hidden = 'secret'",
+    "_metadata.file_path = ''",
+    ":policy = 'x'",
+    "? = 1",
+    "current_user() = 'x'",
+    "user() = 'x'",
+    "session_user() = 'x'",
+    "current_catalog() = 'x'",
+    "current_database() = 'x'",
+    "current_schema() = 'x'",
+    "version() = 'x'",
+    "input_file_name() = 'x'",
+    "spark_partition_id() = 0",
+    "monotonically_increasing_id() = 0",
+    "rand() < 0.5",
+    "uuid() = 'x'",
+    "now() is null",
+    "current_date() is null",
+    "raise_error('x') is null",
+    "winops_version() = 'x'",
+    "python_udf(seq) > 0",
+    "explode(array(seq)) > 0",
+    "row_number() over (order by seq) > 0",
+    "repeat(symbol, 1000000000) = 'x'",
+    "size(sequence(1, 1000000000)) > 0",
+    "rpad(symbol, 2000000000, 'x') = 'x'",
+    "format_string('%1000000000d', 1) = 'x'",
+    "seq > 0) union select (1",
+    "seq > 0 /* */ -- \n or 1 = 1",
+    "seq > 0; drop table t",
+    "'${env:HOME}' = symbol -- ",
+    "`symbol` = 'A' or `hidden",
+    "\\u0027",
+]
+
+
+@pytest.mark.parametrize("place", ["#expr({})", "select * from S({})#length(3)"])
+def test_expressions_reach_only_columns_and_functions_of_values(
+    rows: DataFrame, place: str
+) -> None:
+    for expression in HOSTILE:
+        with pytest.raises(AnalysisException) as refused:
+            keep(rows, esper(place.format(expression)), order_by="seq").changes()
+        assert str(refused.value.getCondition()).startswith("WINOPS_POLICY."), expression
+
+
+def test_expressions_in_every_other_place_reach_no_more(rows: DataFrame) -> None:
+    call = "java_method('java.lang.System', 'exit', 3)"
+    for policy in (
+        f"#unique({call})",
+        f"#sort(3, {call})",
+        f"#rank({call}, 3, seq)",
+        f"#groupwin({call})#length(3)",
+        f"#ext_timed(cast({call}, long), 5 sec)",
+        f"#timetolive(cast({call}, long))",
+        f"#expr_batch({call} = '1')",
+        f"#length(3)#uni(cast({call}, double))",
+        f"select max({call}) from S#length(3)",
+        f"select count(*) from S#length(3) group by {call}",
+    ):
+        with pytest.raises(AnalysisException) as refused:
+            keep(rows, esper(policy), order_by="seq").changes()
+        assert str(refused.value.getCondition()).startswith("WINOPS_POLICY."), policy
+
+
+def test_texts_are_texts(rows: DataFrame) -> None:
+    endings = [
+        "'), (SELECT 1",
+        "' --",
+        '"; DROP TABLE t; --',
+        "\\'",
+        "\n) SELECT *",
+        "{df}",
+        "${spark.app.name}",
+        ":policy",
+        "`",
+        "\x00",
+    ]
+    for ending in endings:
+        for policy in (
+            "KEEP 2 ROWS" + ending,
+            apama("retain 2" + ending),
+            spl("sliding" + ending),
+        ):
+            with pytest.raises(AnalysisException) as refused:
+                keep(rows, policy, order_by="seq").changes()
+            assert str(refused.value.getCondition()).startswith("WINOPS_POLICY."), policy
+        for more in (
+            {"time": f"seq{ending}"},
+            {"punct": f"symbol{ending}"},
+            {"idle": f"7 days{ending}"},
+            {"per": f"symbol{ending}"},
+            {"order_by": f"seq{ending}"},
+            {"params": {f"n{ending}": 1, "m": f"5{ending}"}},
+        ):
+            policy = "KEEP m SECONDS" if "params" in more else "KEEP 2 ROWS"
+            with pytest.raises(PySparkException) as refused:
+                keep(rows, policy, **more).changes()
+            assert str(refused.value.getCondition()).startswith("WINOPS_"), more
+
+
+def test_names_are_names(spark: SparkSession) -> None:
+    odd = [
+        "x`) ORDER BY (y",
+        "a b",
+        "'",
+        '"',
+        "{df}",
+        "{0}",
+        "a.b",
+        ":policy",
+        "?",
+        "-- \n",
+        "/*",
+        "\\",
+        "${x}",
+    ]
+    rows = spark.createDataFrame([(1, "A"), (2, "B"), (3, "A")], "seq long, s string")
+    groups = rows.select("seq", *(F.col("s").alias(name) for name in odd))
+    kept = keep(groups, rows=1, per=odd, order_by="seq").rows()
+    assert kept.columns == ["seq", *odd]
+    assert sorted(row[0] for row in kept.collect()) == [2, 3]
+    numbers = rows.select(*(F.col("seq").alias(name) for name in odd))
+    assert [row[0] for row in keep(numbers, rows=1, order_by=odd).rows().collect()] == [3]
+    windows = keep(rows, dict.fromkeys(odd, "KEEP 1 ROW"), order_by="seq").changes()
+    assert {row["_window"] for row in windows.collect()} == set(odd)
+
+
+def test_aggregates_are_of_the_rows(rows: DataFrame) -> None:
+    kept = keep(rows, "KEEP 2 ROWS", order_by="seq")
+    for column in (
+        F.max(F.expr("java_method('java.lang.System', 'exit', '3')")),
+        F.max(F.expr(f"(select max(id) from {TABLE})")),
+        F.max("seq") + F.rand(),
+        F.max(F.rand()),
+        F.concat(F.max("symbol"), F.current_user()),
+        F.sum(F.sum("seq")),
+    ):
+        with pytest.raises(AnalysisException):
+            kept.agg(column).collect()
+
+
+def test_sql_is_no_other_way_in(spark: SparkSession, rows: DataFrame) -> None:
+    rows.createOrReplaceTempView("rows_of_ours")
+    head = "SELECT * FROM keep(TABLE(rows_of_ours) WITH SINGLE PARTITION ORDER BY (seq)"
+    assert spark.sql(f"{head}, 'KEEP 2 ROWS')").count() == 4
+    try:
+        for arguments in (
+            f"(SELECT max(hidden) FROM {TABLE})",
+            "esper => '#expr(current_user() = symbol)'",
+            f"esper => '#expr(seq in (select id from {TABLE}))'",
+            "'KEEP n ROWS', params => named_struct('n', rand())",
+            f"'KEEP 2 ROWS', output => 'agg', aggregates => TABLE(SELECT max(id) FROM {TABLE})",
+            "'KEEP 2 ROWS', class => 'java.lang.Runtime'",
+        ):
+            with pytest.raises(PySparkException):
+                spark.sql(f"{head}, {arguments})").collect()
+    finally:
+        spark.catalog.dropTempView("rows_of_ours")
+
+
+def test_no_view_is_left(spark: SparkSession, rows: DataFrame) -> None:
+    def views() -> set[str]:
+        return {row[1] for row in spark.sql("SHOW VIEWS").collect()}
+
+    before = views()
+    kept = keep(rows, "KEEP 2 ROWS", order_by="seq")
+    kept.changes().collect()
+    kept.agg(F.max("seq")).collect()
+    kept.withColumns({"n": F.count("*")}).collect()
+    kept.describe()
+    for wrong in ("KEEP", "KEEP 2 ROWS PER (nowhere)"):
+        with pytest.raises(AnalysisException):
+            keep(rows, wrong).changes().collect()
+    with pytest.raises(AnalysisException):
+        kept.agg(F.max("nowhere")).collect()
+    assert views() == before
