@@ -22,7 +22,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test demo docs clean \
+.PHONY: help setup jar wheel fmt lint lint-python test test-giant demo docs clean \
 	bench bench-jmh bench-python bench-peers peers
 
 help: ## this list
@@ -64,6 +64,9 @@ test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on
 	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars
 	$(stamp_jars)
 	$(pytest_on_both)
+
+test-giant: ## a group of ten million rows, as a table and as a stream
+	SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.GiantGroupSuite"
 
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py

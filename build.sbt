@@ -67,6 +67,9 @@ val spilling = sys.props
   .get("spill")
   .map(rows => s"-Dspark.shuffle.spill.numElementsForceSpillThreshold=$rows")
 
+// `SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.GiantGroupSuite"`: a larger group.
+val giant = sys.props.get("giant").map(rows => s"-Dgiant=$rows")
+
 val common = Seq(
   libraryDependencies ++= Seq(
     "org.scalatest" %% "scalatest" % scalatestVersion % Test,
@@ -120,7 +123,8 @@ lazy val spark = (project in file("jvm/spark"))
     Test / javaOptions ++= Seq(
       "-Xmx3g",
       "-Dspark.ui.enabled=false",
-      s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}") ++ spilling ++ sparkJavaOptions,
+      s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}") ++ spilling ++ giant ++
+      sparkJavaOptions,
     Compile / resourceGenerators += Def.task {
       val file = (Compile / resourceManaged).value / "winops" / "build.properties"
       val text =
