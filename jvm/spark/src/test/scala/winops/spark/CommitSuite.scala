@@ -179,7 +179,9 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
         dir.getCanonicalPath,
         new Written,
         (batch, id) =>
-          ofAttempts.zip(attempts(batch)).foreach { case (written, rows) => written.add(id, rows) })
+          ofAttempts.zip(attempts(batch)).foreach { case (written, rows) =>
+            written.add(id, rows)
+          })
       try
         batches.foreach { batch =>
           stream.addData(batch)
