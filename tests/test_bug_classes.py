@@ -16,7 +16,7 @@ _SCALA = re.compile(r'\b(?:test|property)\(\s*s?"((?:[^"\\]|\\.)*)"')
 _PYTHON = re.compile(r"^def (test_\w+)", re.MULTILINE)
 
 
-def tests_by_module() -> dict[str, list[str]]:
+def names_by_module() -> dict[str, list[str]]:
     """Find the names of all tests, by the name of their file."""
     found: dict[str, list[str]] = defaultdict(list)
     for file in ROOT.glob("jvm/*/src/test/**/*.scala"):
@@ -28,7 +28,7 @@ def tests_by_module() -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, list[str]]:
-    return tests_by_module()
+    return names_by_module()
 
 
 @pytest.mark.parametrize(("module", "name"), NAMED, ids=lambda text: text[:60])
