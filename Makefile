@@ -22,7 +22,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test load demo docs golden clean \
+.PHONY: help setup jar wheel fmt lint lint-python test test-giant load faults demo docs golden clean \
 	bench bench-jmh bench-python bench-peers peers fuzz sbom reproducible
 
 help: ## this list
@@ -75,6 +75,9 @@ test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on
 
 load: $(VENV) $(JARS) ## two hours of micro-batches as fast as they go, and what they leave behind
 	$(PY) tests/load/load.py
+
+test-giant: ## a group of ten million rows, as a table and as a stream
+	SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.GiantGroupSuite"
 
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py

@@ -70,6 +70,9 @@ val spilling = sys.props
   .get("spill")
   .map(rows => s"-Dspark.shuffle.spill.numElementsForceSpillThreshold=$rows")
 
+// `SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.GiantGroupSuite"`: a larger group.
+val giant = sys.props.get("giant").map(rows => s"-Dgiant=$rows")
+
 val common = Seq(
   libraryDependencies ++= Seq(
     "org.scalatest" %% "scalatest" % scalatestVersion % Test,
@@ -132,7 +135,8 @@ lazy val spark = (project in file("jvm/spark"))
       // Most of what a test does it does once: optimising it would cost more than it does.
       "-XX:TieredStopAtLevel=1",
       "-Dspark.ui.enabled=false",
-      s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}") ++ spilling ++ sparkJavaOptions,
+      s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}") ++ spilling ++ giant ++
+      sparkJavaOptions,
     Compile / resourceGenerators += Def.task {
       val file = (Compile / resourceManaged).value / "winops" / "build.properties"
       val text =

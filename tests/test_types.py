@@ -176,21 +176,35 @@ def test_groups_that_cannot_be_told_apart(spark: SparkSession, key: str) -> None
     assert caught.value.getSqlState() == "42822"
 
 
-@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
-def test_intervals_are_not_moved_by_summer_time(spark: SparkSession, zone: str) -> None:
+@pytest.mark.parametrize(
+    ("zone", "changes"),
+    [
+        ("America/New_York", ["2026-03-08 07:00:00Z", "2026-11-01 06:00:00Z"]),
+        ("Europe/Berlin", ["2026-03-29 01:00:00Z", "2026-10-25 01:00:00Z"]),
+        # Half an hour.
+        ("Australia/Lord_Howe", ["2026-04-04 15:00:00Z", "2026-10-03 15:30:00Z"]),
+    ],
+)
+def test_intervals_are_not_moved_by_summer_time(
+    spark: SparkSession, zone: str, changes: list[str]
+) -> None:
+    instants = ", ".join(f"(TIMESTAMP'{change}')" for change in changes)
     with settings(spark, {"spark.sql.session.timeZone": zone}):
         rows = spark.sql(
-            """
-            SELECT id, timestamp_micros(unix_micros(TIMESTAMP'2026-03-08 06:30:00Z')
-              + id * 1800000000) AS ts
-            FROM range(6)
+            f"""
+            SELECT change, timestamp_micros(unix_micros(change) + n * 1800000000) AS ts
+            FROM VALUES {instants} AS t(change) CROSS JOIN (SELECT id - 2 AS n FROM range(6))
             """
         )
-        deletes = keep(rows, interval="1 hour", time="ts").deletes()
-        passed = deletes.selectExpr(
-            "unix_seconds(_change_time) - unix_seconds(ts) AS s"
-        ).collect()
-    assert [row.s for row in passed] == [3600] * 4
+        offsets = rows.selectExpr("change", "date_format(ts, 'xxx') AS x").distinct()
+        assert offsets.count() == 4
+        hour = keep(rows, interval="1 hour", per="change", time="ts", order_by="ts")
+        passed = hour.deletes().selectExpr("unix_seconds(_change_time) - unix_seconds(ts) AS s")
+        # Time ends with the last row, when its two newest are not an hour old.
+        assert [row.s for row in passed.collect()] == [3600] * (6 + 4)
+        hours = keep(rows, "KEEP EVERY 1 HOUR", per="change", time="ts", order_by="ts")
+        ends = hours.deletes().selectExpr("unix_seconds(_change_time) % 3600 AS s")
+        assert {row.s for row in ends.collect()} == {0}
 
 
 def test_a_local_time_is_read_as_utc(spark: SparkSession) -> None:

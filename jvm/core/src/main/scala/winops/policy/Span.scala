@@ -33,8 +33,11 @@ final case class Span(months: Long, micros: Long) {
     */
   def nextAfter(instant: Long, origin: Long): Long =
     if (isExact) {
-      val passed = Math.floorDiv((instant - origin) * MicrosPerMilli, micros)
-      origin - Math.floorDiv(-((passed + 1) * micros), MicrosPerMilli)
+      // A thousand spans are as many milliseconds as one has microseconds; so nothing overflows,
+      // however far the instants are from each other.
+      val start = origin + Math.floorDiv(instant - origin, micros) * micros
+      val passed = Math.floorDiv((instant - start) * MicrosPerMilli, micros)
+      start - Math.floorDiv(-((passed + 1) * micros), MicrosPerMilli)
     } else {
       var count = Math.floorDiv(instant - origin, longestMillis)
       while (times(count, origin) <= instant) count += 1

@@ -11,6 +11,7 @@ final class OrderedArrivals(
     extends Arrivals {
   private val timeOrdinal = plan.timeOrdinal
   private val releaseBefore = Micros.of(clock.releaseBefore)
+  private val releasesAll = clock.releaseBefore == Long.MaxValue
   private val stamp = RowOrdering.create(plan.stamp, plan.content)
 
   private var rows: GroupedRows = _
@@ -32,7 +33,7 @@ final class OrderedArrivals(
   override def hasNext: Boolean = {
     if (ahead == null && rows != null) {
       val row = choose()
-      if (row != null && timeOf(row) < releaseBefore) {
+      if (row != null && isReleased(row)) {
         ahead = row
         if (row eq come) come = null else waiting.take()
       } else {
@@ -84,6 +85,9 @@ final class OrderedArrivals(
     state.firstWaiting = Math.min(state.firstWaiting, timeOf(row))
     MaxRows.check(plan.spec, state.held)
   }
+
+  // No instant is after the last one.
+  private def isReleased(row: UnsafeRow): Boolean = releasesAll || timeOf(row) < releaseBefore
 
   private def timeOf(row: UnsafeRow): Long = row.getLong(timeOrdinal)
 }

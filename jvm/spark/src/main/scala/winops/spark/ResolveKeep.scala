@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 import winops.dialect.Dialect
 import winops.policy.{Origin, Policy, Scope, StepOrder}
@@ -258,7 +258,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     val interval = Option(IntervalUtils.safeStringToInterval(UTF8String.fromString(text)))
     interval
       .filter(_.months == 0)
-      .map(IntervalUtils.getDuration(_, TimeUnit.MILLISECONDS))
+      .flatMap(millisOf)
       .filter(_ > 0)
       .getOrElse {
         throw WinopsErrors.argument(
@@ -267,6 +267,10 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
           "an interval such as '7 days', of a millisecond or more, without months")
       }
   }
+
+  private def millisOf(interval: CalendarInterval): Option[Long] =
+    try Some(IntervalUtils.getDuration(interval, TimeUnit.MILLISECONDS))
+    catch { case _: ArithmeticException => None }
 
   private def timeColumn(table: LogicalPlan, name: String): Attribute =
     table.output.filter(column => SQLConf.get.resolver(column.name, name)) match {

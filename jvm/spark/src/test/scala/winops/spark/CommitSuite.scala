@@ -2,6 +2,10 @@ package winops.spark
 
 import java.util.concurrent.atomic.AtomicInteger
 
+import scala.concurrent.{Await, Future}
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.duration._
+
 import org.apache.spark.{SparkConf, TaskContext}
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.udf
@@ -131,6 +135,61 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
     val written = runBatches(failing.toDF(), stream)(batches: _*)
     assert(failures.get >= batches.size)
     assert(told(written.rows) == expected)
+  }
+
+  test("order on retry: an attempt that gets its rows in another order gives the same changes") {
+    val stream = ticks()
+    failures.set(0)
+    val reordered = stream.toDF().repartition(3).as[Tick].mapPartitions { rows =>
+      val all = rows.toVector
+      if (all.nonEmpty) failAtFirst()
+      all.reverseIterator
+    }
+    val kept =
+      keep(reordered.toDF(), "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS SLACK 2'")
+    val written = runBatches(kept, stream)(batches: _*)
+    assert(failures.get >= batches.size)
+    assert(told(written.rows) == expected)
+  }
+
+  test("commit twice: a sink that reads its batch again reads the same") {
+    val attempts = attemptsOf(batch => Seq(batch.collect().toSeq, batch.collect().toSeq))
+    assert(attempts.forall(told(_) == expected))
+  }
+
+  test("concurrent attempts: those that run side by side give the same, and one state is kept") {
+    Seq(KeepStreamTest.hdfs, KeepStreamTest.rocksDb).foreach { provider =>
+      withSQLConf(provider) {
+        val attempts = attemptsOf { batch =>
+          val sideBySide = Seq.fill(2)(Future(batch.collect().toSeq))
+          Await.result(Future.sequence(sideBySide), 1.minute)
+        }
+        assert(attempts.forall(told(_) == expected))
+      }
+    }
+  }
+
+  /** What each of two attempts gave for all batches. */
+  private def attemptsOf(attempts: DataFrame => Seq[Seq[Row]]): Seq[Seq[Row]] = {
+    val stream = ticks()
+    val ofAttempts = Seq.fill(2)(new Written)
+    withTempDir { dir =>
+      val query = start(
+        keep(stream.toDF(), call),
+        dir.getCanonicalPath,
+        new Written,
+        (batch, id) =>
+          ofAttempts.zip(attempts(batch)).foreach { case (written, rows) =>
+            written.add(id, rows)
+          })
+      try
+        batches.foreach { batch =>
+          stream.addData(batch)
+          query.processAllAvailable()
+        }
+      finally query.stop()
+    }
+    ofAttempts.map(_.rows)
   }
 }
 

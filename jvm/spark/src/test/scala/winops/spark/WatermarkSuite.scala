@@ -82,6 +82,19 @@ class WatermarkSuite extends KeepStreamTest {
     }
   }
 
+  test("idle partition: groups leave though no row comes to their partition any more") {
+    val stream = ticks()
+    val kept = keep(timed(stream), "PARTITION BY (k), 'KEEP 10 SECONDS', time => 'ts'")
+    val silent = (1 to 20).map(n => Tick(s"silent $n", 5, n))
+    val written = runBatches(kept, stream)(
+      silent,
+      Seq(Tick("other", 12, 100)),
+      Seq(Tick("other", 14, 101)),
+      Seq(Tick("other", 16, 102)))
+    val deletes = facts(written.rows).collect { case ("delete", n) => n }
+    assert(deletes.sorted == (1 to 20))
+  }
+
   test("the input's own time column is no event time in the output, the change's is") {
     val kept = keep(timed(ticks()), "PARTITION BY (k), 'KEEP 1 ROW', time => 'ts'")
     def delay(column: String) =

@@ -1,0 +1,45 @@
+package winops.policy
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import winops.dialect.Limits
+
+class SpanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 2000)
+
+  // Timestamps of SQL are microseconds in 64 bits.
+  private val earliest = Math.floorDiv(Long.MinValue, 1000L)
+  private val latest = Math.floorDiv(Long.MaxValue, 1000L)
+
+  private val instants = Gen.oneOf(
+    Gen.oneOf(earliest, latest, -1L, 0L, 1L, -62135596800000L, 253402300799999L),
+    Gen.choose(earliest, latest),
+    Gen.choose(-5000L, 5000L))
+
+  private val lengths = Gen.oneOf(
+    Gen.oneOf(1L, 999L, 1000L, 1001L, 86400000000L, Limits.MaxMicros - 1, Limits.MaxMicros),
+    Gen.choose(1L, Limits.MaxMicros),
+    Gen.choose(1L, 100000L))
+
+  test("the next end of a span is exact for all instants and lengths that there are") {
+    forAll(instants, instants, lengths) { (instant, origin, micros) =>
+      val passed = floorDivided(BigInt(instant - origin) * 1000, BigInt(micros))
+      val end = BigInt(origin) - floorDivided(-(passed + 1) * micros, BigInt(1000))
+      assert(BigInt(Span.ofMicros(micros).nextAfter(instant, origin)) == end)
+    }
+  }
+
+  test("no length added to an instant passes the end of the clock") {
+    forAll(instants, lengths) { (instant, micros) =>
+      val span = Span.ofMicros(micros)
+      assert(span.after(instant) > instant)
+      assert(span.before(instant) < instant)
+    }
+  }
+
+  private def floorDivided(dividend: BigInt, divisor: BigInt): BigInt =
+    (dividend - dividend.mod(divisor)) / divisor
+}

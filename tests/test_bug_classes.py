@@ -1,0 +1,44 @@
+"""The tests that docs/bug-classes.md names are there."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "bug-classes.md"
+NAMED = re.findall(r"`(\w+): ([^`]+)`", PAGE.read_text())
+
+_SCALA = re.compile(r'\b(?:test|property)\(\s*s?"((?:[^"\\]|\\.)*)"')
+_PYTHON = re.compile(r"^def (test_\w+)", re.MULTILINE)
+
+
+def names_by_module() -> dict[str, list[str]]:
+    """Find the names of all tests, by the name of their file."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for file in ROOT.glob("jvm/*/src/test/**/*.scala"):
+        found[file.stem] += _SCALA.findall(file.read_text())
+    for file in ROOT.glob("tests/**/test_*.py"):
+        found[file.stem] += _PYTHON.findall(file.read_text())
+    return found
+
+
+@pytest.fixture(scope="module")
+def written() -> dict[str, list[str]]:
+    return names_by_module()
+
+
+@pytest.mark.parametrize(("module", "name"), NAMED, ids=lambda text: text[:60])
+def test_a_named_test_is_there(written: dict[str, list[str]], module: str, name: str) -> None:
+    """Some names have parts that are only known at run time."""
+    assert any(name in test for test in written[module]), f"{module} has no {name}"
+
+
+def test_every_class_names_a_test() -> None:
+    rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    classes = [row for row in rows if not row.startswith(("| Class", "| What |"))]
+    assert len(classes) > 20
+    assert [row.split("|")[1] for row in classes if not re.search(r"`\w+: ", row)] == []
