@@ -193,21 +193,34 @@ final class CoupledTask(
   }
 
   private def restore(in: ByteReader): Unit = {
-    val now = in.number()
-    machines.resume(now, isFinished = in.byte() == 1)
-    steps.restore(in)
-    machines.groups.restore(in)(keyFrom(in.block()))
+    CoupledTask.restoreGroups(in, machines, steps, plan.keys.size)
     common.restore(in)
-  }
-
-  private def keyFrom(bytes: Array[Byte]): UnsafeRow = {
-    val key = new UnsafeRow(plan.groupExpressions.size)
-    key.pointTo(bytes, bytes.length)
-    key
   }
 }
 
-private object CoupledTask {
+private[spark] object CoupledTask {
+
+  /** Takes up what stands before the content of all groups together.
+    *
+    * @param width
+    *   the number of columns of a group's key
+    */
+  def restoreGroups(
+      in: ByteReader,
+      machines: CoupledMachines[UnsafeRow],
+      steps: Steps,
+      width: Int): Unit = {
+    val now = in.number()
+    machines.resume(now, isFinished = in.byte() == 1)
+    steps.restore(in)
+    machines.groups.restore(in) {
+      val bytes = in.block()
+      val key = new UnsafeRow(width)
+      key.pointTo(bytes, bytes.length)
+      key
+    }
+  }
+
   val NoKey: UnsafeRow = {
     val row = new UnsafeRow(0)
     row.pointTo(Array.emptyByteArray, 0)
