@@ -1,0 +1,145 @@
+package winops.spark
+
+import java.sql.Timestamp
+
+import org.apache.spark.sql.{DataFrame, Row}
+
+/** What `winops_state` reads of a checkpoint is what the query's changes leave behind. */
+class HeldRowsSuite extends ManyKeeps {
+  import KeepStreamTest._
+  import ManyKeeps._
+  import testImplicits._
+
+  private def held(checkpoint: String, more: String): DataFrame =
+    spark.sql(s"SELECT * FROM winops_state('$checkpoint'$more)")
+
+  /** Runs a query batch by batch, and reads after each. */
+  private def check(calls: Seq[Call])(more: (String, Written) => Unit): Unit = withTempDir {
+    dir =>
+      val checkpoint = dir.getCanonicalPath
+      val stream = ticks()
+      val written = new Written
+      val query = start(manyKeeps(stream, calls), checkpoint, written)
+      val ends = batches.map { batch =>
+        stream.addData(batch)
+        query.processAllAvailable()
+        written.batchCount.toLong - 1
+      }
+      query.stop()
+      Seq(1, 3).foreach { end =>
+        compare(checkpoint, calls, written, ends(end), batches.take(end + 1).flatten)
+      }
+      more(checkpoint, written)
+  }
+
+  private def compare(
+      checkpoint: String,
+      calls: Seq[Call],
+      written: Written,
+      batch: Long,
+      come: Seq[Tick]): Unit = {
+    val told = (0L to batch).flatMap(written.batch)
+    calls.zipWithIndex.foreach { case (call, number) =>
+      val changes = told.filter(_.getAs[Int]("keep") == number)
+      val (waiting, inside) = held(checkpoint, s", batch => $batch, operator => $number")
+        .select($"_window".as("window"), $"n", $"_waits")
+        .collect()
+        .toSeq
+        .partition(_.getBoolean(2))
+      val entered = changes.filter(_.getAs[String]("kind") == "insert").map(_.getAs[Int]("n"))
+      val outside = come.map(_.n).toSet -- entered
+      assert(inside.map(placed).distinct.size == inside.size)
+      if (call.waitsInside) {
+        assert((inside ++ waiting).map(_.getAs[Int]("n")).toSet == outside, call)
+      } else {
+        assert(inside.map(placed).toSet == content(changes), call)
+        assert(waiting.map(_.getAs[Int]("n")).toSet == outside, call)
+      }
+    }
+  }
+
+  test("every kind of window, after the last batch and after one before") {
+    check(all) { (checkpoint, _) =>
+      val many = (0 until all.size).map(n => held(checkpoint, s", operator => $n"))
+      assert(many.head.select("_group").distinct().count() > 200)
+      assert(many.head.where("_group.k IS NULL").count() > 0)
+      assert(many.last.where("to_json(_group) LIKE '%NaN%'").count() == 229)
+      val rows = many(8).orderBy("_row").select("_row", "_partition").collect().toSeq
+      assert(rows.map(_.getLong(0)) == (rows.head.getLong(0) until rows.head.getLong(0) + 700))
+    }
+  }
+
+  Seq("RocksDB" -> Seq(rocksDb), "RocksDB with changelog" -> Seq(rocksDb, changelog)).foreach {
+    case (name, settings) =>
+      test(s"some windows: $name") {
+        withSQLConf(settings: _*)(check(few)((_, _) => ()))
+      }
+  }
+
+  test("rows leave when they are said to, if no other comes") {
+    withTempDir { dir =>
+      val calls = all.filterNot(_.waitsInside)
+      val checkpoint = dir.getCanonicalPath
+      val stream = ticks()
+      stream.addData(batches.flatten)
+      runAll(manyKeeps(stream, calls), checkpoint)
+      val said = calls.indices.map { number =>
+        held(checkpoint, s", operator => $number")
+          .where("NOT _waits AND _leaves IS NOT NULL")
+          .select($"_window".as("window"), $"n", $"_leaves")
+          .collect()
+          .map(row => placed(row) -> row.getTimestamp(2))
+          .toMap
+      }
+      stream.addData(heartbeat(100000))
+      val told = runAll(manyKeeps(stream, calls), checkpoint).rows
+      calls.zipWithIndex.foreach { case (call, number) =>
+        val left: Map[(String, Int), Timestamp] = told
+          .filter(row =>
+            row.getAs[Int]("keep") == number && row.getAs[String]("kind") == "delete")
+          .map((row: Row) => placed(row) -> row.getAs[Timestamp]("time"))
+          .toMap
+        // What waited came in first, and may have made others leave before their time.
+        val earlier = said(number).filter { case (row, at) =>
+          left.get(row).exists(!_.equals(at))
+        }
+        assert(earlier.forall { case (row, at) => left(row).before(at) }, call)
+        assert(said(number).keySet.subsetOf(left.keySet), call)
+        assert(earlier.size < Math.max(1, said(number).size), call)
+      }
+      assert(said(1).size > 100 && said(0).isEmpty)
+    }
+  }
+
+  test("what cannot be read is told as such") {
+    withTempDir { dir =>
+      val checkpoint = dir.getCanonicalPath
+      def refused(query: => Any): (String, String) = {
+        val error = intercept[org.apache.spark.sql.AnalysisException](query)
+        (error.getCondition, error.getMessage)
+      }
+      assert(refused(held(checkpoint, ""))._1 == "WINOPS_CHECKPOINT_NOT_FOUND")
+      val stream = ticks()
+      stream.addData(batches.head)
+      runAll(manyKeeps(stream, few), checkpoint)
+      val (several, told) = refused(held(checkpoint, ""))
+      assert(several == "WINOPS_CHECKPOINT_OPERATOR")
+      assert(told.contains("1 [KEEP 8 SECONDS], 2 [#sort(3, n desc)]"))
+      assert(refused(held(checkpoint, ", operator => 9"))._1 == several)
+      val (noBatch, batches_) = refused(held(checkpoint, ", batch => 77"))
+      assert(noBatch == "WINOPS_CHECKPOINT_BATCH" && batches_.contains("0 to 1"))
+      assert(refused(held(checkpoint, ", batch => -1"))._1 == "WINOPS_ARGUMENT.VALUE")
+      assert(refused(held(checkpoint, ", of => 1"))._1 == "WINOPS_ARGUMENT.UNKNOWN")
+      assert(refused(spark.sql("SELECT * FROM winops_state()"))._1 == "WINOPS_ARGUMENT.MISSING")
+    }
+    withTempDir { dir =>
+      val stream = ticks()
+      stream.addData(batches.head)
+      runAll(timed(stream).dropDuplicates("n"), dir.getCanonicalPath)
+      val error = intercept[org.apache.spark.sql.AnalysisException] {
+        held(dir.getCanonicalPath, "")
+      }
+      assert(error.getCondition == "WINOPS_CHECKPOINT_NO_KEEP")
+    }
+  }
+}
