@@ -92,11 +92,8 @@ def read_state(
         "batch": _number("batch", batch),
         "operator": _number("operator", operator),
     }
-    named = ", ".join(f"{name} => :{name}" for name, value in values.items() if value is not None)
-    return spark.sql(
-        f"SELECT * FROM winops_state({named})",
-        args={name: value for name, value in values.items() if value is not None},
-    )
+    query = "SELECT * FROM winops_state(:checkpoint, :batch, :operator)"
+    return spark.sql(query, args=values)
 
 
 def repartition(
