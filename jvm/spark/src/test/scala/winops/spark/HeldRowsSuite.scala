@@ -13,8 +13,8 @@ class HeldRowsSuite extends ManyKeeps {
   private def held(checkpoint: String, more: String): DataFrame =
     spark.sql(s"SELECT * FROM winops_state('$checkpoint'$more)")
 
-  /** Runs a query batch by batch, and reads after each. */
-  private def check(calls: Seq[Call])(more: (String, Written) => Unit): Unit = withTempDir {
+  /** Runs a query batch by batch, and reads what was held after those with these numbers. */
+  private def check(calls: Seq[Call], after: Int*)(more: String => Unit): Unit = withTempDir {
     dir =>
       val checkpoint = dir.getCanonicalPath
       val stream = ticks()
@@ -26,10 +26,10 @@ class HeldRowsSuite extends ManyKeeps {
         written.batchCount.toLong - 1
       }
       query.stop()
-      Seq(0, 2).foreach { end =>
+      after.foreach { end =>
         compare(checkpoint, calls, written, ends(end), batches.take(end + 1).flatten)
       }
-      more(checkpoint, written)
+      more(checkpoint)
   }
 
   private def compare(
@@ -58,12 +58,12 @@ class HeldRowsSuite extends ManyKeeps {
     }
   }
 
-  test("every kind of window, after the last batch and after one before") {
-    check(all) { (checkpoint, _) =>
+  test("every kind of window") {
+    check(all, 1) { checkpoint =>
       val many = (0 until all.size).map(n => held(checkpoint, s", operator => $n"))
       assert(many.head.select("_group").distinct().count() > 200)
       assert(many.head.where("_group.k IS NULL").count() > 0)
-      assert(many.last.where("to_json(_group) LIKE '%NaN%'").count() == 172)
+      assert(many.last.where("to_json(_group) LIKE '%:\"NaN\"%'").count() == 115)
       val rows = many(8).orderBy("_row").select("_row", "_partition").collect().toSeq
       assert(rows.map(_.getLong(0)) == (rows.head.getLong(0) until rows.head.getLong(0) + 700))
     }
@@ -71,8 +71,8 @@ class HeldRowsSuite extends ManyKeeps {
 
   Seq("RocksDB" -> Seq(rocksDb), "RocksDB with changelog" -> Seq(rocksDb, changelog)).foreach {
     case (name, settings) =>
-      test(s"some windows: $name") {
-        withSQLConf(settings: _*)(check(few)((_, _) => ()))
+      test(s"after the last batch and the one before: $name") {
+        withSQLConf(settings: _*)(check(few, 0, 1)(_ => ()))
       }
   }
 
@@ -82,7 +82,7 @@ class HeldRowsSuite extends ManyKeeps {
       val calls = all.filter(_.arguments.contains("SECONDS")) ++ all.filter(_.waitsInside)
       val stream = ticks()
       // Then no row waits but that of the heartbeat.
-      stream.addData(batches.flatten ++ heartbeat(127))
+      stream.addData(batches.flatten ++ heartbeat(118))
       runAll(manyKeeps(stream, calls), checkpoint)
       val said = calls.indices.map { number =>
         held(checkpoint, s", operator => $number")
@@ -101,7 +101,8 @@ class HeldRowsSuite extends ManyKeeps {
           .map(row => placed(row) -> row.getAs[Timestamp]("time"))
           .toMap
         // What a batch has told already is not its content any more, but has yet to leave.
-        val listed = if (call.waitsInside) left.filter(row => said(number).contains(row._1)) else left
+        val listed =
+          if (call.waitsInside) left.filter(row => said(number).contains(row._1)) else left
         assert(said(number).nonEmpty && said(number) == listed, call)
       }
     }

@@ -13,7 +13,7 @@ trait ManyKeeps extends KeepStreamTest {
   private val random = new Random(23)
 
   /** Rows of hundreds of groups, one of them NULL, in no order of time, of which none is late. */
-  protected val batches: Seq[Seq[Tick]] = (0 until 3).map { batch =>
+  protected val batches: Seq[Seq[Tick]] = (0 until 2).map { batch =>
     (0 until 400).map { i =>
       val group = random.nextInt(220)
       Tick(
@@ -74,6 +74,9 @@ object ManyKeeps {
     Call(s"$perGroup, 'KEEP 3 ROWS SLACK 2', $atOnce"),
     Call(s"$perGroup, 'KEEP 8 SECONDS', $inTime"),
     Call(s"$perGroup, esper => '#sort(3, n desc)', $inTime"))
+
+  /** Which differ in what their partitions remember. */
+  def moved: Seq[Call] = Seq(1, 4, 5, 8, 9).map(all)
 
   val all: Seq[Call] = few ++ Seq(
     Call(s"$perGroup, esper => '#unique(n % 3)', $inTime"),
