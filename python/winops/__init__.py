@@ -17,6 +17,7 @@ from winops._dialects import Window, apama, esper, spl
 from winops._keep import keep
 from winops._kept import GroupedKept, Kept
 from winops._session import configure, jar_path
+from winops._state import read_state, repartition
 
 __all__ = [
     "GroupedKept",
@@ -27,5 +28,7 @@ __all__ = [
     "esper",
     "jar_path",
     "keep",
+    "read_state",
+    "repartition",
     "spl",
 ]

@@ -136,11 +136,7 @@ final class Arguments(expressions: Seq[Expression]) {
   def parameters(name: String): Map[String, Parameter] =
     byName.get(name).fold(Map.empty[String, Parameter])(Arguments.parameters(name, _))
 
-  private def text(name: String, expression: Expression): String =
-    value(name, expression) match {
-      case (text: UTF8String, _: StringType) => text.toString
-      case _ => throw WinopsErrors.argument("VALUE", name, "a text")
-    }
+  private def text(name: String, expression: Expression): String = textOf(name, expression)
 }
 
 object Arguments {
@@ -176,6 +172,15 @@ object Arguments {
         }.toMap
       case _ => throw WinopsErrors.argument("VALUE", name, "named_struct('name', value, ...)")
     }
+
+  private[spark] def textOf(name: String, expression: Expression): String =
+    value(name, expression) match {
+      case (text: UTF8String, _: StringType) => text.toString
+      case _ => throw WinopsErrors.argument("VALUE", name, "a text")
+    }
+
+  private[spark] def wholeOf(name: String, expression: Expression): Option[Long] =
+    whole(value(name, expression))
 
   private def lower(name: String): String = name.toLowerCase(java.util.Locale.ROOT)
 

@@ -193,21 +193,35 @@ final class CoupledTask(
   }
 
   private def restore(in: ByteReader): Unit = {
-    val now = in.number()
-    machines.resume(now, isFinished = in.byte() == 1)
-    steps.restore(in)
-    machines.groups.restore(in)(keyFrom(in.block()))
+    CoupledTask.restoreGroups(in, machines, steps, plan.groupExpressions)
     common.restore(in)
-  }
-
-  private def keyFrom(bytes: Array[Byte]): UnsafeRow = {
-    val key = new UnsafeRow(plan.groupExpressions.size)
-    RowShape.of(plan.groupExpressions).pointTo(key, bytes)
-    key
   }
 }
 
-private object CoupledTask {
+private[spark] object CoupledTask {
+
+  /** Takes up what stands before the content of all groups together.
+    *
+    * @param group
+    *   what makes a group's key
+    */
+  def restoreGroups(
+      in: ByteReader,
+      machines: CoupledMachines[UnsafeRow],
+      steps: Steps,
+      group: Seq[Expression]): Unit = {
+    val shape = RowShape.of(group)
+    val now = in.number()
+    machines.resume(now, isFinished = in.byte() == 1)
+    steps.restore(in)
+    machines.groups.restore(in) {
+      val bytes = in.block()
+      val key = new UnsafeRow(group.size)
+      shape.pointTo(key, bytes)
+      key
+    }
+  }
+
   val NoKey: UnsafeRow = {
     val row = new UnsafeRow(0)
     row.pointTo(Array.emptyByteArray, 0)

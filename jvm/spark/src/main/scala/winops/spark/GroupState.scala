@@ -120,6 +120,13 @@ final class GroupState(
   }
 
   def restore(in: ByteReader): Unit = {
+    restoreRows(in)
+    followed.foreach(_.restore(in))
+    in.finish()
+  }
+
+  /** Takes up all but what is asked of the content, whoever asked for it. */
+  def restoreRows(in: ByteReader): Unit = {
     StateFormat.checkVersion(in)
     enteredDue = in.number()
     lastOrder = in.block()
@@ -131,8 +138,6 @@ final class GroupState(
     pages.restore(in)
     window.restore(in)
     machine.restore(in)
-    followed.foreach(_.restore(in))
-    in.finish()
   }
 }
 

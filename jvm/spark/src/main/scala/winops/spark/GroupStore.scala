@@ -119,6 +119,10 @@ final class WholeGroupStore(partition: Segments) extends GroupStore {
 }
 
 private object WholeGroupStore {
+
+  /** Whether there is something that belongs to all groups together. */
+  def isIn(partition: Segments): Boolean = partition.get(Number) != null
+
   val Number: Long = 1L << 58
   val FirstWindowSegment: Long = 1L << 59
   val FirstWaitingSegment: Long = 1L << 61

@@ -3,7 +3,7 @@ package winops.spark
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
-import org.apache.spark.sql.winops.{Catalyst, StatefulKeepExec}
+import org.apache.spark.sql.winops.{Catalyst, RepartitionState, RepartitionStateExec, StatefulKeepExec}
 
 /** Plans a [[Keep]]: what groups and orders the rows is computed below the shuffle, once. */
 object KeepStrategy extends SparkStrategy {
@@ -30,6 +30,7 @@ object KeepStrategy extends SparkStrategy {
       if (keep.isStreaming) {
         StatefulKeepExec(shared, UnsharedExec(position.exprId.id, input)) :: Nil
       } else BatchKeepExec(shared, keep.end, input) :: Nil
+    case repartition: RepartitionState => RepartitionStateExec(repartition) :: Nil
     case _ => Nil
   }
 

@@ -85,14 +85,13 @@ final class PartitionState(
   private def restore(bytes: Array[Byte]): Unit =
     if (bytes != null) {
       val in = new ByteReader(bytes)
-      StateFormat.checkVersion(in)
-      val before = new String(in.block(), UTF_8)
-      StateIdentity.check(before, identity)
-      leavesAtOtherTimes = StateIdentity.changesDueTimes(before, identity)
-      idleBefore = in.number()
-      passed = in.number()
-      groups = in.count(Long.MaxValue)
-      rows = in.count(Long.MaxValue)
+      val before = PartitionState.summary(in)
+      StateIdentity.check(before.identity, identity)
+      leavesAtOtherTimes = StateIdentity.changesDueTimes(before.identity, identity)
+      idleBefore = before.idle
+      passed = before.passed
+      groups = before.groups
+      rows = before.rows
       deadlines.restore(in)
       in.finish()
     }
@@ -100,4 +99,27 @@ final class PartitionState(
 
 object PartitionState {
   private val Number = 0L
+
+  /** What a partition says of itself.
+    *
+    * @param idle
+    *   after how much silence groups were forgotten, in milliseconds; [[Machine.Never]] for never
+    * @param passed
+    *   the instant to which time had passed for every group
+    */
+  final case class Summary(identity: String, idle: Long, passed: Long, groups: Long, rows: Long)
+
+  /** What stands in the segments of a partition; none before its first batch. */
+  def summary(segments: Segments): Option[Summary] =
+    Option(segments.get(Number)).map(bytes => summary(new ByteReader(bytes)))
+
+  private def summary(in: ByteReader): Summary = {
+    StateFormat.checkVersion(in)
+    Summary(
+      new String(in.block(), UTF_8),
+      in.number(),
+      in.number(),
+      in.count(Long.MaxValue),
+      in.count(Long.MaxValue))
+  }
 }

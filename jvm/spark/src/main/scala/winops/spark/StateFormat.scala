@@ -19,6 +19,6 @@ object StateFormat {
     try read
     catch { case corrupt: CorruptStateException => throw failure(corrupt.getMessage) }
 
-  private def failure(reason: String): Throwable =
+  def failure(reason: String): Throwable =
     WinopsErrors.runtime("WINOPS_STATE_FORMAT", "reason" -> reason)
 }

@@ -2,7 +2,7 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore}
 import org.apache.spark.sql.types._
 
 import winops.log.{ByteReader, ByteWriter, Segments}
@@ -15,9 +15,20 @@ import winops.log.{ByteReader, ByteWriter, Segments}
   *
   * A store that sorts its entries by their bytes has them in the order in which a task goes
   * through its groups, so that neighbours are read and written one after the other.
+  *
+  * @param store
+  *   is read from
+  * @param written
+  *   the same store, if it may be written to
   */
-final class StateGroupStore(store: StateStore, keys: Seq[Attribute]) extends GroupStore {
+final class StateGroupStore private (
+    store: ReadStateStore,
+    written: Option[StateStore],
+    keys: Seq[Attribute])
+    extends GroupStore {
   import StateGroupStore._
+
+  def this(store: StateStore, keys: Seq[Attribute]) = this(store, Some(store), keys)
 
   private val entryKey = {
     val columns = keys.zipWithIndex.map { case (k, i) =>
@@ -78,18 +89,24 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute]) extends Gro
   }
 
   /** The keys of all groups. */
-  def all: Seq[UnsafeRow] = {
+  def all: Seq[UnsafeRow] = each.toVector
+
+  /** The keys of all groups, one by one; what is open goes with the task if it is not read to its
+    * end.
+    */
+  def each: Iterator[UnsafeRow] = {
     val columns = keys.zipWithIndex.map { case (key, i) =>
       BoundReference(i + 1, key.dataType, nullable = true)
     }
     val keyOf = UnsafeProjection.create(columns)
     val entries = store.iterator(StateStore.DEFAULT_COL_FAMILY_NAME)
-    try {
-      entries
-        .filter(_.key.getLong(keys.size + 1) == GroupNumber)
-        .map(entry => keyOf(entry.key).copy())
-        .toVector
-    } finally entries.close()
+    val read = entries
+      .filter(_.key.getLong(keys.size + 1) == GroupNumber)
+      .map(entry => keyOf(entry.key).copy())
+    read ++ {
+      entries.close()
+      Iterator.empty
+    }
   }
 
   private final class Numbered(numberOf: Long => Long) extends Segments {
@@ -110,13 +127,16 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute]) extends Gro
     puts += 1
     content.update(0, bytes)
     val entry = entryKeyOf(hash, key, segment)
-    store.put(entry, entryValue(content), StateStore.DEFAULT_COL_FAMILY_NAME)
+    writable.put(entry, entryValue(content), StateStore.DEFAULT_COL_FAMILY_NAME)
   }
 
   private def remove(hash: Long, key: InternalRow, segment: Long): Unit = {
     removes += 1
-    store.remove(entryKeyOf(hash, key, segment), StateStore.DEFAULT_COL_FAMILY_NAME)
+    writable.remove(entryKeyOf(hash, key, segment), StateStore.DEFAULT_COL_FAMILY_NAME)
   }
+
+  private def writable: StateStore =
+    written.getOrElse(throw new UnsupportedOperationException("this state is only read"))
 
   private def entryKeyOf(hash: Long, key: InternalRow, segment: Long): UnsafeRow = {
     hashAndNumber.setLong(0, hash)
@@ -126,6 +146,11 @@ final class StateGroupStore(store: StateStore, keys: Seq[Attribute]) extends Gro
 }
 
 object StateGroupStore {
+
+  /** Groups that are looked at and stay as they are. */
+  def readOnly(store: ReadStateStore, keys: Seq[Attribute]): StateGroupStore =
+    new StateGroupStore(store, None, keys)
+
   private val GroupNumber = 0L
   private val FirstWindowSegment = 1L
   private val FirstWaitingSegment = 1L << 62

@@ -14,6 +14,16 @@ final class WinopsExtensions extends SparkSessionExtensionsProvider {
         FunctionIdentifier(KeepFunction.Name),
         info(KeepFunction.getClass, KeepFunction.Name),
         KeepFunction))
+    extensions.injectTableFunction(
+      (
+        FunctionIdentifier(StateFunction.Name),
+        info(StateFunction.getClass, StateFunction.Name),
+        StateFunction))
+    extensions.injectTableFunction(
+      (
+        FunctionIdentifier(RepartitionFunction.Name),
+        info(RepartitionFunction.getClass, RepartitionFunction.Name),
+        RepartitionFunction))
     extensions.injectFunction(
       (
         FunctionIdentifier(VersionFunction.Name),

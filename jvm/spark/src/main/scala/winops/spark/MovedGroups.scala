@@ -1,0 +1,36 @@
+package winops.spark
+
+import org.apache.spark.sql.execution.streaming.state.StateStore
+
+import winops.window.Machine
+
+/** Groups that have come from other partitions. */
+object MovedGroups {
+
+  /** Makes a partition of them: counts them, and enters them for when they are due.
+    *
+    * @param before
+    *   what one of the partitions they came from said of itself
+    * @return
+    *   how many groups there are, and how many rows they hold
+    */
+  def enter(
+      stored: StoredKeep,
+      store: StateStore,
+      before: PartitionState.Summary): (Long, Long) = {
+    val groups = new StateGroupStore(store, stored.keys)
+    val partition = new PartitionState(
+      groups.partition,
+      stored.identity,
+      stored.keys.size,
+      before.passed,
+      Option.when(before.idle != Machine.Never)(before.idle),
+      Nil)
+    new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
+      partition.count(1, group.held)
+      if (group.enteredDue != Machine.Never) partition.enter(group.enteredDue, group.key)
+    }
+    partition.save()
+    (partition.groupsRemembered, partition.rowsHeld)
+  }
+}

@@ -1,0 +1,72 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.ReadStateStore
+
+import winops.window.{ChangeQueue, CoupledMachines, Machine, Steps}
+
+/** The groups in one partition of the state of a `keep`, one open after the other.
+  *
+  * Nothing that is done to an open group is stored.
+  *
+  * @param summary
+  *   what the partition says of itself; none before its first batch
+  */
+final class StoredGroups(
+    stored: StoredKeep,
+    groups: StateGroupStore,
+    val summary: Option[PartitionState.Summary]) {
+
+  /** Whether what happens to one group depended on the others. */
+  val areCoupled: Boolean = WholeGroupStore.isIn(groups.partition)
+
+  val plan: KeepPlan = stored.plan(summary.fold(Machine.Never)(_.idle))
+
+  /** What the machine of the open group tells. */
+  val changes = new ChangeQueue
+
+  private val steps =
+    new Steps(changes, plan.spec.policy.stream.copy(inserts = true, deletes = true))
+
+  /** The group that is open. */
+  val state = new GroupState(plan, groups, steps, ownsSteps = !areCoupled)
+
+  /** Opens all groups, one by one. */
+  def each: Iterator[GroupState] = groups.each.map(open)
+
+  /** What belongs to all groups together, among it the rows that wait. */
+  def common: Option[GroupState] = Option.when(areCoupled) {
+    val whole = new WholeGroupStore(groups.partition)
+    val all = new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
+    val in = whole.open(CoupledTask.NoKey)
+    val machines =
+      new CoupledMachines[UnsafeRow](plan.spec.policy, steps, StoredGroups.NoHost)
+    CoupledTask.restoreGroups(in, machines, steps, stored.keys)
+    all.restoreRows(in)
+    all
+  }
+
+  private def open(key: UnsafeRow): GroupState = {
+    state.key = key
+    state.restoreRows(groups.open(key))
+    summary.foreach(found => state.machine.reach(found.passed))
+    state
+  }
+}
+
+object StoredGroups {
+
+  /** The groups of a partition; the state of another `keep` is refused. */
+  def in(stored: StoredKeep, store: ReadStateStore): StoredGroups = {
+    val groups = StateGroupStore.readOnly(store, stored.keys)
+    val summary = PartitionState.summary(groups.partition)
+    summary.foreach(found => StateIdentity.check(found.identity, stored.identity))
+    new StoredGroups(stored, groups, summary)
+  }
+
+  private object NoHost extends CoupledMachines.Host[UnsafeRow] {
+    override def open(group: UnsafeRow): Machine = throw new UnsupportedOperationException
+    override def drain(group: UnsafeRow): Unit = ()
+    override def drop(group: UnsafeRow): Unit = ()
+  }
+}

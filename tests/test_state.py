@@ -1,0 +1,114 @@
+"""What a checkpoint holds: read, and moved to another number of partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.support.replay import Replay, at
+from winops import keep, read_state, repartition
+
+SCHEMA = "seq long, symbol string, price double, ts timestamp"
+NewReplay = Callable[[str], Replay]
+SYMBOLS = [f"S{i}" for i in range(120)] + [None]
+
+
+def kept(rows: DataFrame) -> DataFrame:
+    return keep(
+        rows, "KEEP 10 SECONDS PER (symbol)", time="ts", order_by="seq", idle="1 hour"
+    ).changes()
+
+
+def rows(batch: int) -> list[tuple[Any, ...]]:
+    return [
+        (seq, SYMBOLS[seq * 7 % len(SYMBOLS)], float("nan"), at(100 + seq / 40))
+        for seq in range(batch * 300, batch * 300 + 300)
+    ]
+
+
+@pytest.fixture
+def started(replay: NewReplay) -> Replay:
+    stream = replay(SCHEMA)
+    stream.add(rows(0), rows(1))
+    stream.run(kept(stream.rows(("ts", "1 second"))))
+    return stream
+
+
+def test_held_and_waiting_rows(spark: SparkSession, started: Replay) -> None:
+    state = read_state(spark, Path(started.checkpoint))
+    written = started.written()
+    came = {row.seq for row in written.where("_change_type = 'insert'").collect()}
+    left = {row.seq for row in written.where("_change_type = 'delete'").collect()}
+    held = state.where("NOT _waits").collect()
+    assert {row.seq for row in held} == came - left
+    assert {row.seq for row in state.where("_waits").collect()} == set(range(600)) - came
+    assert all((row._leaves - row.ts).total_seconds() <= 10 for row in held)
+    assert {row._group.symbol for row in held} == set(SYMBOLS)
+
+
+def test_the_state_after_an_earlier_batch(spark: SparkSession, started: Replay) -> None:
+    first = read_state(spark, started.checkpoint, batch=0, operator=0)
+    assert {row.seq for row in first.collect()} == set(range(300))
+
+
+def test_the_changes_go_on_in_another_number_of_partitions(
+    spark: SparkSession, started: Replay, replay: NewReplay, tmp_path: Path
+) -> None:
+    target = tmp_path / "moved"
+    before = shown(read_state(spark, started.checkpoint))
+    repartition(spark, started.checkpoint, 5, to=target)
+    moved = read_state(spark, target)
+    assert shown(moved) == before
+    assert moved.select("_partition").distinct().count() == 5
+    with pytest.raises(AnalysisException) as again:
+        repartition(spark, started.checkpoint, 5, to=target)
+    assert again.value.getCondition() == "WINOPS_CHECKPOINT_EXISTS"
+
+    more = [rows(2), [(10_000, "Z", 0.0, at(100_000))]]
+    started.checkpoint = str(target)
+    started.add(*more)
+    started.run(kept(started.rows(("ts", "1 second"))))
+    whole = replay(SCHEMA)
+    whole.add(rows(0), rows(1), *more)
+    whole.run(kept(whole.rows(("ts", "1 second"))))
+    assert told(started.written()) == told(whole.written())
+
+
+def shown(state: DataFrame) -> list[str]:
+    return sorted(str(row) for row in state.drop("_partition").collect())
+
+
+def told(changes: DataFrame) -> list[tuple[str, datetime, int, int]]:
+    columns = ("_change_type", "_change_time", "_change_seq", "seq")
+    return sorted(tuple(row) for row in changes.select(*columns).collect())
+
+
+def test_what_is_no_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(AnalysisException) as caught:
+        read_state(spark, tmp_path).count()
+    assert caught.value.getCondition() == "WINOPS_CHECKPOINT_NOT_FOUND"
+    assert str(tmp_path) in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda spark: read_state(spark, 7), PySparkTypeError),
+        (lambda spark: read_state(spark, "x", batch=-1), PySparkValueError),
+        (lambda spark: read_state(spark, "x", operator="0"), PySparkTypeError),
+        (lambda spark: repartition(spark, "x", 0, to="y"), PySparkValueError),
+        (lambda spark: repartition(spark, "x", 2, to=None), PySparkTypeError),
+    ],
+)
+def test_arguments_that_cannot_be_meant(
+    spark: SparkSession, call: Callable[[SparkSession], object], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        call(spark)
