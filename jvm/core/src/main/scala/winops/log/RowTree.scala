@@ -14,8 +14,10 @@ final class RowTree(pages: Pages, withArrival: Boolean) extends RowStore {
   private var endOrdinal = 0L
   private var firstOrdinal = 0L
   private var appended: Array[Byte] = Array.emptyByteArray
+  private var appendedOrdinal = RowTree.None
+  private var sought: Array[Byte] = Array.emptyByteArray
+  private var soughtOrdinal = RowTree.None
   private var found: Array[Byte] = Array.emptyByteArray
-  private var foundOrdinal = RowTree.None
 
   /** The row that the map looks at, if no change has made it look away. */
   private var looksAt = RowTree.None
@@ -27,8 +29,9 @@ final class RowTree(pages: Pages, withArrival: Boolean) extends RowStore {
   override def append(arrival: Long, length: Int): Int = {
     appended = new Array[Byte](header + length)
     if (withArrival) Bytes.putLong(appended, 0, arrival)
-    rows.put(RowTree.key(endOrdinal), appended)
-    looksAt = RowTree.None
+    rows.append(RowTree.key(endOrdinal), appended)
+    looksAt = endOrdinal
+    appendedOrdinal = endOrdinal
     endOrdinal += 1
     header
   }
@@ -49,26 +52,25 @@ final class RowTree(pages: Pages, withArrival: Boolean) extends RowStore {
       Bytes.getLong(found, 0)
     } else 0L
 
-  override def find(ordinal: Long): Unit = if (ordinal != foundOrdinal) {
-    val value = if (looksAt == ordinal) rows.value else rows.get(probeFor(ordinal))
-    if (value == null || value.length < header) {
-      throw new CorruptStateException(s"row $ordinal is missing or cut off")
+  override def find(ordinal: Long): Unit = found =
+    if (ordinal == appendedOrdinal) appended
+    else {
+      if (ordinal != soughtOrdinal) seek(ordinal)
+      sought
     }
-    looksAt = ordinal
-    found = value
-    foundOrdinal = ordinal
-  }
 
   override def rowBytes: Array[Byte] = found
   override def rowPosition: Int = header
   override def rowLength: Int = found.length - header
 
   override def remove(ordinal: Long): Unit = {
-    if (!rows.remove(probeFor(ordinal))) {
+    if (looksAt == ordinal) rows.remove()
+    else if (!rows.remove(probeFor(ordinal))) {
       throw new CorruptStateException(s"row $ordinal is missing")
     }
     looksAt = RowTree.None
-    foundOrdinal = RowTree.None
+    if (ordinal == appendedOrdinal) appendedOrdinal = RowTree.None
+    if (ordinal == soughtOrdinal) soughtOrdinal = RowTree.None
     if (ordinal == firstOrdinal) findFirst()
   }
 
@@ -109,7 +111,18 @@ final class RowTree(pages: Pages, withArrival: Boolean) extends RowStore {
     endOrdinal = end
     firstOrdinal = end
     looksAt = RowTree.None
-    foundOrdinal = RowTree.None
+    appendedOrdinal = RowTree.None
+    soughtOrdinal = RowTree.None
+  }
+
+  private def seek(ordinal: Long): Unit = {
+    val value = if (looksAt == ordinal) rows.value else rows.get(probeFor(ordinal))
+    if (value == null || value.length < header) {
+      throw new CorruptStateException(s"row $ordinal is missing or cut off")
+    }
+    looksAt = ordinal
+    sought = value
+    soughtOrdinal = ordinal
   }
 
   private def findFirst(): Unit = firstOrdinal = look(rows.first(), endOrdinal)
