@@ -9,11 +9,17 @@ import java.util.Arrays
   *
   * @param number
   *   what the page is stored under; [[Page.Inline]] for one that is stored with its group
+  * @param room
+  *   for how many entries it has room at first
   */
-private[log] final class Page(val number: Long, val isLeaf: Boolean) {
-  private var keyOf = new Array[Array[Byte]](8)
-  private var valueOf = new Array[Array[Byte]](if (isLeaf) 8 else 0)
-  private var childOf = new Array[Long](if (isLeaf) 0 else 8)
+private[log] final class Page(val number: Long, val isLeaf: Boolean, room: Int = 8) {
+  private var keyOf = new Array[Array[Byte]](room)
+  // Of each key the first bytes after those that all share: searching in them leaves most of the
+  // keys, which lie all over the heap, unread.
+  private var prefixOf = new Array[Long](room)
+  private var sharedBytes = Page.NotFound
+  private var valueOf = new Array[Array[Byte]](if (isLeaf) room else 0)
+  private var childOf = new Array[Long](if (isLeaf) 0 else room)
   private var entries = 0
   private var length = 0L
 
@@ -38,26 +44,15 @@ private[log] final class Page(val number: Long, val isLeaf: Boolean) {
 
   def isSparse: Boolean = entries <= Page.MaxEntries / 4 && length <= Page.MaxBytes / 4
 
-  /** The index of the first entry whose key is not less; [[count]] if there is none. */
-  def indexOf(key: Array[Byte]): Int = {
-    var low = 0
-    var high = entries
-    while (low < high) {
-      val middle = (low + high) >>> 1
-      if (Arrays.compareUnsigned(keyOf(middle), key) < 0) low = middle + 1 else high = middle
-    }
-    low
-  }
+  /** The index of the entry with the key; if there is none, -1 less the index of the first entry
+    * whose key is greater.
+    */
+  def search(key: Array[Byte]): Int = search(key, 0)
 
   /** The index of the child that the key is under. */
   def childIndexOf(key: Array[Byte]): Int = {
-    var low = 1
-    var high = entries
-    while (low < high) {
-      val middle = (low + high) >>> 1
-      if (Arrays.compareUnsigned(keyOf(middle), key) <= 0) low = middle + 1 else high = middle
-    }
-    low - 1
+    val found = search(key, 1)
+    if (found >= 0) found else -2 - found
   }
 
   def insert(index: Int, key: Array[Byte], value: Array[Byte]): Unit = {
@@ -81,6 +76,7 @@ private[log] final class Page(val number: Long, val isLeaf: Boolean) {
     length -= sizeOf(index)
     val behind = entries - index - 1
     System.arraycopy(keyOf, index + 1, keyOf, index, behind)
+    System.arraycopy(prefixOf, index + 1, prefixOf, index, behind)
     if (isLeaf) System.arraycopy(valueOf, index + 1, valueOf, index, behind)
     else System.arraycopy(childOf, index + 1, childOf, index, behind)
     entries -= 1
@@ -135,16 +131,93 @@ private[log] final class Page(val number: Long, val isLeaf: Boolean) {
   private def makeRoom(index: Int, key: Array[Byte]): Unit = {
     if (entries == keyOf.length) {
       keyOf = Arrays.copyOf(keyOf, entries * 2)
+      prefixOf = Arrays.copyOf(prefixOf, entries * 2)
       if (isLeaf) valueOf = Arrays.copyOf(valueOf, entries * 2)
       else childOf = Arrays.copyOf(childOf, entries * 2)
     }
     System.arraycopy(keyOf, index, keyOf, index + 1, entries - index)
+    System.arraycopy(prefixOf, index, prefixOf, index + 1, entries - index)
     if (isLeaf) System.arraycopy(valueOf, index, valueOf, index + 1, entries - index)
     else System.arraycopy(childOf, index, childOf, index + 1, entries - index)
     keyOf(index) = key
     entries += 1
     length += key.length + Page.EntryBytes + (if (isLeaf) 0 else java.lang.Long.BYTES)
     isDirty = true
+    if (sharedBytes != Page.NotFound && index >= firstCompared) {
+      if (sharesBytes(index)) prefixOf(index) = prefixFrom(key) else sharedBytes = Page.NotFound
+    }
+  }
+
+  /** As [[search]], among the entries from one on, which all have comparable keys. */
+  private def search(key: Array[Byte], from: Int): Int = {
+    if (sharedBytes == Page.NotFound) findPrefixes()
+    val side = if (entries > from) compareShared(key, keyOf(from)) else 0
+    var low = if (side > 0) entries else from
+    var high = if (side < 0) from else entries
+    val prefix = prefixFrom(key)
+    var found = -1
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      val other = prefixOf(middle)
+      val order =
+        if (other == prefix) compareRest(keyOf(middle), key) else if (other < prefix) -1 else 1
+      if (order == 0) {
+        found = middle
+        high = low
+      } else if (order < 0) low = middle + 1
+      else high = middle
+    }
+    if (found >= 0) found else -1 - low
+  }
+
+  /** The first key of an inner page stands for the least of all. */
+  private def firstCompared: Int = if (isLeaf) 0 else 1
+
+  /** Whether the key at an index begins as those beside it do. */
+  private def sharesBytes(index: Int): Boolean = {
+    val other = if (index > firstCompared) index - 1 else index + 1
+    other < entries && compareShared(keyOf(index), keyOf(other)) == 0
+  }
+
+  private def compareShared(key: Array[Byte], other: Array[Byte]): Int =
+    Arrays.compareUnsigned(key, 0, Math.min(key.length, sharedBytes), other, 0, sharedBytes)
+
+  private def compareRest(one: Array[Byte], other: Array[Byte]): Int =
+    Arrays.compareUnsigned(one, sharedBytes, one.length, other, sharedBytes, other.length)
+
+  private def findPrefixes(): Unit = {
+    val (first, last) = (firstCompared, entries - 1)
+    if (first <= last) {
+      // The keys between two share what these share.
+      val differ = Arrays.mismatch(keyOf(first), keyOf(last))
+      sharedBytes = if (differ < 0) keyOf(first).length else differ
+      var i = first
+      while (i <= last) {
+        if (keyOf(i).length < sharedBytes) throw Page.notInOrder(number)
+        prefixOf(i) = prefixFrom(keyOf(i))
+        i += 1
+      }
+    } else sharedBytes = 0
+  }
+
+  /** The bytes of a key after those that all share, as a number that compares as they do: zeros
+    * stand for those that are not there.
+    */
+  private def prefixFrom(key: Array[Byte]): Long = {
+    val there = key.length - sharedBytes
+    val bits =
+      if (there >= java.lang.Long.BYTES) {
+        java.lang.Long.reverseBytes(Bytes.getLong(key, sharedBytes))
+      } else {
+        var first = 0L
+        var i = 0
+        while (i < java.lang.Long.BYTES) {
+          first = (first << 8) | (if (i < there) key(sharedBytes + i) & 0xff else 0)
+          i += 1
+        }
+        first
+      }
+    bits ^ Long.MinValue
   }
 }
 
@@ -156,6 +229,7 @@ private[log] object Page {
   val MaxEntries = 128
 
   private val EntryBytes = 2L
+  private val NotFound = -1
   private val Version: Byte = 1
 
   def read(number: Long, in: ByteReader): Page = {
@@ -164,13 +238,13 @@ private[log] object Page {
     if (version != Version || kind < 0 || kind > 1) {
       throw new CorruptStateException(s"page $number is of another version")
     }
-    val page = new Page(number, kind == 1)
     val count = in.count(in.remaining.toLong).toInt
+    val page = new Page(number, kind == 1, room = Math.min(count + 1, MaxEntries + 1))
     var i = 0
     while (i < count) {
       val key = in.block()
       if (i > 0 && Arrays.compareUnsigned(page.key(i - 1), key) >= 0) {
-        throw new CorruptStateException(s"page $number is not in order")
+        throw notInOrder(number)
       }
       if (page.isLeaf) page.insert(i, key, in.block())
       else page.insert(i, key, in.count(Long.MaxValue))
@@ -180,4 +254,7 @@ private[log] object Page {
     page.isDirty = false
     page
   }
+
+  private def notInOrder(number: Long): CorruptStateException =
+    new CorruptStateException(s"page $number is not in order")
 }

@@ -38,33 +38,48 @@ final class PagedMap private[log] (pages: Pages) {
 
   def contains(key: Array[Byte]): Boolean = find(key)
 
-  def put(key: Array[Byte], value: Array[Byte]): Unit = {
-    if (find(key)) path(depth).replace(places(depth), value)
-    else {
-      path(depth).insert(places(depth), key, value)
-      entries += 1
+  /** Puts a value under a key, and returns the value that it takes the place of, or null. */
+  def put(key: Array[Byte], value: Array[Byte]): Array[Byte] =
+    if (find(key)) {
+      val previous = this.value
+      path(depth).replace(places(depth), value)
+      splitIfTooLarge()
+      previous
+    } else {
+      insert(key, value)
+      null
     }
-    if (path(depth).isTooLarge) split(depth, places(depth))
+
+  /** Puts a value under a key that is greater than all, and goes there. */
+  def append(key: Array[Byte], value: Array[Byte]): Unit = {
+    goToLast()
+    places(depth) += 1
+    insert(key, value)
+    if (!isHere) goToLast()
   }
 
   /** Removes a key; false if it is not there. */
   def remove(key: Array[Byte]): Boolean = {
     val isThere = find(key)
-    if (isThere) {
-      path(depth).remove(places(depth))
-      entries -= 1
-      if (depth > 0 && path(depth).isSparse) shrink(depth)
-    }
+    if (isThere) remove()
     isThere
   }
 
+  /** Removes the entry at the place that is looked at. */
+  def remove(): Unit = {
+    path(depth).remove(places(depth))
+    entries -= 1
+    if (depth > 0 && path(depth).isSparse) shrink(depth)
+  }
+
   def first(): Boolean = {
-    descend(page => 0)
-    places(depth) < path(depth).count
+    goToTop()
+    goToFirst()
+    isHere
   }
 
   def last(): Boolean = {
-    descend(page => page.count - 1)
+    goToLast()
     places(depth) >= 0
   }
 
@@ -135,35 +150,62 @@ final class PagedMap private[log] (pages: Pages) {
 
   /** Goes to the key, or to the place in a page where it would be. */
   private def find(key: Array[Byte]): Boolean = {
-    descend(page => if (page.isLeaf) page.indexOf(key) else page.childIndexOf(key))
-    isHere && Arrays.equals(path(depth).key(places(depth)), key)
+    goToTop()
+    while (!path(depth).isLeaf) goBelow(path(depth).childIndexOf(key))
+    val found = path(depth).search(key)
+    places(depth) = if (found >= 0) found else -1 - found
+    found >= 0
   }
 
   private def isHere: Boolean = places(depth) < path(depth).count
 
-  private def descend(choose: Page => Int): Unit = {
+  private def goToTop(): Unit = {
     depth = 0
     path(0) = top
-    places(0) = choose(path(0))
-    down(choose)
   }
 
-  private def down(choose: Page => Int): Unit = while (!path(depth).isLeaf) {
+  /** Goes to the child at a place in the page that is looked at. */
+  private def goBelow(place: Int): Unit = {
     if (depth + 1 == MaxDepth) throw new CorruptStateException("a map is too deep")
-    val below = pages.page(path(depth).child(places(depth)))
+    places(depth) = place
+    path(depth + 1) = pages.page(path(depth).child(place))
     depth += 1
-    path(depth) = below
-    places(depth) = choose(below)
   }
+
+  /** Goes to the first place under the page that is looked at. */
+  private def goToFirst(): Unit = {
+    while (!path(depth).isLeaf) goBelow(0)
+    places(depth) = 0
+  }
+
+  /** Goes to the last place under the page that is looked at. */
+  private def goToLastBelow(): Unit = {
+    while (!path(depth).isLeaf) goBelow(path(depth).count - 1)
+    places(depth) = path(depth).count - 1
+  }
+
+  private def goToLast(): Unit = {
+    goToTop()
+    goToLastBelow()
+  }
+
+  private def insert(key: Array[Byte], value: Array[Byte]): Unit = {
+    path(depth).insert(places(depth), key, value)
+    entries += 1
+    splitIfTooLarge()
+  }
+
+  private def splitIfTooLarge(): Unit =
+    if (path(depth).isTooLarge) split(depth, places(depth))
 
   /** Goes to the first place in the next page, if there is one. */
   private def forward(): Boolean = {
     var level = depth - 1
     while (level >= 0 && places(level) + 1 >= path(level).count) level -= 1
     level >= 0 && {
-      places(level) += 1
       depth = level
-      down(page => 0)
+      goBelow(places(level) + 1)
+      goToFirst()
       isHere
     }
   }
@@ -172,9 +214,9 @@ final class PagedMap private[log] (pages: Pages) {
     var level = depth - 1
     while (level >= 0 && places(level) == 0) level -= 1
     level >= 0 && {
-      places(level) -= 1
       depth = level
-      down(page => page.count - 1)
+      goBelow(places(level) - 1)
+      goToLastBelow()
       places(depth) >= 0
     }
   }

@@ -17,8 +17,10 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
   private var endOrdinal = 0L
   private var firstOrdinal = 0L
   private var appended: Array[Byte] = Array.emptyByteArray
+  private var appendedOrdinal = RowTree.None
+  private var sought: Array[Byte] = Array.emptyByteArray
+  private var soughtOrdinal = RowTree.None
   private var found: Array[Byte] = Array.emptyByteArray
-  private var foundOrdinal = RowTree.None
 
   /** The row that the map looks at, if no change has made it look away. */
   private var looksAt = RowTree.None
@@ -30,8 +32,9 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
   override def append(arrival: Long, length: Int): Int = {
     appended = new Array[Byte](header + length)
     if (withArrival) Bytes.putLong(appended, 0, arrival)
-    rows.put(RowTree.key(endOrdinal), appended)
-    looksAt = RowTree.None
+    rows.append(RowTree.key(endOrdinal), appended)
+    looksAt = endOrdinal
+    appendedOrdinal = endOrdinal
     endOrdinal += 1
     header
   }
@@ -52,27 +55,25 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
       Bytes.getLong(found, 0)
     } else 0L
 
-  override def find(ordinal: Long): Unit = if (ordinal != foundOrdinal) {
-    val value = if (looksAt == ordinal) rows.value else rows.get(probeFor(ordinal))
-    if (value == null || value.length < header) {
-      throw new CorruptStateException(s"row $ordinal is missing or cut off")
+  override def find(ordinal: Long): Unit = found =
+    if (ordinal == appendedOrdinal) appended
+    else {
+      if (ordinal != soughtOrdinal) seek(ordinal)
+      sought
     }
-    rowCheck.check(value, header, value.length - header)
-    looksAt = ordinal
-    found = value
-    foundOrdinal = ordinal
-  }
 
   override def rowBytes: Array[Byte] = found
   override def rowPosition: Int = header
   override def rowLength: Int = found.length - header
 
   override def remove(ordinal: Long): Unit = {
-    if (!rows.remove(probeFor(ordinal))) {
+    if (looksAt == ordinal) rows.remove()
+    else if (!rows.remove(probeFor(ordinal))) {
       throw new CorruptStateException(s"row $ordinal is missing")
     }
     looksAt = RowTree.None
-    foundOrdinal = RowTree.None
+    if (ordinal == appendedOrdinal) appendedOrdinal = RowTree.None
+    if (ordinal == soughtOrdinal) soughtOrdinal = RowTree.None
     if (ordinal == firstOrdinal) findFirst()
   }
 
@@ -113,7 +114,19 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
     endOrdinal = end
     firstOrdinal = end
     looksAt = RowTree.None
-    foundOrdinal = RowTree.None
+    appendedOrdinal = RowTree.None
+    soughtOrdinal = RowTree.None
+  }
+
+  private def seek(ordinal: Long): Unit = {
+    val value = if (looksAt == ordinal) rows.value else rows.get(probeFor(ordinal))
+    if (value == null || value.length < header) {
+      throw new CorruptStateException(s"row $ordinal is missing or cut off")
+    }
+    rowCheck.check(value, header, value.length - header)
+    looksAt = ordinal
+    sought = value
+    soughtOrdinal = ordinal
   }
 
   private def findFirst(): Unit = firstOrdinal = look(rows.first(), endOrdinal)

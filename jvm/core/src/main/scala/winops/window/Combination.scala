@@ -113,7 +113,8 @@ private[window] final class Combination(
       val row = letGo(i)
       if (row != WindowView.NoRow && row != refused && !(isUnion && isHeld(row)) && rows.leave(
           row)) {
-        if (!isUnion) parts.foreach(_.forget(row))
+        // Of one window alone it is the one that let go of the row.
+        if (!isUnion && parts.length > 1) parts.foreach(_.forget(row))
         steps.delete(row, row + 1)
       }
       i += 1

@@ -1,13 +1,10 @@
 package winops.window
 
-import scala.collection.mutable
-
 /** The rows of a group without those that have left in the present step, which are still there to
   * be read.
   */
 private[window] final class HeldRows(rows: Rows) {
-  private val gone = mutable.ArrayBuffer.empty[Long]
-  private val isGone = mutable.LongMap.empty[Unit]
+  private val gone = new RowSet
   private var count = 0L
 
   /** The newest row, if it may not come in: it is there until its step has been told. */
@@ -49,22 +46,13 @@ private[window] final class HeldRows(rows: Rows) {
 
   /** The row leaves; false if it has left already. */
   def leave(row: Long): Boolean = {
-    val leaves = !isGone.contains(row)
-    if (leaves) {
-      gone += row
-      isGone.update(row, ())
-      count -= 1
-    }
+    val leaves = gone.add(row)
+    if (leaves) count -= 1
     leaves
   }
 
-  def settle(): Unit = if (gone.nonEmpty) {
-    // Rows without holes can only be forgotten in this order.
-    gone.sortInPlace()
-    gone.foreach(rows.remove)
-    gone.clear()
-    isGone.clear()
-  }
+  // Rows without holes can only be forgotten in this order.
+  def settle(): Unit = if (gone.size > 0) gone.drainInOrder(rows.remove)
 
   /** Starts without any row; those that have left may still have to be forgotten. */
   def startAfresh(): Unit = count = 0L
@@ -73,7 +61,6 @@ private[window] final class HeldRows(rows: Rows) {
   def restart(size: Long): Unit = {
     refusedRow = WindowView.NoRow
     gone.clear()
-    isGone.clear()
     count = size
   }
 
@@ -84,5 +71,5 @@ private[window] final class HeldRows(rows: Rows) {
   }
 
   private def isOut(row: Long): Boolean =
-    row != WindowView.NoRow && (row == refusedRow || isGone.contains(row))
+    row != WindowView.NoRow && (row == refusedRow || gone.contains(row))
 }

@@ -1,5 +1,7 @@
 package winops.window
 
+import java.util.Arrays
+
 import scala.collection.mutable
 
 import winops.log.{ByteReader, ByteWriter, Bytes, PagedMap}
@@ -19,7 +21,9 @@ private[window] abstract class OneForEachPart(key: RowKey, index: PagedMap)
     extends IndexedPart(index) {
   protected final def rowLike(row: Long): Long = Ordinals.get(index.get(key.of(row)))
 
-  protected final def put(row: Long): Unit = index.put(key.of(row), Ordinals.bytes(row))
+  /** Puts the row in the place of the previous one of its key, which is returned. */
+  protected final def put(row: Long): Long =
+    Ordinals.get(index.put(key.of(row), Ordinals.bytes(row)))
 
   override def holds(row: Long): Boolean = rowLike(row) == row
   override def forget(row: Long): Unit = if (holds(row)) index.remove(key.of(row))
@@ -29,9 +33,8 @@ private[window] abstract class OneForEachPart(key: RowKey, index: PagedMap)
 private final class NewestOfEachPart(key: RowKey, index: PagedMap)
     extends OneForEachPart(key, index) {
   override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
-    val previous = rowLike(row)
+    val previous = put(row)
     if (previous != WindowView.NoRow) letGo.add(previous)
-    put(row)
   }
 }
 
@@ -39,19 +42,24 @@ private final class NewestOfEachPart(key: RowKey, index: PagedMap)
 private final class FirstOfEachPart(key: RowKey, index: PagedMap)
     extends OneForEachPart(key, index) {
   override def admits(row: Long, at: Long): Boolean = rowLike(row) == WindowView.NoRow
-  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = put(row)
+  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
+    val _ = put(row)
+  }
 }
 
 /** The best rows by a sort key; of equal ones the newest. */
 private final class BestPart(rows: Long, sortKey: RowKey, index: PagedMap)
     extends IndexedPart(index) {
   override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
-    index.put(place(row), NoBytes)
-    if (index.size > rows) {
-      index.last()
-      val worst = Long.MaxValue - Ordinals.getLast(index.key)
-      letGo.add(worst)
-      index.remove(index.key)
+    val arriving = place(row)
+    if (index.size == rows && isBehindAll(arriving)) letGo.add(row)
+    else {
+      index.put(arriving, NoBytes)
+      if (index.size > rows) {
+        index.last()
+        letGo.add(rowAt(index.key))
+        index.remove()
+      }
     }
   }
 
@@ -59,7 +67,12 @@ private final class BestPart(rows: Long, sortKey: RowKey, index: PagedMap)
   override def holds(row: Long): Boolean = index.contains(place(row))
 
   override def inOrder: mutable.ArrayBuffer[Long] =
-    Ordinals.all(index, key => Long.MaxValue - Ordinals.getLast(key))
+    Ordinals.all(index, rowAt)
+
+  private def isBehindAll(place: Array[Byte]): Boolean =
+    index.last() && Arrays.compareUnsigned(index.key, place) < 0
+
+  private def rowAt(place: Array[Byte]): Long = Long.MaxValue - Ordinals.getLast(place)
 
   // The newer of equal rows comes first, so that the last place is the oldest of the worst.
   private def place(row: Long): Array[Byte] =
@@ -129,7 +142,7 @@ private final class DeadlinePart(timestamp: RowNumber, span: Span, index: PagedM
   override def atDue(due: Long, letGo: LetGo): Unit = {
     while (index.size > 0 && { index.first(); dueOf(index.key) <= due }) {
       letGo.add(Ordinals.getLast(index.key))
-      index.remove(index.key)
+      index.remove()
     }
   }
 
@@ -150,7 +163,7 @@ private[window] object Ordinals {
 
   /** The bytes and after them the number. */
   def append(front: Array[Byte], number: Long): Array[Byte] = {
-    val bytes = java.util.Arrays.copyOf(front, front.length + java.lang.Long.BYTES)
+    val bytes = Arrays.copyOf(front, front.length + java.lang.Long.BYTES)
     Bytes.putLong(bytes, front.length, java.lang.Long.reverseBytes(number))
     bytes
   }

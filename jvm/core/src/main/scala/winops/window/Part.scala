@@ -51,27 +51,16 @@ private[window] abstract class Part {
   *   whether a row stands where the last of several windows let it go, rather than the first
   */
 private[window] final class LetGo(byLast: Boolean) {
-  private val rows = mutable.ArrayBuffer.empty[Long]
-  private val places = mutable.LongMap.empty[Int]
+  private val rows = new RowSet
 
-  def add(row: Long): Unit = {
-    val place = places.getOrElse(row, -1)
-    if (place < 0 || byLast) {
-      if (place >= 0) rows(place) = WindowView.NoRow
-      places.update(row, rows.size)
-      rows += row
-    }
-  }
+  def add(row: Long): Unit = if (byLast) rows.addLast(row) else { val _ = rows.add(row) }
 
   def size: Int = rows.size
 
   /** A row, or [[WindowView.NoRow]] where one stands elsewhere now. */
   def apply(index: Int): Long = rows(index)
 
-  def contains(row: Long): Boolean = places.contains(row)
+  def contains(row: Long): Boolean = rows.contains(row)
 
-  def clear(): Unit = if (rows.nonEmpty) {
-    rows.clear()
-    places.clear()
-  }
+  def clear(): Unit = rows.clear()
 }

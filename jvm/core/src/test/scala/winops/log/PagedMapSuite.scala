@@ -15,20 +15,23 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import PagedMapSuite._
 
   test("it does what a sorted map does, wherever it is stored and taken up again") {
-    forAll(Gen.long, Gen.oneOf(5, 60, 700, 9000), minSuccessful(60)) { (seed, keys) =>
-      val random = new Random(seed)
-      val driven = new Driven
-      (0 until 3000).foreach { _ =>
-        if (random.nextInt(200) == 0) driven.restart()
-        val key = s"key ${random.nextInt(keys)}".getBytes(UTF_8)
-        random.nextInt(10) match {
-          case 0 | 1 | 2 | 3 | 4 => driven.put(key, new Array[Byte](random.nextInt(60)))
-          case 5 | 6 | 7 => driven.remove(key)
-          case _ => driven.compareAround(key)
+    forAll(Gen.long, Gen.oneOf(5, 60, 700, 9000), Gen.oneOf(named, dense), minSuccessful(90)) {
+      (seed, keys, keyOf) =>
+        val random = new Random(seed)
+        val driven = new Driven
+        (0 until 3000).foreach { _ =>
+          if (random.nextInt(200) == 0) driven.restart()
+          val key = keyOf(random.nextInt(keys))
+          random.nextInt(12) match {
+            case 10 => driven.append(new Array[Byte](random.nextInt(60)))
+            case 11 => driven.removeAtLeast(key)
+            case 0 | 1 | 2 | 3 | 4 => driven.put(key, new Array[Byte](random.nextInt(60)))
+            case 5 | 6 | 7 => driven.remove(key)
+            case _ => driven.compareAround(key)
+          }
         }
-      }
-      driven.compareAll()
-      driven.removeAll()
+        driven.compareAll()
+        driven.removeAll()
     }
   }
 
@@ -148,6 +151,19 @@ private object PagedMapSuite extends org.scalatest.Assertions {
   def ordinal(number: Int): Array[Byte] =
     java.nio.ByteBuffer.allocate(8).putLong(number.toLong).array
 
+  val named: Int => Array[Byte] = number => s"key $number".getBytes(UTF_8)
+
+  /** Keys of zeros, ones and 255s, of which some begin others. */
+  val dense: Int => Array[Byte] = number =>
+    Iterator
+      .iterate(number)(_ / 4)
+      .map(_ % 4)
+      .takeWhile(_ > 0)
+      .map(digit => Digits(digit - 1))
+      .toArray
+
+  private val Digits = Array[Byte](0, 1, -1)
+
   final class CountedSegments extends Segments {
     private val kept = scala.collection.mutable.LongMap.empty[Array[Byte]]
     var calls = 0
@@ -193,12 +209,31 @@ private object PagedMapSuite extends org.scalatest.Assertions {
     var map: PagedMap = pages.newMap()
 
     def put(key: Array[Byte], value: Array[Byte]): Unit = {
-      map.put(key, value)
-      model.put(key, value)
+      assertSame(map.put(key, value), model.put(key, value))
       assert(map.size == model.size)
     }
 
     def remove(key: Array[Byte]): Unit = assert(map.remove(key) == (model.remove(key) != null))
+
+    /** Puts a value under the key that comes next after the last one. */
+    def append(value: Array[Byte]): Unit = {
+      val key = if (model.isEmpty) Array.emptyByteArray else model.lastKey :+ 0.toByte
+      map.append(key, value)
+      model.put(key, value)
+      assertSame(map.key, key)
+      assertSame(map.value, value)
+    }
+
+    /** Removes what is found from a key on. */
+    def removeAtLeast(key: Array[Byte]): Unit = {
+      val there = model.ceilingKey(key)
+      assertAt(map.atLeast(key), there)
+      if (there != null) {
+        map.remove()
+        model.remove(there)
+        assert(map.size == model.size)
+      }
+    }
 
     def clear(): Unit = {
       map.clear()
