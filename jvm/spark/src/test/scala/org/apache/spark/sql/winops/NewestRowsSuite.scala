@@ -16,8 +16,8 @@ class NewestRowsSuite extends TaskTest {
   test("the newest rows of each group are among those given, each once, however they come") {
     inTask { _ =>
       for {
-        count <- Seq(0, 1, 100, 60000)
-        keys <- Seq(1, 7, 900, 20000)
+        count <- Seq(0, 100, 60000)
+        keys <- Seq(1, 900, 20000)
         (way, come) <- ways
       } {
         val rows = numbered(count, keys)
@@ -33,13 +33,14 @@ class NewestRowsSuite extends TaskTest {
       for (keys <- Seq(1, 7, 900); (way, come) <- ways) {
         val rows = numbered(60000, keys)
         val groups = GroupedRows.ofTask(plan, input, unsafe(come(rows).iterator, textBytes = 40))
+        val newest = newestOf(rows)
         var seen = 0
         while (groups.nextGroup()) {
           seen += 1
           val key = groups.key.getLong(0)
           val left = Iterator.continually(groups).takeWhile(_.hasNext).map(g => rowOf(g.next()))
           check(
-            left.toSeq.takeRight(Newest) == newestOf(rows)(key),
+            left.toSeq.takeRight(Newest) == newest(key),
             s"the newest of $keys keys, $way")
         }
         check(seen == keys, "all groups")
