@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, TimestampType
@@ -121,6 +122,36 @@ def test_the_newest_rows_are_those_of_a_window_function(spark: SparkSession) -> 
     kept = keep(rows, rows=5, per="key", order_by="order").rows()
     assert kept.exceptAll(expected.drop("rank")).count() == 0
     assert kept.count() == expected.count() == 37 * 5
+
+
+def test_rows_dropped_before_the_shuffle_make_no_difference(spark: SparkSession) -> None:
+    # Changes are told of all rows, so none of theirs are dropped.
+    rows = spark.range(6000, numPartitions=7).selectExpr(
+        "id",
+        "IF(id % 50 = 0, NULL, pmod(hash(id), 40)) AS key",
+        "IF(id % 17 = 0, NULL, pmod(hash(id + 1), 30)) AS tied",
+        "timestamp_millis(pmod(hash(id + 2), 5000)) AS ts",
+    )
+    for arguments in (
+        {"rows": 4, "per": "key", "order_by": "tied"},
+        {"rows": 3, "per": "key", "time": "ts", "order_by": "tied"},
+        {"rows": 1, "per": "key"},
+        {"rows": 100, "order_by": "tied"},
+    ):
+        kept = keep(rows, **arguments)
+        left = kept.inserts().select("id").exceptAll(kept.deletes().select("id"))
+        assert [row.id for row in kept.rows().select("id").orderBy("id").collect()] == [
+            row.id for row in left.orderBy("id").collect()
+        ]
+
+
+def test_a_row_without_a_time_is_an_error_though_others_are_newer(spark: SparkSession) -> None:
+    rows = spark.range(100, numPartitions=3).selectExpr(
+        "id AS seq", "IF(id = 40, NULL, timestamp_seconds(id)) AS ts"
+    )
+    with pytest.raises(PySparkException, match="WINOPS_NULL_TIME"):
+        keep(rows, rows=2, time="ts").rows().collect()
+    assert sequences(keep(rows, rows=2, time="ts", on_null_time="drop").rows()) == [98, 99]
 
 
 def test_keywords_say_the_same_as_a_policy(trades: DataFrame) -> None:

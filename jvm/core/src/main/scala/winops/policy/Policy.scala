@@ -45,6 +45,12 @@ final case class Policy(
     case _ => Nil
   }
 
+  /** How many of a group's newest rows its content is, if their number alone decides. */
+  def newestRows: Option[Long] = retention match {
+    case Retention.One(window) if group.reclaim.isEmpty && !usesTime => window.newestRows
+    case _ => None
+  }
+
   /** Whether each row comes in when it arrives, and not at a later beat. */
   def takesRowsAtOnce: Boolean = retention.windows.forall(_.beats.enter == Beat.EachRow)
 
@@ -135,6 +141,16 @@ final case class Window(admit: Admit, order: Order, bound: Bound, beats: Beats) 
         case _ => false
       }
     case _ => false
+  }
+
+  /** How many of the newest rows the window holds, if their number alone decides. */
+  private[policy] def newestRows: Option[Long] = this match {
+    case Window(Admit.All, Order.Arrival, Bound.MoreThan(rows), Beats(Beat.EachRow, leave, _)) =>
+      leave match {
+        case Beat.EachRow | Beat.Excess(1L) => Some(rows)
+        case _ => None
+      }
+    case _ => None
   }
 
   /** The window over the rows of one key. */

@@ -8,13 +8,18 @@ import org.apache.spark.unsafe.memory.MemoryBlock
 /** Rows of a task in its memory, dealt to parts by the first bits of their hashes. Reading many
   * rows in another order than that in which they lie in memory is what grouping costs most; a
   * part is small enough for a processor's cache. Few rows are one part.
+  *
+  * @param newest
+  *   where only the newest rows of each group are asked for, what finds them: rows that are not
+  *   among them are dropped whenever a part has grown, and when there is no more memory
   */
-private[spark] final class DealtRows {
+private[spark] final class DealtRows(newest: Option[NewestRows] = None) {
   import DealtRows._
 
   private val pages = TaskPages.ofTask()
   private val maxRows = TaskPages.maxRows
   private var parts = Array(new RowPart(pages))
+  private var room = Array.fill(1)(Long.MaxValue)
   private var partBits = 0
   private var bytes = 0L
   private var rows = 0L
@@ -24,35 +29,67 @@ private[spark] final class DealtRows {
 
   /** Takes a copy of a row; false if there is no memory for it. */
   def add(row: UnsafeRow, hash: Long): Boolean = {
-    val length = row.getSizeInBytes
-    val fits = partBits > 0 || bytes <= MaxBytesInOnePart || deal()
-    val added = fits && rows < maxRows &&
-      partOf(hash).add(row.getBaseObject, row.getBaseOffset, length, hash)
+    val added = tryToAdd(row, hash) || newest.isDefined && dropOld() && tryToAdd(row, hash)
     if (added) {
-      bytes += length
+      bytes += row.getSizeInBytes
       rows += 1
     }
     added
   }
 
+  /** How many rows there are. */
+  def size: Long = rows
+
+  private def tryToAdd(row: UnsafeRow, hash: Long): Boolean = {
+    val fits = partBits > 0 || bytes <= MaxBytesInOnePart || deal()
+    fits && rows < maxRows && {
+      val part = partOf(hash)
+      if (parts(part).bytes >= room(part)) dropOld(part)
+      parts(part).add(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, hash)
+    }
+  }
+
   /** The parts, of which each is cleared when it has been read. */
   def all: Iterator[RowPart] = {
     giveBackReserve()
-    parts.iterator
+    newestOfParts
   }
 
   /** All rows, of which each is valid until the next is asked for. Their memory is given back on
     * the way, and some at once, so that others can begin.
     */
   def takeOut(width: Int): Iterator[UnsafeRow] =
-    if (partBits == 0) parts(0).takeOut(width).map(_.copy()).toVector.iterator
+    if (partBits == 0) newestOfParts.next().takeOut(width).map(_.copy()).toVector.iterator
     else {
       giveBackReserve()
-      parts.iterator.flatMap(_.takeOut(width))
+      newestOfParts.flatMap(_.takeOut(width))
     }
 
-  private def partOf(hash: Long): RowPart =
-    if (partBits == 0) parts(0) else parts((hash >>> (java.lang.Long.SIZE - partBits)).toInt)
+  private def newestOfParts: Iterator[RowPart] = parts.indices.iterator.map { part =>
+    if (newest.isDefined) dropOld(part)
+    parts(part)
+  }
+
+  /** Drops rows that are not among the newest; whether there is much more room now. */
+  private def dropOld(): Boolean = {
+    val before = parts.map(_.bytes).sum
+    parts.indices.foreach(dropOld)
+    parts.map(_.bytes).sum <= before / 4 * 3
+  }
+
+  private def dropOld(part: Int): Unit = newest.foreach { newest =>
+    val all = parts(part)
+    val kept = new RowPart(pages, RowPart.EvenPages)
+    if (newest.copy(all, kept)) {
+      rows -= all.rows - kept.rows
+      parts(part) = kept
+      all.clear()
+    } else kept.clear()
+    room(part) = Math.max(MaxBytesInOnePart, 2 * parts(part).bytes)
+  }
+
+  private def partOf(hash: Long): Int =
+    if (partBits == 0) 0 else (hash >>> (java.lang.Long.SIZE - partBits)).toInt
 
   /** Deals what there is, and what comes, to many parts; false, with all as it was, if there is
     * no memory for them.
@@ -70,6 +107,7 @@ private[spark] final class DealtRows {
     if (fits) {
       one.clear()
       parts = dealt
+      room = Array.fill(dealt.length)(if (newest.isEmpty) Long.MaxValue else MaxBytesInOnePart)
       partBits = PartBits
     } else {
       dealt.foreach(_.clear())
@@ -102,12 +140,17 @@ private object DealtRows {
 /** Rows one behind the other in pages of memory, each with its hash and with room for the address
   * of another row of its group.
   */
-private[spark] final class RowPart(pages: TaskPages) {
+private[spark] final class RowPart(pages: TaskPages, doublings: Int = RowPart.Doublings) {
   import RowPart._
 
   private var blocks = new Array[MemoryBlock](4)
   private var ends = new Array[Long](4)
   private var count = 0
+  private var bytesUsed = 0L
+  private var rowsAdded = 0L
+
+  def bytes: Long = bytesUsed
+  def rows: Long = rowsAdded
 
   /** Takes a copy of a row; false if there is no memory for it. */
   def add(base: Object, offset: Long, length: Int, hash: Long): Boolean = {
@@ -121,6 +164,8 @@ private[spark] final class RowPart(pages: TaskPages) {
       Platform.putLong(block.getBaseObject, at + LengthAt, length.toLong)
       Platform.copyMemory(base, offset, block.getBaseObject, at + HeaderBytes, length.toLong)
       ends(count - 1) += needed
+      bytesUsed += needed
+      rowsAdded += 1
     }
     fits
   }
@@ -133,6 +178,8 @@ private[spark] final class RowPart(pages: TaskPages) {
       i += 1
     }
     count = 0
+    bytesUsed = 0L
+    rowsAdded = 0L
   }
 
   /** All rows, of which each is valid until the next is asked for; then the part is cleared. */
@@ -146,7 +193,7 @@ private[spark] final class RowPart(pages: TaskPages) {
         found
       }
       .map { _ =>
-        row.pointTo(all.base, all.offset, all.length)
+        all.pointTo(row)
         row
       }
   }
@@ -187,6 +234,8 @@ private[spark] final class RowPart(pages: TaskPages) {
     def follower: Long = Platform.getLong(base, start + NextAt)
     def follower_=(address: Long): Unit = Platform.putLong(base, start + NextAt, address)
 
+    def pointTo(row: UnsafeRow): Unit = row.pointTo(base, offset, length)
+
     def base: Object = blocks(block).getBaseObject
     def offset: Long = start + HeaderBytes
     def length: Int = Platform.getLong(base, start + LengthAt).toInt
@@ -198,7 +247,7 @@ private[spark] final class RowPart(pages: TaskPages) {
     count > 0 && ends(count - 1) + bytes <= blocks(count - 1).size
 
   private def takePage(bytes: Long): Boolean = {
-    val block = pages.take(Math.max(bytes, FirstPageBytes << Math.min(count, Doublings)))
+    val block = pages.take(Math.max(bytes, FirstPageBytes << Math.min(count, doublings)))
     if (block != null) {
       if (count == blocks.length) {
         blocks = java.util.Arrays.copyOf(blocks, count * 2)
@@ -230,4 +279,7 @@ private[spark] object RowPart {
   /** Pages are of 128 KB to 4 MB, each twice the one before. */
   private val FirstPageBytes = 1L << 17
   private val Doublings = 5
+
+  /** For a part that grows and shrinks: the last page is never most of it. */
+  val EvenPages = 1
 }

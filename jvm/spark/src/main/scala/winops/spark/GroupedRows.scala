@@ -47,7 +47,8 @@ object GroupedRows {
       input: Seq[Attribute],
       rows: Iterator[UnsafeRow]): GroupedRows = {
     val hashOf = KeyHash(plan.keys, input)
-    val dealt = new DealtRows
+    val newest = plan.spec.newestRows.map(new NewestRows(plan, input, _))
+    val dealt = new DealtRows(newest)
     var left: UnsafeRow = null
     while (left == null && rows.hasNext) {
       val row = rows.next()

@@ -2,7 +2,7 @@ package winops.spark
 
 import java.util.Arrays
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
 
 /** The groups of rows that are all in memory, part after part, and in each by their hashes.
   *
@@ -15,9 +15,8 @@ private[spark] final class GroupsInMemory(
     parts: Iterator[RowPart])
     extends GroupedRows {
   private val keyOf = UnsafeProjection.create(plan.keys, input)
-  private val sameKeys = new SameKeys(plan.keys, input)
-  private val arrival = RowOrdering.create(plan.arrival, input)
-  private val hashes = new HashChains
+  private val partChains = new PartChains(plan, input, Int.MaxValue)
+  private val hashes = partChains.hashes
   private val unordered = new RunGroups(plan, input)
 
   private var part: RowPart = _
@@ -30,7 +29,6 @@ private[spark] final class GroupsInMemory(
   private var chainKey: UnsafeRow = _
   private var address = RowPart.None
 
-  private val before = new UnsafeRow(input.size)
   private val row = new UnsafeRow(input.size)
 
   override def key: UnsafeRow = if (readsChain) chainKey else unordered.key
@@ -80,21 +78,8 @@ private[spark] final class GroupsInMemory(
     found
   }
 
-  /** Makes chains of the rows of a part. */
   private def link(part: RowPart): Unit = {
-    hashes.clear()
-    val last = part.cursor
-    val all = part.cursor
-    while (all.next()) {
-      if (hashes.findOrAdd(all.hash, all.address)) {
-        last.moveTo(hashes.last)
-        last.follower = all.address
-        point(before, last)
-        point(row, all)
-        val isOne = sameKeys(before, row)
-        hashes.append(all.address, isOne, isOne && arrival.compare(before, row) <= 0)
-      }
-    }
+    partChains.link(part)
     chain = 0
     chains = hashes.size
     if (ordered.length < chains) ordered = new Array[Long](chains * 2)
@@ -115,9 +100,6 @@ private[spark] final class GroupsInMemory(
 
   private def read(address: Long): Unit = {
     cursor.moveTo(address)
-    point(row, cursor)
+    cursor.pointTo(row)
   }
-
-  private def point(row: UnsafeRow, cursor: RowPart#Cursor): Unit =
-    row.pointTo(cursor.base, cursor.offset, cursor.length)
 }

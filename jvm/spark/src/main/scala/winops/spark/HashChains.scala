@@ -30,6 +30,9 @@ private[spark] final class HashChains {
     exists
   }
 
+  /** Goes to the chain with this number. */
+  def goTo(number: Int): Unit = found = Fields * number
+
   /** Finds the chain of a hash that has one. */
   def find(hash: Long): Unit = found = Fields * (slots(slotOf(hash)) - 1)
 
@@ -37,16 +40,22 @@ private[spark] final class HashChains {
   def last: Long = chains(found + Last)
 
   /** Whether all rows are of one key. */
-  def isOneKey: Boolean = (chains(found + Flags) & SeveralKeys) == 0
+  def isOneKey: Boolean = (chains(found + Rows) & SeveralKeys) == 0
+
+  def rows: Int = (chains(found + Rows) >> FlagBits).toInt
+
+  /** How many rows, from the first on, are of one key and in order. */
+  def rowsInOrder: Int = chains(found + InOrder).toInt
 
   /** Whether all rows are of one key, and in order. */
-  def isOrdered: Boolean = chains(found + Flags) == 0
+  def isOrdered: Boolean = rowsInOrder == rows
 
   /** The row at `address` is now the last. */
   def append(address: Long, isOneKey: Boolean, isOrdered: Boolean): Unit = {
     chains(found + Last) = address
-    if (!isOneKey) chains(found + Flags) |= SeveralKeys
-    if (!isOrdered) chains(found + Flags) |= Unordered
+    if (isOrdered && this.isOrdered) chains(found + InOrder) += 1
+    chains(found + Rows) += OneRow
+    if (!isOneKey) chains(found + Rows) |= SeveralKeys
   }
 
   /** Writes the hashes of all chains to the beginning of `target`. */
@@ -64,7 +73,8 @@ private[spark] final class HashChains {
     chains(found) = hash
     chains(found + First) = address
     chains(found + Last) = address
-    chains(found + Flags) = 0L
+    chains(found + Rows) = OneRow
+    chains(found + InOrder) = 1L
     count += 1
     slots(slot) = count
     if (count > slots.length / 2) grow()
@@ -91,11 +101,14 @@ private[spark] final class HashChains {
 private object HashChains {
 
   /** Of a chain: its hash, and at these places what else is known of it. */
-  private val Fields = 4
+  private val Fields = 5
   private val First = 1
   private val Last = 2
-  private val Flags = 3
+  private val Rows = 3
+  private val InOrder = 4
 
+  /** Below the number of rows there is room for a flag. */
   private val SeveralKeys = 1L
-  private val Unordered = 2L
+  private val FlagBits = 1
+  private val OneRow = 1L << FlagBits
 }

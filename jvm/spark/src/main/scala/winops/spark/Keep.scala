@@ -49,8 +49,14 @@ final case class Keep(
 
   override def producedAttributes: AttributeSet = AttributeSet(changeColumns)
 
-  /** Every column is stored, so none may be pruned away below. */
-  override lazy val references: AttributeSet = child.outputSet
+  /** A stream stores every column, and arrays of rows have all of them, so that none may be
+    * pruned away below. Of a table's rows the columns that nobody reads may.
+    */
+  override lazy val references: AttributeSet = spec.output match {
+    case Output.Rows | Output.Changes if !isStreaming =>
+      AttributeSet.fromAttributeSets(expressions.map(_.references)) -- producedAttributes
+    case _ => child.outputSet
+  }
 
   override def simpleString(maxFields: Int): String = Keep.describe(spec, time)
 

@@ -41,9 +41,11 @@ final case class KeepPlan(
 
   def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
 
-  /** The order in which the rows of a group are applied, up to ties. */
+  /** The order in which the rows of a group are applied, up to ties. A row without a time is not
+    * applied, but it may be an error: last, it is always among the newest.
+    */
   def stamp: Seq[SortOrder] =
-    (if (spec.rowsWait) time.map(SortOrder(_, Ascending)).toSeq else Nil) ++ order
+    (if (spec.rowsWait) time.map(SortOrder(_, Ascending, NullsLast, Nil)).toSeq else Nil) ++ order
 
   /** The order of the rows of one batch, in which there are no ties. */
   def arrival: Seq[SortOrder] = stamp :+ SortOrder(position, Ascending)

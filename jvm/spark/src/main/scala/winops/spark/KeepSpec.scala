@@ -108,10 +108,26 @@ final case class KeepSpec(
     */
   def reportsWhenEmptied: Boolean = policy.stream.order == StepOrder.Events && !reportsByTrigger
 
+  /** How many of a group's newest rows are all that is asked of a table, where no other row can
+    * make a difference, not even by an error.
+    */
+  def newestRows: Option[Int] = {
+    val decidesAlone = output == Output.Rows && !couplesGroups && punctuation.isEmpty &&
+      idleMillis.isEmpty
+    val findsNullTimes = application.forall(_ == Application.EventTime && !dropNullTime)
+    policy.newestRows
+      .filter(rows => decidesAlone && findsNullTimes && rows < maxRows)
+      .filter(_ <= KeepSpec.MaxNewestRows)
+      .map(_.toInt)
+  }
+
   def rowsWait: Boolean = application.contains(Application.EventTime)
 }
 
 object KeepSpec {
   val DefaultMaxRows: Long = 10000000L
   val DefaultMaxContent: Long = 100000L
+
+  /** The newest rows of a group are found on the heap, above all memory that Spark manages. */
+  private val MaxNewestRows = 1L << 16
 }

@@ -29,7 +29,10 @@ object KeepStrategy extends SparkStrategy {
         position.toAttribute)
       if (keep.isStreaming) {
         StatefulKeepExec(shared, UnsharedExec(position.exprId.id, input)) :: Nil
-      } else BatchKeepExec(shared, keep.end, input) :: Nil
+      } else {
+        val rows = keep.spec.newestRows.fold[SparkPlan](input)(NewestRowsExec(shared, _, input))
+        BatchKeepExec(shared, keep.end, rows) :: Nil
+      }
     case repartition: RepartitionState => RepartitionStateExec(repartition) :: Nil
     case _ => Nil
   }

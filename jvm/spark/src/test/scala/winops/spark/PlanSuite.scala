@@ -42,6 +42,52 @@ class PlanSuite extends KeepStreamTest {
     assert(explained(rows).toSet == Set(s"$line, idle [60000 ms], retained rows"))
   }
 
+  test("rows of a table that cannot be among the newest are dropped before the shuffle") {
+    val table = withTime(Seq(Tick("a", 1, 1)).toDF())
+    def drops(arguments: String): Boolean =
+      keep(table, arguments).queryExecution.executedPlan.toString.contains("NewestRows")
+    val group = "PARTITION BY (k) ORDER BY (n)"
+    Seq(
+      s"$group, 'keep 2 rows', output => 'rows'",
+      ", 'keep 2 rows', output => 'rows'",
+      s"$group, 'keep 2 rows', output => 'rows', time => 'ts'",
+      s"$group, esper => '#lastevent', output => 'rows'").foreach { arguments =>
+      assert(drops(arguments), arguments)
+    }
+    Seq(
+      s"$group, 'keep 2 rows'",
+      s"$group, 'keep 2 rows slack 2', output => 'rows'",
+      s"$group, 'keep every 2 rows', output => 'rows'",
+      s"$group, 'keep 100000 rows', output => 'rows'",
+      s"$group, 'keep 2 rows', output => 'rows', max_rows => 2",
+      s"$group, 'keep 2 rows', output => 'rows', time => 'ts', idle => '1 minute'",
+      s"$group, 'keep 2 rows', output => 'rows', time => 'ts', on_null_time => 'drop'",
+      s"$group, 'keep 2 rows', output => 'rows', time => 'ts', apply => 'arrival'",
+      s"$group, 'keep 2 rows', output => 'rows', punct => 'k'").foreach { arguments =>
+      assert(!drops(arguments), arguments)
+    }
+  }
+
+  test("columns of a table that nobody reads are not read, but a stream stores all") {
+    def columnsRead(df: DataFrame): Seq[String] =
+      df.queryExecution.optimizedPlan
+        .collectFirst { case keep: Keep => keep.child.output.map(_.name) }
+        .get
+    val table = withTime(Seq(Tick("a", 1, 1), Tick("b", 2, 2)).toDF())
+    val group = "PARTITION BY (k) ORDER BY (n), 'keep 1 row'"
+    Seq("rows", "changes").foreach { output =>
+      val kept = keep(table, s"$group, output => '$output'")
+      assert(columnsRead(kept) == Seq("k", "ts", "n"))
+      assert(columnsRead(kept.select($"k")) == Seq("k", "n"))
+      assert(kept.select($"k").as[String].collect().sorted.toSeq == Seq("a", "b"))
+    }
+    val snapshots = keep(table, s"$group, output => 'snapshots'")
+    assert(columnsRead(snapshots.select($"k")) == Seq("k", "ts", "n"))
+    val stream = keep(timed(ticks()), group).queryExecution.analyzed
+    val stored = stream.collectFirst { case keep: Keep => keep }.get
+    assert(stored.references == stored.child.outputSet)
+  }
+
   test("EXPLAIN says that there is one task only") {
     val plans = explained(keep(ticks().toDF(), ", 'KEEP 10 ROWS SLACK 5'"))
     assert(plans.toSet == Set("Keep [KEEP 10 ROWS SLACK 5], in one task"))

@@ -87,6 +87,31 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("where the newest rows of a group say all, the others make no difference") {
+    val deciding = named.filter(window => planOf(alone(window)).spec.policy.newestRows.isDefined)
+    assert(
+      deciding.map(_._2) == Seq(
+        "#length(1)",
+        "#length(7)",
+        "#lastevent",
+        "retain 3",
+        "sliding, count(3)"))
+    forAll(Gen.oneOf(deciding :+ Ccl -> "KEEP 4 ROWS"), Gen.choose(1, 250), Gen.long) {
+      (window, count, seed) =>
+        val rows = randomRows(new Random(seed), count)
+        val end = Some(rows.flatMap(_.micros).max / 1000)
+        val plan = planOf(alone(window))
+        val newest = plan.spec.policy.newestRows.get.toInt
+        val pruned = rows
+          .groupBy(_.k)
+          .values
+          .flatMap(_.sortBy(row => (row.micros, row.n)).takeRight(newest))
+          .toSeq
+          .sortBy(_.n)
+        assert(DrivenTask.content(plan, pruned, end) == DrivenTask.content(plan, rows, end))
+    }
+  }
+
   test("windows that stand apart tell what each of them tells alone") {
     forAll(apart, Gen.choose(1, 250), Gen.long, minSuccessful(150)) { (windows, count, seed) =>
       val rows = randomRows(new Random(seed), count)
