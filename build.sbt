@@ -243,7 +243,5 @@ addCommandAlias(
     Seq("Common", "Spark", "Process", "Flink", "Esper")
       .map(name => s"peers$name/scalafmtCheckAll")
       .mkString("; "))
-addCommandAlias(
-  "faults",
-  "faultsFiles/packageBin; faultsKafka/classpathFile; faultsBroker/classpathFile; " +
-    "faultsFiles/scalafmtCheckAll")
+addCommandAlias("faults", "faultsFiles/packageBin; faultsFiles/scalafmtCheckAll")
+addCommandAlias("kafka", "faultsKafka/classpathFile; faultsBroker/classpathFile")
