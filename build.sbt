@@ -14,7 +14,7 @@ val parquetVersion = "1.16.0"
 val hadoopVersion = "3.4.2"
 val slf4jVersion = "2.0.17"
 
-// Only what the crash campaign feeds and reads; that of Spark's own client.
+// Only the crash campaign's broker; that of Spark's own client.
 val kafkaVersion = "3.9.1"
 
 ThisBuild / organization := "io.github.winops"
@@ -225,7 +225,12 @@ lazy val faultsFiles = faults("files")
 lazy val faultsKafka = faults("kafka")
   .settings(
     startedByClasspath,
-    libraryDependencies += "org.apache.spark" %% "spark-sql-kafka-0-10" % sparkVersion)
+    // Parameters that nobody reads here are those of what it stands in for.
+    scalacOptions -= "-Xlint",
+    libraryDependencies ++= Seq(
+      "org.apache.spark" %% "spark-core" % sparkVersion % Provided,
+      ("org.apache.spark" %% "spark-sql-kafka-0-10" % sparkVersion)
+        .exclude("org.apache.spark", s"spark-token-provider-kafka-0-10_$scalaBinary")))
 
 lazy val faultsBroker = faults("broker")
   .settings(
@@ -243,5 +248,7 @@ addCommandAlias(
     Seq("Common", "Spark", "Process", "Flink", "Esper")
       .map(name => s"peers$name/scalafmtCheckAll")
       .mkString("; "))
-addCommandAlias("faults", "faultsFiles/packageBin; faultsFiles/scalafmtCheckAll")
+addCommandAlias(
+  "faults",
+  "faultsFiles/packageBin; faultsFiles/scalafmtCheckAll; faultsKafka/scalafmtCheckAll")
 addCommandAlias("kafka", "faultsKafka/classpathFile; faultsBroker/classpathFile")

@@ -111,12 +111,12 @@ def _failure(
 
 
 KINDS = (
-    Kind("driver killed at random", _kill_at_random, lambda place: True, 2),
+    Kind("driver killed at random", _kill_at_random, lambda place: not place.clustered, 2),
     Kind("driver killed in a commit", _kill_in_commit, lambda place: True, 4),
     Kind("executor killed", _kill_executor, lambda place: place.clustered, 12),
     Kind("slow task, run twice", _slow_task, lambda place: place.clustered, 8),
-    Kind("task failed, tried again", _fail_task, lambda place: place.retries, 10),
+    Kind("task failed, tried again", _fail_task, lambda place: place.retries, 12),
     Kind("write or rename failed", _fail_checkpoint, lambda place: True, 10),
-    Kind("state or commit log damaged", _damage, lambda place: not place.clustered, 8),
+    Kind("state or commit log damaged", _damage, lambda place: not place.clustered, 10),
     Kind("moved: cores, executors, clock", _move, lambda place: True, 2),
 )
