@@ -19,6 +19,7 @@ import itertools
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -30,7 +31,7 @@ from tests.faults.answers import Answer, answer, read_files
 from tests.faults.broker import CLASSPATH, Broker
 from tests.faults.jobs import JOBS
 from tests.faults.lane import Lane
-from tests.faults.lives import JAR, KAFKA_CLASSPATH, ROOT, Life, Place, moved_clock
+from tests.faults.lives import JAR, KAFKA_CLASSPATH, ROOT, Life, Place, Stuck, moved_clock
 from tests.faults.rows import write_files
 from tests.faults.runs import ROWS_OF_FILE, STORES, Input, Plan
 from tests.faults.tally import Tally
@@ -70,12 +71,6 @@ def _run(arguments: argparse.Namespace, work: Path, tally: Tally) -> None:
     if preload is None:
         tally.notes.append("there is no C compiler: no clock was moved")
     with ExitStack() as stack:
-        broker = None
-        if CLASSPATH.exists() and KAFKA_CLASSPATH.exists() and not arguments.no_kafka:
-            broker = Broker(work / "broker")
-            stack.callback(broker.close)
-        else:
-            tally.notes.append("without Kafka: files only")
         lanes: list[Lane] = []
         for name in arguments.lanes.split(","):
             chance = random.Random(rng.random())
@@ -84,15 +79,11 @@ def _run(arguments: argparse.Namespace, work: Path, tally: Tally) -> None:
                 Lane(name, work / f"{name}-{len(lanes)}", places, preload, tally, chance)
             )
             stack.callback(lanes[-1].close)
-        given = Input(
-            files,
-            _answers(files, work / "answers", lanes[0].life),
-            TOPIC,
-            broker.servers if broker else None,
+        servers = (
+            None if arguments.no_kafka else _filled(work, files, lanes[0].life, tally, stack)
         )
-        if broker:
-            lanes[0].life.ask("fill", source=str(files), servers=broker.servers, topic=TOPIC)
-        plans = _Shared(_plans(rng, kafka=broker is not None))
+        given = Input(files, _answers(files, work / "answers", lanes[0].life), TOPIC, servers)
+        plans = _Shared(_plans(rng, kafka=servers is not None))
         threads = [
             threading.Thread(target=_work, args=(lane, plans, given, arguments, tally))
             for lane in lanes
@@ -101,6 +92,21 @@ def _run(arguments: argparse.Namespace, work: Path, tally: Tally) -> None:
             thread.start()
         for thread in threads:
             thread.join()
+
+
+def _filled(work: Path, files: Path, life: Life, tally: Tally, stack: ExitStack) -> str | None:
+    """Start a broker and write the rows to a topic of it, if Kafka can be had."""
+    if not (CLASSPATH.exists() and KAFKA_CLASSPATH.exists()):
+        tally.notes.append("without Kafka, files only: `./sbt kafka` has not been run")
+        return None
+    try:
+        broker = Broker(work / "broker")
+        stack.callback(broker.close)
+        life.ask("fill", source=str(files), servers=broker.servers, topic=TOPIC)
+    except (Stuck, OSError, subprocess.SubprocessError) as error:
+        tally.notes.append(f"without Kafka, files only: {error}")
+        return None
+    return broker.servers
 
 
 def _work(

@@ -137,7 +137,14 @@ def main() -> int:
     say("ready")
     for line in sys.stdin:
         command = json.loads(line)
-        commands[command.pop("do")](**command)
+        do = command.pop("do")
+        try:
+            commands[do](**command)
+        except Exception as error:  # noqa: BLE001 - the campaign has to hear of each
+            if do == "start":
+                say("failed", names=[type(error).__name__])
+            else:
+                say("refused", error=f"{type(error).__name__}: {error}"[:500])
     return 0
 
 

@@ -163,13 +163,15 @@ class Life:
             raise Stuck("the driver does not answer") from None
         if reply["event"] == "gone":
             raise Stuck(f"the driver is gone; {self._folder} has its log")
+        if reply["event"] == "refused":
+            raise Stuck(reply["error"])
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.startswith("{"):
                 event = json.loads(line)
-                replies = event["event"] in ("ready", "answered")
+                replies = event["event"] in ("ready", "answered", "refused")
                 (self._replies if replies else self._events).put(event)
         for events in (self._replies, self._events):
             events.put({"event": "gone"})

@@ -70,6 +70,7 @@ class Tally:
             if struck.errors is not None:
                 count.stops += 1
                 count.errors[" > ".join(struck.errors)] += 1
+        print(f"{self.total:>4} {kind}: {struck.what}, {seconds:.1f} s", flush=True)
 
     def unrecovered(self, kind: str, what: str) -> None:
         """Count a fault after which it did not."""
