@@ -9,7 +9,9 @@ import org.apache.spark.SparkConf
 // What Spark's Kafka source asks of its module for delegation tokens. That module is not in every
 // registry, and brings all of Hadoop's client along; a broker on the loopback wants no tokens.
 
-private[kafka010] final class KafkaConfigUpdater(module: String, parameters: Map[String, Object]) {
+private[kafka010] final class KafkaConfigUpdater(
+    module: String,
+    parameters: Map[String, Object]) {
   private val values = new HashMap[String, Object](parameters.asJava)
 
   def set(key: String, value: Object): KafkaConfigUpdater = {
@@ -30,7 +32,8 @@ private[kafka010] final class KafkaConfigUpdater(module: String, parameters: Map
 
 private[kafka010] object KafkaTokenUtil {
   def findMatchingTokenClusterConfig(conf: SparkConf, servers: String): Option[AnyRef] = None
-  def needTokenUpdate(parameters: JavaMap[String, Object], tokens: Option[AnyRef]): Boolean = false
+  def needTokenUpdate(parameters: JavaMap[String, Object], tokens: Option[AnyRef]): Boolean =
+    false
 }
 
 private[kafka010] object KafkaRedactionUtil {
