@@ -35,7 +35,7 @@ jar: $(JARS) ## target/jars: the JAR for Spark, and the conformance runner's
 wheel: $(WHEEL) ## dist: the Python package with its JAR
 
 fmt: $(VENV) ## format and fix
-	./sbt scalafmtAll jmh/scalafmtAll scalafmtSbt
+	./sbt scalafmtAll jmh/scalafmtAll faultsFiles/scalafmtAll faultsKafka/scalafmtAll scalafmtSbt
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 
@@ -69,7 +69,7 @@ define pytest_on_both
 endef
 
 test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on Spark Connect
-	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars
+	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults
 	$(stamp_jars)
 	$(pytest_on_both)
 
@@ -102,6 +102,11 @@ bench-python: $(VENV) $(JARS) ## end to end through PySpark, small, with pytest-
 peers: ## what winops is compared with, on Spark, Flink and Esper
 	./sbt peers
 
+faults: $(VENV) $(JARS) ## 200 crashes, failed writes and damaged files; FAULTS="--faults 20 --seed 7" for others
+	./sbt faults
+	./sbt kafka || echo "Kafka cannot be had: the campaign goes on with files"
+	$(PY) -m tests.faults.campaign $(FAULTS)
+
 # The slow ones have fewer rows.
 bench-peers: $(VENV) $(JARS) peers ## the same jobs on what people use instead
 	$(PY) benchmarks/run.py w1 w2 w3 w4 w5 --peers fast --name peers --warm-up 6 --batches 5
@@ -127,7 +132,7 @@ reproducible: $(VENV) ## the last commit, built in two folders, gives the same b
 	tests/build/same_bytes $(abspath $(PY))
 
 clean: ## everything that was built, but for the virtual environment
-	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target project/target \
+	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target tests/faults/*/target project/target \
 		project/project dist \
 		python/winops/jars .hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db \
 		spark-warehouse derby.log

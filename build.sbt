@@ -14,6 +14,9 @@ val parquetVersion = "1.16.0"
 val hadoopVersion = "3.4.2"
 val slf4jVersion = "2.0.17"
 
+// Only the crash campaign's broker; that of Spark's own client.
+val kafkaVersion = "3.9.1"
+
 ThisBuild / organization := "io.github.winops"
 ThisBuild / version := IO.read(file("VERSION")).trim
 ThisBuild / scalaVersion := scalaFull
@@ -93,6 +96,7 @@ def handedOn(name: Def.Initialize[String]) = Seq(
 val sparkJar = Def.setting(s"winops_${sparkMinor}_$scalaBinary-${version.value}.jar")
 val conformanceJar = Def.setting("winops-conformance.jar")
 val peersJar = Def.setting("winops-peers-spark.jar")
+val faultsJar = Def.setting("winops-faults.jar")
 
 lazy val root = (project in file("."))
   .aggregate(core, spark, conformance)
@@ -101,7 +105,7 @@ lazy val root = (project in file("."))
     publish / skip := true,
     // Whoever looks for the JAR must not find that of another version.
     cleanStaleJars := {
-      val current = Set(sparkJar.value, conformanceJar.value, peersJar.value)
+      val current = Set(sparkJar.value, conformanceJar.value, peersJar.value, faultsJar.value)
       IO.delete((jarDir.value * "*.jar").get().filterNot(jar => current(jar.getName)))
     })
 
@@ -175,9 +179,10 @@ lazy val jmh = (project in file("benchmarks/jmh"))
     publish / skip := true,
     Jmh / javaOptions ++= "-Xmx2g" +: sparkJavaOptions)
 
-// Not in root's aggregate: `test` and `jars` do without what winops is compared with.
+// Not in root's aggregate: `test` and `jars` do without what winops is compared with, and without
+// what the crash campaign needs.
 val classpathFile =
-  taskKey[File]("Writes what a peer that is a process of its own is started with")
+  taskKey[File]("Writes what a process of its own is started with")
 
 def peer(id: String) = Project(s"peers${id.capitalize}", file(s"benchmarks/peers/$id"))
   .settings(name := s"winops-peers-$id", publish / skip := true)
@@ -200,8 +205,9 @@ lazy val peersProcess = peer("process")
     "org.slf4j" % "slf4j-nop" % slf4jVersion))
 
 val startedByClasspath = classpathFile := {
-  val name = thisProject.value.base.getName
-  val file = (ThisBuild / baseDirectory).value / "target" / "peers" / s"$name.classpath"
+  val base = thisProject.value.base
+  val folder = (ThisBuild / baseDirectory).value / "target" / base.getParentFile.getName
+  val file = folder / s"${base.getName}.classpath"
   val entries = (Runtime / fullClasspath).value.files
   IO.write(file, entries.mkString(java.io.File.pathSeparator))
   file
@@ -224,6 +230,31 @@ lazy val peersEsper = peer("esper")
     libraryDependencies ++= Seq("esper-common", "esper-compiler", "esper-runtime")
       .map("com.espertech" % _ % esperVersion))
 
+def faults(id: String) = Project(s"faults${id.capitalize}", file(s"tests/faults/$id"))
+  .settings(name := s"winops-faults-$id", publish / skip := true)
+
+lazy val faultsFiles = faults("files")
+  .settings(
+    libraryDependencies += "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
+    Compile / packageBin / artifactPath := jarDir.value / faultsJar.value)
+
+lazy val faultsKafka = faults("kafka")
+  .settings(
+    startedByClasspath,
+    // Parameters that nobody reads here are those of what it stands in for.
+    scalacOptions -= "-Xlint",
+    libraryDependencies ++= Seq(
+      "org.apache.spark" %% "spark-core" % sparkVersion % Provided,
+      ("org.apache.spark" %% "spark-sql-kafka-0-10" % sparkVersion)
+        .exclude("org.apache.spark", s"spark-token-provider-kafka-0-10_$scalaBinary")))
+
+lazy val faultsBroker = faults("broker")
+  .settings(
+    startedByClasspath,
+    libraryDependencies ++= Seq(
+      "org.apache.kafka" %% "kafka" % kafkaVersion,
+      "org.slf4j" % "slf4j-nop" % slf4jVersion))
+
 addCommandAlias("jar", "cleanStaleJars; spark/jarFile")
 addCommandAlias("conformanceJar", "cleanStaleJars; conformance/jarFile")
 addCommandAlias("jars", "cleanStaleJars; spark/jarFile; conformance/jarFile")
@@ -233,3 +264,7 @@ addCommandAlias(
     Seq("Common", "Spark", "Process", "Flink", "Esper")
       .map(name => s"peers$name/scalafmtCheckAll")
       .mkString("; "))
+addCommandAlias(
+  "faults",
+  "faultsFiles/packageBin; faultsFiles/scalafmtCheckAll; faultsKafka/scalafmtCheckAll")
+addCommandAlias("kafka", "faultsKafka/classpathFile; faultsBroker/classpathFile")

@@ -6,20 +6,35 @@ import subprocess
 import sys
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 def run_program(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a program to its end."""
-    return subprocess.run(
-        [sys.executable, str(script), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
+    return _run(str(script), *arguments)
 
 
 def output_of(script: Path, *arguments: str) -> str:
     """Run a program to its end, which has to be a success, and give what it printed."""
-    run = run_program(script, *arguments)
+    return _output(run_program(script, *arguments))
+
+
+def output_of_module(module: str, *arguments: str) -> str:
+    """Run a module of this checkout as a program, to its end, which has to be a success."""
+    return _output(_run("-m", module, *arguments, folder=ROOT))
+
+
+def _run(*command: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+        cwd=folder,
+    )
+
+
+def _output(run: subprocess.CompletedProcess[str]) -> str:
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout

@@ -1,0 +1,114 @@
+"""What a query has committed, beside what it should have."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import pyarrow.parquet as pq
+
+from tests.faults.jobs import HEARTBEAT
+
+# Group, number in it, text of the row.
+Fact = tuple[str, int, str]
+Answer = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How committed rows differ from the answer's."""
+
+    rows: int = 0
+    lost: int = 0
+    doubled: int = 0
+    wrong: int = 0
+
+    @property
+    def good(self) -> bool:
+        """Whether they do not."""
+        return not (self.lost or self.doubled or self.wrong)
+
+
+def answer(facts: Iterable[Fact]) -> Answer:
+    """Give each group's rows in their order."""
+    groups: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact[0] != HEARTBEAT:
+            groups[fact[0]].append(fact)
+    return {k: [text for _, _, text in sorted(rows)] for k, rows in groups.items()}
+
+
+def compare(
+    expected: Answer, committed: Iterable[Fact], *, ended: bool, at_least_once: bool
+) -> Verdict:
+    """Compare what has been committed so far: of each group it is the beginning of its answer.
+
+    When the query has ended it is the whole. A sink that writes at least once may hold a row
+    several times, which has to be the same row.
+    """
+    times = Counter(fact for fact in committed if fact[0] != HEARTBEAT)
+    doubled = 0 if at_least_once else sum(times.values()) - len(times)
+    lost = wrong = 0
+    groups: dict[str, list[Fact]] = defaultdict(list)
+    for fact in times:
+        groups[fact[0]].append(fact)
+    for k in expected.keys() | groups.keys():
+        wanted = expected.get(k, ())
+        got = [text for _, _, text in sorted(groups.get(k, ()))]
+        whole = wanted if ended else wanted[: len(got)]
+        missing = (Counter(whole) - Counter(got)).total()
+        extra = (Counter(got) - Counter(whole)).total()
+        lost += missing
+        wrong += extra or (not missing and got != list(whole))
+    return Verdict(len(times), lost, doubled, int(wrong))
+
+
+def read_files(paths: Iterable[Path]) -> list[Fact]:
+    """Read the rows of Parquet files."""
+    facts: list[Fact] = []
+    for path in paths:
+        table = pq.ParquetFile(path).read(columns=["k", "position", "fact"])
+        columns = (table.column(name).to_pylist() for name in ("k", "position", "fact"))
+        facts += zip(*columns, strict=True)
+    return facts
+
+
+class CommittedFiles:
+    """The rows of a file sink's committed batches; a file is read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read: dict[Path, list[Fact]] = {}
+
+    def facts(self) -> list[Fact]:
+        """Read what is committed by now."""
+        found: list[Fact] = []
+        for entry in log_entries(self._folder / "_spark_metadata"):
+            path = Path(unquote(urlparse(entry["path"]).path))
+            if path not in self._read:
+                self._read[path] = read_files([path])
+            found += self._read[path]
+        return found
+
+
+def log_entries(log: Path) -> list[dict[str, str]]:
+    """Read a compacted log of Spark's: that of a file sink, or of a file source."""
+    while True:
+        with suppress(FileNotFoundError):
+            # Else it was compacted meanwhile.
+            return _log_entries(log)
+
+
+def _log_entries(log: Path) -> list[dict[str, str]]:
+    compact = sorted(int(p.name.split(".")[0]) for p in log.glob("[0-9]*.compact"))
+    single = {int(p.name): p for p in log.glob("[0-9]*") if p.name.isdigit()}
+    files = []
+    if compact:
+        files.append(log / f"{compact[-1]}.compact")
+    files += [single[n] for n in sorted(single) if not compact or n > compact[-1]]
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()[1:]]

@@ -1,0 +1,182 @@
+"""Lets queries with `keep` go through faults of many kinds, and compares what they commit.
+
+    python -m tests.faults.campaign --faults 200 --seed 7
+    python -m tests.faults.campaign --faults 20 --seconds 120 --lanes local
+
+Each run is a query over rows made for it, from files or from a Kafka broker of the campaign's
+own, with another window and another state store each time. After each fault the query has to go
+on, and what it has committed by then has to be the beginning of the answer that a batch query
+gives for each group (for a window by batch time: a model, with the times in the offset log).
+In the end it has to be the whole.
+
+Exit status: 0 when nothing was lost, doubled or wrong and every query went on after each fault.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests.faults.answers import Answer, answer, read_files
+from tests.faults.broker import CLASSPATH, Broker
+from tests.faults.jobs import JOBS
+from tests.faults.lane import Lane
+from tests.faults.lives import JAR, KAFKA_CLASSPATH, ROOT, Life, Place, Stuck, moved_clock
+from tests.faults.rows import write_files
+from tests.faults.runs import ROWS_OF_FILE, STORES, Input, Plan
+from tests.faults.tally import Tally
+
+FILES = 80
+LOCAL = ("local[1]", "local[2]", "local[4]", "local[2,4]", "local[4,4]")
+CLUSTER = ("local-cluster[2,1,1024]", "local-cluster[3,1,1024]")
+CLOCKS = (0, 0, 1, -1)
+TOPIC = "rows"
+
+
+def main() -> int:
+    """Run the campaign; the result is the exit status."""
+    arguments = _arguments()
+    if not JAR.exists():
+        print(f"{JAR.relative_to(ROOT)} is missing: run `./sbt faults`", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    work = arguments.work or Path(tempfile.mkdtemp(prefix="winops-faults-"))
+    tally = Tally(arguments.faults, arguments.seconds)
+    print(f"seed {arguments.seed}, work in {work}", flush=True)
+    try:
+        _run(arguments, work, tally)
+    finally:
+        tally.write(arguments.report)
+        print(tally.table(), flush=True)
+    if tally.good and not arguments.work:
+        shutil.rmtree(work, ignore_errors=True)
+    return 0 if tally.good else 1
+
+
+def _run(arguments: argparse.Namespace, work: Path, tally: Tally) -> None:
+    rng = random.Random(arguments.seed)
+    files = work / "rows"
+    write_files(files, FILES, ROWS_OF_FILE, arguments.seed)
+    preload = moved_clock(work)
+    if preload is None:
+        tally.notes.append("there is no C compiler: no clock was moved")
+    with ExitStack() as stack:
+        lanes: list[Lane] = []
+        for name in arguments.lanes.split(","):
+            chance = random.Random(rng.random())
+            places = _places(CLUSTER if name == "cluster" else LOCAL, preload, chance)
+            lanes.append(
+                Lane(name, work / f"{name}-{len(lanes)}", places, preload, tally, chance)
+            )
+            stack.callback(lanes[-1].close)
+        servers = (
+            None if arguments.no_kafka else _filled(work, files, lanes[0].life, tally, stack)
+        )
+        given = Input(files, _answers(files, work / "answers", lanes[0].life), TOPIC, servers)
+        plans = _Shared(_plans(rng, kafka=servers is not None))
+        threads = [
+            threading.Thread(target=_work, args=(lane, plans, given, arguments, tally))
+            for lane in lanes
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+def _filled(work: Path, files: Path, life: Life, tally: Tally, stack: ExitStack) -> str | None:
+    """Start a broker and write the rows to a topic of it, if Kafka can be had."""
+    if not (CLASSPATH.exists() and KAFKA_CLASSPATH.exists()):
+        tally.notes.append("without Kafka, files only: `./sbt kafka` has not been run")
+        return None
+    try:
+        broker = Broker(work / "broker")
+        stack.callback(broker.close)
+        life.ask("fill", source=str(files), servers=broker.servers, topic=TOPIC)
+    except (Stuck, OSError, subprocess.SubprocessError) as error:
+        tally.notes.append(f"without Kafka, files only: {error}")
+        return None
+    return broker.servers
+
+
+def _work(
+    lane: Lane, plans: Iterator[Plan], given: Input, arguments: argparse.Namespace, tally: Tally
+) -> None:
+    try:
+        lane.work(plans, given, arguments.faults_of_run)
+    except Exception as error:  # noqa: BLE001 - a thread has nobody else to tell
+        tally.problem(f"{lane.name}: {type(error).__name__}: {error}")
+
+
+def _answers(files: Path, to: Path, life: Life) -> dict[str, Answer]:
+    found = {}
+    for number, job in enumerate(JOBS.values()):
+        if not job.by_batch_time:
+            folder = to / str(number)
+            life.ask("table", job=job.name, source=str(files), to=str(folder))
+            found[job.name] = answer(read_files(folder.glob("*.parquet")))
+    return found
+
+
+def _places(
+    masters: tuple[str, ...], preload: Path | None, rng: random.Random
+) -> Iterator[Place]:
+    while True:
+        yield Place(rng.choice(masters), rng.choice(CLOCKS) if preload else 0)
+
+
+def _plans(rng: random.Random, *, kafka: bool) -> Iterator[Plan]:
+    """Give plans without end, of which no few in a row are alike in much."""
+    jobs, stores = rng.sample(list(JOBS), len(JOBS)), rng.sample(list(STORES), len(STORES))
+    ends = [("parquet", "parquet")]
+    if kafka:
+        ends += [("kafka", "kafka"), ("parquet", "parquet"), ("kafka", "parquet")]
+    # The lengths of the lists share factors, so each round begins elsewhere.
+    for number in itertools.count():
+        job = jobs[number % len(jobs)]
+        store = stores[(number + number // len(jobs)) % len(stores)]
+        source, sink = ends[(number + number // len(stores)) % len(ends)]
+        if JOBS[job].by_batch_time:
+            source, sink = ends[0]
+        yield Plan(job, source, sink, store)
+
+
+class _Shared(Iterator[Plan]):
+    """An iterator that several threads may take from."""
+
+    def __init__(self, plans: Iterator[Plan]) -> None:
+        self._plans = plans
+        self._lock = threading.Lock()
+
+    def __next__(self) -> Plan:
+        with self._lock:
+            return next(self._plans)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--faults", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=1_500, help="begin no fault after these")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--lanes", default="local,local,cluster", help="which go on side by side")
+    parser.add_argument("--faults-of-run", type=int, default=12)
+    parser.add_argument("--no-kafka", action="store_true")
+    parser.add_argument("--work", type=Path, help="an empty directory (default: temporary)")
+    parser.add_argument("--report", type=Path, default=ROOT / "artifacts" / "faults")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

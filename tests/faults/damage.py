@@ -1,0 +1,68 @@
+"""Files of a checkpoint that are damaged, and put back."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+DAMAGES = ("truncated", "a byte flipped", "deleted")
+_STATE = re.compile(r"(\d+)[^/.]*\.(delta|changelog|zip|snapshot)$")
+
+
+@dataclass(frozen=True)
+class Damaged:
+    """A file that was damaged, with what it held and Hadoop's checksums of it."""
+
+    path: Path
+    how: str
+    what: str
+    _contents: dict[Path, bytes]
+
+    def put_back(self) -> None:
+        """Make it as it was."""
+        for path, content in self._contents.items():
+            path.write_bytes(content)
+
+
+def damage(checkpoint: Path, rng: random.Random) -> Damaged | None:
+    """Damage what the next start will read: the newest state of a task, or the last commit."""
+    found = _newest(checkpoint, rng)
+    if found is None:
+        return None
+    path, what = found
+    hadoop = path.with_name(f".{path.name}.crc")
+    contents = {p: p.read_bytes() for p in (path, hadoop) if p.exists()}
+    how = rng.choice(DAMAGES)
+    content = contents[path]
+    # Hadoop's own checksums would find most of it, where there are any.
+    hadoop.unlink(missing_ok=True)
+    if how == "deleted":
+        path.unlink()
+    elif how == "truncated":
+        path.write_bytes(content[: rng.randrange(len(content))])
+    else:
+        at = rng.randrange(len(content))
+        path.write_bytes(
+            content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
+        )
+    return Damaged(path, how, what, contents)
+
+
+def _newest(checkpoint: Path, rng: random.Random) -> tuple[Path, str] | None:
+    if rng.random() < 0.15:
+        commits = sorted(checkpoint.glob("commits/[0-9]*"), key=lambda p: int(p.name))
+        return (commits[-1], "commit log") if commits else None
+    stores = [p for p in checkpoint.glob("state/0/[0-9]*") if p.is_dir()]
+    if not stores:
+        return None
+    store = rng.choice(sorted(stores))
+    files = [(int(m[1]), p, m[2]) for p in store.iterdir() if (m := _STATE.match(p.name))]
+    ssts = sorted(store.glob("SSTs/*.sst"))
+    if ssts and rng.random() < 0.3:
+        return max(ssts, key=lambda p: p.stat().st_mtime), "SST"
+    if not files:
+        return None
+    _, path, kind = max(files, key=lambda f: f[0])
+    return path, kind

@@ -1,0 +1,88 @@
+"""The windows under test, and what is compared of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from winops import esper, keep
+
+ROWS = "k string, seq long, price int, ts timestamp"
+# Its rows do nothing but let time pass for the others.
+HEARTBEAT = "heartbeat"
+INTERVAL_MILLIS = 3_000
+
+
+@dataclass(frozen=True)
+class Job:
+    """A window: its query, and the column that numbers the rows of a group."""
+
+    name: str
+    query: Callable[[DataFrame], DataFrame]
+    position: str = "_change_seq"
+    # The time of a row that has none of its own is that of the batch.
+    timed: bool = False
+    by_batch_time: bool = False
+
+    def facts(self, rows: DataFrame) -> DataFrame:
+        """Give the query's rows as text, beside their group and their number in it."""
+        told = self.query(rows.withWatermark("ts", "0 seconds") if self.timed else rows)
+        hidden = () if self.timed or self.by_batch_time else ("_change_time",)
+        columns = [_shown(name) for name in told.columns if name not in hidden]
+        return told.select(
+            "k",
+            F.col(self.position).alias("position"),
+            F.to_json(F.struct(*columns)).alias("fact"),
+        )
+
+
+def _shown(name: str) -> Column:
+    if name == "_change_time":
+        return F.unix_millis(name).alias(name)
+    return F.unix_micros(name).alias(name) if name == "ts" else F.col(name)
+
+
+JOBS = {
+    job.name: job
+    for job in (
+        Job(
+            "KEEP 7 ROWS SLACK 3 PER (k)",
+            lambda rows: keep(rows, "KEEP 7 ROWS SLACK 3 PER (k)", order_by="seq").changes(),
+        ),
+        Job(
+            "KEEP 20 SECONDS PER (k)",
+            lambda rows: keep(
+                rows, "KEEP 20 SECONDS PER (k)", time="ts", order_by="seq"
+            ).changes(),
+            timed=True,
+        ),
+        Job(
+            "#sort(6, price, seq)",
+            lambda rows: keep(
+                rows, esper("#sort(6, price, seq)"), per="k", order_by="seq"
+            ).changes(),
+        ),
+        Job(
+            "#time(25 sec)#unique(price)",
+            lambda rows: keep(
+                rows, esper("#time(25 sec)#unique(price)"), per="k", time="ts", order_by="seq"
+            ).changes(),
+            timed=True,
+        ),
+        Job(
+            "KEEP 300 ROWS PER (k), avg, max",
+            lambda rows: keep(rows, "KEEP 300 ROWS PER (k)", order_by="seq").withColumns(
+                {"mean": F.avg("price"), "top": F.max("price")}
+            ),
+            position="seq",
+        ),
+        Job(
+            "KEEP 3 SECONDS PER (k), by batch",
+            lambda rows: keep(rows, "KEEP 3 SECONDS PER (k)", order_by="seq").changes(),
+            by_batch_time=True,
+        ),
+    )
+}

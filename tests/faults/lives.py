@@ -1,0 +1,240 @@
+"""Drivers as processes: each lives until it is closed or killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyspark
+
+from tests.faults.orders import Orders
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).parent
+JAR = ROOT / "target" / "jars" / "winops-faults.jar"
+KAFKA_CLASSPATH = ROOT / "target" / "faults" / "kafka.classpath"
+POLL_SECONDS = 0.01
+PATIENCE_SECONDS = 150.0
+
+
+class Stuck(RuntimeError):
+    """Something that had to happen did not."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a driver lives: a master, and how far its clock is moved, in days."""
+
+    master: str
+    clock_days: int = 0
+
+    @property
+    def retries(self) -> bool:
+        """Whether a task that fails is tried again."""
+        return self.clustered or "," in self.master
+
+    @property
+    def clustered(self) -> bool:
+        """Whether executors are processes of their own."""
+        return self.master.startswith("local-cluster")
+
+
+class Life:
+    """A driver process with all that it starts."""
+
+    def __init__(self, folder: Path, place: Place, preload: Path | None) -> None:
+        folder.mkdir(parents=True)
+        self.place = place
+        self.orders = Orders(folder / "orders")
+        self.attempts = folder / "attempts"
+        self._folder = folder
+        self._events: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._replies: queue.Queue[dict[str, Any]] = queue.Queue()
+        environment = {**os.environ, "SPARK_HOME": str(_spark_home(folder)), "TZ": "UTC"}
+        environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), str(ROOT)])
+        if place.clock_days and preload is not None:
+            environment["LD_PRELOAD"] = str(preload)
+            environment["MOVED_CLOCK_SECONDS"] = str(place.clock_days * 86_400)
+        settings = json.dumps(self._settings(folder))
+        with (folder / "log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.faults.driver", settings],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                cwd=folder,
+                env=environment,
+                text=True,
+                start_new_session=True,
+            )
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def await_ready(self) -> None:
+        """Wait until there is a session."""
+        self._await_reply()
+
+    def ask(self, do: str, **arguments: object) -> None:
+        """Give a command and wait until it is done."""
+        self.tell(do, **arguments)
+        self._await_reply()
+
+    def tell(self, do: str, **arguments: object) -> None:
+        """Give a command."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
+        self._process.stdin.flush()
+
+    def event(self) -> dict[str, Any] | None:
+        """Give the next event that has come, if one has."""
+        try:
+            return self._events.get_nowait()
+        except queue.Empty:
+            return None
+
+    def await_event(self, *names: str) -> dict[str, Any]:
+        """Wait for the next event, which has to be one of these.
+
+        Raises
+        ------
+        Stuck
+            It did not come, or was another one.
+        """
+        try:
+            event = self._events.get(timeout=PATIENCE_SECONDS)
+        except queue.Empty:
+            raise Stuck(f"no event of {names}") from None
+        if event["event"] not in names:
+            raise Stuck(f"expected {names}, got {event}")
+        return event
+
+    def await_until(self, holds: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> bool:
+        """Wait until something holds or the query has ended; tell whether it holds."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if holds():
+                return True
+            if not self._events.empty():
+                return holds()
+            time.sleep(POLL_SECONDS)
+        return False
+
+    def kill(self) -> None:
+        """SIGKILL, to the Python driver, its JVM and all executors, if they are still there."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def close(self) -> None:
+        """Let it end by itself."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill_executor(self, pid: int) -> None:
+        """SIGKILL to one process of this application, which is not the driver.
+
+        Raises
+        ------
+        Stuck
+            It is none of this application's.
+        """
+        if os.getpgid(pid) != self._process.pid:
+            raise Stuck(f"process {pid} is not of this application")
+        os.kill(pid, signal.SIGKILL)
+
+    def _await_reply(self) -> None:
+        try:
+            reply = self._replies.get(timeout=PATIENCE_SECONDS)
+        except queue.Empty:
+            raise Stuck("the driver does not answer") from None
+        if reply["event"] == "gone":
+            raise Stuck(f"the driver is gone; {self._folder} has its log")
+        if reply["event"] == "refused":
+            raise Stuck(reply["error"])
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith("{"):
+                event = json.loads(line)
+                replies = event["event"] in ("ready", "answered", "refused")
+                (self._replies if replies else self._events).put(event)
+        for events in (self._replies, self._events):
+            events.put({"event": "gone"})
+
+    def _settings(self, folder: Path) -> Mapping[str, str]:
+        classes = [str(JAR)]
+        if KAFKA_CLASSPATH.exists():
+            classes += KAFKA_CLASSPATH.read_text().split(os.pathsep)
+        light = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+        return {
+            "spark.master": self.place.master,
+            "spark.driver.host": "localhost",
+            "spark.driver.memory": "1g",
+            "spark.executor.memory": "768m",
+            "spark.driver.extraJavaOptions": light,
+            "spark.executor.extraJavaOptions": light,
+            "spark.driver.extraClassPath": os.pathsep.join(classes),
+            "spark.executor.extraClassPath": os.pathsep.join(classes),
+            "spark.extraListeners": "winops.faults.TaskAttempts",
+            "spark.winops.faults.attempts": str(self.attempts),
+            "spark.hadoop.fs.file.impl": "winops.faults.FaultyFileSystem",
+            "spark.hadoop.winops.faults.orders": str(self.orders.folder),
+            "spark.local.dir": str(folder / "local"),
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.streaming.checkpointFileManagerClass": (
+                "org.apache.spark.sql.execution.streaming.checkpointing"
+                ".FileSystemBasedCheckpointFileManager"
+            ),
+            "spark.sql.streaming.stateStore.maintenanceShutdownTimeout": "1s",
+            "spark.sql.streaming.stateStore.maintenanceInterval": "2s",
+            # As many executors may be lost as the campaign likes to kill.
+            "spark.deploy.maxExecutorRetries": "-1",
+            "spark.task.maxFailures": "8",
+            "spark.speculation": "true",
+            "spark.speculation.interval": "100ms",
+            "spark.speculation.multiplier": "1.2",
+            "spark.speculation.quantile": "0.5",
+            "spark.speculation.minTaskRuntime": "500ms",
+            "spark.speculation.task.duration.threshold": "1s",
+        }
+
+
+def _spark_home(folder: Path) -> Path:
+    """Make a home whose executors do not work in the installed one."""
+    installed = Path(pyspark.__file__).parent
+    home = folder / "home"
+    home.mkdir()
+    for name in ("bin", "sbin", "jars"):
+        if (installed / name).exists():
+            (home / name).symlink_to(installed / name)
+    return home
+
+
+def moved_clock(folder: Path) -> Path | None:
+    """Build the library that moves a clock, if there is a C compiler."""
+    library = folder / "moved_clock.so"
+    source = HERE / "clock" / "moved_clock.c"
+    command = ["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return library
