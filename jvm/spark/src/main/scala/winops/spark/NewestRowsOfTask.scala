@@ -24,7 +24,8 @@ final class NewestRowsOfTask(
     chosen.hasNext
   }
 
-  override def next(): UnsafeRow = if (hasNext) chosen.next() else throw new NoSuchElementException
+  override def next(): UnsafeRow =
+    if (hasNext) chosen.next() else throw new NoSuchElementException
 
   private def choose(): Iterator[UnsafeRow] = if (gains) newestOfNext() else rows
 

@@ -70,9 +70,9 @@ class PlanSuite extends KeepStreamTest {
 
   test("columns of a table that nobody reads are not read, but a stream stores all") {
     def columnsRead(df: DataFrame): Seq[String] =
-      df.queryExecution.optimizedPlan
-        .collectFirst { case keep: Keep => keep.child.output.map(_.name) }
-        .get
+      df.queryExecution.optimizedPlan.collectFirst { case keep: Keep =>
+        keep.child.output.map(_.name)
+      }.get
     val table = withTime(Seq(Tick("a", 1, 1), Tick("b", 2, 2)).toDF())
     val group = "PARTITION BY (k) ORDER BY (n), 'keep 1 row'"
     Seq("rows", "changes").foreach { output =>

@@ -39,9 +39,7 @@ class NewestRowsSuite extends TaskTest {
           seen += 1
           val key = groups.key.getLong(0)
           val left = Iterator.continually(groups).takeWhile(_.hasNext).map(g => rowOf(g.next()))
-          check(
-            left.toSeq.takeRight(Newest) == newest(key),
-            s"the newest of $keys keys, $way")
+          check(left.toSeq.takeRight(Newest) == newest(key), s"the newest of $keys keys, $way")
         }
         check(seen == keys, "all groups")
       }
