@@ -39,8 +39,8 @@ class Call:
         `aggregates` is a query over `df` that says what is to be computed, and is never run;
         `of_windows` says which of several windows each of its columns is of.
         """
-        table = f"TABLE({{df}}){_partitioning(self.per, self.order_by)}"
         values: dict[str, Any] = {}
+        table = f"TABLE({{df}}){_partitioning(self.per, self.order_by, values)}"
         arguments = [table, *self._policy(values)]
         for name, value in {**self.options, **(more or {}), "output": output}.items():
             arguments.append(f"{name} => :{name}")
@@ -80,16 +80,16 @@ class Call:
         return [f"{self.policy.dialect} => :policy"]
 
 
-def _partitioning(per: tuple[str, ...], order_by: tuple[str, ...]) -> str:
+def _partitioning(per: tuple[str, ...], order_by: tuple[str, ...], values: dict[str, Any]) -> str:
     """Write the clauses of a table argument, in the one form that the parser always takes.
 
     It reads columns without parentheses as further arguments, and knows no ORDER BY on its own.
     A single partition says nothing of the group, which the policy's text may name.
     """
+    by = f"PARTITION BY ({_columns('per', per, values)})" if per else "WITH SINGLE PARTITION"
     if order_by:
-        group = f"PARTITION BY ({_quoted(per)})" if per else "WITH SINGLE PARTITION"
-        return f" {group} ORDER BY ({_quoted(order_by)})"
-    return f" PARTITION BY ({_quoted(per)})" if per else ""
+        return f" {by} ORDER BY ({_columns('order_by', order_by, values)})"
+    return f" {by}" if per else ""
 
 
 def _params(policy: Policy, values: dict[str, Any]) -> str:
@@ -106,7 +106,17 @@ def _struct(prefix: str, named: Mapping[str, Any], values: dict[str, Any]) -> st
     return f"named_struct({', '.join(fields)})"
 
 
-def _quoted(names: Iterable[str]) -> str:
-    """Quote names for SQL; braces are doubled because the text is formatted once."""
-    quoted = (f"`{name.replace('`', '``')}`" for name in names)
-    return ", ".join(quoted).replace("{", "{{").replace("}", "}}")
+def _columns(prefix: str, names: Iterable[str], values: dict[str, Any]) -> str:
+    """Write columns, quoted; braces are doubled because the text is formatted once.
+
+    Spark replaces ``${...}`` even within quotes, so that a name with it has to travel as a value.
+    """
+    columns = []
+    for i, name in enumerate(names):
+        quoted = f"`{name.replace('`', '``')}`"
+        if "${" in name:
+            columns.append(f"IDENTIFIER(:{prefix}_{i})")
+            values[f"{prefix}_{i}"] = quoted
+        else:
+            columns.append(quoted.replace("{", "{{").replace("}", "}}"))
+    return ", ".join(columns)

@@ -99,7 +99,9 @@ class SplCheckpointSuite extends Interruptions {
       started,
       AddData(stream, Tick("a", 0, 1)),
       AdvanceManualClock(1000),
-      tells(windows.map(event(_, "INSERTION", 1, 1)): _*),
+      tells(
+        windows.map(event(_, "INSERTION", 1, 1)) ++
+          Seq(event(triggered, "INITIAL_FULL", 1), event(aged, "TRIGGER", 1, 1)): _*),
       StopStream,
       started,
       AddData(stream, Tick("b", 0, 2)),
@@ -112,7 +114,7 @@ class SplCheckpointSuite extends Interruptions {
         event(aged, "PARTITION_EVICTION", 21, 1)),
       AddData(stream, Tick("a", 0, 3)),
       AdvanceManualClock(1000),
-      tells(windows.map(event(_, "INSERTION", 37, 3)): _*),
+      tells(windows.map(event(_, "INSERTION", 37, 3)) :+ event(aged, "TRIGGER", 37, 3): _*),
       AddData(stream, Tick("b", 0, 4)),
       AdvanceManualClock(25000),
       tells(

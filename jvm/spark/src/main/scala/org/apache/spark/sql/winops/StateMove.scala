@@ -117,7 +117,7 @@ private[winops] final class StateMove(
       file.getName match {
         case FirstVersion(rest) =>
           val name = s"${batch + 1}${rest.replace(".delta", ".snapshot")}"
-          if (!files.rename(file, new Path(folder, name))) {
+          if (name != file.getName && !files.rename(file, new Path(folder, name))) {
             throw new java.io.IOException(s"$file cannot be renamed to $name")
           }
         case _ =>
