@@ -104,7 +104,6 @@ peers: ## what winops is compared with, on Spark, Flink and Esper
 
 faults: $(VENV) $(JARS) ## 200 crashes, failed writes and damaged files; FAULTS="--faults 20 --seed 7" for others
 	./sbt faults
-	./sbt kafka || echo "Kafka cannot be had: the campaign goes on with files"
 	$(PY) -m tests.faults.campaign $(FAULTS)
 
 # The slow ones have fewer rows.

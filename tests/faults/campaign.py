@@ -79,9 +79,7 @@ def _run(arguments: argparse.Namespace, work: Path, tally: Tally) -> None:
                 Lane(name, work / f"{name}-{len(lanes)}", places, preload, tally, chance)
             )
             stack.callback(lanes[-1].close)
-        servers = (
-            None if arguments.no_kafka else _filled(work, files, lanes[0].life, tally, stack)
-        )
+        servers = _filled(work, files, lanes[0].life, tally, stack) if arguments.kafka else None
         given = Input(files, _answers(files, work / "answers", lanes[0].life), TOPIC, servers)
         plans = _Shared(_plans(rng, kafka=servers is not None))
         threads = [
@@ -172,7 +170,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lanes", default="local,local,cluster", help="which go on side by side")
     parser.add_argument("--faults-of-run", type=int, default=12)
-    parser.add_argument("--no-kafka", action="store_true")
+    parser.add_argument("--kafka", action="store_true", help="half of the runs with a broker")
     parser.add_argument("--work", type=Path, help="an empty directory (default: temporary)")
     parser.add_argument("--report", type=Path, default=ROOT / "artifacts" / "faults")
     return parser.parse_args()

@@ -22,6 +22,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from tests.faults.jobs import JOBS, ROWS
 from winops import configure
 
+# JSON's own format of a timestamp ends with milliseconds.
+MICROS = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 POLL_SECONDS = 0.02
 _said = threading.Lock()
 
@@ -87,7 +89,7 @@ class Driver:
             self._spark.read.schema(ROWS).parquet(source).coalesce(1).sortWithinPartitions("seq")
         )
         (
-            rows.select(F.to_json(F.struct("*")).alias("value"))
+            rows.select(F.to_json(F.struct("*"), MICROS).alias("value"))
             .write.format("kafka")
             .option("kafka.bootstrap.servers", servers)
             .option("topic", topic)
@@ -112,7 +114,7 @@ class Driver:
         if run["source"] == "kafka":
             value = F.col("value").cast("string")
             records = reader.format("kafka").load()
-            return records.select(F.from_json(value, ROWS).alias("r")).select("r.*")
+            return records.select(F.from_json(value, ROWS, MICROS).alias("r")).select("r.*")
         return reader.schema(ROWS).parquet(run["input"])
 
     def _await(self, query: StreamingQuery) -> None:

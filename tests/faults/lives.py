@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -177,9 +178,7 @@ class Life:
             events.put({"event": "gone"})
 
     def _settings(self, folder: Path) -> Mapping[str, str]:
-        classes = [str(JAR)]
-        if KAFKA_CLASSPATH.exists():
-            classes += KAFKA_CLASSPATH.read_text().split(os.pathsep)
+        classes = [str(JAR), *_kafka_classes()]
         light = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
         return {
             "spark.master": self.place.master,
@@ -215,6 +214,19 @@ class Life:
             "spark.speculation.minTaskRuntime": "500ms",
             "spark.speculation.task.duration.threshold": "1s",
         }
+
+
+def _kafka_classes() -> list[str]:
+    """Give the class path of Spark's Kafka source, without what Spark brings along itself."""
+    if not KAFKA_CLASSPATH.exists():
+        return []
+    installed = {_artifact(jar) for jar in (Path(pyspark.__file__).parent / "jars").iterdir()}
+    classes = map(Path, KAFKA_CLASSPATH.read_text().split(os.pathsep))
+    return [str(path) for path in classes if _artifact(path) not in installed]
+
+
+def _artifact(jar: Path) -> str:
+    return re.sub(r"-\d[^-]*\.jar$", "", jar.name)
 
 
 def _spark_home(folder: Path) -> Path:
