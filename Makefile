@@ -35,7 +35,7 @@ jar: $(JARS) ## target/jars: the JAR for Spark, and the conformance runner's
 wheel: $(WHEEL) ## dist: the Python package with its JAR
 
 fmt: $(VENV) ## format and fix
-	./sbt scalafmtAll jmh/scalafmtAll faultsFiles/scalafmtAll faultsKafka/scalafmtAll scalafmtSbt
+	./sbt scalafmtAll jmh/scalafmtAll faultsFiles/scalafmtAll scalafmtSbt
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 
@@ -104,6 +104,7 @@ peers: ## what winops is compared with, on Spark, Flink and Esper
 
 faults: $(VENV) $(JARS) ## 200 crashes, failed writes and damaged files; FAULTS="--faults 20 --seed 7" for others
 	./sbt faults
+	./sbt kafka || echo "Kafka cannot be had: the campaign goes on with files"
 	$(PY) -m tests.faults.campaign $(FAULTS)
 
 # The slow ones have fewer rows.

@@ -35,7 +35,7 @@ class Job:
         hidden = () if self.timed or self.by_batch_time else ("_change_time",)
         columns = [_shown(name) for name in told.columns if name not in hidden]
         return told.select(
-            "k",
+            F.concat_ws("/", *(F.col(name).cast("string") for name in self.numbered)).alias("k"),
             F.col(self.position).alias("position"),
             F.to_json(F.struct(*columns)).alias("fact"),
         )

@@ -59,6 +59,8 @@ class Life:
         self.place = place
         self.orders = Orders(folder / "orders")
         self.attempts = folder / "attempts"
+        # How often its query had to be started again for what is wrong with Spark's Kafka source.
+        self.resumed = 0
         self._folder = folder
         self._events: queue.Queue[dict[str, Any]] = queue.Queue()
         self._replies: queue.Queue[dict[str, Any]] = queue.Queue()
@@ -119,6 +121,10 @@ class Life:
             raise Stuck(f"expected {names}, got {event}")
         return event
 
+    def speculative(self) -> int:
+        """Count the tasks that ran a second time beside the first, and have ended."""
+        return self.attempts.read_text().count("speculative") if self.attempts.exists() else 0
+
     def await_until(self, holds: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> bool:
         """Wait until something holds or the query has ended; tell whether it holds."""
         end = time.monotonic() + seconds
@@ -172,6 +178,9 @@ class Life:
         for line in self._process.stdout:
             if line.startswith("{"):
                 event = json.loads(line)
+                if event["event"] == "resumed":
+                    self.resumed += 1
+                    continue
                 replies = event["event"] in ("ready", "answered", "refused")
                 (self._replies if replies else self._events).put(event)
         for events in (self._replies, self._events):
