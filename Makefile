@@ -35,7 +35,7 @@ jar: $(JARS) ## target/jars: the JAR for Spark, and the conformance runner's
 wheel: $(WHEEL) ## dist: the Python package with its JAR
 
 fmt: $(VENV) ## format and fix
-	./sbt scalafmtAll jmh/scalafmtAll faultsFiles/scalafmtAll faultsKafka/scalafmtAll scalafmtSbt
+	./sbt scalafmtAll jmh/scalafmtAll faultsFiles/scalafmtAll scalafmtSbt
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 

@@ -16,6 +16,9 @@ val slf4jVersion = "2.0.17"
 
 // Only the crash campaign's broker; that of Spark's own client.
 val kafkaVersion = "3.9.1"
+// Not every registry has its later releases; what Spark calls of it is the same.
+val kafkaTokensVersion = "4.0.0"
+val commonsPoolVersion = "2.12.1"
 
 ThisBuild / organization := "io.github.winops"
 ThisBuild / version := IO.read(file("VERSION")).trim
@@ -238,15 +241,16 @@ lazy val faultsFiles = faults("files")
     libraryDependencies += "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
     Compile / packageBin / artifactPath := jarDir.value / faultsJar.value)
 
+// Only what Spark does not bring along: its own releases of the others are to stay its own.
 lazy val faultsKafka = faults("kafka")
   .settings(
     startedByClasspath,
-    // Parameters that nobody reads here are those of what it stands in for.
-    scalacOptions -= "-Xlint",
+    autoScalaLibrary := false,
     libraryDependencies ++= Seq(
-      "org.apache.spark" %% "spark-core" % sparkVersion % Provided,
-      ("org.apache.spark" %% "spark-sql-kafka-0-10" % sparkVersion)
-        .exclude("org.apache.spark", s"spark-token-provider-kafka-0-10_$scalaBinary")))
+      "org.apache.spark" %% "spark-sql-kafka-0-10" % sparkVersion,
+      "org.apache.spark" %% "spark-token-provider-kafka-0-10" % kafkaTokensVersion,
+      "org.apache.kafka" % "kafka-clients" % kafkaVersion,
+      "org.apache.commons" % "commons-pool2" % commonsPoolVersion).map(_.intransitive))
 
 lazy val faultsBroker = faults("broker")
   .settings(
@@ -264,7 +268,5 @@ addCommandAlias(
     Seq("Common", "Spark", "Process", "Flink", "Esper")
       .map(name => s"peers$name/scalafmtCheckAll")
       .mkString("; "))
-addCommandAlias(
-  "faults",
-  "faultsFiles/packageBin; faultsFiles/scalafmtCheckAll; faultsKafka/scalafmtCheckAll")
+addCommandAlias("faults", "faultsFiles/packageBin; faultsFiles/scalafmtCheckAll")
 addCommandAlias("kafka", "faultsKafka/classpathFile; faultsBroker/classpathFile")

@@ -33,7 +33,7 @@ from tests.faults.jobs import JOBS
 from tests.faults.lane import Lane
 from tests.faults.lives import JAR, KAFKA_CLASSPATH, ROOT, Life, Place, Stuck, moved_clock
 from tests.faults.rows import write_files
-from tests.faults.runs import ROWS_OF_FILE, STORES, Input, Plan
+from tests.faults.runs import FORMAT_2, ROWS_OF_FILE, STORES, WITH_CHANGELOG, Input, Plan
 from tests.faults.tally import Tally
 
 FILES = 80
@@ -83,7 +83,9 @@ def _run(arguments: argparse.Namespace, work: Path, tally: Tally) -> None:
             None if arguments.no_kafka else _filled(work, files, lanes[0].life, tally, stack)
         )
         given = Input(files, _answers(files, work / "answers", lanes[0].life), TOPIC, servers)
-        plans = _Shared(_plans(rng, kafka=servers is not None))
+        plans = _Shared(
+            plan for plan in _plans(rng, kafka=servers is not None) if arguments.only in str(plan)
+        )
         threads = [
             threading.Thread(target=_work, args=(lane, plans, given, arguments, tally))
             for lane in lanes
@@ -148,6 +150,8 @@ def _plans(rng: random.Random, *, kafka: bool) -> Iterator[Plan]:
         source, sink = ends[(number + number // len(stores)) % len(ends)]
         if JOBS[job].by_batch_time:
             source, sink = ends[0]
+        if store == FORMAT_2 and sink != "kafka":
+            store = WITH_CHANGELOG
         yield Plan(job, source, sink, store)
 
 
@@ -173,6 +177,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--lanes", default="local,local,cluster", help="which go on side by side")
     parser.add_argument("--faults-of-run", type=int, default=12)
     parser.add_argument("--no-kafka", action="store_true")
+    parser.add_argument("--only", default="", help="runs that this text is in, as `kafka to`")
     parser.add_argument("--work", type=Path, help="an empty directory (default: temporary)")
     parser.add_argument("--report", type=Path, default=ROOT / "artifacts" / "faults")
     return parser.parse_args()

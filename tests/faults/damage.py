@@ -19,9 +19,12 @@ class Damaged:
     how: str
     what: str
     _contents: dict[Path, bytes]
+    _left: bytes | None
 
     def put_back(self) -> None:
-        """Make it as it was."""
+        """Make it as it was, unless it has been written again."""
+        if _content(self.path) != self._left:
+            return
         for path, content in self._contents.items():
             path.write_bytes(content)
 
@@ -47,7 +50,11 @@ def damage(checkpoint: Path, rng: random.Random) -> Damaged | None:
         path.write_bytes(
             content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
         )
-    return Damaged(path, how, what, contents)
+    return Damaged(path, how, what, contents, _content(path))
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
 
 
 def _newest(checkpoint: Path, rng: random.Random) -> tuple[Path, str] | None:

@@ -23,6 +23,8 @@ class Job:
     name: str
     query: Callable[[DataFrame], DataFrame]
     position: str = "_change_seq"
+    # What the changes are numbered for: the group, or a window of several in it.
+    numbered: tuple[str, ...] = ("k",)
     # The time of a row that has none of its own is that of the batch.
     timed: bool = False
     by_batch_time: bool = False
@@ -33,7 +35,7 @@ class Job:
         hidden = () if self.timed or self.by_batch_time else ("_change_time",)
         columns = [_shown(name) for name in told.columns if name not in hidden]
         return told.select(
-            "k",
+            F.concat_ws("/", *(F.col(name).cast("string") for name in self.numbered)).alias("k"),
             F.col(self.position).alias("position"),
             F.to_json(F.struct(*columns)).alias("fact"),
         )
@@ -71,6 +73,7 @@ JOBS = {
                 rows, esper("#time(25 sec)#unique(price)"), per="k", time="ts", order_by="seq"
             ).changes(),
             timed=True,
+            numbered=("k", "price"),
         ),
         Job(
             "KEEP 300 ROWS PER (k), avg, max",

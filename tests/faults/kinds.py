@@ -10,6 +10,7 @@ from tests.faults.lives import Place, Stuck
 from tests.faults.trial import InputEnded, Trial
 
 KILL_SECONDS = 2.5
+TWICE_SECONDS = 8.0
 MOMENTS = ("before", "after")
 
 
@@ -52,8 +53,11 @@ def _kill_executor(trial: Trial) -> Struck:
 
 def _slow_task(trial: Trial) -> Struck:
     target, moment = trial.rng.choice(trial.targets(in_task=True)), trial.rng.choice(MOMENTS)
+    before = trial.life.speculative()
     trial.order(target, moment, "wait")
-    return Struck(f"{moment} {target.operation}, {target.what}")
+    twice = trial.life.await_until(lambda: trial.life.speculative() > before, TWICE_SECONDS)
+    how = "run twice" if twice else "run once"
+    return Struck(f"{moment} {target.operation}, {target.what}, {how}")
 
 
 def _fail_task(trial: Trial) -> Struck:
@@ -78,8 +82,16 @@ def _damage(trial: Trial) -> Struck:
     if damaged is None:
         trial.await_batches(1)
         return _damage(trial)
-    errors = _failure(trial, batches=1, put_back=damaged.put_back)
-    return Struck(f"{damaged.what} {damaged.how}", errors)
+    # A batch that the sink has already is not done again, and what it would read is not read.
+    errors = _failure(trial, batches=2, put_back=damaged.put_back)
+    what = f"{damaged.what} {damaged.how}"
+    if errors is not None:
+        return Struck(what, errors)
+    # Something else stood in for it, or nothing has read it yet and a later batch would.
+    errors = trial.stop_or_fail()
+    damaged.put_back()
+    trial.start()
+    return Struck(f"{what}: {'went on' if errors is None else 'noticed later'}", errors)
 
 
 def _move(trial: Trial) -> Struck:
@@ -114,7 +126,7 @@ KINDS = (
     Kind("driver killed at random", _kill_at_random, lambda place: not place.clustered, 2),
     Kind("driver killed in a commit", _kill_in_commit, lambda place: True, 4),
     Kind("executor killed", _kill_executor, lambda place: place.clustered, 12),
-    Kind("slow task, run twice", _slow_task, lambda place: place.clustered, 8),
+    Kind("slow task, speculation", _slow_task, lambda place: place.clustered, 8),
     Kind("task failed, tried again", _fail_task, lambda place: place.retries, 12),
     Kind("write or rename failed", _fail_checkpoint, lambda place: True, 10),
     Kind("state or commit log damaged", _damage, lambda place: not place.clustered, 10),

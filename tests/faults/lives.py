@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -58,6 +59,8 @@ class Life:
         self.place = place
         self.orders = Orders(folder / "orders")
         self.attempts = folder / "attempts"
+        # How often its query had to be started again for what is wrong with Spark's Kafka source.
+        self.resumed = 0
         self._folder = folder
         self._events: queue.Queue[dict[str, Any]] = queue.Queue()
         self._replies: queue.Queue[dict[str, Any]] = queue.Queue()
@@ -118,6 +121,10 @@ class Life:
             raise Stuck(f"expected {names}, got {event}")
         return event
 
+    def speculative(self) -> int:
+        """Count the tasks that ran a second time beside the first, and have ended."""
+        return self.attempts.read_text().count("speculative") if self.attempts.exists() else 0
+
     def await_until(self, holds: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> bool:
         """Wait until something holds or the query has ended; tell whether it holds."""
         end = time.monotonic() + seconds
@@ -171,15 +178,16 @@ class Life:
         for line in self._process.stdout:
             if line.startswith("{"):
                 event = json.loads(line)
+                if event["event"] == "resumed":
+                    self.resumed += 1
+                    continue
                 replies = event["event"] in ("ready", "answered", "refused")
                 (self._replies if replies else self._events).put(event)
         for events in (self._replies, self._events):
             events.put({"event": "gone"})
 
     def _settings(self, folder: Path) -> Mapping[str, str]:
-        classes = [str(JAR)]
-        if KAFKA_CLASSPATH.exists():
-            classes += KAFKA_CLASSPATH.read_text().split(os.pathsep)
+        classes = [str(JAR), *_kafka_classes()]
         light = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
         return {
             "spark.master": self.place.master,
@@ -215,6 +223,19 @@ class Life:
             "spark.speculation.minTaskRuntime": "500ms",
             "spark.speculation.task.duration.threshold": "1s",
         }
+
+
+def _kafka_classes() -> list[str]:
+    """Give the class path of Spark's Kafka source, without what Spark brings along itself."""
+    if not KAFKA_CLASSPATH.exists():
+        return []
+    installed = {_artifact(jar) for jar in (Path(pyspark.__file__).parent / "jars").iterdir()}
+    classes = map(Path, KAFKA_CLASSPATH.read_text().split(os.pathsep))
+    return [str(path) for path in classes if _artifact(path) not in installed]
+
+
+def _artifact(jar: Path) -> str:
+    return re.sub(r"-\d[^-]*\.jar$", "", jar.name)
 
 
 def _spark_home(folder: Path) -> Path:

@@ -21,14 +21,14 @@ from tests.support.settings import (
     STATE_STORE,
 )
 
+WITH_CHANGELOG = "RocksDB, changelog"
+# Spark 4.1.2 with a file sink cannot go on with it: a batch that the sink has already is not
+# computed again, so that no task tells the id of its state, and an assertion fails.
+FORMAT_2 = "RocksDB, changelog, format 2"
 STORES = {
     "RocksDB": {STATE_STORE: ROCKSDB, CHANGELOG: "false", CHECKPOINT_FORMAT: "1"},
-    "RocksDB, changelog": {STATE_STORE: ROCKSDB, CHANGELOG: "true", CHECKPOINT_FORMAT: "1"},
-    "RocksDB, changelog, format 2": {
-        STATE_STORE: ROCKSDB,
-        CHANGELOG: "true",
-        CHECKPOINT_FORMAT: "2",
-    },
+    WITH_CHANGELOG: {STATE_STORE: ROCKSDB, CHANGELOG: "true", CHECKPOINT_FORMAT: "1"},
+    FORMAT_2: {STATE_STORE: ROCKSDB, CHANGELOG: "true", CHECKPOINT_FORMAT: "2"},
     "HDFS-backed": {STATE_STORE: HDFS, CHANGELOG: "false", CHECKPOINT_FORMAT: "1"},
 }
 ROWS_OF_FILE = 50

@@ -39,6 +39,7 @@ class Tally:
         self.runs: Counter[str] = Counter()
         self.places: Counter[str] = Counter()
         self.attempts: Counter[str] = Counter()
+        self.resumed = 0
         self.notes: list[str] = []
         self.problems: list[str] = []
         self.rows = self.lost = self.doubled = self.wrong = self.comparisons = 0
@@ -86,6 +87,8 @@ class Tally:
 
     def attempts_of(self, life: Life) -> None:
         """Count the tasks of a driver that were not the first, or failed."""
+        with self._lock:
+            self.resumed += life.resumed
         if not life.attempts.exists():
             return
         with self._lock:
@@ -132,6 +135,8 @@ class Tally:
         for kind, c in sorted(self.kinds.items()):
             lines += _listed(f"{kind}: where", c.what)
             lines += _listed(f"{kind}: stopped with", c.errors)
+        if self.resumed:
+            lines.append(f"started again for Spark's Kafka source: {self.resumed} times")
         lines += [f"note: {note}" for note in self.notes]
         lines += [f"PROBLEM: {problem}" for problem in self.problems]
         return "\n".join(lines)
@@ -160,6 +165,7 @@ class Tally:
             "runs": dict(self.runs),
             "drivers": dict(self.places),
             "attempts": dict(self.attempts),
+            "resumed": self.resumed,
             "notes": self.notes,
             "problems": self.problems,
         }

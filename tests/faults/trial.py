@@ -18,7 +18,7 @@ from tests.faults.orders import (
 )
 from tests.faults.runs import Run
 
-ORDER_SECONDS = 20.0
+ORDER_SECONDS = 90.0
 
 
 class InputEnded(Exception):
@@ -57,6 +57,22 @@ class Trial:
         self._go_on()
         self.life.tell("stop")
         self.life.await_event("ended")
+
+    def stop_or_fail(self) -> list[str] | None:
+        """Stop the query; if it has failed, give the names of what it failed with.
+
+        Raises
+        ------
+        InputEnded
+            It had ended.
+        """
+        event = self.life.event()
+        if event is None:
+            self.life.tell("stop")
+            event = self.life.await_event("ended", "failed")
+        elif event["event"] == "ended":
+            raise InputEnded
+        return event.get("names")
 
     def be_killed(self) -> None:
         """SIGKILL to the driver; another one goes on."""
