@@ -1,7 +1,7 @@
 """Lets queries with `keep` go through faults of many kinds, and compares what they commit.
 
     python -m tests.faults.campaign --faults 200 --seed 7
-    python -m tests.faults.campaign --faults 20 --seconds 120 --lanes local
+    python -m tests.faults.campaign --faults 20 --seconds 120 --lanes local --only "kafka to"
 
 Each run is a query over rows made for it, from files or from a Kafka broker of the campaign's
 own, with another window and another state store each time. After each fault the query has to go
