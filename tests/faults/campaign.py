@@ -172,7 +172,7 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--faults", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=1_500, help="begin no fault after these")
+    parser.add_argument("--seconds", type=float, default=1_200, help="begin no fault after these")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lanes", default="local,local,cluster", help="which go on side by side")
     parser.add_argument("--faults-of-run", type=int, default=12)
