@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import time
 from pathlib import Path
 
-from tests.faults.lives import ROOT, Stuck
+from tests.faults.lives import ROOT, Stuck, java
 
 CLASSPATH = ROOT / "target" / "faults" / "broker.classpath"
 _PATIENCE_SECONDS = 60.0
@@ -71,10 +70,8 @@ def _listens(port: int) -> bool:
 
 
 def _java() -> list[str]:
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else "java"
     light = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m"]
-    return [java, *light, "-cp", CLASSPATH.read_text()]
+    return [java(), *light, "-cp", CLASSPATH.read_text()]
 
 
 def _free_port() -> int:

@@ -1,7 +1,7 @@
 """Lets queries with `keep` go through faults of many kinds, and compares what they commit.
 
     python -m tests.faults.campaign --faults 200 --seed 7
-    python -m tests.faults.campaign --faults 20 --seconds 120 --lanes local
+    python -m tests.faults.campaign --faults 20 --seconds 120 --lanes local --only "kafka to"
 
 Each run is a query over rows made for it, from files or from a Kafka broker of the campaign's
 own, with another window and another state store each time. After each fault the query has to go
@@ -172,7 +172,7 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--faults", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=1_500, help="begin no fault after these")
+    parser.add_argument("--seconds", type=float, default=1_200, help="begin no fault after these")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lanes", default="local,local,cluster", help="which go on side by side")
     parser.add_argument("--faults-of-run", type=int, default=12)

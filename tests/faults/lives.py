@@ -6,6 +6,7 @@ import json
 import os
 import queue
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -202,6 +203,8 @@ class Life:
             "spark.winops.faults.attempts": str(self.attempts),
             "spark.hadoop.fs.file.impl": "winops.faults.FaultyFileSystem",
             "spark.hadoop.winops.faults.orders": str(self.orders.folder),
+            "spark.executorEnv.JAVA_HOME": str(HERE / "hosts"),
+            "spark.executorEnv.FAULTS_JAVA": java(),
             "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.ui.enabled": "false",
@@ -223,6 +226,12 @@ class Life:
             "spark.speculation.minTaskRuntime": "500ms",
             "spark.speculation.task.duration.threshold": "1s",
         }
+
+
+def java() -> str:
+    """Give the command of a JVM."""
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home) / "bin" / "java") if home else shutil.which("java") or "java"
 
 
 def _kafka_classes() -> list[str]:

@@ -19,6 +19,7 @@ def test_nothing_is_lost_or_doubled_by_twenty_faults(tmp_path: Path) -> None:
     output_of_module(
         "tests.faults.campaign",
         *("--faults", "20", "--faults-of-run", "5", "--lanes", "local", "--seed", "5"),
+        "--no-kafka",
         *("--report", str(tmp_path)),
     )
     report = json.loads((tmp_path / "faults.json").read_text())
