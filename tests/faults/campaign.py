@@ -150,8 +150,8 @@ def _plans(rng: random.Random, *, kafka: bool) -> Iterator[Plan]:
         source, sink = ends[(number + number // len(stores)) % len(ends)]
         if JOBS[job].by_batch_time:
             source, sink = ends[0]
-        if store == FORMAT_2 and sink != "kafka":
-            store = WITH_CHANGELOG
+        if store in (WITH_CHANGELOG, FORMAT_2):
+            store = FORMAT_2 if sink == "kafka" else WITH_CHANGELOG
         yield Plan(job, source, sink, store)
 
 
