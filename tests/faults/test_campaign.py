@@ -18,7 +18,7 @@ JAR = Path(__file__).parents[2] / "target" / "jars" / "winops-faults.jar"
 def test_nothing_is_lost_or_doubled_by_twenty_faults(tmp_path: Path) -> None:
     output_of_module(
         "tests.faults.campaign",
-        *("--faults", "20", "--faults-of-run", "5", "--lanes", "local", "--seed", "5"),
+        *("--faults", "20", "--faults-of-run", "10", "--lanes", "local", "--seed", "5"),
         "--no-kafka",
         *("--report", str(tmp_path)),
     )
