@@ -59,7 +59,7 @@ AT_REST = [
             "cached_rdds",
         ],
     ),
-    Level("storage_memory_bytes", more=1 * MILLION),
+    Level("storage_memory_bytes", more=4 * MILLION),
     Level("heap_bytes", more=48 * MILLION),
     Level("non_heap_bytes", more=96 * MILLION),
     Level("direct_bytes", more=8 * MILLION),

@@ -615,7 +615,8 @@ class EsperErrorSuite extends AnyFunSuite {
       s"#unique(${"(" * 4900}price)".patch(8 + 33, "^", 0),
       s"#unique(${"(-" * 17}price)".patch(8 + 33, "^", 0),
       s"#unique(price${" + 1" * 100} ^+ 1)",
-      s"#expr(true${" and true" * 100} ^and true)")
+      s"#expr(true${" and true" * 100} ^and true)",
+      s"select ${"price, " * 500}^count(*) n from S#length(2)")
   }
 
   test("the example is valid even where a column's name is not plain") {
