@@ -24,7 +24,7 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
   val fileSystem: FileSystem = new Path(folder).getFileSystem(conf)
 
   val root: Path =
-    new Path(folder).makeQualified(fileSystem.getUri, fileSystem.getWorkingDirectory)
+    fileSystem.makeQualified(new Path(folder))
 
   if (!isThere(DIR_NAME_OFFSETS) || !isThere(DIR_NAME_COMMITS)) {
     throw WinopsErrors.analysis("WINOPS_CHECKPOINT_NOT_FOUND", "path" -> root.toString)

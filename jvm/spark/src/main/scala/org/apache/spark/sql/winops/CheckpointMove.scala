@@ -27,7 +27,7 @@ private[winops] final class CheckpointMove(
   private val fileSystem = new Path(folder).getFileSystem(hadoop)
 
   private val to =
-    new Path(folder).makeQualified(fileSystem.getUri, fileSystem.getWorkingDirectory)
+    fileSystem.makeQualified(new Path(folder))
 
   /** @return
     *   what was moved of each `keep`
