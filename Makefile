@@ -48,7 +48,7 @@ lint-python: $(VENV)
 	$(PY) -m mypy
 
 # Programs that tests start have sessions of their own, so it does not matter beside what they run.
-PROGRAMS := tests/test_conformance.py
+PROGRAMS := tests/test_conformance.py tests/faults tests/load tests/resilience
 
 # Two runs at once, which take about as long: classic Spark; and Spark Connect, then programs. What
 # the second one printed is shown when the first is done, so that a summary of pytest's ends the run.
@@ -89,7 +89,7 @@ golden: $(VENV) $(JARS) ## tests/data/checkpoints: what later versions have to g
 	$(PY) -m tests.golden.make_checkpoints $(REPLACE)
 
 bench: $(VENV) $(JARS) ## ratios to reading, shuffling and sorting the same rows
-	$(PY) benchmarks/run.py w1 w2 w3 w3b w4 w5 w6 w7 w7-empty w8 rows-size w5-size
+	$(PY) benchmarks/run.py w1 w2 w3 w3b w4 w5 w6 w7 w7-empty w7-counted w7-empty-counted w8 rows-size w5-size
 
 bench-jmh: ## core and state layout, in ns per operation; JMH="PagedMap -p size=100" for some
 	mkdir -p artifacts/benchmarks

@@ -91,6 +91,13 @@ val common = Seq(
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-S", seed))
 
+// A suite of Spark's leaves a core idle most of the time.
+val testJvms = 2
+Global / concurrentRestrictions := Seq(
+  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
+  Tags.limit(Tags.ForkedTestGroup, testJvms),
+  Tags.exclusiveGroup(Tags.Clean))
+
 def handedOn(name: Def.Initialize[String]) = Seq(
   Compile / packageBin / mappings ++= (core / Compile / packageBin / mappings).value,
   Compile / packageBin / artifactPath := jarDir.value / name.value,
@@ -141,9 +148,17 @@ lazy val spark = (project in file("jvm/spark"))
       "-Xmx3g",
       // Most of what a test does it does once: optimising it would cost more than it does.
       "-XX:TieredStopAtLevel=1",
-      "-Dspark.ui.enabled=false",
-      s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}") ++ spilling ++ giant ++
-      sparkJavaOptions,
+      "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ sparkJavaOptions,
+    Test / testGrouping := {
+      val options = (Test / forkOptions).value
+      val folder = target.value
+      val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
+      suites.groupBy(_._2 % testJvms).toSeq.sortBy(_._1).map { case (jvm, all) =>
+        val warehouse = s"-Dspark.sql.warehouse.dir=${folder / s"spark-warehouse-$jvm"}"
+        val own = options.withRunJVMOptions(options.runJVMOptions :+ warehouse)
+        Tests.Group(s"spark-$jvm", all.map(_._1), Tests.SubProcess(own))
+      }
+    },
     Compile / resourceGenerators += Def.task {
       val file = (Compile / resourceManaged).value / "winops" / "build.properties"
       val text =

@@ -179,7 +179,8 @@ W6 = [
     )
 ]
 W7 = [
-    replace(W1, name=name, rows=rows, floor=STATELESS, fill=(MILLION,) * 3, job=None)
+    replace(W1, name=f"{name}{beside}", rows=rows, floor=floor, fill=(MILLION,) * 3, job=None)
+    for beside, floor in (("", STATELESS), ("-counted", COUNTED))
     for name, rows in (("w7", 1_000), ("w7-empty", 0))
 ]
 # Most sellers never sell ten times, and three in four auctions are those of a few.
