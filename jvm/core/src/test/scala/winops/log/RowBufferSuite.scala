@@ -49,7 +49,7 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val buffer = filled(rows, withArrival = true)
     val length = Bytes.MaxArray - 40
     val error = intercept[TooManyBytesException](buffer.append(3L, length))
-    assert(error.bytes == 2 * 12 + 24 + 12 + length + PackedRow.WordBytes)
+    assert(error.bytes == length.toLong + 2 * 12 + 24 + 12 + PackedRow.WordBytes)
     assert(content(buffer) == rows)
   }
 

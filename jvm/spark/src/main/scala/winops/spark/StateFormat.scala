@@ -14,7 +14,8 @@ object StateFormat {
   def another(version: Any): Throwable =
     failure(s"it has format $version, and this version of winops has format $Version")
 
-  /** Works with state; bytes that are not as they should be, or too many, are errors of their own.
+  /** Works with state; bytes that are not as they should be, or too many, are errors of their
+    * own.
     */
   def reading[A](read: => A): A =
     try read
