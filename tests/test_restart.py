@@ -12,7 +12,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import Replay, at, failure
-from tests.support.settings import CHANGELOG, HDFS, PARTITIONS, ROCKSDB, STATE_STORE, settings
+from tests.support.settings import (
+    CHANGELOG,
+    CHECKPOINT_FORMAT,
+    HDFS,
+    PARTITIONS,
+    ROCKSDB,
+    STATE_STORE,
+    settings,
+)
 from tests.support.transports import same_on_connect
 from winops import Kept, esper, keep
 
@@ -216,6 +224,24 @@ def test_settings_of_the_session_may_change(
     assert as_expected(started)
     state = spark.read.format("statestore").load(started.checkpoint)
     assert {found.partition_id for found in state.select("partition_id").collect()} == {0, 1}
+
+
+@same_on_connect
+@pytest.mark.parametrize(("former", "other"), [("1", "2"), ("2", "1")])
+def test_another_checkpoint_format_is_refused_by_spark(
+    spark: SparkSession, replay: NewReplay, former: str, other: str
+) -> None:
+    stream = replay(SCHEMA)
+    with settings(spark, {STATE_STORE: ROCKSDB, CHANGELOG: "true", CHECKPOINT_FORMAT: former}):
+        stream.add([row(1), row(2)])
+        stream.run(kept(stream.rows(WATERMARK)))
+        stream.add([row(10), row(11)], [row(99, "Z", 900)])
+        with settings(spark, {CHECKPOINT_FORMAT: other}):
+            text = failure(stream.start(kept(stream.rows(WATERMARK))))
+        assert f"v{former}" in text
+        assert f"v{other}" in text
+        stream.run(kept(stream.rows(WATERMARK)))
+    assert as_expected(stream)
 
 
 @same_on_connect

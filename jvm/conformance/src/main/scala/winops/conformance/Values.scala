@@ -35,7 +35,7 @@ private[conformance] final class Values(
 
   /** The values of the windows of all groups. */
   def common(pages: Pages, open: () => CommonContent.Group): CommonContent =
-    new CommonContent(schema.attributes.size, of(_, pages, leavesFromFront = false), pages, open)
+    new CommonContent(schema.attributes, of(_, pages, leavesFromFront = false), pages, open)
 
   private def of(rows: RowStore, pages: Pages, leavesFromFront: Boolean): ContentResults =
     new ContentResults(

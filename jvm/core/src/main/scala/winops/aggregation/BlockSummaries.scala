@@ -111,6 +111,9 @@ private object BlockSummaries {
   /** Blocks of so high a level have more rows than a group may have. */
   val MaxLevel = 4
 
+  /** More rows than any machine can hold. */
+  val MaxRows: Long = 1L << 40
+
   def rowsIn(level: Int): Long = {
     var rows = 1L
     var i = 0

@@ -1,6 +1,6 @@
 package winops.aggregation
 
-import winops.log.{ByteReader, ByteWriter, PagedMap, RowLog}
+import winops.log.{ByteReader, ByteWriter, CorruptStateException, PagedMap, RowLog}
 
 /** The summary of a window whose rows leave in the order in which they came, at a cost for each
   * row that does not depend on how many there are.
@@ -84,6 +84,9 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
     blocks.clear()
     head = in.count(Long.MaxValue)
     tail = in.count(Long.MaxValue)
+    if (tail - head > BlockSummaries.MaxRows) {
+      throw new CorruptStateException(s"a window is from row $head to $tail")
+    }
     stored.restore(in)
   }
 

@@ -1,6 +1,6 @@
 package winops.aggregation
 
-import winops.log.Bytes
+import winops.log.{Bytes, CorruptStateException}
 
 /** Keys of nodes that sort by prefix, level and number. */
 private[aggregation] object NodeKey {
@@ -13,6 +13,9 @@ private[aggregation] object NodeKey {
     key
   }
 
-  def number(key: Array[Byte]): Long =
-    java.lang.Long.reverseBytes(Bytes.getLong(key, key.length - java.lang.Long.BYTES))
+  def number(key: Array[Byte]): Long = {
+    val at = key.length - java.lang.Long.BYTES
+    if (at <= 0) throw new CorruptStateException(s"a node has a key of ${key.length} bytes")
+    java.lang.Long.reverseBytes(Bytes.getLong(key, at))
+  }
 }

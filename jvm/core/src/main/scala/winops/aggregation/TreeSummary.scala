@@ -2,7 +2,7 @@ package winops.aggregation
 
 import scala.collection.mutable
 
-import winops.log.{ByteReader, ByteWriter, PagedMap}
+import winops.log.{ByteReader, ByteWriter, CorruptStateException, PagedMap}
 
 /** The summary of a window whose rows come and leave in any order, at a cost for each that grows
   * with the logarithm of their number.
@@ -181,9 +181,21 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
       level += 1
       if (level > levels) {
         levels = level
-        (first to last).foreach(makeNode(level, _))
+        parentsOf(level - 1).foreach(makeNode(level, _))
       }
     }
+  }
+
+  /** The numbers that the nodes above those of a level have. */
+  private def parentsOf(level: Int): Seq[Long] = {
+    val parents = mutable.LinkedHashSet.empty[Long]
+    val end = NodeKey.of(prefix, level + 1, 0L)
+    var more = stored.atLeast(NodeKey.of(prefix, level, 0L))
+    while (more && isBefore(stored.key, end)) {
+      parents += NodeKey.number(stored.key) >> Bits
+      more = stored.next()
+    }
+    parents.toSeq
   }
 
   /** The numbers of the first and the last node of a level. */
@@ -225,7 +237,12 @@ private object TreeSummary {
   /** A tree of as many levels has a node for all numbers there are. */
   val MaxLevels = 16
 
-  def maskOf(node: Array[Byte]): Int = (node(0) & 0xff) | (node(1) & 0xff) << 8
+  def maskOf(node: Array[Byte]): Int = {
+    if (node.length < MaskBytes) {
+      throw new CorruptStateException(s"a node of rows has ${node.length} bytes")
+    }
+    (node(0) & 0xff) | (node(1) & 0xff) << 8
+  }
 
   def eachOf(mask: Int, number: Long)(visit: Long => Unit): Unit = {
     var bit = 0

@@ -13,9 +13,10 @@ object Limits {
   /** How deep parentheses and minus signs may nest. */
   val MaxDepth = 32
 
-  /** The most columns of a select list: each is read in many ways before it is known what it is.
+  /** The most expressions of a list, such as a select list: each is read in many ways before it
+    * is known what it is.
     */
-  val MaxColumns = 500
+  val MaxInList = 500
 
   /** The greatest number of rows that a policy may name: far more than fits anywhere, and small
     * enough that sums of several stay far from the end of a Long.

@@ -1,6 +1,6 @@
 package winops.esper
 
-import winops.dialect.{Names, Problem, Token}
+import winops.dialect.{Limits, Names, Problem, Token}
 import winops.policy.{Beside, Category, ColumnKind, Named, RowExpression, SortKey}
 
 /** The kinds of parameters that Esper's windows have. */
@@ -31,9 +31,7 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
 
   /** Keys, up to a number of rows. */
   protected def keysBeforeSize: Parser[Written[Seq[RowExpression]]] =
-    key ~ rep(symbol(',') ~> not(literalNumber) ~> key) ^^ { case first ~ more =>
-      Written.all(first +: more)
-    }
+    listed(key, "keys", symbol(',') <~ not(literalNumber)) ^^ (Written.all(_))
 
   /** What rows are sorted by. */
   protected def sortKeys: Parser[Written[Seq[SortKey]]] =
@@ -73,7 +71,7 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
     val one = place ~ phrase("a condition", inCondition = false) >> { case offset ~ condition =>
       checked(refusing("a condition", condition, offset, NoConditions)) ^^^ condition
     }
-    place ~ (guard(symbol(')')) ^^^ Nil | rep1sep(one, symbol(','))) ^^ {
+    place ~ (guard(symbol(')')) ^^^ Nil | listed(one, "conditions")) ^^ {
       case _ ~ Nil => None
       case offset ~ Seq(condition) => Some(written(condition, offset))
       case offset ~ conditions =>
@@ -123,7 +121,28 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
   protected def ahead(parser: Parser[Any]): Parser[Any] = not(not(parser))
 
   protected def separated[T](parameter: Parser[Written[T]]): Parser[Written[Seq[T]]] =
-    rep1sep(parameter, symbol(',')) ^^ (Written.all(_))
+    listed(parameter, "keys") ^^ (Written.all(_))
+
+  /** One or more, up to [[Limits.MaxInList]].
+    *
+    * @param what
+    *   what they are, for a message
+    */
+  protected def listed[T](
+      item: Parser[T],
+      what: String,
+      separator: => Parser[Any] = symbol(',')): Parser[List[T]] = Parser { in =>
+    var read = 0
+    val next = Parser { at =>
+      read += 1
+      if (read <= Limits.MaxInList) item(at)
+      else {
+        val message = s"expected at most ${Limits.MaxInList} $what"
+        checked[T](Left(Problem(Category.Limit, at.first.offset, message)))(at)
+      }
+    }
+    rep1sep(next, separator)(in)
+  }
 
   /** What rows tell apart: what is the same for all of them is `type`. */
   private def key: Parser[Written[RowExpression]] =

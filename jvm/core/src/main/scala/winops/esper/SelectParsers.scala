@@ -1,6 +1,6 @@
 package winops.esper
 
-import winops.dialect.{Limits, Names, Problem, Token}
+import winops.dialect.{Names, Problem, Token}
 import winops.policy.{Category, Named, RowExpression, StepOrder, Stream}
 
 /** What a statement selects: the rows, or values of all of them. */
@@ -66,18 +66,7 @@ private[esper] trait SelectParsers extends ViewParsers {
       (accept("a name", { case name: Token.Named => name }) | expected("a name")) | bare
   }
 
-  private def columns: Parser[List[Item]] = Parser { in =>
-    var read = 0
-    val next = Parser { at =>
-      read += 1
-      if (read <= Limits.MaxColumns) item(at)
-      else checked[Item](Left(tooMany(at.first.offset)))(at)
-    }
-    rep1sep(next, symbol(','))(in)
-  }
-
-  private def tooMany(offset: Int): Problem =
-    Problem(Category.Limit, offset, s"expected at most ${Limits.MaxColumns} columns")
+  private def columns: Parser[List[Item]] = listed(item, "columns")
 
   /** Whether a call is one of an aggregate is for Spark to say. */
   private def withoutCalls(items: Seq[Item]): Option[Problem] =

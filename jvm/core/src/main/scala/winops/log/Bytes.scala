@@ -13,11 +13,11 @@ private[winops] object Bytes {
   /** The longest array. */
   val MaxArray: Int = Int.MaxValue - 16
 
-  /** How long an array to take for so many bytes, with room for more. */
+  /** How long an array to take for so many bytes, with room for more; more than [[MaxArray]] are
+    * a [[TooManyBytesException]].
+    */
   def roomFor(bytes: Long): Int = {
-    if (bytes > MaxArray) {
-      throw new IllegalArgumentException(s"$bytes bytes of rows do not fit in one array")
-    }
+    if (bytes > MaxArray) throw new TooManyBytesException(bytes)
     Math.min(bytes * 2, MaxArray.toLong).toInt
   }
 
@@ -30,6 +30,16 @@ private[winops] object Bytes {
 /** Stored bytes do not have the form they should have: another version's, or damaged. */
 final class CorruptStateException(message: String) extends RuntimeException(message)
 
+/** Rows that stand in one array, or what is stored of them as one value, do not fit into it.
+  *
+  * @param bytes
+  *   how many there are; an array has at most [[Bytes.MaxArray]]
+  */
+final class TooManyBytesException(val bytes: Long)
+    extends RuntimeException(s"$bytes bytes do not fit in one array of ${Bytes.MaxArray}") {
+  def most: Long = Bytes.MaxArray.toLong
+}
+
 /** Appends values to a growing byte array, which is reused from one group to the next. */
 final class ByteWriter {
   private var bytes = new Array[Byte](1 << 10)
@@ -39,7 +49,7 @@ final class ByteWriter {
 
   /** Makes room for `count` bytes more and returns the array to write them to, from [[end]] on.
     */
-  private[log] def roomFor(count: Int): Array[Byte] = {
+  private[log] def roomFor(count: Long): Array[Byte] = {
     ensure(count)
     bytes
   }
@@ -70,7 +80,7 @@ final class ByteWriter {
   }
 
   def raw(source: Array[Byte], from: Int, count: Int): Unit = {
-    ensure(count)
+    ensure(count.toLong)
     System.arraycopy(source, from, bytes, length, count)
     length += count
   }
@@ -81,7 +91,7 @@ final class ByteWriter {
     raw(source, 0, source.length)
   }
 
-  private def ensure(more: Int): Unit = {
+  private def ensure(more: Long): Unit = {
     val needed = length.toLong + more
     if (needed > bytes.length) bytes = java.util.Arrays.copyOf(bytes, Bytes.roomFor(needed))
   }

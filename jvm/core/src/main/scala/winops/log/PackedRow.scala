@@ -10,8 +10,8 @@ package winops.log
 private[log] object PackedRow {
 
   /** How many bytes a packed row may take, those that are written behind it included. */
-  def roomFor(length: Int): Int = {
-    val words = wordsOf(length)
+  def roomFor(length: Int): Long = {
+    val words = wordsOf(length).toLong
     (words + 1) / 2 + (words + 1) * WordBytes
   }
 

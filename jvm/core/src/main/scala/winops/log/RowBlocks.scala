@@ -35,7 +35,7 @@ final class RowBlockWriter(out: OutputStream, packed: ByteWriter) {
     Bytes.putInt(header, 0, rows.count)
     Bytes.putInt(header, Integer.BYTES, packed.end)
     out.write(header)
-    out.write(packed.roomFor(0), 0, packed.end)
+    out.write(packed.roomFor(0L), 0, packed.end)
     // The room that a giant row took is not kept in each of a shuffle's partitions.
     if (rows.bytes.length > MaxKeptBytes) rows = new RowBuffer(withArrival = false)
     rows.clear()

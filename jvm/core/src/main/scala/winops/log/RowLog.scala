@@ -65,6 +65,9 @@ final class RowLog(
 
   override def find(ordinal: Long): Unit = {
     if (ordinal >= openFirst) {
+      if (ordinal >= end) {
+        throw new CorruptStateException(s"there is no row $ordinal, the newest is ${end - 1}")
+      }
       found = open
       foundRow = (ordinal - openFirst).toInt
     } else {
@@ -88,6 +91,9 @@ final class RowLog(
     if (firstOrdinal < openFirst) {
       var number = firstOrdinal / SegmentRows
       val stop = Math.min(until, openFirst) / SegmentRows
+      if (stop - number > ManySegments && segments.get(stop - 1) == null) {
+        throw new CorruptStateException(s"segments from $number to ${stop - 1} are not there")
+      }
       while (number < stop) {
         segments.remove(number)
         if (number == loadedNumber) unload()
@@ -186,6 +192,9 @@ object RowLog {
   val MaxInlineRows = 256
 
   private val MaxOpenRows = 1024
+
+  /** So many are not removed one by one if there is no trace of them. */
+  private val ManySegments = 1024
   private val SegmentVersion = 2
   private val NoSegment = -1L
 }

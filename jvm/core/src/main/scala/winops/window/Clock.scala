@@ -1,5 +1,7 @@
 package winops.window
 
+import winops.log.{ByteReader, CorruptStateException}
+
 /** The machine counts whole milliseconds; intervals are exact microseconds. */
 private[winops] object Clock {
   val MicrosPerMilli = 1000L
@@ -9,4 +11,13 @@ private[winops] object Clock {
 
   /** The last millisecond that is not after the instant. */
   def floorToMillis(micros: Long): Long = Math.floorDiv(micros, MicrosPerMilli)
+
+  /** Reads how far time had come; no time has come to [[Machine.Never]]. */
+  def restore(in: ByteReader): Long = {
+    val instant = in.number()
+    if (instant == Machine.Never) {
+      throw new CorruptStateException("a stored clock is at the instant that never comes")
+    }
+    instant
+  }
 }

@@ -4,7 +4,7 @@ import java.util.Comparator
 
 import scala.collection.mutable
 
-import winops.log.{ByteReader, ByteWriter}
+import winops.log.{ByteReader, ByteWriter, CorruptStateException}
 import winops.policy.Reclaim
 
 /** All groups of a policy whose groups depend on each other: in the order in which rows came to
@@ -115,8 +115,12 @@ final class Coupling[G](reclaim: Option[Reclaim]) {
     rows = 0L
     val count = in.count(in.remaining.toLong)
     (0L until count).foreach { _ =>
-      add(
-        Entry(group, in.count(Long.MaxValue), in.number(), in.count(Long.MaxValue), in.number()))
+      val entry =
+        Entry(group, in.count(Long.MaxValue), in.number(), in.count(Long.MaxValue), in.number())
+      if (groups.contains(entry.group)) {
+        throw new CorruptStateException("a group is stored twice")
+      }
+      add(entry)
     }
   }
 

@@ -184,7 +184,7 @@ final class Machine(
     val life = in.count(2L)
     alive = life > 0
     finished = life > 1
-    clock = in.number()
+    clock = Clock.restore(in)
     lastArrival = in.number()
     if (ownsSteps) steps.restore(in)
     retainer.restore(in)

@@ -8,14 +8,17 @@ import winops.log._
 
 class WindowSummarySuite extends AnyFunSuite {
 
-  /** Stretches as the rows that they are of, which must be readable when they are added. */
-  private final class Lists(isReadable: Long => Boolean)
-      extends Summaries[mutable.ArrayBuffer[Long]] {
+  /** Stretches as the rows that they are of.
+    *
+    * @param look
+    *   looks at each row that is added
+    */
+  private final class Lists(look: Long => Unit) extends Summaries[mutable.ArrayBuffer[Long]] {
     override def create(): mutable.ArrayBuffer[Long] = mutable.ArrayBuffer.empty
     override def clear(summary: mutable.ArrayBuffer[Long]): Unit = summary.clear()
 
     override def add(summary: mutable.ArrayBuffer[Long], row: Long): Unit = {
-      assert(isReadable(row), s"row $row has left")
+      look(row)
       summary += row
     }
 
@@ -78,7 +81,7 @@ class WindowSummarySuite extends AnyFunSuite {
   private final class Run(make: (Lists, PagedMap) => Lines, seed: Int) {
     val random = new Random(seed)
     val rows = mutable.TreeSet.empty[Long]
-    val lists = new Lists(rows)
+    val lists = new Lists(row => assert(rows(row), s"row $row has left"))
     private val segments = new HeapSegments
     private val pages = new Pages(segments)
     val summary: Lines = make(lists, pages.newMap())
@@ -206,6 +209,70 @@ class WindowSummarySuite extends AnyFunSuite {
       windows.open(name)
       (0L until 300L).foreach(row => windows.remove(row, row + 1))
       assert(windows.total.isEmpty && windows.isEmpty)
+    }
+  }
+
+  test("nodes and blocks that were damaged are refused or read as others") {
+    for (make <- Seq[(Lists, PagedMap) => Lines](front, tree)) {
+      val outcomes = (0 until 400).map(seed => goesOn(make, new Random(seed)))
+      assert(outcomes.contains(true))
+      assert(outcomes.contains(false))
+    }
+  }
+
+  /** Whether a window goes on of which something else is read than was stored. */
+  private def goesOn(make: (Lists, PagedMap) => Lines, random: Random): Boolean = {
+    var end = 0L
+    val stored = new HeapSegments
+    var damages = false
+    val segments = new Segments {
+      override def get(number: Long): Array[Byte] = {
+        val bytes = stored.get(number)
+        if (bytes != null && damages && random.nextInt(4) == 0) damaged(bytes, random) else bytes
+      }
+      override def put(number: Long, bytes: Array[Byte]): Unit = stored.put(number, bytes)
+      override def remove(number: Long): Unit = stored.remove(number)
+    }
+    val pages = new Pages(segments)
+    val lists =
+      new Lists(row => if (row < 0 || row >= end) throw new CorruptStateException(s"no row $row"))
+    val summary = make(lists, pages.newMap())
+    def go(until: Long): Unit = while (end < until) {
+      end += 1
+      summary.insert(end - 1, end)
+      if (end > 500) summary.remove(end - 501, end - 500)
+      if (random.nextInt(9) == 0) summary.total
+    }
+    def save(): Array[Byte] = {
+      val out = new ByteWriter
+      summary.settle()
+      pages.save(out)
+      summary.save(out)
+      out.toArray
+    }
+    go(700)
+    val bytes = save()
+    damages = random.nextBoolean()
+    try {
+      val in = new ByteReader(if (damages) bytes else damaged(bytes, random))
+      pages.restore(in)
+      summary.restore(in)
+      go(720)
+      summary.total
+      summary.foreach(row => if (row >= end) throw new CorruptStateException(s"no row $row"))
+      val _ = save()
+      true
+    } catch {
+      case _: CorruptStateException => false
+    }
+  }
+
+  private def damaged(bytes: Array[Byte], random: Random): Array[Byte] = {
+    val at = random.nextInt(bytes.length)
+    random.nextInt(4) match {
+      case 0 => bytes.take(at)
+      case 1 => bytes.patch(at, Array.fill[Byte](9)(-1), random.nextInt(10))
+      case _ => bytes.updated(at, (bytes(at) ^ (1 << random.nextInt(8))).toByte)
     }
   }
 }

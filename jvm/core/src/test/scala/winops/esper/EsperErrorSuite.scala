@@ -616,7 +616,12 @@ class EsperErrorSuite extends AnyFunSuite {
       s"#unique(${"(-" * 17}price)".patch(8 + 33, "^", 0),
       s"#unique(price${" + 1" * 100} ^+ 1)",
       s"#expr(true${" and true" * 100} ^and true)",
-      s"select ${"price, " * 500}^count(*) n from S#length(2)")
+      s"select ${"price, " * 500}^count(*) n from S#length(2)",
+      s"select count(*) from S#length(2) group by ${"price, " * 500}^price",
+      s"select count(*) from S(${"price > 1, " * 500}^price > 1)#length(2)",
+      s"#unique(${"price, " * 500}^price)",
+      s"#rank(${"price, " * 500}^price, 3, price)",
+      s"#sort(3, ${"price desc, " * 500}^price)")
   }
 
   test("the example is valid even where a column's name is not plain") {

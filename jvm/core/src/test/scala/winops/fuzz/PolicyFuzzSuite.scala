@@ -10,8 +10,10 @@ import winops.dialect.SmallStack
 class PolicyFuzzSuite extends AnyFunSuite {
   private val Inputs = 5000
 
-  /** Ten thousand characters make as many tokens, each of a few hundred bytes. */
-  private val MaxBytes = 16L * 1024 * 1024
+  /** Ten thousand characters make as many tokens, each of a few hundred bytes, or a list of 500
+    * expressions, each of less than a hundred kilobytes.
+    */
+  private val MaxBytes = 64L * 1024 * 1024
 
   PolicyFuzz.dialects.foreach { dialect =>
     test(s"whatever a text is, ${dialect.name} reads it or refuses it at a place in it") {

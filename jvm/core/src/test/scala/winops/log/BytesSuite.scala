@@ -40,6 +40,17 @@ class BytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(out.toArray.sameElements(Array[Byte](2)))
   }
 
+  test("more bytes than an array has are an error that says how many") {
+    assert(Bytes.roomFor(Bytes.MaxArray.toLong) == Bytes.MaxArray)
+    val error = intercept[TooManyBytesException](Bytes.roomFor(Bytes.MaxArray + 1L))
+    assert(error.bytes == Bytes.MaxArray + 1L)
+    assert(error.most == Bytes.MaxArray)
+    val out = new ByteWriter
+    out.number(1L)
+    intercept[TooManyBytesException](out.roomFor(PackedRow.roomFor(Int.MaxValue)))
+    assert(out.toArray.length == 1)
+  }
+
   test("small numbers take one byte, the largest ten") {
     def size(number: Long): Int = {
       val out = new ByteWriter

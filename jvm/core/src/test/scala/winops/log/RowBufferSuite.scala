@@ -44,6 +44,15 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("a row that does not fit into the array with the others is an error that says so") {
+    val rows = Seq(1L -> words(7L), 2L -> words(8L, 9L))
+    val buffer = filled(rows, withArrival = true)
+    val length = Bytes.MaxArray - 40
+    val error = intercept[TooManyBytesException](buffer.append(3L, length))
+    assert(error.bytes == length.toLong + 2 * 12 + 24 + 12 + PackedRow.WordBytes)
+    assert(content(buffer) == rows)
+  }
+
   test("rows that are alike take little room") {
     val random = new Random(7)
     val rows = Seq.tabulate(100) { i =>

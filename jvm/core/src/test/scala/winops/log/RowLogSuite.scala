@@ -96,6 +96,26 @@ class RowLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     intercept[CorruptStateException](log.find(99))
   }
 
+  test("a row behind the newest is not found") {
+    val log = new RowLog(new HeapSegments, withArrival = false)
+    log.clear()
+    (0 until 200).foreach(_ => log.append(0L, 5))
+    log.release(100)
+    log.find(199)
+    intercept[CorruptStateException](log.find(200))
+    intercept[CorruptStateException](log.find(Long.MaxValue))
+  }
+
+  test("segments that are not there are not removed one by one") {
+    val out = new ByteWriter
+    out.number(0L)
+    out.number(RowLog.SegmentRows.toLong << 40)
+    out.number(0L)
+    val log = new RowLog(new HeapSegments, withArrival = false)
+    log.restore(new ByteReader(out.toArray))
+    intercept[CorruptStateException](log.discard())
+  }
+
   test("segments on the heap are there until they are removed") {
     val segments = new HeapSegments
     segments.put(3, Array[Byte](1, 2))

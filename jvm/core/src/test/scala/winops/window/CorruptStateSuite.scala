@@ -6,7 +6,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import winops.log.CorruptStateException
+import winops.log.{ByteReader, ByteWriter, CorruptStateException}
 
 /** Whatever happens to stored bytes, a group goes on, with wrong rows at worst, or fails by name.
   */
@@ -76,6 +76,30 @@ class CorruptStateSuite extends AnyFunSuite {
         }
       }
     }
+  }
+
+  test("a clock at the instant that never comes is refused") {
+    val out = new ByteWriter
+    out.number(Machine.Never)
+    intercept[CorruptStateException](Clock.restore(new ByteReader(out.toArray)))
+  }
+
+  test("a group that is stored twice among those that depend on each other is refused") {
+    def stored(groups: Long*): ByteReader = {
+      val out = new ByteWriter
+      out.byte(0)
+      Seq(0L, 9L, groups.size.toLong).foreach(out.number)
+      groups.zipWithIndex.foreach { case (group, created) =>
+        Seq(group, created.toLong, 5L, 1L, 7L).foreach(out.number)
+      }
+      new ByteReader(out.toArray)
+    }
+    val coupling = new Coupling[Long](None)
+    val whole = stored(1L, 2L)
+    coupling.restore(whole)(whole.number())
+    assert(coupling.size == 2)
+    val twice = stored(1L, 2L, 1L)
+    intercept[CorruptStateException](coupling.restore(twice)(twice.number()))
   }
 
   private def stored(keep: Keep, rows: Int): Array[Byte] = filled(keep, rows).save()

@@ -2,32 +2,33 @@ package winops.spark
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 
-import winops.log.{ByteReader, ByteWriter, Bytes, Pages, RowStore, RowTree}
+import winops.log.{ByteReader, ByteWriter, Bytes, CorruptStateException, Pages, RowStore, RowTree}
 
 /** The content of the windows of all groups together: a row is copied when it comes in, so that
   * the rows of all groups are in one order, that in which they came.
   *
   * A group that is forgotten without a word leaves its rows here, as it does in Esper.
   *
-  * @param columns
-  *   how many columns a row has
+  * @param content
+  *   the columns of a row
   * @param resultsOf
   *   what is asked of the content that these rows are
   * @param open
   *   the group whose rows come and leave
   */
 final class CommonContent(
-    columns: Int,
+    content: Seq[Attribute],
     resultsOf: RowStore => ContentResults,
     pages: Pages,
     open: () => CommonContent.Group)
     extends FollowedContent {
-  private val rows: RowStore = new RowTree(pages, withArrival = false)
+  private val rows: RowStore =
+    new RowTree(pages, withArrival = false, RowShape.of(content))
   private val places = pages.newMap()
   private val results = resultsOf(rows)
-  private val row = new UnsafeRow(columns)
+  private val row = new UnsafeRow(content.size)
   private val left = mutable.ArrayBuffer.empty[Long]
 
   override def insert(from: Long, until: Long): Unit = eachOf(from, until) { (ordinal, key) =>
@@ -100,5 +101,7 @@ object CommonContent {
     bytes
   }
 
-  private def number(bytes: Array[Byte]): Long = Bytes.getLong(bytes, 0)
+  private def number(bytes: Array[Byte]): Long =
+    if (bytes != null && bytes.length == java.lang.Long.BYTES) Bytes.getLong(bytes, 0)
+    else throw new CorruptStateException("a row of a group is not among those of all groups")
 }

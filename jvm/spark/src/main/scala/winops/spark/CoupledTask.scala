@@ -211,7 +211,7 @@ private[spark] object CoupledTask {
       steps: Steps,
       group: Seq[Expression]): Unit = {
     val shape = RowShape.of(group)
-    val now = in.number()
+    val now = Clock.restore(in)
     machines.resume(now, isFinished = in.byte() == 1)
     steps.restore(in)
     machines.groups.restore(in) {

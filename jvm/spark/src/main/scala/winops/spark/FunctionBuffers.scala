@@ -1,5 +1,7 @@
 package winops.spark
 
+import java.nio.ByteBuffer
+
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -241,19 +243,37 @@ private[spark] object FunctionBuffers {
 
     def unpack(stored: InternalRow, buffer: InternalRow): Unit = bound match {
       case typed: TypedImperativeAggregate[Any @unchecked] =>
-        val bytes = stored.getBinary(offset)
-        val value =
-          try typed.deserialize(bytes)
-          catch {
-            case NonFatal(_) =>
-              throw new CorruptStateException(s"${bound.prettyName} cannot read what it stored")
-          }
-        buffer.update(offset, value)
+        buffer.update(offset, read(typed, stored.getBinary(offset)))
       case _ =>
+    }
+
+    private def read(typed: TypedImperativeAggregate[Any], bytes: Array[Byte]): Any = {
+      def refused =
+        new CorruptStateException(s"${bound.prettyName} cannot read what it stored")
+      try {
+        if (isAsLongAsItSays(typed, bytes)) typed.deserialize(bytes) else throw refused
+      } catch {
+        // Some functions take as much memory as their bytes ask for.
+        case NonFatal(_) | _: OutOfMemoryError => throw refused
+      }
     }
 
     private def objectIn(buffer: InternalRow): Any = buffer.get(offset, AnyObject)
   }
+
+  /** Whether there are as many elements in the bytes as they say, of a function that would take
+    * memory for them before it looks.
+    */
+  private def isAsLongAsItSays(function: AggregateFunction, bytes: Array[Byte]): Boolean =
+    function match {
+      case _: ApproximatePercentile =>
+        bytes.length == 24L + 24L * ByteBuffer.wrap(bytes).getInt(20)
+      case _: CountMinSketchAgg =>
+        val header = ByteBuffer.wrap(bytes)
+        val (depth, width) = (header.getInt(12).toLong, header.getInt(16).toLong)
+        depth > 0 && width > 0 && bytes.length == 20L + 8L * depth + 8L * depth * width
+      case _ => true
+    }
 
   private val AnyObject = ObjectType(classOf[AnyRef])
 }

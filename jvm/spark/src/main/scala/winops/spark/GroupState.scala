@@ -36,7 +36,7 @@ final class GroupState(
   val common: Option[CommonContent] =
     ofAll.filter(_ => spec.acrossGroups).map { open =>
       new CommonContent(
-        plan.content.size,
+        plan.content,
         plan.contentResults(_, pages, leavesFromFront = false, window = 0),
         pages,
         open)

@@ -51,7 +51,9 @@ final class KeepTask(
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
-    told.next()
+    // The rows of changes are read when they are given.
+    try told.next()
+    catch StateFormat.byName
   }
 
   /** The next piece of work, after which there may be changes to give. */

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.log.{ByteReader, ByteWriter, RowCheck, Segments}
-import winops.window.Machine
+import winops.window.{Clock, Machine}
 
 /** What a partition of the state remembers beside its groups: what keep it belongs to, how much
   * there is, and which groups are due when.
@@ -118,7 +118,7 @@ object PartitionState {
     Summary(
       new String(in.block(), UTF_8),
       in.number(),
-      in.number(),
+      Clock.restore(in),
       in.count(Long.MaxValue),
       in.count(Long.MaxValue))
   }

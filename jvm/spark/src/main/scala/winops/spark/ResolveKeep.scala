@@ -41,12 +41,16 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   private def resolve(call: UnresolvedKeep, definitions: Map[Long, LogicalPlan]): LogicalPlan = {
     val arguments = call.arguments
     val (dialect, Understood(policy, keysInText, expressions, projected)) = windowsOf(call)
-    val table = expressions.filter.fold(call.child)(Filter(_, call.child))
+    val filter = expressions.filter.map(ExpressionWithoutValues.ofCondition)
+    val table = filter.fold(call.child)(Filter(_, call.child))
     val order = call.orderBy
     val time = arguments.text("time").map(timeColumn(table, _))
     val punctuation = arguments.text("punct").map(punctuationColumn(table, _))
     val (named, splitting) = expressions.group.splitAt(keysInText)
-    val group = ExpressionSet(groupOf(call.partitionBy, named) ++ checked(splitting)).toSeq
+    val ofText = ExpressionSet(expressions.group)
+    val group = ExpressionSet(groupOf(call.partitionBy, named) ++ checked(splitting)).toSeq.map {
+      key => if (ofText.contains(key)) ExpressionWithoutValues.of(key) else key
+    }
     order.foreach(o => checkDeterministic("ORDER BY", o.child))
     val spec = specOf(dialect, arguments, policy, group, order, time, punctuation)
     checkClock(spec, expressions, table, time)
@@ -104,7 +108,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     (spec.output, aggregates) match {
       case (Output.Agg, Some(asked)) => WindowResults.ofContent(asked)
       case (Output.Agg, None) if projected.isDefined =>
-        WindowResults.ofContent(projected.get.without(group))
+        WindowResults.ofContent(projected.get.without(group)).withoutValues
       case (Output.Columns, Some(asked)) => WindowResults.besideRows(asked)
       case (Output.Agg | Output.Columns, None) =>
         throw WinopsErrors.argument("MISSING", "aggregates", "TABLE(SELECT ... FROM ...)")

@@ -1,6 +1,6 @@
 package winops.spark
 
-import winops.log.{ByteReader, CorruptStateException}
+import winops.log.{ByteReader, CorruptStateException, TooManyBytesException}
 
 /** The form in which state is stored. */
 object StateFormat {
@@ -14,10 +14,22 @@ object StateFormat {
   def another(version: Any): Throwable =
     failure(s"it has format $version, and this version of winops has format $Version")
 
-  /** Reads state; bytes that are not as they should be are an error of their own. */
+  /** Works with state; bytes that are not as they should be, or too many, are errors of their
+    * own.
+    */
   def reading[A](read: => A): A =
     try read
-    catch { case corrupt: CorruptStateException => throw failure(corrupt.getMessage) }
+    catch byName
+
+  /** What [[reading]] makes of a failure. */
+  val byName: PartialFunction[Throwable, Nothing] = {
+    case corrupt: CorruptStateException => throw failure(corrupt.getMessage)
+    case large: TooManyBytesException =>
+      throw WinopsErrors.runtime(
+        "WINOPS_MAX_BYTES",
+        "bytes" -> large.bytes.toString,
+        "most" -> large.most.toString)
+  }
 
   def failure(reason: String): Throwable =
     WinopsErrors.runtime("WINOPS_STATE_FORMAT", "reason" -> reason)

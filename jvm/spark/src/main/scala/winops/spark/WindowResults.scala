@@ -15,7 +15,34 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 final case class WindowResults(
     by: Seq[Expression],
     values: Seq[Expression],
-    columns: Seq[Attribute])
+    columns: Seq[Attribute]) {
+
+  /** The same, with failures that tell no value of a row. */
+  def withoutValues: WindowResults =
+    copy(by = by.map(ExpressionWithoutValues.of), values = values.map(ofContent))
+
+  private def ofContent(value: Expression): Expression = ofParts(value) match {
+    case part @ (_: WindowAggregate | _: OfLastArrival) => part
+    case other => ExpressionWithoutValues.of(other)
+  }
+
+  private def ofParts(value: Expression): Expression = value match {
+    case key if by.exists(_.semanticEquals(key)) => ExpressionWithoutValues.of(key)
+    case WindowAggregate(function, isDistinct, filter) =>
+      WindowAggregate(
+        function.mapChildren(ofArgument).asInstanceOf[AggregateFunction],
+        isDistinct,
+        filter.map(ExpressionWithoutValues.ofCondition))
+    case OfLastArrival(child) => OfLastArrival(ExpressionWithoutValues.of(child))
+    case other => other.mapChildren(ofParts)
+  }
+
+  private def ofArgument(argument: Expression): Expression = argument match {
+    case order: SortOrder => order.mapChildren(ofArgument)
+    case value if value.foldable => value
+    case value => ExpressionWithoutValues.of(value)
+  }
+}
 
 object WindowResults {
   private[spark] val none: WindowResults = WindowResults(Nil, Nil, Nil)

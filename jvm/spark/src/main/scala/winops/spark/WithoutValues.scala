@@ -1,6 +1,7 @@
 package winops.spark
 
 import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.winops.WinopsRuntimeException
 
 import winops.policy.RowExpression
 import winops.window.{RowCondition, RowKey, RowNumber}
@@ -26,12 +27,25 @@ private[spark] final class WithoutValues(expressions: Seq[RowExpression]) {
     override def real(ordinal: Long): Double = number.real(ordinal)
   }
 
-  private def failure(error: SparkThrowable): Throwable = WinopsErrors.runtime(
-    "WINOPS_EXPRESSION",
-    "expression" -> expressions.map(_.sql.take(WithoutValues.ShownChars)).mkString(", "),
-    "reason" -> Option(error.getCondition).getOrElse(error.getClass.getSimpleName))
+  private def failure(error: SparkThrowable): Throwable =
+    WithoutValues.failure(expressions.map(e => WithoutValues.shown(e.sql)).mkString(", "), error)
 }
 
-private object WithoutValues {
-  val ShownChars = 100
+private[spark] object WithoutValues {
+
+  /** What takes the place of Spark's failure.
+    *
+    * @param expression
+    *   as it is to be shown
+    */
+  def failure(expression: String, error: SparkThrowable): WinopsRuntimeException =
+    WinopsErrors.runtime(
+      "WINOPS_EXPRESSION",
+      "expression" -> expression,
+      "reason" -> Option(error.getCondition).getOrElse(error.getClass.getSimpleName))
+
+  /** So much of an expression as a message shows. */
+  def shown(sql: String): String = sql.take(ShownChars)
+
+  private val ShownChars = 100
 }

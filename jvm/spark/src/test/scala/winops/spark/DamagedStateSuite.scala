@@ -6,6 +6,9 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.types.{DecimalType, DoubleType}
 import org.apache.spark.sql.winops.WinopsRuntimeException
 
 import winops.apama.Apama
@@ -19,6 +22,7 @@ import winops.spl.Spl
   */
 class DamagedStateSuite extends AnyFunSuite {
   import DamagedStateSuite._
+  import KeepPlans.{n, text}
 
   private val windows: Seq[(Dialect, String, Option[Application])] = Seq(
     (Ccl, "KEEP 3 ROWS SLACK 2", None),
@@ -37,19 +41,66 @@ class DamagedStateSuite extends AnyFunSuite {
     (Spl, "sliding, count(200), time(3)", Some(Application.Arrival)))
 
   windows.foreach { case (dialect, policy, time) =>
-    test(s"a damaged entry of $policy is an error by name or is read as something else") {
-      val random = new Random(policy.hashCode.toLong)
-      val plan = KeepPlans.plan(
-        KeepPlans.spec(policy, time, idleMillis = Some(60000L), dialect = dialect),
-        Seq(KeepPlans.n))
-      val outcomes = withinTwoMinutes(Seq.fill(Trials)(outcome(plan, random)))
+    survives(policy, planOf(dialect, policy, time, idleMillis = Some(60000L)), groups = 3)
+  }
+
+  private val coupled: Seq[(Dialect, String, Option[Application])] = Seq(
+    (Esper, "@Hint('reclaim_group_aged=4') #groupwin(k)#length(30)", None),
+    (Esper, "@Hint('reclaim_group_aged=4') #groupwin(k)#time(3)", Some(Application.EventTime)),
+    (Spl, "sliding, count(90), count(3), partitioned, partitionCount(4)", None),
+    (Spl, "sliding, time(4), partitioned, tupleCount(60)", Some(Application.Arrival)))
+
+  coupled.foreach { case (dialect, policy, time) =>
+    survives(policy, planOf(dialect, policy, time), groups = 7)
+  }
+
+  private val projected: Seq[(String, Int)] = Seq(
+    "#length(300)#uni(n)" -> 1,
+    "select sum(n), count(distinct text), max(text) from S#sort(90, n)" -> 3,
+    "select text, avg(n), count(distinct n) from S#length(90) group by text" -> 3,
+    "#groupwin(k)#length(30)#merge(k)#linest(n, n)" -> 7,
+    "select text, sum(n) from S#groupwin(k)#length(30) group by text" -> 7)
+
+  projected.foreach { case (policy, groups) =>
+    survives(policy, KeepPlans.projected(planOf(Esper, policy, None)), groups)
+  }
+
+  private val held: Seq[(String, Seq[AggregateFunction])] = Seq(
+    "buffers of one size" -> Seq(Sum(n), Max(n), Sum(Cast(n, DecimalType(30, 2)))),
+    "buffers of any size" -> Seq(Max(text), First(text, ignoreNulls = false)),
+    "registers" -> Seq(
+      new HyperLogLogPlusPlus(text),
+      StddevSamp(Cast(n, DoubleType), nullOnDivideByZero = true)),
+    "a digest" -> Seq(new ApproximatePercentile(n, Literal(0.5))),
+    "counts of hashes" -> Seq(
+      new CountMinSketchAgg(text, Literal(0.2), Literal(0.8), Literal(7))))
+
+  for ((what, functions) <- held; window <- Seq("#length(300)", "#sort(300, text desc, n)")) {
+    val values =
+      functions.map(WindowAggregate(_, isDistinct = false, None)) :+ OfLastArrival(text)
+    val columns = values.map(value => AttributeReference("value", value.dataType)())
+    survives(
+      s"$window with $what",
+      KeepPlans.computing(
+        planOf(Esper, window, None),
+        Output.Columns,
+        WindowResults(Nil, values, columns)),
+      groups = 1)
+  }
+
+  private def survives(name: String, plan: => KeepPlan, groups: Int): Unit =
+    test(s"a damaged entry of $name is an error by name or is read as something else") {
+      val random = new Random(name.hashCode.toLong)
+      val planned = plan
+      assert(outcome(planned, groups, new Random(0), isDamaged = false) == GoesOn)
+      val outcomes =
+        withinTwoMinutes(Seq.fill(Trials)(outcome(planned, groups, random, isDamaged = true)))
       assert(outcomes.contains(Refused))
       assert(outcomes.forall(Expected), outcomes.filterNot(Expected))
     }
-  }
 
-  /** What a task says that finds one of its entries damaged. */
-  private def outcome(plan: KeepPlan, random: Random): String = {
+  /** What a task says that finds one of its entries damaged, or none. */
+  private def outcome(plan: KeepPlan, groups: Int, random: Random, isDamaged: Boolean): String = {
     val damage = new Damage(random)
     var entries = 0
     var damaged = -1
@@ -62,16 +113,24 @@ class DamagedStateSuite extends AnyFunSuite {
     def batch(number: Int): Unit = {
       val rows = Seq.tabulate(RowsOfBatch) { i =>
         val at = number * RowsOfBatch + i
-        Arrived(at % 3L, Some(at * 50000L), at.toLong, "abcdefghij".take(1 + at * 7 % 9))
+        Arrived(
+          (at % groups).toLong,
+          Some(at * 50000L),
+          at.toLong,
+          "abcdefghij".take(1 + at * 7 % 9))
       }
       val now = number * RowsOfBatch * 50L
-      if (plan.time.isEmpty) driven.batchAt(now)(rows: _*) else driven.batch(now, now)(rows: _*)
+      val clock =
+        if (plan.time.isEmpty) BatchClock.ofBatch(now) else BatchClock.ofWatermarks(now, now)
+      driven.run(rows, clock)(_ => ())
       ()
     }
     (1 to 3).foreach(batch)
     val ofBatch = entries / 3
     // The partition's own entry is the first, and read once.
-    damaged = entries + (if (random.nextInt(4) == 0) 0 else random.nextInt(ofBatch + 4))
+    if (isDamaged) {
+      damaged = entries + (if (random.nextInt(4) == 0) 0 else random.nextInt(ofBatch + 4))
+    }
     try {
       (4 to 6).foreach(batch)
       GoesOn
@@ -96,4 +155,11 @@ private object DamagedStateSuite {
   /** A changed letter of the policy, or a greater number of rows, is another policy's or group's.
     */
   val Expected: Set[String] = Set(GoesOn, Refused, "WINOPS_POLICY_CHANGED", "WINOPS_MAX_ROWS")
+
+  def planOf(
+      dialect: Dialect,
+      policy: String,
+      time: Option[Application],
+      idleMillis: Option[Long] = None): KeepPlan =
+    KeepPlans.plan(KeepPlans.spec(policy, time, idleMillis, dialect = dialect), Seq(KeepPlans.n))
 }

@@ -45,28 +45,36 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
 
   /** A batch of a stream without a time column. */
   def batchAt(timestamp: Long)(rows: Arrived*): Seq[Changed] =
-    run(rows, BatchClock.ofBatch(timestamp))
+    run(rows, BatchClock.ofBatch(timestamp))(DrivenTask.changed(plan, _))
 
   /** A batch of a stream whose watermark goes from `late` to `now`. */
   def batch(late: Long, now: Long)(rows: Arrived*): Seq[Changed] =
-    run(rows, BatchClock.ofWatermarks(late, now))
+    run(rows, BatchClock.ofWatermarks(late, now))(DrivenTask.changed(plan, _))
 
-  private def run(rows: Seq[Arrived], clock: BatchClock): Seq[Changed] = {
+  /** A batch of which `read` takes what is given, row by row. */
+  def run[A](rows: Seq[Arrived], clock: BatchClock)(read: InternalRow => A): Seq[A] = {
+    val ofPartition = new AlteredSegments(partitionSegments, seenAs)
     val partition = new PartitionState(
-      new AlteredSegments(partitionSegments, seenAs),
+      ofPartition,
       identity,
       plan.keys.size,
       clock.now,
       plan.spec.idleMillis,
       store.all,
       RowShape.of(plan.keys))
-    val task = DrivenTask.task(plan, rows, clock, stored, partition, new KeepMetrics(counters))
-    val changes = task.map(DrivenTask.changed(plan, _)).toVector
+    val metrics = new KeepMetrics(counters)
+    val task: Iterator[InternalRow] =
+      if (plan.spec.couplesGroups) {
+        val whole = new WholeGroupStore(ofPartition)
+        val groups = DrivenTask.grouped(plan, rows)
+        new CoupledTask(plan, KeepPlans.input, groups, clock, stored, whole, partition, metrics)
+      } else DrivenTask.task(plan, rows, clock, stored, partition, metrics)
+    val taken = task.map(read).toVector
     partition.save()
     due = partition.earliestDue
     held = partition.rowsHeld
     groups = partition.groupsRemembered
-    changes
+    taken
   }
 }
 
@@ -106,13 +114,13 @@ object DrivenTask {
       clock: BatchClock,
       store: GroupStore,
       agenda: Agenda,
-      metrics: KeepMetrics): KeepTask = {
-    val groups = GroupedRows(
-      plan,
-      KeepPlans.input,
-      KeepPlans.inInputOrder(plan, rows.zipWithIndex.map { case (row, i) => unsafe(row, i) }))
-    new KeepTask(plan, KeepPlans.input, groups, clock, store, agenda, metrics)
-  }
+      metrics: KeepMetrics): KeepTask =
+    new KeepTask(plan, KeepPlans.input, grouped(plan, rows), clock, store, agenda, metrics)
+
+  private def grouped(plan: KeepPlan, rows: Seq[Arrived]): GroupedRows = GroupedRows(
+    plan,
+    KeepPlans.input,
+    KeepPlans.inInputOrder(plan, rows.zipWithIndex.map { case (row, i) => unsafe(row, i) }))
 
   private val toUnsafe =
     UnsafeProjection.create(KeepPlans.input.map(_.dataType).toArray[DataType])

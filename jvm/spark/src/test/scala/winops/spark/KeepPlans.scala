@@ -85,6 +85,32 @@ object KeepPlans {
       position)
   }
 
+  /** The plan of what windows are worth, with each row that comes in or for each step. */
+  def computing(plan: KeepPlan, output: Output, results: WindowResults): KeepPlan = {
+    val spec = plan.spec.copy(output = output)
+    val front = output match {
+      case Output.Columns => Nil
+      case _ => Keep.resultColumns(plan.time, if (spec.acrossGroups) Nil else plan.keys)
+    }
+    plan.copy(
+      spec = spec,
+      changeColumns = front ++ results.columns,
+      by = results.by,
+      results = results.values)
+  }
+
+  /** The plan of what the policy itself computes of its windows. */
+  def projected(plan: KeepPlan): KeepPlan = {
+    val projection = plan.spec.policy.projection.get
+    val aggregates = Projections
+      .resolve(projection, content)
+      .fold(problem => throw new IllegalArgumentException(problem.toString), identity)
+    computing(
+      plan.copy(spec = plan.spec.copy(acrossGroups = projection.acrossGroups)),
+      Output.Agg,
+      WindowResults.ofContent(aggregates.without(plan.keys)))
+  }
+
   /** Rows as they come out of a sorted shuffle, one after the other in the same object. */
   def inInputOrder(plan: KeepPlan, rows: Seq[UnsafeRow]): Iterator[UnsafeRow] = {
     val reused = UnsafeRow.createFromByteArray(0, input.size)

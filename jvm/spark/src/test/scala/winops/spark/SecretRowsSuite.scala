@@ -9,7 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 class SecretRowsSuite extends KeepStreamTest {
   private val Secret = "s3cret-8231"
 
-  private val failing = Seq(
+  private val inWindows = Seq(
     "WINOPS_NULL_TIME" -> "'KEEP 5 ROWS', time => 'no_time'",
     "WINOPS_PUNCTUATION" -> "spl => 'tumbling, punct()', punct => 'k'",
     "WINOPS_MAX_ROWS" -> "'KEEP ALL', max_rows => 2",
@@ -18,6 +18,25 @@ class SecretRowsSuite extends KeepStreamTest {
     "WINOPS_EXPRESSION" -> "esper => '#sort(3, cast(k, int))'",
     "WINOPS_EXPRESSION" -> "esper => '#unique(cast(k, int))', time => 'ts', idle => '1 day'",
     "WINOPS_EXPRESSION" -> "esper => '#ext_timed(cast(k, long), 5 sec)'")
+
+  private val besideWindows = Seq(
+    "'#groupwin(cast(k, int))#length(3)'",
+    "'#groupwin(coalesce(cast(k, int), cast(k, int) + 1), cast(k, int) + 1)#length(3)'",
+    "'#groupwin(cast(k, int))#length(3)#merge(cast(k, int))#size', output => 'agg'",
+    "'#length(3)#uni(cast(k, double))', output => 'agg'",
+    "'select sum(cast(k, int)) from S#length(3)', output => 'agg'",
+    "'select count(distinct cast(k, int)) from S#length(3)', output => 'agg'",
+    "'select cast(max(k), int) from S#length(3)', output => 'agg'",
+    "'select count(*) from S#length(3) group by cast(k, int)', output => 'agg'",
+    "'select * from S(cast(k, int) > 5)#length(3)'",
+    "'select * from S(n >= 0 and n / (n - 3) < cast(k, int))#length(3)'")
+
+  private val failing =
+    inWindows.map { case (condition, arguments) =>
+      condition -> s"PARTITION BY (k) ORDER BY (n), $arguments"
+    } ++ besideWindows.map { arguments =>
+      "WINOPS_EXPRESSION" -> s"WITH SINGLE PARTITION ORDER BY (n), esper => $arguments"
+    }
 
   failing.foreach { case (condition, arguments) =>
     test(s"$condition of $arguments") {
@@ -31,7 +50,7 @@ class SecretRowsSuite extends KeepStreamTest {
             col("id").as("n"))
         val said = new LogAppender("what was logged", maxEvents = 100000)
         withLogAppender(said) {
-          val error = Try(keep(rows, s"PARTITION BY (k) ORDER BY (n), $arguments").collect())
+          val error = Try(keep(rows, arguments).collect())
             .fold(identity, _ => fail("the query did not fail"))
           assert(conditionsOf(error).contains(condition), error)
           val messages = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
