@@ -162,8 +162,9 @@ private[spark] final class FunctionBuffers(
 
 private[spark] object FunctionBuffers {
 
-  /** Whether the function's buffers can be merged, and stay small however many rows there are.
-    * The histogram of two merged buffers is another than that of all the rows.
+  /** Whether the function's buffers can be merged, stay small however many rows there are, and
+    * are stored as values alone. The histogram of two merged buffers is another than that of all
+    * the rows.
     */
   def canHold(aggregate: WindowAggregate): Boolean = aggregate.function match {
     case _ if aggregate.isDistinct => false
@@ -171,7 +172,8 @@ private[spark] object FunctionBuffers {
     case quantiles: ApproximatePercentile => !isFloating(quantiles.child.dataType)
     case _: ApproxTopK => false
     case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg | _: HistogramNumeric => false
-    case _: DeclarativeAggregate | _: ImperativeAggregate => true
+    case _: DeclarativeAggregate | _: ImperativeAggregate =>
+      BufferBytes.areValues(aggregate.function)
     case _ => false
   }
 
@@ -214,6 +216,7 @@ private[spark] object FunctionBuffers {
       offset: Int,
       filter: Option[BasePredicate])
       extends Slot {
+    private val shape = BufferBytes.rowOf(bound).map(RowShape.ofTypes)
     private val nothing = bound.aggBufferAttributes.map(_ => NoOp)
 
     override def function: AggregateFunction = bound
@@ -243,8 +246,10 @@ private[spark] object FunctionBuffers {
       case typed: TypedImperativeAggregate[Any @unchecked] =>
         val bytes = stored.getBinary(offset)
         val value =
-          try typed.deserialize(bytes)
-          catch {
+          try {
+            shape.foreach(_.check(bytes, 0, bytes.length))
+            typed.deserialize(bytes)
+          } catch {
             case NonFatal(_) =>
               throw new CorruptStateException(s"${bound.prettyName} cannot read what it stored")
           }
