@@ -153,6 +153,8 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
     val settings = session.sessionState.conf.clone()
     offsets(batch).flatMap(_.metadata).foreach(OffsetSeqMetadata.setSessionConf(_, settings))
     NamedClasses.check(session.sessionState.conf, settings)
+    // Stores report to a coordinator, which is there only once the session has had a query.
+    settings.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
     settings
   }
 
