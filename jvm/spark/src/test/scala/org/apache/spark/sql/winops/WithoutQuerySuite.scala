@@ -9,27 +9,21 @@ import winops.spark.{KeepStreamTest, Tick}
 
 /** Checkpoints are read and moved by sessions that have not had a query. */
 class WithoutQuerySuite extends KeepStreamTest {
-  Seq("HDFS" -> KeepStreamTest.hdfs, "RocksDB" -> KeepStreamTest.rocksDb).foreach {
-    case (name, provider) =>
-      test(s"nobody coordinates the stores: $name") {
-        withSQLConf(provider) {
-          withTempDir { dir =>
-            val (checkpoint, target) = (new File(dir, "checkpoint"), new File(dir, "moved"))
-            val stream = ticks()
-            stream.addData((0 until 10).map(i => Tick(s"group ${i % 3}", 1, i)))
-            runAll(keep(stream.toDF(), "PARTITION BY (k), 'KEEP 2 ROWS'"), checkpoint.getPath)
-            withoutCoordinator {
-              def held(folder: File) =
-                spark.sql(s"SELECT * FROM winops_state('$folder')").drop("_partition")
-              assert(held(checkpoint).count() == 6)
-              val moved =
-                spark.sql(s"SELECT * FROM winops_repartition('$checkpoint', '$target', 3)")
-              assert(moved.collect().map(_.getLong(3)).toSeq == Seq(6L))
-              assert(held(target).exceptAll(held(checkpoint)).isEmpty)
-            }
-          }
-        }
+  test("nobody coordinates the stores") {
+    withTempDir { dir =>
+      val (checkpoint, target) = (new File(dir, "checkpoint"), new File(dir, "moved"))
+      val stream = ticks()
+      stream.addData((0 until 10).map(i => Tick(s"group ${i % 3}", 1, i)))
+      runAll(keep(stream.toDF(), "PARTITION BY (k), 'KEEP 2 ROWS'"), checkpoint.getPath)
+      withoutCoordinator {
+        def held(folder: File) =
+          spark.sql(s"SELECT * FROM winops_state('$folder')").drop("_partition")
+        assert(held(checkpoint).count() == 6)
+        val moved = spark.sql(s"SELECT * FROM winops_repartition('$checkpoint', '$target', 3)")
+        assert(moved.collect().map(_.getLong(3)).toSeq == Seq(6L))
+        assert(held(target).exceptAll(held(checkpoint)).isEmpty)
       }
+    }
   }
 
   /** As in a session that has not yet asked for its queries. */
