@@ -61,7 +61,8 @@ def read_state(
     AnalysisException
         ``WINOPS_CHECKPOINT_NOT_FOUND``, ``WINOPS_CHECKPOINT_NO_KEEP``: the folder is no
         checkpoint, or one of a query without ``keep``; ``WINOPS_CHECKPOINT_BATCH``,
-        ``WINOPS_CHECKPOINT_OPERATOR``: it has no such batch or ``keep``, or several.
+        ``WINOPS_CHECKPOINT_OPERATOR``: it has no such batch or ``keep``, or several;
+        ``WINOPS_CHECKPOINT_CLASS``: it names a class of state stores that the session does not.
     PySparkException
         ``WINOPS_STATE_FORMAT``: it was written by another version of winops, or is damaged.
 
@@ -126,6 +127,7 @@ def repartition(
     AnalysisException
         ``WINOPS_CHECKPOINT_NOT_FOUND``, ``WINOPS_CHECKPOINT_NO_KEEP``,
         ``WINOPS_CHECKPOINT_EXISTS``: a folder is not what it has to be;
+        ``WINOPS_CHECKPOINT_CLASS``: it names a class of state stores that the session does not;
         ``WINOPS_CHECKPOINT_OTHER_STATE``: the query has other stateful operators.
     PySparkException
         ``WINOPS_STATE_FORMAT``: it was written by another version of winops, or is damaged.

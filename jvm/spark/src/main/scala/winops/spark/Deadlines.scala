@@ -47,10 +47,7 @@ final class Deadlines(slots: Segments, width: Int, keyCheck: RowCheck = RowCheck
     buckets.filter { case (_, bucket) => bucket.firstDue <= now }.keys.toSeq.foreach { start =>
       val bucket = buckets.remove(start).get
       bucket.slots.foreach { slot =>
-        val bytes = slots.get(slot)
-        if (bytes == null)
-          throw new CorruptStateException(s"slot $slot of the deadlines is missing")
-        val entries = new ByteReader(bytes)
+        val entries = new ByteReader(stored(slot))
         while (entries.remaining > 0) {
           val at = entries.number()
           val key = keyOf(entries.block())
@@ -87,7 +84,7 @@ final class Deadlines(slots: Segments, width: Int, keyCheck: RowCheck = RowCheck
 
   private def store(bucket: Bucket): Unit = {
     val fresh = bucket.fresh.toArray
-    val last = bucket.slots.lastOption.map(slot => slot -> slots.get(slot))
+    val last = bucket.slots.lastOption.map(slot => slot -> stored(slot))
     last match {
       case Some((slot, entries)) if entries.length + fresh.length <= FullSlotBytes =>
         slots.put(slot, entries ++ fresh)
@@ -98,6 +95,14 @@ final class Deadlines(slots: Segments, width: Int, keyCheck: RowCheck = RowCheck
     }
     bucket.fresh.clear()
     bucket.grown = false
+  }
+
+  private def stored(slot: Long): Array[Byte] = {
+    val entries = slots.get(slot)
+    if (entries == null) {
+      throw new CorruptStateException(s"slot $slot of the deadlines is missing")
+    }
+    entries
   }
 
   private def keyOf(bytes: Array[Byte]): UnsafeRow = {

@@ -164,8 +164,9 @@ private[spark] final class FunctionBuffers(
 
 private[spark] object FunctionBuffers {
 
-  /** Whether the function's buffers can be merged, and stay small however many rows there are.
-    * The histogram of two merged buffers is another than that of all the rows.
+  /** Whether the function's buffers can be merged, stay small however many rows there are, and
+    * are stored as values alone. The histogram of two merged buffers is another than that of all
+    * the rows.
     */
   def canHold(aggregate: WindowAggregate): Boolean = aggregate.function match {
     case _ if aggregate.isDistinct => false
@@ -173,7 +174,8 @@ private[spark] object FunctionBuffers {
     case quantiles: ApproximatePercentile => !isFloating(quantiles.child.dataType)
     case _: ApproxTopK => false
     case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg | _: HistogramNumeric => false
-    case _: DeclarativeAggregate | _: ImperativeAggregate => true
+    case _: DeclarativeAggregate | _: ImperativeAggregate =>
+      BufferBytes.areValues(aggregate.function)
     case _ => false
   }
 
@@ -216,6 +218,7 @@ private[spark] object FunctionBuffers {
       offset: Int,
       filter: Option[BasePredicate])
       extends Slot {
+    private val shape = BufferBytes.rowOf(bound).map(RowShape.ofTypes)
     private val nothing = bound.aggBufferAttributes.map(_ => NoOp)
 
     override def function: AggregateFunction = bound
@@ -251,6 +254,7 @@ private[spark] object FunctionBuffers {
       def refused =
         new CorruptStateException(s"${bound.prettyName} cannot read what it stored")
       try {
+        shape.foreach(_.check(bytes, 0, bytes.length))
         if (isAsLongAsItSays(typed, bytes)) typed.deserialize(bytes) else throw refused
       } catch {
         // Some functions take as much memory as their bytes ask for.

@@ -47,7 +47,7 @@ final class PartitionState(
 
   private val due = StateFormat.reading(deadlines.takeDue(now))
   if (leavesAtOtherTimes || idleBefore != idleMillis.getOrElse(Machine.Never)) {
-    allGroups.foreach(due.add)
+    StateFormat.reading(allGroups.foreach(due.add))
   }
 
   /** The first instant at which a group may be due; [[Machine.Never]] if none is. */
@@ -70,7 +70,7 @@ final class PartitionState(
     rows += moreRows
   }
 
-  def save(): Unit = {
+  def save(): Unit = StateFormat.reading {
     val out = new ByteWriter
     out.byte(StateFormat.Version)
     out.block(identity.getBytes(UTF_8))

@@ -21,6 +21,16 @@ final class RowShape private (types: Array[DataType]) extends RowCheck {
       throw new CorruptStateException(s"a stored row of $length bytes is not one of its columns")
     }
 
+  /** As the other, of a row that is somewhere already. */
+  def check(row: UnsafeRow): Unit = row.getBaseObject match {
+    case bytes: Array[Byte] =>
+      val at = row.getBaseOffset - Platform.BYTE_ARRAY_OFFSET
+      check(bytes, at.toInt, row.getSizeInBytes)
+    case _ =>
+      val bytes = row.getBytes
+      check(bytes, 0, bytes.length)
+  }
+
   /** Makes `row` the row that all of the bytes are. */
   def pointTo(row: UnsafeRow, bytes: Array[Byte]): Unit = {
     check(bytes, 0, bytes.length)

@@ -48,6 +48,7 @@ final class StateGroupStore private (
   private val noHash = 0L
 
   private val saved = new ByteWriter
+  private val shape = new EntryShape(keys)
 
   private var group: UnsafeRow = _
   private var groupHash = 0L
@@ -101,6 +102,7 @@ final class StateGroupStore private (
     val keyOf = UnsafeProjection.create(columns)
     val entries = store.iterator(StateStore.DEFAULT_COL_FAMILY_NAME)
     val read = entries
+      .map(shape.checked)
       .filter(_.key.getLong(keys.size + 1) == GroupNumber)
       .map(entry => keyOf(entry.key).copy())
     read ++ {
@@ -120,7 +122,7 @@ final class StateGroupStore private (
 
   private def get(hash: Long, key: InternalRow, segment: Long): Array[Byte] = {
     val value = store.get(entryKeyOf(hash, key, segment), StateStore.DEFAULT_COL_FAMILY_NAME)
-    if (value == null) null else value.getBinary(0)
+    if (value == null) null else shape.content(value)
   }
 
   private def put(hash: Long, key: InternalRow, segment: Long, bytes: Array[Byte]): Unit = {

@@ -3,6 +3,7 @@ package winops.spark
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.ReadStateStore
 
+import winops.log.CorruptStateException
 import winops.window.{ChangeQueue, CoupledMachines, Machine, Steps}
 
 /** The groups in one partition of the state of a `keep`, one open after the other.
@@ -48,7 +49,9 @@ final class StoredGroups(
 
   private def open(key: UnsafeRow): GroupState = {
     state.key = key
-    state.restoreRows(groups.open(key))
+    val in = groups.open(key)
+    if (in == null) throw new CorruptStateException("a group is not found by its key")
+    state.restoreRows(in)
     summary.foreach(found => state.machine.reach(found.passed))
     state
   }
@@ -57,7 +60,7 @@ final class StoredGroups(
 object StoredGroups {
 
   /** The groups of a partition; the state of another `keep` is refused. */
-  def in(stored: StoredKeep, store: ReadStateStore): StoredGroups = {
+  def in(stored: StoredKeep, store: ReadStateStore): StoredGroups = StateFormat.reading {
     val groups = StateGroupStore.readOnly(store, stored.keys)
     val summary = PartitionState.summary(groups.partition)
     summary.foreach(found => StateIdentity.check(found.identity, stored.identity))

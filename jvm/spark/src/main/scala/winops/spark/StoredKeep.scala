@@ -1,10 +1,14 @@
 package winops.spark
 
+import scala.util.Try
+import scala.util.control.NonFatal
+
 import org.json4s.{JArray, JNothing, JNull, JString, JValue}
-import org.json4s.jackson.JsonMethods.{compact, parse, render}
+import org.json4s.jackson.JsonMethods.parse
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
-import org.apache.spark.sql.types.{DataType, LongType, StructType}
+import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.sql.winops.WinopsRuntimeException
 
 import winops.policy.Policy
 import winops.window.Machine
@@ -54,15 +58,20 @@ object StoredKeep {
     * @throws org.apache.spark.sql.winops.WinopsRuntimeException
     *   `WINOPS_STATE_FORMAT` if it is of another format, or cannot be understood
     */
-  def apply(identity: String, entryKeys: StructType): StoredKeep = {
+  def apply(identity: String, entryKeys: StructType): StoredKeep =
+    try of(identity, entryKeys)
+    catch {
+      case named: WinopsRuntimeException => throw named
+      case NonFatal(_) => throw unknown("identity")
+    }
+
+  private def of(identity: String, entryKeys: StructType): StoredKeep = {
     val json = parse(identity)
     val format = (json \ "format").values
     if (format != BigInt(StateFormat.Version)) throw StateFormat.another(format)
     val group = texts(json \ "group")
-    val columns = DataType.fromJson(compact(render(json \ "columns"))) match {
-      case struct: StructType => attributes(struct)
-      case _ => throw unknown("columns")
-    }
+    val columns =
+      attributes(StoredTypes.columns(json \ "columns").getOrElse(throw unknown("columns")))
     val dialect = Dialects.all
       .find(dialect => text(json \ "dialect").contains(dialect.name))
       .getOrElse(throw unknown("dialect"))
@@ -107,8 +116,9 @@ object StoredKeep {
     new StoredKeep(identity, group, keys, plan(policy), plan(divided))
   }
 
-  /** The policy's window in a text that [[StateIdentity]] made. */
-  def windowOf(identity: String): String = text(parse(identity) \ "policy").getOrElse("")
+  /** The policy's window in a text that [[StateIdentity]] made; empty if it cannot be read. */
+  def windowOf(identity: String): String =
+    Try(text(parse(identity) \ "policy")).toOption.flatten.getOrElse("")
 
   private def attributes(columns: StructType): Seq[Attribute] =
     columns.map(c => AttributeReference(c.name, c.dataType, c.nullable, c.metadata)())

@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.streaming.checkpointing.{CommitMetadata, O
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryCheckpointMetadata
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
 import winops.spark.{StoredKeep, WinopsErrors}
@@ -124,11 +125,13 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
   def stateIds(operator: Long, batch: Long): Option[Array[String]] =
     commit(batch).stateUniqueIds.flatMap(_.get(operator)).map(_.map(_.head))
 
-  /** The columns of the keys of a `keep`'s state entries. */
-  def entryKeys(keep: OperatorStateMetadataV2): org.apache.spark.sql.types.StructType = {
-    val input = fileSystem.open(schemaFile(keep))
-    StateSchemaCompatibilityChecker.readSchemaFile(input).head.keySchema
-  }
+  /** The columns of the keys of a `keep`'s state entries.
+    *
+    * @throws org.apache.spark.sql.winops.WinopsRuntimeException
+    *   `WINOPS_STATE_FORMAT` if the file that describes them cannot be understood
+    */
+  def entryKeys(keep: OperatorStateMetadataV2): StructType =
+    EntryKeysFile.read(fileSystem.open(schemaFile(keep)))
 
   /** Where the schema of a `keep`'s state entries is; the folder may have been moved since it was
     * written down.
@@ -141,10 +144,17 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
       s"$DIR_NAME_STATE/${keep.operatorInfo.operatorId}/${folder.mkString("/")}/${written.getName}")
   }
 
-  /** The session's settings with those that the query had in a batch. */
+  /** The session's settings with those that the query had in a batch.
+    *
+    * @throws org.apache.spark.sql.AnalysisException
+    *   `WINOPS_CHECKPOINT_CLASS` if these name a class that the session does not
+    */
   def settings(batch: Long): SQLConf = {
     val settings = session.sessionState.conf.clone()
     offsets(batch).flatMap(_.metadata).foreach(OffsetSeqMetadata.setSessionConf(_, settings))
+    NamedClasses.check(session.sessionState.conf, settings)
+    // Stores report to a coordinator, which is there only once the session has had a query.
+    settings.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
     settings
   }
 

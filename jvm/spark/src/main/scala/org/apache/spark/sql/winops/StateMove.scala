@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.state._
 
-import winops.spark.{MovedGroups, PartitionState, StateFormat, StoredGroups, StoredKeep}
+import winops.spark.{EntryShape, MovedGroups, PartitionState, StateFormat, StoredGroups, StoredKeep}
 
 /** Moves the state of one `keep` as it was after a batch into stores of another number. */
 private[winops] final class StateMove(
@@ -59,7 +59,8 @@ private[winops] final class StateMove(
     // With it the first version would be no snapshot, on which a later version can stand alone.
     settings.setConfString(Changelog, "false")
     val target = stores.copy(folder = folder.toString, settings = StateStoreConf(settings))
-    val width = stored.keys.size
+    val keys = stored.keys
+    val width = keys.size
     val (stores_, batch_, ids_, after_, whole) = (stores, batch, ids, after, isOneTask)
     val place = placeOf
     val entries = session.sparkContext
@@ -67,8 +68,10 @@ private[winops] final class StateMove(
       .mapPartitions(_.flatMap { partition =>
         stores_.read(partition, batch_, ids_.map(_(partition))) { store =>
           lazy val placeOfKey = UnsafeProjection.create(Seq(place))
+          val shape = new EntryShape(keys)
           store
             .iterator(StateStore.DEFAULT_COL_FAMILY_NAME)
+            .map(entry => StateFormat.reading(shape.checked(entry)))
             .filter(entry => whole || entry.key.getLong(width + 1) >= 0)
             .map { entry =>
               val to = if (whole) 0 else placeOfKey(entry.key).getInt(0)

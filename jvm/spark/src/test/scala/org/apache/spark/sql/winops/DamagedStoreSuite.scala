@@ -1,0 +1,187 @@
+package org.apache.spark.sql.winops
+
+import java.io.File
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.commons.io.FileUtils
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore, StateStoreConf}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{DataType, LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.util.SerializableConfiguration
+
+import winops.log.CorruptStateException
+import winops.spark.{KeepStreamTest, StateGroupStore, Tick}
+
+/** Entries of state stores that point outside of their rows. */
+class DamagedStoreSuite extends KeepStreamTest with TaskTest {
+  import ChangedStores._
+  import DamagedStoreSuite._
+  import testImplicits._
+
+  private val withoutReports =
+    SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG.key -> "false"
+
+  Seq("HDFS" -> KeepStreamTest.hdfs, "RocksDB" -> KeepStreamTest.rocksDb).foreach {
+    case (name, provider) =>
+      test(s"what points outside of an entry is not followed, in a store of $name's") {
+        withSQLConf(provider, withoutReports) {
+          withTempDir { dir =>
+            val stores = KeepStores(
+              dir.getPath,
+              0,
+              StateGroupStore.keySchema(Keys),
+              StateStoreConf(spark.sessionState.conf),
+              SerializableConfiguration.broadcast(
+                spark.sparkContext,
+                spark.sessionState.newHadoopConf()))
+            inTask { _ =>
+              stores.write(0)(writeGroups)
+              rewrite(stores, 0)(_.sortBy(numberOf).map(damaged))
+              stores.read(0, 0, None) { store =>
+                checkGroups(store)
+                Iterator.empty[Int]
+              }
+              ()
+            }
+          }
+        }
+      }
+  }
+
+  test("a query is told of damaged entries, writes nothing then, and goes on with whole ones") {
+    withTempDir { dir =>
+      val (checkpoint, whole) = (new File(dir, "checkpoint"), new File(dir, "whole"))
+      def restore(): Unit = {
+        FileUtils.deleteDirectory(checkpoint)
+        FileUtils.copyDirectory(whole, checkpoint)
+      }
+      val stream = ticks()
+      val written = new Written
+      stream.addData(Batches.head)
+      runAll(kept(stream.toDF()), checkpoint.getPath, written)
+      FileUtils.copyDirectory(checkpoint, whole)
+
+      change(checkpoint, ofKey)
+      assertRefused(checkpoint, new File(dir, "moved"))
+      restore()
+      change(checkpoint, ofContent)
+      assertRefused(checkpoint, new File(dir, "moved again"))
+
+      stream.addData(Batches(1))
+      val failure = failureOf(kept(stream.toDF()), checkpoint.getPath)
+      assert(conditionsOf(failure).contains(Refused))
+      assert(!new File(checkpoint, "commits/1").exists)
+      assert(!filesIn(checkpoint).keys.exists(_.getName.startsWith("2.delta")))
+
+      restore()
+      runAll(kept(stream.toDF()), checkpoint.getPath, written)
+      assert(
+        written.rows.map(told).toSet == kept(Batches.flatten.toDF()).collect().map(told).toSet)
+    }
+  }
+
+  private def kept(rows: DataFrame): DataFrame =
+    keep(rows, "PARTITION BY (k) ORDER BY (n), 'KEEP 3 ROWS'")
+
+  private def told(change: Row): (String, Long, Int) =
+    (change.getAs("_change_type"), change.getAs("_change_seq"), change.getAs("n"))
+
+  private def assertRefused(checkpoint: File, target: File): Unit = {
+    val before = filesIn(checkpoint)
+    Seq(s"winops_state('$checkpoint')", s"winops_repartition('$checkpoint', '$target', 3)")
+      .foreach { call =>
+        val failure = intercept[Exception](spark.sql(s"SELECT * FROM $call").collect())
+        assert(conditionsOf(failure).contains(Refused), call)
+      }
+    assert(filesIn(checkpoint) == before)
+  }
+
+  /** Changes all entries of groups, as they are after the first batch. */
+  private def change(folder: File, damage: Entry => Entry): Unit = {
+    val checkpoint = new Checkpoint(spark, folder.getPath)
+    val keep = checkpoint.keep(0, None)
+    val stores = checkpoint.stores(keep, 0)
+    val partitions = keep.stateStoreInfo.head.numPartitions
+    inTask { _ =>
+      (0 until partitions).foreach { partition =>
+        rewrite(stores, partition)(_.map(entry => if (isOfGroup(entry)) damage(entry) else entry))
+      }
+    }
+  }
+}
+
+private object DamagedStoreSuite {
+  import ChangedStores._
+
+  val Refused = "WINOPS_STATE_FORMAT"
+
+  val Batches: Seq[Seq[Tick]] = Seq(0 until 40, 40 until 60).map { numbers =>
+    numbers.map(i => Tick(s"group ${i % 9}", 1, i))
+  }
+
+  val ofKey: Entry => Entry = { case (key, value) => (pointing(key, 1, Outside.head), value) }
+  val ofContent: Entry => Entry = { case (key, value) => (key, pointing(value, 0, Outside.head)) }
+
+  def isOfGroup(entry: Entry): Boolean = entry._1.getLong(entry._1.numFields - 1) >= 0
+
+  /** The files in a folder and its folders, with the times at which they were written. */
+  def filesIn(folder: File): Map[File, Long] = FileUtils
+    .listFiles(folder, null, true)
+    .asScala
+    .map(file => file -> file.lastModified)
+    .toMap
+
+  /** Groups have a number and a name. */
+  val Keys: Seq[Attribute] =
+    Seq(AttributeReference("number", LongType)(), AttributeReference("name", StringType)())
+
+  private val Content = "a group's content".getBytes
+
+  /** One group that stays whole, and for each wrong place one group to point there. */
+  def writeGroups(store: StateStore): Unit = {
+    val groups = new StateGroupStore(store, Keys)
+    (0 to 2 * Outside.size).foreach { number =>
+      groups.open(keyOf(number))
+      groups.save(_.raw(Content, 0, Content.length))
+    }
+  }
+
+  def numberOf(entry: Entry): Long = entry._1.getLong(1)
+
+  /** The first groups get contents that are elsewhere, those behind them names. */
+  def damaged(entry: Entry): Entry = {
+    val (key, value) = entry
+    val number = numberOf(entry).toInt
+    if (number == 0) entry
+    else if (number <= Outside.size) (key, pointing(value, 0, Outside(number - 1)))
+    else (pointing(key, 2, Outside(number - 1 - Outside.size)), value)
+  }
+
+  def checkGroups(store: ReadStateStore): Unit = {
+    val groups = StateGroupStore.readOnly(store, Keys)
+    check(groups.open(keyOf(0)).remaining == Content.length, "a whole group")
+    (1 to Outside.size).foreach { number =>
+      check(isRefused(groups.open(keyOf(number))), s"the content of $number")
+    }
+    check(isRefused(groups.each.foreach(_.getUTF8String(1).toString)), "the names")
+  }
+
+  private def check(holds: Boolean, what: String): Unit = TaskTest.check(holds, what)
+
+  private def isRefused(read: => Any): Boolean =
+    try {
+      read
+      false
+    } catch { case _: CorruptStateException => true }
+
+  private def keyOf(number: Int): UnsafeRow =
+    UnsafeProjection
+      .create(Keys.map(_.dataType).toArray[DataType])
+      .apply(InternalRow(number.toLong, UTF8String.fromString(s"group $number")))
+}
