@@ -3,13 +3,15 @@
     python tests/load/load.py
     python tests/load/load.py --batches 600 --rows 200000 --runs 2
 
-Every batch stands for five seconds. Rows come in for two thirds of the time under a window that is a
-third long: the state grows to `--rows` held rows, stays there while as many leave as come in, and
-shrinks to nothing. The query is stopped and started again a few times on the way. Heap, memory
-outside of it, RocksDB's snapshots, file handles, threads, files and what is registered with the
-session are read all along; each has to be where it was before: at the end with no query running,
-just before that with the stores open and emptied, and in each run of the query while the state is
-level. Exit status: 0 when it is, 1 when not or when rows were lost.
+Every batch stands for five seconds. Rows come in for two thirds of the time under a window that
+is a third long: the state grows to `--rows` held rows, stays there while as many leave as come
+in, and shrinks to nothing. The query is stopped and started again a few times on the way. Heap,
+memory outside of it, RocksDB's snapshots, file handles, threads, files and what is registered
+with the session are read all along; each has to be where it was before: at the end with no query
+running, just before that with the stores open and emptied, and in each run of the query while the
+state is level.
+
+Exit status: 0 when it is, 1 when not or when rows were lost.
 """
 
 from __future__ import annotations
