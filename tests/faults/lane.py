@@ -14,7 +14,7 @@ from tests.faults.runs import Input, Plan, Run
 from tests.faults.tally import Tally
 from tests.faults.trial import InputEnded, Trial
 
-# How much more often a kind comes that has not acted yet.
+# How much more often a kind comes that has not acted yet, where each has to.
 FIRST = 4
 
 
@@ -121,8 +121,8 @@ class Lane:
 
     def _draw(self, place: Place) -> Kind:
         possible = [kind for kind in KINDS if kind.possible(place)]
-        weights = [
-            kind.weight if self._tally.has_acted(kind.name) else FIRST * kind.weight
-            for kind in possible
-        ]
+        weights = [kind.weight * self._urgency(kind) for kind in possible]
         return self._rng.choices(possible, weights)[0]
+
+    def _urgency(self, kind: Kind) -> int:
+        return FIRST if self._tally.full and not self._tally.has_acted(kind.name) else 1

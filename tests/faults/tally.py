@@ -72,6 +72,11 @@ class Tally:
         return self.total >= self._faults or time.monotonic() > self._end
 
     @property
+    def full(self) -> bool:
+        """Whether there have to be faults of every kind."""
+        return self._faults >= FULL
+
+    @property
     def good(self) -> bool:
         """Whether nothing was lost or doubled, all went on, and nothing was left out."""
         differs = self.lost or self.doubled or self.wrong
@@ -83,7 +88,7 @@ class Tally:
         found = []
         if self.total < self._faults:
             found.append(f"{self.total} faults, not {self._faults}")
-        if self._faults >= FULL:
+        if self.full:
             found += [f"none that acted: {k.name}" for k in KINDS if not self.has_acted(k.name)]
             found += self.left_out
             if not self.clock_moves_by_batch_time:
