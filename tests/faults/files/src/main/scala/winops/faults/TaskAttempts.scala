@@ -17,13 +17,8 @@ final class TaskAttempts(conf: SparkConf) extends SparkListener {
     val task = end.taskInfo
     if (task.attemptNumber > 0 || task.speculative || !task.successful) {
       val kind = if (task.speculative) "speculative" else "ordinary"
-      val line = Seq(
-        end.stageId,
-        task.index,
-        task.attemptNumber,
-        kind,
-        task.status,
-        reasonOf(end.reason)).mkString("", "\t", "\n")
+      val of = s"${end.stageId}\t${task.index}\t${task.attemptNumber}"
+      val line = s"$of\t$kind\t${task.status}\t${reasonOf(end.reason)}\n"
       Files.write(
         file,
         line.getBytes(UTF_8),
