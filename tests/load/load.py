@@ -156,6 +156,7 @@ def run(
                     )
                     samples.append(sample)
                     print(sample, flush=True)
+        instruments.run_has_ended(query.runId)
     return tally, samples
 
 
