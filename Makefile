@@ -102,7 +102,7 @@ bench-python: $(VENV) $(JARS) ## end to end through PySpark, small, with pytest-
 peers: ## what winops is compared with, on Spark, Flink and Esper
 	./sbt peers
 
-faults: $(VENV) $(JARS) ## 200 crashes, failed writes and damaged files; FAULTS="--faults 20 --seed 7" for others
+faults: $(VENV) $(JARS) ## 200 crashes, failed reads and writes, damaged files; FAULTS="--faults 20 --seed 7" for others
 	./sbt faults
 	./sbt kafka || echo "Kafka cannot be had: the campaign goes on with files"
 	$(PY) -m tests.faults.campaign $(FAULTS)

@@ -96,6 +96,11 @@ class CommittedFiles:
         return found
 
 
+def batches(log: Path) -> set[int]:
+    """Give the numbers of the batches that a log of Spark's holds as files."""
+    return {int(path.name.split(".")[0]) for path in log.glob("[0-9]*")}
+
+
 def log_entries(log: Path) -> list[dict[str, str]]:
     """Read a compacted log of Spark's: that of a file sink, or of a file source."""
     while True:

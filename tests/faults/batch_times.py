@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta, timezone
@@ -12,27 +13,68 @@ from urllib.parse import unquote, urlparse
 
 import pyarrow.parquet as pq
 
-from tests.faults.answers import Answer, log_entries
+from tests.faults.answers import Answer, batches, log_entries
 from tests.faults.jobs import HEARTBEAT, INTERVAL_MILLIS
 from tests.support.model import Change, Window, keep_interval
 
+Row = dict[str, Any]
 _EPOCH = datetime.fromtimestamp(0, timezone.utc)
 
 
-def replayed(checkpoint: Path) -> Answer:
-    """Replay the batches that have begun, of a file source, through the model."""
-    files: dict[int, list[Path]] = defaultdict(list)
-    for entry in log_entries(checkpoint / "sources" / "0"):
-        files[int(entry["batchId"])].append(Path(unquote(urlparse(entry["path"]).path)))
-    begun = {int(p.name) for p in (checkpoint / "offsets").glob("[0-9]*")}
+class Arrivals(ABC):
+    """The rows of a source, by its offsets."""
+
+    @abstractmethod
+    def end(self, offset: Mapping[str, Any]) -> int:
+        """Give the number of what comes first after an offset."""
+
+    @abstractmethod
+    def rows(self, first: int, end: int) -> Iterator[Row]:
+        """Give the rows between two such numbers."""
+
+
+class FileArrivals(Arrivals):
+    """Files, in batches of the source's own log."""
+
+    def __init__(self, checkpoint: Path) -> None:
+        self._files: dict[int, list[Path]] = defaultdict(list)
+        for entry in log_entries(checkpoint / "sources" / "0"):
+            path = Path(unquote(urlparse(entry["path"]).path))
+            self._files[int(entry["batchId"])].append(path)
+
+    def end(self, offset: Mapping[str, Any]) -> int:
+        return int(offset["logOffset"]) + 1
+
+    def rows(self, first: int, end: int) -> Iterator[Row]:
+        for number in range(first, end):
+            for path in self._files.get(number, ()):
+                yield from _read(path)
+
+
+class TopicArrivals(Arrivals):
+    """A topic of one partition, that holds the rows of files in their order."""
+
+    def __init__(self, files: Path) -> None:
+        self._rows = [row for path in sorted(files.glob("*.parquet")) for row in _read(path)]
+
+    def end(self, offset: Mapping[str, Any]) -> int:
+        [ends] = offset.values()
+        return int(ends["0"])
+
+    def rows(self, first: int, end: int) -> Iterator[Row]:
+        yield from self._rows[first:end]
+
+
+def replayed(checkpoint: Path, arrivals: Arrivals) -> Answer:
+    """Replay the batches that have begun through the model."""
     windows: dict[str, Window] = {}
-    rows: dict[int, dict[str, Any]] = {}
-    done, passed = -1, 0
-    for batch in sorted(begun):
+    rows: dict[int, Row] = {}
+    done = passed = 0
+    for batch in sorted(batches(checkpoint / "offsets")):
         _, metadata, offset = (checkpoint / "offsets" / str(batch)).read_text().splitlines()
         now = json.loads(metadata)["batchTimestampMs"]
-        last = json.loads(offset)["logOffset"]
-        for row in _rows(files, range(done + 1, last + 1)):
+        end = arrivals.end(json.loads(offset))
+        for row in arrivals.rows(done, end):
             rows[row["seq"]] = row
             if row["k"] not in windows:
                 windows[row["k"]] = keep_interval(INTERVAL_MILLIS)
@@ -40,7 +82,7 @@ def replayed(checkpoint: Path) -> Answer:
             windows[row["k"]].arrive(now, row["seq"])
         for window in windows.values():
             window.advance(now)
-        done, passed = last, max(passed, now)
+        done, passed = end, max(passed, now)
     return {
         k: [_fact(change, rows) for change in window.changes]
         for k, window in windows.items()
@@ -48,13 +90,11 @@ def replayed(checkpoint: Path) -> Answer:
     }
 
 
-def _rows(files: Mapping[int, list[Path]], numbers: range) -> Iterator[dict[str, Any]]:
-    for number in numbers:
-        for path in files.get(number, ()):
-            yield from pq.ParquetFile(path).read().to_pylist()
+def _read(path: Path) -> list[Row]:
+    return pq.ParquetFile(path).read().to_pylist()
 
 
-def _fact(change: Change, rows: Mapping[int, Mapping[str, Any]]) -> str:
+def _fact(change: Change, rows: Mapping[int, Row]) -> str:
     row = rows[change.row]
     told = {
         "_change_type": change.kind,

@@ -11,22 +11,23 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JJavaError
+from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from tests.faults.jobs import JOBS, ROWS
+from tests.faults.stops import KAFKA_METRICS, Cause, chain
 from winops import configure
 
 # JSON's own format of a timestamp ends with milliseconds.
 MICROS = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 POLL_SECONDS = 0.02
-# Spark 4.1 with a Kafka source stops so, once, after the first batch that it does again.
-KAFKA_METRICS = "NullPointerException in KafkaMicroBatchStream$.metrics"
 _said = threading.Lock()
 
 
@@ -36,33 +37,24 @@ def say(event: str, **facts: object) -> None:
         print(json.dumps({"event": event, **facts}), flush=True)
 
 
-def causes(query: StreamingQuery) -> list[str]:
-    """Name what a query died of, outermost first: error conditions, or classes without one.
-
-    Of what any code may throw, such as a NullPointerException, the place is named too.
-    """
+def causes(query: StreamingQuery) -> list[Cause]:
+    """Tell what a query died of, outermost first; nothing if it did not."""
     failure = query._jsq.exception()
-    names = []
-    cause = failure.get() if failure.isDefined() else None
-    while cause is not None:
-        try:
-            name = cause.getCondition()
-        except Py4JError:
-            name = None
-        names.append(name or _class_and_place(cause))
-        cause = cause.getCause()
-    return names
+    return chain(failure.get()) if failure.isDefined() else []
 
 
-def _class_and_place(cause: Any) -> str:
-    name = cause.getClass().getSimpleName()
-    if not cause.getClass().getName().startswith("java.lang."):
-        return str(name)
-    for frame in cause.getStackTrace():
-        if not frame.getClassName().startswith(("java.", "scala.")):
-            within = frame.getClassName().rpartition(".")[2]
-            return f"{name} in {within}.{frame.getMethodName()}"
-    return str(name)
+def causes_of(error: Exception) -> list[Cause]:
+    """Tell what an error in Python came of."""
+    if isinstance(error, CapturedException) and error._origin is not None:
+        return chain(error._origin)
+    if isinstance(error, Py4JJavaError):
+        return chain(error.java_exception)
+    return [Cause(type(error).__name__, None, "Python", str(error)[:200])]
+
+
+def say_failed(found: Sequence[Cause]) -> None:
+    """Tell the campaign what a query died of."""
+    say("failed", causes=[asdict(cause) for cause in found])
 
 
 class Driver:
@@ -145,16 +137,16 @@ class Driver:
     def _await(self, query: StreamingQuery, run: Mapping[str, Any]) -> None:
         while query.isActive:
             time.sleep(POLL_SECONDS)
-        names = causes(query)
-        if names and names[-1] == KAFKA_METRICS:
-            names = []
+        found = causes(query)
+        if found and str(found[-1]) == KAFKA_METRICS:
+            found = []
             with self._starts:
                 if not self._to_stop:
                     say("resumed")
                     self._start(run)
                     return
-        if names:
-            say("failed", names=names)
+        if found:
+            say_failed(found)
         else:
             say("ended")
 
@@ -176,7 +168,7 @@ def main() -> int:
             commands[do](**command)
         except Exception as error:  # noqa: BLE001 - the campaign has to hear of each
             if do == "start":
-                say("failed", names=[type(error).__name__])
+                say_failed(causes_of(error))
             else:
                 say("refused", error=f"{type(error).__name__}: {error}"[:500])
     return 0

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tests.faults.damage import damage
-from tests.faults.lives import Place, Stuck
-from tests.faults.trial import InputEnded, Trial
+from tests.faults.lives import Place
+from tests.faults.orders import Target
+from tests.faults.stops import Cause, flaw
+from tests.faults.trial import Trial
 
 KILL_SECONDS = 2.5
-TWICE_SECONDS = 8.0
-MOMENTS = ("before", "after")
+TOLD_SECONDS = 8.0
 
 
 @dataclass(frozen=True)
 class Struck:
-    """What was done, and what the query named when it stopped for it."""
+    """What was done to a query, and what became of it.
+
+    Attributes
+    ----------
+    what
+        Which operation or file was broken, and how.
+    outcome
+        What the query did then, in few words.
+    acted
+        Whether it had anything to bear: a file that nobody reads is none.
+    stopped_with
+        The error that it stopped with, if it did.
+    flaws
+        What is wrong with that.
+    """
 
     what: str
-    errors: list[str] | None = None
+    outcome: str
+    acted: bool = True
+    stopped_with: Sequence[Cause] | None = None
+    flaws: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -35,100 +53,137 @@ class Kind:
 def _kill_at_random(trial: Trial) -> Struck:
     trial.life.await_until(lambda: False, trial.rng.uniform(0, KILL_SECONDS))
     trial.be_killed()
-    return Struck("driver")
+    return Struck("driver", "killed")
 
 
 def _kill_in_commit(trial: Trial) -> Struck:
-    target, moment = trial.rng.choice(trial.targets()), trial.rng.choice(MOMENTS)
+    target, moment = _chosen(trial, trial.targets())
     trial.order(target, moment, "wait")
     trial.be_killed()
-    return Struck(f"{moment} {target.operation}, {target.what}")
+    return Struck(_told(target, moment), "killed")
 
 
 def _kill_executor(trial: Trial) -> Struck:
-    target, moment = trial.rng.choice(trial.targets(in_task=True)), trial.rng.choice(MOMENTS)
+    target, moment = _chosen(trial, trial.targets(in_task=True))
     trial.life.kill_executor(trial.order(target, moment, "wait").pid)
-    return Struck(f"{moment} {target.operation}, {target.what}")
+    return Struck(_told(target, moment), "killed")
 
 
 def _slow_task(trial: Trial) -> Struck:
-    target, moment = trial.rng.choice(trial.targets(in_task=True)), trial.rng.choice(MOMENTS)
+    target, moment = _chosen(trial, trial.targets(in_task=True))
     before = trial.life.speculative()
     trial.order(target, moment, "wait")
-    twice = trial.life.await_until(lambda: trial.life.speculative() > before, TWICE_SECONDS)
-    how = "run twice" if twice else "run once"
-    return Struck(f"{moment} {target.operation}, {target.what}, {how}")
+    twice = trial.life.await_until(lambda: trial.life.speculative() > before, TOLD_SECONDS)
+    return Struck(_told(target, moment), "run twice" if twice else "run once", acted=twice)
 
 
 def _fail_task(trial: Trial) -> Struck:
-    target, moment = trial.rng.choice(trial.targets(in_task=True)), trial.rng.choice(MOMENTS)
+    target, moment = _chosen(trial, trial.targets(in_task=True))
+    before = trial.life.failed()
     trial.order(target, moment, "fail")
-    return Struck(f"{moment} {target.operation}, {target.what}")
+    return _tried_again(trial, _told(target, moment), before)
 
 
-def _fail_checkpoint(trial: Trial) -> Struck:
+def _fail_write(trial: Trial) -> Struck:
     """In a task that is not tried again, or in the driver: the query stops."""
     in_task = False if trial.place.retries else None
-    target, moment = trial.rng.choice(trial.targets(in_task=in_task)), trial.rng.choice(MOMENTS)
+    target, moment = _chosen(trial, trial.targets(in_task=in_task))
     trial.order(target, moment, "fail")
-    what = f"{moment} {target.operation}, {target.what}"
-    return Struck(what, _failure(trial, batches=2))
+    return _stopped_or_not(trial, _told(target, moment), "went on")
+
+
+def _fail_read(trial: Trial) -> Struck:
+    """What is read when a query is started again; a task is tried again where tasks are."""
+    trial.stop()
+    target, moment = _chosen(trial, trial.reads())
+    before = trial.life.failed()
+    trial.order(target, moment, "fail", of_next_start=True)
+    if target.in_task and trial.place.retries:
+        return _tried_again(trial, _told(target, moment), before)
+    return _stopped_or_not(trial, _told(target, moment), "went on")
 
 
 def _damage(trial: Trial) -> Struck:
     trial.stop()
+    written = trial.run.last_in_sink()
     damaged = damage(trial.run.checkpoint, trial.rng)
     trial.start()
     if damaged is None:
         trial.await_batches(1)
         return _damage(trial)
     # A batch that the sink has already is not done again, and what it would read is not read.
-    errors = _failure(trial, batches=2, put_back=damaged.put_back)
-    what = f"{damaged.what} {damaged.how}"
-    if errors is not None:
-        return Struck(what, errors)
-    # Something else stood in for it, or nothing has read it yet and a later batch would.
-    errors = trial.stop_or_fail()
+    # Of what is not read for so long, something else stands in for it, or a later batch reads it.
+    causes = trial.failure(batches=2) or trial.stop_or_fail()
+    flaws = []
+    if causes is not None:
+        flaws = [flaw(causes, ordered=False), _written_in_vain(trial, written)]
     damaged.put_back()
     trial.start()
-    return Struck(f"{what}: {'went on' if errors is None else 'noticed later'}", errors)
+    return Struck(
+        f"{damaged.what} {damaged.how}",
+        "read by nobody" if causes is None else "stopped",
+        acted=causes is not None,
+        stopped_with=causes,
+        flaws=tuple(text for text in flaws if text),
+    )
 
 
 def _move(trial: Trial) -> Struck:
     before = trial.place
     trial.move()
     after = trial.place
-    what = [f"from {before.master} to {after.master}"]
+    moved = []
+    if before.master != after.master:
+        moved.append("cores")
     if before.clock_days != after.clock_days:
-        what.append(f"clock by {after.clock_days - before.clock_days:+} days")
-    return Struck(", ".join(what))
+        moved.append("clock")
+    return Struck(
+        f"from {before} to {after}",
+        " and ".join(moved) or "only started again",
+        acted=bool(moved),
+    )
 
 
-def _failure(
-    trial: Trial, batches: int, put_back: Callable[[], None] = lambda: None
-) -> list[str] | None:
-    """Wait until the query has failed, and start it again; or until it has gone on regardless."""
-    goal = trial.run.last_commit() + batches
-    trial.life.await_until(lambda: trial.run.last_commit() >= goal)
-    event = trial.life.event()
-    if event is None and trial.run.last_commit() < goal:
-        raise Stuck("the query neither failed nor went on")
-    if event is None:
-        return None
-    if event["event"] == "ended":
-        raise InputEnded
-    put_back()
+def _chosen(trial: Trial, targets: Sequence[Target]) -> tuple[Target, str]:
+    target = trial.rng.choice(targets)
+    return target, trial.rng.choice(target.moments)
+
+
+def _told(target: Target, moment: str) -> str:
+    return f"{moment} {target.operation}, {target.what}"
+
+
+def _tried_again(trial: Trial, what: str, failed_before: int) -> Struck:
+    failed = trial.life.await_until(lambda: trial.life.failed() > failed_before, TOLD_SECONDS)
+    return Struck(what, "tried again" if failed else "no task failed", acted=failed)
+
+
+def _stopped_or_not(trial: Trial, what: str, otherwise: str) -> Struck:
+    causes = trial.failure(batches=2)
+    if causes is None:
+        return Struck(what, otherwise, acted=False)
+    wrong = flaw(causes, ordered=True)
     trial.start()
-    return list(event["names"])
+    return Struck(what, "stopped", stopped_with=causes, flaws=() if wrong is None else (wrong,))
 
 
+def _written_in_vain(trial: Trial, before: int) -> str | None:
+    """Tell of a batch that a file sink has, though its state could not be read."""
+    last = trial.run.last_in_sink()
+    if last > max(before, trial.run.last_commit()):
+        return f"batch {last} is in the sink, though the query stopped in it"
+    return None
+
+
+MOVED = Kind("moved: cores, executors, clock", _move, lambda place: True, 2)
 KINDS = (
     Kind("driver killed at random", _kill_at_random, lambda place: not place.clustered, 2),
     Kind("driver killed in a commit", _kill_in_commit, lambda place: True, 4),
     Kind("executor killed", _kill_executor, lambda place: place.clustered, 12),
     Kind("slow task, speculation", _slow_task, lambda place: place.clustered, 8),
     Kind("task failed, tried again", _fail_task, lambda place: place.retries, 12),
-    Kind("write or rename failed", _fail_checkpoint, lambda place: True, 10),
+    Kind("write or rename failed", _fail_write, lambda place: True, 10),
+    Kind("read failed", _fail_read, lambda place: True, 6),
     Kind("state or commit log damaged", _damage, lambda place: not place.clustered, 10),
-    Kind("moved: cores, executors, clock", _move, lambda place: True, 2),
+    MOVED,
 )

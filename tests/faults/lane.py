@@ -8,11 +8,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.faults.kinds import KINDS, Kind
+from tests.faults.kinds import KINDS, MOVED, Kind
 from tests.faults.lives import Life, Place, Stuck
 from tests.faults.runs import Input, Plan, Run
 from tests.faults.tally import Tally
 from tests.faults.trial import InputEnded, Trial
+
+# How much more often a kind comes that has not acted yet, where each has to.
+FIRST = 4
 
 
 class Lane:
@@ -76,10 +79,12 @@ class Lane:
         try:
             trial.start()
             trial.await_batches(1)
+            if run.by_batch_time:
+                self._strike(trial, MOVED, what)
             for _ in range(faults):
                 if self._tally.done:
                     break
-                self._strike(trial, what)
+                self._strike(trial, self._draw(trial.place), what)
             trial.stop()
             trial.start(hasten=True)
             trial.life.await_event("ended")
@@ -92,9 +97,9 @@ class Lane:
             return
         self._tally.compared(run.verdict(trial.life, ended=True), what)
 
-    def _strike(self, trial: Trial, what: str) -> None:
-        kind = self._draw(trial.place)
+    def _strike(self, trial: Trial, kind: Kind, what: str) -> None:
         began = time.monotonic()
+        clock = trial.place.clock_days
         struck = kind.strike(trial)
         try:
             trial.await_batches(1)
@@ -105,6 +110,10 @@ class Lane:
             self._tally.unrecovered(kind.name, struck.what)
             raise Stuck(f"after {kind.name} ({struck.what}): {stuck}") from stuck
         self._tally.fault(kind.name, struck, time.monotonic() - began)
+        for flaw in struck.flaws:
+            self._tally.problem(f"{what} after {kind.name} ({struck.what}): {flaw}")
+        if trial.place.clock_days != clock:
+            self._tally.clock_moved(by_batch_time=trial.run.by_batch_time)
         verdict = trial.run.verdict(trial.life, ended=ended)
         self._tally.compared(verdict, f"{what} after {kind.name} ({struck.what})")
         if ended:
@@ -112,4 +121,8 @@ class Lane:
 
     def _draw(self, place: Place) -> Kind:
         possible = [kind for kind in KINDS if kind.possible(place)]
-        return self._rng.choices(possible, [kind.weight for kind in possible])[0]
+        weights = [kind.weight * self._urgency(kind) for kind in possible]
+        return self._rng.choices(possible, weights)[0]
+
+    def _urgency(self, kind: Kind) -> int:
+        return FIRST if self._tally.full and not self._tally.has_acted(kind.name) else 1

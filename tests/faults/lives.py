@@ -51,6 +51,35 @@ class Place:
         """Whether executors are processes of their own."""
         return self.master.startswith("local-cluster")
 
+    def __str__(self) -> str:
+        return f"{self.master}, clock {self.clock_days:+} days"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """How a task ended: the other side is TaskAttempts."""
+
+    later: bool
+    speculative: bool
+    status: str
+    reason: str
+
+    @classmethod
+    def read(cls, line: str) -> Attempt:
+        """Read a line."""
+        _, _, number, kind, status, reason = line.split("\t")
+        return cls(number != "0", kind == "speculative", status, reason)
+
+    def __str__(self) -> str:
+        kind = "speculative" if self.speculative else "ordinary"
+        which = "later" if self.later else "first"
+        return f"{kind}, {which} attempt, {self.status}: {self.reason}"
+
+    @property
+    def own(self) -> bool:
+        """Whether it is the operator that threw what any code may throw."""
+        return re.match(r"java\.lang\..* in winops\.(?!faults\.)", self.reason) is not None
+
 
 class Life:
     """A driver process with all that it starts."""
@@ -59,7 +88,7 @@ class Life:
         folder.mkdir(parents=True)
         self.place = place
         self.orders = Orders(folder / "orders")
-        self.attempts = folder / "attempts"
+        self._attempts = folder / "attempts"
         # How often its query had to be started again for what is wrong with Spark's Kafka source.
         self.resumed = 0
         self._folder = folder
@@ -124,7 +153,17 @@ class Life:
 
     def speculative(self) -> int:
         """Count the tasks that ran a second time beside the first, and have ended."""
-        return self.attempts.read_text().count("speculative") if self.attempts.exists() else 0
+        return sum(attempt.speculative for attempt in self.unusual_attempts())
+
+    def failed(self) -> int:
+        """Count the attempts that have failed."""
+        return sum(attempt.status == "FAILED" for attempt in self.unusual_attempts())
+
+    def unusual_attempts(self) -> list[Attempt]:
+        """Read of the tasks that were not the first of their kind, or did not succeed."""
+        if not self._attempts.exists():
+            return []
+        return [Attempt.read(line) for line in self._attempts.read_text().splitlines()]
 
     def await_until(self, holds: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> bool:
         """Wait until something holds or the query has ended; tell whether it holds."""
@@ -200,7 +239,7 @@ class Life:
             "spark.driver.extraClassPath": os.pathsep.join(classes),
             "spark.executor.extraClassPath": os.pathsep.join(classes),
             "spark.extraListeners": "winops.faults.TaskAttempts",
-            "spark.winops.faults.attempts": str(self.attempts),
+            "spark.winops.faults.attempts": str(self._attempts),
             "spark.hadoop.fs.file.impl": "winops.faults.FaultyFileSystem",
             "spark.hadoop.winops.faults.orders": str(self.orders.folder),
             "spark.executorEnv.JAVA_HOME": str(HERE / "hosts"),

@@ -8,8 +8,16 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tests.faults.answers import Answer, CommittedFiles, Fact, Verdict, compare, read_files
-from tests.faults.batch_times import replayed
+from tests.faults.answers import (
+    Answer,
+    CommittedFiles,
+    Fact,
+    Verdict,
+    batches,
+    compare,
+    read_files,
+)
+from tests.faults.batch_times import Arrivals, FileArrivals, TopicArrivals, replayed
 from tests.faults.jobs import JOBS
 from tests.faults.lives import Life
 from tests.support.settings import (
@@ -72,11 +80,16 @@ class Run:
         self._committed = CommittedFiles(self._output)
         self._out_topic = f"{folder.parent.name}-{folder.name}"
 
+    @property
+    def by_batch_time(self) -> bool:
+        """Whether the window goes by the time of batches."""
+        return JOBS[self.plan.job].by_batch_time
+
     def command(self, partitions: int, *, hasten: bool) -> dict[str, Any]:
         """Give what a driver is told to start; partitions count at the first start only."""
         batch = HASTE if hasten else 1
         # What a window by batch time has to answer is told by the offsets of all its batches.
-        retained = "1000" if JOBS[self.plan.job].by_batch_time else "10"
+        retained = "1000" if self.by_batch_time else "10"
         command: dict[str, Any] = {
             "job": self.plan.job,
             "source": self.plan.source,
@@ -110,16 +123,24 @@ class Run:
 
     def last_commit(self) -> int:
         """Give the number of the last committed batch, -1 for none."""
-        numbers = (int(p.name) for p in self.checkpoint.glob("commits/[0-9]*"))
-        return max(numbers, default=-1)
+        return max(batches(self.checkpoint / "commits"), default=-1)
+
+    def last_in_sink(self) -> int:
+        """Give the last batch in a file sink's log; -1 for none, and for another sink."""
+        return max(batches(self._output / "_spark_metadata"), default=-1)
 
     def verdict(self, life: Life, *, ended: bool) -> Verdict:
         """Compare what has been written so far; a driver reads what is in topics."""
         facts = self._written(life)
         expected = self._given.answers.get(self.plan.job)
         if expected is None:
-            expected = replayed(self.checkpoint)
+            expected = replayed(self.checkpoint, self._arrivals())
         return compare(expected, facts, ended=ended, at_least_once=self.plan.sink == "kafka")
+
+    def _arrivals(self) -> Arrivals:
+        if self.plan.source == "kafka":
+            return TopicArrivals(self._given.files)
+        return FileArrivals(self.checkpoint)
 
     def _written(self, life: Life) -> list[Fact]:
         if self.plan.sink == "kafka":

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tests.faults.lives import Life, Place, Stuck
 from tests.faults.orders import (
     DRIVER_TARGETS,
-    OUTPUT,
-    SINK_LOG,
-    SOURCE_LOG,
+    OUTPUT_TARGETS,
+    READ_SOURCE_TARGETS,
+    READ_TARGETS,
+    SINK_LOG_TARGETS,
+    SOURCE_LOG_TARGETS,
     SST,
     STATE_TARGETS,
     Taken,
     Target,
 )
 from tests.faults.runs import Run
+from tests.faults.stops import Cause, shown, told
 
 ORDER_SECONDS = 90.0
 
@@ -58,8 +61,8 @@ class Trial:
         self.life.tell("stop")
         self.life.await_event("ended")
 
-    def stop_or_fail(self) -> list[str] | None:
-        """Stop the query; if it has failed, give the names of what it failed with.
+    def stop_or_fail(self) -> Sequence[Cause] | None:
+        """Stop the query; if it has failed, tell what it failed with.
 
         Raises
         ------
@@ -72,7 +75,30 @@ class Trial:
             event = self.life.await_event("ended", "failed")
         elif event["event"] == "ended":
             raise InputEnded
-        return event.get("names")
+        return told(event["causes"]) if event["event"] == "failed" else None
+
+    def failure(self, batches: int) -> Sequence[Cause] | None:
+        """Wait until the query has failed, or until it has gone on for so many batches.
+
+        Raises
+        ------
+        InputEnded
+            It had ended.
+        Stuck
+            It did neither.
+        """
+        goal = self.run.last_commit() + batches
+        self.life.await_until(lambda: self.run.last_commit() >= goal)
+        event = self.life.event()
+        if event is None and self.run.last_commit() < goal:
+            raise Stuck("the query neither failed nor went on")
+        if event is None:
+            return None
+        if event["event"] == "ended":
+            raise InputEnded
+        if event["event"] != "failed":
+            raise Stuck(f"unexpected: {event}")
+        return told(event["causes"])
 
     def be_killed(self) -> None:
         """SIGKILL to the driver; another one goes on."""
@@ -89,15 +115,24 @@ class Trial:
         """Give the operations that this run does in every batch or nearly."""
         found = [*DRIVER_TARGETS, *STATE_TARGETS]
         if self.run.plan.source == "parquet":
-            found.append(SOURCE_LOG)
+            found += SOURCE_LOG_TARGETS
         if self.run.plan.sink == "parquet":
-            found += [SINK_LOG, OUTPUT]
+            found += [*SINK_LOG_TARGETS, *OUTPUT_TARGETS]
         if self.run.plan.store == "RocksDB":
             found.append(SST)
         return [t for t in found if in_task is None or t.in_task == in_task]
 
-    def order(self, target: Target, moment: str, action: str) -> Taken:
-        """Give an order and wait until it is taken.
+    def reads(self) -> list[Target]:
+        """Give the files that this run reads when it is started again."""
+        found = list(READ_TARGETS)
+        if self.run.plan.source == "parquet":
+            found += READ_SOURCE_TARGETS
+        return found
+
+    def order(
+        self, target: Target, moment: str, action: str, *, of_next_start: bool = False
+    ) -> Taken:
+        """Give an order, start the query if it is not running, and wait until it is taken.
 
         Raises
         ------
@@ -106,6 +141,8 @@ class Trial:
         """
         name = self.life.orders.give(target, moment, action)
         taken = self.life.orders.taken
+        if of_next_start:
+            self.start()
         try:
             self.life.await_until(lambda: taken(name) is not None, ORDER_SECONDS)
         finally:
@@ -136,7 +173,8 @@ class Trial:
             return
         if event["event"] == "ended":
             raise InputEnded
-        raise Stuck(f"unexpected: {event}")
+        causes = shown(told(event["causes"])) if event["event"] == "failed" else event
+        raise Stuck(f"unexpected: {causes}")
 
     def _to_next(self) -> None:
         self.life = self._next_life()

@@ -44,6 +44,7 @@ class Instruments:
         self._process = Path("/proc") / str(self._jvm.java.lang.ProcessHandle.current().pid())
         self._checkpoint = checkpoint
         self._local = local
+        self._ended: list[Any] = []
 
     def read(self) -> Reading:
         """Read everything, the heap after a collection."""
@@ -57,6 +58,10 @@ class Instruments:
             **_files_in("local", self._local),
         }
 
+    def run_has_ended(self, run: str) -> None:
+        """Tell of a run of a query that has been stopped, by its id."""
+        self._ended.append(self._jvm.java.util.UUID.fromString(run))
+
     def read_at_rest(self) -> Reading:
         """Read when no query runs: what Spark unloads and cleans in the background is gone.
 
@@ -64,12 +69,23 @@ class Instruments:
         """
         give_up = time.monotonic() + _UNLOADING_SECONDS
         while self._providers() and time.monotonic() < give_up:
+            self._unload_ended()
             time.sleep(0.2)
         # What a collection finds unreachable is cleaned by a thread, and collected by the next.
         for _ in range(2):
             self._beans.getMemoryMXBean().gc()
             time.sleep(_CLEANING_SECONDS)
         return self.read()
+
+    def _unload_ended(self) -> None:
+        """Tell Spark again which runs have ended.
+
+        A task that is cut off may report its store after its run has ended, and Spark then takes
+        the store for one in use, for ever.
+        """
+        coordinator = self._spark._jsparkSession.streams().stateStoreCoordinator()
+        for run in self._ended:
+            coordinator.deactivateInstances(run)
 
     def _memory(self) -> Reading:
         memory = self._beans.getMemoryMXBean()

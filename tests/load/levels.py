@@ -45,12 +45,6 @@ AT_REST = [
         [
             "running_queries",
             "state_stores",
-            "rocksdb_snapshots",
-            "rocksdb_versions",
-            "rocksdb_memtable_bytes",
-            "rocksdb_reader_bytes",
-            "rocksdb_cache_bytes",
-            "rocksdb_pinned_bytes",
             "task_memory_bytes",
             "temp_views",
             "bus_listeners",
@@ -76,9 +70,25 @@ AT_REST = [
     Level("local_bytes", more=16 * MILLION),
 ]
 
-# While the same rows are held, batch after batch.
+# Of a store that holds nothing. Its cache keeps blocks until others need the room, at most
+# what Spark gives it (8 MB for each of two stores).
+EMPTIED = [
+    *map(Level, ["running_queries", "state_stores", "rocksdb_snapshots"]),
+    Level("rocksdb_pinned_bytes", more=0.1 * MILLION),
+    Level("rocksdb_versions", more=2),
+    Level("rocksdb_memtable_bytes", more=4.3 * MILLION),
+    Level("rocksdb_reader_bytes", more=0.1 * MILLION),
+    Level("rocksdb_cache_bytes", more=17 * MILLION),
+]
+
+# While the same rows are held, batch after batch. What is written stays in memory until a batch
+# is a full table's, which is of some MB.
 ON_THE_LEVEL = [
     *map(Level, ["running_queries", "state_stores", "rocksdb_snapshots", "temp_views"]),
+    Level("rocksdb_pinned_bytes", more=0.1 * MILLION),
+    Level("rocksdb_memtable_bytes", more=17 * MILLION),
+    Level("rocksdb_reader_bytes", more=0.5 * MILLION),
+    Level("rocksdb_cache_bytes", more=17 * MILLION),
     *map(Level, ["bus_listeners", "query_listeners", "execution_listeners", "cached_rdds"]),
     Level("rocksdb_versions", more=8),
     Level("heap_bytes", more=48 * MILLION),

@@ -3,12 +3,15 @@
     python tests/load/load.py
     python tests/load/load.py --batches 600 --rows 200000 --runs 2
 
-Every batch stands for a second. Rows come in for two thirds of the time under a window that is a
-third long: the state grows to `--rows` held rows, stays there while as many leave as come in, and
-shrinks to nothing. The query is stopped and started again a few times on the way. Heap, memory
-outside of it, RocksDB's snapshots, file handles, threads, files and what is registered with the
-session are read all along; at the end each has to be where it was before. Exit status: 0 when it
-is, 1 when not or when rows were lost.
+Every batch stands for five seconds. Rows come in for two thirds of the time under a window that
+is a third long: the state grows to `--rows` held rows, stays there while as many leave as come
+in, and shrinks to nothing. The query is stopped and started again a few times on the way. Heap,
+memory outside of it, RocksDB's snapshots, file handles, threads, files and what is registered
+with the session are read all along; each has to be where it was before: at the end with no query
+running, just before that with the stores open and emptied, and in each run of the query while the
+state is level.
+
+Exit status: 0 when it is, 1 when not or when rows were lost.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 from report import Report, Sample
-from shape import BATCH, START, Wave
+from shape import BATCH_SECONDS, START, Wave
 from tally import Tally
 
 from winops import configure, keep
@@ -96,7 +99,7 @@ def started(
         .option("rowsPerBatch", wave.rows_per_batch)
         .option("numPartitions", 1)
         .option("startTimestamp", int(START.timestamp() * 1000))
-        .option("advanceMillisPerBatch", int(BATCH.total_seconds() * 1000))
+        .option("advanceMillisPerBatch", BATCH_SECONDS * 1000)
         .load()
         .withWatermark("timestamp", "0 seconds")
         # Time goes on when rows have ended: Spark leaves a condition on the time above it.
@@ -105,7 +108,7 @@ def started(
     )
     kept = keep(
         stream,
-        f"KEEP {wave.window} SECONDS PER (key)",
+        f"KEEP {wave.window_seconds} SECONDS PER (key)",
         time="timestamp",
         order_by="value",
         idle=f"{wave.idle_seconds} seconds",
@@ -144,6 +147,7 @@ def run(
                 tally.add(query.recentProgress)
                 if tally.batches * readings >= wave.batches * (len(samples) + 1):
                     sample = Sample(
+                        number,
                         tally.batches,
                         time.monotonic() - begun,
                         tally.held,
@@ -152,6 +156,7 @@ def run(
                     )
                     samples.append(sample)
                     print(sample, flush=True)
+        instruments.run_has_ended(query.runId)
     return tally, samples
 
 
@@ -160,7 +165,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--batches", type=int, default=7_200, help="(default: 7200)")
+    parser.add_argument("--batches", type=int, default=1_500, help="(default: 1500)")
     parser.add_argument("--rows", type=int, default=20_000_000, help="held (default: 20 million)")
     parser.add_argument("--keys", type=int, default=200, help="groups (default: 200)")
     parser.add_argument("--runs", type=int, default=4, help="of the query (default: 4)")
@@ -176,7 +181,9 @@ def main() -> int:
         spark = session(args.heap, retained, work / "local")
         instruments = Instruments(spark, work / "checkpoints", work / "local")
         warm_up = Wave(WARM_UP_BATCHES, args.keys * 10, tail=1)
-        run(spark, warm_up, args.keys, 2, work / "checkpoints" / "warm-up", instruments, 1)
+        _, [*_, emptied] = run(
+            spark, warm_up, args.keys, 2, work / "checkpoints" / "warm-up", instruments, 1
+        )
         before = instruments.read_at_rest()
         tally, samples = run(
             spark,
@@ -190,7 +197,9 @@ def main() -> int:
         after = instruments.read_at_rest()
         taken_with = versions(spark, args.heap)
         spark.stop()
-    report = Report(wave, args.keys, args.runs, taken_with, before, after, samples, tally)
+    report = Report(
+        wave, args.keys, args.runs, taken_with, emptied, before, after, samples, tally
+    )
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / "load.json").write_text(report.json())
     (args.out / "load.md").write_text(report.markdown())

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from itertools import chain
 
 from instruments import Reading
-from levels import AT_REST, MILLION, ON_THE_LEVEL, Verdict, compared
+from levels import AT_REST, EMPTIED, MILLION, ON_THE_LEVEL, Verdict, compared
 from shape import Wave
 from tally import Tally
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The instruments after so many batches and seconds."""
+    """The instruments in a run of the query, after so many batches and seconds."""
 
+    run: int
     batches: int
     seconds: float
     held: int
@@ -33,12 +35,23 @@ class Sample:
 
 @dataclass(frozen=True)
 class Report:
-    """A run, and whether it left nothing behind."""
+    """All runs of a query, and whether they left nothing behind.
+
+    Attributes
+    ----------
+    emptied
+        A query runs, and its windows have emptied: before the load.
+    before, after
+        No query runs.
+    samples
+        Readings on the way; the last one is of a query whose windows have emptied.
+    """
 
     wave: Wave
     keys: int
     runs: int
     taken_with: dict[str, str]
+    emptied: Sample
     before: Reading
     after: Reading
     samples: list[Sample]
@@ -46,7 +59,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        return not self.faults and all(v.holds for v in self.at_rest + self.on_the_level)
+        return not self.faults and all(v.holds for v in self._verdicts)
 
     @property
     def at_rest(self) -> list[Verdict]:
@@ -54,12 +67,27 @@ class Report:
         return compared(AT_REST, self.before, self.after)
 
     @property
-    def on_the_level(self) -> list[Verdict]:
-        """The first reading on the level against the last one."""
+    def with_empty_stores(self) -> list[Verdict]:
+        """A query whose windows have emptied: before the load against after it."""
+        return compared(EMPTIED, self.emptied.reading, self.samples[-1].reading)
+
+    @property
+    def on_the_level(self) -> dict[str, list[Verdict]]:
+        """The first reading on the level against the last one, in all and in each run."""
         level = [sample for sample in self.samples if self.wave.holds_level(sample.batches)]
-        if len(level) < 2:
-            return []
-        return compared(ON_THE_LEVEL, level[0].reading, level[-1].reading)
+        runs = {
+            f"in run {run}": [sample for sample in level if sample.run == run]
+            for run in sorted({sample.run for sample in level})
+        }
+        return {
+            of: compared(ON_THE_LEVEL, samples[0].reading, samples[-1].reading)
+            for of, samples in {"over all runs": level, **runs}.items()
+            if len(samples) >= 2
+        }
+
+    @property
+    def _verdicts(self) -> list[Verdict]:
+        return [*self.at_rest, *self.with_empty_stores, *chain(*self.on_the_level.values())]
 
     @property
     def faults(self) -> list[str]:
@@ -78,7 +106,12 @@ class Report:
             "rows held at the end": (tally.held, 0, 0),
             "groups at the end": (tally.groups, 0, 0),
             "batches without progress": (tally.unseen, 0, 2 * self.runs),
-            "readings on the level": (len(self.on_the_level) and 2, 2, 2),
+            "rows held when stores were to be empty": (
+                self.emptied.held + self.samples[-1].held,
+                0,
+                0,
+            ),
+            "runs read twice on the level": (len(self.on_the_level) - 1, 1, self.runs),
         }
         return [
             f"{what}: {number:,}, not {least:,} to {most:,}"
@@ -103,8 +136,9 @@ class Report:
                 },
                 "before": self.before,
                 "after": self.after,
-                "at rest": [asdict(v) | {"holds": v.holds} for v in self.at_rest],
-                "on the level": [asdict(v) | {"holds": v.holds} for v in self.on_the_level],
+                "at rest": _plain(self.at_rest),
+                "with empty stores": _plain(self.with_empty_stores),
+                "on the level": {of: _plain(v) for of, v in self.on_the_level.items()},
                 "samples": [asdict(sample) for sample in self.samples],
             },
             indent=2,
@@ -119,7 +153,8 @@ class Report:
                 "# Load",
                 "",
                 f"{'Passed' if self.passed else '**Failed**'}:"
-                f" {tally.batches:,} batches in {seconds:,.0f} s"
+                f" {tally.batches:,} batches, which stand for {wave.hours:.1f} hours,"
+                f" in {seconds:,.0f} s"
                 f" ({1000 * seconds / tally.batches:,.0f} ms each) and {self.runs} runs of the"
                 f" query; {tally.inserted:,} rows came in and {tally.deleted:,} left, of"
                 f" {wave.rows:,}; {tally.peak_held:,} were held at most, in {self.keys:,} groups,"
@@ -136,12 +171,22 @@ class Report:
                 "",
                 *_table("Before and after, no query running", self.at_rest),
                 "",
-                *_table("First and last reading while the state is level", self.on_the_level),
+                *_table("A query whose windows have emptied", self.with_empty_stores),
                 "",
+                *chain(
+                    *(
+                        [*_table(f"While the state is level, {of}", verdicts), ""]
+                        for of, verdicts in self.on_the_level.items()
+                    )
+                ),
                 *_course(self.samples),
                 "",
             ]
         )
+
+
+def _plain(verdicts: list[Verdict]) -> list[dict[str, float | str]]:
+    return [asdict(v) | {"holds": v.holds} for v in verdicts]
 
 
 def _shown(name: str, value: float) -> str:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
 START = datetime(2024, 1, 1, tzinfo=timezone.utc)
-BATCH = timedelta(seconds=1)
+BATCH_SECONDS = 5
 # A batch's rows wait for the watermark of the next one, and groups for their idle time.
 LAG_BATCHES = 6
 
 
 @dataclass(frozen=True)
 class Wave:
-    """Equal batches, a second of event time each, under a window by time.
+    """Equal batches, each of the same time, under a window by time.
 
     Rows come in the first two thirds, the window is one third long, and in the last third rows
     only leave.
@@ -38,13 +38,17 @@ class Wave:
 
     @property
     def window(self) -> int:
-        """The window's length, in batches and in seconds."""
+        """The window's length, in batches."""
         return (self.batches - self.tail - LAG_BATCHES) // 3
+
+    @property
+    def window_seconds(self) -> int:
+        return self.window * BATCH_SECONDS
 
     @property
     def idle_seconds(self) -> int:
         """After how much silence a group is forgotten: when its rows have left, not before."""
-        return self.window + LAG_BATCHES // 2
+        return (self.window + LAG_BATCHES // 2) * BATCH_SECONDS
 
     @property
     def rows_per_batch(self) -> int:
@@ -61,7 +65,12 @@ class Wave:
 
     @property
     def end_of_rows(self) -> datetime:
-        return START + self.fed_batches * BATCH
+        return START + self.fed_batches * timedelta(seconds=BATCH_SECONDS)
+
+    @property
+    def hours(self) -> float:
+        """For how long a time the batches stand."""
+        return self.batches * BATCH_SECONDS / 3_600
 
     def holds_level(self, batch: int) -> bool:
         """Tell whether as many rows leave as come in."""

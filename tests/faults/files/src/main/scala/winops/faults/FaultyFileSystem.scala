@@ -1,6 +1,6 @@
 package winops.faults
 
-import java.io.{FilterOutputStream, OutputStream}
+import java.io.{FilterOutputStream, IOException, OutputStream}
 import java.net.URI
 import java.nio.file.{Path => LocalPath}
 
@@ -12,8 +12,9 @@ import org.apache.hadoop.util.Progressable
 /** The local file system, whose operations fail or wait when [[Orders]] say so; as
   * `spark.hadoop.fs.file.impl`, with the orders' folder in `spark.hadoop.winops.faults.orders`.
   *
-  * Operations are `create`, `close` (of what was created), `rename` (by the new name), `open`,
-  * `copy` (from local, which is how RocksDB's files come to a checkpoint).
+  * Operations are `create`, `write` (`during` it half of the bytes are written), `close` (of what
+  * was created), `rename` (by the new name), `open`, `copy` (from local, which is how RocksDB's
+  * files come to a checkpoint).
   */
 final class FaultyFileSystem extends LocalFileSystem {
   private var orders: Option[Orders] = None
@@ -57,9 +58,20 @@ final class FaultyFileSystem extends LocalFileSystem {
   private final class ObedientStream(to: OutputStream, path: Path)
       extends FilterOutputStream(to) {
     private var closed = false
+    private var broken: Option[IOException] = None
 
-    override def write(bytes: Array[Byte], from: Int, length: Int): Unit =
-      to.write(bytes, from, length)
+    override def write(bytes: Array[Byte], from: Int, length: Int): Unit = {
+      broken.foreach(failure => throw new IOException(failure.getMessage, failure))
+      val half = length / 2
+      to.write(bytes, from, half)
+      try orders.foreach(_.obey("write", "during", path.toUri.getPath))
+      catch {
+        case failure: IOException =>
+          broken = Some(failure)
+          throw failure
+      }
+      to.write(bytes, from + half, length - half)
+    }
 
     override def close(): Unit = if (!closed) {
       closed = true
