@@ -7,6 +7,9 @@ sealed trait Projection {
 
   /** Whether the values are those of all groups together, and not of each. */
   def acrossGroups: Boolean
+
+  /** All that is asked of rows, in the order of the text. */
+  def expressions: Seq[RowExpression]
 }
 
 object Projection {
@@ -20,7 +23,9 @@ object Projection {
       columns: Seq[Named],
       by: Seq[RowExpression],
       acrossGroups: Boolean = false)
-      extends Projection
+      extends Projection {
+    override def expressions: Seq[RowExpression] = columns.map(_.value) ++ by
+  }
 
   /** A derived-value window.
     *
@@ -34,7 +39,10 @@ object Projection {
       of: Seq[RowExpression],
       beside: Seq[Beside],
       acrossGroups: Boolean = false)
-      extends Projection
+      extends Projection {
+    override def expressions: Seq[RowExpression] =
+      of ++ beside.collect { case Beside.Of(column) => column.value }
+  }
 }
 
 /** A value and what it is called. */

@@ -35,10 +35,12 @@ object PolicyExpressions {
     */
   def resolve(policy: Policy, columns: Seq[Attribute]): Either[Problem, PolicyExpressions] = {
     val resolver = new Resolver(columns)
+    val uses = policy.retention.windows.flatMap(usesOf)
     for {
+      _ <- RowExpressions.few(policy.group.keys ++ policy.filter ++ uses.map(_._2))
       group <- all(policy.group.keys)(resolver.value(_, Use.Key))
       filter <- all(policy.filter.toSeq)(resolver.value(_, Use.Filter))
-      ofRows <- all(policy.retention.windows.flatMap(usesOf)) { case (use, source) =>
+      ofRows <- all(uses) { case (use, source) =>
         resolver.value(source, use).map(PolicyExpression(use.role, source, _))
       }
     } yield PolicyExpressions(

@@ -15,10 +15,12 @@ object Projections {
     * columns or the place where it stands.
     */
   def resolve(projection: Projection, columns: Seq[Attribute]): Either[Problem, Aggregates] =
-    projection match {
-      case Projection.Columns(named, by, _) => selected(named, by, columns)
-      case Projection.Derived(statistic, of, beside, _) =>
-        derived(statistic, of, beside, columns)
+    RowExpressions.few(projection.expressions).flatMap { _ =>
+      projection match {
+        case Projection.Columns(named, by, _) => selected(named, by, columns)
+        case Projection.Derived(statistic, of, beside, _) =>
+          derived(statistic, of, beside, columns)
+      }
     }
 
   private def derived(

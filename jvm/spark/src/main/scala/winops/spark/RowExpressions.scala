@@ -1,10 +1,11 @@
 package winops.spark
 
+import scala.util.control.NoStackTrace
+
 import org.apache.spark.SparkThrowable
-import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.analysis.{Analyzer, EmptyTableFunctionRegistry, FunctionRegistry, MultiAlias, SimpleFunctionRegistry, Star, UnresolvedFunction}
+import org.apache.spark.sql.catalyst.analysis.{Analyzer, EmptyTableFunctionRegistry, MultiAlias, Star, UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.catalog.{CatalogDatabase, InMemoryCatalog, SessionCatalog}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, LambdaFunction, Literal, PlanExpression, SortOrder, Unevaluable, UnresolvedWindowExpression, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, LambdaFunction, Literal, PlanExpression, SortOrder, StringRegexExpression, Unevaluable, UnresolvedNamedLambdaVariable, UnresolvedWindowExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.{ReplaceExpressions, SpecialDatetimeValues}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
@@ -20,10 +21,10 @@ import winops.policy.{Category, RowExpression}
   *
   * A policy may come from someone who is not the submitter of the job, and it has to mean the
   * same on every retry and after every restart. So its expressions are resolved apart from the
-  * session, over nothing but the given columns and those functions of Spark's that make values
-  * out of values: no table, no variable and no function of a user's can be reached. What is left
-  * of the session is its configuration, such as its time zone and its ANSI mode; under ANSI mode
-  * an overflow or a division by zero fails the query that runs.
+  * session, over nothing but the given columns and the [[PolicyFunctions]]: no table, no variable
+  * and no function of a user's can be reached. What is left of the session is its configuration,
+  * such as its time zone and its ANSI mode; under ANSI mode an overflow or a division by zero
+  * fails the query that runs.
   *
   * Names of columns are exact, as they are in the dialects.
   */
@@ -45,6 +46,19 @@ object RowExpressions {
       case RowExpression.Computed(sql) => new Computed(sql, expression.offset, columns).resolved
     }
 
+  /** Refuses more expressions than can be given a meaning in a moment. */
+  def few(expressions: Seq[RowExpression]): Either[Problem, Unit] =
+    expressions
+      .collect { case computed: RowExpression.Computed => computed }
+      .lift(MaxComputed)
+      .map { first =>
+        Problem(
+          Category.Limit,
+          first.offset,
+          s"expected at most $MaxComputed expressions that are more than a column")
+      }
+      .toLeft(())
+
   private def unknown(name: String, columns: Seq[Attribute], offset: Int): Problem = {
     val some = columns.take(ShownColumns).map(column => Names.shown(column.name)).mkString(", ")
     val more = if (columns.length > ShownColumns) ", ..." else ""
@@ -60,43 +74,20 @@ object RowExpressions {
   /** How deep an expression may nest: what compiles and serializes it calls itself as often. */
   private val MaxDepth = 200
 
-  /** The groups of Spark's functions that make values out of values. Missing are those that give
-    * rows, that need an OVER, and `misc_funcs`, where all functions are that call foreign code or
-    * ask for the session, the file, the task or chance.
-    */
-  private val FunctionGroups = Set(
-    "agg_funcs",
-    "array_funcs",
-    "bitwise_funcs",
-    "collection_funcs",
-    "conditional_funcs",
-    "conversion_funcs",
-    "datetime_funcs",
-    "hash_funcs",
-    "json_funcs",
-    "lambda_funcs",
-    "map_funcs",
-    "math_funcs",
-    "predicate_funcs",
-    "string_funcs",
-    "struct_funcs",
-    "url_funcs",
-    "variant_funcs")
+  /** How many expressions of one policy may be computed. */
+  private val MaxComputed = 100
 
-  /** Functions whose value may be as large as one of their numbers says: a short text could ask
-    * for any amount of memory.
-    */
-  private val SizedByNumber =
-    Set("array_repeat", "format_string", "lpad", "printf", "repeat", "rpad", "sequence", "space")
+  /** How many parts an expression may have: each of Spark's rules looks at all of them. */
+  private val MaxParts = 2000
 
-  private val functions: FunctionRegistry = {
-    val registry = new SimpleFunctionRegistry
-    for {
-      (name, (info, builder)) <- FunctionRegistry.expressions
-      if FunctionGroups(info.getGroup) && !SizedByNumber(name)
-    } registry.internalRegisterFunction(FunctionIdentifier(name), info, builder)
-    registry
-  }
+  /** How many digits Spark's longest number has. */
+  private val MaxDigits = 38
+
+  private val size = new ExpressionSize(MaxParts)
+
+  /** The analyzer goes through what functions are replaced by, however large that is. */
+  private val functions =
+    PolicyFunctions.registry(built => if (size.written(built) > MaxParts) throw TooLarge)
 
   private val analyzer = new Analyzer(
     new SessionCatalog(new InMemoryCatalog, functions, EmptyTableFunctionRegistry) {
@@ -119,8 +110,10 @@ object RowExpressions {
         withExactNames {
           for {
             written <- parsed
+            _ <- checked(size.written(written))(refusalOfSize)
             _ <- checked(written)(refusalOfText)
             analyzed <- analyzed(written)
+            _ <- checked(size.evaluated(analyzed))(refusalOfSize)
             _ <- checked(analyzed)(refusalOfMeaning)
             replaced = evaluable(analyzed)
             _ <- checked(replaced)(refusalOfMeaning)
@@ -129,6 +122,7 @@ object RowExpressions {
         }
       } catch {
         case _: StackOverflowError => Left(tooDeep)
+        case TooLarge => Left(tooLarge)
         case error: Throwable with SparkThrowable => Left(problemOf(error))
       }
 
@@ -168,6 +162,9 @@ object RowExpressions {
     private def evaluable(expression: Expression): Expression =
       planned(expression)(ReplaceExpressions(_)).transformUp(CommonExpressions.inPlace)
 
+    private def refusalOfSize(parts: Int): Option[Problem] =
+      Option.when(parts > MaxParts)(tooLarge)
+
     private def refusalOfText(expression: Expression): Option[Problem] =
       if (depth(expression) > MaxDepth) Some(tooDeep)
       else {
@@ -177,6 +174,14 @@ object RowExpressions {
           case call: UnresolvedFunction if !isKnown(call.nameParts) =>
             val name = Names.shown(call.nameParts.mkString("."))
             unsupported(s"a function of Spark's that makes a value of values; $name is none")
+          case call: UnresolvedFunction if hasTooManyArguments(call) =>
+            unsupported(s"fewer arguments of ${call.nameParts.head}; the last is not supported")
+          case call: UnresolvedFunction if roundsFarAway(call) =>
+            Problem(Category.Range, offset, s"expected at most $MaxDigits digits to round to")
+          case call: UnresolvedFunction if isConstant(call) && needsRow(call) =>
+            unsupported(s"no ${call.nameParts.head} of constants alone, but its value")
+          case pattern: StringRegexExpression if isConstant(pattern) =>
+            unsupported("no comparison of constants with a pattern")
           case literal: Literal if isMovingTime(literal) => unsupported(SameAgain)
         }
       }
@@ -204,7 +209,24 @@ object RowExpressions {
     }
 
     private def isKnown(name: Seq[String]): Boolean =
-      name.length == 1 && functions.functionExists(FunctionIdentifier(name.head))
+      name.length == 1 && PolicyFunctions.has(name.head)
+
+    private def needsRow(call: UnresolvedFunction): Boolean =
+      PolicyFunctions.needsRow(call.nameParts.head)
+
+    private def hasTooManyArguments(call: UnresolvedFunction): Boolean =
+      PolicyFunctions.mostArguments(call.nameParts.head).exists(call.arguments.lengthIs > _)
+
+    private def roundsFarAway(call: UnresolvedFunction): Boolean =
+      PolicyFunctions.rounds(call.nameParts.head) && call.arguments.drop(1).exists {
+        case Literal(digits: Int, _) => math.abs(digits.toLong) > MaxDigits
+        case _ => true
+      }
+
+    private def isConstant(expression: Expression): Boolean = !expression.exists {
+      case _: UnresolvedAttribute | _: UnresolvedNamedLambdaVariable => true
+      case _ => false
+    }
 
     private def isMovingTime(literal: Literal): Boolean = literal.dataType match {
       case DateType | TimestampType | TimestampNTZType =>
@@ -235,9 +257,8 @@ object RowExpressions {
       SQLConf.withExistingConf(exact)(body)
     }
 
-    private def checked(expression: Expression)(
-        refusal: Expression => Option[Problem]): Either[Problem, Unit] =
-      refusal(expression).toLeft(())
+    private def checked[A](found: A)(refusal: A => Option[Problem]): Either[Problem, Unit] =
+      refusal(found).toLeft(())
 
     private def problemOf(error: Throwable with SparkThrowable): Problem =
       if (conditionOf(error).startsWith("UNRESOLVED_COLUMN")) {
@@ -269,12 +290,17 @@ object RowExpressions {
     private def tooDeep: Problem =
       Problem(Category.Limit, offset, s"expected an expression that nests at most $MaxDepth deep")
 
+    private def tooLarge: Problem =
+      Problem(Category.Limit, offset, s"expected an expression of at most $MaxParts parts")
+
     private def unsupported(expected: String): Problem =
       Problem(Category.Unsupported, offset, s"expected $expected")
 
     private def problem(category: Category, message: String): Either[Problem, Nothing] =
       Left(Problem(category, offset, message))
   }
+
+  private case object TooLarge extends RuntimeException with NoStackTrace
 
   private val ValueName = "value"
   private val SameAgain = "an expression that gives the same value again"
