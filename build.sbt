@@ -79,6 +79,10 @@ val spilling = sys.props
 // `SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.GiantGroupSuite"`: a larger group.
 val giant = sys.props.get("giant").map(rows => s"-Dgiant=$rows")
 
+// `make fuzz`: so much heap as a text's reader may need, and all of the JVM's compilers.
+val fuzzed =
+  sys.props.get("fuzz").toSeq.flatMap(heap => Seq(s"-Xmx$heap", "-XX:TieredStopAtLevel=4"))
+
 val common = Seq(
   libraryDependencies ++= Seq(
     "org.scalatest" %% "scalatest" % scalatestVersion % Test,
@@ -87,7 +91,7 @@ val common = Seq(
   Test / parallelExecution := false,
   // tests/data is reached from here, and target/ takes what Spark's test logging writes.
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
-  Test / javaOptions += "-Xss4m",
+  Test / javaOptions ++= "-Xss4m" +: fuzzed,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-S", seed))
 
@@ -142,7 +146,7 @@ lazy val spark = (project in file("jvm/spark"))
       // Most of what a test does it does once: optimising it would cost more than it does.
       "-XX:TieredStopAtLevel=1",
       "-Dspark.ui.enabled=false",
-      s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}") ++ spilling ++ giant ++
+      s"-Dspark.sql.warehouse.dir=${target.value / "spark-warehouse"}") ++ spilling ++ giant ++ fuzzed ++
       sparkJavaOptions,
     Compile / resourceGenerators += Def.task {
       val file = (Compile / resourceManaged).value / "winops" / "build.properties"

@@ -7,9 +7,6 @@ sealed trait Projection {
 
   /** Whether the values are those of all groups together, and not of each. */
   def acrossGroups: Boolean
-
-  /** All that is asked of rows, in the order of the text. */
-  def expressions: Seq[RowExpression]
 }
 
 object Projection {
@@ -23,9 +20,7 @@ object Projection {
       columns: Seq[Named],
       by: Seq[RowExpression],
       acrossGroups: Boolean = false)
-      extends Projection {
-    override def expressions: Seq[RowExpression] = columns.map(_.value) ++ by
-  }
+      extends Projection
 
   /** A derived-value window.
     *
@@ -39,10 +34,7 @@ object Projection {
       of: Seq[RowExpression],
       beside: Seq[Beside],
       acrossGroups: Boolean = false)
-      extends Projection {
-    override def expressions: Seq[RowExpression] =
-      of ++ beside.collect { case Beside.Of(column) => column.value }
-  }
+      extends Projection
 }
 
 /** A value and what it is called. */

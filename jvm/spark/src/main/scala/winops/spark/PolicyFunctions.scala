@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
   *   - give rows, or stand in a query or under an OVER only;
   *   - make a value or a buffer as large as one of their numbers says, such as `repeat`,
   *     `array_insert` or the sketches: a short text could ask for any amount of memory;
+  *   - count with as many digits as a text says, such as `decimal('1e-1000000000')`;
   *   - read a type from a text, such as `from_json` and `variant_get`: Spark makes an object of
   *     any class that such a text names.
   */
@@ -35,7 +36,7 @@ private[spark] object PolicyFunctions {
     between coalesce equal_null if ifnull isnan isnotnull isnull nanvl nullif nullifzero nvl nvl2
     when zeroifnull
 
-    bigint binary boolean date decimal double float int smallint string time timestamp tinyint
+    bigint binary boolean date double float int smallint string time timestamp tinyint
 
     add_months convert_timezone curdate current_date current_time current_timestamp
     current_timezone date_add date_diff date_from_unix_date date_part date_sub date_trunc dateadd

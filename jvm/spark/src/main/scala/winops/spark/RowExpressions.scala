@@ -29,11 +29,18 @@ import winops.policy.{Category, RowExpression}
   * Names of columns are exact, as they are in the dialects.
   */
 object RowExpressions {
+  import ExpressionBudget.{MaxParts, PartsOfEach}
 
   /** The expression over `columns`, ready to be evaluated but for aggregates, which stand where
     * they were written; or why it has no meaning.
+    *
+    * @param budget
+    *   what it is taken from, with the policy's other expressions
     */
-  def resolve(expression: RowExpression, columns: Seq[Attribute]): Either[Problem, Expression] =
+  def resolve(
+      expression: RowExpression,
+      columns: Seq[Attribute],
+      budget: ExpressionBudget): Either[Problem, Expression] =
     expression match {
       case RowExpression.Column(name) =>
         columns.filter(_.name == name) match {
@@ -43,21 +50,9 @@ object RowExpressions {
             val several = s"expected one column; several have the name ${Names.shown(name)}"
             Left(Problem(Category.UnknownColumn, expression.offset, several))
         }
-      case RowExpression.Computed(sql) => new Computed(sql, expression.offset, columns).resolved
+      case RowExpression.Computed(sql) =>
+        new Computed(sql, expression.offset, columns, budget).resolved
     }
-
-  /** Refuses more expressions than can be given a meaning in a moment. */
-  def few(expressions: Seq[RowExpression]): Either[Problem, Unit] =
-    expressions
-      .collect { case computed: RowExpression.Computed => computed }
-      .lift(MaxComputed)
-      .map { first =>
-        Problem(
-          Category.Limit,
-          first.offset,
-          s"expected at most $MaxComputed expressions that are more than a column")
-      }
-      .toLeft(())
 
   private def unknown(name: String, columns: Seq[Attribute], offset: Int): Problem = {
     val some = columns.take(ShownColumns).map(column => Names.shown(column.name)).mkString(", ")
@@ -73,12 +68,6 @@ object RowExpressions {
 
   /** How deep an expression may nest: what compiles and serializes it calls itself as often. */
   private val MaxDepth = 200
-
-  /** How many expressions of one policy may be computed. */
-  private val MaxComputed = 100
-
-  /** How many parts an expression may have: each of Spark's rules looks at all of them. */
-  private val MaxParts = 2000
 
   /** How many digits Spark's longest number has. */
   private val MaxDigits = 38
@@ -102,7 +91,11 @@ object RowExpressions {
     */
   private val saidBySpark = raw"(?s)\s*\[[A-Z0-9_.]+\]\s*(.*?)\s*(?:SQLSTATE:.*|\n.*)?".r
 
-  private final class Computed(sql: String, offset: Int, columns: Seq[Attribute]) {
+  private final class Computed(
+      sql: String,
+      offset: Int,
+      columns: Seq[Attribute],
+      budget: ExpressionBudget) {
     private val relation = LocalRelation(columns)
 
     def resolved: Either[Problem, Expression] =
@@ -113,7 +106,9 @@ object RowExpressions {
             _ <- checked(size.written(written))(refusalOfSize)
             _ <- checked(written)(refusalOfText)
             analyzed <- analyzed(written)
-            _ <- checked(size.evaluated(analyzed))(refusalOfSize)
+            parts = size.evaluated(analyzed)
+            _ <- checked(parts)(refusalOfSize)
+            _ = budget.spend(parts)
             _ <- checked(analyzed)(refusalOfMeaning)
             replaced = evaluable(analyzed)
             _ <- checked(replaced)(refusalOfMeaning)
@@ -163,7 +158,7 @@ object RowExpressions {
       planned(expression)(ReplaceExpressions(_)).transformUp(CommonExpressions.inPlace)
 
     private def refusalOfSize(parts: Int): Option[Problem] =
-      Option.when(parts > MaxParts)(tooLarge)
+      Option.when(!budget.affords(parts))(tooLarge)
 
     private def refusalOfText(expression: Expression): Option[Problem] =
       if (depth(expression) > MaxDepth) Some(tooDeep)
@@ -291,7 +286,11 @@ object RowExpressions {
       Problem(Category.Limit, offset, s"expected an expression that nests at most $MaxDepth deep")
 
     private def tooLarge: Problem =
-      Problem(Category.Limit, offset, s"expected an expression of at most $MaxParts parts")
+      Problem(
+        Category.Limit,
+        offset,
+        s"expected expressions of at most $MaxParts parts in all, " +
+          s"where each counts $PartsOfEach more than it has")
 
     private def unsupported(expected: String): Problem =
       Problem(Category.Unsupported, offset, s"expected $expected")
