@@ -38,15 +38,19 @@ class PolicyFunctionsSuite extends AnyFunSuite {
   }
 
   test("no number in a call says how much memory it takes") {
-    val calls = PolicyFunctions.all.toSeq.sorted.flatMap(FunctionCalls.of)
-    val outcomes = calls.map { call =>
-      val outcome = resolved(call)
-      val costs = Iterator.continually(bytesOf(resolved(call).foreach(evaluate)))
+    val calls = PolicyFunctions.all.toSeq.sorted.flatMap(FunctionCalls.withNumbers)
+    val areValues = calls.map { call =>
+      var isValue = false
+      def cost = bytesOf {
+        val outcome = resolved(call)
+        isValue = outcome.isRight
+        outcome.foreach(evaluate)
+      }
       // The first time may load classes and texts of errors.
-      assert(costs.take(2).exists(_ < PolicyFunctionsSuite.MaxBytes), call)
-      outcome
+      assert(cost < PolicyFunctionsSuite.MaxBytes || cost < PolicyFunctionsSuite.MaxBytes, call)
+      isValue
     }
-    assert(outcomes.count(_.isRight) > PolicyFunctions.all.size)
+    assert(areValues.count(identity) > 100)
   }
 
   test("functions whose value or buffer a number sizes are not there") {
