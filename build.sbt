@@ -79,6 +79,10 @@ val spilling = sys.props
 // `SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.GiantGroupSuite"`: a larger group.
 val giant = sys.props.get("giant").map(rows => s"-Dgiant=$rows")
 
+// `make fuzz`: so much heap as a text's reader may need, and all of the JVM's compilers.
+val fuzzed =
+  sys.props.get("fuzz").toSeq.flatMap(heap => Seq(s"-Xmx$heap", "-XX:TieredStopAtLevel=4"))
+
 val common = Seq(
   libraryDependencies ++= Seq(
     "org.scalatest" %% "scalatest" % scalatestVersion % Test,
@@ -87,7 +91,7 @@ val common = Seq(
   Test / parallelExecution := false,
   // tests/data is reached from here, and target/ takes what Spark's test logging writes.
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
-  Test / javaOptions += "-Xss4m",
+  Test / javaOptions ++= "-Xss4m" +: fuzzed,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-S", seed))
 
@@ -148,7 +152,8 @@ lazy val spark = (project in file("jvm/spark"))
       "-Xmx3g",
       // Most of what a test does it does once: optimising it would cost more than it does.
       "-XX:TieredStopAtLevel=1",
-      "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ sparkJavaOptions,
+      "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ fuzzed ++
+      sparkJavaOptions,
     Test / testGrouping := {
       val options = (Test / forkOptions).value
       val folder = target.value

@@ -28,6 +28,14 @@ def rows(spark: SparkSession) -> Iterator[DataFrame]:
     spark.catalog.dropTempView(TABLE)
 
 
+LONG = "'" + "a" * 3000 + "'"
+OF_CLASS = '{"type": "udt", "class": "java.lang.Object", "sqlType": "string"}'
+
+
+def nested(before: str, after: str) -> str:
+    return before * 30 + "seq" + after * 30
+
+
 HOSTILE = [
     "java_method('java.lang.System', 'exit', 3) = '1'",
     "reflect('java.lang.Runtime', 'getRuntime') = '1'",
@@ -68,6 +76,19 @@ HOSTILE = [
     "size(sequence(1, 1000000000)) > 0",
     "rpad(symbol, 2000000000, 'x') = 'x'",
     "format_string('%1000000000d', 1) = 'x'",
+    "size(array_insert(array(seq), 1000000000, seq)) > 0",
+    "format_number(seq, 2000000000) = 'x'",
+    "round(cast(seq, double), 1000000000) > 0",
+    "approx_count_distinct(seq, 0.0001) > 0",
+    "length(count_min_sketch(seq, 0.000000001, 0.99, 1)) > 0",
+    f"from_json(symbol, '{OF_CLASS}') is null",
+    f"variant_get(parse_json(symbol), '$', '{OF_CLASS}') is null",
+    f"date(replace(replace({LONG}, 'a', {LONG}), 'a', {LONG})) is null",
+    f"length({nested('hex(', ')').replace('seq', repr('a'))}) > 0",
+    f"rlike('{'a' * 40}', '(a+)+b')",
+    nested("case ", " when 1 then 2 when 3 then 4 end") + " > 0",
+    nested("nullif(", ", 1)") + " > 0",
+    nested("right(", ", 2)") + " > 0",
     "seq > 0) union select (1",
     "seq > 0 /* */ -- \n or 1 = 1",
     "seq > 0; drop table t",
@@ -104,6 +125,22 @@ def test_expressions_in_every_other_place_reach_no_more(rows: DataFrame) -> None
         with pytest.raises(AnalysisException) as refused:
             keep(rows, esper(policy), order_by="seq").changes()
         assert str(refused.value.getCondition()).startswith("WINOPS_POLICY."), policy
+
+
+def test_many_expressions_are_too_many(rows: DataFrame) -> None:
+    many = ", ".join(f"seq + {n}" for n in range(500))
+    for policy in (
+        f"#unique({many})",
+        f"#groupwin({many})#length(3)",
+        f"#sort(3, {many})",
+        f"#rank({many}, 3, seq)",
+        f"select max(seq) from S#length(3) group by {many}",
+        f"#length(3)#size({many})",
+        "#length(3)" + "".join(f"#expr(seq > {n})" for n in range(500)),
+    ):
+        with pytest.raises(AnalysisException) as refused:
+            keep(rows, esper(policy), order_by="seq").changes()
+        assert refused.value.getCondition() == "WINOPS_POLICY.LIMIT", policy[:30]
 
 
 def test_texts_are_texts(rows: DataFrame) -> None:

@@ -16,44 +16,53 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
   import Fuzzing._
 
   private val random = new SplittableRandom(seed)
-  private val pool = mutable.ArrayBuffer.from(seeds.filter(isShort))
+  private val (short, long) = seeds.partition(isShort)
+  private val pool = mutable.ArrayBuffer.from(short)
+  private val accepted = mutable.ArrayBuffer.empty[String]
   private val mutator = new Mutator(pool.flatMap(Mutator.split).distinct.toVector, random)
   private val kinds = mutable.Map.empty[String, String]
   private val tally = new FuzzTally
 
-  /** Tries the seeds and then others, until it were so many texts. */
+  /** Tries the seeds and then others, until it were so many texts; then the seeds again, because
+    * their time counts only where the JVM has compiled what reads them.
+    */
   def run(inputs: Int): FuzzTally = {
     var tried = 0
     while (tried < inputs) {
       val text = if (tried < seeds.size) seeds(tried) else mutator.changed(pick(), pick())
-      attempt(text, isWarm = tried >= WarmUp)
+      val outcome = attempt(text, isWarm = tried >= WarmUp)
+      tally.count(outcome, text)
+      remember(outcome, text)
       tried += 1
     }
+    if (inputs >= WarmUp) seeds.foreach(attempt(_, isWarm = true))
     tally
   }
 
   /** For each kind of outcome the shortest text that had it. */
   def shortest: Map[String, String] = kinds.toMap
 
-  private def attempt(text: String, isWarm: Boolean): Unit = {
+  private def attempt(text: String, isWarm: Boolean): Outcome = {
     val heap = allocated()
     val start = System.nanoTime()
     val outcome = read(text)
     val nanos = System.nanoTime() - start
-    tally.count(outcome, text)
     tally.largest = tally.largest.max(Extreme(allocated() - heap, text))
     if (isWarm && nanos > tally.slowest.amount) {
       val again = Seq.fill(Repeats)(nanosOf(text)).min
       tally.slowest = tally.slowest.max(Extreme(math.min(nanos, again), text))
     }
-    remember(outcome.kind, text)
+    outcome
   }
 
-  private def remember(kind: String, text: String): Unit = kinds.get(kind) match {
+  private def remember(outcome: Outcome, text: String): Unit = kinds.get(outcome.kind) match {
     case None if kinds.size < MaxKinds =>
-      kinds(kind) = text
-      if (isShort(text)) pool += text
-    case Some(known) if text.length < known.length => kinds(kind) = text
+      kinds(outcome.kind) = text
+      if (isShort(text)) {
+        pool += text
+        if (outcome.isInstanceOf[Outcome.Accepted]) accepted += text
+      }
+    case Some(known) if text.length < known.length => kinds(outcome.kind) = text
     case _ =>
   }
 
@@ -63,7 +72,14 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
     System.nanoTime() - start
   }
 
-  private def pick(): String = pool(random.nextInt(pool.size))
+  /** Mostly what is refused late, if at all, and seldom what is long. */
+  private def pick(): String =
+    if (long.nonEmpty && random.nextInt(4096) == 0) oneOf(long)
+    else if (accepted.nonEmpty && random.nextInt(8) < 5) oneOf(accepted)
+    else oneOf(pool)
+
+  private def oneOf(texts: scala.collection.IndexedSeq[String]): String =
+    texts(random.nextInt(texts.size))
 }
 
 object Fuzzing {
@@ -80,7 +96,8 @@ object Fuzzing {
   private val threads =
     ManagementFactory.getPlatformMXBean(classOf[com.sun.management.ThreadMXBean])
 
-  private def allocated(): Long = threads.getCurrentThreadAllocatedBytes
+  /** How many bytes this thread has asked of the heap. */
+  def allocated(): Long = threads.getCurrentThreadAllocatedBytes
 }
 
 /** The text that took the most of something. */
@@ -96,6 +113,12 @@ final class FuzzTally {
 
   def accepted: Long = acceptedCount
   def refused: Long = refusedCount
+
+  /** Whether no text crashed, took more than 100 ms or needed more than so much of the heap. */
+  def isGood(maxBytes: Long): Boolean =
+    crashes.isEmpty && slowest.amount <= MaxNanos && largest.amount <= maxBytes
+
+  private val MaxNanos = 100000000L
 
   /** What crashed, and the shortest text of each kind. */
   def crashes: Map[String, String] = crashesByKind.toMap

@@ -10,11 +10,6 @@ import winops.dialect.SmallStack
 class PolicyFuzzSuite extends AnyFunSuite {
   private val Inputs = 5000
 
-  /** Ten thousand characters make as many tokens, each of a few hundred bytes, or a list of 500
-    * expressions, each of less than a hundred kilobytes.
-    */
-  private val MaxBytes = 64L * 1024 * 1024
-
   PolicyFuzz.dialects.foreach { dialect =>
     test(s"whatever a text is, ${dialect.name} reads it or refuses it at a place in it") {
       val corpus = Corpus.of(dialect.name)
@@ -23,7 +18,7 @@ class PolicyFuzzSuite extends AnyFunSuite {
       assert(tally.crashes == Map.empty)
       assert(tally.accepted > Inputs / 100)
       assert(tally.refused > Inputs / 10)
-      assert(tally.largest.amount < MaxBytes, tally.largest.text.take(200))
+      assert(tally.largest.amount < PolicyFuzz.MaxBytes, tally.largest.text.take(200))
     }
   }
 }

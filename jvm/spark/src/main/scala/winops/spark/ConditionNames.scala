@@ -37,20 +37,21 @@ private[spark] final class ConditionNames(columns: Seq[Attribute]) {
   }
 
   /** The condition over the columns alone. */
-  def resolve(condition: RowExpression): Either[Problem, Expression] = condition match {
-    case column: RowExpression.Column => RowExpressions.resolve(column, columns)
-    case _ =>
-      for {
-        resolved <- RowExpressions.resolve(condition, visible)
-        replaced = replace(resolved)
-        _ <- replaced
-          .collectFirst(refusal)
-          .map { case (category, expected) =>
-            Problem(category, condition.offset, expected)
-          }
-          .toLeft(())
-      } yield replaced
-  }
+  def resolve(condition: RowExpression, budget: ExpressionBudget): Either[Problem, Expression] =
+    condition match {
+      case column: RowExpression.Column => RowExpressions.resolve(column, columns, budget)
+      case _ =>
+        for {
+          resolved <- RowExpressions.resolve(condition, visible, budget)
+          replaced = replace(resolved)
+          _ <- replaced
+            .collectFirst(refusal)
+            .map { case (category, expected) =>
+              Problem(category, condition.offset, expected)
+            }
+            .toLeft(())
+        } yield replaced
+    }
 
   private def replace(expression: Expression): Expression = expression.transform {
     case IsNull(name: Attribute) if opaque.contains(name) => Literal.FalseLiteral

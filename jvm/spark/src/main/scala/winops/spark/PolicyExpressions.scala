@@ -32,9 +32,15 @@ object PolicyExpressions {
 
   /** Resolves all of the policy's expressions, or says what is wrong with the first that does not
     * fit the columns or the place where it stands.
+    *
+    * @param budget
+    *   what the expressions may cost, with those of the policy's projection
     */
-  def resolve(policy: Policy, columns: Seq[Attribute]): Either[Problem, PolicyExpressions] = {
-    val resolver = new Resolver(columns)
+  def resolve(
+      policy: Policy,
+      columns: Seq[Attribute],
+      budget: ExpressionBudget = new ExpressionBudget): Either[Problem, PolicyExpressions] = {
+    val resolver = new Resolver(columns, budget)
     for {
       group <- all(policy.group.keys)(resolver.value(_, Use.Key))
       filter <- all(policy.filter.toSeq)(resolver.value(_, Use.Filter))
@@ -140,7 +146,7 @@ object PolicyExpressions {
     case _: Distance.Real => Use.RealNumber
   }
 
-  private final class Resolver(columns: Seq[Attribute]) {
+  private final class Resolver(columns: Seq[Attribute], budget: ExpressionBudget) {
     private val names = new ConditionNames(columns)
 
     /** The meaning of an expression, if it can be used so. */
@@ -159,8 +165,8 @@ object PolicyExpressions {
     }
 
     private def resolved(source: RowExpression, use: Use): Either[Problem, Expression] =
-      if (use == Use.Condition) names.resolve(source)
-      else RowExpressions.resolve(source, columns)
+      if (use == Use.Condition) names.resolve(source, budget)
+      else RowExpressions.resolve(source, columns, budget)
 
     private def needsColumn(use: Use): Boolean = use == Use.Key || use == Use.SortKey
 

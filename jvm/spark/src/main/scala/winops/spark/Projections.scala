@@ -13,33 +13,44 @@ object Projections {
 
   /** What is to be computed, or what is wrong with the first expression that does not fit the
     * columns or the place where it stands.
+    *
+    * @param budget
+    *   what the expressions may cost, with others of the policy
     */
-  def resolve(projection: Projection, columns: Seq[Attribute]): Either[Problem, Aggregates] =
+  def resolve(
+      projection: Projection,
+      columns: Seq[Attribute],
+      budget: ExpressionBudget = new ExpressionBudget): Either[Problem, Aggregates] = {
+    val rows = new Rows(columns, budget)
     projection match {
-      case Projection.Columns(named, by, _) => selected(named, by, columns)
-      case Projection.Derived(statistic, of, beside, _) =>
-        derived(statistic, of, beside, columns)
+      case Projection.Columns(named, by, _) => selected(named, by, rows)
+      case Projection.Derived(statistic, of, beside, _) => derived(statistic, of, beside, rows)
     }
+  }
+
+  /** What expressions are resolved over. */
+  private final class Rows(val columns: Seq[Attribute], budget: ExpressionBudget) {
+    def value(source: RowExpression): Either[Problem, Expression] =
+      RowExpressions.resolve(source, columns, budget)
+  }
 
   private def derived(
       statistic: Statistic,
       of: Seq[RowExpression],
       beside: Seq[Beside],
-      columns: Seq[Attribute]): Either[Problem, Aggregates] = for {
-    numbers <- all(of)(number(_, columns))
+      rows: Rows): Either[Problem, Aggregates] = for {
+    numbers <- all(of)(number(_, rows))
     values = Statistics.columns(statistic, numbers).map { case (name, value) =>
       Alias(value, name)()
     }
-    others <- all(beside)(ofLastArrival(_, columns))
+    others <- all(beside)(ofLastArrival(_, rows))
     _ <- all(beside.zip(others)) { case (written, read) =>
       own(values.map(_.name).toSet, written, read)
     }
   } yield Aggregates(Nil, values ++ others.flatten.distinctBy(_.name))
 
-  private def number(
-      source: RowExpression,
-      columns: Seq[Attribute]): Either[Problem, Expression] =
-    ofRow(source, columns).flatMap { value =>
+  private def number(source: RowExpression, rows: Rows): Either[Problem, Expression] =
+    ofRow(source, rows).flatMap { value =>
       value.dataType match {
         case DoubleType => Right(value)
         case _: NumericType => Right(Cast(value, DoubleType))
@@ -48,14 +59,13 @@ object Projections {
       }
     }
 
-  private def ofLastArrival(
-      beside: Beside,
-      columns: Seq[Attribute]): Either[Problem, Seq[NamedExpression]] = beside match {
-    case _: Beside.AllColumns =>
-      Right(columns.map(column => Alias(OfLastArrival(column), column.name)()))
-    case Beside.Of(Named(name, source)) =>
-      ofRow(source, columns).map(value => Seq(Alias(OfLastArrival(value), name)()))
-  }
+  private def ofLastArrival(beside: Beside, rows: Rows): Either[Problem, Seq[NamedExpression]] =
+    beside match {
+      case _: Beside.AllColumns =>
+        Right(rows.columns.map(column => Alias(OfLastArrival(column), column.name)()))
+      case Beside.Of(Named(name, source)) =>
+        ofRow(source, rows).map(value => Seq(Alias(OfLastArrival(value), name)()))
+    }
 
   /** Esper: what stands beside a statistic is not called as a value of it. */
   private def own(
@@ -71,8 +81,8 @@ object Projections {
       }
       .toLeft(())
 
-  private def ofRow(source: RowExpression, columns: Seq[Attribute]): Either[Problem, Expression] =
-    RowExpressions.resolve(source, columns).flatMap { value =>
+  private def ofRow(source: RowExpression, rows: Rows): Either[Problem, Expression] =
+    rows.value(source).flatMap { value =>
       if (AggregateExpression.containsAggregate(value)) {
         refused(source, Category.Unsupported, "no aggregate here, where a row stands alone")
       } else Right(value)
@@ -81,9 +91,9 @@ object Projections {
   private def selected(
       named: Seq[Named],
       by: Seq[RowExpression],
-      columns: Seq[Attribute]): Either[Problem, Aggregates] = for {
-    keys <- all(by)(key(_, columns))
-    values <- all(named)(column => RowExpressions.resolve(column.value, columns))
+      rows: Rows): Either[Problem, Aggregates] = for {
+    keys <- all(by)(key(_, rows))
+    values <- all(named)(column => rows.value(column.value))
     _ <- all(named.zip(values)) { case (column, value) => told(column.value, value) }
     _ <- Either.cond(
       values.exists(AggregateExpression.containsAggregate),
@@ -97,10 +107,8 @@ object Projections {
     }
   } yield Aggregates(keys, read)
 
-  private def key(
-      source: RowExpression,
-      columns: Seq[Attribute]): Either[Problem, NamedExpression] =
-    ofRow(source, columns).flatMap {
+  private def key(source: RowExpression, rows: Rows): Either[Problem, NamedExpression] =
+    ofRow(source, rows).flatMap {
       case value if !KeyTypes.accept(value.dataType) =>
         val shown = value.dataType.sql.take(ShownType)
         refused(source, Category.Type, s"a value that can be told apart, not $shown")

@@ -223,16 +223,17 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       originOf(arguments),
       table.output.map(column => column.name -> ColumnKinds.of(column.dataType)).toMap,
       isGrouped)
+    val budget = new ExpressionBudget
     val understood = for {
       policy <- dialect.parse(text, scope)
       // Smaller groups give the same changes, but each would have values of its own.
       splits = isOne && arguments.text("idle").isEmpty && tellsRows(arguments)
       split = if (splits) policy.splitByKey else policy
       expressions <- PolicyExpressions
-        .resolve(split, table.output)
+        .resolve(split, table.output, budget)
         .left
         .map(dialect.error(_, text, scope))
-      projected <- policy.projection.map(Projections.resolve(_, table.output)) match {
+      projected <- policy.projection.map(Projections.resolve(_, table.output, budget)) match {
         case Some(Left(problem)) => Left(dialect.error(problem, text, scope))
         case other => Right(other.flatMap(_.toOption))
       }

@@ -1,10 +1,11 @@
 package winops.spark
 
+import scala.util.control.NoStackTrace
+
 import org.apache.spark.SparkThrowable
-import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.analysis.{Analyzer, EmptyTableFunctionRegistry, FunctionRegistry, MultiAlias, SimpleFunctionRegistry, Star, UnresolvedFunction}
+import org.apache.spark.sql.catalyst.analysis.{Analyzer, EmptyTableFunctionRegistry, MultiAlias, Star, UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.catalog.{CatalogDatabase, InMemoryCatalog, SessionCatalog}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, LambdaFunction, Literal, PlanExpression, SortOrder, Unevaluable, UnresolvedWindowExpression, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, LambdaFunction, Literal, PlanExpression, SortOrder, StringRegexExpression, Unevaluable, UnresolvedNamedLambdaVariable, UnresolvedWindowExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.{ReplaceExpressions, SpecialDatetimeValues}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
@@ -20,19 +21,26 @@ import winops.policy.{Category, RowExpression}
   *
   * A policy may come from someone who is not the submitter of the job, and it has to mean the
   * same on every retry and after every restart. So its expressions are resolved apart from the
-  * session, over nothing but the given columns and those functions of Spark's that make values
-  * out of values: no table, no variable and no function of a user's can be reached. What is left
-  * of the session is its configuration, such as its time zone and its ANSI mode; under ANSI mode
-  * an overflow or a division by zero fails the query that runs.
+  * session, over nothing but the given columns and the [[PolicyFunctions]]: no table, no variable
+  * and no function of a user's can be reached. What is left of the session is its configuration,
+  * such as its time zone and its ANSI mode; under ANSI mode an overflow or a division by zero
+  * fails the query that runs.
   *
   * Names of columns are exact, as they are in the dialects.
   */
 object RowExpressions {
+  import ExpressionBudget.{MaxParts, PartsOfEach}
 
   /** The expression over `columns`, ready to be evaluated but for aggregates, which stand where
     * they were written; or why it has no meaning.
+    *
+    * @param budget
+    *   what it is taken from, with the policy's other expressions
     */
-  def resolve(expression: RowExpression, columns: Seq[Attribute]): Either[Problem, Expression] =
+  def resolve(
+      expression: RowExpression,
+      columns: Seq[Attribute],
+      budget: ExpressionBudget): Either[Problem, Expression] =
     expression match {
       case RowExpression.Column(name) =>
         columns.filter(_.name == name) match {
@@ -42,7 +50,8 @@ object RowExpressions {
             val several = s"expected one column; several have the name ${Names.shown(name)}"
             Left(Problem(Category.UnknownColumn, expression.offset, several))
         }
-      case RowExpression.Computed(sql) => new Computed(sql, expression.offset, columns).resolved
+      case RowExpression.Computed(sql) =>
+        new Computed(sql, expression.offset, columns, budget).resolved
     }
 
   private def unknown(name: String, columns: Seq[Attribute], offset: Int): Problem = {
@@ -60,43 +69,14 @@ object RowExpressions {
   /** How deep an expression may nest: what compiles and serializes it calls itself as often. */
   private val MaxDepth = 200
 
-  /** The groups of Spark's functions that make values out of values. Missing are those that give
-    * rows, that need an OVER, and `misc_funcs`, where all functions are that call foreign code or
-    * ask for the session, the file, the task or chance.
-    */
-  private val FunctionGroups = Set(
-    "agg_funcs",
-    "array_funcs",
-    "bitwise_funcs",
-    "collection_funcs",
-    "conditional_funcs",
-    "conversion_funcs",
-    "datetime_funcs",
-    "hash_funcs",
-    "json_funcs",
-    "lambda_funcs",
-    "map_funcs",
-    "math_funcs",
-    "predicate_funcs",
-    "string_funcs",
-    "struct_funcs",
-    "url_funcs",
-    "variant_funcs")
+  /** How many digits Spark's longest number has. */
+  private val MaxDigits = 38
 
-  /** Functions whose value may be as large as one of their numbers says: a short text could ask
-    * for any amount of memory.
-    */
-  private val SizedByNumber =
-    Set("array_repeat", "format_string", "lpad", "printf", "repeat", "rpad", "sequence", "space")
+  private val size = new ExpressionSize(MaxParts)
 
-  private val functions: FunctionRegistry = {
-    val registry = new SimpleFunctionRegistry
-    for {
-      (name, (info, builder)) <- FunctionRegistry.expressions
-      if FunctionGroups(info.getGroup) && !SizedByNumber(name)
-    } registry.internalRegisterFunction(FunctionIdentifier(name), info, builder)
-    registry
-  }
+  /** The analyzer goes through what functions are replaced by, however large that is. */
+  private val functions =
+    PolicyFunctions.registry(built => if (size.written(built) > MaxParts) throw TooLarge)
 
   private val analyzer = new Analyzer(
     new SessionCatalog(new InMemoryCatalog, functions, EmptyTableFunctionRegistry) {
@@ -111,7 +91,11 @@ object RowExpressions {
     */
   private val saidBySpark = raw"(?s)\s*\[[A-Z0-9_.]+\]\s*(.*?)\s*(?:SQLSTATE:.*|\n.*)?".r
 
-  private final class Computed(sql: String, offset: Int, columns: Seq[Attribute]) {
+  private final class Computed(
+      sql: String,
+      offset: Int,
+      columns: Seq[Attribute],
+      budget: ExpressionBudget) {
     private val relation = LocalRelation(columns)
 
     def resolved: Either[Problem, Expression] =
@@ -119,8 +103,12 @@ object RowExpressions {
         withExactNames {
           for {
             written <- parsed
+            _ <- checked(size.written(written))(refusalOfSize)
             _ <- checked(written)(refusalOfText)
             analyzed <- analyzed(written)
+            parts = size.evaluated(analyzed)
+            _ <- checked(parts)(refusalOfSize)
+            _ = budget.spend(parts)
             _ <- checked(analyzed)(refusalOfMeaning)
             replaced = evaluable(analyzed)
             _ <- checked(replaced)(refusalOfMeaning)
@@ -129,6 +117,7 @@ object RowExpressions {
         }
       } catch {
         case _: StackOverflowError => Left(tooDeep)
+        case TooLarge => Left(tooLarge)
         case error: Throwable with SparkThrowable => Left(problemOf(error))
       }
 
@@ -168,6 +157,9 @@ object RowExpressions {
     private def evaluable(expression: Expression): Expression =
       planned(expression)(ReplaceExpressions(_)).transformUp(CommonExpressions.inPlace)
 
+    private def refusalOfSize(parts: Int): Option[Problem] =
+      Option.when(!budget.affords(parts))(tooLarge)
+
     private def refusalOfText(expression: Expression): Option[Problem] =
       if (depth(expression) > MaxDepth) Some(tooDeep)
       else {
@@ -177,6 +169,14 @@ object RowExpressions {
           case call: UnresolvedFunction if !isKnown(call.nameParts) =>
             val name = Names.shown(call.nameParts.mkString("."))
             unsupported(s"a function of Spark's that makes a value of values; $name is none")
+          case call: UnresolvedFunction if hasTooManyArguments(call) =>
+            unsupported(s"fewer arguments of ${call.nameParts.head}; the last is not supported")
+          case call: UnresolvedFunction if roundsFarAway(call) =>
+            Problem(Category.Range, offset, s"expected at most $MaxDigits digits to round to")
+          case call: UnresolvedFunction if isConstant(call) && needsRow(call) =>
+            unsupported(s"no ${call.nameParts.head} of constants alone, but its value")
+          case pattern: StringRegexExpression if isConstant(pattern) =>
+            unsupported("no comparison of constants with a pattern")
           case literal: Literal if isMovingTime(literal) => unsupported(SameAgain)
         }
       }
@@ -204,7 +204,24 @@ object RowExpressions {
     }
 
     private def isKnown(name: Seq[String]): Boolean =
-      name.length == 1 && functions.functionExists(FunctionIdentifier(name.head))
+      name.length == 1 && PolicyFunctions.has(name.head)
+
+    private def needsRow(call: UnresolvedFunction): Boolean =
+      PolicyFunctions.needsRow(call.nameParts.head)
+
+    private def hasTooManyArguments(call: UnresolvedFunction): Boolean =
+      PolicyFunctions.mostArguments(call.nameParts.head).exists(call.arguments.lengthIs > _)
+
+    private def roundsFarAway(call: UnresolvedFunction): Boolean =
+      PolicyFunctions.rounds(call.nameParts.head) && call.arguments.drop(1).exists {
+        case Literal(digits: Int, _) => math.abs(digits.toLong) > MaxDigits
+        case _ => true
+      }
+
+    private def isConstant(expression: Expression): Boolean = !expression.exists {
+      case _: UnresolvedAttribute | _: UnresolvedNamedLambdaVariable => true
+      case _ => false
+    }
 
     private def isMovingTime(literal: Literal): Boolean = literal.dataType match {
       case DateType | TimestampType | TimestampNTZType =>
@@ -235,9 +252,8 @@ object RowExpressions {
       SQLConf.withExistingConf(exact)(body)
     }
 
-    private def checked(expression: Expression)(
-        refusal: Expression => Option[Problem]): Either[Problem, Unit] =
-      refusal(expression).toLeft(())
+    private def checked[A](found: A)(refusal: A => Option[Problem]): Either[Problem, Unit] =
+      refusal(found).toLeft(())
 
     private def problemOf(error: Throwable with SparkThrowable): Problem =
       if (conditionOf(error).startsWith("UNRESOLVED_COLUMN")) {
@@ -269,12 +285,21 @@ object RowExpressions {
     private def tooDeep: Problem =
       Problem(Category.Limit, offset, s"expected an expression that nests at most $MaxDepth deep")
 
+    private def tooLarge: Problem =
+      Problem(
+        Category.Limit,
+        offset,
+        s"expected expressions of at most $MaxParts parts in all, " +
+          s"where each counts $PartsOfEach more than it has")
+
     private def unsupported(expected: String): Problem =
       Problem(Category.Unsupported, offset, s"expected $expected")
 
     private def problem(category: Category, message: String): Either[Problem, Nothing] =
       Left(Problem(category, offset, message))
   }
+
+  private case object TooLarge extends RuntimeException with NoStackTrace
 
   private val ValueName = "value"
   private val SameAgain = "an expression that gives the same value again"

@@ -12,16 +12,16 @@ import winops.window.{RowCondition, RowKey, RowNumber}
 private[spark] final class WithoutValues(expressions: Seq[RowExpression]) {
   def key(key: RowKey): RowKey = ordinal =>
     try key.of(ordinal)
-    catch { case error: Throwable with SparkThrowable => throw failure(error) }
+    catch { case EvaluationFailure(error) => throw failure(error) }
 
   def condition(condition: RowCondition): RowCondition = view =>
     try condition.holds(view)
-    catch { case error: Throwable with SparkThrowable => throw failure(error) }
+    catch { case EvaluationFailure(error) => throw failure(error) }
 
   def number(number: RowNumber): RowNumber = new RowNumber {
     override def isMissing(ordinal: Long): Boolean =
       try number.isMissing(ordinal)
-      catch { case error: Throwable with SparkThrowable => throw failure(error) }
+      catch { case EvaluationFailure(error) => throw failure(error) }
 
     override def whole(ordinal: Long): Long = number.whole(ordinal)
     override def real(ordinal: Long): Double = number.real(ordinal)

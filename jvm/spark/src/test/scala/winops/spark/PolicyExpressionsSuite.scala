@@ -317,7 +317,7 @@ class PolicyExpressionsSuite extends AnyFunSuite {
     }
     val found = PolicyExpressions.resolve(uses("fails")(computed(s"l > $nested")), columns)
     assert(found.isRight || found.left.exists(_.category == Category.Limit))
-    val wide = Seq.fill(300)("l > 1").mkString(" and ")
+    val wide = Seq.fill(200)("l > 1").mkString(" and ")
     assert(PolicyExpressions.resolve(uses("fails")(computed(wide)), columns).isRight)
   }
 
