@@ -15,6 +15,7 @@ from tests.support.replay import Replay, at, failure
 from tests.support.settings import (
     CHANGELOG,
     CHECKPOINT_FORMAT,
+    CODEC,
     HDFS,
     PARTITIONS,
     ROCKSDB,
@@ -27,7 +28,7 @@ from winops import Kept, esper, keep
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
 NewReplay = Callable[[str], Replay]
 WATERMARK = ("ts", "1 second")
-CODEC = "spark.sql.streaming.stateStore.compression.codec"
+KEPT_SETTINGS = (STATE_STORE, CODEC, PARTITIONS)
 ZONE = "spark.sql.session.timeZone"
 
 
@@ -55,7 +56,9 @@ def started(replay: NewReplay) -> Replay:
 
 def as_expected(stream: Replay) -> bool:
     deletes = stream.written().where("_change_type = 'delete' AND symbol = 'A'")
-    return sorted(deleted.seq for deleted in deletes.collect()) == [1, 2]
+    told = sorted((deleted["_change_seq"], deleted.seq) for deleted in deletes.collect())
+    # Rows 1, 2 and 10 came in before the first leaves, and row 11 before the second.
+    return told == [(3, 1), (5, 2)]
 
 
 @pytest.mark.parametrize(
@@ -65,10 +68,10 @@ def as_expected(stream: Replay) -> bool:
         ({"policy": esper("#length(2)"), "per": "symbol"}, "KEEP 2 ROWS", "#length(2)"),
         ({"policy": {"two": "KEEP 2 ROWS"}, "per": "symbol"}, "KEEP 2 ROWS", "two"),
         ({"order_by": ["seq", "price"]}, "seq", "price"),
-        ({"order_by": None}, "seq", ""),
-        ({"apply": "arrival"}, "event_time", "arrival"),
-        ({"time": None}, "event_time", "nothing"),
-        ({"punct": "symbol"}, "nothing", "symbol"),
+        ({"order_by": None}, "seq", "order = []"),
+        ({"apply": "arrival"}, 'apply = "event_time"', 'apply = "arrival"'),
+        ({"time": None}, 'time = "ts"', "time = nothing"),
+        ({"punct": "symbol"}, "punctuation = nothing", 'punctuation = "symbol"'),
     ],
 )
 def test_another_keep_is_refused(
@@ -101,7 +104,9 @@ def test_rows_of_another_schema_are_refused(
 
 def test_another_group_is_refused(started: Replay) -> None:
     rows = started.rows(WATERMARK)
-    assert failure(started.start(kept(rows, "KEEP 2 ROWS", per=["symbol", "seq"])))
+    text = failure(started.start(kept(rows, "KEEP 2 ROWS", per=["symbol", "seq"])))
+    assert "WINOPS_POLICY_CHANGED" in text
+    assert 'group = ["symbol","seq"]' in text.split("In this query:")[1]
 
 
 def test_nothing_is_lost_by_a_refusal(started: Replay) -> None:
@@ -137,9 +142,15 @@ def test_it_does_not_matter_what_may_be_null(started: Replay) -> None:
 
 
 @same_on_connect
-def test_the_watermark_may_have_another_delay(started: Replay) -> None:
-    started.run(kept(started.rows(("ts", "1 minute"))))
-    assert as_expected(started)
+def test_the_watermark_may_have_another_delay(replay: NewReplay) -> None:
+    stream = replay(SCHEMA)
+    stream.add([row(1), row(2)], [row(9, "B")])
+    stream.run(kept(stream.rows(WATERMARK)))
+    # It is at second 108, and is not that of a minute before second 109 after the restart.
+    stream.add([row(7)], [row(10), row(11)], [row(99, "Z", 900)])
+    stream.run(kept(stream.rows(("ts", "1 minute"))))
+    assert as_expected(stream)
+    assert stream.written().where("seq = 7").count() == 0
 
 
 @same_on_connect
@@ -176,7 +187,12 @@ def test_values_of_a_long_window_go_on_with_another_length(replay: NewReplay) ->
 def test_one_side_of_the_changes_may_be_taken_instead(started: Replay) -> None:
     started.run(window_of(started.rows(WATERMARK)).deletes())
     assert as_expected(started)
-    assert started.written().where("_change_type = 'insert' AND symbol = 'A'").count() == 2
+    started.add([row(901)], [row(999, "Z", 2000)])
+    started.run(window_of(started.rows(WATERMARK)).inserts())
+    assert as_expected(started)
+    inserts = started.written().where("_change_type = 'insert' AND symbol = 'A'").collect()
+    told = sorted((inserted["_change_seq"], inserted.seq) for inserted in inserts)
+    assert told == [(0, 1), (1, 2), (6, 901)]
 
 
 def test_values_instead_of_changes_are_refused(started: Replay) -> None:
@@ -207,6 +223,12 @@ def test_all_values_and_the_latest_only_take_turns(replay: NewReplay) -> None:
     assert totals == [0, 1, 5, 7, 9]
 
 
+def batch_settings(checkpoint: Path) -> list[dict[str, str]]:
+    """Give the settings of all batches, the first one's first."""
+    batches = sorted(checkpoint.glob("offsets/[0-9]*"), key=lambda file: int(file.name))
+    return [json.loads(file.read_text().splitlines()[1])["conf"] for file in batches]
+
+
 @same_on_connect
 @pytest.mark.parametrize(
     "changed",
@@ -222,6 +244,10 @@ def test_settings_of_the_session_may_change(
     with settings(spark, changed):
         started.run(kept(started.rows(WATERMARK)))
     assert as_expected(started)
+    before, *_, after = batch_settings(Path(started.checkpoint))
+    assert [after[name] for name in KEPT_SETTINGS] == [before[name] for name in KEPT_SETTINGS]
+    changelogs = any(Path(started.checkpoint).rglob("*.changelog"))
+    assert changelogs == (CHANGELOG in changed)
     state = spark.read.format("statestore").load(started.checkpoint)
     assert {found.partition_id for found in state.select("partition_id").collect()} == {0, 1}
 
@@ -297,14 +323,19 @@ def test_groups_from_before_are_forgotten_when_idle_is_added(started: Replay) ->
     ]
 
 
-def test_idle_is_refused_where_it_makes_other_groups(replay: NewReplay) -> None:
+@pytest.mark.parametrize(("before", "now"), [({}, {"idle": "1 day"}), ({"idle": "1 day"}, {})])
+def test_idle_is_refused_where_it_makes_other_groups(
+    replay: NewReplay, before: dict[str, str], now: dict[str, str]
+) -> None:
     stream = replay(SCHEMA)
+
+    def newest(**idle: str) -> DataFrame:
+        return keep(stream.rows(), esper("#unique(symbol)"), order_by="seq", **idle).changes()
+
     stream.add([row(1), row(2)])
-    policy = esper("#unique(symbol)")
-    stream.run(keep(stream.rows(), policy, order_by="seq").changes())
-    more = keep(stream.rows(), policy, order_by="seq", idle="1 day").changes()
+    stream.run(newest(**before))
     stream.add([row(3)])
-    assert "WINOPS_POLICY_CHANGED" in failure(stream.start(more))
+    assert "WINOPS_POLICY_CHANGED" in failure(stream.start(newest(**now)))
 
 
 def test_a_cap_that_is_lowered_counts_from_now_on(started: Replay) -> None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import random
-from datetime import datetime, timedelta, timezone
-from typing import Any, NamedTuple
+from typing import Any
 
-from tests.support.golden import HEARTBEAT, GoldenQuery, Rows
-from tests.support.settings import CHANGELOG, CHECKPOINT_FORMAT, HDFS, ROCKSDB, STATE_STORE
-
-_TRADES = "seq long, symbol string, venue string, price double, ts timestamp"
-_WATERMARK = ("ts", "5 seconds")
-_START = datetime(2026, 3, 29, tzinfo=timezone.utc)
+from tests.golden.case import GoldenCase, cut, keep_of, trades_case
+from tests.support.golden import GoldenKeep, GoldenQuery
+from tests.support.settings import (
+    CHANGELOG,
+    CHECKPOINT_FORMAT,
+    CODEC,
+    HDFS,
+    PARTITIONS,
+    ROCKSDB,
+    STATE_STORE,
+)
 
 _ON_HDFS = {STATE_STORE: HDFS}
 _ON_ROCKSDB = {STATE_STORE: ROCKSDB, CHANGELOG: "false"}
 _ON_CHANGELOG = {STATE_STORE: ROCKSDB, CHANGELOG: "true"}
 _ON_CHANGELOG_2 = {**_ON_CHANGELOG, CHECKPOINT_FORMAT: "2"}
+_SMALL = {STATE_STORE: HDFS, PARTITIONS: "1", CODEC: "zstd"}
 
 _TYPES = (
     "symbol string, flag boolean, tiny byte, small short, whole int, seq long, real float, "
@@ -24,63 +28,6 @@ _TYPES = (
     "ts timestamp, local timestamp_ntz, numbers array<int>, prices map<string,double>, "
     "nested struct<a:int,b:array<string>>"
 )
-
-
-class GoldenCase(NamedTuple):
-    """A query, the batches that it has seen, and those that are still to come."""
-
-    name: str
-    query: GoldenQuery
-    before: list[Rows]
-    after: list[Rows]
-
-
-def _instant(milliseconds: int) -> str:
-    instant = _START + timedelta(milliseconds=milliseconds)
-    return instant.isoformat(timespec="milliseconds")
-
-
-def _trades(seed: int, count: int, symbols: int) -> list[dict[str, Any]]:
-    """Make rows whose times are up to five seconds out of order."""
-    rng = random.Random(seed)
-    return [
-        {
-            "seq": seq,
-            "symbol": f"s{rng.randrange(symbols)}",
-            "venue": f"v{rng.randrange(4)}",
-            "price": rng.randrange(1000) / 8,
-            "ts": _instant(10_000 + seq * 250 - rng.randrange(5000)),
-        }
-        for seq in range(count)
-    ]
-
-
-def _cut(rows: Rows, bounds: list[int]) -> list[Rows]:
-    return [rows[start:end] for start, end in zip([0, *bounds], [*bounds, None], strict=True)]
-
-
-def _case(
-    name: str,
-    policy: str | dict[str, str],
-    settings: dict[str, str],
-    count: int = 160,
-    symbols: int = 5,
-    **query: Any,
-) -> GoldenCase:
-    arguments = {"order_by": "seq", **query.pop("arguments", {})}
-    rows = _trades(len(name), count, symbols)
-    first, second, third, fourth = _cut(rows, [count * 2 // 5, count * 3 // 5, count * 4 // 5])
-    after = [third, fourth]
-    if "time" in arguments:
-        query["watermark"] = _WATERMARK
-        last = {**rows[-1], "seq": count, "symbol": HEARTBEAT, "ts": _instant(9_000_000)}
-        after.append([last])
-    return GoldenCase(
-        name,
-        GoldenQuery(_TRADES, policy, arguments, settings=settings, **query),
-        [first, second],
-        after,
-    )
 
 
 def _every_type(number: int) -> dict[str, Any]:
@@ -110,9 +57,9 @@ def _types() -> GoldenCase:
     rows = [
         {"seq": row["seq"], "symbol": None} if row["seq"] % 4 == 0 else row for row in complete
     ]
-    batches = _cut(rows, [8, 12, 18])
+    batches = cut(rows, [8, 12, 18])
     arguments = {"per": "symbol", "order_by": "seq"}
-    query = GoldenQuery(_TYPES, "KEEP 3 ROWS", arguments, settings=_ON_ROCKSDB)
+    query = GoldenQuery(_TYPES, [GoldenKeep("KEEP 3 ROWS", arguments)], settings=_ON_ROCKSDB)
     return GoldenCase("types", query, batches[:2], batches[2:])
 
 
@@ -120,65 +67,164 @@ _BY_SYMBOL = {"per": "symbol"}
 _TIMED = {"per": "symbol", "time": "ts"}
 _VALUES = {"total": "sum(price)", "highest": "max(price)", "venues": "count(DISTINCT venue)"}
 
-CASES = [
-    _case("rows-slack", "KEEP 3 ROWS SLACK 2 PER (symbol)", _ON_HDFS),
-    _case("interval", "KEEP 10 SECONDS", _ON_ROCKSDB, arguments=_TIMED, symbols=12),
-    _case(
+# Buffers that are text, that are no fixed number of columns, that a function writes by itself.
+_LARGE_BUFFERS = {
+    "last_venue": "max(venue)",
+    "cheapest": "min_by(venue, price)",
+    "exact": "sum(CAST(price AS DECIMAL(20, 3)))",
+    "about": "approx_count_distinct(price)",
+    "middle": "percentile_approx(seq, 0.5)",
+    "spread": "stddev(price)",
+}
+
+_SINGLE_WINDOWS = [
+    trades_case("rows-slack", _ON_HDFS, keep_of("KEEP 3 ROWS SLACK 2 PER (symbol)")),
+    trades_case("interval", _ON_ROCKSDB, keep_of("KEEP 10 SECONDS", **_TIMED), symbols=12),
+    trades_case(
         "every-interval-idle",
-        "KEEP EVERY 9 SECONDS",
         _ON_CHANGELOG,
+        keep_of("KEEP EVERY 9 SECONDS", **_TIMED, origin="first", idle="12 seconds"),
         symbols=40,
-        arguments={**_TIMED, "origin": "first", "idle": "12 seconds"},
     ),
-    _case(
+    trades_case(
         "interval-on-arrival",
-        "KEEP 10 SECONDS",
         _ON_CHANGELOG_2,
-        arguments={**_TIMED, "apply": "arrival"},
+        keep_of("KEEP 10 SECONDS", **_TIMED, apply="arrival"),
     ),
-    _case("sort", "#sort(4, price desc)", _ON_CHANGELOG, dialect="esper", arguments=_BY_SYMBOL),
-    _case(
-        "time-unique",
-        "#time(20 sec)#unique(venue)",
-        _ON_HDFS,
-        dialect="esper",
-        arguments=_TIMED,
+    trades_case(
+        "interval-by-batch-time",
+        _SMALL,
+        keep_of("KEEP 5 SECONDS", **_BY_SYMBOL, idle="1 hour"),
+        count=60,
+        by_batch_time=True,
     ),
-    _case("every", "retain 5 every 2", _ON_HDFS, dialect="apama", arguments=_BY_SYMBOL),
-    _case(
+    trades_case("sort", _ON_CHANGELOG, keep_of("#sort(4, price desc)", "esper", **_BY_SYMBOL)),
+    trades_case(
+        "time-unique", _ON_HDFS, keep_of("#time(20 sec)#unique(venue)", "esper", **_TIMED)
+    ),
+    trades_case("every", _ON_HDFS, keep_of("retain 5 every 2", "apama", **_BY_SYMBOL)),
+    trades_case(
         "partition-count",
-        "sliding, count(3), count(1), partitioned, partitionCount(4)",
         _ON_HDFS,
-        dialect="spl",
+        keep_of(
+            "sliding, count(3), count(1), partitioned, partitionCount(4)", "spl", **_BY_SYMBOL
+        ),
         symbols=7,
-        arguments=_BY_SYMBOL,
     ),
-    _case(
+    trades_case(
         "several-windows",
-        {"few": "KEEP 2 ROWS", "recent": "KEEP 8 SECONDS"},
         _ON_HDFS,
-        arguments=_TIMED,
+        keep_of({"few": "KEEP 2 ROWS", "recent": "KEEP 8 SECONDS"}, **_TIMED),
     ),
-    _case(
+]
+
+# What each kind of window remembers beside its rows; several kinds in one window where they may.
+_MANY_WINDOWS = [
+    trades_case(
+        "esper-windows",
+        _SMALL,
+        keep_of("#expr(newest_event.price - oldest_event.price < 40)", "esper", **_TIMED),
+        keep_of(
+            "#ext_timed(ts, 8 sec)#expr(sum(price) < 400)#time_accum(2 sec)", "esper", **_TIMED
+        ),
+        keep_of("#firsttime(9 sec)#firstunique(venue)#time_order(ts, 6 sec)", "esper", **_TIMED),
+        keep_of("#rank(venue, 3, price desc)", "esper", output="snapshots", **_TIMED),
+        keep_of(
+            "#length(4)#time_length_batch(3 sec, 3)#firstlength(9) retain-union",
+            "esper",
+            **_TIMED,
+        ),
+        keep_of("#keepall#time_batch(3 sec)#unique(venue)", "esper", **_TIMED),
+        keep_of("#time_length_batch(3 sec, 4)", "esper", **_TIMED, apply="arrival"),
+        keep_of("#ext_timed_batch(ts, 5 sec)", "esper", **_BY_SYMBOL),
+        keep_of("#expr_batch(current_count >= 3)", "esper", **_BY_SYMBOL),
+        count=60,
+        symbols=3,
+    ),
+    trades_case(
+        "apama-and-spl-windows",
+        _SMALL,
+        keep_of("within 6.0 every 2.0 with unique venue", "apama", **_TIMED, origin="first"),
+        keep_of("within 6.0 retain 3", "apama", **_TIMED),
+        keep_of("sliding, time(6), time(2), partitioned", "spl", output="events", **_TIMED),
+        keep_of(
+            "sliding, delta(price, 40.0), delta(price, 20.0), partitioned",
+            "spl",
+            output="events",
+            **_BY_SYMBOL,
+        ),
+        keep_of("sliding, count(4), count(3)", "spl", output="events"),
+        keep_of(
+            "tumbling, time(4), partitioned, partitionAge(3)", "spl", output="events", **_TIMED
+        ),
+        keep_of("tumbling, delta(price, 30.0), partitioned", "spl", **_BY_SYMBOL),
+        keep_of("tumbling, punct(), partitioned", "spl", **_TIMED, punct="mark"),
+        keep_of(
+            "@Hint('reclaim_group_aged=1,reclaim_group_freq=1')"
+            " select * from Trade#groupwin(symbol)#length(3)",
+            "esper",
+            time="ts",
+        ),
+        count=60,
+        symbols=3,
+    ),
+]
+
+_WINDOWS_WITH_VALUES = [
+    trades_case(
         "long-window-values",
-        "KEEP 300 ROWS",
         _ON_CHANGELOG,
+        keep_of("KEEP 300 ROWS", output="columns", values=_VALUES, **_BY_SYMBOL),
         count=900,
         symbols=1,
-        output="columns",
-        values=_VALUES,
-        arguments=_BY_SYMBOL,
     ),
-    _case(
+    trades_case(
+        "long-window-large-buffers",
+        _SMALL,
+        keep_of("KEEP 270 ROWS", output="columns", values=_LARGE_BUFFERS, **_BY_SYMBOL),
+        count=700,
+        symbols=1,
+    ),
+    trades_case(
         "sort-values",
-        "#sort(60, price)",
         _ON_ROCKSDB,
+        keep_of("#sort(60, price)", "esper", output="agg", values=_VALUES, **_BY_SYMBOL),
         count=300,
         symbols=2,
-        dialect="esper",
-        output="agg",
-        values=_VALUES,
-        arguments=_BY_SYMBOL,
     ),
-    _types(),
+    trades_case(
+        "values",
+        _SMALL,
+        keep_of(
+            "#sort(20, price)",
+            "esper",
+            output="agg",
+            values=_LARGE_BUFFERS,
+            **_BY_SYMBOL,
+        ),
+        keep_of("KEEP 9 ROWS", output="agg", values=_VALUES, by=["venue"], **_BY_SYMBOL),
+        keep_of("#length(5)#uni(price, venue)", "esper", output="agg", **_BY_SYMBOL),
+        keep_of("#time(5 sec)#correl(seq, price)", "esper", output="agg", **_TIMED),
+        keep_of("#sort(9, price)#linest(seq, price)", "esper", output="agg", **_BY_SYMBOL),
+        keep_of(
+            "#groupwin(symbol)#length(4)#merge(symbol)#uni(price, venue)", "esper", output="agg"
+        ),
+        keep_of(
+            "select venue, sum(price) as total, count(distinct symbol) as symbols"
+            " from Trade#groupwin(symbol)#time(5 sec) group by venue",
+            "esper",
+            output="agg",
+            time="ts",
+        ),
+        keep_of(
+            {"few": "KEEP 2 ROWS", "recent": "KEEP 4 SECONDS"},
+            output="columns",
+            values={"low": ("few", "min(price)"), "venues": ("recent", "count(DISTINCT venue)")},
+            **_TIMED,
+        ),
+        count=60,
+        symbols=3,
+    ),
 ]
+
+CASES = [*_SINGLE_WINDOWS, *_MANY_WINDOWS, *_WINDOWS_WITH_VALUES, _types()]

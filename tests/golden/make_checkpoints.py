@@ -10,41 +10,49 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from tests.golden.cases import CASES, GoldenCase
-from tests.support.golden import CHECKPOINTS, ROOT, current_format, output_lines, write_source
+from tests.golden.case import GoldenCase
+from tests.golden.cases import CASES
+from tests.support.golden import (
+    BATCH_TIME,
+    CHECKPOINTS,
+    ROOT,
+    GoldenQuery,
+    current_format,
+    output_lines,
+    write_source,
+)
 from tests.support.replay import finish
 from tests.support.settings import PARTITIONS, settings
 from winops import configure
 
+_LONG_AFTER = 4_000_000_000_000
 _KEPT = ["query.json", "before.json", "after.json", "expected.json", "checkpoint"]
 
 
 def main() -> None:
-    """Make them all, or none."""
+    """Make those that are not there yet: all of them, or none."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--replace", action="store_true", help="those of this very version, if not released"
+        "--replace", action="store_true", help="those of this very version too, if not released"
     )
     replace = parser.parse_args().replace
     version = (ROOT / "VERSION").read_text().strip()
     target = CHECKPOINTS / f"{version}-format{current_format()}"
-    if target.exists() and not replace:
-        raise SystemExit(
-            f"{target.relative_to(ROOT)} is there. What a release has written stays as it is; "
-            "--replace makes anew what no release has written."
-        )
+    missing = [case for case in CASES if replace or not (target / f"{case.name}.tar.xz").exists()]
     spark = session()
     with tempfile.TemporaryDirectory(prefix="golden") as made:
-        for case in CASES:
+        for case in missing:
             make(spark, case, Path(made))
         spark.stop()
-        shutil.rmtree(target, ignore_errors=True)
-        target.mkdir(parents=True)
+        if replace:
+            shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True, exist_ok=True)
         for archive in Path(made).glob("*.tar.xz"):
             shutil.copy(archive, target)
-    print(f"{target.relative_to(ROOT)}: {size(target)} bytes in {len(CASES)} checkpoints")
+    print(f"{target.relative_to(ROOT)}: {len(missing)} made, {size(target)} bytes in all")
 
 
 def session() -> SparkSession:
@@ -65,18 +73,36 @@ def make(spark: SparkSession, case: GoldenCase, made: Path) -> None:
         shutil.rmtree(folder / "source")
         write_source(folder, [*case.before, *case.after])
         table = spark.read.schema(case.query.schema).json(str(folder / "source"))
-        wanted = Counter(row.value for row in case.query.result(table).collect())
+        query = case.query
+        if query.told_until is not None:
+            query, table = by_batch_time(case, folder / "checkpoint", table)
+        wanted = Counter(row.value for row in query.result(table).collect())
     given = Counter(output_lines(folder))
     if not given <= wanted or given == wanted:
         raise SystemExit(f"{case.name}: the stream does not begin as the table does")
     for name, content in (
-        ("query", case.query._asdict()),
+        ("query", case.query.as_data()),
         ("before", case.before),
         ("after", case.after),
         ("expected", sorted((wanted - given).elements())),
     ):
         (folder / f"{name}.json").write_text(json.dumps(content, indent=0))
     pack(folder, made / f"{case.name}.tar.xz")
+
+
+def by_batch_time(
+    case: GoldenCase, checkpoint: Path, table: DataFrame
+) -> tuple[GoldenQuery, DataFrame]:
+    """Give the rows the time of the batch that they came in, and the query that goes by it."""
+    came = F.timestamp_millis(F.lit(_LONG_AFTER))
+    for number, rows in reversed(list(enumerate(case.before))):
+        metadata = (checkpoint / f"offsets/{number}").read_text().splitlines()[1]
+        batch = F.timestamp_millis(F.lit(json.loads(metadata)["batchTimestampMs"]))
+        came = F.when(F.col("seq") <= rows[-1]["seq"], batch).otherwise(came)
+    keeps = [
+        one._replace(arguments={**one.arguments, "time": BATCH_TIME}) for one in case.query.keeps
+    ]
+    return case.query._replace(keeps=keeps), table.withColumn(BATCH_TIME, came)
 
 
 def pack(folder: Path, archive: Path) -> None:

@@ -7,18 +7,22 @@ import os
 import re
 import tarfile
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import DoubleType
 
 from winops import apama, esper, keep, spl
 
 ROOT = Path(__file__).parents[2]
 CHECKPOINTS = ROOT / "tests/data/checkpoints"
 HEARTBEAT = "heartbeat"
+HEARTBEAT_AT = "2026-03-29T02:30:00.000+00:00"
+BATCH_TIME = "_batch_time"
 
 _TEXT = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 _DIALECTS = {"apama": apama, "esper": esper, "spl": spl}
@@ -26,38 +30,75 @@ _DIALECTS = {"apama": apama, "esper": esper, "spl": spl}
 Rows = Sequence[Mapping[str, Any]]
 
 
-class GoldenQuery(NamedTuple):
-    """A query as data, so that it stays as it was when the code that made it has changed.
+class GoldenKeep(NamedTuple):
+    """One `keep` of a query; `values` are those of a window where a pair begins with its name."""
 
-    Rows with the symbol `HEARTBEAT` only let time pass.
-    """
-
-    schema: str
     policy: str | dict[str, str]
     arguments: dict[str, Any]
     dialect: str | None = None
-    watermark: tuple[str, str] | None = None
     output: str = "changes"
-    values: dict[str, str] | None = None
+    values: Mapping[str, str | Sequence[str]] | None = None
+    by: Sequence[str] | None = None
+
+    def result(self, rows: DataFrame) -> DataFrame:
+        """Give what is told of the rows of a stream or a table."""
+        kept = keep(rows, self._policy(), **self.arguments)
+        if self.output == "columns":
+            return kept.withColumns({name: _value(of) for name, of in self._values()})
+        if self.output == "agg":
+            columns = [F.expr(str(sql)).alias(name) for name, sql in self._values()]
+            return kept.groupBy(*self.by).agg(*columns) if self.by else kept.agg(*columns)
+        return {
+            "changes": kept.changes,
+            "events": kept.events,
+            "snapshots": kept.snapshots,
+        }[self.output]()
+
+    def _policy(self) -> Any:
+        return _DIALECTS[self.dialect](str(self.policy)) if self.dialect else self.policy
+
+    def _values(self) -> list[tuple[str, str | Sequence[str]]]:
+        return list((self.values or {}).items())
+
+
+class GoldenQuery(NamedTuple):
+    """A query as data, so that it stays as it was when the code that made it has changed.
+
+    Rows with the symbol `HEARTBEAT` only let time pass. Where rows leave by the time of batches,
+    only rows before `told_until` are told of: the others come in batches that are still to come.
+    A table has their time in the column `BATCH_TIME`.
+    """
+
+    schema: str
+    keeps: Sequence[GoldenKeep]
+    watermark: Sequence[str] | None = None
     settings: dict[str, str] | None = None
+    told_until: int | None = None
 
     def result(self, rows: DataFrame) -> DataFrame:
         """Give each row that the query gives as a line of JSON."""
-        policy = _DIALECTS[self.dialect](self.policy) if self.dialect else self.policy
-        kept = keep(rows, policy, **self.arguments)
-        values = {name: F.expr(sql) for name, sql in (self.values or {}).items()}
-        if self.output == "agg":
-            result = kept.agg(*(column.alias(name) for name, column in values.items()))
-        elif self.output == "columns":
-            result = kept.withColumns(values)
-        else:
-            result = kept.changes()
-        if "time" in self.arguments:
-            result = result.where(F.col("symbol") != HEARTBEAT)
+        if len(self.keeps) == 1:
+            return self._lines(self.keeps[0], rows)
+        numbered = [
+            self._lines(one, rows).select(F.concat(F.lit(f"{number} "), "value").alias("value"))
+            for number, one in enumerate(self.keeps)
+        ]
+        return reduce(DataFrame.union, numbered)
+
+    def _lines(self, one: GoldenKeep, rows: DataFrame) -> DataFrame:
+        result = one.result(rows).drop(BATCH_TIME)
+        if self.told_until is not None:
+            result = result.where(F.col("seq") < self.told_until)
+        elif "time" in one.arguments:
+            result = _before_heartbeat(result)
         else:
             # It is that of the batch, and a table has none.
             result = result.drop("_change_time")
-        return result.select(F.to_json(F.struct("*"), _TEXT).alias("value"))
+        return result.select(F.to_json(F.struct(*_exact(result)), _TEXT).alias("value"))
+
+    def as_data(self) -> dict[str, Any]:
+        """Give what `GoldenQuery` can be made of again, as JSON has it."""
+        return {**self._asdict(), "keeps": [one._asdict() for one in self.keeps]}
 
     def stream(self, spark: SparkSession, source: Path) -> DataFrame:
         """Give the files of a folder as a stream, one by one."""
@@ -73,6 +114,34 @@ class GoldenQuery(NamedTuple):
             .trigger(availableNow=True)
             .start(str(folder / "output"))
         )
+
+
+def _value(of: str | Sequence[str]) -> Any:
+    if isinstance(of, str):
+        return F.expr(of)
+    window, sql = of
+    return window, F.expr(sql)
+
+
+def _before_heartbeat(result: DataFrame) -> DataFrame:
+    if "symbol" in result.columns:
+        result = result.where(F.col("symbol") != HEARTBEAT)
+    if "_change_time" in result.columns:
+        # Where all symbols have one window a row of another one may leave with it.
+        result = result.where(F.col("_change_time") < F.lit(HEARTBEAT_AT).cast("timestamp"))
+    return result
+
+
+def _exact(result: DataFrame) -> list[Column]:
+    # A value is the same up to the rounding of another association. Many lie just between two
+    # numbers of six digits; so little is added that none does any more.
+    return [
+        F.round(column + F.lit(1e-9), 6).alias(field.name)
+        if isinstance(field.dataType, DoubleType)
+        else column
+        for field in result.schema.fields
+        for column in [F.col(f"`{field.name}`")]
+    ]
 
 
 def write_source(folder: Path, batches: Sequence[Rows]) -> None:
@@ -128,13 +197,22 @@ def unpack(archive: Path, folder: Path) -> Golden:
 
     write_source(folder, [*read("before"), *read("after")])
     _move_source(folder)
-    return Golden(GoldenQuery(**read("query")), read("expected"), folder)
+    return Golden(_query(read("query")), read("expected"), folder)
+
+
+def _query(fields: dict[str, Any]) -> GoldenQuery:
+    if "keeps" not in fields:
+        # Until a query had several, what is of one stood beside the rest.
+        only = {name: fields.pop(name) for name in GoldenKeep._fields if name in fields}
+        return GoldenQuery(keeps=[GoldenKeep(**only)], **fields)
+    keeps = [GoldenKeep(**one) for one in fields.pop("keeps")]
+    return GoldenQuery(keeps=keeps, **fields)
 
 
 def _move_source(folder: Path) -> None:
     """Let the checkpoint find the files that it has read where they are now."""
     source = (folder / "source").as_uri()
-    for log in (folder / "checkpoint/sources/0").glob("[0-9]*"):
+    for log in (folder / "checkpoint/sources").glob("*/[0-9]*"):
         (log.parent / f".{log.name}.crc").unlink(missing_ok=True)
         moved = re.sub(r'"path":"[^"]*/(\w+\.json)"', rf'"path":"{source}/\1"', log.read_text())
         log.write_text(moved)

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 CHECKPOINT_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+CODEC = "spark.sql.streaming.stateStore.compression.codec"
 PARTITIONS = "spark.sql.shuffle.partitions"
 
 _STATE = "org.apache.spark.sql.execution.streaming.state"

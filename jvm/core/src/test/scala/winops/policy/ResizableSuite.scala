@@ -28,7 +28,9 @@ class ResizableSuite extends AnyFunSuite {
       case (name, texts) =>
         texts.foreach(text => assert(of(Ccl, text).map(_.name).contains(name), text))
     }
-    assert(of(Esper, "#length(3)").contains(Resizable.ByRows))
+    Seq("#length(3)" -> "rows", "#keepall" -> "rows", "#time(3 sec)" -> "interval").foreach {
+      case (text, name) => assert(of(Esper, text).map(_.name).contains(name), text)
+    }
   }
 
   test("intervals that count from elsewhere are others") {

@@ -112,6 +112,9 @@ class PolicyChangeSuite extends KeepStreamTest {
           ("insert", 200L, "c", 200)))
       stream.addData(Tick("d", 300, 300))
       assert(runWith("1 day") == Seq(("insert", 300L, "d", 300)))
+      stream.addData(Tick("e", 400000, 400))
+      val without = runAll(keep(timed(stream), call), checkpoint).rows.map(change)
+      assert(without == Seq(("insert", 400000L, "e", 400)))
     }
   }
 
@@ -132,8 +135,12 @@ class PolicyChangeSuite extends KeepStreamTest {
     Tick("z", 1000, 12))
 
   /** What comes after a restart with another window, which is the same however it is cut. */
-  private def resized(before: String, now: String): Map[String, Seq[(String, Long, Int)]] = {
-    def call(window: String) = s"PARTITION BY (k) ORDER BY (n), '$window', time => 'ts'"
+  private def resized(
+      before: String,
+      now: String,
+      policy: String = "policy"): Map[String, Seq[(String, Long, Int)]] = {
+    def call(window: String) =
+      s"PARTITION BY (k) ORDER BY (n), $policy => '$window', time => 'ts'"
     val answers = Seq(1, later.size).map { rows =>
       val written = new Written
       withTempDir { dir =>
@@ -156,7 +163,7 @@ class PolicyChangeSuite extends KeepStreamTest {
   }
 
   test("fewer rows: what is too much leaves with the group's next row") {
-    val told = resized("KEEP ALL", "KEEP 2 ROWS")
+    val told = resized("KEEP 3 ROWS SLACK 2", "KEEP 2 ROWS")
     assert(
       told("a") == Seq(
         ("insert", 33, 8),
@@ -172,6 +179,17 @@ class PolicyChangeSuite extends KeepStreamTest {
     val told = resized("KEEP 2 ROWS", "KEEP 3 ROWS SLACK 1")
     assert(told("a") == Seq(("insert", 33, 8), ("insert", 45, 11), ("delete", 45, 3)))
     assert(resized("KEEP 2 ROWS", "KEEP ALL")("a").map(_._1) == Seq("insert", "insert"))
+  }
+
+  test("windows of Esper that get another length go on as those of CCL do") {
+    assert(
+      resized("#keepall", "#length(2)", "esper")("a") == Seq(
+        ("insert", 33, 8),
+        ("delete", 33, 1),
+        ("delete", 33, 2),
+        ("delete", 33, 3),
+        ("insert", 45, 11),
+        ("delete", 45, 4)))
   }
 
   test("a shorter interval: what is too old leaves at once, of groups without rows too") {

@@ -4,11 +4,15 @@ import org.json4s.JObject
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, Cast, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, Cast, Expression, SortOrder}
 import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType}
 import org.apache.spark.sql.winops.WinopsRuntimeException
 
+import winops.apama.Apama
+import winops.ccl.Ccl
 import winops.esper.Esper
+import winops.policy.{Origin, Scope}
+import winops.spl.Spl
 
 class StateIdentitySuite extends AnyFunSuite {
   import KeepPlans._
@@ -105,12 +109,43 @@ class StateIdentitySuite extends AnyFunSuite {
     }
   }
 
+  private def refuses(before: String, now: String): Unit = {
+    val refused = intercept[WinopsRuntimeException](StateIdentity.check(before, now))
+    assert(refused.getCondition == "WINOPS_POLICY_CHANGED")
+  }
+
   test("a length is the only thing that may be another then") {
-    val other = spec("KEEP 3 ROWS").copy(application = Some(Application.EventTime))
-    intercept[WinopsRuntimeException](StateIdentity.check(identity, identityOf(other)))
-    val sorted =
-      Seq("#sort(2, n)", "#sort(3, n)").map(text => identityOf(spec(text, dialect = Esper)))
-    intercept[WinopsRuntimeException](StateIdentity.check(sorted.head, sorted.last))
+    refuses(
+      identity,
+      identityOf(spec("KEEP 3 ROWS").copy(application = Some(Application.EventTime))))
+    Seq(
+      (Esper, "#sort(2, n)", "#sort(3, n)"),
+      (Esper, "#length_batch(2)", "#length_batch(3)"),
+      (Esper, "#length(2)#unique(text)", "#length(3)#unique(text)"),
+      (Esper, "#firstlength(2)", "#firstlength(3)"),
+      (Esper, "#time_batch(2 sec)", "#time_batch(3 sec)"),
+      (Apama, "retain 2", "retain 3"),
+      (Apama, "within 2.0", "within 3.0"),
+      (Spl, "sliding, count(2)", "sliding, count(3)"),
+      (Spl, "tumbling, time(2)", "tumbling, time(3)")).foreach { case (dialect, before, now) =>
+      refuses(
+        identityOf(spec(before, dialect = dialect)),
+        identityOf(spec(now, dialect = dialect)))
+    }
+  }
+
+  test("intervals that count from elsewhere are refused, whatever their length") {
+    val counting = for {
+      origin <- Seq(None, Some(Origin.At(5L)), Some(Origin.FirstRow))
+      interval <- Seq("2 SECONDS", "1 HOUR")
+    } yield {
+      val scope = Scope(columns = content.map(_.name), origin = origin, isGrouped = true)
+      val policy = Ccl.parse(s"KEEP EVERY $interval", scope).toOption.get
+      origin -> identityOf(spec("KEEP ALL").copy(policy = policy))
+    }
+    for ((was, before) <- counting; (is, now) <- counting) {
+      if (was == is) StateIdentity.check(before, now) else refuses(before, now)
+    }
   }
 
   test("the zone of the session counts where an expression depends on it, and only there") {
@@ -120,6 +155,14 @@ class StateIdentitySuite extends AnyFunSuite {
       StateIdentity.check(grouped(ts, DateType, "UTC"), grouped(ts, DateType, "Asia/Tokyo"))
     }
     assert(refused.getMessageParameters.get("now") == "zone = \"Asia/Tokyo\"")
+    val elsewhere = Seq[Expression => KeepPlan](
+      day => base.copy(order = Seq(SortOrder(day, Ascending))),
+      day => base.copy(by = Seq(day)),
+      day => base.copy(results = Seq(day)))
+    elsewhere.foreach { planOf =>
+      def identityIn(zone: String) = StateIdentity.of(planOf(Cast(ts, DateType, Some(zone))))
+      refuses(identityIn("UTC"), identityIn("Asia/Tokyo"))
+    }
     assert(grouped(text, LongType, "UTC") == grouped(text, LongType, "Asia/Tokyo"))
   }
 

@@ -1,0 +1,88 @@
+"""A query whose checkpoint is kept, and the rows that it gets."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any, NamedTuple
+
+from tests.support.golden import HEARTBEAT, HEARTBEAT_AT, GoldenKeep, GoldenQuery, Rows
+
+_TRADES = "seq long, symbol string, venue string, price double, ts timestamp, mark string"
+_WATERMARK = ("ts", "5 seconds")
+_START = datetime(2026, 3, 29, tzinfo=timezone.utc)
+
+
+class GoldenCase(NamedTuple):
+    """A query, the batches that it has seen, and those that are still to come."""
+
+    name: str
+    query: GoldenQuery
+    before: list[Rows]
+    after: list[Rows]
+
+
+def keep_of(
+    policy: str | dict[str, str],
+    dialect: str | None = None,
+    *,
+    output: str = "changes",
+    values: dict[str, str | Sequence[str]] | None = None,
+    by: Sequence[str] | None = None,
+    **arguments: Any,
+) -> GoldenKeep:
+    """Give one `keep` over trades in the order of their numbers."""
+    return GoldenKeep(policy, {"order_by": "seq", **arguments}, dialect, output, values, by)
+
+
+def trades_case(
+    name: str,
+    settings: dict[str, str],
+    *keeps: GoldenKeep,
+    count: int = 160,
+    symbols: int = 5,
+    by_batch_time: bool = False,
+) -> GoldenCase:
+    """Give a query over trades, of which two batches come before its checkpoint is kept."""
+    rows = _trades(len(name), count, symbols)
+    # Each batch costs each of them some time, in every run of the tests.
+    after = [count * 4 // 5] if len(keeps) == 1 else []
+    batches = cut(rows, [count * 2 // 5, count * 3 // 5, *after])
+    is_timed = any("time" in one.arguments for one in keeps)
+    if is_timed:
+        batches.append([{**rows[-1], "seq": count, "symbol": HEARTBEAT, "ts": HEARTBEAT_AT}])
+    query = GoldenQuery(
+        _TRADES,
+        keeps,
+        watermark=_WATERMARK if is_timed else None,
+        settings=settings,
+        told_until=len(batches[0]) + len(batches[1]) if by_batch_time else None,
+    )
+    return GoldenCase(name, query, batches[:2], batches[2:])
+
+
+def cut(rows: Rows, bounds: list[int]) -> list[Rows]:
+    """Cut rows into batches before each of these numbers."""
+    return [rows[start:end] for start, end in zip([0, *bounds], [*bounds, None], strict=True)]
+
+
+def _trades(seed: int, count: int, symbols: int) -> list[dict[str, Any]]:
+    """Make rows whose times are up to five seconds out of order."""
+    rng = random.Random(seed)
+    return [
+        {
+            "seq": seq,
+            "symbol": f"s{rng.randrange(symbols)}",
+            "venue": f"v{rng.randrange(4)}",
+            "price": rng.randrange(1000) / 8,
+            "ts": _instant(10_000 + seq * 250 - rng.randrange(5000)),
+            "mark": "window" if seq % 7 == 6 else None,
+        }
+        for seq in range(count)
+    ]
+
+
+def _instant(milliseconds: int) -> str:
+    instant = _START + timedelta(milliseconds=milliseconds)
+    return instant.isoformat(timespec="milliseconds")
