@@ -152,6 +152,8 @@ lazy val spark = (project in file("jvm/spark"))
       "-Xmx3g",
       // Most of what a test does it does once: optimising it would cost more than it does.
       "-XX:TieredStopAtLevel=1",
+      // What it then has for compiled code was full in a minute, and nothing was compiled any more.
+      "-XX:ReservedCodeCacheSize=240m",
       "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ fuzzed ++
       sparkJavaOptions,
     Test / testGrouping := {

@@ -22,8 +22,9 @@ os.environ["TZ"] = "UTC"
 time.tzset()
 
 # Most of what a test does it does once: optimising it would cost more than it does. Programs that
-# tests start take this from here, too.
-os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1"
+# tests start take this from here, too. What the JVM then has for compiled code may fill up, and
+# nothing is compiled any more.
+os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from tests.support.golden import (
     unpack,
 )
 from tests.support.replay import failure, finish
-from tests.support.settings import settings
+from tests.support.settings import INTERPRETED, settings
 from tests.support.transports import same_on_connect
 
 
@@ -27,7 +27,7 @@ from tests.support.transports import same_on_connect
 )
 def test_a_checkpoint_goes_on(spark: SparkSession, archive: Path, tmp_path: Path) -> None:
     golden = unpack(archive, tmp_path)
-    with settings(spark, golden.query.settings or {}):
+    with settings(spark, {**(golden.query.settings or {}), **INTERPRETED}):
         query = golden.query.start(spark, golden.folder)
         if format_of(archive) == current_format():
             finish(query)

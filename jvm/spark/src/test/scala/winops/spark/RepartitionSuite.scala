@@ -4,7 +4,9 @@ import java.io.File
 
 import org.apache.commons.io.FileUtils
 
+import org.apache.spark.SparkConf
 import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.catalyst.expressions.CodegenObjectFactoryMode
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.execution.streaming.sources.MemorySink
 import org.apache.spark.sql.functions.{col, lit, struct, to_json, unix_seconds}
@@ -16,6 +18,11 @@ import org.apache.spark.sql.streaming.util.StreamManualClock
 class RepartitionSuite extends ManyKeeps {
   import KeepStreamTest._
   import ManyKeeps._
+
+  // What is compiled here runs for a few rows.
+  override protected def sparkConf: SparkConf = super.sparkConf
+    .set(SQLConf.CODEGEN_FACTORY_MODE.key, CodegenObjectFactoryMode.NO_CODEGEN.toString)
+    .set(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, "false")
 
   private def repartition(from: File, to: File, partitions: Int): Seq[Row] = spark
     .sql(s"SELECT * FROM winops_repartition('$from', '$to', $partitions)")
