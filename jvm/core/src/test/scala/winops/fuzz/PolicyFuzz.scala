@@ -13,7 +13,7 @@ import winops.spl.Spl
 
 /** A campaign against the readers of policies: so many texts for each of the four, on two threads
   * with half the stack that threads usually have. It fails if one of them crashed, took more than
-  * 100 ms or needed more than 16 MiB.
+  * 100 ms or needed more than 64 MiB.
   *
   * What it found is below `target/fuzz`: the shortest text of each kind of refusal, and those
   * that crashed, took longest and needed most of the heap.
@@ -21,8 +21,8 @@ import winops.spl.Spl
 object PolicyFuzz {
   val dialects: Seq[Dialect] = Seq(Ccl, Esper, Apama, Spl)
 
-  /** Ten thousand characters make as many tokens, each of a few hundred bytes, or a list of 500
-    * expressions, each of less than a hundred kilobytes.
+  /** Ten thousand characters make as many tokens, each of a few kilobytes until it is known what
+    * it is.
     */
   val MaxBytes: Long = 64L * 1024 * 1024
 
