@@ -2,7 +2,6 @@ package winops.spark
 
 import java.util.function.{Function => JavaFunction}
 
-import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode}
@@ -89,7 +88,7 @@ object ExpressionWithoutValues {
       extends JavaFunction[Throwable, RuntimeException]
       with Serializable {
     override def apply(error: Throwable): RuntimeException = error match {
-      case known: Throwable with SparkThrowable => WithoutValues.failure(shown, known)
+      case EvaluationFailure(known) => WithoutValues.failure(shown, known)
       case other => throw other
     }
   }
