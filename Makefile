@@ -48,7 +48,7 @@ lint-python: $(VENV)
 	$(PY) -m mypy
 
 # Programs that tests start have sessions of their own, so it does not matter beside what they run.
-PROGRAMS := tests/test_conformance.py tests/faults tests/load tests/resilience
+PROGRAMS := tests/test_conformance.py tests/faults
 
 # Two runs at once, which take about as long: classic Spark; and Spark Connect, then programs. What
 # the second one printed is shown when the first is done, so that a summary of pytest's ends the run.
