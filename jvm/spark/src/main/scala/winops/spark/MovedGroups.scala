@@ -9,6 +9,10 @@ object MovedGroups {
 
   /** Makes a partition of them: counts them, and enters them for when they are due.
     *
+    * @param pieces
+    *   all that is stored of them
+    * @param buckets
+    *   among how many entries those with short values are divided
     * @param before
     *   what one of the partitions they came from said of itself
     * @return
@@ -17,8 +21,11 @@ object MovedGroups {
   def enter(
       stored: StoredKeep,
       store: StateStore,
+      pieces: Iterator[GroupPiece],
+      buckets: Long,
       before: PartitionState.Summary): (Long, Long) = {
-    val groups = new StateGroupStore(store, stored.keys)
+    val groups = StateGroupStore.ofMoved(store, stored.keys, buckets)
+    pieces.foreach(groups.put)
     val partition = new PartitionState(
       groups.partition,
       stored.identity,
@@ -31,6 +38,7 @@ object MovedGroups {
       if (group.enteredDue != Machine.Never) partition.enter(group.enteredDue, group.key)
     }
     partition.save()
+    groups.finish()
     (partition.groupsRemembered, partition.rowsHeld)
   }
 }

@@ -1,69 +1,53 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore}
 import org.apache.spark.sql.types._
 
 import winops.log.{ByteReader, ByteWriter, Segments}
 
-/** Groups in Spark's state store: one value per group, and one per sealed segment of a large one.
+/** Groups in Spark's state store: their own values in buckets of groups with neighbouring hashes,
+  * and one entry for each sealed segment of a large one.
   *
-  * The key of an entry is [[KeyHash]] of the group's key, the key, and a segment number: 0 for
-  * the group itself, from 1 on for sealed rows. Negative numbers, under a key of nulls, belong to
-  * the partition as a whole.
+  * The key of an entry is [[KeyHash]] of the group's key, the key, and a segment number, from 1
+  * on. Under a key of nulls, 0 is a bucket, and negative numbers belong to the partition as a
+  * whole.
   *
   * A store that sorts its entries by their bytes has them in the order in which a task goes
   * through its groups, so that neighbours are read and written one after the other.
-  *
-  * @param store
-  *   is read from
-  * @param written
-  *   the same store, if it may be written to
   */
 final class StateGroupStore private (
     store: ReadStateStore,
     written: Option[StateStore],
-    keys: Seq[Attribute])
+    keys: Seq[Attribute],
+    fixedBuckets: Option[Long] = None)
     extends GroupStore {
   import StateGroupStore._
 
   def this(store: StateStore, keys: Seq[Attribute]) = this(store, Some(store), keys)
 
-  private val entryKey = {
-    val columns = keys.zipWithIndex.map { case (k, i) =>
-      BoundReference(i, k.dataType, nullable = true)
-    }
-    val hash = BoundReference(keys.size, LongType, nullable = false)
-    val segment = BoundReference(keys.size + 1, LongType, nullable = false)
-    UnsafeProjection.create(hash +: columns :+ segment)
-  }
-  private val hashAndNumber = new SpecificInternalRow(Seq(LongType, LongType))
-  private val joined = new JoinedRow
+  private val entries = new StoreEntries(store, written, keys)
+  private val buckets = new GroupBuckets(entries, keys, fixedBuckets)
   private val hashOf = KeyHash(keys, keys)
-  private val entryValue =
-    UnsafeProjection.create(Seq(BoundReference(0, BinaryType, nullable = false)))
-  private val content = new GenericInternalRow(1)
   private val noKey = new GenericInternalRow(keys.size)
   private val noHash = 0L
 
   private val saved = new ByteWriter
-  private val shape = new EntryShape(keys)
 
   private var group: UnsafeRow = _
+  private var groupBytes: Array[Byte] = _
   private var groupHash = 0L
   private var found = false
-  private var puts = 0L
-  private var removes = 0L
 
-  def entriesPut: Long = puts
-  def entriesRemoved: Long = removes
+  def entriesPut: Long = entries.entriesPut
+  def entriesRemoved: Long = entries.entriesRemoved
+
+  /** How many entries groups with short values share. */
+  def numberOfBuckets: Long = buckets.size
 
   override def open(key: UnsafeRow): ByteReader = {
-    group = key
-    // The first byte of a number in a row is its lowest.
-    groupHash = java.lang.Long.reverseBytes(hashOf(key))
-    val bytes = get(groupHash, key, GroupNumber)
+    select(key)
+    val bytes = buckets.get(groupHash, groupBytes)
     found = bytes != null
     if (found) new ByteReader(bytes) else null
   }
@@ -71,22 +55,23 @@ final class StateGroupStore private (
   override def save(write: ByteWriter => Unit): Unit = {
     saved.clear()
     write(saved)
-    put(groupHash, group, GroupNumber, saved.toArray)
+    buckets.put(groupHash, groupBytes, saved.toArray)
   }
 
-  override def remove(): Unit = if (found) remove(groupHash, group, GroupNumber)
+  override def remove(): Unit = if (found) buckets.remove(groupHash, groupBytes)
+
+  /** Writes what is not written yet, once all groups have been put away. */
+  def finish(): Unit = buckets.finish()
 
   override val windowSegments: Segments = new Numbered(n => FirstWindowSegment + n)
   override val waitingSegments: Segments = new Numbered(n => FirstWaitingSegment + n)
 
   /** What belongs to the partition and to no group. */
   val partition: Segments = new Segments {
-    override def get(number: Long): Array[Byte] =
-      StateGroupStore.this.get(noHash, noKey, -1 - number)
+    override def get(number: Long): Array[Byte] = entries.get(noHash, noKey, -1 - number)
     override def put(number: Long, bytes: Array[Byte]): Unit =
-      StateGroupStore.this.put(noHash, noKey, -1 - number, bytes)
-    override def remove(number: Long): Unit =
-      StateGroupStore.this.remove(noHash, noKey, -1 - number)
+      entries.put(noHash, noKey, -1 - number, bytes)
+    override def remove(number: Long): Unit = entries.remove(noHash, noKey, -1 - number)
   }
 
   /** The keys of all groups. */
@@ -96,54 +81,45 @@ final class StateGroupStore private (
     * end.
     */
   def each: Iterator[UnsafeRow] = {
-    val columns = keys.zipWithIndex.map { case (key, i) =>
+    buckets.flush()
+    buckets.each.map(_._1)
+  }
+
+  /** What is stored of all groups, piece by piece; as [[each]]. */
+  def pieces: Iterator[GroupPiece] = {
+    val keyOf = UnsafeProjection.create(keys.zipWithIndex.map { case (key, i) =>
       BoundReference(i + 1, key.dataType, nullable = true)
+    })
+    val segments = entries.all.collect {
+      case entry if entries.numberOf(entry.key) > GroupBuckets.BucketNumber =>
+        val number = entries.numberOf(entry.key)
+        GroupPiece(keyOf(entry.key).copy().getBytes, number, entry.value.getBinary(0))
     }
-    val keyOf = UnsafeProjection.create(columns)
-    val entries = store.iterator(StateStore.DEFAULT_COL_FAMILY_NAME)
-    val read = entries
-      .map(shape.checked)
-      .filter(_.key.getLong(keys.size + 1) == GroupNumber)
-      .map(entry => keyOf(entry.key).copy())
-    read ++ {
-      entries.close()
-      Iterator.empty
+    val own = buckets.each.map { case (key, value) =>
+      GroupPiece(key.getBytes, GroupBuckets.BucketNumber, value)
     }
+    own ++ segments
+  }
+
+  /** Stores a piece of a group that was stored elsewhere. */
+  def put(piece: GroupPiece): Unit = {
+    select(piece.group(keys.size))
+    if (piece.isOwnValue) buckets.put(groupHash, groupBytes, piece.content)
+    else entries.put(groupHash, group, piece.number, piece.content)
+  }
+
+  private def select(key: UnsafeRow): Unit = {
+    group = key
+    groupBytes = key.getBytes
+    groupHash = hashOf(key)
   }
 
   private final class Numbered(numberOf: Long => Long) extends Segments {
-    override def get(number: Long): Array[Byte] =
-      StateGroupStore.this.get(groupHash, group, numberOf(number))
+    override def get(number: Long): Array[Byte] = entries.get(groupHash, group, numberOf(number))
     override def put(number: Long, bytes: Array[Byte]): Unit =
-      StateGroupStore.this.put(groupHash, group, numberOf(number), bytes)
+      entries.put(groupHash, group, numberOf(number), bytes)
     override def remove(number: Long): Unit =
-      StateGroupStore.this.remove(groupHash, group, numberOf(number))
-  }
-
-  private def get(hash: Long, key: InternalRow, segment: Long): Array[Byte] = {
-    val value = store.get(entryKeyOf(hash, key, segment), StateStore.DEFAULT_COL_FAMILY_NAME)
-    if (value == null) null else shape.content(value)
-  }
-
-  private def put(hash: Long, key: InternalRow, segment: Long, bytes: Array[Byte]): Unit = {
-    puts += 1
-    content.update(0, bytes)
-    val entry = entryKeyOf(hash, key, segment)
-    writable.put(entry, entryValue(content), StateStore.DEFAULT_COL_FAMILY_NAME)
-  }
-
-  private def remove(hash: Long, key: InternalRow, segment: Long): Unit = {
-    removes += 1
-    writable.remove(entryKeyOf(hash, key, segment), StateStore.DEFAULT_COL_FAMILY_NAME)
-  }
-
-  private def writable: StateStore =
-    written.getOrElse(throw new UnsupportedOperationException("this state is only read"))
-
-  private def entryKeyOf(hash: Long, key: InternalRow, segment: Long): UnsafeRow = {
-    hashAndNumber.setLong(0, hash)
-    hashAndNumber.setLong(1, segment)
-    entryKey(joined(key, hashAndNumber))
+      entries.remove(groupHash, group, numberOf(number))
   }
 }
 
@@ -153,7 +129,14 @@ object StateGroupStore {
   def readOnly(store: ReadStateStore, keys: Seq[Attribute]): StateGroupStore =
     new StateGroupStore(store, None, keys)
 
-  private val GroupNumber = 0L
+  /** An empty store to which groups are moved. Nothing is removed from it meanwhile.
+    *
+    * @param buckets
+    *   among how many entries the groups with short values are divided
+    */
+  def ofMoved(store: StateStore, keys: Seq[Attribute], buckets: Long): StateGroupStore =
+    new StateGroupStore(store, Some(store), keys, Some(buckets))
+
   private val FirstWindowSegment = 1L
   private val FirstWaitingSegment = 1L << 62
 

@@ -32,6 +32,9 @@ final class StoredGroups(
   /** The group that is open. */
   val state = new GroupState(plan, groups, steps, ownsSteps = !areCoupled)
 
+  /** Among how many entries the groups with short values are divided. */
+  def buckets: Long = groups.numberOfBuckets
+
   /** Opens all groups, one by one. */
   def each: Iterator[GroupState] = groups.each.map(open)
 

@@ -1,14 +1,16 @@
 package org.apache.spark.sql.winops
 
+import scala.reflect.ClassTag
+
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.HashPartitioner
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.state._
 
-import winops.spark.{EntryShape, MovedGroups, PartitionState, StateFormat, StoredGroups, StoredKeep}
+import winops.spark.{EntryShape, GroupPiece, MovedGroups, PartitionState, StateFormat, StateGroupStore, StoredGroups, StoredKeep}
 
 /** Moves the state of one `keep` as it was after a batch into stores of another number. */
 private[winops] final class StateMove(
@@ -25,7 +27,7 @@ private[winops] final class StateMove(
   private val before = keep.stateStoreInfo.head.numPartitions
   private val ids = checkpoint.stateIds(operator, batch)
 
-  private val summaries: Seq[(Boolean, PartitionState.Summary)] = {
+  private val parts: Seq[Part] = {
     val (stores, stored, batch, ids) = (this.stores, this.stored, this.batch, this.ids)
     session.sparkContext
       .parallelize(0 until before, before)
@@ -33,7 +35,7 @@ private[winops] final class StateMove(
         stores.read(partition, batch, ids.map(_(partition))) { store =>
           StateFormat.reading {
             val groups = StoredGroups.in(stored, store)
-            groups.summary.map(groups.areCoupled -> _).iterator
+            groups.summary.map(Part(groups.areCoupled, groups.buckets, _)).iterator
           }
         }
       })
@@ -41,12 +43,12 @@ private[winops] final class StateMove(
       .toSeq
   }
 
-  if (summaries.map(_._2).map(one => (one.passed, one.idle)).distinct.size > 1) {
+  if (parts.map(part => (part.summary.passed, part.summary.idle)).distinct.size > 1) {
     throw StateFormat.failure("its partitions are not those of one batch")
   }
 
   // What has no groups, or groups that depend on each other, stays together.
-  private val isOneTask = stored.isUngrouped || summaries.exists(_._1)
+  private val isOneTask = stored.isUngrouped || parts.exists(_.isCoupled)
   private val after = if (isOneTask) 1 else partitions
 
   /** @param folder
@@ -59,55 +61,80 @@ private[winops] final class StateMove(
     // With it the first version would be no snapshot, on which a later version can stand alone.
     settings.setConfString(Changelog, "false")
     val target = stores.copy(folder = folder.toString, settings = StateStoreConf(settings))
+    val written = (if (isOneTask) moveEntries(target) else moveGroups(target)).sortBy(_.partition)
+    (0 until after).foreach(number => asVersion(target, number))
+    val moved = MovedKeep(operator, after, written.map(_.groups).sum, written.map(_.rows).sum)
+    (moved, Option.when(ids.isDefined)(written.flatMap(_.id)))
+  }
+
+  /** All entries to one store. */
+  private def moveEntries(target: KeepStores): Array[Written] = {
     val keys = stored.keys
-    val width = keys.size
-    val (stores_, batch_, ids_, after_, whole) = (stores, batch, ids, after, isOneTask)
-    val place = placeOf
-    val entries = session.sparkContext
+    val columns = stored.keys.size + 2
+    val held = (parts.map(_.summary.groups).sum, parts.map(_.summary.rows).sum)
+    move(target)(
+      store => {
+        val shape = new EntryShape(keys)
+        store.iterator(StateStore.DEFAULT_COL_FAMILY_NAME).map { entry =>
+          val _ = shape.checked(entry)
+          (0, (entry.key.getBytes, entry.value.getBytes))
+        }
+      },
+      (store: StateStore, entries: Iterator[(Array[Byte], Array[Byte])]) => {
+        entries.foreach { case (key, value) =>
+          store.put(row(key, columns), row(value, 1), StateStore.DEFAULT_COL_FAMILY_NAME)
+        }
+        held
+      })
+  }
+
+  /** Groups to where the shuffle before the operator brings their rows. */
+  private def moveGroups(target: KeepStores): Array[Written] = {
+    val (stored, keys, place) = (this.stored, this.stored.keys, placeOf)
+    val before = parts.headOption.map(_.summary)
+    val buckets = parts.map(_.buckets).sum / after + 1
+    move(target)(
+      store => {
+        val placeOfGroup = UnsafeProjection.create(Seq(place))
+        StateGroupStore.readOnly(store, keys).pieces.map { piece =>
+          (placeOfGroup(piece.group(keys.size)).getInt(0), piece)
+        }
+      },
+      (store: StateStore, pieces: Iterator[GroupPiece]) =>
+        before.fold((0L, 0L))(MovedGroups.enter(stored, store, pieces, buckets, _)))
+  }
+
+  /** @param read
+    *   what goes to which partition
+    * @param write
+    *   how many groups and rows it was that were written
+    */
+  private def move[A: ClassTag](target: KeepStores)(
+      read: ReadStateStore => Iterator[(Int, A)],
+      write: (StateStore, Iterator[A]) => (Long, Long)): Array[Written] = {
+    val (stores, batch, ids) = (this.stores, this.batch, this.ids)
+    session.sparkContext
       .parallelize(0 until before, before)
       .mapPartitions(_.flatMap { partition =>
-        stores_.read(partition, batch_, ids_.map(_(partition))) { store =>
-          lazy val placeOfKey = UnsafeProjection.create(Seq(place))
-          val shape = new EntryShape(keys)
-          store
-            .iterator(StateStore.DEFAULT_COL_FAMILY_NAME)
-            .map(entry => StateFormat.reading(shape.checked(entry)))
-            .filter(entry => whole || entry.key.getLong(width + 1) >= 0)
-            .map { entry =>
-              val to = if (whole) 0 else placeOfKey(entry.key).getInt(0)
-              (to, (entry.key.getBytes, entry.value.getBytes))
-            }
+        stores.read(partition, batch, ids.map(_(partition))) { store =>
+          reading(StateFormat.reading(read(store)))
         }
       })
-    val (stored_, groupsBefore) = (stored, summaries.map(_._2))
-    val written = entries
       .partitionBy(new HashPartitioner(after))
       .mapPartitionsWithIndex { (partition, moved) =>
         var held = (0L, 0L)
         val id = target.write(partition) { store =>
-          moved.foreach { case (_, (key, value)) =>
-            store.put(row(key, width + 2), row(value, 1), StateStore.DEFAULT_COL_FAMILY_NAME)
-          }
-          if (whole) held = (groupsBefore.map(_.groups).sum, groupsBefore.map(_.rows).sum)
-          else
-            groupsBefore.headOption.foreach { one =>
-              held = StateFormat.reading(MovedGroups.enter(stored_, store, one))
-            }
+          held = StateFormat.reading(write(store, moved.map(_._2)))
         }
-        Iterator((partition, id, held))
+        Iterator(Written(partition, id, held._1, held._2))
       }
       .collect()
-      .sortBy(_._1)
-    (0 until after_).foreach(number => asVersion(target, number))
-    val moved =
-      MovedKeep(operator, after, written.map(_._3._1).sum, written.map(_._3._2).sum)
-    (moved, Option.when(ids.isDefined)(written.flatMap(_._2)))
   }
 
-  /** The partition of the key of an entry, as the shuffle before the operator has it. */
-  private def placeOf = {
+  /** The partition of a group's key, as the shuffle before the operator has it. */
+  private def placeOf: Expression = {
     val columns = stored.keys.zipWithIndex.map { case (key, i) =>
-      BoundReference(i + 1, key.dataType, nullable = true)
+      BoundReference(i, key.dataType, nullable = true)
     }
     HashPartitioning(columns, after).partitionIdExpression
   }
@@ -132,6 +159,21 @@ private[winops] final class StateMove(
 private object StateMove {
   private val Changelog =
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+
+  /** What a partition is before. */
+  private final case class Part(
+      isCoupled: Boolean,
+      buckets: Long,
+      summary: PartitionState.Summary)
+
+  /** What became one partition. */
+  private final case class Written(partition: Int, id: Option[String], groups: Long, rows: Long)
+
+  private def reading[A](read: Iterator[A]): Iterator[A] = new Iterator[A] {
+    override def hasNext: Boolean = StateFormat.reading(read.hasNext)
+    override def next(): A = StateFormat.reading(read.next())
+  }
+
   private val FirstVersion = "1([._].*)".r
 
   private def row(bytes: Array[Byte], columns: Int): UnsafeRow = {

@@ -264,6 +264,7 @@ final class StatefulKeepExec private[winops] (
         CompletionIterator[InternalRow, Iterator[InternalRow]](
           task, {
             partition.save()
+            groups.finish()
             updateTime += NANOSECONDS.toMillis(System.nanoTime - started)
             commitTime += timeTakenMs(store.commit())
             due.add(Math.min(partition.earliestDue, dueInTask()))

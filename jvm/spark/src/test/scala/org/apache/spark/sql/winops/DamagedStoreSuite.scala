@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 import org.apache.spark.util.SerializableConfiguration
 
-import winops.log.CorruptStateException
+import winops.log.{Bucket, ByteReader, ByteWriter, CorruptStateException}
 import winops.spark.{KeepStreamTest, StateGroupStore, Tick}
 
 /** Entries of state stores that point outside of their rows. */
@@ -41,13 +41,14 @@ class DamagedStoreSuite extends KeepStreamTest with TaskTest {
                 spark.sparkContext,
                 spark.sessionState.newHadoopConf()))
             inTask { _ =>
-              stores.write(0)(writeGroups)
-              rewrite(stores, 0)(_.sortBy(numberOf).map(damaged))
-              stores.read(0, 0, None) { store =>
-                checkGroups(store)
-                Iterator.empty[Int]
+              damages.zipWithIndex.foreach { case ((what, isFound, damage), partition) =>
+                stores.write(partition)(writeGroups)
+                rewrite(stores, partition)(_.map(damage))
+                stores.read(partition, 0, None) { store =>
+                  TaskTest.check(isRefused(isFound(store)), s"$what in $partition")
+                  Iterator.empty[Int]
+                }
               }
-              ()
             }
           }
         }
@@ -125,7 +126,9 @@ private object DamagedStoreSuite {
     numbers.map(i => Tick(s"group ${i % 9}", 1, i))
   }
 
-  val ofKey: Entry => Entry = { case (key, value) => (pointing(key, 1, Outside.head), value) }
+  val ofKey: Entry => Entry = { case (key, value) =>
+    (key, pointingInside(value, columns = 1, column = 0, Outside.head))
+  }
   val ofContent: Entry => Entry = { case (key, value) => (key, pointing(value, 0, Outside.head)) }
 
   def isOfGroup(entry: Entry): Boolean = entry._1.getLong(entry._1.numFields - 1) >= 0
@@ -141,47 +144,66 @@ private object DamagedStoreSuite {
   val Keys: Seq[Attribute] =
     Seq(AttributeReference("number", LongType)(), AttributeReference("name", StringType)())
 
-  private val Content = "a group's content".getBytes
+  private val Group: UnsafeRow = UnsafeProjection
+    .create(Keys.map(_.dataType).toArray[DataType])
+    .apply(InternalRow(7L, UTF8String.fromString("the group")))
 
-  /** One group that stays whole, and for each wrong place one group to point there. */
+  /** One group, with a segment. */
   def writeGroups(store: StateStore): Unit = {
     val groups = new StateGroupStore(store, Keys)
-    (0 to 2 * Outside.size).foreach { number =>
-      groups.open(keyOf(number))
-      groups.save(_.raw(Content, 0, Content.length))
-    }
+    groups.open(Group)
+    groups.save(_.byte(1))
+    groups.windowSegments.put(0, Array(2))
+    groups.finish()
   }
 
-  def numberOf(entry: Entry): Long = entry._1.getLong(1)
-
-  /** The first groups get contents that are elsewhere, those behind them names. */
-  def damaged(entry: Entry): Entry = {
-    val (key, value) = entry
-    val number = numberOf(entry).toInt
-    if (number == 0) entry
-    else if (number <= Outside.size) (key, pointing(value, 0, Outside(number - 1)))
-    else (pointing(key, 2, Outside(number - 1 - Outside.size)), value)
+  /** What points to somewhere else, how it is met, and what makes it so. */
+  def damages: Seq[(String, ReadStateStore => Any, Entry => Entry)] = Outside.flatMap { place =>
+    Seq[(String, ReadStateStore => Any, Entry => Entry)](
+      (
+        "the content of a bucket",
+        store => reading(store).open(Group),
+        { case (key, value) => (key, if (isBucket(key)) pointing(value, 0, place) else value) }),
+      (
+        "the name in a bucket",
+        store => reading(store).each.foreach(_.getUTF8String(1).toString),
+        { case (key, value) =>
+          (key, if (isBucket(key)) pointingInside(value, Keys.size, 1, place) else value)
+        }),
+      (
+        "the name of a segment's group",
+        store => reading(store).pieces.foreach(_.group(Keys.size).getUTF8String(1).toString),
+        { case (key, value) => (if (isSegment(key)) pointing(key, 2, place) else key, value) }))
   }
 
-  def checkGroups(store: ReadStateStore): Unit = {
-    val groups = StateGroupStore.readOnly(store, Keys)
-    check(groups.open(keyOf(0)).remaining == Content.length, "a whole group")
-    (1 to Outside.size).foreach { number =>
-      check(isRefused(groups.open(keyOf(number))), s"the content of $number")
-    }
-    check(isRefused(groups.each.foreach(_.getUTF8String(1).toString)), "the names")
-  }
-
-  private def check(holds: Boolean, what: String): Unit = TaskTest.check(holds, what)
-
-  private def isRefused(read: => Any): Boolean =
+  def isRefused(read: => Any): Boolean =
     try {
       read
       false
     } catch { case _: CorruptStateException => true }
 
-  private def keyOf(number: Int): UnsafeRow =
-    UnsafeProjection
-      .create(Keys.map(_.dataType).toArray[DataType])
-      .apply(InternalRow(number.toLong, UTF8String.fromString(s"group $number")))
+  private def reading(store: ReadStateStore): StateGroupStore =
+    StateGroupStore.readOnly(store, Keys)
+
+  private def isBucket(key: UnsafeRow): Boolean = key.getLong(key.numFields - 1) == 0
+  private def isSegment(key: UnsafeRow): Boolean = key.getLong(key.numFields - 1) > 0
+
+  /** A bucket with the name of each group elsewhere. */
+  private def pointingInside(
+      bucket: UnsafeRow,
+      columns: Int,
+      column: Int,
+      place: Long): UnsafeRow = {
+    val changed = new Bucket
+    val whole = new Bucket
+    whole.restore(new ByteReader(bucket.getBinary(0)))
+    whole.foreach { (key, value) =>
+      val row = new UnsafeRow(columns)
+      row.pointTo(key, key.length)
+      val _ = changed.put(pointing(row, column, place).getBytes, value)
+    }
+    val out = new ByteWriter
+    changed.save(out)
+    UnsafeProjection.create(StateGroupStore.valueSchema).apply(InternalRow(out.toArray))
+  }
 }
