@@ -78,6 +78,14 @@ _LARGE_BUFFERS = {
 }
 
 _SINGLE_WINDOWS = [
+    # More groups than share an entry, some of which have many rows.
+    trades_case(
+        "many-groups",
+        _ON_CHANGELOG,
+        keep_of("KEEP 40 ROWS PER (symbol)"),
+        count=1000,
+        symbols=300,
+    ),
     trades_case("rows-slack", _ON_HDFS, keep_of("KEEP 3 ROWS SLACK 2 PER (symbol)")),
     trades_case("interval", _ON_ROCKSDB, keep_of("KEEP 10 SECONDS", **_TIMED), symbols=12),
     trades_case(

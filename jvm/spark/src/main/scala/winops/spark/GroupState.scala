@@ -70,6 +70,8 @@ final class GroupState(
   /** The due time for which the group stands in the agenda; [[Machine.Never]] if it does not. */
   var enteredDue: Long = Machine.Never
 
+  private def isEntered: Boolean = enteredDue != Machine.Never
+
   def isEmpty: Boolean = !machine.isAlive && waiting.size == 0
 
   /** How many rows the group holds, waiting ones included. */
@@ -105,7 +107,8 @@ final class GroupState(
 
   def save(out: ByteWriter): Unit = {
     out.byte(StateFormat.Version)
-    out.number(enteredDue)
+    out.byte(if (isEntered) 1 else 0)
+    if (isEntered) out.number(enteredDue)
     out.block(lastOrder)
     if (spec.rowsWait) {
       out.number(firstWaiting)
@@ -128,7 +131,7 @@ final class GroupState(
   /** Takes up all but what is asked of the content, whoever asked for it. */
   def restoreRows(in: ByteReader): Unit = {
     StateFormat.checkVersion(in)
-    enteredDue = in.number()
+    enteredDue = if (in.byte() == 1) in.number() else Machine.Never
     lastOrder = in.block()
     if (spec.rowsWait) {
       firstWaiting = in.number()
