@@ -29,7 +29,7 @@ class LargeGroupSuite extends KeepStreamTest {
     }
   }
 
-  test("the state of a group is its own entry and segments, all under its key") {
+  test("the state of a group is a part of a bucket, and segments under its key") {
     val stream = ticks()
     withTempDir { dir =>
       val checkpoint = dir.getCanonicalPath
@@ -44,16 +44,16 @@ class LargeGroupSuite extends KeepStreamTest {
         .sorted
       stream.addData((0 until 1000).map(n => Tick("a", 0, n)) :+ Tick("b", 0, 1))
       runAll(few(stream, "KEEP 900 ROWS SLACK 900"), checkpoint)
-      assert(segments("b") == Seq(0))
-      // 128 rows in a segment, and at most 256 in the entry itself.
-      assert(segments("a") == (0L to 6L))
-      assert(segments(null).forall(_ < 0), "what belongs to no group")
+      assert(segments("b").isEmpty)
+      // 128 rows in a segment, and at most 256 in its own value.
+      assert(segments("a") == (1L to 6L))
+      assert(segments(null).forall(_ <= 0), "buckets, and what belongs to no group")
 
       stream.addData((1000 until 1800).map(n => Tick("a", 0, n)))
       val written = runAll(few(stream, "KEEP 900 ROWS SLACK 900"), checkpoint)
       assert(changes(written.rows, "delete") == (0 until 900))
       // Row 900 is in the eighth segment; those before it are gone.
-      assert(segments("a").head == 0 && segments("a")(1) == 8)
+      assert(segments("a").head == 8)
     }
   }
 
