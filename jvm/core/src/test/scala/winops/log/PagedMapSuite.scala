@@ -218,7 +218,8 @@ private object PagedMapSuite extends org.scalatest.Assertions {
     /** Puts a value under the key that comes next after the last one. */
     def append(value: Array[Byte]): Unit = {
       val key = if (model.isEmpty) Array.emptyByteArray else model.lastKey :+ 0.toByte
-      map.append(key, value)
+      map.append(key, value.length)
+      System.arraycopy(value, 0, map.valueBytes, map.valueAt, value.length)
       model.put(key, value)
       assertSame(map.key, key)
       assertSame(map.value, value)
