@@ -102,6 +102,7 @@ private[log] final class Page(
       val key = stored.key(entry)
       length -= sizeOf(index)
       makeRoomFor(key.length, value.length)
+      stored.forget(entryOf(index))
       entryOf(index) = stored.add(key.length, value.length)
       System.arraycopy(key, 0, stored.bytes, keyAt(index), key.length)
       System.arraycopy(value, 0, stored.bytes, valueAt(index), value.length)
@@ -112,6 +113,7 @@ private[log] final class Page(
 
   def remove(index: Int): Unit = {
     length -= sizeOf(index)
+    stored.forget(entryOf(index))
     val behind = entries - index - 1
     System.arraycopy(entryOf, index + 1, entryOf, index, behind)
     System.arraycopy(prefixOf, index + 1, prefixOf, index, behind)
@@ -186,19 +188,23 @@ private[log] final class Page(
         pageOf = Arrays.copyOf(pageOf, entries * 2)
       }
     }
-    System.arraycopy(entryOf, index, entryOf, index + 1, entries - index)
-    System.arraycopy(prefixOf, index, prefixOf, index + 1, entries - index)
-    if (!isLeaf) {
-      System.arraycopy(childOf, index, childOf, index + 1, entries - index)
-      System.arraycopy(pageOf, index, pageOf, index + 1, entries - index)
-      pageOf(index) = null
-    }
+    if (index < entries) moveUp(index)
+    if (!isLeaf) pageOf(index) = null
     entryOf(index) = entry
     entries += 1
     length += sizeOf(index)
     isDirty = true
     if (shared != null && index >= firstCompared) {
       if (shares(index)) prefixOf(index) = prefixAt(index) else shared = null
+    }
+  }
+
+  private def moveUp(index: Int): Unit = {
+    System.arraycopy(entryOf, index, entryOf, index + 1, entries - index)
+    System.arraycopy(prefixOf, index, prefixOf, index + 1, entries - index)
+    if (!isLeaf) {
+      System.arraycopy(childOf, index, childOf, index + 1, entries - index)
+      System.arraycopy(pageOf, index, pageOf, index + 1, entries - index)
     }
   }
 

@@ -14,6 +14,7 @@ private[log] final class PageEntries(room: Int) {
 
   private var array = new Array[Byte](room)
   private var end = 0
+  private var forgotten = 0
 
   def bytes: Array[Byte] = array
 
@@ -47,24 +48,27 @@ private[log] final class PageEntries(room: Int) {
     copy
   }
 
-  /** Makes room for one more by forgetting all but those of `kept`, the first `count`, whose
-    * places are written there.
+  /** An entry is no longer needed; it stands there until there is no room. */
+  def forget(entry: Int): Unit =
+    forgotten += sizeOf(keyLength(entry), valueLength(entry)).toInt
+
+  /** Makes room for one more. Entries that were not forgotten, the first `count` of `places`, may
+    * move, and their places are written there.
     */
-  def makeRoom(keyLength: Int, valueLength: Int, kept: Array[Int], count: Int): Unit = {
-    var needed = sizeOf(keyLength, valueLength)
-    var i = 0
-    while (i < count) {
-      needed += sizeOf(this.keyLength(kept(i)), this.valueLength(kept(i)))
-      i += 1
+  def makeRoom(keyLength: Int, valueLength: Int, places: Array[Int], count: Int): Unit = {
+    val room = roomFor(end.toLong - forgotten + sizeOf(keyLength, valueLength))
+    if (forgotten == 0) array = Arrays.copyOf(array, room)
+    else {
+      val others = new PageEntries(room)
+      var i = 0
+      while (i < count) {
+        places(i) = others.add(this, places(i))
+        i += 1
+      }
+      array = others.array
+      end = others.end
+      forgotten = 0
     }
-    val others = new PageEntries(roomFor(needed))
-    i = 0
-    while (i < count) {
-      kept(i) = others.add(this, kept(i))
-      i += 1
-    }
-    array = others.array
-    end = others.end
   }
 
   private def copyOf(at: Int, length: Int): Array[Byte] =

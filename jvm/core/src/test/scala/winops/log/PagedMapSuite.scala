@@ -15,7 +15,7 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import PagedMapSuite._
 
   test("it does what a sorted map does, wherever it is stored and taken up again") {
-    forAll(Gen.long, Gen.oneOf(5, 60, 700, 9000), Gen.oneOf(named, dense), minSuccessful(90)) {
+    forAll(Gen.long, Gen.oneOf(5, 60, 700, 9000), Gen.oneOf(named, dense, ranked), minSuccessful(90)) {
       (seed, keys, keyOf) =>
         val random = new Random(seed)
         val driven = new Driven
@@ -161,6 +161,9 @@ private object PagedMapSuite extends org.scalatest.Assertions {
       .takeWhile(_ > 0)
       .map(digit => Digits(digit - 1))
       .toArray
+
+  /** Keys of which many have the same first bytes, as rows of the same price have. */
+  val ranked: Int => Array[Byte] = number => ordinal(number % 3) ++ ordinal(number)
 
   private val Digits = Array[Byte](0, 1, -1)
 
