@@ -304,8 +304,8 @@ private[log] object Page {
   val Inline = 0L
 
   /** Pages are this large so that reading one costs little more than finding it. */
-  val MaxBytes = 4096L
-  val MaxEntries = 128
+  val MaxBytes = 8192L
+  val MaxEntries = 256
 
   private val EntryBytes = 2L
 }
