@@ -50,6 +50,11 @@ private[log] final class Page(
     pageOf(index)
   }
 
+  def isBefore(index: Int, key: Array[Byte]): Boolean = {
+    val at = keyAt(index)
+    Arrays.compareUnsigned(bytes, at, at + keyLength(index), key, 0, key.length) < 0
+  }
+
   def isTooLarge: Boolean = (entries > Page.MaxEntries || length > Page.MaxBytes) && entries > 1
 
   /** Whether the page could be one with a neighbour without being full at once. */

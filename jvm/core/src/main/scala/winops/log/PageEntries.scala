@@ -48,9 +48,11 @@ private[log] final class PageEntries(room: Int) {
     copy
   }
 
-  /** An entry is no longer needed; it stands there until there is no room. */
-  def forget(entry: Int): Unit =
-    forgotten += sizeOf(keyLength(entry), valueLength(entry)).toInt
+  /** An entry is no longer needed; it stands there until its room is. */
+  def forget(entry: Int): Unit = {
+    val size = sizeOf(keyLength(entry), valueLength(entry)).toInt
+    if (entry + size == end) end = entry else forgotten += size
+  }
 
   /** Makes room for one more. Entries that were not forgotten, the first `count` of `places`, may
     * move, and their places are written there.

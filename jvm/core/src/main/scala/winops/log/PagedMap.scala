@@ -30,6 +30,9 @@ final class PagedMap private[log] (pages: Pages) {
   /** The key at the place that is looked at. */
   def key: Array[Byte] = path(depth).key(places(depth))
 
+  /** Whether the key at the place that is looked at is less than another. */
+  def isBefore(key: Array[Byte]): Boolean = path(depth).isBefore(places(depth), key)
+
   /** The value at the place that is looked at. */
   def value: Array[Byte] = path(depth).value(places(depth))
 

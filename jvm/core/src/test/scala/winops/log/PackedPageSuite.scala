@@ -10,10 +10,13 @@ class PackedPageSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import PackedPageSuite._
 
   test("a page is read as it was written") {
-    forAll(Gen.long, Gen.choose(1, Page.MaxEntries), Gen.oneOf(0, 8, 60), Gen.oneOf(true, false)) {
-      (seed, count, valueBytes, isLeaf) =>
-        val page = pageOf(new Random(seed), count, valueBytes, isLeaf)
-        assert(contentOf(read(written(page))) == contentOf(page))
+    forAll(
+      Gen.long,
+      Gen.choose(1, Page.MaxEntries),
+      Gen.oneOf(0, 8, 60),
+      Gen.oneOf(true, false)) { (seed, count, valueBytes, isLeaf) =>
+      val page = pageOf(new Random(seed), count, valueBytes, isLeaf)
+      assert(contentOf(read(written(page))) == contentOf(page))
     }
   }
 
@@ -63,8 +66,8 @@ class PackedPageSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("pages that were changed or cut off are refused, or read as others in order") {
     val random = new Random(5)
     val outcomes = Seq.fill(3000) {
-      val bytes = written(
-        pageOf(random, 1 + random.nextInt(20), random.nextInt(20), random.nextBoolean()))
+      val bytes =
+        written(pageOf(random, 1 + random.nextInt(20), random.nextInt(20), random.nextBoolean()))
       val damaged =
         if (random.nextBoolean()) bytes.take(random.nextInt(bytes.length))
         else bytes.updated(random.nextInt(bytes.length), random.nextInt(256).toByte)

@@ -15,23 +15,26 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import PagedMapSuite._
 
   test("it does what a sorted map does, wherever it is stored and taken up again") {
-    forAll(Gen.long, Gen.oneOf(5, 60, 700, 9000), Gen.oneOf(named, dense, ranked), minSuccessful(90)) {
-      (seed, keys, keyOf) =>
-        val random = new Random(seed)
-        val driven = new Driven
-        (0 until 3000).foreach { _ =>
-          if (random.nextInt(200) == 0) driven.restart()
-          val key = keyOf(random.nextInt(keys))
-          random.nextInt(12) match {
-            case 10 => driven.append(new Array[Byte](random.nextInt(60)))
-            case 11 => driven.removeAtLeast(key)
-            case 0 | 1 | 2 | 3 | 4 => driven.put(key, new Array[Byte](random.nextInt(60)))
-            case 5 | 6 | 7 => driven.remove(key)
-            case _ => driven.compareAround(key)
-          }
+    forAll(
+      Gen.long,
+      Gen.oneOf(5, 60, 700, 9000),
+      Gen.oneOf(named, dense, ranked),
+      minSuccessful(90)) { (seed, keys, keyOf) =>
+      val random = new Random(seed)
+      val driven = new Driven
+      (0 until 3000).foreach { _ =>
+        if (random.nextInt(200) == 0) driven.restart()
+        val key = keyOf(random.nextInt(keys))
+        random.nextInt(12) match {
+          case 10 => driven.append(new Array[Byte](random.nextInt(60)))
+          case 11 => driven.removeAtLeast(key)
+          case 0 | 1 | 2 | 3 | 4 => driven.put(key, new Array[Byte](random.nextInt(60)))
+          case 5 | 6 | 7 => driven.remove(key)
+          case _ => driven.compareAround(key)
         }
-        driven.compareAll()
-        driven.removeAll()
+      }
+      driven.compareAll()
+      driven.removeAll()
     }
   }
 

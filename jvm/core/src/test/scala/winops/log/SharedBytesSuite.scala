@@ -10,7 +10,8 @@ class SharedBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val bytes: Gen[Array[Byte]] =
     Gen.choose(0, 20).flatMap(Gen.listOfN(_, Gen.oneOf(Seq[Byte](0, 1, -1)))).map(_.toArray)
 
-  test("keys compare by what they share, by what follows that, and by the rest, as by all of it") {
+  test(
+    "keys compare by what they share, by what follows that, and by the rest, as by all of it") {
     forAll(bytes, bytes, bytes, minSuccessful(2000)) { (front, one, other) =>
       val shared = new SharedBytes(front, 0, front.length)
       val (key, otherKey) = (front ++ one, front ++ other)
