@@ -72,7 +72,7 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
     var level = 1
     while (level <= MaxLevel && stored.size > 0) {
       val (first, end) = (key(level, 0L), key(level, row / rowsIn(level) + 1))
-      while (stored.atLeast(first) && java.util.Arrays.compareUnsigned(stored.key, end) < 0) {
+      while (stored.atLeast(first) && stored.isBefore(end)) {
         stored.remove(stored.key)
       }
       level += 1

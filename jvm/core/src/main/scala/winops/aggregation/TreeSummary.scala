@@ -58,7 +58,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
   override def foreach(visit: Long => Unit): Unit = {
     val end = NodeKey.of(prefix, 2, 0L)
     var more = stored.atLeast(NodeKey.of(prefix, 1, 0L))
-    while (more && isBefore(stored.key, end)) {
+    while (more && stored.isBefore(end)) {
       eachOf(maskOf(stored.value), NodeKey.number(stored.key))(visit)
       more = stored.next()
     }
@@ -191,7 +191,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
     val parents = mutable.LinkedHashSet.empty[Long]
     val end = NodeKey.of(prefix, level + 1, 0L)
     var more = stored.atLeast(NodeKey.of(prefix, level, 0L))
-    while (more && isBefore(stored.key, end)) {
+    while (more && stored.isBefore(end)) {
       parents += NodeKey.number(stored.key) >> Bits
       more = stored.next()
     }
@@ -202,7 +202,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
   private def ends(level: Int): (Long, Long) = {
     val begin = NodeKey.of(prefix, level, 0L)
     val end = NodeKey.of(prefix, level + 1, 0L)
-    if (!stored.atLeast(begin) || !isBefore(stored.key, end)) (0L, 0L)
+    if (!stored.atLeast(begin) || !stored.isBefore(end)) (0L, 0L)
     else {
       val first = NodeKey.number(stored.key)
       stored.below(end)
@@ -217,7 +217,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
       else NodeKey.of(prefix, level, until)
     var more = stored.atLeast(NodeKey.of(prefix, level, from))
     var isAny = false
-    while (more && isBefore(stored.key, end)) {
+    while (more && stored.isBefore(end)) {
       val in = new ByteReader(stored.value)
       if (level == 1) in.skip(MaskBytes)
       summaries.read(child, in)
@@ -251,7 +251,4 @@ private object TreeSummary {
       bit += 1
     }
   }
-
-  def isBefore(key: Array[Byte], end: Array[Byte]): Boolean =
-    java.util.Arrays.compareUnsigned(key, end) < 0
 }

@@ -11,15 +11,20 @@ import java.util.Arrays
   *   what the page is stored under; [[Page.Inline]] for one that is stored with its group
   * @param room
   *   for how many entries it has room at first
+  * @param stored
+  *   where the entries stand
   */
-private[log] final class Page(val number: Long, val isLeaf: Boolean, room: Int = 8) {
-  private var keyOf = new Array[Array[Byte]](room)
-  // Of each key the first bytes after those that all share: searching in them leaves most of the
-  // keys, which lie all over the heap, unread.
+private[log] final class Page(
+    val number: Long,
+    val isLeaf: Boolean,
+    room: Int = 8,
+    private val stored: PageEntries = new PageEntries(0)) {
+  private var entryOf = new Array[Int](room)
+  // Searching in these leaves most of the keys unread.
   private var prefixOf = new Array[Long](room)
-  private var sharedBytes = Page.NotFound
-  private var valueOf = new Array[Array[Byte]](if (isLeaf) room else 0)
+  private var shared: SharedBytes = _
   private var childOf = new Array[Long](if (isLeaf) 0 else room)
+  private var pageOf = new Array[Page](if (isLeaf) 0 else room)
   private var entries = 0
   private var length = 0L
 
@@ -28,12 +33,27 @@ private[log] final class Page(val number: Long, val isLeaf: Boolean, room: Int =
 
   def count: Int = entries
 
-  /** How many bytes the entries take. */
-  def bytes: Long = length
-
-  def key(index: Int): Array[Byte] = keyOf(index)
-  def value(index: Int): Array[Byte] = valueOf(index)
+  def key(index: Int): Array[Byte] = stored.key(entryOf(index))
+  def value(index: Int): Array[Byte] = stored.value(entryOf(index))
   def child(index: Int): Long = childOf(index)
+
+  /** What holds the entries, which stand there in any order. */
+  def bytes: Array[Byte] = stored.bytes
+  def keyAt(index: Int): Int = stored.keyAt(entryOf(index))
+  def keyLength(index: Int): Int = stored.keyLength(entryOf(index))
+  def valueAt(index: Int): Int = stored.valueAt(entryOf(index))
+  def valueLength(index: Int): Int = stored.valueLength(entryOf(index))
+
+  /** The page under an inner one. */
+  def below(index: Int, pages: Pages): Page = {
+    if (pageOf(index) == null) pageOf(index) = pages.page(childOf(index))
+    pageOf(index)
+  }
+
+  def isBefore(index: Int, key: Array[Byte]): Boolean = {
+    val at = keyAt(index)
+    Arrays.compareUnsigned(bytes, at, at + keyLength(index), key, 0, key.length) < 0
+  }
 
   def isTooLarge: Boolean = (entries > Page.MaxEntries || length > Page.MaxBytes) && entries > 1
 
@@ -55,33 +75,59 @@ private[log] final class Page(val number: Long, val isLeaf: Boolean, room: Int =
     if (found >= 0) found else -2 - found
   }
 
+  /** Inserts an entry whose value is still to be written. */
+  def insert(index: Int, key: Array[Byte], valueLength: Int): Unit = {
+    makeRoomFor(key.length, valueLength)
+    val entry = stored.add(key.length, valueLength)
+    System.arraycopy(key, 0, stored.bytes, stored.keyAt(entry), key.length)
+    insert(index, entry)
+  }
+
   def insert(index: Int, key: Array[Byte], value: Array[Byte]): Unit = {
-    makeRoom(index, key)
-    valueOf(index) = value
-    length += value.length
+    insert(index, key, value.length)
+    System.arraycopy(value, 0, stored.bytes, valueAt(index), value.length)
   }
 
   def insert(index: Int, key: Array[Byte], child: Long): Unit = {
-    makeRoom(index, key)
+    insert(index, key, valueLength = 0)
     childOf(index) = child
   }
 
+  /** Takes up an entry that is among the stored ones and not yet one of the page's. */
+  def append(entry: Int, child: Long): Unit = {
+    insert(entries, entry)
+    if (!isLeaf) childOf(entries - 1) = child
+  }
+
   def replace(index: Int, value: Array[Byte]): Unit = {
-    length += value.length - valueOf(index).length
-    valueOf(index) = value
+    val entry = entryOf(index)
+    if (stored.valueLength(entry) == value.length) {
+      System.arraycopy(value, 0, stored.bytes, stored.valueAt(entry), value.length)
+    } else {
+      val key = stored.key(entry)
+      length -= sizeOf(index)
+      makeRoomFor(key.length, value.length)
+      stored.forget(entryOf(index))
+      entryOf(index) = stored.add(key.length, value.length)
+      System.arraycopy(key, 0, stored.bytes, keyAt(index), key.length)
+      System.arraycopy(value, 0, stored.bytes, valueAt(index), value.length)
+      length += sizeOf(index)
+    }
     isDirty = true
   }
 
   def remove(index: Int): Unit = {
     length -= sizeOf(index)
+    stored.forget(entryOf(index))
     val behind = entries - index - 1
-    System.arraycopy(keyOf, index + 1, keyOf, index, behind)
+    System.arraycopy(entryOf, index + 1, entryOf, index, behind)
     System.arraycopy(prefixOf, index + 1, prefixOf, index, behind)
-    if (isLeaf) System.arraycopy(valueOf, index + 1, valueOf, index, behind)
-    else System.arraycopy(childOf, index + 1, childOf, index, behind)
+    if (!isLeaf) {
+      System.arraycopy(childOf, index + 1, childOf, index, behind)
+      System.arraycopy(pageOf, index + 1, pageOf, index, behind)
+      pageOf(entries - 1) = null
+    }
     entries -= 1
-    keyOf(entries) = null
-    if (isLeaf) valueOf(entries) = null
     isDirty = true
   }
 
@@ -89,8 +135,8 @@ private[log] final class Page(val number: Long, val isLeaf: Boolean, room: Int =
   def move(index: Int, to: Page): Unit = {
     var i = index
     while (i < entries) {
-      if (isLeaf) to.insert(to.count, keyOf(i), valueOf(i))
-      else to.insert(to.count, keyOf(i), childOf(i))
+      to.makeRoomFor(keyLength(i), valueLength(i))
+      to.append(to.stored.add(stored, entryOf(i)), if (isLeaf) 0L else childOf(i))
       i += 1
     }
     while (entries > index) remove(entries - 1)
@@ -111,56 +157,85 @@ private[log] final class Page(val number: Long, val isLeaf: Boolean, room: Int =
       index
     }
 
-  def write(out: ByteWriter): Unit = {
-    out.byte(Page.Version)
-    out.byte(if (isLeaf) 1 else 0)
-    out.number(entries.toLong)
-    var i = 0
+  /** Finds out what the keys share.
+    *
+    * @throws CorruptStateException
+    *   if they are not in order
+    */
+  def checkOrder(): Unit = {
+    if (entries > 1 && firstCompared == 1 && compare(0, 1) >= 0) throw notInOrder
+    findPrefixes()
+    var i = firstCompared
     while (i < entries) {
-      out.block(keyOf(i))
-      if (isLeaf) out.block(valueOf(i)) else out.number(childOf(i))
+      val follows = i == firstCompared || prefixOf(i - 1) < prefixOf(i) ||
+        prefixOf(i - 1) == prefixOf(i) && compare(i - 1, i) < 0
+      if (!follows || !shares(i)) throw notInOrder
       i += 1
     }
   }
 
   private def sizeOf(index: Int): Long = {
-    val value = if (isLeaf) valueOf(index).length else java.lang.Long.BYTES
-    keyOf(index).length.toLong + value + Page.EntryBytes
+    val value = if (isLeaf) valueLength(index) else java.lang.Long.BYTES
+    keyLength(index).toLong + value + Page.EntryBytes
   }
 
-  private def makeRoom(index: Int, key: Array[Byte]): Unit = {
-    if (entries == keyOf.length) {
-      keyOf = Arrays.copyOf(keyOf, entries * 2)
-      prefixOf = Arrays.copyOf(prefixOf, entries * 2)
-      if (isLeaf) valueOf = Arrays.copyOf(valueOf, entries * 2)
-      else childOf = Arrays.copyOf(childOf, entries * 2)
+  private def makeRoomFor(keyLength: Int, valueLength: Int): Unit =
+    if (!stored.hasRoomFor(keyLength, valueLength)) {
+      stored.makeRoom(keyLength, valueLength, entryOf, entries)
     }
-    System.arraycopy(keyOf, index, keyOf, index + 1, entries - index)
-    System.arraycopy(prefixOf, index, prefixOf, index + 1, entries - index)
-    if (isLeaf) System.arraycopy(valueOf, index, valueOf, index + 1, entries - index)
-    else System.arraycopy(childOf, index, childOf, index + 1, entries - index)
-    keyOf(index) = key
+
+  private def insert(index: Int, entry: Int): Unit = {
+    if (entries == entryOf.length) {
+      entryOf = Arrays.copyOf(entryOf, entries * 2)
+      prefixOf = Arrays.copyOf(prefixOf, entries * 2)
+      if (!isLeaf) {
+        childOf = Arrays.copyOf(childOf, entries * 2)
+        pageOf = Arrays.copyOf(pageOf, entries * 2)
+      }
+    }
+    if (index < entries) moveUp(index)
+    if (!isLeaf) pageOf(index) = null
+    entryOf(index) = entry
     entries += 1
-    length += key.length + Page.EntryBytes + (if (isLeaf) 0 else java.lang.Long.BYTES)
+    length += sizeOf(index)
     isDirty = true
-    if (sharedBytes != Page.NotFound && index >= firstCompared) {
-      if (sharesBytes(index)) prefixOf(index) = prefixFrom(key) else sharedBytes = Page.NotFound
+    if (shared != null && index >= firstCompared) {
+      if (shares(index)) prefixOf(index) = prefixAt(index) else shared = null
+    }
+  }
+
+  private def moveUp(index: Int): Unit = {
+    System.arraycopy(entryOf, index, entryOf, index + 1, entries - index)
+    System.arraycopy(prefixOf, index, prefixOf, index + 1, entries - index)
+    if (!isLeaf) {
+      System.arraycopy(childOf, index, childOf, index + 1, entries - index)
+      System.arraycopy(pageOf, index, pageOf, index + 1, entries - index)
     }
   }
 
   /** As [[search]], among the entries from one on, which all have comparable keys. */
-  private def search(key: Array[Byte], from: Int): Int = {
-    if (sharedBytes == Page.NotFound) findPrefixes()
-    val side = if (entries > from) compareShared(key, keyOf(from)) else 0
-    var low = if (side > 0) entries else from
-    var high = if (side < 0) from else entries
-    val prefix = prefixFrom(key)
+  private def search(key: Array[Byte], from: Int): Int =
+    if (entries <= from) -1 - entries
+    else {
+      if (shared == null) findPrefixes()
+      val side = shared.compare(key)
+      if (side > 0) -1 - entries
+      else if (side < 0) -1 - from
+      else searchBehindShared(key, from)
+    }
+
+  private def searchBehindShared(key: Array[Byte], from: Int): Int = {
+    val prefix = shared.prefix(key, 0, key.length)
+    var low = atLeast(prefix, from)
+    var high =
+      if (!isAt(low, prefix)) low
+      else if (!isAt(low + 1, prefix)) low + 1
+      else if (prefix == Long.MaxValue) entries
+      else atLeast(prefix + 1, low)
     var found = -1
     while (low < high) {
       val middle = (low + high) >>> 1
-      val other = prefixOf(middle)
-      val order =
-        if (other == prefix) compareRest(keyOf(middle), key) else if (other < prefix) -1 else 1
+      val order = shared.compareRest(bytes, keyAt(middle), keyLength(middle), key)
       if (order == 0) {
         found = middle
         high = low
@@ -170,91 +245,72 @@ private[log] final class Page(val number: Long, val isLeaf: Boolean, room: Int =
     if (found >= 0) found else -1 - low
   }
 
+  private def isAt(index: Int, prefix: Long): Boolean =
+    index < entries && prefixOf(index) == prefix
+
+  /** The first index, from one on, whose prefix is not less. It goes the same way however the
+    * comparisons come out, so that a processor need not guess.
+    */
+  private def atLeast(prefix: Long, from: Int): Int = {
+    var low = from
+    var left = entries - from
+    while (left > 0) {
+      val half = (left + 1) >>> 1
+      if (prefixOf(low + half - 1) < prefix) low += half
+      left -= half
+    }
+    low
+  }
+
   /** The first key of an inner page stands for the least of all. */
   private def firstCompared: Int = if (isLeaf) 0 else 1
 
-  /** Whether the key at an index begins as those beside it do. */
-  private def sharesBytes(index: Int): Boolean = {
-    val other = if (index > firstCompared) index - 1 else index + 1
-    other < entries && compareShared(keyOf(index), keyOf(other)) == 0
-  }
+  private def shares(index: Int): Boolean =
+    shared.beginsWithThem(bytes, keyAt(index), keyLength(index))
 
-  private def compareShared(key: Array[Byte], other: Array[Byte]): Int =
-    Arrays.compareUnsigned(key, 0, Math.min(key.length, sharedBytes), other, 0, sharedBytes)
-
-  private def compareRest(one: Array[Byte], other: Array[Byte]): Int =
-    Arrays.compareUnsigned(one, sharedBytes, one.length, other, sharedBytes, other.length)
+  private def prefixAt(index: Int): Long =
+    shared.prefix(bytes, keyAt(index), keyLength(index))
 
   private def findPrefixes(): Unit = {
     val (first, last) = (firstCompared, entries - 1)
     if (first <= last) {
       // The keys between two share what these share.
-      val differ = Arrays.mismatch(keyOf(first), keyOf(last))
-      sharedBytes = if (differ < 0) keyOf(first).length else differ
+      val differ = Arrays.mismatch(
+        bytes,
+        keyAt(first),
+        keyAt(first) + keyLength(first),
+        bytes,
+        keyAt(last),
+        keyAt(last) + keyLength(last))
+      val count = if (differ < 0) keyLength(first) else differ
+      shared = new SharedBytes(bytes, keyAt(first), count)
       var i = first
       while (i <= last) {
-        if (keyOf(i).length < sharedBytes) throw Page.notInOrder(number)
-        prefixOf(i) = prefixFrom(keyOf(i))
+        if (keyLength(i) < count) throw notInOrder
+        prefixOf(i) = prefixAt(i)
         i += 1
       }
-    } else sharedBytes = 0
+    }
   }
 
-  /** The bytes of a key after those that all share, as a number that compares as they do: zeros
-    * stand for those that are not there.
-    */
-  private def prefixFrom(key: Array[Byte]): Long = {
-    val there = key.length - sharedBytes
-    val bits =
-      if (there >= java.lang.Long.BYTES) {
-        java.lang.Long.reverseBytes(Bytes.getLong(key, sharedBytes))
-      } else {
-        var first = 0L
-        var i = 0
-        while (i < java.lang.Long.BYTES) {
-          first = (first << 8) | (if (i < there) key(sharedBytes + i) & 0xff else 0)
-          i += 1
-        }
-        first
-      }
-    bits ^ Long.MinValue
-  }
+  private def compare(one: Int, other: Int): Int = Arrays.compareUnsigned(
+    bytes,
+    keyAt(one),
+    keyAt(one) + keyLength(one),
+    bytes,
+    keyAt(other),
+    keyAt(other) + keyLength(other))
+
+  private def notInOrder: CorruptStateException =
+    new CorruptStateException(s"page $number is not in order")
 }
 
 private[log] object Page {
   val Inline = 0L
 
   /** Pages are this large so that reading one costs little more than finding it. */
-  val MaxBytes = 4096L
-  val MaxEntries = 128
+  val MaxBytes = 8192L
+  val MaxEntries = 256
 
   private val EntryBytes = 2L
-  private val NotFound = -1
-  private val Version: Byte = 1
-
-  def read(number: Long, in: ByteReader): Page = {
-    val version = in.byte()
-    val kind = in.byte()
-    if (version != Version || kind < 0 || kind > 1) {
-      throw new CorruptStateException(s"page $number is of another version")
-    }
-    val count = in.count(in.remaining.toLong).toInt
-    val page = new Page(number, kind == 1, room = Math.min(count + 1, MaxEntries + 1))
-    var i = 0
-    while (i < count) {
-      val key = in.block()
-      if (i > 0 && Arrays.compareUnsigned(page.key(i - 1), key) >= 0) {
-        throw notInOrder(number)
-      }
-      if (page.isLeaf) page.insert(i, key, in.block())
-      else page.insert(i, key, in.count(Long.MaxValue))
-      i += 1
-    }
-    if (!page.isLeaf && count == 0) throw new CorruptStateException(s"page $number is empty")
-    page.isDirty = false
-    page
-  }
-
-  private def notInOrder(number: Long): CorruptStateException =
-    new CorruptStateException(s"page $number is not in order")
 }

@@ -11,7 +11,7 @@ import java.util.Arrays
   *
   * One place in the map is looked at at a time: [[first]], [[last]], [[atLeast]], [[next]] and
   * the like go there and tell whether there is one; a change of the map leaves it. Arrays that
-  * are given and taken are not copied.
+  * are given and taken are copied.
   */
 final class PagedMap private[log] (pages: Pages) {
   import PagedMap._
@@ -30,8 +30,18 @@ final class PagedMap private[log] (pages: Pages) {
   /** The key at the place that is looked at. */
   def key: Array[Byte] = path(depth).key(places(depth))
 
+  /** Whether the key at the place that is looked at is less than another. */
+  def isBefore(key: Array[Byte]): Boolean = path(depth).isBefore(places(depth), key)
+
   /** The value at the place that is looked at. */
   def value: Array[Byte] = path(depth).value(places(depth))
+
+  /** What holds the value at the place that is looked at, and goes on holding it, until another
+    * is put under its key.
+    */
+  private[log] def valueBytes: Array[Byte] = path(depth).bytes
+  private[log] def valueAt: Int = path(depth).valueAt(places(depth))
+  private[log] def valueLength: Int = path(depth).valueLength(places(depth))
 
   /** The value of a key, or null. */
   def get(key: Array[Byte]): Array[Byte] = if (find(key)) value else null
@@ -46,15 +56,19 @@ final class PagedMap private[log] (pages: Pages) {
       splitIfTooLarge()
       previous
     } else {
-      insert(key, value)
+      path(depth).insert(places(depth), key, value)
+      inserted()
       null
     }
 
-  /** Puts a value under a key that is greater than all, and goes there. */
-  def append(key: Array[Byte], value: Array[Byte]): Unit = {
+  /** Puts a value that is still to be written, to [[valueBytes]], under a key that is greater
+    * than all, and goes there.
+    */
+  private[log] def append(key: Array[Byte], valueLength: Int): Unit = {
     goToLast()
     places(depth) += 1
-    insert(key, value)
+    path(depth).insert(places(depth), key, valueLength)
+    inserted()
     if (!isHere) goToLast()
   }
 
@@ -124,7 +138,7 @@ final class PagedMap private[log] (pages: Pages) {
     val number = if (root == null) rootNumber else root.number
     out.number(entries)
     out.number(number)
-    if (number == Page.Inline) root.write(out)
+    if (number == Page.Inline) PackedPage.write(root, out)
   }
 
   /** [[Pages.restore]] goes before. */
@@ -132,7 +146,7 @@ final class PagedMap private[log] (pages: Pages) {
     entries = in.count(Long.MaxValue)
     val number = in.count(Long.MaxValue)
     if (number == Page.Inline) {
-      root = Page.read(Page.Inline, in)
+      root = PackedPage.read(Page.Inline, in)
       if (!root.isLeaf || root.count != entries) {
         throw new CorruptStateException(s"a map of $entries entries has ${root.count}")
       }
@@ -168,7 +182,7 @@ final class PagedMap private[log] (pages: Pages) {
   private def goBelow(place: Int): Unit = {
     if (depth + 1 == MaxDepth) throw new CorruptStateException("a map is too deep")
     places(depth) = place
-    path(depth + 1) = pages.page(path(depth).child(place))
+    path(depth + 1) = path(depth).below(place, pages)
     depth += 1
   }
 
@@ -189,8 +203,7 @@ final class PagedMap private[log] (pages: Pages) {
     goToLastBelow()
   }
 
-  private def insert(key: Array[Byte], value: Array[Byte]): Unit = {
-    path(depth).insert(places(depth), key, value)
+  private def inserted(): Unit = {
     entries += 1
     splitIfTooLarge()
   }
@@ -253,10 +266,10 @@ final class PagedMap private[log] (pages: Pages) {
     if (page.count == 0) {
       parent.remove(place)
       pages.free(page)
-    } else if (place + 1 < parent.count && page.fitsWith(pages.page(parent.child(place + 1)))) {
-      merge(parent, place, page, pages.page(parent.child(place + 1)))
-    } else if (place > 0 && page.fitsWith(pages.page(parent.child(place - 1)))) {
-      merge(parent, place - 1, pages.page(parent.child(place - 1)), page)
+    } else if (place + 1 < parent.count && page.fitsWith(parent.below(place + 1, pages))) {
+      merge(parent, place, page, parent.below(place + 1, pages))
+    } else if (place > 0 && page.fitsWith(parent.below(place - 1, pages))) {
+      merge(parent, place - 1, parent.below(place - 1, pages), page)
     }
     if (level > 1 && parent.isSparse) shrink(level - 1)
     else if (level == 1) lower()
@@ -278,7 +291,7 @@ final class PagedMap private[log] (pages: Pages) {
   /** A root with one page below it is not needed, one with none is a leaf again. */
   private def lower(): Unit = {
     while (!root.isLeaf && root.count == 1) {
-      val below = pages.page(root.child(0))
+      val below = root.below(0, pages)
       pages.free(root)
       root = below
     }
@@ -298,7 +311,7 @@ final class PagedMap private[log] (pages: Pages) {
     if (!page.isLeaf) {
       var i = 0
       while (i < page.count) {
-        free(pages.page(page.child(i)), level + 1)
+        free(page.below(i, pages), level + 1)
         i += 1
       }
     }

@@ -74,7 +74,7 @@ final class Pages(segments: Segments) {
     loaded.foreachValue { page =>
       if (page.isDirty) {
         writer.clear()
-        page.write(writer)
+        PackedPage.write(page, writer)
         segments.put(page.number, writer.toArray)
         page.isDirty = false
       }
@@ -86,7 +86,7 @@ final class Pages(segments: Segments) {
     val bytes = segments.get(number)
     if (bytes == null) throw new CorruptStateException(s"page $number is missing")
     val in = new ByteReader(bytes)
-    val page = Page.read(number, in)
+    val page = PackedPage.read(number, in)
     in.finish()
     loaded.update(number, page)
     page

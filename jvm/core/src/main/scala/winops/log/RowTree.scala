@@ -16,11 +16,9 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
 
   private var endOrdinal = 0L
   private var firstOrdinal = 0L
-  private var appended: Array[Byte] = Array.emptyByteArray
-  private var appendedOrdinal = RowTree.None
-  private var sought: Array[Byte] = Array.emptyByteArray
-  private var soughtOrdinal = RowTree.None
-  private var found: Array[Byte] = Array.emptyByteArray
+  private val appended = new RowTree.Place
+  private val sought = new RowTree.Place
+  private var found = appended
 
   /** The row that the map looks at, if no change has made it look away. */
   private var looksAt = RowTree.None
@@ -30,16 +28,15 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
   override def size: Long = rows.size
 
   override def append(arrival: Long, length: Int): Int = {
-    appended = new Array[Byte](header + length)
-    if (withArrival) Bytes.putLong(appended, 0, arrival)
-    rows.append(RowTree.key(endOrdinal), appended)
+    rows.append(probeFor(endOrdinal), header + length)
+    appended.set(endOrdinal, rows)
+    if (withArrival) Bytes.putLong(appended.bytes, appended.at, arrival)
     looksAt = endOrdinal
-    appendedOrdinal = endOrdinal
     endOrdinal += 1
-    header
+    appended.at + header
   }
 
-  override def target: Array[Byte] = appended
+  override def target: Array[Byte] = appended.bytes
 
   override def next(ordinal: Long): Long = {
     val there = if (looksAt == ordinal) rows.next() else rows.above(probeFor(ordinal))
@@ -52,18 +49,18 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
   override def arrival(ordinal: Long): Long =
     if (withArrival) {
       find(ordinal)
-      Bytes.getLong(found, 0)
+      Bytes.getLong(found.bytes, found.at)
     } else 0L
 
   override def find(ordinal: Long): Unit = found =
-    if (ordinal == appendedOrdinal) appended
+    if (ordinal == appended.ordinal) appended
     else {
-      if (ordinal != soughtOrdinal) seek(ordinal)
+      if (ordinal != sought.ordinal) seek(ordinal)
       sought
     }
 
-  override def rowBytes: Array[Byte] = found
-  override def rowPosition: Int = header
+  override def rowBytes: Array[Byte] = found.bytes
+  override def rowPosition: Int = found.at + header
   override def rowLength: Int = found.length - header
 
   override def remove(ordinal: Long): Unit = {
@@ -72,8 +69,8 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
       throw new CorruptStateException(s"row $ordinal is missing")
     }
     looksAt = RowTree.None
-    if (ordinal == appendedOrdinal) appendedOrdinal = RowTree.None
-    if (ordinal == soughtOrdinal) soughtOrdinal = RowTree.None
+    if (ordinal == appended.ordinal) appended.clear()
+    if (ordinal == sought.ordinal) sought.clear()
     if (ordinal == firstOrdinal) findFirst()
   }
 
@@ -114,19 +111,18 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
     endOrdinal = end
     firstOrdinal = end
     looksAt = RowTree.None
-    appendedOrdinal = RowTree.None
-    soughtOrdinal = RowTree.None
+    appended.clear()
+    sought.clear()
   }
 
   private def seek(ordinal: Long): Unit = {
-    val value = if (looksAt == ordinal) rows.value else rows.get(probeFor(ordinal))
-    if (value == null || value.length < header) {
+    val isThere = looksAt == ordinal || rows.contains(probeFor(ordinal))
+    if (!isThere || rows.valueLength < header) {
       throw new CorruptStateException(s"row $ordinal is missing or cut off")
     }
-    rowCheck.check(value, header, value.length - header)
+    rowCheck.check(rows.valueBytes, rows.valueAt + header, rows.valueLength - header)
     looksAt = ordinal
-    sought = value
-    soughtOrdinal = ordinal
+    sought.set(ordinal, rows)
   }
 
   private def findFirst(): Unit = firstOrdinal = look(rows.first(), endOrdinal)
@@ -149,10 +145,25 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
 private object RowTree {
   val None = -1L
 
-  def key(ordinal: Long): Array[Byte] = {
-    val bytes = new Array[Byte](java.lang.Long.BYTES)
-    Bytes.putLong(bytes, 0, java.lang.Long.reverseBytes(ordinal))
-    bytes
+  /** Where a row is, with its arrival time before it. */
+  final class Place {
+    var ordinal: Long = None
+    var bytes: Array[Byte] = Array.emptyByteArray
+    var at: Int = 0
+    var length: Int = 0
+
+    /** The row that the map looks at. */
+    def set(ordinal: Long, rows: PagedMap): Unit = {
+      this.ordinal = ordinal
+      bytes = rows.valueBytes
+      at = rows.valueAt
+      length = rows.valueLength
+    }
+
+    def clear(): Unit = {
+      ordinal = None
+      bytes = Array.emptyByteArray
+    }
   }
 
   def ordinal(key: Array[Byte]): Long = {

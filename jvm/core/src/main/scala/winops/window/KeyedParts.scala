@@ -70,7 +70,7 @@ private final class BestPart(rows: Long, sortKey: RowKey, index: PagedMap)
     Ordinals.all(index, rowAt)
 
   private def isBehindAll(place: Array[Byte]): Boolean =
-    index.last() && Arrays.compareUnsigned(index.key, place) < 0
+    index.last() && index.isBefore(place)
 
   private def rowAt(place: Array[Byte]): Long = Long.MaxValue - Ordinals.getLast(place)
 
