@@ -31,7 +31,7 @@ class StateIdentitySuite extends AnyFunSuite {
         """{"name":"k","type":"long","nullable":true,"metadata":{}},""" +
         """{"name":"ts","type":"timestamp","nullable":true,"metadata":{}},""" +
         """{"name":"n","type":"long","nullable":true,"metadata":{}},""" +
-        """{"name":"text","type":"string","nullable":true,"metadata":{}}]},"format":3}""")
+        """{"name":"text","type":"string","nullable":true,"metadata":{}}]},"format":4}""")
   }
 
   test("it does not depend on the identifiers that a query's columns get") {
@@ -182,7 +182,9 @@ class StateIdentitySuite extends AnyFunSuite {
 
   test("another format is told as such") {
     val refused = intercept[WinopsRuntimeException] {
-      StateIdentity.check(identity.replace("\"format\":3", "\"format\":4"), identity)
+      StateIdentity.check(
+        identity.replace(s"\"format\":${StateFormat.Version}", "\"format\":1"),
+        identity)
     }
     assert(refused.getCondition == "WINOPS_STATE_FORMAT")
   }
