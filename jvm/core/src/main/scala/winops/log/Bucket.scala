@@ -2,21 +2,29 @@ package winops.log
 
 import java.util.Arrays
 
-/** Values under keys, few enough to be stored together as one. */
+/** Values under keys, short enough to be stored together as one. */
 final class Bucket {
   private var keys = new Array[Array[Byte]](16)
   private var values = new Array[Array[Byte]](16)
   private var count = 0
+  private var length = 0L
   // Keys are looked for in about the order in which they were put.
   private var found = 0
 
   def size: Int = count
   def isEmpty: Boolean = count == 0
 
+  /** The key that was put first, if there is one. */
+  def firstKey: Array[Byte] = keys(0)
+
+  /** About how long it is when it is stored. */
+  def bytes: Long = length
+
   def clear(): Unit = {
     Arrays.fill(keys.asInstanceOf[Array[AnyRef]], 0, count, null)
     Arrays.fill(values.asInstanceOf[Array[AnyRef]], 0, count, null)
     count = 0
+    length = 0L
     found = 0
   }
 
@@ -26,7 +34,11 @@ final class Bucket {
   /** Sets the value of a key, which is copied; whether there was none. */
   def put(key: Array[Byte], value: Array[Byte]): Boolean = {
     val isNew = !find(key)
-    if (isNew) add(key.clone(), value) else values(found) = value
+    if (isNew) add(key.clone(), value)
+    else {
+      length += value.length - values(found).length
+      values(found) = value
+    }
     isNew
   }
 
@@ -34,6 +46,7 @@ final class Bucket {
   def remove(key: Array[Byte]): Unit = {
     if (!find(key)) throw new NoSuchElementException("a key that is not in the bucket")
     count -= 1
+    length -= sizeOf(keys(found), values(found))
     System.arraycopy(keys, found + 1, keys, found, count - found)
     System.arraycopy(values, found + 1, values, found, count - found)
     keys(count) = null
@@ -76,7 +89,10 @@ final class Bucket {
     keys(count) = key
     values(count) = value
     count += 1
+    length += sizeOf(key, value)
   }
+
+  private def sizeOf(key: Array[Byte], value: Array[Byte]): Int = key.length + value.length + 2
 
   private def find(key: Array[Byte]): Boolean = {
     var left = count

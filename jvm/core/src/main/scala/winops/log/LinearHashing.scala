@@ -18,10 +18,15 @@ final case class LinearHashing(buckets: Long) {
   /** The bucket of a hash. */
   def bucketOf(hash: Long): Long = startOf(hash, depthOf(hash))
 
-  /** The buckets, in the order of their hashes, that are divided where there are more of them. */
+  /** The buckets that are divided where there are more of them. */
   def dividedIn(more: LinearHashing): Iterator[Long] =
     if (more.bits == bits) numbers(divided, more.divided).map(start(_, bits))
-    else all.filter(bucket => more.depthOf(bucket) > depthOf(bucket))
+    else {
+      val ofDivided =
+        if (more.bits == bits + 1) Math.min(more.divided, 2 * divided) else 2 * divided
+      numbers(divided, 1L << bits).map(start(_, bits)) ++
+        numbers(0, ofDivided).map(start(_, bits + 1))
+    }
 
   /** All buckets, in the order of their hashes. */
   def all: Iterator[Long] =

@@ -140,6 +140,7 @@ private[log] final class Page(
       i += 1
     }
     while (entries > index) remove(entries - 1)
+    stored.trim(entryOf, entries)
   }
 
   /** Where to cut a page that is too large: behind its last entry but one if entries come in
@@ -163,7 +164,6 @@ private[log] final class Page(
     *   if they are not in order
     */
   def checkOrder(): Unit = {
-    if (entries > 1 && firstCompared == 1 && compare(0, 1) >= 0) throw notInOrder
     findPrefixes()
     var i = firstCompared
     while (i < entries) {

@@ -59,18 +59,27 @@ private[log] final class PageEntries(room: Int) {
     */
   def makeRoom(keyLength: Int, valueLength: Int, places: Array[Int], count: Int): Unit = {
     val room = roomFor(end.toLong - forgotten + sizeOf(keyLength, valueLength))
-    if (forgotten == 0) array = Arrays.copyOf(array, room)
-    else {
-      val others = new PageEntries(room)
-      var i = 0
-      while (i < count) {
-        places(i) = others.add(this, places(i))
-        i += 1
-      }
-      array = others.array
-      end = others.end
-      forgotten = 0
+    if (forgotten == 0) array = Arrays.copyOf(array, room) else moveTo(room, places, count)
+  }
+
+  /** Gives room back that giant entries have left; otherwise as [[makeRoom]]. */
+  def trim(places: Array[Int], count: Int): Unit = {
+    val needed = end.toLong - forgotten
+    if (isGiant(array.length) && needed < array.length / 2) {
+      moveTo(roomFor(needed), places, count)
     }
+  }
+
+  private def moveTo(room: Int, places: Array[Int], count: Int): Unit = {
+    val others = new PageEntries(room)
+    var i = 0
+    while (i < count) {
+      places(i) = others.add(this, places(i))
+      i += 1
+    }
+    array = others.array
+    end = others.end
+    forgotten = 0
   }
 
   private def copyOf(at: Int, length: Int): Array[Byte] =
@@ -85,8 +94,10 @@ private[log] object PageEntries {
   def sizeOf(keyLength: Int, valueLength: Int): Long =
     HeaderBytes.toLong + keyLength + valueLength
 
+  private def isGiant(bytes: Long): Boolean = bytes > 2 * Page.MaxBytes
+
   /** Giant rows have a page each, and need no room beside them. */
   private def roomFor(needed: Long): Int =
-    if (needed > 2 * Page.MaxBytes) Bytes.lengthFor(needed)
+    if (isGiant(needed)) Bytes.lengthFor(needed)
     else Math.max(2 * needed, FirstBytes).toInt
 }

@@ -76,6 +76,16 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(driven.segments.calls <= 14)
   }
 
+  test("the least keys come to where the first page was freed") {
+    val driven = new Driven
+    (1000 until 2000).foreach(i => driven.put(ordinal(i), Array.emptyByteArray))
+    (1000 until 1256).foreach(i => driven.remove(ordinal(i)))
+    (1 until 600).foreach(i => driven.put(ordinal(i), Array.emptyByteArray))
+    driven.restart()
+    driven.compareAll()
+    driven.removeAll()
+  }
+
   test("values of any size are kept") {
     val driven = new Driven
     Seq(0, 10000000, 1, 5000, 4095, 4096, 4097, 300000).zipWithIndex.foreach { case (length, i) =>

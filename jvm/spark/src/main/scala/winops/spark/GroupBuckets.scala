@@ -10,7 +10,8 @@ import winops.log.{Bucket, ByteReader, ByteWriter, CorruptStateException, Linear
   * entry: what a store asks for an entry is more than what it asks for some hundred bytes.
   *
   * One bucket is open at a time. Groups that come in the order of their hashes cost a read and a
-  * write for each bucket; others are found as well.
+  * write for each bucket; others are found as well. A value that would make a bucket very long
+  * has an entry of its own. Nothing is read before it is asked for.
   *
   * @param fixed
   *   how many buckets there are; otherwise it is as many as are good, more and more
@@ -25,9 +26,11 @@ private[spark] final class GroupBuckets(
   private val keyShape = RowShape.of(keys)
   private val noGroup = new GenericInternalRow(keys.size)
 
-  private var hashing = LinearHashing(fixed.getOrElse(1L))
+  private var hashing: LinearHashing = _
+  private var bucketsBefore = 0L
   private var groups = 0L
   private var bytes = 0L
+  private var bytesWritten = 0L
   private var totalsChanged = false
 
   private val bucket = new Bucket
@@ -37,29 +40,38 @@ private[spark] final class GroupBuckets(
   private var isChanged = false
   private var lengthBefore = 0
 
-  restoreTotals(entries.get(0L, noGroup, TotalsNumber))
-
   /** How many buckets there are. */
-  def size: Long = hashing.buckets
+  def size: Long = {
+    restoreTotals()
+    hashing.buckets
+  }
 
   /** What is stored of a group; null if it has no value. */
   def get(hash: Long, key: Array[Byte]): Array[Byte] = {
     open(hash)
-    bucket.get(key)
+    valueOf(hash, key, bucket.get(key))
   }
 
+  /** Sets the value of a group, of one byte at least. */
   def put(hash: Long, key: Array[Byte], value: Array[Byte]): Unit = {
     open(hash)
-    isChanged = true
-    if (bucket.put(key, value)) {
+    val before = bucket.get(key)
+    if (before == null) {
       groups += 1
-      if (bucket.size >= CrowdedGroups && hashing.buckets <= groups / 2) growTo(groups)
+      growFor(hash, value)
     }
+    val others = if (before == null) bucket.size else bucket.size - 1
+    if (isElsewhere(before)) putElsewhere(hash, key, value)
+    else if (others > 0 && bucket.bytes + value.length > MaxBytes) {
+      change(key, Elsewhere)
+      putElsewhere(hash, key, value)
+    } else change(key, value)
   }
 
   /** Removes a group that has a value. */
   def remove(hash: Long, key: Array[Byte]): Unit = {
     open(hash)
+    if (isElsewhere(bucket.get(key))) entries.remove(hash, rowOf(key), ElsewhereNumber)
     bucket.remove(key)
     groups -= 1
     isChanged = true
@@ -75,9 +87,8 @@ private[spark] final class GroupBuckets(
   /** Writes what is not written yet, in as many buckets as the next batch should find. */
   def finish(): Unit = {
     flush()
-    val enough = Math.min(bytes / BucketBytes, groups * MaxBucketsPerGroup)
-    if (enough > hashing.buckets) growTo(enough)
     if (totalsChanged) {
+      growTo(goodSize(0))
       saved.clear()
       saved.number(hashing.buckets)
       saved.number(groups)
@@ -94,11 +105,15 @@ private[spark] final class GroupBuckets(
       val in = new Bucket
       in.restore(new ByteReader(entry.value.getBinary(0)))
       val found = mutable.ArrayBuffer.empty[(UnsafeRow, Array[Byte])]
-      in.foreach((key, value) => found += rowOf(key) -> value)
+      in.foreach { (key, value) =>
+        val group = rowOf(key)
+        found += group -> valueOf(hashOf(group), key, value)
+      }
       found
     }
 
   private def open(hash: Long): Unit = {
+    restoreTotals()
     val at = hashing.bucketOf(hash)
     if (!isOpen || at != start) {
       flush()
@@ -108,17 +123,40 @@ private[spark] final class GroupBuckets(
     }
   }
 
+  private def change(key: Array[Byte], value: Array[Byte]): Unit = {
+    val _ = bucket.put(key, value)
+    isChanged = true
+  }
+
+  private def valueOf(hash: Long, key: Array[Byte], inBucket: Array[Byte]): Array[Byte] =
+    if (!isElsewhere(inBucket)) inBucket
+    else {
+      val value = entries.get(hash, rowOf(key), ElsewhereNumber)
+      if (value == null) throw new CorruptStateException("the value of a group is missing")
+      value
+    }
+
+  private def isElsewhere(inBucket: Array[Byte]): Boolean =
+    inBucket != null && inBucket.length == 0
+
+  private def putElsewhere(hash: Long, key: Array[Byte], value: Array[Byte]): Unit =
+    entries.put(hash, rowOf(key), ElsewhereNumber, value)
+
   /** Makes the bucket what is stored of it; how many bytes that are. */
   private def read(at: Long): Int = {
     val stored = entries.get(at, noGroup, BucketNumber)
-    if (stored == null) {
-      bucket.clear()
-      0
-    } else {
+    if (stored == null) bucket.clear()
+    else {
       bucket.restore(new ByteReader(stored))
-      stored.length
+      if (!bucket.isEmpty) checkIsIn(at, hashOf(rowOf(bucket.firstKey)))
     }
+    if (stored == null) 0 else stored.length
   }
+
+  private def checkIsIn(at: Long, hash: Long): Unit =
+    if (hashing.bucketOf(hash) != at) {
+      throw new CorruptStateException("a group is among those with other hashes")
+    }
 
   private def write(at: Long, written: Bucket, lengthBefore: Int): Unit = {
     bytes -= lengthBefore
@@ -128,13 +166,31 @@ private[spark] final class GroupBuckets(
       written.save(saved)
       val value = saved.toArray
       bytes += value.length
+      bytesWritten += value.length
       entries.put(at, noGroup, BucketNumber, value)
     } else if (lengthBefore > 0) entries.remove(at, noGroup, BucketNumber)
   }
 
+  /** How many buckets are good for what is written and so many bytes more. A batch makes no more
+    * of them than it has written bytes for, whatever the totals say that it has found.
+    */
+  private def goodSize(more: Long): Long = Math.min(
+    Math.min((bytes + more) / BucketBytes, groups * MaxBucketsPerGroup),
+    bucketsBefore + (bytesWritten + more) / BucketBytes)
+
+  /** Many new groups in a bucket came in this batch, for which there are too few buckets yet. */
+  private def growFor(hash: Long, value: Array[Byte]): Unit =
+    if (bucket.bytes + value.length > CrowdedBytes) {
+      val more = bucket.bytes + value.length - lengthBefore
+      if (goodSize(more) >= 2 * hashing.buckets) {
+        flush()
+        growTo(goodSize(0))
+        open(hash)
+      }
+    }
+
   /** Divides buckets, until there are this many. */
-  private def growTo(buckets: Long): Unit = if (fixed.isEmpty) {
-    flush()
+  private def growTo(buckets: Long): Unit = if (buckets > hashing.buckets && fixed.isEmpty) {
     val more = LinearHashing(buckets)
     hashing.dividedIn(more).foreach { at =>
       val length = read(at)
@@ -147,9 +203,7 @@ private[spark] final class GroupBuckets(
     val divided = mutable.LongMap(at -> new Bucket)
     bucket.foreach { (key, value) =>
       val hash = hashOf(rowOf(key))
-      if (hashing.bucketOf(hash) != at) {
-        throw new CorruptStateException("a group is among those with other hashes")
-      }
+      checkIsIn(at, hash)
       val _ = divided.getOrElseUpdate(more.bucketOf(hash), new Bucket).put(key, value)
     }
     divided.foreach { case (to, part) => write(to, part, if (to == at) length else 0) }
@@ -161,14 +215,21 @@ private[spark] final class GroupBuckets(
     row
   }
 
-  private def restoreTotals(stored: Array[Byte]): Unit = if (stored != null) {
-    val in = new ByteReader(stored)
-    val buckets = in.count(Long.MaxValue)
-    groups = in.count(Long.MaxValue)
-    bytes = in.count(Long.MaxValue)
-    in.finish()
+  private def restoreTotals(): Unit = if (hashing == null) {
+    val stored = entries.get(0L, noGroup, TotalsNumber)
+    val buckets =
+      if (stored == null) fixed.getOrElse(1L)
+      else {
+        val in = new ByteReader(stored)
+        val buckets = in.count(Long.MaxValue)
+        groups = in.count(Long.MaxValue)
+        bytes = in.count(Long.MaxValue)
+        in.finish()
+        buckets
+      }
     if (buckets == 0) throw new CorruptStateException("a partition has no buckets of groups")
     hashing = LinearHashing(buckets)
+    bucketsBefore = buckets
   }
 }
 
@@ -177,18 +238,27 @@ private[spark] object GroupBuckets {
   /** Of an entry that is a bucket; its hash is the bucket's, its group is a row of nulls. */
   val BucketNumber = 0L
 
+  /** Of an entry that is the value of one group, which is too long for its bucket. */
+  val ElsewhereNumber: Long = Long.MaxValue
+
   /** Of the entry that says how many buckets, groups and bytes there are. */
   private val TotalsNumber = Long.MinValue
+
+  /** Stands in a bucket for a value that has an entry of its own. */
+  private val Elsewhere = Array.emptyByteArray
 
   /** How long buckets are on average. A batch that touches few groups reads and writes so much
     * with each of them.
     */
   private val BucketBytes = 1L << 10
 
-  /** So many groups in one bucket are more than chance makes of the usual length: they have come
-    * since there are so many buckets.
+  /** So long is no bucket by chance, when its groups have short values. */
+  private val CrowdedBytes = 16L << 10
+
+  /** How long a bucket of several groups may be. Whoever chooses keys may choose such as have
+    * neighbouring hashes, and then no number of buckets divides them.
     */
-  private val CrowdedGroups = 256
+  private val MaxBytes = 1L << 20
 
   /** Groups with long values should be alone, and further buckets are empty. */
   private val MaxBucketsPerGroup = 4L

@@ -2,6 +2,8 @@ package winops.spark
 
 import java.nio.charset.StandardCharsets.UTF_8
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.log.{ByteReader, ByteWriter, RowCheck, Segments}
@@ -25,6 +27,8 @@ import winops.window.{Clock, Machine}
   *   the keys of all groups
   * @param keyCheck
   *   looks at each key of a group that is read
+  * @param inOrder
+  *   the order in which groups that are due are worked on
   */
 final class PartitionState(
     segments: Segments,
@@ -33,7 +37,8 @@ final class PartitionState(
     now: Long,
     idleMillis: Option[Long],
     allGroups: => Seq[UnsafeRow],
-    keyCheck: RowCheck = RowCheck.Nothing)
+    keyCheck: RowCheck = RowCheck.Nothing,
+    inOrder: Iterable[UnsafeRow] => Seq[UnsafeRow] = _.toSeq)
     extends Agenda {
   private val deadlines = new Deadlines(segments, width, keyCheck)
   private var groups = 0L
@@ -59,7 +64,7 @@ final class PartitionState(
 
   override def strike(key: UnsafeRow): Unit = if (!due.isEmpty) due.remove(key)
 
-  private lazy val notStruckOut = due.iterator
+  private lazy val notStruckOut = inOrder(due.asScala).iterator
 
   override def take(): UnsafeRow = if (notStruckOut.hasNext) notStruckOut.next() else null
 

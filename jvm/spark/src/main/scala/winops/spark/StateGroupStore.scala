@@ -85,21 +85,30 @@ final class StateGroupStore private (
     buckets.each.map(_._1)
   }
 
+  /** Groups in the order in which they cost least. */
+  def inOrder(groups: Iterable[UnsafeRow]): Seq[UnsafeRow] =
+    groups.map(group => rankOf(group) -> group).toSeq.sortBy(_._1).map(_._2)
+
   /** What is stored of all groups, piece by piece; as [[each]]. */
   def pieces: Iterator[GroupPiece] = {
-    val keyOf = UnsafeProjection.create(keys.zipWithIndex.map { case (key, i) =>
-      BoundReference(i + 1, key.dataType, nullable = true)
-    })
-    val segments = entries.all.collect {
-      case entry if entries.numberOf(entry.key) > GroupBuckets.BucketNumber =>
-        val number = entries.numberOf(entry.key)
-        GroupPiece(keyOf(entry.key).copy().getBytes, number, entry.value.getBinary(0))
-    }
     val own = buckets.each.map { case (key, value) =>
       GroupPiece(key.getBytes, GroupBuckets.BucketNumber, value)
     }
     own ++ segments
   }
+
+  private def segments: Iterator[GroupPiece] = entries.all
+    .filter { entry =>
+      val number = entries.numberOf(entry.key)
+      number > GroupBuckets.BucketNumber && number != GroupBuckets.ElsewhereNumber
+    }
+    .map { entry =>
+      val group = entries.groupOf(entry.key).copy().getBytes
+      GroupPiece(group, entries.numberOf(entry.key), entry.value.getBinary(0))
+    }
+
+  /** Groups cost least in the order of these. */
+  def rankOf(group: UnsafeRow): Long = hashOf(group) ^ Long.MinValue
 
   /** Stores a piece of a group that was stored elsewhere. */
   def put(piece: GroupPiece): Unit = {

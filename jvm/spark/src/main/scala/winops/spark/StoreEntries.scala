@@ -34,6 +34,9 @@ private[spark] final class StoreEntries(
   private val entryValue =
     UnsafeProjection.create(Seq(BoundReference(0, BinaryType, nullable = false)))
   private val content = new GenericInternalRow(1)
+  private val groupColumns = UnsafeProjection.create(keys.zipWithIndex.map { case (key, i) =>
+    BoundReference(i + 1, key.dataType, nullable = true)
+  })
   private val shape = new EntryShape(keys)
 
   private var puts = 0L
@@ -70,6 +73,9 @@ private[spark] final class StoreEntries(
       Iterator.empty
     }
   }
+
+  /** The group of an entry with this key; valid until the next. */
+  def groupOf(key: UnsafeRow): UnsafeRow = groupColumns(key)
 
   /** The number of an entry with this key. */
   def numberOf(key: UnsafeRow): Long = key.getLong(keys.size + 1)

@@ -47,6 +47,17 @@ class PartitionStateSuite extends AnyFunSuite {
     assert(open(segments, now = 69).earliestDue == 70)
   }
 
+  test("groups that are due are worked on in the order that costs least") {
+    val segments = new MapSegments
+    val first = open(segments, now = 0)
+    Seq(3L, 1L, 4L, 2L).foreach(k => first.enter(60 - k, key(k)))
+    first.save()
+    val byKey = (keys: Iterable[UnsafeRow]) => keys.toSeq.sortBy(_.getLong(0))
+    val second = new PartitionState(segments, identity, 1, 60, None, Nil, inOrder = byKey)
+    second.strike(key(3))
+    assert(takeAll(second) == Seq(1L, 2L, 4L).map(key))
+  }
+
   test("when idle changes, and only then, all groups are looked at once") {
     val segments = new MapSegments
     open(segments, now = 0).save()

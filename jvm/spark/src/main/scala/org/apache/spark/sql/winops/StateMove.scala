@@ -4,7 +4,7 @@ import scala.reflect.ClassTag
 
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.HashPartitioner
+import org.apache.spark.Partitioner
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.classic.SparkSession
@@ -77,7 +77,7 @@ private[winops] final class StateMove(
         val shape = new EntryShape(keys)
         store.iterator(StateStore.DEFAULT_COL_FAMILY_NAME).map { entry =>
           val _ = shape.checked(entry)
-          (0, (entry.key.getBytes, entry.value.getBytes))
+          ((0, 0L), (entry.key.getBytes, entry.value.getBytes))
         }
       },
       (store: StateStore, entries: Iterator[(Array[Byte], Array[Byte])]) => {
@@ -96,8 +96,10 @@ private[winops] final class StateMove(
     move(target)(
       store => {
         val placeOfGroup = UnsafeProjection.create(Seq(place))
-        StateGroupStore.readOnly(store, keys).pieces.map { piece =>
-          (placeOfGroup(piece.group(keys.size)).getInt(0), piece)
+        val groups = StateGroupStore.readOnly(store, keys)
+        groups.pieces.map { piece =>
+          val group = piece.group(keys.size)
+          ((placeOfGroup(group).getInt(0), groups.rankOf(group)), piece)
         }
       },
       (store: StateStore, pieces: Iterator[GroupPiece]) =>
@@ -105,12 +107,12 @@ private[winops] final class StateMove(
   }
 
   /** @param read
-    *   what goes to which partition
+    *   what goes to which partition, and in what order it is written there
     * @param write
     *   how many groups and rows it was that were written
     */
   private def move[A: ClassTag](target: KeepStores)(
-      read: ReadStateStore => Iterator[(Int, A)],
+      read: ReadStateStore => Iterator[((Int, Long), A)],
       write: (StateStore, Iterator[A]) => (Long, Long)): Array[Written] = {
     val (stores, batch, ids) = (this.stores, this.batch, this.ids)
     session.sparkContext
@@ -120,7 +122,7 @@ private[winops] final class StateMove(
           reading(StateFormat.reading(read(store)))
         }
       })
-      .partitionBy(new HashPartitioner(after))
+      .repartitionAndSortWithinPartitions(new ByPlace(after))
       .mapPartitionsWithIndex { (partition, moved) =>
         var held = (0L, 0L)
         val id = target.write(partition) { store =>
@@ -165,6 +167,11 @@ private object StateMove {
       isCoupled: Boolean,
       buckets: Long,
       summary: PartitionState.Summary)
+
+  /** Brings what has a place and a rank to its place. */
+  private final class ByPlace(override val numPartitions: Int) extends Partitioner {
+    override def getPartition(key: Any): Int = key.asInstanceOf[(Int, Long)]._1
+  }
 
   /** What became one partition. */
   private final case class Written(partition: Int, id: Option[String], groups: Long, rows: Long)

@@ -258,13 +258,14 @@ final class StatefulKeepExec private[winops] (
           clock.now,
           run.plan.spec.idleMillis,
           groups.all,
-          RowShape.of(run.plan.keys))
+          RowShape.of(run.plan.keys),
+          groups.inOrder)
         val input = GroupedRows.ofTask(run.plan, columns, rows)
         val (task, dueInTask) = run.task(columns, input, clock, groups, partition, counters)
         CompletionIterator[InternalRow, Iterator[InternalRow]](
           task, {
             partition.save()
-            groups.finish()
+            StateFormat.reading(groups.finish())
             updateTime += NANOSECONDS.toMillis(System.nanoTime - started)
             commitTime += timeTakenMs(store.commit())
             due.add(Math.min(partition.earliestDue, dueInTask()))

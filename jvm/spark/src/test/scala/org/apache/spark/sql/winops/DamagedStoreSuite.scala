@@ -182,8 +182,12 @@ private object DamagedStoreSuite {
       false
     } catch { case _: CorruptStateException => true }
 
-  private def reading(store: ReadStateStore): StateGroupStore =
-    StateGroupStore.readOnly(store, Keys)
+  private def reading(store: ReadStateStore): StateGroupStore = {
+    val groups = StateGroupStore.readOnly(store, Keys)
+    // Spark itself looks at what is read first, and that is sound.
+    val _ = groups.numberOfBuckets
+    groups
+  }
 
   private def isBucket(key: UnsafeRow): Boolean = key.getLong(key.numFields - 1) == 0
   private def isSegment(key: UnsafeRow): Boolean = key.getLong(key.numFields - 1) > 0

@@ -61,6 +61,13 @@ class GroupBucketsSuite extends KeepStreamTest with TaskTest {
       val written = groups.batch(alike.map(_ -> 10))
       check(written < alike.size, s"$written entries for ${alike.size} groups")
       groups.checkAll()
+      groups.batch(alike.map(_ -> 10000))
+      groups.checkAll()
+      check(longestEntry(store) < (2 << 20), s"${longestEntry(store)} bytes in an entry")
+      groups.batch(alike.map(_ -> 20))
+      groups.checkAll()
+      groups.batch(alike.map(_ -> Removed))
+      check(ChangedStores.entriesIn(store).size == 1, "entries of no groups")
     }
   }
 
@@ -76,10 +83,44 @@ class GroupBucketsSuite extends KeepStreamTest with TaskTest {
       }
       buckets.foreach(entry => store.remove(entry._1, StateStore.DEFAULT_COL_FAMILY_NAME))
       ChangedStores.put(store, elsewhere)
-      put(store, totals, 4, 100, 1 << 20)
-      check(isRefused(new StateGroupStore(store, Keys).finish()), "groups elsewhere")
+      put(store, totals, 6, 100, 1 << 20)
+      val refused = (0 until 100).count(number => isRefused(read(store, number)))
+      check(refused > 50, s"only $refused groups elsewhere were refused")
       put(store, totals, 0, 100, 1 << 20)
-      check(isRefused(new StateGroupStore(store, Keys)), "no buckets")
+      check(isRefused(read(store, 1)), "no buckets")
+    }
+  }
+
+  test("totals that cannot be make no more buckets than a batch has written for") {
+    inStore(KeepStreamTest.rocksDb) { store =>
+      new Groups(store).batch(inOrder(100).map(_ -> 20))
+      val totals = ChangedStores.entriesIn(store).head._1
+      Seq(1L << 52, (1L << 53) - 1).foreach { buckets =>
+        put(store, totals, buckets, buckets, Long.MaxValue)
+        val groups = new StateGroupStore(store, Keys)
+        groups.open(keyOf(1))
+        groups.save(_.byte(1))
+        groups.finish()
+        check(groups.entriesPut == 2, s"${groups.entriesPut} entries")
+      }
+    }
+  }
+
+  test("long values do not make long entries of several groups") {
+    inStore(KeepStreamTest.rocksDb) { store =>
+      val groups = new Groups(store)
+      val lengths = inOrder(40).map(_ -> 300000)
+      groups.batch(lengths)
+      groups.checkAll()
+      check(longestEntry(store) < (2 << 20), s"${longestEntry(store)} bytes at first")
+      groups.batch(lengths.map { case (number, length) => number -> (length * (1 + number % 4)) })
+      groups.checkAll()
+      check(longestEntry(store) < (2 << 20), s"${longestEntry(store)} bytes in an entry")
+      groups.batch(lengths.map { case (number, _) => number -> (1 + number) })
+      groups.batch(lengths.filter(_._1 % 2 == 0).map(_._1 -> Removed))
+      groups.checkAll()
+      groups.batch(lengths.map(_._1 -> Removed))
+      check(ChangedStores.entriesIn(store).size == 1, "entries of no groups")
     }
   }
 
@@ -122,7 +163,7 @@ private object GroupBucketsSuite {
       val touched = random.shuffle((0 until count).toVector).take(random.nextInt(count) + 1)
       val ordered = if (batch % 3 == 2) touched else inOrder(count).filter(touched.toSet)
       groups.batch(ordered.map { number =>
-        number -> (if (random.nextInt(4) == 0) Removed else random.nextInt(longest))
+        number -> (if (random.nextInt(4) == 0) Removed else 1 + random.nextInt(longest))
       })
       groups.checkAll()
     }
@@ -180,6 +221,12 @@ private object GroupBucketsSuite {
       }.sum
     }
   }
+
+  def longestEntry(store: StateStore): Int =
+    ChangedStores.entriesIn(store).map(_._2.getSizeInBytes).max
+
+  def read(store: StateStore, number: Int): Any =
+    StateGroupStore.readOnly(store, Keys).open(keyOf(number))
 
   def put(store: StateStore, totals: UnsafeRow, numbers: Long*): Unit = {
     val out = new ByteWriter
