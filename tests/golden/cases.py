@@ -63,6 +63,21 @@ def _types() -> GoldenCase:
     return GoldenCase("types", query, batches[:2], batches[2:])
 
 
+def _long_values() -> GoldenCase:
+    """Give windows that are too long for the entry that they would share."""
+    rows = [
+        {"seq": number, "symbol": f"s{number % 3}", "text": "ab"[number // 3 % 2] * 300_000}
+        for number in range(24)
+    ]
+    query = GoldenQuery(
+        "seq long, symbol string, text string",
+        [keep_of("KEEP 5 ROWS PER (symbol)")],
+        settings=_SMALL,
+    )
+    batches = cut(rows, [9, 18])
+    return GoldenCase("long-values", query, batches[:2], batches[2:])
+
+
 _BY_SYMBOL = {"per": "symbol"}
 _TIMED = {"per": "symbol", "time": "ts"}
 _VALUES = {"total": "sum(price)", "highest": "max(price)", "venues": "count(DISTINCT venue)"}
@@ -235,4 +250,4 @@ _WINDOWS_WITH_VALUES = [
     ),
 ]
 
-CASES = [*_SINGLE_WINDOWS, *_MANY_WINDOWS, *_WINDOWS_WITH_VALUES, _types()]
+CASES = [*_SINGLE_WINDOWS, *_MANY_WINDOWS, *_WINDOWS_WITH_VALUES, _types(), _long_values()]

@@ -10,7 +10,7 @@ import winops.log.{Bucket, ByteReader, ByteWriter, CorruptStateException, Linear
   * entry: what a store asks for an entry is more than what it asks for some hundred bytes.
   *
   * One bucket is open at a time. Groups that come in the order of their hashes cost a read and a
-  * write for each bucket; others are found as well. A value that would make a bucket very long
+  * write for each bucket; others are found as well. A value that would make its bucket very long
   * has an entry of its own. Nothing is read before it is asked for.
   *
   * @param fixed
@@ -56,22 +56,22 @@ private[spark] final class GroupBuckets(
   def put(hash: Long, key: Array[Byte], value: Array[Byte]): Unit = {
     open(hash)
     val before = bucket.get(key)
-    if (before == null) {
-      groups += 1
-      growFor(hash, value)
+    if (before == null) groups += 1
+    growFor(hash, value)
+    val lengthThere = if (before == null) 0 else before.length
+    if (bucket.bytes - lengthThere + value.length <= MaxBytes) {
+      if (isElsewhere(before)) removeElsewhere(hash, key)
+      change(key, value)
+    } else {
+      if (!isElsewhere(before)) change(key, Elsewhere)
+      entries.put(hash, rowOf(key), ElsewhereNumber, value)
     }
-    val others = if (before == null) bucket.size else bucket.size - 1
-    if (isElsewhere(before)) putElsewhere(hash, key, value)
-    else if (others > 0 && bucket.bytes + value.length > MaxBytes) {
-      change(key, Elsewhere)
-      putElsewhere(hash, key, value)
-    } else change(key, value)
   }
 
   /** Removes a group that has a value. */
   def remove(hash: Long, key: Array[Byte]): Unit = {
     open(hash)
-    if (isElsewhere(bucket.get(key))) entries.remove(hash, rowOf(key), ElsewhereNumber)
+    if (isElsewhere(bucket.get(key))) removeElsewhere(hash, key)
     bucket.remove(key)
     groups -= 1
     isChanged = true
@@ -98,17 +98,21 @@ private[spark] final class GroupBuckets(
     }
   }
 
+  /** The groups of what is written. */
+  def each: Iterator[UnsafeRow] = inBuckets.map(_._1)
+
   /** The groups of what is written, each with its value. */
-  def each: Iterator[(UnsafeRow, Array[Byte])] = entries.all
+  def eachWithValue: Iterator[(UnsafeRow, Array[Byte])] = inBuckets.map { case (group, value) =>
+    group -> valueOf(hashOf(group), group.getBytes, value)
+  }
+
+  private def inBuckets: Iterator[(UnsafeRow, Array[Byte])] = entries.all
     .filter(entry => entries.numberOf(entry.key) == BucketNumber)
     .flatMap { entry =>
       val in = new Bucket
       in.restore(new ByteReader(entry.value.getBinary(0)))
       val found = mutable.ArrayBuffer.empty[(UnsafeRow, Array[Byte])]
-      in.foreach { (key, value) =>
-        val group = rowOf(key)
-        found += group -> valueOf(hashOf(group), key, value)
-      }
+      in.foreach((key, value) => found += rowOf(key) -> value)
       found
     }
 
@@ -139,8 +143,8 @@ private[spark] final class GroupBuckets(
   private def isElsewhere(inBucket: Array[Byte]): Boolean =
     inBucket != null && inBucket.length == 0
 
-  private def putElsewhere(hash: Long, key: Array[Byte], value: Array[Byte]): Unit =
-    entries.put(hash, rowOf(key), ElsewhereNumber, value)
+  private def removeElsewhere(hash: Long, key: Array[Byte]): Unit =
+    entries.remove(hash, rowOf(key), ElsewhereNumber)
 
   /** Makes the bucket what is stored of it; how many bytes that are. */
   private def read(at: Long): Int = {
@@ -178,9 +182,9 @@ private[spark] final class GroupBuckets(
     Math.min((bytes + more) / BucketBytes, groups * MaxBucketsPerGroup),
     bucketsBefore + (bytesWritten + more) / BucketBytes)
 
-  /** Many new groups in a bucket came in this batch, for which there are too few buckets yet. */
+  /** What has come in this batch may be much for as few buckets as there are. */
   private def growFor(hash: Long, value: Array[Byte]): Unit =
-    if (bucket.bytes + value.length > CrowdedBytes) {
+    if (bucket.bytes + value.length > CrowdedBytes && fixed.isEmpty) {
       val more = bucket.bytes + value.length - lengthBefore
       if (goodSize(more) >= 2 * hashing.buckets) {
         flush()
@@ -221,7 +225,7 @@ private[spark] final class GroupBuckets(
       if (stored == null) fixed.getOrElse(1L)
       else {
         val in = new ByteReader(stored)
-        val buckets = in.count(Long.MaxValue)
+        val buckets = in.count(MostBuckets)
         groups = in.count(Long.MaxValue)
         bytes = in.count(Long.MaxValue)
         in.finish()
@@ -255,10 +259,13 @@ private[spark] object GroupBuckets {
   /** So long is no bucket by chance, when its groups have short values. */
   private val CrowdedBytes = 16L << 10
 
-  /** How long a bucket of several groups may be. Whoever chooses keys may choose such as have
-    * neighbouring hashes, and then no number of buckets divides them.
+  /** How long the values in a bucket may be together. Whoever chooses keys may choose such as
+    * have neighbouring hashes, and then no number of buckets divides them.
     */
   private val MaxBytes = 1L << 20
+
+  /** More than will ever be; the buckets of all partitions are a number, too. */
+  private val MostBuckets = 1L << 48
 
   /** Groups with long values should be alone, and further buckets are empty. */
   private val MaxBucketsPerGroup = 4L

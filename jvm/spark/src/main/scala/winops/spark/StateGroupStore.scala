@@ -82,7 +82,7 @@ final class StateGroupStore private (
     */
   def each: Iterator[UnsafeRow] = {
     buckets.flush()
-    buckets.each.map(_._1)
+    buckets.each
   }
 
   /** Groups in the order in which they cost least. */
@@ -91,7 +91,7 @@ final class StateGroupStore private (
 
   /** What is stored of all groups, piece by piece; as [[each]]. */
   def pieces: Iterator[GroupPiece] = {
-    val own = buckets.each.map { case (key, value) =>
+    val own = buckets.eachWithValue.map { case (key, value) =>
       GroupPiece(key.getBytes, GroupBuckets.BucketNumber, value)
     }
     own ++ segments

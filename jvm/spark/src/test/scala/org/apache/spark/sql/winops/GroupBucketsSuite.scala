@@ -86,8 +86,10 @@ class GroupBucketsSuite extends KeepStreamTest with TaskTest {
       put(store, totals, 6, 100, 1 << 20)
       val refused = (0 until 100).count(number => isRefused(read(store, number)))
       check(refused > 50, s"only $refused groups elsewhere were refused")
-      put(store, totals, 0, 100, 1 << 20)
-      check(isRefused(read(store, 1)), "no buckets")
+      Seq(0L, -1L, Long.MaxValue).foreach { buckets =>
+        put(store, totals, buckets, 100, 1 << 20)
+        check(isRefused(read(store, 1)), s"$buckets buckets")
+      }
     }
   }
 
@@ -95,7 +97,7 @@ class GroupBucketsSuite extends KeepStreamTest with TaskTest {
     inStore(KeepStreamTest.rocksDb) { store =>
       new Groups(store).batch(inOrder(100).map(_ -> 20))
       val totals = ChangedStores.entriesIn(store).head._1
-      Seq(1L << 52, (1L << 53) - 1).foreach { buckets =>
+      Seq(1L << 47, (1L << 48) - 1).foreach { buckets =>
         put(store, totals, buckets, buckets, Long.MaxValue)
         val groups = new StateGroupStore(store, Keys)
         groups.open(keyOf(1))
@@ -103,6 +105,20 @@ class GroupBucketsSuite extends KeepStreamTest with TaskTest {
         groups.finish()
         check(groups.entriesPut == 2, s"${groups.entriesPut} entries")
       }
+    }
+  }
+
+  test("groups whose values grow in one batch, in any order, do not write long buckets") {
+    inStore(KeepStreamTest.rocksDb) { store =>
+      val groups = new StateGroupStore(store, Keys)
+      val random = new Random(7)
+      (1 to 20).foreach { times =>
+        random.shuffle((0 until 300).toVector).foreach { number =>
+          groups.open(keyOf(number))
+          groups.save(_.raw(new Array[Byte](times * 200), 0, times * 200))
+        }
+      }
+      check(longestEntry(store) < (64 << 10), s"${longestEntry(store)} bytes in an entry")
     }
   }
 
