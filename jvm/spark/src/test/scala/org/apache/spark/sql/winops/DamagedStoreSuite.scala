@@ -9,11 +9,10 @@ import org.apache.commons.io.FileUtils
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore, StateStoreConf}
+import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
-import org.apache.spark.util.SerializableConfiguration
 
 import winops.log.{Bucket, ByteReader, ByteWriter, CorruptStateException}
 import winops.spark.{KeepStreamTest, StateGroupStore, Tick}
@@ -32,14 +31,7 @@ class DamagedStoreSuite extends KeepStreamTest with TaskTest {
       test(s"what points outside of an entry is not followed, in a store of $name's") {
         withSQLConf(provider, withoutReports) {
           withTempDir { dir =>
-            val stores = KeepStores(
-              dir.getPath,
-              0,
-              StateGroupStore.keySchema(Keys),
-              StateStoreConf(spark.sessionState.conf),
-              SerializableConfiguration.broadcast(
-                spark.sparkContext,
-                spark.sessionState.newHadoopConf()))
+            val stores = storesIn(dir, Keys)
             inTask { _ =>
               damages.zipWithIndex.foreach { case ((what, isFound, damage), partition) =>
                 stores.write(partition)(writeGroups)

@@ -5,11 +5,10 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreConf}
+import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
-import org.apache.spark.util.SerializableConfiguration
 
 import winops.log.{ByteWriter, CorruptStateException}
 import winops.spark.{KeepStreamTest, KeyHash, StateGroupStore}
@@ -143,14 +142,7 @@ class GroupBucketsSuite extends KeepStreamTest with TaskTest {
   private def inStore(provider: (String, String))(body: StateStore => Unit): Unit =
     withSQLConf(provider, withoutReports) {
       withTempDir { dir =>
-        val stores = KeepStores(
-          dir.getPath,
-          0,
-          StateGroupStore.keySchema(Keys),
-          StateStoreConf(spark.sessionState.conf),
-          SerializableConfiguration.broadcast(
-            spark.sparkContext,
-            spark.sessionState.newHadoopConf()))
+        val stores = storesIn(dir, Keys)
         inTask { _ =>
           val _ = stores.write(0)(body)
         }

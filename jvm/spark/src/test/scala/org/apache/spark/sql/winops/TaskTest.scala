@@ -1,7 +1,14 @@
 package org.apache.spark.sql.winops
 
+import java.io.File
+
 import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.execution.streaming.state.StateStoreConf
 import org.apache.spark.sql.test.SharedSparkSession
+import org.apache.spark.util.SerializableConfiguration
+
+import winops.spark.StateGroupStore
 
 /** Tests of what takes memory of a task: they run in one, and the session fails tasks that leak
   * any. Only Spark's packages may ask how much a task has.
@@ -12,6 +19,14 @@ trait TaskTest extends SharedSparkSession {
       .parallelize(Seq(0), 1)
       .foreachPartition((_: Iterator[Int]) => body(TaskContext.get()))
   }
+
+  /** State stores in a folder, as the session is set, of groups with these columns. */
+  protected def storesIn(folder: File, keys: Seq[Attribute]): KeepStores = KeepStores(
+    folder.getPath,
+    0,
+    StateGroupStore.keySchema(keys),
+    StateStoreConf(spark.sessionState.conf),
+    SerializableConfiguration.broadcast(spark.sparkContext, spark.sessionState.newHadoopConf()))
 }
 
 object TaskTest {
