@@ -149,12 +149,14 @@ private[spark] final class GroupBuckets(
   /** Makes the bucket what is stored of it; how many bytes that are. */
   private def read(at: Long): Int = {
     val stored = entries.get(at, noGroup, BucketNumber)
-    if (stored == null) bucket.clear()
-    else {
+    if (stored == null) {
+      bucket.clear()
+      0
+    } else {
       bucket.restore(new ByteReader(stored))
       if (!bucket.isEmpty) checkIsIn(at, hashOf(rowOf(bucket.firstKey)))
+      stored.length
     }
-    if (stored == null) 0 else stored.length
   }
 
   private def checkIsIn(at: Long, hash: Long): Unit =

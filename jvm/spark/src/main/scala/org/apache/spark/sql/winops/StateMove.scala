@@ -5,7 +5,7 @@ import scala.reflect.ClassTag
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.Partitioner
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.state._
@@ -70,7 +70,7 @@ private[winops] final class StateMove(
   /** All entries to one store. */
   private def moveEntries(target: KeepStores): Array[Written] = {
     val keys = stored.keys
-    val columns = stored.keys.size + 2
+    val columns = keys.size + 2
     val held = (parts.map(_.summary.groups).sum, parts.map(_.summary.rows).sum)
     move(target)(
       store => {
@@ -90,12 +90,14 @@ private[winops] final class StateMove(
 
   /** Groups to where the shuffle before the operator brings their rows. */
   private def moveGroups(target: KeepStores): Array[Written] = {
-    val (stored, keys, place) = (this.stored, this.stored.keys, placeOf)
+    val (stored, keys) = (this.stored, this.stored.keys)
+    // As the shuffle before the operator has it.
+    val place = HashPartitioning(keys, after).partitionIdExpression
     val before = parts.headOption.map(_.summary)
     val buckets = parts.map(_.buckets).sum / after + 1
     move(target)(
       store => {
-        val placeOfGroup = UnsafeProjection.create(Seq(place))
+        val placeOfGroup = UnsafeProjection.create(Seq(place), keys)
         val groups = StateGroupStore.readOnly(store, keys)
         groups.pieces.map { piece =>
           val group = piece.group(keys.size)
@@ -131,14 +133,6 @@ private[winops] final class StateMove(
         Iterator(Written(partition, id, held._1, held._2))
       }
       .collect()
-  }
-
-  /** The partition of a group's key, as the shuffle before the operator has it. */
-  private def placeOf: Expression = {
-    val columns = stored.keys.zipWithIndex.map { case (key, i) =>
-      BoundReference(i, key.dataType, nullable = true)
-    }
-    HashPartitioning(columns, after).partitionIdExpression
   }
 
   /** A store's first version is a snapshot: under another name it is that version. */
