@@ -28,11 +28,6 @@ final case class LinearHashing(buckets: Long) {
         numbers(0, ofDivided).map(start(_, bits + 1))
     }
 
-  /** All buckets, in the order of their hashes. */
-  def all: Iterator[Long] =
-    numbers(0, 2 * divided).map(start(_, bits + 1)) ++
-      numbers(divided, 1L << bits).map(start(_, bits))
-
   /** How many of its first bits the hashes in the bucket of a hash have in common. */
   private def depthOf(hash: Long): Int = if (firstBits(hash, bits) < divided) bits + 1 else bits
 }
