@@ -2,7 +2,7 @@ package winops.spark
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, GenericInternalRow, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.log.{Bucket, ByteReader, ByteWriter, CorruptStateException, LinearHashing}
 
@@ -16,15 +16,11 @@ import winops.log.{Bucket, ByteReader, ByteWriter, CorruptStateException, Linear
   * @param fixed
   *   how many buckets there are; otherwise it is as many as are good, more and more
   */
-private[spark] final class GroupBuckets(
-    entries: StoreEntries,
-    keys: Seq[Attribute],
-    fixed: Option[Long] = None) {
+private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Long] = None) {
   import GroupBuckets._
+  import entries.{hashOf, keys, noGroup}
 
-  private val hashOf = KeyHash(keys, keys)
   private val keyShape = RowShape.of(keys)
-  private val noGroup = new GenericInternalRow(keys.size)
 
   private var hashing: LinearHashing = _
   private var bucketsBefore = 0L

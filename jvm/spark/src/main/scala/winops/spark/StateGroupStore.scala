@@ -27,9 +27,7 @@ final class StateGroupStore private (
   def this(store: StateStore, keys: Seq[Attribute]) = this(store, Some(store), keys)
 
   private val entries = new StoreEntries(store, written, keys)
-  private val buckets = new GroupBuckets(entries, keys, fixedBuckets)
-  private val hashOf = KeyHash(keys, keys)
-  private val noKey = new GenericInternalRow(keys.size)
+  private val buckets = new GroupBuckets(entries, fixedBuckets)
   private val noHash = 0L
 
   private val saved = new ByteWriter
@@ -68,10 +66,11 @@ final class StateGroupStore private (
 
   /** What belongs to the partition and to no group. */
   val partition: Segments = new Segments {
-    override def get(number: Long): Array[Byte] = entries.get(noHash, noKey, -1 - number)
+    override def get(number: Long): Array[Byte] =
+      entries.get(noHash, entries.noGroup, -1 - number)
     override def put(number: Long, bytes: Array[Byte]): Unit =
-      entries.put(noHash, noKey, -1 - number, bytes)
-    override def remove(number: Long): Unit = entries.remove(noHash, noKey, -1 - number)
+      entries.put(noHash, entries.noGroup, -1 - number, bytes)
+    override def remove(number: Long): Unit = entries.remove(noHash, entries.noGroup, -1 - number)
   }
 
   /** The keys of all groups. */
@@ -108,7 +107,7 @@ final class StateGroupStore private (
     }
 
   /** Groups cost least in the order of these. */
-  def rankOf(group: UnsafeRow): Long = hashOf(group) ^ Long.MinValue
+  def rankOf(group: UnsafeRow): Long = entries.hashOf(group) ^ Long.MinValue
 
   /** Stores a piece of a group that was stored elsewhere. */
   def put(piece: GroupPiece): Unit = {
@@ -120,7 +119,7 @@ final class StateGroupStore private (
   private def select(key: UnsafeRow): Unit = {
     group = key
     groupBytes = key.getBytes
-    groupHash = hashOf(key)
+    groupHash = entries.hashOf(key)
   }
 
   private final class Numbered(numberOf: Long => Long) extends Segments {

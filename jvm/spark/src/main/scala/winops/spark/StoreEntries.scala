@@ -20,7 +20,7 @@ import org.apache.spark.sql.types._
 private[spark] final class StoreEntries(
     store: ReadStateStore,
     written: Option[StateStore],
-    keys: Seq[Attribute]) {
+    val keys: Seq[Attribute]) {
   private val entryKey = {
     val columns = keys.zipWithIndex.map { case (k, i) =>
       BoundReference(i, k.dataType, nullable = true)
@@ -41,6 +41,12 @@ private[spark] final class StoreEntries(
 
   private var puts = 0L
   private var removes = 0L
+
+  /** The hash of a group. */
+  val hashOf: UnsafeRow => Long = KeyHash(keys, keys)
+
+  /** Stands where a group is in entries of no group. */
+  val noGroup: InternalRow = new GenericInternalRow(keys.size)
 
   def entriesPut: Long = puts
   def entriesRemoved: Long = removes
