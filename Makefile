@@ -107,9 +107,13 @@ faults: $(VENV) $(JARS) ## 200 crashes, failed reads and writes, damaged files; 
 	./sbt kafka || echo "Kafka cannot be had: the campaign goes on with files"
 	$(PY) -m tests.faults.campaign $(FAULTS)
 
-# The slow ones have fewer rows.
+# The slow ones have fewer rows, and a million keys are given to those who can take them.
 bench-peers: $(VENV) $(JARS) peers ## the same jobs on what people use instead
-	$(PY) benchmarks/run.py w1 w2 w3 w4 w5 --peers fast --name peers --warm-up 6 --batches 5
+	$(PY) benchmarks/run.py w1 w3 w4 w5 --peers fast --name peers --warm-up 6 --batches 5
+	$(PY) benchmarks/run.py w2 --name peers-w2 --warm-up 6 --batches 3 \
+		--peers "transformWithState,; flatMapGroupsWithState; function, heap; function, RocksDB"
+	$(PY) benchmarks/run.py w2 --name peers-w2-esper --warm-up 6 --batches 3 \
+		--peers "Esper, groupwin" --heap 8g
 	$(PY) benchmarks/run.py w1 w5 --peers slow --name peers-slow --rows 100000 --keys 1000 \
 		--warm-up 3 --batches 5
 

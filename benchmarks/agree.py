@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from peers import PEERS, SPARK_JAR, Job, ProcessPeer, SparkPeer
+from peers import PEER_HEAP, PEERS, SPARK_JAR, Job, ProcessPeer, SparkPeer
 
 BATCHES, ROWS, KEYS = 5, 2_000, 10
 FIRST_MICROS = 1_357_000_000_000_000
@@ -100,7 +100,7 @@ def of_process(peer: ProcessPeer, job: Job, paths: list[Path]) -> Counts:
     """What comes out of a process."""
     lines = "".join(f"{path}\n" for path in paths)
     done = subprocess.run(
-        peer.command(job), input=lines, capture_output=True, text=True, check=True
+        peer.command(job, PEER_HEAP), input=lines, capture_output=True, text=True, check=True
     )
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     return [(answer["inserted"], answer["deleted"]) for answer in answers]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -126,11 +126,22 @@ def _families(results: list[Result]) -> list[str]:
 
 
 def write(
-    results: list[Result], spark: SparkSession, out: Path, name: str, peers: Sequence[Peer]
+    results: list[Result],
+    spark: SparkSession,
+    out: Path,
+    name: str,
+    peers: Sequence[Peer],
+    settings: Mapping[str, str],
 ) -> str:
-    """Write `name` as JSON and as Markdown into `out`; the tables are given back."""
+    """Write `name` as JSON and as Markdown into `out`; the tables are given back.
+
+    Parameters
+    ----------
+    settings
+        Those that were asked for; they are written beside the versions.
+    """
     out.mkdir(parents=True, exist_ok=True)
-    taken_with = versions(spark)
+    taken_with = versions(spark) | settings
     markdown = as_markdown(results, taken_with, {peer.name: peer.missing for peer in peers})
     (out / f"{name}.json").write_text(as_json(results, taken_with) + "\n")
     (out / f"{name}.md").write_text(markdown)

@@ -29,7 +29,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from measure import FLOOR, WINOPS, measure
-from peers import PEERS, Peer, ProcessPeer, SparkPeer
+from peers import PEER_HEAP, PEERS, Peer, ProcessPeer, SparkPeer
 from results import write
 from sessions import session
 from sides import FloorSide, PeerQuerySide, ProcessSide, QuerySide, Side
@@ -55,16 +55,21 @@ def _chosen_peers(text: str | None) -> list[Peer]:
 def _does(peer: Peer, workload: Workload) -> bool:
     job = workload.job
     rows = job.size if job and job.kind != "time" else 0
-    return job is not None and job.kind in peer.jobs and rows <= (peer.longest or rows)
+    return (
+        job is not None
+        and job.kind in peer.jobs
+        and rows <= (peer.longest or rows)
+        and workload.keys <= (peer.most_keys or workload.keys)
+    )
 
 
-def _side(peer: Peer, spark: SparkSession, workload: Workload, work: Path) -> Side:
+def _side(peer: Peer, spark: SparkSession, workload: Workload, work: Path, heap: str) -> Side:
     job = workload.job
     assert job is not None
     if isinstance(peer, SparkPeer):
         return PeerQuerySide(peer, job, spark, workload, work)
     assert isinstance(peer, ProcessPeer)
-    return ProcessSide(peer, job, workload)
+    return ProcessSide(peer, job, workload, heap)
 
 
 def _changed(workload: Workload, args: argparse.Namespace) -> Workload:
@@ -77,6 +82,13 @@ def _changed(workload: Workload, args: argparse.Namespace) -> Workload:
     return replace(
         workload, **{name: value for name, value in given.items() if value is not None}
     )
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
 
 
 def main() -> None:
@@ -93,6 +105,17 @@ def main() -> None:
         "--peers",
         help="what else to run: fast, slow, or parts of names (see peers), by semicolons",
     )
+    parser.add_argument(
+        "--conf",
+        metavar="NAME=VALUE",
+        type=_setting,
+        action="append",
+        default=[],
+        help="a setting of Spark's, for all sides; may be given several times",
+    )
+    parser.add_argument(
+        "--heap", default=PEER_HEAP, help="of each peer that is a process (default: %(default)s)"
+    )
     parser.add_argument("--name", default="results", help="of the files of results")
     artifacts = ROOT / "artifacts" / "benchmarks"
     parser.add_argument("--data", type=Path, default=artifacts / "data", help="input files")
@@ -107,7 +130,8 @@ def main() -> None:
     named = [each for name in args.workloads for each in WORKLOADS[name]]
     chosen = [_changed(workload, args) for workload in named or HEADLINE]
     peers = _chosen_peers(args.peers)
-    spark = session(chosen[0].partitions)
+    settings = dict(args.conf)
+    spark = session(chosen[0].partitions, settings)
     results = []
     for workload in chosen:
         spark.conf.set("spark.sql.shuffle.partitions", workload.partitions)
@@ -116,14 +140,14 @@ def main() -> None:
                 QuerySide(WINOPS, spark, workload, Path(work)),
                 FloorSide(FLOOR, spark, workload, Path(work)),
                 *[
-                    _side(peer, spark, workload, Path(work))
+                    _side(peer, spark, workload, Path(work), args.heap)
                     for peer in peers
                     if _does(peer, workload)
                 ],
             ]
             results.append(measure(workload, sides, args.batches, args.data))
             # What is not finished is not lost with it.
-            table = write(results, spark, args.out, args.name, peers)
+            table = write(results, spark, args.out, args.name, peers, settings)
     print("\n" + table)
     spark.stop()
 

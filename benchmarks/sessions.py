@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
@@ -19,8 +20,16 @@ CHECKPOINT_FILES = (
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
-def session(partitions: int) -> SparkSession:
-    """Spark on two cores, RocksDB with changelog checkpointing."""
+def session(partitions: int, others: Mapping[str, str] | None = None) -> SparkSession:
+    """Spark on two cores, RocksDB with changelog checkpointing.
+
+    Parameters
+    ----------
+    partitions
+        Shuffle partitions.
+    others
+        Further settings, by their names. They take the place of those that are made here.
+    """
     settings = {
         "spark.driver.memory": "4g",
         # A query that has run for long has touched all of its heap.
@@ -44,6 +53,6 @@ def session(partitions: int) -> SparkSession:
     # Of another interpreter's workers pandas may be missing.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("winops benchmarks").master("local[2]")
-    spark = configure(builder.config(map=settings)).getOrCreate()
+    spark = configure(builder.config(map=settings | dict(others or {}))).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark

@@ -167,11 +167,11 @@ class PeerQuerySide(QuerySide):
 class ProcessSide:
     """The same job in another engine, a process of its own."""
 
-    def __init__(self, peer: ProcessPeer, job: Job, workload: Workload) -> None:
+    def __init__(self, peer: ProcessPeer, job: Job, workload: Workload, heap: str) -> None:
         self.name = peer.name
         self._question = workload.question
         self._process = subprocess.Popen(
-            peer.command(job),
+            peer.command(job, heap),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -9,6 +9,7 @@ from tests.support.programs import output_of
 from tests.support.transports import on_classic_spark
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "benchmarks"
+BUFFER = "spark.sql.streaming.stateStore.rocksdb.writeBufferSizeMB"
 
 
 @on_classic_spark
@@ -18,6 +19,7 @@ def test_small_runs_write_ratios_and_versions(tmp_path: Path) -> None:
         SCRIPTS / "run.py",
         *named,
         *("--rows", "5000", "--keys", "10", "--warm-up", "1", "--batches", "2"),
+        *("--conf", f"{BUFFER}=8"),
         *("--data", str(tmp_path / "data"), "--out", str(tmp_path)),
     )
     results = json.loads((tmp_path / "results.json").read_text())
@@ -32,6 +34,7 @@ def test_small_runs_write_ratios_and_versions(tmp_path: Path) -> None:
             assert one["floor"]["rows_out"] == 5000
         assert workload["ratio"]["winops"] > 0
     assert results["versions"]["spark"].startswith("4.")
+    assert results["versions"][BUFFER] == "8"
     assert (tmp_path / "results.md").read_text() in output
     family = [line for line in output.splitlines() if line.startswith("| rows-size |")]
     assert len(family) == 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from peers.pandas_state import PANDAS
 from peers.peer import Job, Peer, ProcessPeer, SparkPeer
-from peers.processes import PROCESSES
+from peers.processes import PEER_HEAP, PROCESSES
 from peers.scala import SCALA, SPARK_JAR
 
 PEERS: tuple[Peer, ...] = (*SCALA, *PANDAS, *PROCESSES)
 
-__all__ = ["PEERS", "SPARK_JAR", "Job", "Peer", "ProcessPeer", "SparkPeer"]
+__all__ = ["PEERS", "PEER_HEAP", "SPARK_JAR", "Job", "Peer", "ProcessPeer", "SparkPeer"]

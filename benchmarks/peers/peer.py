@@ -52,6 +52,8 @@ class Peer:
     longest
         Longest window, in rows, that it can be asked for: what it does for each row or batch
         grows with the window. None if any.
+    most_keys
+        Most keys that it can be asked for, where what it does grows with them. None if any.
     needs
         The file that the build has to have written. None if none.
     """
@@ -60,6 +62,7 @@ class Peer:
     missing: str
     jobs: frozenset[str] = JOBS
     longest: int | None = None
+    most_keys: int | None = None
     needs: Path | None = None
 
     @property
@@ -88,7 +91,7 @@ class ProcessPeer(Peer):
     Attributes
     ----------
     command
-        Makes the command line for a job.
+        Makes the command line for a job, with so much heap, in the words of ``-Xmx``.
     """
 
-    command: Callable[[Job], list[str]]
+    command: Callable[[Job, str], list[str]]

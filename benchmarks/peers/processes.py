@@ -8,6 +8,8 @@ from pathlib import Path
 
 from peers.peer import JOBS, ROOT, Job, ProcessPeer
 
+# So many of them run beside each other that they have to share the machine.
+PEER_HEAP = "2g"
 _CLASSPATHS = ROOT / "target" / "peers"
 _CHECKPOINT_MILLIS = 2_000
 # What Flink 1.20's own scripts open for it.
@@ -25,11 +27,11 @@ def _classpath(engine: str) -> Path:
     return _CLASSPATHS / f"{engine}.classpath"
 
 
-def _command(engine: str, **options: object) -> Callable[[Job], list[str]]:
-    def command(job: Job) -> list[str]:
+def _command(engine: str, **options: object) -> Callable[[Job, str], list[str]]:
+    def command(job: Job, heap: str) -> list[str]:
         return [
             _java(),
-            "-Xmx2g",
+            f"-Xmx{heap}",
             *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
             "-cp",
             _classpath(engine).read_text(),
@@ -62,11 +64,19 @@ def _flink(
     )
 
 
-def _esper(name: str, missing: str, *, window: str, jobs: frozenset[str]) -> ProcessPeer:
+def _esper(
+    name: str,
+    missing: str,
+    *,
+    window: str,
+    jobs: frozenset[str],
+    most_keys: int | None = None,
+) -> ProcessPeer:
     return ProcessPeer(
         name=f"Esper, {name}",
         missing=missing,
         jobs=jobs,
+        most_keys=most_keys,
         needs=_classpath("esper"),
         command=_command("esper", window=window),
     )
@@ -126,7 +136,13 @@ PROCESSES = (
         jobs=JOBS,
     ),
     _esper("groupwin", f"{_IN_PROCESS}; {_ORDER}", window="groupwin", jobs=JOBS),
-    _esper("context", f"{_IN_PROCESS}; {_ORDER}", window="context", jobs=JOBS),
+    _esper(
+        "context",
+        f"{_IN_PROCESS}; {_ORDER}",
+        window="context",
+        jobs=JOBS,
+        most_keys=100_000,
+    ),
     _esper(
         "one window of all keys",
         f"{_IN_PROCESS}; {_ORDER}; says nothing of keys",
