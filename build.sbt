@@ -72,7 +72,7 @@ ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
 val seed = sys.props.getOrElse("seed", "2026")
 
 // `SBT_OPTS=-Dspill=20 ./sbt spark/test`: no more rows than these are kept in a task's memory.
-// Spark reads each spilled file through 1 MB: suites with thousands of rows in a group need 2000.
+// Spark reads each spilled file through 1 MB: suites with thousands of rows in a group need 2000 or more.
 val spilling = sys.props
   .get("spill")
   .map(rows => s"-Dspark.shuffle.spill.numElementsForceSpillThreshold=$rows")

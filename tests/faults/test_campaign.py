@@ -15,16 +15,16 @@ JAR = Path(__file__).parents[2] / "target" / "jars" / "winops-faults.jar"
 
 @on_classic_spark
 @pytest.mark.skipif(not JAR.exists(), reason="`./sbt faults` has not been run")
-def test_nothing_is_lost_or_doubled_by_a_dozen_faults(tmp_path: Path) -> None:
+def test_nothing_is_lost_or_doubled_by_twenty_faults(tmp_path: Path) -> None:
     output_of_module(
         "tests.faults.campaign",
-        *("--faults", "12", "--faults-of-run", "6", "--lanes", "local", "--seed", "5"),
+        *("--faults", "20", "--faults-of-run", "10", "--lanes", "local", "--seed", "5"),
         "--no-kafka",
         *("--report", str(tmp_path)),
     )
     report = json.loads((tmp_path / "faults.json").read_text())
     assert report["good"]
-    assert report["faults"] >= 12
+    assert report["faults"] >= 20
     assert report["rows"] > 0
     assert report["lost"] == report["doubled"] == report["wrong"] == 0
     assert len(report["kinds"]) >= 4

@@ -15,7 +15,7 @@ def test_two_kills_leave_the_change_rows_as_they_are(tmp_path: Path) -> None:
     output = output_of(
         SCRIPT,
         *("--kills", "2", "--seed", "3", "--work", str(tmp_path)),
-        *("--day", "2013-07-03", "--days", "1", "--files", "6"),
+        *("--day", "2013-07-03", "--days", "2", "--files", "6"),
     )
     assert "2 kills: " in output
     assert output.rstrip().endswith(" 0 failed")
