@@ -1,75 +1,56 @@
 package winops.aggregation
 
-import scala.collection.mutable
-
 import winops.log.{ByteReader, ByteWriter, PagedMap}
 
-/** Summaries of blocks of rows, and of blocks of blocks: level 1 is of [[FrontSummary.BlockRows]]
-  * rows, and each level above is of as many of those below.
+/** Summaries of whole blocks of consecutive rows, and of blocks of blocks. Blocks lie at fixed
+  * row numbers, so that a summary depends on nothing but the rows of its block: level 1 has
+  * [[FrontSummary.BlockRows]] rows, and a block of each level above has [[BlockSummaries.fanOut]]
+  * blocks of the level below, which are merged oldest to newest.
+  *
+  * @param stored
+  *   the blocks of long windows, from [[BlockSummaries.StoredLevel]] on, by level and number
   */
 private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stored: PagedMap) {
   import BlockSummaries._
 
-  private val read = summaries.create()
-  private val made = new Array[Any](MaxLevel + 1).asInstanceOf[Array[S]]
+  /** Distinguishes what was computed for this group from what was computed for others. */
+  private var epoch = 0L
+  private var isStored = false
+  private val recent = Array.tabulate(MaxLevel + 1)(level => new Array[Block[S]](slots(level)))
+  private val middles = new Array[Middle[S]](MaxLevel + 1)
   private val writer = new ByteWriter
 
-  /** The stretch from each of these rows until a common end, in the group that is open, and what
-    * has come behind that since, in whole blocks until `behindEnd`.
+  /** The summary of whole blocks, from the row `from` until the row `until`; valid until the next
+    * call. It is merged out of the largest blocks that lie in between, which makes the cost of a
+    * row in a window that moves on the same for any number of blocks.
+    *
+    * @param isStored
+    *   whether summaries of blocks are stored
     */
-  private val starts = mutable.ArrayBuffer.empty[Long]
-  private val suffixes = mutable.ArrayBuffer.empty[S]
-  private val behind = summaries.create()
-  private var behindEnd = 0L
-
-  /** Appends the rows from `from`, where a block begins, as far towards `until` as whole blocks
-    * go; returns the row after them. As long as it is asked for later rows each time, that costs
-    * the same for any number of blocks.
-    */
-  def append(target: S, from: Long, until: Long): Long = {
-    var place = starts.search(from).insertionPoint
-    if (place == starts.size || starts(place) != from) {
-      build(from, until)
-      place = 0
-    }
-    while (behindEnd + FrontSummary.BlockRows <= until) {
-      appendBlock(behind, 1, behindEnd / FrontSummary.BlockRows)
-      behindEnd += FrontSummary.BlockRows
-    }
-    if (starts.nonEmpty) summaries.append(target, suffixes(place))
-    summaries.append(target, behind)
-    behindEnd
+  def between(from: Long, until: Long, isStored: Boolean): S = {
+    this.isStored = isStored
+    middle(1, from / FrontSummary.BlockRows, until / FrontSummary.BlockRows)
   }
 
-  /** Starts with another group. */
-  def clear(): Unit = starts.clear()
-
-  private def build(from: Long, until: Long): Unit = {
-    val levels = mutable.ArrayBuffer.empty[Int]
-    starts.clear()
-    var row = from
-    while (row + FrontSummary.BlockRows <= until) {
-      var level = 1
-      while (level < MaxLevel && isWhole(row, level + 1, until)) level += 1
-      starts += row
-      levels += level
-      row += rowsIn(level)
-    }
-    behindEnd = row
-    while (suffixes.size < starts.size) suffixes += summaries.create()
-    var i = starts.size - 1
-    while (i >= 0) {
-      summaries.clear(suffixes(i))
-      appendBlock(suffixes(i), levels(i), starts(i) / rowsIn(levels(i)))
-      if (i + 1 < starts.size) summaries.append(suffixes(i), suffixes(i + 1))
-      i -= 1
-    }
-    summaries.clear(behind)
+  /** Keeps the summary of a block of level 1 that was made elsewhere; returns one that is not
+    * needed any more.
+    */
+  def exchange(number: Long, made: S): S = {
+    val block = blockFor(1, number)
+    val spare = block.summary
+    block.summary = made
+    block.number = number
+    block.epoch = epoch
+    spare
   }
 
-  /** Forgets the blocks that lie before a row or hold it: what is left of those is no block. */
+  /** Discards what is in memory, because rows of another group or other numbers follow. */
+  def clear(): Unit = epoch += 1
+
+  /** Removes the stored blocks that lie before a row or contain it, which are never needed again.
+    */
   def forgetBefore(row: Long): Unit = if (stored.size > 0) {
-    var level = 1
+    var level = StoredLevel
     while (level <= MaxLevel && stored.size > 0) {
       val (first, end) = (key(level, 0L), key(level, row / rowsIn(level) + 1))
       while (stored.atLeast(first) && stored.isBefore(end)) {
@@ -79,47 +60,120 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
     }
   }
 
-  private def isWhole(row: Long, level: Int, until: Long): Boolean =
-    row % rowsIn(level) == 0 && row + rowsIn(level) <= until
-
-  private def appendBlock(target: S, level: Int, number: Long): Unit = {
-    val bytes = stored.get(key(level, number))
-    if (bytes != null) {
-      summaries.read(read, new ByteReader(bytes))
-      summaries.append(target, read)
-    } else summaries.append(target, make(level, number))
+  /** The summary of the blocks of a level from one number until another. */
+  private def middle(level: Int, from: Long, until: Long): S = {
+    if (middles(level) == null) middles(level) = new Middle(summaries.create())
+    val known = middles(level)
+    if (known.epoch != epoch || known.from != from || known.until != until) {
+      known.epoch = None
+      val fan = fanOut(level).toLong
+      val innerFrom = (from + fan - 1) / fan
+      val innerUntil = until / fan
+      summaries.clear(known.summary)
+      if (level < MaxLevel && innerFrom < innerUntil) {
+        appendBlocks(known.summary, level, from, innerFrom * fan)
+        summaries.append(known.summary, middle(level + 1, innerFrom, innerUntil))
+        appendBlocks(known.summary, level, innerUntil * fan, until)
+      } else appendBlocks(known.summary, level, from, until)
+      known.epoch = epoch
+      known.from = from
+      known.until = until
+    }
+    known.summary
   }
 
-  private def make(level: Int, number: Long): S = {
-    if (made(level) == null) made(level) = summaries.create() else summaries.clear(made(level))
-    val block = made(level)
-    var i = 0L
-    while (i < FrontSummary.BlockRows) {
-      val part = number * FrontSummary.BlockRows + i
-      if (level == 1) summaries.add(block, part) else appendBlock(block, level - 1, part)
-      i += 1
+  private def appendBlocks(target: S, level: Int, from: Long, until: Long): Unit = {
+    var number = from
+    while (number < until) {
+      summaries.append(target, summaryOf(level, number))
+      number += 1
     }
-    writer.clear()
-    summaries.write(block, writer)
-    stored.put(key(level, number), writer.toArray)
-    block
+  }
+
+  private def summaryOf(level: Int, number: Long): S = {
+    val block = blockFor(level, number)
+    if (block.epoch != epoch || block.number != number) {
+      block.epoch = None
+      if (!read(level, number, block.summary)) make(level, number, block.summary)
+      block.number = number
+      block.epoch = epoch
+    }
+    block.summary
+  }
+
+  /** The place of a block in memory, which may hold another one. */
+  private def blockFor(level: Int, number: Long): Block[S] = {
+    val slot = (number % slots(level)).toInt
+    if (recent(level)(slot) == null) recent(level)(slot) = new Block(summaries.create())
+    recent(level)(slot)
+  }
+
+  private def read(level: Int, number: Long, target: S): Boolean =
+    level >= StoredLevel && stored.size > 0 && {
+      val bytes = stored.get(key(level, number))
+      if (bytes != null) summaries.read(target, new ByteReader(bytes))
+      bytes != null
+    }
+
+  private def make(level: Int, number: Long, target: S): Unit = {
+    summaries.clear(target)
+    if (level == 1) {
+      var row = number * FrontSummary.BlockRows
+      val end = row + FrontSummary.BlockRows
+      while (row < end) {
+        summaries.add(target, row)
+        row += 1
+      }
+    } else {
+      val fan = fanOut(level - 1)
+      appendBlocks(target, level - 1, number * fan, (number + 1) * fan)
+    }
+    if (isStored && level >= StoredLevel) {
+      writer.clear()
+      summaries.write(target, writer)
+      stored.put(key(level, number), writer.toArray)
+    }
   }
 }
 
 private object BlockSummaries {
+  private val None = -1L
+
+  private final class Block[S](var summary: S) {
+    var number: Long = None
+    var epoch: Long = None
+  }
+
+  private final class Middle[S](val summary: S) {
+    var from: Long = None
+    var until: Long = None
+    var epoch: Long = None
+  }
 
   /** Blocks of so high a level have more rows than a group may have. */
-  val MaxLevel = 4
+  val MaxLevel = 9
+
+  /** Blocks of this level have as many rows as a segment of the log, so that rows need not be
+    * read for the blocks between the ends of a long window.
+    */
+  val StoredLevel = 2
 
   /** More rows than any machine can hold. */
   val MaxRows: Long = 1L << 40
 
+  /** How many blocks of a level are in one of the level above. */
+  def fanOut(level: Int): Int = if (level == 1) FrontSummary.BlocksInSegment else 16
+
+  /** How many blocks of a level are in memory: those that a window needs again when it moves on.
+    */
+  def slots(level: Int): Int = if (level == 1) 16 else 32
+
   def rowsIn(level: Int): Long = {
-    var rows = 1L
-    var i = 0
-    while (i < level) {
-      rows *= FrontSummary.BlockRows
-      i += 1
+    var rows = FrontSummary.BlockRows
+    var below = 1
+    while (below < level) {
+      rows *= fanOut(below)
+      below += 1
     }
     rows
   }

@@ -5,14 +5,21 @@ import winops.log.{ByteReader, ByteWriter, CorruptStateException, PagedMap, RowL
 /** The summary of a window whose rows leave in the order in which they came, at a cost for each
   * row that does not depend on how many there are.
   *
-  * It is the queue of two stacks: of the rows in the front part there is a summary of each
-  * suffix, of the rows behind there is one that grows. When the front part is used up, the next
-  * one is made of the rows that are then oldest. In a long window that is one block of rows, and
-  * the rows behind it are put together out of the summaries of whole blocks, and of blocks of
-  * blocks. Only these are stored; they are made when they are asked for first.
+  * The order in which rows are added up follows from the numbers of the first and the last row in
+  * the window alone, so that sums of floating-point numbers are the same to the bit whatever came
+  * before: up to [[WindowSummary.FoldedRows]] rows are folded oldest to newest. More are divided
+  * at the multiples of [[FrontSummary.BlockRows]]:
+  *
+  *   - the rows of the oldest block, folded newest to oldest, so that there is a summary for each
+  *     of its suffixes;
+  *   - the whole blocks behind it, merged by [[BlockSummaries]];
+  *   - the rows of the newest block, folded oldest to newest.
+  *
+  * Where a sum of some of the rows does not fit into its type, all rows are folded oldest to
+  * newest.
   *
   * @param stored
-  *   the summaries of blocks, by their level and number
+  *   the summaries of blocks of long windows, by their level and number
   */
 final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends WindowSummary[S] {
   import FrontSummary._
@@ -21,20 +28,30 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
   private var head = 0L
   private var tail = 0L
 
-  /** Of the rows from `frontStart` until `frontEnd` there are suffixes; those from there until
-    * `backEnd` are in `back`.
+  /** The suffixes of the block that ends at `suffixesEnd`, from some row at or before `head` on.
     */
-  private var isBuilt = false
-  private var frontStart = 0L
-  private var frontEnd = 0L
-  private var backEnd = 0L
-  private val suffixes = new Array[Any](MaxFrontRows).asInstanceOf[Array[S]]
-  private val back = summaries.create()
+  private val suffixes = new Array[Any](BlockRows.toInt).asInstanceOf[Array[S]]
+  private var suffixesEnd = RowFold.None
 
-  private val joined = summaries.create()
   private val blocks = new BlockSummaries[S](summaries, stored)
 
+  /** The rows of a short window, or those of the newest block. */
+  private val fold = new RowFold[S](summaries)
+
+  /** The rows from `oldestFrom` until `oldestUntil`, where the newest block begins. */
+  private val oldest = summaries.create()
+  private var oldestFrom = RowFold.None
+  private var oldestUntil = RowFold.None
+
+  private val joined = summaries.create()
+  private var forgottenBefore = 0L
+
   override def insert(from: Long, until: Long): Unit = {
+    if (from < tail) {
+      // The group was forgotten, and its rows are numbered anew.
+      forgetAll()
+      head = from
+    }
     // What lies between was never in the window, and all that lies before leaves with this step.
     if (from > tail) head = Math.max(head, from)
     tail = until
@@ -44,16 +61,20 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
 
   override def isEmpty: Boolean = head >= tail
 
-  override def total: S = {
-    if (!isBuilt || head > frontEnd) rebuild()
-    addUntil(tail)
-    if (head == frontEnd) back
-    else if (backEnd == frontEnd) suffixes((head - frontStart).toInt)
+  override def total: S =
+    if (tail - head <= WindowSummary.FoldedRows) fold.of(head, Math.max(head, tail))
     else {
-      summaries.join(joined, suffixes((head - frontStart).toInt), back)
-      joined
+      val isSummed =
+        try {
+          join()
+          !summaries.isOverflowed(joined)
+        } catch {
+          case _: ArithmeticException =>
+            forgetComputed()
+            false
+        }
+      if (isSummed) joined else fold.of(head, tail)
     }
-  }
 
   override def foreach(visit: Long => Unit): Unit = {
     var row = head
@@ -64,11 +85,9 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
   }
 
   override def clear(): Unit = {
-    isBuilt = false
-    blocks.clear()
+    forgetAll()
     head = 0L
     tail = 0L
-    stored.clear()
   }
 
   override def settle(): Unit = blocks.forgetBefore(head)
@@ -80,54 +99,98 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
   }
 
   override def restore(in: ByteReader): Unit = {
-    isBuilt = false
-    blocks.clear()
+    forgetComputed()
     head = in.count(Long.MaxValue)
     tail = in.count(Long.MaxValue)
     if (tail - head > BlockSummaries.MaxRows) {
       throw new CorruptStateException(s"a window is from row $head to $tail")
     }
+    forgottenBefore = head
     stored.restore(in)
   }
 
-  private def addUntil(end: Long): Unit = while (backEnd < end) {
-    summaries.add(back, backEnd)
-    backEnd += 1
+  private def forgetAll(): Unit = {
+    forgetComputed()
+    forgottenBefore = 0L
+    stored.clear()
   }
 
-  private def rebuild(): Unit = {
-    isBuilt = true
-    summaries.clear(back)
-    frontStart = head
-    frontEnd = if (tail - head <= MaxFrontRows) tail else (head / BlockRows + 1) * BlockRows
-    buildSuffixes()
-    backEnd = frontEnd
-    if (frontEnd < tail) {
+  private def forgetComputed(): Unit = {
+    suffixesEnd = RowFold.None
+    oldestFrom = RowFold.None
+    fold.clear()
+    blocks.clear()
+  }
+
+  /** Computes the summary of a window in which blocks begin. */
+  private def join(): Unit = {
+    val wholeFrom = startOfBlock(head) + BlockRows
+    val newestFrom = startOfBlock(tail - 1)
+    if (fold.from != newestFrom) keepFolded(wholeFrom)
+    val front =
+      if (wholeFrom == newestFrom) suffixFrom(head) else oldestUntilBlock(wholeFrom, newestFrom)
+    summaries.join(joined, front, fold.of(newestFrom, tail))
+  }
+
+  /** The summary of all rows before the newest block. */
+  private def oldestUntilBlock(wholeFrom: Long, newestFrom: Long): S = {
+    if (oldestFrom != head || oldestUntil != newestFrom) {
+      oldestFrom = RowFold.None
+      summaries.join(oldest, suffixFrom(head), wholeBlocks(wholeFrom, newestFrom))
+      oldestFrom = head
+      oldestUntil = newestFrom
+    }
+    oldest
+  }
+
+  /** Keeps the block that was the newest one until now, which need not be folded again. */
+  private def keepFolded(wholeFrom: Long): Unit = {
+    val from = fold.from
+    if (from >= wholeFrom && from == startOfBlock(from) && fold.until <= from + BlockRows &&
+      !summaries.changesWhenRead) {
+      val _ = fold.of(from, from + BlockRows)
+      fold.giveAway(blocks.exchange(from / BlockRows, _))
+    }
+  }
+
+  private def wholeBlocks(from: Long, until: Long): S = {
+    val isLong = tail - head > RowLog.MaxInlineRows
+    if (isLong && head - forgottenBefore > RowsBetweenForgetting) {
       blocks.forgetBefore(head)
-      backEnd = blocks.append(back, frontEnd, tail)
+      forgottenBefore = head
     }
+    blocks.between(from, until, isLong)
   }
 
-  private def buildSuffixes(): Unit = {
-    var row = frontEnd - 1
-    while (row >= frontStart) {
-      val index = (row - frontStart).toInt
-      if (suffixes(index) == null) suffixes(index) = summaries.create()
-      if (row + 1 < frontEnd) summaries.prepend(suffixes(index), row, suffixes(index + 1))
-      else {
-        summaries.clear(suffixes(index))
-        summaries.add(suffixes(index), row)
+  private def suffixFrom(row: Long): S = {
+    val start = startOfBlock(row)
+    if (suffixesEnd != start + BlockRows) {
+      suffixesEnd = RowFold.None
+      var index = BlockRows.toInt - 1
+      while (start + index >= row) {
+        if (suffixes(index) == null) suffixes(index) = summaries.create()
+        if (index + 1 < BlockRows) {
+          summaries.prepend(suffixes(index), start + index, suffixes(index + 1))
+        } else {
+          summaries.clear(suffixes(index))
+          summaries.add(suffixes(index), start + index)
+        }
+        index -= 1
       }
-      row -= 1
+      suffixesEnd = start + BlockRows
     }
+    suffixes((row - start).toInt)
   }
 }
 
 private object FrontSummary {
+  val BlockRows: Long = WindowSummary.FoldedRows.toLong
 
-  /** A block is what a segment of the log is, so that one is read for the other. */
-  val BlockRows: Long = RowLog.SegmentRows.toLong
+  /** Four blocks are what a segment of the log is, so that one is read for the other. */
+  val BlocksInSegment: Int = RowLog.SegmentRows / WindowSummary.FoldedRows
 
-  /** A window of as many rows is all front part: its rows are read with its group anyway. */
-  val MaxFrontRows: Int = RowLog.MaxInlineRows
+  /** After so many rows that have left the blocks that they were in are removed. */
+  val RowsBetweenForgetting: Long = 32L * RowLog.SegmentRows
+
+  def startOfBlock(row: Long): Long = row - row % BlockRows
 }

@@ -37,6 +37,17 @@ trait Summaries[S] {
     append(summary, behind)
   }
 
+  /** Returns true if some of the rows' values did not fit into their type when they were added up
+    * in the order of this summary; in another order they may. A failure of [[add]], [[append]]
+    * and the like with an `ArithmeticException` says the same.
+    */
+  def isOverflowed(summary: S): Boolean = false
+
+  /** Returns true if a summary may change when it is appended to another one or evaluated, so
+    * that rows that are added afterwards give another value than they would have given.
+    */
+  def changesWhenRead: Boolean = false
+
   def write(summary: S, out: ByteWriter): Unit
   def read(summary: S, in: ByteReader): Unit
 }

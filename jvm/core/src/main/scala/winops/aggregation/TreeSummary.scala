@@ -1,6 +1,7 @@
 package winops.aggregation
 
 import scala.collection.mutable
+import scala.util.control.NoStackTrace
 
 import winops.log.{ByteReader, ByteWriter, CorruptStateException, PagedMap}
 
@@ -9,8 +10,13 @@ import winops.log.{ByteReader, ByteWriter, CorruptStateException, PagedMap}
   *
   * It is a tree over the rows' numbers: a node of level 1 is of sixteen numbers, with a bit for
   * each that is in the window, and a node of a level above of sixteen nodes. A change makes the
-  * nodes above it anew, once a step; the nodes of the highest level are few. Nodes without rows
-  * are not there.
+  * nodes above it anew, once a step. Nodes without rows are not there. A node in which a sum does
+  * not fit into its type has no summary, nor has any node above it.
+  *
+  * The summary of the window is merged out of the nodes of the lowest level on which there are
+  * few, also if there are higher levels, because the window was longer before. Windows of up to
+  * [[WindowSummary.FoldedRows]] rows are folded oldest to newest, and so are all rows where a sum
+  * does not fit.
   *
   * Several windows may stand in one map, each under a prefix of its own; one is open at a time.
   *
@@ -24,6 +30,9 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
   private var levels = 1
   private var size = 0L
 
+  /** The lowest level with few nodes; 0 if it is not known. */
+  private var top = 0
+
   private val dirty = mutable.LinkedHashSet.empty[Long]
   private val node = summaries.create()
   private val child = summaries.create()
@@ -35,6 +44,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
   def open(prefix: Array[Byte]): Unit = {
     settle()
     this.prefix = prefix
+    top = 0
     isSumKnown = false
     val bytes = stored.get(headKey)
     if (bytes == null) startAfresh() else readHead(new ByteReader(bytes))
@@ -46,13 +56,31 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
   override def isEmpty: Boolean = size == 0
 
   override def total: S = {
-    settle()
     if (!isSumKnown) {
-      summaries.clear(sum)
-      appendNodes(sum, levels, 0L, Long.MaxValue)
+      // Nodes that are not asked for are made once in a while, so that few empty ones are there.
+      if (dirty.size >= FanOut) settle()
+      if (size <= WindowSummary.FoldedRows || !sumNodes()) foldRows()
       isSumKnown = true
     }
     sum
+  }
+
+  /** Sums up the nodes; false if that overflows. */
+  private def sumNodes(): Boolean = {
+    settle()
+    if (top == 0) top = lowestWithFewNodes
+    summaries.clear(sum)
+    try {
+      appendNodes(sum, top, 0L, Long.MaxValue)
+      !summaries.isOverflowed(sum)
+    } catch {
+      case _: ArithmeticException => false
+    }
+  }
+
+  private def foldRows(): Unit = {
+    summaries.clear(sum)
+    foreach(summaries.add(sum, _))
   }
 
   override def foreach(visit: Long => Unit): Unit = {
@@ -83,6 +111,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
   private def startAfresh(): Unit = {
     levels = 1
     size = 0L
+    top = 0
     isSumKnown = false
   }
 
@@ -150,39 +179,52 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
     val mask = maskOf(stored.get(key))
     if (mask == 0) stored.remove(key)
     else {
-      summaries.clear(node)
-      eachOf(mask, number)(summaries.add(node, _))
       writer.clear()
       writer.byte(mask & 0xff)
       writer.byte(mask >> 8)
-      summaries.write(node, writer)
+      val isSummed = summed(eachOf(mask, number)(summaries.add(node, _)))
+      if (isSummed) summaries.write(node, writer)
       stored.put(key, writer.toArray)
     }
   }
 
   private def makeNode(level: Int, number: Long): Unit = {
-    summaries.clear(node)
-    val isThere = appendNodes(node, level - 1, number << Bits, (number + 1) << Bits)
+    var isThere = true
+    val isSummed = summed {
+      isThere = appendNodes(node, level - 1, number << Bits, (number + 1) << Bits)
+    }
     val key = NodeKey.of(prefix, level, number)
     if (isThere) {
       writer.clear()
-      summaries.write(node, writer)
+      if (isSummed) summaries.write(node, writer)
       stored.put(key, writer.toArray)
     } else stored.remove(key)
   }
 
+  /** Makes `node` anew; false if that overflows. */
+  private def summed(add: => Unit): Boolean = {
+    summaries.clear(node)
+    try {
+      add
+      true
+    } catch {
+      case _: ArithmeticException => false
+    }
+  }
+
+  private def lowestWithFewNodes: Int = {
+    val (first, last) = ends(1)
+    var level = 1
+    while ((last >> (Bits * (level - 1))) - (first >> (Bits * (level - 1))) >= FanOut) level += 1
+    level
+  }
+
   /** Adds levels until the highest has few nodes. */
   private def grow(): Unit = {
-    var (first, last) = ends(1)
-    var level = 1
-    while (last - first >= FanOut) {
-      first = first >> Bits
-      last = last >> Bits
-      level += 1
-      if (level > levels) {
-        levels = level
-        parentsOf(level - 1).foreach(makeNode(level, _))
-      }
+    top = lowestWithFewNodes
+    while (levels < top) {
+      levels += 1
+      parentsOf(levels - 1).foreach(makeNode(levels, _))
     }
   }
 
@@ -210,7 +252,9 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
     }
   }
 
-  /** Appends the nodes of a level from one number to another; false if there are none. */
+  /** Appends the nodes of a level from one number to another; false if there are none. Fails with
+    * an `ArithmeticException` if one of them has no summary.
+    */
   private def appendNodes(target: S, level: Int, from: Long, until: Long): Boolean = {
     val end =
       if (until == Long.MaxValue) NodeKey.of(prefix, level + 1, 0L)
@@ -220,6 +264,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
     while (more && stored.isBefore(end)) {
       val in = new ByteReader(stored.value)
       if (level == 1) in.skip(MaskBytes)
+      if (in.remaining == 0) throw NoSummary
       summaries.read(child, in)
       summaries.append(target, child)
       isAny = true
@@ -230,6 +275,10 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
 }
 
 private object TreeSummary {
+
+  /** Stands for the overflow that left a node without a summary. */
+  object NoSummary extends ArithmeticException with NoStackTrace
+
   val Bits = 4
   val FanOut: Int = 1 << Bits
   val MaskBytes = 2

@@ -7,6 +7,12 @@ import winops.log.{ByteReader, ByteWriter}
   * The rows of a step are told, in which order does not matter, and then [[total]] may be asked
   * for: every row in the window can be read then, and some that have left no longer.
   *
+  * [[total]] depends on the rows in the window and their numbers alone, to the bit: not on when
+  * it was asked for, nor on rows that have left, nor on a restart. Windows of at most
+  * [[WindowSummary.FoldedRows]] rows are folded row by row, oldest to newest. In larger ones
+  * stretches of rows are summed up before they are put together; where that overflows, all rows
+  * are folded oldest to newest too.
+  *
   * An instance is reused from group to group: [[restore]] or [[clear]] starts the next one.
   */
 trait WindowSummary[S] {
@@ -35,4 +41,10 @@ trait WindowSummary[S] {
   /** Stores what the pages do not; [[settle]] and the pages' own saving go before. */
   def save(out: ByteWriter): Unit
   def restore(in: ByteReader): Unit
+}
+
+object WindowSummary {
+
+  /** The rows of a window of up to this many are added one by one, oldest to newest. */
+  val FoldedRows = 32
 }

@@ -167,8 +167,11 @@ final class Machine(
   /** Starts with a group that has no rows yet. */
   def clear(): Unit = {
     clock = Long.MinValue
-    startAfresh()
+    restart()
   }
+
+  /** Starts the group that was forgotten again, at the instant that its clock shows. */
+  def restart(): Unit = startAfresh()
 
   /** Stores what is known of the group beside its rows; [[settle]] goes before. */
   def save(out: ByteWriter): Unit = {

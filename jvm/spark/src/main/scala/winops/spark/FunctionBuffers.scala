@@ -76,6 +76,14 @@ private[spark] final class FunctionBuffers(
   /** Whether it does not matter in which order rows are added. */
   private val isCommutative = programmed.isEmpty && aggregates.forall(ignoresOrder)
 
+  private val overflowMarks = aggregates.flatMap(overflowMark(_).toSeq)
+  private val hasOverflowed =
+    overflowMarks.reduceOption[Expression](Or(_, _)).map(Predicate.create(_, attributes))
+
+  /** Some functions compress the object in their buffer when they are evaluated or serialized. */
+  override val changesWhenRead: Boolean =
+    programmed.exists(_.function.isInstanceOf[TypedImperativeAggregate[_]])
+
   private val row = new UnsafeRow(content.size)
   private val anyTwo = new JoinedRow
   private val plainTwo = new TwoUnsafeRows
@@ -119,6 +127,9 @@ private[spark] final class FunctionBuffers(
   override def join(buffer: InternalRow, front: InternalRow, behind: InternalRow): Unit =
     if (programmed.isEmpty) merge.target(buffer)(both(front, behind))
     else super.join(buffer, front, behind)
+
+  override def isOverflowed(buffer: InternalRow): Boolean =
+    hasOverflowed.exists(_.eval(buffer))
 
   override def write(buffer: InternalRow, out: ByteWriter): Unit = buffer match {
     case plain: UnsafeRow => out.block(plain.getBytes)
@@ -184,6 +195,16 @@ private[spark] object FunctionBuffers {
     case _: Covariance | _: PearsonCorrelation | _: BitAggregate => true
     case _ => false
   }
+
+  /** The condition on a function's buffer that its sum did not fit into its type, of functions
+    * that mark that by a NULL. Others fail, or their numbers wrap around.
+    */
+  private def overflowMark(aggregate: WindowAggregate): Option[Expression] =
+    (aggregate.function, aggregate.function.aggBufferAttributes) match {
+      case (_: Sum, Seq(sum, isEmpty)) => Some(And(IsNull(sum), Not(isEmpty)))
+      case (_: Average, Seq(sum, _)) => Some(IsNull(sum))
+      case _ => None
+    }
 
   private def isFloating(dataType: DataType): Boolean =
     dataType == DoubleType || dataType == FloatType

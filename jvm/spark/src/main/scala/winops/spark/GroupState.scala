@@ -96,6 +96,15 @@ final class GroupState(
     enteredDue = Machine.Never
   }
 
+  /** Numbers the rows of a group that the machine has forgotten from 0 again, as those of a group
+    * that comes back in a later batch are. Otherwise numbers, by which rows are divided into
+    * blocks to be summed up, would depend on how the rows are cut into batches.
+    */
+  def renumber(): Unit = if (!machine.isAlive && window.end > 0) {
+    window.discard()
+    machine.restart()
+  }
+
   /** Forgets the open group, of which nothing is left in the store. */
   def forget(): Unit = {
     window.discard()

@@ -160,7 +160,10 @@ final class KeepTask(
   }
 
   /** Rows that left the window are kept until their changes have been given. */
-  private def release(): Unit = state.machine.settle()
+  private def release(): Unit = {
+    state.machine.settle()
+    state.renumber()
+  }
 
   private def finish(): Unit = {
     told.count()

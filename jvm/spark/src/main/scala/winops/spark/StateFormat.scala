@@ -4,7 +4,7 @@ import winops.log.{ByteReader, CorruptStateException, TooManyBytesException}
 
 /** The form in which state is stored. */
 object StateFormat {
-  val Version = 4
+  val Version = 5
 
   def checkVersion(in: ByteReader): Unit = {
     val version = in.byte()
