@@ -294,3 +294,23 @@ def test_other_aggregates_on_an_old_checkpoint_are_refused(
     stream.run(kept.agg(F.sum("price")))
     stream.add(trades(5))
     assert "WINOPS_POLICY_CHANGED" in failure(stream.start(kept.agg(F.max("price"))))
+
+
+def test_equal_values_are_one_part_and_counted_once(spark: SparkSession) -> None:
+    rows = spark.sql(
+        "SELECT n, x, s COLLATE UTF8_LCASE AS s FROM VALUES (1, 0D, 'a'), (2, -0D, 'A'), "
+        "(3, double('NaN'), 'b'), (4, -double('NaN'), 'B') AS t(n, x, s)"
+    )
+    kept = keep(rows, "KEEP ALL", order_by="n")
+    parts = kept.groupBy("x").agg(F.count("*").alias("rows"))
+    assert [row.rows for row in parts.orderBy("_change_seq").collect()] == [1, 2, 1, 2]
+    counts = kept.withColumns({"xs": F.countDistinct("x"), "texts": F.countDistinct("s")})
+    assert values(counts.select("n", "xs", "texts"), "n") == [
+        (1, 1, 1),
+        (2, 1, 1),
+        (3, 2, 2),
+        (4, 2, 2),
+    ]
+    with pytest.raises(AnalysisException) as caught:
+        assert kept.groupBy("s").agg(F.count("*")).schema
+    assert caught.value.getCondition() == "WINOPS_GROUP_TYPE"

@@ -71,7 +71,7 @@ private[spark] final class ConditionNames(columns: Seq[Attribute]) {
     case aggregate: WindowAggregate if aggregate.exists(isOfWindow) =>
       (Category.Unsupported, "expected an aggregate over columns of the row alone")
     case WindowAggregate(function, true, _)
-        if !function.children.forall(argument => KeyTypes.accept(argument.dataType)) =>
+        if !function.children.forall(value => KeyTypes.acceptDistinct(value.dataType)) =>
       (Category.Type, "expected values that can be told apart after DISTINCT")
   }
 

@@ -50,7 +50,7 @@ final class ContentResults(
   private var lastArrival: UnsafeRow = _
   private val noArrival = new GenericInternalRow(asked.ofLastArrival.size)
 
-  private val byOf = UnsafeProjection.create(by, content)
+  private val byOf = UnsafeProjection.create(by.map(KeyTypes.normalized), content)
   private val touched = mutable.LinkedHashSet.empty[UnsafeRow]
   private var openBy: InternalRow = InternalRow.empty
 

@@ -1,7 +1,6 @@
 package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.winops.Catalyst
 
 import winops.log.{ByteReader, ByteWriter, PagedMap}
 
@@ -21,8 +20,7 @@ private[spark] final class DistinctCounts(
     counts: PagedMap) {
   import DistinctCounts._
 
-  private val values =
-    UnsafeProjection.create(arguments.map(Catalyst.normalizeFloatingNumbers), content)
+  private val values = UnsafeProjection.create(arguments.map(KeyTypes.normalized), content)
   private val isCounted = filter.map(Predicate.create(_, content))
   private val row = new UnsafeRow(content.size)
   private val writer = new ByteWriter

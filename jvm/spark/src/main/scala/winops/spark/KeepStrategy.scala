@@ -3,7 +3,7 @@ package winops.spark
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
-import org.apache.spark.sql.winops.{Catalyst, RepartitionState, RepartitionStateExec, StatefulKeepExec}
+import org.apache.spark.sql.winops.{RepartitionState, RepartitionStateExec, StatefulKeepExec}
 
 /** Plans a [[Keep]]: what groups and orders the rows is computed below the shuffle, once. */
 object KeepStrategy extends SparkStrategy {
@@ -17,7 +17,7 @@ object KeepStrategy extends SparkStrategy {
       val shared = KeepPlan(
         keep.spec,
         keys.map(_.toAttribute),
-        keep.group.map(Catalyst.normalizeFloatingNumbers),
+        keep.group.map(KeyTypes.normalized),
         keep.expressionsOfRows,
         keep.punctuation,
         keep.order,
@@ -38,7 +38,7 @@ object KeepStrategy extends SparkStrategy {
   }
 
   private def key(expression: Expression, index: Int): NamedExpression =
-    Catalyst.normalizeFloatingNumbers(expression) match {
+    KeyTypes.normalized(expression) match {
       case attribute: Attribute => attribute
       case other => Alias(other, s"_group_$index")()
     }

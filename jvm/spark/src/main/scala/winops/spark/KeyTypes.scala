@@ -1,14 +1,35 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.expressions.RowOrdering
+import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression, RowOrdering}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.{DataType, MapType, ObjectType, VariantType}
+import org.apache.spark.sql.winops.Catalyst
 
-/** The types whose values can be told apart by their bytes, floating-point numbers once they are
-  * normalized: not maps and variants, nor strings of a collation that takes unequal ones for
-  * equal.
+/** The types whose values serve as keys, and the form in which values are compared as keys: by
+  * their bytes.
   */
 private[spark] object KeyTypes {
+
+  /** Returns true if a group can have a value of the type as its key: equal values have the same
+    * bytes, floating-point numbers once they are normalized. That excludes maps, variants, and
+    * strings of a collation in which unequal strings are equal.
+    */
   def accept(dataType: DataType): Boolean =
     RowOrdering.isOrderable(dataType) && UnsafeRowUtils.isBinaryStable(dataType)
+
+  /** Returns true if values of the type can be counted by DISTINCT. Unlike a group key, such a
+    * value is not in the output, so that any string can be compared by its [[normalized]] form.
+    */
+  def acceptDistinct(dataType: DataType): Boolean = !Catalyst.exists(dataType) {
+    case _: MapType | _: VariantType | _: ObjectType => true
+    case _ => false
+  }
+
+  /** Returns the form of a key that is compared. Two values of the expression are equal, as GROUP
+    * BY compares them, exactly if those of the result have the same bytes: -0.0 becomes 0.0,
+    * every NaN the same NaN, and a string the key that its collation gives it, also within
+    * structs and arrays.
+    */
+  def normalized(key: Expression): Expression =
+    Catalyst.normalizeFloatingNumbers(CollationKey.injectCollationKey(key))
 }

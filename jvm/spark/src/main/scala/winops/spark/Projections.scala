@@ -120,7 +120,7 @@ object Projections {
     val untold = value.exists {
       case aggregate: AggregateExpression =>
         aggregate.isDistinct && !aggregate.aggregateFunction.children.forall(argument =>
-          KeyTypes.accept(argument.dataType))
+          KeyTypes.acceptDistinct(argument.dataType))
       case _ => false
     }
     if (untold) {

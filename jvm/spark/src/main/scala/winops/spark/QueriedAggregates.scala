@@ -73,6 +73,7 @@ private[spark] object QueriedAggregates {
         // Some functions call themselves undetermined because rows have no order elsewhere.
         val arguments = aggregate.aggregateFunction.children ++ aggregate.filter
         if (arguments.exists(!_.deterministic)) throw refused(Undetermined)
+        if (aggregate.isDistinct) checkDistinct(aggregate.aggregateFunction.children)
       case _ =>
     }
     val outside = column.transform { case aggregate: AggregateExpression =>
@@ -82,6 +83,13 @@ private[spark] object QueriedAggregates {
       throw refused(Undetermined)
     }
   }
+
+  private def checkDistinct(arguments: Seq[Expression]): Unit =
+    arguments.map(_.dataType).filterNot(KeyTypes.acceptDistinct).foreach { dataType =>
+      throw refused(
+        s"expected values after DISTINCT that can be compared, not ${dataType.sql}; " +
+          "cast them, for example to STRING with to_json")
+    }
 
   private val Undetermined = "expected expressions that give the same value again"
 

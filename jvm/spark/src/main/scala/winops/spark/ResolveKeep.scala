@@ -48,8 +48,9 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     val punctuation = arguments.text("punct").map(punctuationColumn(table, _))
     val (named, splitting) = expressions.group.splitAt(keysInText)
     val ofText = ExpressionSet(expressions.group)
-    val group = ExpressionSet(groupOf(call.partitionBy, named) ++ checked(splitting)).toSeq.map {
-      key => if (ofText.contains(key)) ExpressionWithoutValues.of(key) else key
+    val split = checked("PARTITION BY", splitting)
+    val group = ExpressionSet(groupOf(call.partitionBy, named) ++ split).toSeq.map { key =>
+      if (ofText.contains(key)) ExpressionWithoutValues.of(key) else key
     }
     order.foreach(o => checkDeterministic("ORDER BY", o.child))
     val spec = specOf(dialect, arguments, policy, group, order, time, punctuation)
@@ -106,7 +107,9 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       table: LogicalPlan): WindowResults = {
     val aggregates = arguments.query("aggregates").map(QueriedAggregates.of(_, table))
     (spec.output, aggregates) match {
-      case (Output.Agg, Some(asked)) => WindowResults.ofContent(asked)
+      case (Output.Agg, Some(asked)) =>
+        checked("GROUP BY", asked.by.map(WindowResults.unnamed))
+        WindowResults.ofContent(asked)
       case (Output.Agg, None) if projected.isDefined =>
         WindowResults.ofContent(projected.get.without(group)).withoutValues
       case (Output.Columns, Some(asked)) => WindowResults.besideRows(asked)
@@ -303,12 +306,12 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
         "policy" -> named.map(_.sql).mkString(", "),
         "given" -> partitionBy.map(_.sql).mkString(", "))
     }
-    checked(if (named.nonEmpty) named else ExpressionSet(partitionBy).toSeq)
+    checked("PARTITION BY", if (named.nonEmpty) named else ExpressionSet(partitionBy).toSeq)
   }
 
-  private def checked(group: Seq[Expression]): Seq[Expression] = {
+  private def checked(clause: String, group: Seq[Expression]): Seq[Expression] = {
     group.foreach { expression =>
-      checkDeterministic("PARTITION BY", expression)
+      checkDeterministic(clause, expression)
       if (!KeyTypes.accept(expression.dataType)) {
         throw WinopsErrors.analysis(
           "WINOPS_GROUP_TYPE",

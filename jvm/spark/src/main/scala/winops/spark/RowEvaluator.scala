@@ -26,8 +26,7 @@ final class RowEvaluator(
   }.toMap
 
   override def key(expressions: Seq[RowExpression]): RowKey = {
-    val normalized =
-      expressions.map(key => Catalyst.normalizeFloatingNumbers(meaning(Role.Key, key)))
+    val normalized = expressions.map(key => KeyTypes.normalized(meaning(Role.Key, key)))
     val values = new StoredValues(normalized, content, rows)
     // The bytes of a row may be those that it is written into again.
     new WithoutValues(expressions).key(ordinal => values.of(ordinal).copy().getBytes)

@@ -5,7 +5,6 @@ import java.util.HashSet
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{DeclarativeAggregate, ImperativeAggregate}
-import org.apache.spark.sql.winops.Catalyst
 
 /** One aggregate over rows, which are added one by one in the order of the window.
   *
@@ -42,8 +41,7 @@ private object Tally {
 
   /** Tells rows whose arguments were there already. */
   private final class Distinct(arguments: Seq[Expression], content: Seq[Attribute]) {
-    private val values =
-      UnsafeProjection.create(arguments.map(Catalyst.normalizeFloatingNumbers), content)
+    private val values = UnsafeProjection.create(arguments.map(KeyTypes.normalized), content)
     private val seen = new HashSet[UnsafeRow]
 
     def clear(): Unit = seen.clear()

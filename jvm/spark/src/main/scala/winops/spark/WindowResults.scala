@@ -72,7 +72,8 @@ object WindowResults {
     AttributeReference(column.name, column.dataType, nullable = true)()
   }
 
-  private def unnamed(expression: Expression): Expression = expression match {
+  /** The expression without the name of its column. */
+  private[spark] def unnamed(expression: Expression): Expression = expression match {
     case Alias(child, _) => child
     case other => other
   }

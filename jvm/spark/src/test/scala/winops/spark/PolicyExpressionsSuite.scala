@@ -145,7 +145,6 @@ class PolicyExpressionsSuite extends AnyFunSuite {
       "sum(d) filter (where d) > 1",
       "sum(sum(d)) > 1",
       "count(distinct map) > 1",
-      "count(distinct lcase) > 1",
       "current_count",
       "newest_event = oldest_event",
       "newest_event",

@@ -3,7 +3,7 @@ package org.apache.spark.sql.winops
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
-import org.apache.spark.sql.types.{StringType, StructType}
+import org.apache.spark.sql.types.{DataType, StringType, StructType}
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator, UnsafeExternalSorter}
 
 /** What winops needs of Spark and Spark shows only to its own packages. */
@@ -13,6 +13,10 @@ object Catalyst {
   /** Makes -0.0 and 0.0 one value, and all NaN one value, as GROUP BY has them. */
   def normalizeFloatingNumbers(expression: Expression): Expression =
     NormalizeFloatingNumbers.normalize(expression)
+
+  /** Returns true if a type or a type within it satisfies a condition. */
+  def exists(dataType: DataType)(condition: DataType => Boolean): Boolean =
+    dataType.existsRecursively(condition)
 
   /** Whether strings of the type are in the order of their bytes. */
   def sortsByBytes(text: StringType): Boolean = text.supportsBinaryOrdering
