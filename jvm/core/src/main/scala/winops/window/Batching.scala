@@ -57,6 +57,7 @@ private[window] final class Batching(
 
   override def begin(at: Long): Unit = beat.begin(at)
   override def held: Long = rows.size
+  override def notInserted: Long = pending
 
   /** What has not come in yet: what has is told, and only waits to be told as leaving. */
   override def tellContent(): Unit = eachFrom(boundary, rows.end)(steps.content)
@@ -164,6 +165,7 @@ private[window] final class Batching(
       val row = letGo(i)
       if ((row != arriving || isThere) && rows.leave(row)) {
         filters.foreach(_.forget(row))
+        steps.evictSilently(1L)
         if (row != arriving) pending -= 1
       }
       i += 1

@@ -13,6 +13,10 @@ final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachin
   private val coupling = new Coupling[G](policy.group.reclaim)
   private var clock = Long.MinValue
   private var finished = false
+  private var reclaimed = 0L
+
+  /** Number of groups that were dropped without deletes for their silence. */
+  def groupsReclaimed: Long = reclaimed
 
   /** All groups, for whoever stores them. */
   def groups: Coupling[G] = coupling
@@ -47,7 +51,7 @@ final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachin
   def arrive(group: G, instant: Long)(append: Long => Unit): Unit = if (!finished) {
     val at = Math.max(instant, clock)
     advance(at)
-    coupling.sweptBefore(at).foreach(drop)
+    coupling.sweptBefore(at).foreach(reclaim)
     steps.begin(at)
     val machine = host.open(group)
     machine.reach(at)
@@ -81,6 +85,12 @@ final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachin
       host.drain(group)
       update(group, machine)
     }
+  }
+
+  private def reclaim(group: G): Unit = {
+    steps.evictSilently(coupling.heldBy(group))
+    reclaimed += 1
+    drop(group)
   }
 
   private def makeRoom(at: Long): Unit = {

@@ -34,6 +34,9 @@ final class Coupling[G](reclaim: Option[Reclaim]) {
   /** How many rows all groups hold. */
   def held: Long = rows
 
+  /** Number of rows that a group holds. */
+  def heldBy(group: G): Long = groups.get(group).fold(0L)(_.rows)
+
   /** When the group that is due first is due; [[Machine.Never]] if none is. */
   def nextDue: Long = if (dues.isEmpty) Machine.Never else dues.first.due
 

@@ -35,6 +35,7 @@ private[window] final class Lots(
 
   override def atDue(due: Long): Unit = change(due)
 
+  override def notInserted: Long = rows.end - entered
   override def tellContent(): Unit = tellSeen(steps.content)
   override def report(kind: Int): Unit = steps.report(kind, head, entered)
 
@@ -68,10 +69,14 @@ private[window] final class Lots(
   private def change(at: Long): Unit = {
     val (before, end) = (entered, rows.end)
     val staying = bound.firstStaying(head, end, at)
-    if (shadows == null) {
-      steps.insert(Math.max(before, staying), end)
-      steps.delete(head, Math.min(staying, before))
-    } else shadows.change(head, before, staying, end, steps)
+    val firstInserted = Math.max(before, staying)
+    val inserted =
+      if (shadows == null) {
+        steps.insert(firstInserted, end)
+        steps.delete(head, Math.min(staying, before))
+        end - firstInserted
+      } else shadows.change(head, before, staying, end, steps)
+    steps.evictSilently(end - before - inserted)
     entered = end
     head = staying
   }
@@ -127,8 +132,10 @@ private final class Shadows(key: RowKey, newest: PagedMap) {
     *   the oldest row after the change
     * @param end
     *   the row after the newest after the change
+    * @return
+    *   how many rows were inserted
     */
-  def change(head: Long, entered: Long, staying: Long, end: Long, steps: Steps): Unit = {
+  def change(head: Long, entered: Long, staying: Long, end: Long, steps: Steps): Long = {
     leaving.clear()
     var row = head
     while (row < Math.min(staying, entered)) {
@@ -147,12 +154,17 @@ private final class Shadows(key: RowKey, newest: PagedMap) {
       row += 1
     }
     row = Math.max(entered, staying)
+    var inserted = 0L
     while (row < end) {
-      if (isSeen(row)) steps.insert(row, row + 1)
+      if (isSeen(row)) {
+        steps.insert(row, row + 1)
+        inserted += 1
+      }
       row += 1
     }
     leaving.sortInPlace()
     leaving.foreach(row => steps.delete(row, row + 1))
+    inserted
   }
 
   def clear(): Unit = newest.clear()

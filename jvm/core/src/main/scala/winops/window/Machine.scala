@@ -57,6 +57,9 @@ final class Machine(
   /** How many rows this instance has not admitted. */
   def rowsRefused: Long = refused
 
+  /** Number of rows that were evicted without a delete. */
+  def rowsEvictedSilently: Long = steps.rowsEvictedSilently
+
   /** Whether there is anything to remember of the group. */
   def isAlive: Boolean = alive
 
@@ -201,6 +204,7 @@ final class Machine(
     if (silence == Never) Never else Math.max(lastArrival + silence, clock)
 
   private def forget(): Unit = {
+    steps.evictSilently(retainer.notInserted)
     retainer.leaveAll()
     forgotten += 1
     steps.end()

@@ -31,6 +31,9 @@ private[window] abstract class Retainer {
   /** How many rows are still needed. */
   def held: Long
 
+  /** How many of these have not been inserted yet. */
+  def notInserted: Long = 0L
+
   /** Tells the content, in the order of the window. */
   def tellContent(): Unit
 

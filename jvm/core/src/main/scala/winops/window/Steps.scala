@@ -16,9 +16,17 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
   private var sequence = 0L
   private var told = false
   private var depth = 0
+  private var silent = 0L
 
   /** The number of the window that is told of, where several stand apart. */
   private[window] var window: Int = 0
+
+  /** Number of rows that were evicted without a delete, by any machine that these steps are of.
+    */
+  def rowsEvictedSilently: Long = silent
+
+  /** Counts rows that were evicted without a delete. */
+  private[window] def evictSilently(rows: Long): Unit = silent += rows
 
   /** Begins a step at an instant, in milliseconds, or a part of the step that has begun. */
   def begin(instant: Long): Unit = {

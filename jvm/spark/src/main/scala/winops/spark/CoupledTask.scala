@@ -140,6 +140,7 @@ final class CoupledTask(
       if (plan.timeOrdinal < 0) clock.stamp.getOrElse(0L)
       else Clock.floorToMillis(row.getLong(plan.timeOrdinal))
     punctuation.of(row) match {
+      case Punctuation.None if machines.isFinished => metrics.afterFinal += 1
       case Punctuation.None =>
         machines.arrive(keyOf(row).copy(), instant) { at =>
           RowBytes.append(state.window, at, row)
@@ -180,7 +181,8 @@ final class CoupledTask(
     agenda.count(machines.groups.size - groupsBefore, held - heldBefore)
     told.count()
     metrics.refused += state.machine.rowsRefused
-    metrics.expired += state.machine.groupsForgotten
+    metrics.evictedSilently += steps.rowsEvictedSilently
+    metrics.expired += state.machine.groupsForgotten + machines.groupsReclaimed
     isDone = true
   }
 

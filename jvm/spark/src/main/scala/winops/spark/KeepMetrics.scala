@@ -13,6 +13,8 @@ final class KeepMetrics(metrics: Map[String, SQLMetric]) extends Serializable {
   val outOfOrder: SQLMetric = metrics(KeepMetrics.OutOfOrder)
   val nullTime: SQLMetric = metrics(KeepMetrics.NullTime)
   val refused: SQLMetric = metrics(KeepMetrics.Refused)
+  val afterFinal: SQLMetric = metrics(KeepMetrics.AfterFinal)
+  val evictedSilently: SQLMetric = metrics(KeepMetrics.EvictedSilently)
   val groups: SQLMetric = metrics(KeepMetrics.Groups)
   val expired: SQLMetric = metrics(KeepMetrics.Expired)
 }
@@ -29,6 +31,8 @@ object KeepMetrics {
   private val OutOfOrder = "rowsOutOfOrder"
   private val NullTime = "rowsNullTime"
   private val Refused = "rowsRefused"
+  private val AfterFinal = "rowsAfterFinal"
+  private val EvictedSilently = "rowsEvictedSilently"
   private val Groups = "groups"
   private val Expired = "groupsExpired"
 
@@ -40,8 +44,10 @@ object KeepMetrics {
     OutOfOrder -> "number of rows that came behind their group's order",
     NullTime -> "number of rows dropped for having no time",
     Refused -> "number of rows that the window did not admit",
+    AfterFinal -> "number of rows dropped for coming after the end of the input",
+    EvictedSilently -> "number of rows evicted without a delete",
     Groups -> "number of groups remembered",
-    Expired -> "number of groups forgotten for their silence")
+    Expired -> "number of groups forgotten for their silence or to make room")
 
   def forTable(context: SparkContext): Map[String, SQLMetric] =
     (own :+ (OutputRows -> "number of output rows") :+

@@ -125,7 +125,9 @@ final class KeepTask(
   }
 
   private def arrive(): Unit = {
-    if (!state.machine.isFinished) punctuation.of(arriving) match {
+    punctuation.of(arriving) match {
+      case Punctuation.None if state.machine.isFinished => metrics.afterFinal += 1
+      case _ if state.machine.isFinished =>
       case Punctuation.None =>
         RowBytes.append(state.window, target, arriving)
         val _ = state.machine.arrive(target)
@@ -168,6 +170,7 @@ final class KeepTask(
   private def finish(): Unit = {
     told.count()
     metrics.refused += state.machine.rowsRefused
+    metrics.evictedSilently += state.machine.rowsEvictedSilently
     metrics.expired += state.machine.groupsForgotten
     stage = Done
   }

@@ -44,6 +44,57 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("rows that a reclaimed group held are counted, and so is the group") {
+    Seq("#length(3)", "#length_batch(3)", "#time_batch(700 msec)#length(2)").foreach { windows =>
+      val hint = "@Hint('reclaim_group_aged=0.4,reclaim_group_freq=0.1')"
+      val grouped = spec(
+        s"$hint #groupwin(k)$windows",
+        Some(Application.EventTime),
+        dialect = winops.esper.Esper)
+      val driven = new DrivenTask(plan(grouped, Seq(n)))
+      val random = new Random(8)
+      val rows = (0 until 400).map { i =>
+        Arrived(random.nextInt(12).toLong, Some(1000L + i * 50000L), i.toLong)
+      }
+      feed(driven, random, rows, 30000L)
+      val metric = driven.metric(_)
+      assert(metric("groupsExpired") > 20)
+      assert(metric("rowsEvictedSilently") > 20)
+      assert(metric("rowsDeleted") > 0)
+      val stillHeld = driven.rowsHeld
+      // A batch that came in is told to leave with the next one, and is held until then.
+      val gone = metric("rowsDeleted") + metric("rowsEvictedSilently") + metric("rowsRefused")
+      assert(gone + stillHeld == rows.size, windows)
+    }
+  }
+
+  test("rows behind the end of the input are counted, of one group and of several") {
+    Seq(Seq(k), Nil).foreach { keys =>
+      Seq(Some(Application.EventTime), Some(Application.Arrival), None).foreach { application =>
+        val tumbling = spec("tumbling, punct()", application, dialect = winops.spl.Spl)
+        val marked =
+          plan(tumbling.copy(punctuation = Some("text")), Seq(n), keys).copy(punctuation =
+            Some(text))
+        val driven = new DrivenTask(marked)
+        def row(n: Long, mark: String = null) = Arrived(n % 2, Some(n * 1000L), n, mark)
+        val batches = Seq(
+          Seq(row(1), row(2, "window"), row(3)),
+          Seq(row(4), row(5, "final"), row(6), row(7), row(8, "window")),
+          Seq(row(9, "final"), row(10)),
+          Nil)
+        batches.zipWithIndex.foreach { case (rows, i) =>
+          val clock =
+            if (application.isEmpty) BatchClock.ofBatch(i * 100L)
+            else BatchClock.ofWatermarks(0L, if (i < 3) 0L else 100L)
+          driven.run(rows, clock)(_ => ())
+        }
+        assert(driven.metric("rowsAfterFinal") == 3)
+        assert(driven.metric("rowsInserted") == 3)
+        assert(driven.metric("rowsDeleted") + driven.rowsHeld == 3)
+      }
+    }
+  }
+
   test("a group that holds nothing and a partition without groups leave no state but a header") {
     Seq(Some(Application.EventTime), Some(Application.Arrival)).foreach { application =>
       val driven =

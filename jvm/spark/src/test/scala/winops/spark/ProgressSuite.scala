@@ -50,6 +50,8 @@ class ProgressSuite extends KeepStreamTest {
             "rowsOutOfOrder" -> 0,
             "rowsNullTime" -> 1,
             "rowsRefused" -> 0,
+            "rowsAfterFinal" -> 0,
+            "rowsEvictedSilently" -> 0,
             "groups" -> 2,
             "groupsExpired" -> 0))
         // At watermark 12 one row is late, one has no time, one is behind its group's order, and
@@ -63,6 +65,8 @@ class ProgressSuite extends KeepStreamTest {
             "rowsOutOfOrder" -> 1,
             "rowsNullTime" -> 1,
             "rowsRefused" -> 0,
+            "rowsAfterFinal" -> 0,
+            "rowsEvictedSilently" -> 0,
             "groups" -> 2,
             "groupsExpired" -> 1))
         assert(
@@ -73,6 +77,8 @@ class ProgressSuite extends KeepStreamTest {
             "rowsOutOfOrder" -> 0,
             "rowsNullTime" -> 0,
             "rowsRefused" -> 0,
+            "rowsAfterFinal" -> 0,
+            "rowsEvictedSilently" -> 0,
             "groups" -> 1,
             "groupsExpired" -> 1))
         assert(third.numRowsRemoved >= 1)

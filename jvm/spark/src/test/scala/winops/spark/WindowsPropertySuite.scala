@@ -72,7 +72,8 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-    test(s"$what: a group that is forgotten leaves nothing in the store") {
+    test(
+      s"$what: a group that is forgotten leaves nothing in the store, and each row is counted") {
       forAll(policies, Gen.choose(100, 1500), Gen.long, minSuccessful(40)) {
         (policy, count, seed) =>
           val random = new Random(seed)
@@ -82,6 +83,11 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           assert(driven.rowsHeld == 0)
           assert(driven.store.values == 0)
           assert(driven.groupsRemembered == 0)
+          assert(driven.metric("rowsDeleted") == driven.metric("rowsInserted"))
+          val leftWithoutDelete =
+            Seq("rowsRefused", "rowsEvictedSilently", "numRowsDroppedByWatermark").map(
+              driven.metric)
+          assert(driven.metric("rowsInserted") / policy._2.size + leftWithoutDelete.sum == count)
           assert(driven.partitionSegments.numbers == Set(0L))
       }
     }
