@@ -22,7 +22,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test test-giant load faults demo docs golden clean \
+.PHONY: help setup jar wheel fmt lint lint-python test test-giant test-bits load faults demo docs golden clean \
 	bench bench-jmh bench-python bench-peers peers fuzz sbom reproducible
 
 help: ## this list
@@ -72,6 +72,9 @@ test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on
 	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults
 	$(stamp_jars)
 	$(pytest_on_both)
+
+test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts and partitions
+	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.SameBitsSuite"
 
 load: $(VENV) $(JARS) ## two hours of micro-batches as fast as they go, and what they leave behind
 	$(PY) tests/load/load.py

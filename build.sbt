@@ -80,6 +80,9 @@ val spilling = sys.props
 // `SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.GiantGroupSuite"`: a larger group.
 val giant = sys.props.get("giant").map(rows => s"-Dgiant=$rows")
 
+// `SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.SameBitsSuite"`: more runs.
+val bits = sys.props.get("bits").map(runs => s"-Dbits=$runs")
+
 // `make fuzz`: so much heap as a text's reader may need, and all of the JVM's compilers.
 val fuzzed =
   sys.props.get("fuzz").toSeq.flatMap(heap => Seq(s"-Xmx$heap", "-XX:TieredStopAtLevel=4"))
@@ -155,7 +158,7 @@ lazy val spark = (project in file("jvm/spark"))
       "-XX:TieredStopAtLevel=1",
       // What it then has for compiled code was full in a minute, and nothing was compiled any more.
       "-XX:ReservedCodeCacheSize=240m",
-      "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ fuzzed ++
+      "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ bits ++ fuzzed ++
       sparkJavaOptions,
     Test / testGrouping := {
       val options = (Test / forkOptions).value

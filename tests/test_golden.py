@@ -33,7 +33,10 @@ def test_a_checkpoint_goes_on(spark: SparkSession, archive: Path, tmp_path: Path
             finish(query)
             assert sorted(output_lines(golden.folder)) == golden.expected
         else:
-            assert "WINOPS_STATE_FORMAT" in failure(query)
+            error = failure(query)
+            assert "WINOPS_STATE_FORMAT" in error
+            assert f"format {format_of(archive)}" in error
+            assert output_lines(golden.folder) == []
 
 
 def test_the_format_of_today_has_all_checkpoints() -> None:
@@ -43,6 +46,10 @@ def test_the_format_of_today_has_all_checkpoints() -> None:
         if format_of(archive) == current_format()
     }
     assert {case.name for case in CASES} <= today
+
+
+def test_what_the_former_format_has_written_is_kept() -> None:
+    assert current_format() - 1 in {format_of(archive) for archive in archives()}
 
 
 def test_they_are_small() -> None:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.types import DoubleType
 
 from winops import apama, esper, keep, spl
 
@@ -94,7 +93,7 @@ class GoldenQuery(NamedTuple):
         else:
             # It is that of the batch, and a table has none.
             result = result.drop("_change_time")
-        return result.select(F.to_json(F.struct(*_exact(result)), _TEXT).alias("value"))
+        return result.select(F.to_json(F.struct(*_columns(result)), _TEXT).alias("value"))
 
     def as_data(self) -> dict[str, Any]:
         """Give what `GoldenQuery` can be made of again, as JSON has it."""
@@ -132,16 +131,8 @@ def _before_heartbeat(result: DataFrame) -> DataFrame:
     return result
 
 
-def _exact(result: DataFrame) -> list[Column]:
-    # A value is the same up to the rounding of another association. Many lie just between two
-    # numbers of six digits; so little is added that none does any more.
-    return [
-        F.round(column + F.lit(1e-9), 6).alias(field.name)
-        if isinstance(field.dataType, DoubleType)
-        else column
-        for field in result.schema.fields
-        for column in [F.col(f"`{field.name}`")]
-    ]
+def _columns(result: DataFrame) -> list[Column]:
+    return [F.col(f"`{name}`") for name in result.columns]
 
 
 def write_source(folder: Path, batches: Sequence[Rows]) -> None:

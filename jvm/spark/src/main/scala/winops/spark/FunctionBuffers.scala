@@ -202,7 +202,7 @@ private[spark] object FunctionBuffers {
   private def overflowMark(aggregate: WindowAggregate): Option[Expression] =
     (aggregate.function, aggregate.function.aggBufferAttributes) match {
       case (_: Sum, Seq(sum, isEmpty)) => Some(And(IsNull(sum), Not(isEmpty)))
-      case (_: Average, Seq(sum, _)) => Some(IsNull(sum))
+      case (_: Average, Seq(sum, _)) if !isFloating(sum.dataType) => Some(IsNull(sum))
       case _ => None
     }
 

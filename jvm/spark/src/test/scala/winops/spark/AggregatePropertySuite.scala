@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{lit, udaf}
 
 /** Aggregates over live windows are what Spark computes of the content that the changes leave. */
-class AggregatePropertySuite extends KeepStreamTest {
+class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
   import AggregatePropertySuite._
   import testImplicits._
 
@@ -65,7 +65,6 @@ class AggregatePropertySuite extends KeepStreamTest {
   property("a stream that is restarted gives what a table does") { random =>
     val readings = Readings.random(random, Seq.fill(200)(1 + random.nextInt(12)))
     val all = readings :+ Readings.heartbeat(readings.size.toLong)
-    val closeness = Closeness.of(readings)
     val named = new RandomWindows(random)
     random.shuffle(named.ccl ++ named.apama ++ named.esper).take(2).foreach { window =>
       Seq[Output](aggregates(Functions), columns).foreach { output =>
@@ -76,7 +75,7 @@ class AggregatePropertySuite extends KeepStreamTest {
           val got = known(stream(random, all, window, output))
           AggregateCheck.checkKeys(got.keySet, expected.keySet)
           expected.foreach { case (key, row) =>
-            assert(closeness.same(row, got(key)), s"$row on a table, ${got(key)} on a stream")
+            assert(SameBits.same(row, got(key)), s"$row on a table, ${got(key)} on a stream")
           }
         }
       }
@@ -90,18 +89,21 @@ class AggregatePropertySuite extends KeepStreamTest {
         val changes = keep(tableOf(readings), window.callForChanges).collect().toSeq
         val steps = ContentSteps.replay(changes).filter(_ => random.nextInt(50) == 0).toVector
         val isSampled = steps.map(step => (step.k, step.sequence)).toSet
-        val rows = stream(random, readings, window, aggregates(LargeFunctions))
-          .filter(row => isSampled((row.getLong(0), row.getLong(1))))
+        val onTable =
+          AggregateCheck.keyed(
+            aggregates(LargeFunctions)(tableOf(readings), window).collect().toSeq)
+        val onStream =
+          AggregateCheck.keyed(stream(random, readings, window, aggregates(LargeFunctions)))
+        onStream.foreach { case (key, row) =>
+          // A table has no time of its own.
+          val (got, expected) = (row.toSeq.drop(3), onTable(key).toSeq.drop(3))
+          assert(SameBits.same(got, expected), s"$expected on a table, $got on a stream")
+        }
+        val rows = onStream.collect { case (key, row) if isSampled(key) => row }.toSeq
         checkOf(readings, steps.map(_.content), LargeFunctions)
           .ofSteps(steps, LargeFunctions, rows)
       }
     }
-  }
-
-  /** Runs a property whose failures tell the seed. */
-  private def property(name: String)(check: Random => Unit): Unit = test(name) {
-    val seed = Random.nextLong()
-    withClue(s"with seed $seed: ")(check(new Random(seed)))
   }
 
   private def checkOf(
@@ -213,8 +215,10 @@ private object AggregatePropertySuite {
   /** Those of windows that are summed up in parts. */
   val LargeFunctions: Seq[String] = Seq(
     "sum(x)",
+    "avg(y)",
     "sum(amount)",
     "stddev(y)",
+    "corr(n, z)",
     "min(i)",
     "min(text)",
     "max(amount)",

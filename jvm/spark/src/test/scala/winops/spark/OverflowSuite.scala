@@ -77,6 +77,51 @@ class OverflowSuite extends KeepStreamTest {
     }
   }
 
+  /** Rows whose sums fit, in each window of `count` of them, if they are added oldest to newest,
+    * and do not in parts of the window.
+    *
+    * @param most
+    *   about the greatest value
+    */
+  private def passing(count: Int, most: String, written: String => String): String = {
+    val middle = count / 2
+    val inMiddle = Seq(middle -> s"-$most", middle + 1 -> "-10").filter(_ => count > 10)
+    val values = Seq(0 -> "-5", 1 -> "-5", 2 -> "-5", 3 -> most, 4 -> "1") ++ inMiddle
+    values
+      .map { case (row, value) => s"WHEN $row THEN ${written(value)}" }
+      .mkString("CASE id ", " ", s" ELSE ${written("0")} END")
+  }
+
+  for (ansi <- Seq("true", "false"); count <- Seq(3, 100, 1000)) {
+    test(s"overflow: a sum that fits oldest to newest is given, $count rows, ANSI = $ansi") {
+      withSQLConf("spark.sql.ansi.enabled" -> ansi) {
+        val df = spark
+          .range(0, count + 2L)
+          .selectExpr(
+            "id AS n",
+            passing(count, Long.MaxValue.toString, value => s"${value}L") + " AS long",
+            passing(count, "9" * 38, value => s"CAST('$value' AS DECIMAL(38, 0))") + " AS wide",
+            passing(count, "106751991", value => s"INTERVAL '$value' DAY") + " AS span")
+        df.createOrReplaceTempView("plain")
+        val named = Passing.zipWithIndex.map { case (sum, i) => s"$sum AS v$i" }.mkString(", ")
+        val frame = s"OVER (ORDER BY n ROWS BETWEEN ${count - 1} PRECEDING AND CURRENT ROW)"
+        val expected = spark
+          .sql(s"SELECT n, ${named.replace(" AS", s" $frame AS")} FROM plain")
+          .collect()
+          .toSet
+        assert(!expected.last.anyNull)
+        Seq(s"'KEEP $count ROWS'", s"esper => '#sort($count, n desc)'").foreach { window =>
+          val got = keep(
+            df,
+            s"WITH SINGLE PARTITION ORDER BY (n), $window, output => 'columns', aggregates => " +
+              s"TABLE(SELECT n, $named FROM input_of_keep GROUP BY n)")
+          val names = "n" +: Passing.indices.map(i => s"v$i")
+          assert(got.select(names.map(got(_)): _*).collect().toSet == expected, window)
+        }
+      }
+    }
+  }
+
   test("overflow: in ANSI mode it fails a stream, which has told what came before") {
     withTempDir { dir =>
       val stream = ticks()
@@ -110,6 +155,16 @@ private object OverflowSuite {
     "c" -> "sum(CAST(fine AS DECIMAL(38, 10)))",
     "d" -> "max(fine)",
     "e" -> "avg(CAST(long AS DECIMAL(20, 0)))")
+
+  val Passing: Seq[String] = Seq(
+    "sum(long)",
+    "try_sum(long)",
+    "sum(wide)",
+    "try_sum(wide)",
+    "sum(span)",
+    "try_sum(span)",
+    "avg(span)",
+    "try_avg(span)")
 
   val All: Seq[String] = Aggregates.keys.toSeq.sorted
 }
