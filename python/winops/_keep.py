@@ -138,7 +138,7 @@ def keep(
     3
     """
     if not isinstance(df, DataFrame):
-        raise wrong_type(f"keep takes a DataFrame, not a {type(df).__name__}.")
+        raise wrong_type(f"keep takes a DataFrame, not a {type(df).__name__}.{_instead_of(df)}")
     call = Call(
         policy=policy_of(
             policy,
@@ -168,6 +168,16 @@ def _options(
     idle: str | timedelta | None,
     max_rows: int | None,
     on_null_time: str | None,
+def _instead_of(given: object) -> str:
+    """Say what to write where something else than a DataFrame is given."""
+    if isinstance(given, Kept):
+        return " Give it one of its results, such as kept.changes() or kept.inserts()."
+    # Spark Connect has a class of its own under this name.
+    if type(given).__name__ == "GroupedData":
+        return ' Give it the DataFrame before groupBy, and the columns of the group as per="...".'
+    return " Make one, for example with spark.table or spark.createDataFrame."
+
+
     punct: str | None,
 ) -> dict[str, int | str]:
     if time is None and (apply is not None or on_null_time is not None):

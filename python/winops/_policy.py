@@ -11,7 +11,7 @@ from winops import _arguments as arguments
 from winops._dialects import Window
 from winops._errors import wrong_type, wrong_value
 
-_INTERVAL = "W"
+_INTERVAL = "interval"
 
 
 class Policy(NamedTuple):
@@ -101,7 +101,7 @@ def _from_keywords(
         if slack is not None:
             raise wrong_value("slack= counts rows: it goes with rows=, not with interval=.")
         return Policy(
-            f"{beat} {_INTERVAL}", {_INTERVAL: arguments.interval("interval", interval)}
+            f'{beat} "{_INTERVAL}"', {_INTERVAL: arguments.interval("interval", interval)}
         )
     raise wrong_value(
         'Say what to keep in one way: a policy such as "KEEP 100 ROWS", or rows=, or interval=. '

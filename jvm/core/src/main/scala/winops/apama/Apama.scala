@@ -20,6 +20,7 @@ import winops.policy.{Category, Origin, Policy, Scope}
 object Apama extends Dialect {
   override val name: String = "apama"
   override val product: String = "Apama"
+  override val openings: Set[String] = Set("FROM", "PARTITION", "RETAIN", "WITHIN")
 
   override val windows: Seq[NamedWindow] = Seq(
     NamedWindow("within", "partition by symbol within 10.0"),

@@ -19,6 +19,7 @@ import winops.policy.{Category, Origin, Policy, Scope}
 object Ccl extends Dialect {
   override val name: String = "ccl"
   override val product: String = "SAP and Sybase ESP (CCL)"
+  override val openings: Set[String] = Set("KEEP")
 
   override val windows: Seq[NamedWindow] = Seq(
     NamedWindow("KEEP ALL", "KEEP ALL"),

@@ -50,12 +50,16 @@ private[ccl] trait IntervalParsers extends ExprParsers {
   /** The interval that a parameter's text holds. The place of all its mistakes is the parameter.
     */
   protected def inParameter(token: Token.Named, value: String): Parser[Long] = {
-    val interval = new InParameter(value, scope).parse
-    checked(interval.left.map { problem =>
+    checked(intervalOf(value).left.map { problem =>
       val place = s"at character ${problem.offset + 1} of parameter ${Names.shown(token.name)}"
-      problem.copy(offset = token.offset, message = s"${problem.message}, $place")
+      val message = s"${problem.message}, $place. A text is an interval such as '10 minutes'"
+      problem.copy(offset = token.offset, message = message)
     })
   }
+
+  /** The interval that a text by itself is. */
+  protected def intervalOf(value: String): Either[Problem, Long] =
+    new InParameter(value, scope).parse
 
   /** `hours:minutes` or `hours:minutes:seconds`, by themselves. */
   protected def colons: Parser[Long] = colonsToken >> { token =>

@@ -1,6 +1,6 @@
 package winops.ccl
 
-import winops.dialect.{ColumnName, Columns, Expr, Names, Problem, Token}
+import winops.dialect.{ColumnName, Columns, Expr, Names, Parameters, Problem, Token}
 import winops.policy.{Category, Parameter, Scope}
 
 /** The KEEP clause, read in one pass: what a token means is checked as soon as it is read. */
@@ -25,33 +25,46 @@ private[ccl] final class KeepParser(
     val what =
       if (every.isEmpty) "ALL, EVERY, a number of rows or an interval"
       else "a number of rows or an interval"
-    interval >> byTime(every.isDefined) | expr(what) >> byExpr(every.isDefined)
+    interval >> byTime(every.isDefined) | expr(what) >> byExpr(every.isDefined, what)
   }
 
   /** An interval that begins as none of the other policies does. */
   private def interval: Parser[Long] =
     keyword("INTERVAL") ~> (inQuotes | expected("an interval in quotes")) | inQuotes | colons
 
-  private def byExpr(every: Boolean)(first: Expr): Parser[Keep] = first match {
+  private def byExpr(every: Boolean, what: String)(first: Expr): Parser[Keep] = first match {
     case Expr.Name(token) =>
       scope.parameters.get(token.name) match {
         case Some(Parameter.Text(value)) => byParameter(every, token, value)
         // A forgotten parameter is told as one, not as a number without a unit.
-        case None => checked(constants.value(first)) >> (_ => byRowsOrUnit(every, first))
+        case None =>
+          superfluous(token, what) |
+            checked(constants.value(first)) >> (_ => byRowsOrUnit(every, first))
         case _ => byRowsOrUnit(every, first)
       }
     case _ => byRowsOrUnit(every, first)
   }
 
+  /** Refuses a word before a number or another word, as in `KEEP LAST 5 ROWS`. */
+  private def superfluous(token: Token.Named, what: String): Parser[Nothing] =
+    guard(number ^^^ (()) | name ^^^ (())) ~> checked(
+      Left(
+        Problem(
+          Category.Syntax,
+          token.offset,
+          s"expected $what, not ${Names.shown(token.name)}. KEEP 5 ROWS keeps the newest 5 rows")))
+
   /** CCL: a parameter alone holds an interval; anywhere else it would have to be a number. */
   private def byParameter(every: Boolean, token: Token.Named, value: String): Parser[Keep] = {
+    val (python, sql) = Parameters.arguments(token.name)
+    // What kind of mistake it is depends on the text alone, as where nothing follows it.
     val number = Problem(
-      Category.Type,
+      intervalOf(value).fold(_.category, _ => Category.Type),
       token.offset,
-      s"expected a number; the parameter ${Names.shown(token.name)} is an interval by itself")
-    inParameter(token, value) >> { micros =>
-      (keyword("ROW", "ROWS") | unitWord) ~> checked(Left(number)) | byTime(every)(micros)
-    }
+      s"expected a number; the parameter ${Names.shown(token.name)} is a text, which can only be " +
+        s"an interval. Give a number: $python in Python, $sql in SQL")
+    guard(keyword("ROW", "ROWS") | unitWord) ~> checked(Left(number)) |
+      inParameter(token, value) >> byTime(every)
   }
 
   private def byRowsOrUnit(every: Boolean, first: Expr): Parser[Keep] =

@@ -69,7 +69,11 @@ final class Constants(scope: Scope, mixed: Boolean) {
 
   private def unbound(token: Token.Named): Problem = {
     val name = Names.shown(token.name)
-    val why = if (scope.columns.contains(token.name)) "is a column" else "has no value"
-    Problem(Category.UnboundParameter, token.offset, s"expected a parameter; $name $why")
+    val message =
+      if (scope.columns.contains(token.name)) {
+        s"expected a parameter; $name is a column. Write a number, or a name that is no column's " +
+          "and has a value"
+      } else s"expected a parameter; $name has no value. ${Parameters.howToGive(token.name)}"
+    Problem(Category.UnboundParameter, token.offset, message)
   }
 }

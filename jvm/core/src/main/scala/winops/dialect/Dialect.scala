@@ -15,6 +15,11 @@ trait Dialect {
   /** The product whose language it is. */
   def product: String
 
+  /** The first words or signs of texts, in upper case, by which the language can be told from the
+    * others here.
+    */
+  def openings: Set[String]
+
   /** All windows of the language, over columns `symbol`, `price` and `ts`. */
   def windows: Seq[NamedWindow]
 

@@ -14,10 +14,15 @@ object Names {
   def quoted(name: String): String = quoted(name, Set.empty)
 
   /** The same in a language with keywords, which are no plain names. */
-  def quoted(name: String, keywords: Set[String]): String = {
+  def quoted(name: String, keywords: Set[String]): String =
+    if (isPlain(name) && !keywords(name)) name else s"`${name.replace("`", "``")}`"
+
+  /** Returns true if the name consists of ASCII letters, digits and underscores only, and starts
+    * with no digit.
+    */
+  def isPlain(name: String): Boolean = {
     def plain(c: Char) = c < 128 && continues(c.toInt)
-    val isPlain = name.nonEmpty && starts(name.head.toInt) && name.forall(plain)
-    if (isPlain && !keywords(name)) name else s"`${name.replace("`", "``")}`"
+    name.nonEmpty && starts(name.head.toInt) && name.forall(plain)
   }
 
   /** The name for a message: cut to what fits on a screen, without line breaks. */

@@ -19,6 +19,7 @@ import winops.policy.{Category, Policy, Scope}
 object Esper extends Dialect {
   override val name: String = "esper"
   override val product: String = "Esper"
+  override val openings: Set[String] = Set("#", "@", "SELECT")
 
   override val windows: Seq[NamedWindow] = Seq(
     NamedWindow("length", "#length(100)"),

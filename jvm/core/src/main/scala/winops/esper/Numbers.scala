@@ -1,6 +1,6 @@
 package winops.esper
 
-import winops.dialect.{Expr, Limits, Names, Problem, Token, Value}
+import winops.dialect.{Expr, Limits, Names, Parameters, Problem, Token, Value}
 import winops.policy.{Category, Scope}
 
 /** Works out constant expressions as Esper does: a quotient keeps its fraction. */
@@ -82,7 +82,8 @@ private[esper] final class Numbers(scope: Scope) {
           Problem(
             Category.UnboundParameter,
             token.offset,
-            s"expected a constant; ${Names.shown(token.name)} has no value"))
+            s"expected a constant; ${Names.shown(token.name)} has no value. " +
+              Parameters.howToGive(token.name)))
     }
 
   private def literals(expr: Expr): Seq[Token.Number] = expr match {

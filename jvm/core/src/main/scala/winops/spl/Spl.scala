@@ -21,6 +21,7 @@ import winops.policy.{Category, ColumnKind, Origin, Policy, Scope}
 object Spl extends Dialect {
   override val name: String = "spl"
   override val product: String = "IBM Streams (SPL)"
+  override val openings: Set[String] = Set("SLIDING", "TUMBLING", "WINDOW")
 
   override val windows: Seq[NamedWindow] = Seq(
     NamedWindow("tumbling, count", "tumbling, count(100)"),

@@ -295,7 +295,25 @@ class CclErrorSuite extends MarkedMistakes {
       "KEEP 2 * ^M ROWS",
       "KEEP 3 ROWS SLACK ^M",
       "KEEP ^`ROWS` ROWS")
-    messages("KEEP ^symbol ROWS" -> "symbol is a column", "KEEP ^M ROWS" -> "M has no value")
+    messages(
+      "KEEP ^symbol ROWS" -> "symbol is a column",
+      "KEEP ^M ROWS" -> """M has no value. Give it one: params={"M": 100} in Python""",
+      "KEEP ^`a b` ROWS" -> """params={"name": 100} in Python""")
+  }
+
+  test("syntax: a word before the number of rows or the interval") {
+    all(Category.Syntax)(
+      "KEEP ^LAST 5 ROWS",
+      "KEEP ^THE LAST 5 ROWS",
+      "KEEP EVERY ^LAST 5 MINUTES")
+    messages("KEEP ^LAST 5 ROWS" -> "not LAST. KEEP 5 ROWS keeps the newest 5 rows")
+  }
+
+  test("a text where a number is expected is told as one, whatever the text is") {
+    messages(
+      "KEEP ^T3 ROWS" -> """Give a number: params={"T3": 100} in Python""",
+      "KEEP ^BLANK ROWS" -> "the parameter BLANK is a text",
+      "KEEP EVERY ^W SECONDS" -> "the parameter W is a text")
   }
 
   test("limit: length and depth") {

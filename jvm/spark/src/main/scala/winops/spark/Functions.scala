@@ -10,6 +10,7 @@ import winops.policy.Scope
 /** `winops_version()`: the version of the JAR, so that a client can compare it with its own. */
 object VersionFunction extends (Seq[Expression] => Expression) {
   val Name = "winops_version"
+  val Usage = "_FUNC_() - Returns the version of the winops JAR."
 
   override def apply(arguments: Seq[Expression]): Expression =
     if (arguments.isEmpty) Literal(SparkVersion.winops)
@@ -22,6 +23,10 @@ object VersionFunction extends (Seq[Expression] => Expression) {
   */
 object WarningsFunction extends (Seq[Expression] => Expression) {
   val Name = "winops_warnings"
+
+  val Usage: String =
+    "_FUNC_(policy, params, columns, group, key) - " +
+      "Returns what is valid in a CCL policy but hardly meant."
 
   override def apply(arguments: Seq[Expression]): Expression = arguments match {
     case Seq(policy, parameters, columns, group, key)

@@ -9,6 +9,19 @@ import org.apache.spark.sql.internal.SQLConf
 object KeepFunction extends (Seq[Expression] => LogicalPlan) {
   val Name = "keep"
 
+  /** What DESCRIBE FUNCTION shows; Spark puts the name in the place of `_FUNC_`. */
+  val Usage: String =
+    "_FUNC_(TABLE(t) PARTITION BY (group) ORDER BY (order), policy, name => value, ...) - " +
+      "Returns the rows that enter and leave a retention window, one for each change. " +
+      s"The names are ${Arguments.Names.mkString(", ")}."
+
+  val Examples: String =
+    """
+    Examples:
+      > SELECT * FROM _FUNC_(TABLE(trades) PARTITION BY (symbol) ORDER BY (seq), 'KEEP 100 ROWS');
+      > SELECT * FROM _FUNC_(TABLE(trades) PARTITION BY (venue) ORDER BY (seq), esper => '#length(10)#unique(symbol)');
+  """
+
   override def apply(expressions: Seq[Expression]): LogicalPlan = {
     SparkVersion.check()
     val arguments = new Arguments(expressions)

@@ -37,6 +37,7 @@ private[spark] object QueriedAggregates {
       val aggregates = Aggregates(names.map(overTable(_)), columns.map(overTable(_)))
       aggregates.columns.foreach(check)
       aggregates
+    case other if other.exists(_.isInstanceOf[Window]) => throw refused(NoOver)
     case other =>
       throw refused(
         "expected SELECT aggregates FROM the same table, with GROUP BY at most, but the query " +
@@ -66,7 +67,7 @@ private[spark] object QueriedAggregates {
   private def check(column: NamedExpression): Unit = {
     column.foreach {
       case _: PlanExpression[_] => throw refused("expected no subquery")
-      case _: WindowExpression => throw refused("expected no OVER")
+      case _: WindowExpression => throw refused(NoOver)
       case call: PythonFuncExpression =>
         throw refused(s"${call.name} runs in Python, which the operator does not do")
       case aggregate: AggregateExpression =>
@@ -91,6 +92,9 @@ private[spark] object QueriedAggregates {
           "cast them, for example to STRING with to_json")
     }
 
+  private val NoOver =
+    """expected no OVER, because the window is that of keep: write F.avg("price") """ +
+      "instead of F.avg(\"price\").over(...), and avg(price) in SQL"
   private val Undetermined = "expected expressions that give the same value again"
 
   private def refused(reason: String) =

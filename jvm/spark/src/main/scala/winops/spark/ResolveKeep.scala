@@ -114,7 +114,12 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
         WindowResults.ofContent(projected.get.without(group)).withoutValues
       case (Output.Columns, Some(asked)) => WindowResults.besideRows(asked)
       case (Output.Agg | Output.Columns, None) =>
-        throw WinopsErrors.argument("MISSING", "aggregates", "TABLE(SELECT ... FROM ...)")
+        throw WinopsErrors.argument(
+          "MISSING",
+          "aggregates",
+          """an aggregate such as agg(F.avg("price")) in Python, """ +
+            "aggregates => TABLE(SELECT avg(price) FROM the same table) in SQL, " +
+            "or a policy that brings its own")
       case (_, Some(_)) =>
         throw WinopsErrors.argument(
           "UNKNOWN",
@@ -241,7 +246,12 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
         case other => Right(other.flatMap(_.toOption))
       }
     } yield Understood(split, policy.group.keys.size, expressions, projected)
-    understood.fold(error => throw WinopsErrors.policy(dialect.name, error), identity)
+    understood.fold(
+      error =>
+        throw WinopsErrors.policy(
+          dialect.name,
+          Dialects.explained(error, dialect, scope, isOne)),
+      identity)
   }
 
   private def tellsRows(arguments: Arguments): Boolean =
@@ -303,8 +313,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       ExpressionSet(named) != ExpressionSet(partitionBy)) {
       throw WinopsErrors.analysis(
         "WINOPS_GROUP_CONFLICT",
-        "policy" -> named.map(_.sql).mkString(", "),
-        "given" -> partitionBy.map(_.sql).mkString(", "))
+        "policy" -> named.map(Keep.sql).mkString(", "),
+        "given" -> partitionBy.map(Keep.sql).mkString(", "))
     }
     checked("PARTITION BY", if (named.nonEmpty) named else ExpressionSet(partitionBy).toSeq)
   }
@@ -315,7 +325,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       if (!KeyTypes.accept(expression.dataType)) {
         throw WinopsErrors.analysis(
           "WINOPS_GROUP_TYPE",
-          "expression" -> expression.sql,
+          "expression" -> Keep.sql(expression),
           "type" -> expression.dataType.sql)
       }
     }

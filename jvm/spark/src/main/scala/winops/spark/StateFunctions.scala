@@ -10,6 +10,10 @@ import org.apache.spark.sql.winops.{HeldRows, RepartitionState}
 object StateFunction extends (Seq[Expression] => LogicalPlan) {
   val Name = "winops_state"
 
+  val Usage: String =
+    "_FUNC_('checkpoint', batch => n, operator => n) - " +
+      "Returns the rows that the windows of a streaming query held after a micro-batch."
+
   override def apply(expressions: Seq[Expression]): LogicalPlan = {
     SparkVersion.check()
     val arguments = new StateArguments(Seq("checkpoint", "batch", "operator"), expressions)
@@ -25,6 +29,10 @@ object StateFunction extends (Seq[Expression] => LogicalPlan) {
   */
 object RepartitionFunction extends (Seq[Expression] => LogicalPlan) {
   val Name = "winops_repartition"
+
+  val Usage: String =
+    "_FUNC_('checkpoint', 'to', partitions) - " +
+      "Writes a new checkpoint with another number of partitions and returns what was moved."
 
   override def apply(expressions: Seq[Expression]): LogicalPlan = {
     SparkVersion.check()

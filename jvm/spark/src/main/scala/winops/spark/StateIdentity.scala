@@ -2,7 +2,7 @@ package winops.spark
 
 import scala.util.{Success, Try}
 
-import org.json4s.{JArray, JObject, JString, JValue}
+import org.json4s.{JArray, JNothing, JObject, JString, JValue}
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.winops.Catalyst
 
+import winops.dialect.Names
 import winops.log.CorruptStateException
 import winops.policy.Resizable
 
@@ -35,7 +36,7 @@ object StateIdentity {
         ("across" -> Option.when(spec.acrossGroups)(true)) ~
         ("zone" -> SessionZone.of(expressions(plan))) ~
         ("results" -> results(plan)) ~
-        ("columns" -> parse(Catalyst.asNullable(columns).json)) ~
+        (Columns -> parse(Catalyst.asNullable(columns).json)) ~
         (Format -> StateFormat.Version)
     compact(render(json))
   }
@@ -77,17 +78,49 @@ object StateIdentity {
   private val Policy = "policy"
   private val Lengths = "lengths"
   private val Format = "format"
+  private val Columns = "columns"
 
   private def difference(
       left: Map[String, JValue],
       right: Map[String, JValue]): (String, String) = {
     val names = (left.keySet ++ right.keySet).filter(name => left.get(name) != right.get(name))
-    def show(side: Map[String, JValue]): String =
+    def show(side: Map[String, JValue], other: Map[String, JValue]): String =
       names.toSeq.sorted
-        .map(name => s"$name = ${side.get(name).fold("nothing")(v => compact(render(v)))}")
+        .map { name =>
+          val value = (side.get(name), other.get(name)) match {
+            case (Some(columns), Some(others)) if name == Columns =>
+              differingColumns(columns, others)
+            case (Some(json), _) => compact(render(json))
+            case (None, _) => "nothing"
+          }
+          s"$name = $value"
+        }
         .mkString(", ")
-    (show(left), show(right))
+    (show(left, right), show(right, left))
   }
+
+  /** The columns of one schema that another one does not have alike. */
+  private def differingColumns(schema: JValue, other: JValue): String = {
+    val (own, others) = (namesAndTypes(schema), namesAndTypes(other))
+    val missing = others.map(_._1).diff(own.map(_._1)).map(name => s"no column $name")
+    val differing = own.diff(others).map { case (name, kind) => s"$name $kind" } ++ missing
+    if (differing.isEmpty) own.map(_._1).mkString("in the order ", ", ", "")
+    else differing.mkString(", ")
+  }
+
+  /** The columns of a schema; types that have parts, and properties, are JSON. */
+  private def namesAndTypes(schema: JValue): Seq[(String, String)] =
+    (schema \ "fields").children.map { field =>
+      def text(json: JValue): String = json match {
+        case JString(text) => text
+        case other => compact(render(other))
+      }
+      val properties = field \ "metadata" match {
+        case JObject(Nil) | JNothing => ""
+        case metadata => s" ${text(metadata)}"
+      }
+      (Names.shown(text(field \ "name")), text(field \ "type") + properties)
+    }
 
   private def fields(identity: String): Map[String, JValue] = StateFormat.reading {
     Try(parse(identity)) match {

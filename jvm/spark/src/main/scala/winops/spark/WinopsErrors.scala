@@ -4,7 +4,7 @@ import org.apache.spark.ErrorClassesJsonReader
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.trees.Origin
-import org.apache.spark.sql.winops.WinopsRuntimeException
+import org.apache.spark.sql.winops.{ErrorConditions, WinopsRuntimeException}
 
 import winops.policy.PolicyError
 
@@ -27,6 +27,9 @@ final class WinopsAnalysisException(condition: String, parameters: Map[String, S
 object WinopsErrors {
   private lazy val conditions = new ErrorClassesJsonReader(
     Seq(getClass.getClassLoader.getResource("error/winops-error-conditions.json")))
+
+  /** Makes the conditions known to Spark. */
+  def register(): Unit = ErrorConditions.add(conditions)
 
   def sqlState(condition: String): String = conditions.getSqlState(condition)
 

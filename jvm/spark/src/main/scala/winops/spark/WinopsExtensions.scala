@@ -9,18 +9,31 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
   */
 final class WinopsExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectTableFunction(named(KeepFunction.Name, KeepFunction))
-    extensions.injectTableFunction(named(StateFunction.Name, StateFunction))
-    extensions.injectTableFunction(named(RepartitionFunction.Name, RepartitionFunction))
-    extensions.injectFunction(named(VersionFunction.Name, VersionFunction))
-    extensions.injectFunction(named(WarningsFunction.Name, WarningsFunction))
+    WinopsErrors.register()
+    extensions.injectTableFunction(
+      described(KeepFunction.Name, KeepFunction, KeepFunction.Usage, KeepFunction.Examples))
+    extensions.injectTableFunction(
+      described(StateFunction.Name, StateFunction, StateFunction.Usage))
+    extensions.injectTableFunction(
+      described(RepartitionFunction.Name, RepartitionFunction, RepartitionFunction.Usage))
+    extensions.injectFunction(
+      described(VersionFunction.Name, VersionFunction, VersionFunction.Usage))
+    extensions.injectFunction(
+      described(WarningsFunction.Name, WarningsFunction, WarningsFunction.Usage))
     extensions.injectResolutionRule(_ => ResolveKeep)
     extensions.injectHintResolutionRule(_ => CheckStreamStart)
     extensions.injectPlannerStrategy(_ => KeepStrategy)
   }
 
-  private def named[T](name: String, function: Seq[Expression] => T) = {
+  /** A function with what DESCRIBE FUNCTION shows of it. */
+  private def described[T](
+      name: String,
+      function: Seq[Expression] => T,
+      usage: String,
+      examples: String = "") = {
     val owner = function.getClass.getName.stripSuffix("$")
-    (FunctionIdentifier(name), new ExpressionInfo(owner, name), function)
+    val info =
+      new ExpressionInfo(owner, null, name, usage, "", examples, "", "", "", "", "scala_udf")
+    (FunctionIdentifier(name), info, function)
   }
 }
