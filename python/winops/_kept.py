@@ -332,13 +332,16 @@ class Kept:
         [[1], [1, 2], [2, 3]]
         """
         self._refuse_several("snapshots")
-        more: dict[str, int | str] = (
-            {} if max_rows is None else {"max_content": arguments.count("max_rows", max_rows)}
-        )
-        return self._call.over(self._df, "snapshots", None, more=more)
+        return self._call.over(self._df, "snapshots", None, more=_max_content(max_rows))
 
-    def events(self) -> DataFrame:
+    def events(self, *, max_rows: int | None = None) -> DataFrame:
         """Give everything that a window of IBM Streams tells, as events.
+
+        Parameters
+        ----------
+        max_rows : int, optional
+            The most rows that an event may have, 100,000 if not given; more fail the query. An
+            eviction of a tumbling window has all rows of the window, and so has a trigger.
 
         Returns
         -------
@@ -353,6 +356,8 @@ class Kept:
         ------
         AnalysisException
             ``WINOPS_NO_EVENTS`` when the policy is in another language.
+        SparkRuntimeException
+            ``WINOPS_CONTENT_SIZE`` when an event has more than `max_rows` rows.
 
         Examples
         --------
@@ -366,7 +371,7 @@ class Kept:
         EVICTION [1, 2]
         """
         self._refuse_several("events")
-        return self._call.over(self._df, "events")
+        return self._call.over(self._df, "events", more=_max_content(max_rows))
 
     def describe(self) -> str:
         """Say in a sentence what is kept.
@@ -462,6 +467,10 @@ class GroupedKept:
 
 def _mode(mode: str | None) -> dict[str, int | str]:
     return {} if mode is None else {"mode": arguments.choice("mode", mode, _MODES)}
+
+
+def _max_content(max_rows: int | None) -> dict[str, int | str]:
+    return {} if max_rows is None else {"max_content": arguments.count("max_rows", max_rows)}
 
 
 def _groupable(df: DataFrame) -> list[Column]:
