@@ -37,6 +37,7 @@ def keep(
     max_rows: int | None = None,
     on_null_time: Literal["error", "drop"] | None = None,
     punct: str | None = None,
+    at_end: Literal["wait", "flush"] | None = None,
     key_columns: arguments.Names | None = None,
 ) -> Kept:
     """Retain the rows of a DataFrame, static or streaming, by a policy.
@@ -92,6 +93,12 @@ def keep(
     punct : str, optional
         A string column that marks the stream, for windows of IBM Streams: ``window`` is a window
         punctuation, ``final`` the end of the input, and NULL makes the row one like any other.
+    at_end : {"wait", "flush"}, optional
+        What happens to rows that wait for the watermark when the input of a stream ends.
+        ``wait``, the default, leaves them in the checkpoint. ``flush`` moves the watermark past
+        them, so that they are applied and time comes to the last of them, as on a table. Rows of
+        an earlier time that come at a later start are late, dropped and counted. The query needs
+        ``trigger(availableNow=True)``, and the call `time` with ``apply="event_time"``.
     key_columns : str or list of str, optional
         The columns of the rows' primary key, only to be warned about groups of single rows.
 
@@ -150,7 +157,7 @@ def keep(
         ),
         per=arguments.names("per", per),
         order_by=arguments.names("order_by", order_by),
-        options=_options(time, apply, origin, idle, max_rows, on_null_time, punct),
+        options=_options(time, apply, origin, idle, max_rows, on_null_time, punct, at_end),
     )
     keys = arguments.names("key_columns", key_columns)
     check_session(df.sparkSession)
@@ -161,13 +168,6 @@ def keep(
     return kept
 
 
-def _options(
-    time: str | None,
-    apply: str | None,
-    origin: int | str | None,
-    idle: str | timedelta | None,
-    max_rows: int | None,
-    on_null_time: str | None,
 def _instead_of(given: object) -> str:
     """Say what to write where something else than a DataFrame is given."""
     if isinstance(given, Kept):
@@ -178,11 +178,24 @@ def _instead_of(given: object) -> str:
     return " Make one, for example with spark.table or spark.createDataFrame."
 
 
+def _options(
+    time: str | None,
+    apply: str | None,
+    origin: int | str | None,
+    idle: str | timedelta | None,
+    max_rows: int | None,
+    on_null_time: str | None,
     punct: str | None,
+    at_end: str | None,
 ) -> dict[str, int | str]:
     if time is None and (apply is not None or on_null_time is not None):
         raise wrong_value(
             "apply= and on_null_time= say how the column time= is read; it is missing."
+        )
+    if at_end == "flush" and (time is None or apply == "arrival"):
+        raise wrong_value(
+            'at_end="flush" applies rows that wait for the watermark, and only those of a column '
+            'time= with apply="event_time" do.'
         )
     options: dict[str, int | str] = {}
     if time is not None:
@@ -205,6 +218,8 @@ def _instead_of(given: object) -> str:
         )
     if punct is not None:
         options["punct"] = arguments.text("punct", punct, "the name of a column")
+    if at_end is not None:
+        options["at_end"] = arguments.choice("at_end", at_end, ("wait", "flush"))
     return options
 
 

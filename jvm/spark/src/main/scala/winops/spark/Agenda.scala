@@ -19,8 +19,10 @@ trait Agenda {
   /** Enters a group to be taken when `due` has come; the key is copied. */
   def enter(due: Long, key: UnsafeRow): Unit
 
-  /** Tells that this many groups and rows more (or less) are remembered than before. */
-  def count(groups: Long, rows: Long): Unit
+  /** Tells that this many groups, rows, and rows that wait for the watermark, more (or less) are
+    * remembered than before. Rows that wait are among the rows.
+    */
+  def count(groups: Long, rows: Long, waiting: Long): Unit
 }
 
 /** Of a table, whose groups are all worked on once. */
@@ -30,8 +32,9 @@ final class NoAgenda(metrics: KeepMetrics) extends Agenda {
   override def take(): UnsafeRow = null
   override def enter(due: Long, key: UnsafeRow): Unit = ()
 
-  override def count(groups: Long, rows: Long): Unit = {
+  override def count(groups: Long, rows: Long, waiting: Long): Unit = {
     metrics.groups += groups
     metrics.held += rows
+    metrics.waiting += waiting
   }
 }

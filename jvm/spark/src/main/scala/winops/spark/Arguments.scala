@@ -151,6 +151,7 @@ object Arguments {
     "max_rows",
     "on_null_time",
     "punct",
+    "at_end",
     "output",
     "aggregates",
     "of_windows",

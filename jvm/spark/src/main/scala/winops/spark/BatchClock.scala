@@ -10,8 +10,15 @@ package winops.spark
   *   the instant to which time passes for every group at the end of the batch
   * @param stamp
   *   when rows arrive that have no time column; none on a table, where nothing says when
+  * @param flushes
+  *   whether the input has ended and the rows that wait are to be applied
   */
-final case class BatchClock(lateBefore: Long, releaseBefore: Long, now: Long, stamp: Option[Long])
+final case class BatchClock(
+    lateBefore: Long,
+    releaseBefore: Long,
+    now: Long,
+    stamp: Option[Long],
+    flushes: Boolean = false)
 
 object BatchClock {
 
@@ -24,6 +31,15 @@ object BatchClock {
     */
   def ofWatermarks(late: Long, now: Long): BatchClock =
     BatchClock(orNone(late), orNone(now), orNone(now), None)
+
+  /** As [[ofWatermarks]], after the end of the input. Time stops right before the watermark, where
+    * the last row is, as it stops on a table.
+    */
+  def ofWatermarksAtEnd(late: Long, now: Long): BatchClock = {
+    val clock = ofWatermarks(late, now)
+    val lastRow = if (clock.now == Long.MinValue) clock.now else clock.now - 1
+    clock.copy(now = Math.max(clock.lateBefore, lastRow), flushes = true)
+  }
 
   /** A table, whose time ends at `end`, its greatest time, if it has one. */
   def ofTable(end: Option[Long]): BatchClock =

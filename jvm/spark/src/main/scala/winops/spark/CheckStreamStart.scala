@@ -3,7 +3,8 @@ package winops.spark
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
-import org.apache.spark.sql.execution.streaming.{ContinuousTrigger, RealTimeTrigger}
+import org.apache.spark.sql.execution.streaming.{AvailableNowTrigger, ContinuousTrigger, RealTimeTrigger}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
 
 /** Refuses, before a query starts, what its sink and trigger ask of a [[Keep]] that it cannot do.
@@ -23,8 +24,30 @@ object CheckStreamStart extends Rule[LogicalPlan] {
             throw WinopsErrors.analysis("WINOPS_TRIGGER")
           case _ =>
         }
+        checkEnd(start)
       case _ =>
     }
     plan
+  }
+
+  /** Rows can be applied at the end of the input only by a query that knows of one. */
+  private def checkEnd(start: WriteToStreamStatement): Unit = {
+    val flushes = start.inputQuery.exists {
+      case keep: Keep => keep.isStreaming && keep.spec.flushesAtEnd
+      case _ => false
+    }
+    if (flushes && start.trigger != AvailableNowTrigger) {
+      throw WinopsErrors.analysis(
+        "WINOPS_AT_END",
+        "reason" -> "the query has another trigger, and so no end",
+        "expected" -> "Start it with trigger(availableNow=True)")
+    }
+    if (flushes && !SQLConf.get.streamingNoDataMicroBatchesEnabled) {
+      throw WinopsErrors.analysis(
+        "WINOPS_AT_END",
+        "reason" -> "the query runs no micro-batch without new rows",
+        "expected" ->
+          s"Set ${SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key} to true")
+    }
   }
 }

@@ -31,7 +31,7 @@ final class CoupledTask(
     whole: GroupStore,
     agenda: Agenda,
     metrics: KeepMetrics)
-    extends Iterator[InternalRow] {
+    extends StreamTask {
   import CoupledTask._
 
   private val changes = new ChangeQueue
@@ -63,6 +63,7 @@ final class CoupledTask(
   private var opened: UnsafeRow = _
   private var groupsBefore = 0L
   private var heldBefore = 0L
+  private var waitingBefore = 0L
   private var isDone = false
 
   private object host extends CoupledMachines.Host[UnsafeRow] {
@@ -97,12 +98,15 @@ final class CoupledTask(
   StateFormat.reading(begin())
 
   /** The first instant at which there is something to do though no row comes. */
-  def earliestDue: Long = {
+  override def earliestDue: Long = {
     val release =
       if (common.waiting.size == 0) Machine.Never
       else Clock.floorToMillis(common.firstWaiting) + 1
     Math.min(machines.groups.nextDue, release)
   }
+
+  override def lastWaiting: Long = last
+  private var last = Long.MinValue
 
   override def hasNext: Boolean = {
     if (waiting.isEmpty && !isDone) StateFormat.reading {
@@ -121,6 +125,7 @@ final class CoupledTask(
     if (in == null) common.clear() else restore(in)
     groupsBefore = machines.groups.size
     heldBefore = held
+    waitingBefore = common.waiting.size
     machines.advance(agenda.timePassed)
     val _ = rows.nextGroup()
     arrivals.open(rows)
@@ -177,8 +182,12 @@ final class CoupledTask(
 
   private def finish(): Unit = {
     waiting ++= latest.valuesIterator.flatten
+    if (clock.flushes) last = common.lastWaiting
     whole.save(save)
-    agenda.count(machines.groups.size - groupsBefore, held - heldBefore)
+    agenda.count(
+      machines.groups.size - groupsBefore,
+      held - heldBefore,
+      common.waiting.size - waitingBefore)
     told.count()
     metrics.refused += state.machine.rowsRefused
     metrics.evictedSilently += steps.rowsEvictedSilently

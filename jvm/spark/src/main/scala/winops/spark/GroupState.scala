@@ -77,6 +77,18 @@ final class GroupState(
   /** How many rows the group holds, waiting ones included. */
   def held: Long = machine.held + waiting.size
 
+  /** The greatest time, in milliseconds, of the rows that wait; `Long.MinValue` if none does. */
+  def lastWaiting: Long = {
+    val row = new UnsafeRow(plan.content.size)
+    def timeOf(ordinal: Long): Long = {
+      RowBytes.pointTo(row, waiting, ordinal)
+      Clock.floorToMillis(row.getLong(plan.timeOrdinal))
+    }
+    if (waiting.size == 0) Long.MinValue
+    else if (waitingInOrder) timeOf(waiting.end - 1)
+    else (waiting.first until waiting.end).iterator.map(timeOf).max
+  }
+
   /** When the group has something to do though no row comes. */
   def nextDue: Long = {
     val release =

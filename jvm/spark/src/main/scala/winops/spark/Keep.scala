@@ -160,6 +160,7 @@ object Keep {
       spec.idleMillis.map(millis => s"idle [$millis ms]"),
       Option.when(spec.maxRows != KeepSpec.DefaultMaxRows)(s"at most ${spec.maxRows} rows"),
       spec.punctuation.map(column => s"punctuation [$column]"),
+      Option.when(spec.flushesAtEnd)("flushed at the end"),
       spec.output match {
         case Output.Changes => None
         case Output.Rows => Some("retained rows")

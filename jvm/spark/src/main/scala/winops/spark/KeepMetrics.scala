@@ -10,6 +10,7 @@ final class KeepMetrics(metrics: Map[String, SQLMetric]) extends Serializable {
   val inserted: SQLMetric = metrics(KeepMetrics.Inserted)
   val deleted: SQLMetric = metrics(KeepMetrics.Deleted)
   val held: SQLMetric = metrics(KeepMetrics.Held)
+  val waiting: SQLMetric = metrics(KeepMetrics.Waiting)
   val outOfOrder: SQLMetric = metrics(KeepMetrics.OutOfOrder)
   val nullTime: SQLMetric = metrics(KeepMetrics.NullTime)
   val refused: SQLMetric = metrics(KeepMetrics.Refused)
@@ -28,6 +29,7 @@ object KeepMetrics {
   private val Inserted = "rowsInserted"
   private val Deleted = "rowsDeleted"
   private val Held = "rowsHeld"
+  val Waiting = "rowsWaiting"
   private val OutOfOrder = "rowsOutOfOrder"
   private val NullTime = "rowsNullTime"
   private val Refused = "rowsRefused"
@@ -41,6 +43,7 @@ object KeepMetrics {
     Inserted -> "number of rows inserted into windows",
     Deleted -> "number of rows deleted from windows",
     Held -> "number of rows held in windows, or waiting for the watermark",
+    Waiting -> "number of rows that wait for the watermark",
     OutOfOrder -> "number of rows that came behind their group's order",
     NullTime -> "number of rows dropped for having no time",
     Refused -> "number of rows that the window did not admit",

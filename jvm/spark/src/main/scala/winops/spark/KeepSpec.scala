@@ -61,6 +61,8 @@ object Output {
   *   whether of a group and batch only the last value is given
   * @param acrossGroups
   *   whether values are those of all groups together
+  * @param flushesAtEnd
+  *   whether rows that wait for the watermark are applied when the input of a stream ends
   */
 final case class KeepSpec(
     dialect: String,
@@ -75,7 +77,8 @@ final case class KeepSpec(
     output: Output,
     maxContent: Long,
     onlyLatest: Boolean,
-    acrossGroups: Boolean) {
+    acrossGroups: Boolean,
+    flushesAtEnd: Boolean = false) {
 
   /** How many windows a group has. */
   def windows: Int = Math.max(1, policy.windowNames.size)

@@ -1,7 +1,7 @@
 package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.winops.{RepartitionState, RepartitionStateExec, StatefulKeepExec}
 
@@ -28,13 +28,22 @@ object KeepStrategy extends SparkStrategy {
         keep.child.output,
         position.toAttribute)
       if (keep.isStreaming) {
-        StatefulKeepExec(shared, UnsharedExec(position.exprId.id, input)) :: Nil
+        val unshared = UnsharedExec(position.exprId.id, input)
+        StatefulKeepExec(shared, hasNewRows(keep.child), unshared) :: Nil
       } else {
         val rows = keep.spec.newestRows.fold[SparkPlan](input)(NewestRowsExec(shared, _, input))
         BatchKeepExec(shared, keep.end, rows) :: Nil
       }
     case repartition: RepartitionState => RepartitionStateExec(repartition) :: Nil
     case _ => Nil
+  }
+
+  /** Whether a source of the stream has something new for the batch: Spark puts an empty relation
+    * in the place of one that has not.
+    */
+  private def hasNewRows(stream: LogicalPlan): Boolean = stream.collectLeaves().exists {
+    case empty: LocalRelation => empty.data.nonEmpty
+    case source => source.isStreaming
   }
 
   private def key(expression: Expression, index: Int): NamedExpression =

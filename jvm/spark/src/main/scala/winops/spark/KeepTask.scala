@@ -18,7 +18,7 @@ final class KeepTask(
     store: GroupStore,
     agenda: Agenda,
     metrics: KeepMetrics)
-    extends Iterator[InternalRow] {
+    extends StreamTask {
   import KeepTask._
 
   private val changes = new ChangeQueue
@@ -41,6 +41,11 @@ final class KeepTask(
   private var arriving: UnsafeRow = _
   private var target = 0L
   private var sizeBefore = 0L
+  private var waitingBefore = 0L
+
+  override def earliestDue: Long = Machine.Never
+  override def lastWaiting: Long = last
+  private var last = Long.MinValue
 
   override def hasNext: Boolean = {
     if (!told.hasNext && stage != Done) StateFormat.reading {
@@ -108,6 +113,7 @@ final class KeepTask(
     // The agenda has been read to this instant, and what it held for the group until then is gone.
     if (state.enteredDue <= clock.now) state.enteredDue = Machine.Never
     sizeBefore = state.held
+    waitingBefore = state.waiting.size
   }
 
   private def expect(row: UnsafeRow): Unit = {
@@ -156,7 +162,9 @@ final class KeepTask(
     val isRemembered = !state.isEmpty
     agenda.count(
       (if (isRemembered) 1L else 0L) - (if (wasRemembered) 1L else 0L),
-      state.held - sizeBefore)
+      state.held - sizeBefore,
+      state.waiting.size - waitingBefore)
+    if (clock.flushes) last = Math.max(last, state.lastWaiting)
     if (isRemembered) store.save(state.save) else state.forget()
     stage = Between
   }

@@ -34,7 +34,7 @@ object MovedGroups {
       Option.when(before.idle != Machine.Never)(before.idle),
       Nil)
     new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
-      partition.count(1, group.held)
+      partition.count(1, group.held, group.waiting.size)
       if (group.enteredDue != Machine.Never) partition.enter(group.enteredDue, group.key)
     }
     partition.save()

@@ -29,6 +29,8 @@ import winops.window.{Clock, Machine}
   *   looks at each key of a group that is read
   * @param inOrder
   *   the order in which groups that are due are worked on
+  * @param takesAll
+  *   whether all groups are worked on in this batch
   */
 final class PartitionState(
     segments: Segments,
@@ -38,11 +40,13 @@ final class PartitionState(
     idleMillis: Option[Long],
     allGroups: => Seq[UnsafeRow],
     keyCheck: RowCheck = RowCheck.Nothing,
-    inOrder: Iterable[UnsafeRow] => Seq[UnsafeRow] = _.toSeq)
+    inOrder: Iterable[UnsafeRow] => Seq[UnsafeRow] = _.toSeq,
+    takesAll: Boolean = false)
     extends Agenda {
   private val deadlines = new Deadlines(segments, width, keyCheck)
   private var groups = 0L
   private var rows = 0L
+  private var waiting = 0L
   private var idleBefore = idleMillis.getOrElse(Machine.Never)
   private var leavesAtOtherTimes = false
 
@@ -51,7 +55,7 @@ final class PartitionState(
   StateFormat.reading(restore(segments.get(PartitionState.Number)))
 
   private val due = StateFormat.reading(deadlines.takeDue(now))
-  if (leavesAtOtherTimes || idleBefore != idleMillis.getOrElse(Machine.Never)) {
+  if (takesAll || leavesAtOtherTimes || idleBefore != idleMillis.getOrElse(Machine.Never)) {
     StateFormat.reading(allGroups.foreach(due.add))
   }
 
@@ -59,6 +63,9 @@ final class PartitionState(
   def earliestDue: Long = deadlines.earliest
   def groupsRemembered: Long = groups
   def rowsHeld: Long = rows
+
+  /** How many of the rows wait for the watermark. */
+  def rowsWaiting: Long = waiting
 
   override def timePassed: Long = passed
 
@@ -70,9 +77,10 @@ final class PartitionState(
 
   override def enter(due: Long, key: UnsafeRow): Unit = deadlines.add(due, now, key)
 
-  override def count(moreGroups: Long, moreRows: Long): Unit = {
+  override def count(moreGroups: Long, moreRows: Long, moreWaiting: Long): Unit = {
     groups += moreGroups
     rows += moreRows
+    waiting += moreWaiting
   }
 
   def save(): Unit = StateFormat.reading {
@@ -83,6 +91,7 @@ final class PartitionState(
     out.number(Math.max(passed, now))
     out.number(groups)
     out.number(rows)
+    out.number(waiting)
     deadlines.save(out)
     segments.put(PartitionState.Number, out.toArray)
   }
@@ -97,6 +106,7 @@ final class PartitionState(
       passed = before.passed
       groups = before.groups
       rows = before.rows
+      waiting = before.waiting
       deadlines.restore(in)
       in.finish()
     }
@@ -112,7 +122,13 @@ object PartitionState {
     * @param passed
     *   the instant to which time had passed for every group
     */
-  final case class Summary(identity: String, idle: Long, passed: Long, groups: Long, rows: Long)
+  final case class Summary(
+      identity: String,
+      idle: Long,
+      passed: Long,
+      groups: Long,
+      rows: Long,
+      waiting: Long)
 
   /** What stands in the segments of a partition; none before its first batch. */
   def summary(segments: Segments): Option[Summary] =
@@ -124,6 +140,7 @@ object PartitionState {
       new String(in.block(), UTF_8),
       in.number(),
       Clock.restore(in),
+      in.count(Long.MaxValue),
       in.count(Long.MaxValue),
       in.count(Long.MaxValue))
   }

@@ -21,6 +21,8 @@ import winops.policy.{Origin, Policy, Scope, StepOrder}
 object ResolveKeep extends Rule[LogicalPlan] with Logging {
   private val FailOnNullTime = "error"
   private val DropNullTime = "drop"
+  private val WaitAtEnd = "wait"
+  private val FlushAtEnd = "flush"
   private val AllValues = "all"
   private val LatestValue = "latest"
   private val warnedOfOneTask = new AtomicBoolean
@@ -169,6 +171,14 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     if (applied.isDefined && time.isEmpty) {
       throw WinopsErrors.argument("VALUE", "apply", "a time column to go with it, time => 'name'")
     }
+    val flushes =
+      arguments.oneOf("at_end", Seq(WaitAtEnd, FlushAtEnd))(identity).contains(FlushAtEnd)
+    if (flushes && (time.isEmpty || applied.contains(Application.Arrival))) {
+      throw WinopsErrors.argument(
+        "VALUE",
+        "at_end",
+        "a time column with apply => 'event_time', because no other rows wait")
+    }
     KeepSpec(
       dialect.name,
       policy,
@@ -185,7 +195,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       arguments.positiveLong("max_content").getOrElse(KeepSpec.DefaultMaxContent),
       arguments.oneOf("mode", Seq(AllValues, LatestValue))(identity).contains(LatestValue),
       acrossGroups = group.nonEmpty && arguments.query("aggregates").isEmpty &&
-        policy.projection.exists(_.acrossGroups))
+        policy.projection.exists(_.acrossGroups),
+      flushesAtEnd = flushes)
   }
 
   /** The dialect of the call, and its one policy or several windows as one. */

@@ -22,6 +22,7 @@ final class WinopsExtensions extends SparkSessionExtensionsProvider {
       described(WarningsFunction.Name, WarningsFunction, WarningsFunction.Usage))
     extensions.injectResolutionRule(_ => ResolveKeep)
     extensions.injectHintResolutionRule(_ => CheckStreamStart)
+    extensions.injectHintResolutionRule(new StreamReporter.Registration(_))
     extensions.injectPlannerStrategy(_ => KeepStrategy)
   }
 

@@ -30,15 +30,15 @@ class PartitionStateSuite extends AnyFunSuite {
   test("what was counted and entered is there after the next start") {
     val segments = new MapSegments
     val first = open(segments, now = 0)
-    first.count(3, 10)
-    first.count(-1, -4)
+    first.count(3, 10, 5)
+    first.count(-1, -4, -2)
     first.enter(50, key(1))
     first.enter(60, key(2))
     first.enter(70, key(3))
     first.save()
 
     val second = open(segments, now = 60)
-    assert((second.groupsRemembered, second.rowsHeld) == ((2, 6)))
+    assert((second.groupsRemembered, second.rowsHeld, second.rowsWaiting) == ((2, 6, 3)))
     second.strike(key(1))
     second.strike(key(9))
     assert(takeAll(second) == Seq(key(2)))

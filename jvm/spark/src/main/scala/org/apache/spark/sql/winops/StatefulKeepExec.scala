@@ -21,7 +21,6 @@ import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode}
 import org.apache.spark.util.CompletionIterator
 
 import winops.spark._
-import winops.window.Machine
 
 /** A `keep` over a stream.
   *
@@ -136,7 +135,10 @@ final class StatefulKeepExec private[winops] (
 
   /** A row at exactly the watermark still waits, so what follows may not yet count it as late. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    Some(Math.max(0L, inputWatermarkMs - 1))
+    Some(Math.max(0L, inputWatermarkMs - watermarkLag))
+
+  /** By how many milliseconds the watermark of the output is behind that of the input. */
+  private[winops] def watermarkLag: Long = 1L
 
   private lazy val earliestDue: EarliestDue = {
     val accumulator = new EarliestDue
@@ -151,8 +153,15 @@ final class StatefulKeepExec private[winops] (
     */
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean =
     if (plan.time.isDefined) {
+      startsFlush ||
       newInputWatermark > watermark.getOrElse(0L) && earliestDue.value <= newInputWatermark
     } else earliestDue.value <= System.currentTimeMillis()
+
+  /** After a batch with rows that may have been the last: if it was, a batch without any has to
+    * find out how far the watermark must go.
+    */
+  private def startsFlush: Boolean =
+    plan.spec.flushesAtEnd && !keep.flushes && longMetric(KeepMetrics.Waiting).value > 0
 
   override protected def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
     KeepMetrics.own.map { case (name, text) => StatefulOperatorCustomSumMetric(name, text) }
@@ -230,8 +239,11 @@ final class StatefulKeepExec private[winops] (
     metrics
     val clock =
       if (plan.time.isDefined) {
-        BatchClock.ofWatermarks(lateWatermark.getOrElse(0L), watermark.getOrElse(0L))
+        val (late, now) = (lateWatermark.getOrElse(0L), watermark.getOrElse(0L))
+        if (keep.flushes) BatchClock.ofWatermarksAtEnd(late, now)
+        else BatchClock.ofWatermarks(late, now)
       } else BatchClock.ofBatch(batchTimestamp.get)
+    val flushed = Option.when(keep.flushes)(WatermarkAdvance.of(child))
     val run = keep
     val columns = child.output
     val counters = new KeepMetrics(metrics)
@@ -259,17 +271,20 @@ final class StatefulKeepExec private[winops] (
           run.plan.spec.idleMillis,
           groups.all,
           RowShape.of(run.plan.keys),
-          groups.inOrder)
+          groups.inOrder,
+          takesAll = clock.flushes)
         val input = GroupedRows.ofTask(run.plan, columns, rows)
-        val (task, dueInTask) = run.task(columns, input, clock, groups, partition, counters)
+        val task = run.task(columns, input, clock, groups, partition, counters)
         CompletionIterator[InternalRow, Iterator[InternalRow]](
           task, {
             partition.save()
             StateFormat.reading(groups.finish())
             updateTime += NANOSECONDS.toMillis(System.nanoTime - started)
             commitTime += timeTakenMs(store.commit())
-            due.add(Math.min(partition.earliestDue, dueInTask()))
+            due.add(Math.min(partition.earliestDue, task.earliestDue))
+            flushed.foreach(_.passBy(task.lastWaiting))
             counters.held += partition.rowsHeld
+            counters.waiting += partition.rowsWaiting
             counters.groups += partition.groupsRemembered
             updated += groups.entriesPut
             removed += groups.entriesRemoved
@@ -280,21 +295,27 @@ final class StatefulKeepExec private[winops] (
   }
 }
 
-/** What a [[StatefulKeepExec]] keeps through all its copies. */
-private[sql] final class StatefulKeep(val plan: KeepPlan) extends Serializable {
+/** What a [[StatefulKeepExec]] keeps through all its copies.
+  *
+  * @param flushes
+  *   whether the batch has no new rows, in a query that applies those that wait when there are no
+  *   more
+  */
+private[sql] final class StatefulKeep(val plan: KeepPlan, val flushes: Boolean)
+    extends Serializable {
   val identity: String = StateIdentity.of(plan)
   lazy val keySchema: org.apache.spark.sql.types.StructType = StateGroupStore.keySchema(plan.keys)
 
-  /** What runs in one task, and the earliest due time that it alone knows when it is done. */
+  /** What runs in one task. */
   def task(
       columns: Seq[Attribute],
       rows: GroupedRows,
       clock: BatchClock,
       groups: StateGroupStore,
       partition: PartitionState,
-      counters: KeepMetrics): (Iterator[InternalRow], () => Long) =
+      counters: KeepMetrics): StreamTask =
     if (plan.spec.couplesGroups) {
-      val task = new CoupledTask(
+      new CoupledTask(
         plan,
         columns,
         rows,
@@ -303,11 +324,7 @@ private[sql] final class StatefulKeep(val plan: KeepPlan) extends Serializable {
         new WholeGroupStore(groups.partition),
         partition,
         counters)
-      (task, () => task.earliestDue)
-    } else {
-      val task = new KeepTask(plan, columns, rows, clock, groups, partition, counters)
-      (task, () => Machine.Never)
-    }
+    } else new KeepTask(plan, columns, rows, clock, groups, partition, counters)
 }
 
 object StatefulKeepExec {
@@ -318,8 +335,13 @@ object StatefulKeepExec {
   private val ParentStateFormat = 2
   private val noFunction: (Any, Iterator[Any], LogicalGroupState[Any]) => Iterator[Any] = null
 
-  def apply(plan: KeepPlan, input: SparkPlan): StatefulKeepExec =
-    new StatefulKeepExec(new StatefulKeep(plan), None, None, None, None, input)
+  /** @param hasNewRows
+    *   whether the sources of the stream have something new for the batch
+    */
+  def apply(plan: KeepPlan, hasNewRows: Boolean, input: SparkPlan): StatefulKeepExec = {
+    val keep = new StatefulKeep(plan, plan.spec.flushesAtEnd && !hasNewRows)
+    new StatefulKeepExec(keep, None, None, None, None, input)
+  }
 
   /** The one that the query's start has set up. A batch's own session is a copy made for the run
     * of its query, and asking that for its streams would leave one more listener with the context

@@ -1,0 +1,150 @@
+"""The end of a finite stream: rows that wait are applied, and a later start goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkValueError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.support.replay import Replay, at
+from winops import esper, keep, read_state, spl
+
+SCHEMA = "seq long, symbol string, ts timestamp"
+NewReplay = Callable[[str], Replay]
+
+POLICIES: dict[str, dict[str, Any]] = {
+    "rows": {"rows": 3, "per": "symbol"},
+    "interval": {"interval": "5 seconds", "per": "symbol"},
+    "short": {"interval": "1 millisecond", "per": "symbol"},
+    "every": {"interval": "7 seconds", "every": True},
+    "idle": {"rows": 3, "per": "symbol", "idle": "4 seconds"},
+    "batch": {"policy": esper("#length_batch(4)"), "per": "symbol"},
+    "coupled": {
+        "policy": spl("tumbling, count(3), partitioned, partitionCount(2)"),
+        "per": "symbol",
+    },
+}
+
+
+def rows_of(random: Random, first: int, count: int, since: int) -> list[tuple[Any, ...]]:
+    """Give rows out of order, over a minute and to the microsecond."""
+    times = [since + random.randrange(60_000_000) / 1e6 for _ in range(count)]
+    return [(first + i, random.choice("ABC"), at(time)) for i, time in enumerate(times)]
+
+
+def changes(
+    rows: Callable[[], DataFrame], at_end: Literal["wait", "flush"] | None = None
+) -> DataFrame:
+    """Give the changes of every policy, each with a column that names it."""
+    parts = [
+        keep(rows(), **policy, time="ts", order_by="seq", at_end=at_end)
+        .changes()
+        .withColumn("policy", F.lit(name))
+        for name, policy in POLICIES.items()
+    ]
+    union = parts[0]
+    for part in parts[1:]:
+        union = union.union(part)
+    return union
+
+
+def differences(left: DataFrame, right: DataFrame) -> list[Any]:
+    return left.exceptAll(right).collect() + right.exceptAll(left).collect()
+
+
+def test_a_flushed_stream_gives_what_a_table_gives(
+    replay: NewReplay, spark: SparkSession
+) -> None:
+    random = Random(5)
+    stream = replay(SCHEMA)
+    first = rows_of(random, 0, 60, since=1_000)
+    stream.add(first[:20], first[20:50], first[50:])
+
+    def source() -> DataFrame:
+        return stream.rows(("ts", "1 day"))
+
+    query = stream.run(changes(source, "flush"))
+    assert differences(stream.written(), changes(stream.table)) == []
+    held = read_state(spark, stream.checkpoint, operator=1)
+    assert held.where("_waits").count() == 0
+    operators = query.recentProgress[-1]["stateOperators"]
+    assert [o["customMetrics"]["rowsWaiting"] for o in operators] == [0] * len(POLICIES)
+
+    # The commit of the last batch is lost, as if the query had been killed before it.
+    commits = Path(stream.checkpoint) / "commits"
+    newest = max(int(f.name) for f in commits.iterdir() if f.name.isdigit())
+    for file in (commits / str(newest), commits / f".{newest}.crc"):
+        file.unlink(missing_ok=True)
+    stream.run(changes(source, "flush"))
+    assert differences(stream.written(), changes(stream.table)) == []
+
+    # A later start goes on; rows of the time before the flush are late, and counted.
+    late = [(1_000, "A", at(900)), (1_001, "B", at(1_001))]
+    later = rows_of(random, 2_000, 30, since=1_060)
+    stream.add(late + later[:10], later[10:])
+    query = stream.run(changes(source, "flush"))
+    counted = {
+        operator["numRowsDroppedByWatermark"]
+        for progress in query.recentProgress[:1]
+        for operator in progress["stateOperators"]
+    }
+    assert counted == {len(late)}
+
+    def without_late() -> DataFrame:
+        return stream.table().where("seq NOT IN (1000, 1001)")
+
+    assert differences(stream.written(), changes(without_late)) == []
+
+
+def test_a_flush_goes_through_a_chain(replay: NewReplay) -> None:
+    stream = replay(SCHEMA)
+    stream.add(rows_of(Random(7), 0, 30, since=1_000))
+
+    def chain(rows: DataFrame) -> DataFrame:
+        options: dict[str, Any] = {"per": "symbol", "order_by": "seq", "at_end": "flush"}
+        first = keep(rows, rows=4, time="ts", **options).inserts()
+        again = first.select("seq", "symbol", F.col("_change_time").alias("at"))
+        return keep(again, rows=2, time="at", **options).changes()
+
+    stream.run(chain(stream.rows(("ts", "1 hour"))))
+    assert differences(stream.written(), chain(stream.table())) == []
+
+
+def test_rows_wait_until_a_later_start_flushes_them(replay: NewReplay) -> None:
+    stream = replay(SCHEMA)
+    stream.add(rows_of(Random(6), 0, 30, since=1_000))
+
+    def newest(rows: DataFrame, at_end: Literal["wait", "flush"]) -> DataFrame:
+        return keep(
+            rows, rows=3, per="symbol", time="ts", order_by="seq", at_end=at_end
+        ).changes()
+
+    query = stream.run(newest(stream.rows(("ts", "1 day")), "wait"))
+    (operator,) = query.recentProgress[-1]["stateOperators"]
+    assert operator["customMetrics"]["rowsWaiting"] == 30
+    assert stream.written().count() == 0
+    stream.add(rows_of(Random(8), 30, 5, since=1_000))
+    stream.run(newest(stream.rows(("ts", "1 day")), "flush"))
+    assert differences(stream.written(), newest(stream.table(), "flush")) == []
+
+
+def test_a_query_without_an_end_cannot_flush(replay: NewReplay) -> None:
+    stream = replay(SCHEMA)
+    kept = keep(stream.rows(("ts", "1 day")), rows=3, time="ts", at_end="flush")
+    writer = kept.changes().writeStream.format("noop")
+    with pytest.raises(AnalysisException, match="availableNow=True") as caught:
+        writer.option("checkpointLocation", stream.checkpoint).start()
+    assert caught.value.getCondition() == "WINOPS_AT_END"
+
+
+@pytest.mark.parametrize("options", [{}, {"time": "ts", "apply": "arrival"}])
+def test_only_rows_that_wait_can_be_flushed(replay: NewReplay, options: dict[str, Any]) -> None:
+    stream = replay(SCHEMA)
+    with pytest.raises(PySparkValueError, match="rows that wait"):
+        keep(stream.rows(("ts", "1 day")), rows=3, at_end="flush", **options)
