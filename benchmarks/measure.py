@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from data import files
-from sides import Side, Times
+from sides import Counts, Side, Times
 from workloads import Workload
 
 FLOOR = "floor"
 WINOPS = "winops"
+# Micro-batches behind the timed ones, of which inserts and deletes are counted.
+COUNTED_BATCHES = 2
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ def measure(workload: Workload, sides: Sequence[Side], batches: int, cache: Path
     """Time `batches` micro-batches of a workload after those that fill and warm up.
 
     All sides stay up, so that no batch pays for starting one or for loading state, and each
-    round begins with another of them, so that none always meets a warm file cache.
+    round begins with another of them, so that none always meets a warm file cache. After the last
+    round the inserts and the deletes of some more micro-batches are counted.
 
     Raises
     ------
@@ -67,10 +70,12 @@ def measure(workload: Workload, sides: Sequence[Side], batches: int, cache: Path
         Another number of rows came out than has to, or the windows are not full.
     """
     sizes = workload.sizes(batches)
-    paths = files(cache, workload.source, workload.keys, sizes)
+    all_sizes = [*sizes, *[workload.rows] * COUNTED_BATCHES]
+    paths = files(cache, workload.source, workload.keys, all_sizes)
     rounds = []
+    totals = dict.fromkeys((side.name for side in sides), 0)
     try:
-        for number, (path, size) in enumerate(zip(paths, sizes, strict=True)):
+        for number, (path, size) in enumerate(zip(paths, sizes, strict=False)):
             first = number % len(sides)
             order = [*sides[first:], *sides[:first]]
             taken = {side.name: side.take(path, size) for side in order}
@@ -78,8 +83,20 @@ def measure(workload: Workload, sides: Sequence[Side], batches: int, cache: Path
             timed = number >= len(sizes) - batches
             _print(workload, number, timed, one)
             _check(workload, size, one, timed)
+            for name, each in one.times.items():
+                totals[name] += each.rows_out
+            _check_equal(workload, totals)
             if timed:
                 rounds.append(one)
+        for path in paths[len(sizes) :]:
+            _check_counts(
+                workload,
+                {
+                    side.name: side.count(path, workload.rows)
+                    for side in sides
+                    if side.name != FLOOR
+                },
+            )
     finally:
         for side in sides:
             side.stop()
@@ -107,11 +124,30 @@ def _check(workload: Workload, size: int, one: Round, timed: bool) -> None:
     # A few windows of a small run may not be full yet.
     if timed and deleted < 0.9 * workload.leaving * size:
         raise RuntimeError(f"{workload.name}: only {deleted:,} rows left, windows are not full")
-    # What a window by time lets go of may come with the next batch.
-    if workload.time is None:
-        for name, each in one.times.items():
-            if name != FLOOR and each.rows_out != winops.rows_out:
-                raise RuntimeError(
-                    f"{workload.name}: {each.rows_out:,} rows of {name},"
-                    f" {winops.rows_out:,} of winops"
-                )
+
+
+def _check_equal(workload: Workload, totals: Mapping[str, int]) -> None:
+    """Compare how many rows have come out since the start, which `blur` may have put off."""
+    for name, rows in totals.items():
+        if name != FLOOR and abs(rows - totals[WINOPS]) > workload.blur:
+            raise RuntimeError(
+                f"{workload.name}: {rows:,} rows of {name}, {totals[WINOPS]:,} of winops"
+            )
+
+
+def _check_counts(workload: Workload, counts: Mapping[str, Counts]) -> None:
+    """Compare the inserts and, by themselves, the deletes of a micro-batch."""
+    winops = counts[WINOPS]
+    if workload.apply != "event_time" and winops.inserted != workload.rows:
+        raise RuntimeError(
+            f"{workload.name}: {winops.inserted:,} inserts for {workload.rows:,} rows"
+        )
+    for name, each in counts.items():
+        # What was put off by the batch before has come now, and some of this one is put off.
+        if each.inserted != winops.inserted or (
+            abs(each.deleted - winops.deleted) > 2 * workload.blur
+        ):
+            raise RuntimeError(
+                f"{workload.name}: {each.inserted:,} inserts and {each.deleted:,} deletes of"
+                f" {name}, {winops.inserted:,} and {winops.deleted:,} of winops"
+            )

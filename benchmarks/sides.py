@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
 from data import deliver
@@ -19,6 +20,7 @@ from workloads import Workload
 
 # Sorting inside partitions is sound on a stream, but Spark's check refuses every sort.
 _CHECK = "spark.sql.streaming.unsupportedOperationCheck"
+_COUNTS = "counts"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,14 @@ class Times:
     counted: dict[str, int]
 
 
+@dataclass(frozen=True)
+class Counts:
+    """Inserts and deletes that came out for a micro-batch; rows with aggregates are inserts."""
+
+    inserted: int
+    deleted: int
+
+
 class Side(Protocol):
     """Something that is given one micro-batch at a time."""
 
@@ -38,6 +48,9 @@ class Side(Protocol):
 
     def take(self, path: Path, rows: int) -> Times:
         """Hand over a micro-batch of so many rows, wait for it, and tell how long it took."""
+
+    def count(self, path: Path, rows: int) -> Counts:
+        """Hand over a micro-batch of so many rows, and count what comes out; not timed."""
 
     def stop(self) -> None:
         """End it and remove its files."""
@@ -58,6 +71,17 @@ def floor_query(stream: DataFrame, workload: Workload) -> DataFrame:
     return workload.floor.query(stream, source.key, source.order, workload.partitions)
 
 
+def counted(answer: DataFrame) -> DataFrame:
+    """Have a query count its inserts and deletes."""
+    kinds = [name for name in ("_change_type", "kind") if name in answer.columns]
+    is_delete = F.col(kinds[0]) == "delete" if kinds else F.lit(False)
+    return answer.observe(
+        _COUNTS,
+        F.count_if(~is_delete).alias("inserted"),
+        F.count_if(is_delete).alias("deleted"),
+    )
+
+
 class QuerySide:
     """A streaming query of Spark's that is kept running."""
 
@@ -67,6 +91,7 @@ class QuerySide:
         self._source.mkdir(parents=True)
         self._query: StreamingQuery | None = None
         self._last_batch = -1
+        self._counts_changes = False
         self._state: dict[str, int] = {}
         self._spark = spark
         self._workload = workload
@@ -80,19 +105,7 @@ class QuerySide:
         RuntimeError
             The rows did not arrive as one micro-batch.
         """
-        deliver(path, self._source)
-        query = self._query or self._start(path)
-        query.processAllAvailable()
-        batches = [
-            each
-            for each in query.recentProgress
-            if each["batchId"] > self._last_batch and "addBatch" in each["durationMs"]
-        ]
-        self._last_batch = max(each["batchId"] for each in batches)
-        with_rows = [each for each in batches if each["numInputRows"] == rows]
-        if len(with_rows) != 1 and rows:
-            counts = [each["numInputRows"] for each in batches]
-            raise RuntimeError(f"{self.name}: {rows:,} rows came as batches of {counts}")
+        batches = self._run(path, rows)
         # A batch without rows may follow, for the time that has passed; it belongs to this one.
         counted: dict[str, int] = {}
         for each in batches:
@@ -108,6 +121,39 @@ class QuerySide:
             sum(each["sink"]["numOutputRows"] for each in batches),
             counted,
         )
+
+    def count(self, path: Path, rows: int) -> Counts:
+        """Hand over a micro-batch of so many rows, and count what comes out.
+
+        The query goes on from its checkpoint as one that counts, which takes time of its own.
+        """
+        if not self._counts_changes:
+            self._counts_changes = True
+            if self._query is not None:
+                self._query.stop()
+            self._query = None
+        observed = [each["observedMetrics"].get(_COUNTS) for each in self._run(path, rows)]
+        return Counts(
+            sum(one["inserted"] for one in observed if one),
+            sum(one["deleted"] for one in observed if one),
+        )
+
+    def _run(self, path: Path, rows: int) -> list[Any]:
+        """Run the query over a micro-batch; give the progress of all batches that it took."""
+        deliver(path, self._source)
+        query = self._query or self._start(path)
+        query.processAllAvailable()
+        batches = [
+            each
+            for each in query.recentProgress
+            if each["batchId"] > self._last_batch and "addBatch" in each["durationMs"]
+        ]
+        self._last_batch = max(each["batchId"] for each in batches)
+        with_rows = [each for each in batches if each["numInputRows"] == rows]
+        if len(with_rows) != 1 and rows:
+            counts = [each["numInputRows"] for each in batches]
+            raise RuntimeError(f"{self.name}: {rows:,} rows came as batches of {counts}")
+        return batches
 
     def state_metric(self, name: str) -> int:
         """Give what the state store said last of itself."""
@@ -126,6 +172,8 @@ class QuerySide:
         schema = self._spark.read.parquet(str(example)).schema
         stream = self._spark.readStream.schema(schema).parquet(str(self._source))
         answer, output_mode = self._answer(stream)
+        if self._counts_changes:
+            answer = counted(answer)
         self._query = (
             answer.writeStream.queryName(self.name)
             .format("noop")
@@ -186,6 +234,16 @@ class ProcessSide:
         RuntimeError
             The process has ended, or counted other rows.
         """
+        told = self._tell(path, rows)
+        out = self._question.rows(told["inserted"], told["deleted"])
+        return Times(told["millis"], told["millis"], out, {})
+
+    def count(self, path: Path, rows: int) -> Counts:
+        """Hand over a micro-batch of so many rows, and count what comes out."""
+        told = self._tell(path, rows)
+        return Counts(told["inserted"], told["deleted"])
+
+    def _tell(self, path: Path, rows: int) -> Any:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(path.resolve(), file=self._process.stdin, flush=True)
@@ -195,8 +253,7 @@ class ProcessSide:
         told = json.loads(line)
         if told["rows"] != rows:
             raise RuntimeError(f"{self.name}: {told['rows']:,} of {rows:,} rows")
-        out = self._question.rows(told["inserted"], told["deleted"])
-        return Times(told["millis"], told["millis"], out, {})
+        return told
 
     def stop(self) -> None:
         """End the process."""

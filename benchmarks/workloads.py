@@ -50,6 +50,9 @@ class Workload:
         Rows that a window holds when it is full, where that is the same for all.
     family
         Workloads that differ in one thing, to be compared with the first of them.
+    blur
+        How many deletes of a micro-batch may come with the next one, since the clocks of the
+        candidates are not equally fine; 0 where time plays no part.
     job
         The same for those who are compared with winops; None if nobody is.
     """
@@ -69,6 +72,7 @@ class Workload:
     apply: str | None = None
     window: int | None = None
     family: str | None = None
+    blur: int = 0
     job: Job | None = None
 
     def sizes(self, timed: int) -> list[int]:
@@ -138,6 +142,8 @@ W4 = Workload(
     rows=MILLION,
     time="ts",
     apply="arrival",
+    # The rows of a millisecond, by which the clocks of Spark and of Esper differ.
+    blur=10,
     job=Job("time", 100_000),
 )
 # The same where rows wait until the watermark has passed them.

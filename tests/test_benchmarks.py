@@ -3,13 +3,57 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
+
+import measure
+from sides import Counts, Times
 from tests.support.programs import output_of
 from tests.support.transports import on_classic_spark
+from workloads import W1, W4, Workload
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "benchmarks"
 BUFFER = "spark.sql.streaming.stateStore.rocksdb.writeBufferSizeMB"
+
+
+@dataclass
+class FakeSide:
+    """Answers each micro-batch of 1,000 rows with so many inserts and deletes."""
+
+    name: str
+    inserted: int = 1000
+    deleted: int = 1000
+
+    def take(self, _path: Path, _rows: int) -> Times:
+        counted = {"rowsInserted": self.inserted, "rowsDeleted": self.deleted}
+        return Times(1.0, 1.0, self.inserted + self.deleted, counted)
+
+    def count(self, _path: Path, _rows: int) -> Counts:
+        return Counts(self.inserted, self.deleted)
+
+    def stop(self) -> None:
+        pass
+
+
+def compared(workload: Workload, peer: FakeSide, folder: Path) -> None:
+    small = replace(workload, rows=1000, keys=10, warm_up=1)
+    sides = [FakeSide(measure.WINOPS), FakeSide(measure.FLOOR, 7, 7), peer]
+    measure.measure(small, sides, 2, folder)
+
+
+@on_classic_spark
+@pytest.mark.parametrize("workload", [W1, W4], ids=lambda workload: workload.name)
+@pytest.mark.parametrize(
+    ("inserted", "deleted"), [(900, 1000), (1000, 900), (900, 1100), (1100, 900), (1000, 1011)]
+)
+def test_candidates_that_give_other_changes_fail_a_run(
+    tmp_path: Path, workload: Workload, inserted: int, deleted: int
+) -> None:
+    compared(workload, FakeSide("equal"), tmp_path)
+    with pytest.raises(RuntimeError, match="of other"):
+        compared(workload, FakeSide("other", inserted, deleted), tmp_path)
 
 
 @on_classic_spark
