@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import json
 import pkgutil
 import re
@@ -12,14 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import winops
 from tests.support.markdown import blocks
-from winops import _errors
+from tests.support.transports import same_on_connect
+from winops import _errors, apama, esper, keep, spl
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# These have no blocks that could be run here.
+ALL_PAGES = [*PAGES, ROOT / "SECURITY.md", *sorted((ROOT / "benchmarks").glob("**/*.md"))]
 MODULES = sorted(f"winops.{found.name}" for found in pkgutil.iter_modules(winops.__path__))
 CONDITIONS = ROOT / "jvm/spark/src/main/resources/error/winops-error-conditions.json"
 
@@ -73,10 +78,105 @@ def test_every_error_condition_is_documented() -> None:
         assert f"SQLSTATE {entry['sqlState']}" in section
 
 
+def test_the_conditions_that_pages_name_are_there() -> None:
+    known = set(json.loads(CONDITIONS.read_text())) | {
+        value for name, value in vars(_errors).items() if name.isupper()
+    }
+    settings = {"WINOPS_TRANSPORT"}
+    for page in ALL_PAGES:
+        assert set(re.findall(r"WINOPS_\w+", page.read_text())) <= known | settings, page.name
+
+
+MISTAKES = re.findall(
+    r"^\| `WINOPS_POLICY\.(\w+)` \| .* \| `(.+?)`(?: without `\w+`)? \|$",
+    (ROOT / "docs" / "errors.md").read_text(),
+    re.MULTILINE,
+)
+
+
+def test_most_mistakes_in_a_policy_have_an_example() -> None:
+    assert len(MISTAKES) >= 14
+
+
+@same_on_connect
+@pytest.mark.parametrize(("kind", "text"), MISTAKES, ids=lambda text: text[:30])
+def test_an_example_of_a_mistake_is_one(spark: SparkSession, kind: str, text: str) -> None:
+    rows = spark.createDataFrame([(1, "A")], "seq long, symbol string")
+    language = {"KEEP": str, "#": esper, "r": apama, "s": spl}
+    [wrap] = [wrap for start, wrap in language.items() if text.startswith(start)]
+    with pytest.raises(AnalysisException) as caught:
+        assert keep(rows, wrap(text), order_by="seq").changes().schema
+    assert caught.value.getCondition() == f"WINOPS_POLICY.{kind}"
+
+
+def test_the_metrics_of_the_pages_are_those_that_are_counted() -> None:
+    source = ROOT / "jvm/spark/src/main/scala/winops/spark/KeepMetrics.scala"
+    own = set(re.findall(r'^  private val \w+ = "(\w+)"$', source.read_text(), re.MULTILINE))
+    # Spark's own, of StateOperatorProgress.
+    known = own | {"numRowsTotal"}
+    for page in ALL_PAGES:
+        named = re.findall(r"`(groups\w*|(?:rows|numRows|numOutput)[A-Z]\w*)`", page.read_text())
+        assert set(named) <= known, page.name
+    table = (ROOT / "docs" / "state.md").read_text().split("\n## Metrics\n")[1]
+    lines = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert set(re.findall(r"`(\w+)`", "".join(lines))) == known - {"numOutputRows"}
+
+
+def test_the_arguments_of_the_pages_are_there() -> None:
+    functions = [thing for name in winops.__all__ if callable(thing := getattr(winops, name))]
+    methods = [
+        method
+        for of in (winops.Kept, winops.GroupedKept)
+        for name, method in inspect.getmembers(of, inspect.isfunction)
+        if not name.startswith("_")
+    ]
+    known = {
+        name for thing in [*functions, *methods] for name in inspect.signature(thing).parameters
+    }
+    for page in ALL_PAGES:
+        named = set(re.findall(r"`(\w+)=", page.read_text()))
+        # Options of programs are written in capitals.
+        assert {name for name in named if name.islower()} <= known, page.name
+
+
+def test_the_arguments_of_the_sql_function_are_in_the_readme() -> None:
+    source = (ROOT / "jvm/spark/src/main/scala/winops/spark/Arguments.scala").read_text()
+    names = re.findall(r'"(\w+)"', source.split("val Names: Seq[String] =")[1].split(")\n")[0])
+    assert len(names) > 10
+    section = (ROOT / "README.md").read_text().split("\n## SQL\n")[1]
+    assert [name for name in names if f"`{name}" not in section] == []
+
+
+def test_the_targets_of_make_that_pages_name_are_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in ALL_PAGES:
+        named = re.findall(r"(?:`|^)make ([a-z-]+)", page.read_text(), re.MULTILINE)
+        assert set(named) <= targets, page.name
+
+
+def test_the_tests_that_pages_name_are_there() -> None:
+    suites = {file.stem for file in (ROOT / "jvm").glob("*/src/test/**/*Suite.scala")}
+    programs = {file.name for file in (ROOT / "tests").glob("**/test_*.py")}
+    programs |= {file.name for file in (ROOT / "benchmarks").glob("**/test_*.py")}
+    for page in ALL_PAGES:
+        text = page.read_text()
+        assert set(re.findall(r"\b([A-Z]\w+Suite)\b", text)) <= suites, page.name
+        assert set(re.findall(r"\b(test_\w+\.py)\b", text)) <= programs, page.name
+
+
+def anchors(page: Path) -> set[str]:
+    """Give the places of a page that links can lead to, as GitHub names them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 def test_links_between_pages_lead_somewhere() -> None:
-    for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+    for page in ALL_PAGES:
+        for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]+))?\)", page.read_text()):
+            if not target.startswith("http"):
+                led_to = page.parent / target if target else page
+                assert led_to.exists(), f"{page.name}: {target}"
+                assert not anchor or anchor in anchors(led_to), f"{page.name}: {target}#{anchor}"
 
 
 def test_every_rule_of_restarts_has_tests_that_are_there() -> None:

@@ -140,11 +140,12 @@ class Kept:
     def agg(self, *columns: Column, mode: Literal["all", "latest"] | None = None) -> DataFrame:
         """Compute aggregates of what is retained, after every step that changes it.
 
-        Any aggregate function of Spark's can be used, with ``FILTER`` and ``DISTINCT``, and
-        expressions over several of them. What a row costs does not depend on how many rows are
-        retained, but for functions that have to see them all: ``collect_list``, ``collect_set``,
-        ``percentile``, ``median``, ``mode``, ``listagg``, and ``DISTINCT`` of other functions
-        than ``count``.
+        Aggregate functions of Spark's can be used, with ``FILTER`` and ``DISTINCT``, and
+        expressions over several of them. Where rows leave oldest first, what a row costs does not
+        depend on how many are retained; in other windows, and for ``count(DISTINCT ...)``, it is
+        their logarithm. Some functions go through the whole window: ``collect_list``,
+        ``collect_set``, ``percentile``, ``median``, ``mode``, ``listagg``, and ``DISTINCT`` of
+        other functions than ``count``.
 
         Parameters
         ----------
