@@ -22,8 +22,8 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test test-giant test-bits load faults demo docs golden clean \
-	bench bench-jmh bench-python bench-peers peers fuzz sbom reproducible
+.PHONY: help setup jar wheel fmt lint lint-python test test-giant test-bits test-releases load \
+	faults demo docs golden clean bench bench-jmh bench-python bench-peers peers fuzz sbom reproducible
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -75,6 +75,13 @@ test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on
 
 test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts and partitions
 	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.SameBitsSuite"
+
+# Of the minor version that the JAR is for, the oldest and the newest patch; and what says so on the
+# minor versions beside it.
+RELEASES := 4.1.0 4.1.4 4.0.5 4.2.1
+
+test-releases: $(VENV) $(JARS) ## the JAR on the oldest and newest Spark 4.1, and its refusal on 4.0 and 4.2
+	tests/releases/run $(abspath $(PY)) $(RELEASES)
 
 load: $(VENV) $(JARS) ## two hours of micro-batches as fast as they go, and what they leave behind
 	$(PY) tests/load/load.py
@@ -139,8 +146,8 @@ reproducible: $(VENV) ## the last commit, built in two folders, gives the same b
 	tests/build/same_bytes $(abspath $(PY))
 
 clean: ## everything that was built, but for the virtual environment
-	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target tests/faults/*/target project/target \
-		project/project dist \
+	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target tests/faults/*/target \
+		project/target project/project dist \
 		python/winops/jars .hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db \
 		spark-warehouse derby.log
 	find . -name .venv -prune -o -name __pycache__ -type d -exec rm -rf {} +

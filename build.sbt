@@ -1,6 +1,11 @@
 // One JAR per Spark minor release; what Spark brings along at run time goes with it.
 val sparkVersion = "4.1.2"
 val sparkMinor = sparkVersion.split('.').take(2).mkString(".")
+// The JAR runs on every patch release of the minor version, and says so on the versions beside it.
+val oldestPatch = s"$sparkMinor.0"
+val newestPatch = s"$sparkMinor.3"
+val sparkBefore = "4.0.4"
+val sparkAfter = "4.2.0"
 val scalaFull = "2.13.17"
 val scalaBinary = "2.13"
 val parserCombinatorsVersion = "2.4.0"
@@ -160,6 +165,14 @@ lazy val spark = (project in file("jvm/spark"))
       "-XX:ReservedCodeCacheSize=240m",
       "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ bits ++ fuzzed ++
       sparkJavaOptions,
+    Test / javaOptions ++= Seq(
+      "oldest" -> (sparkOldest / Compile / externalDependencyClasspath).value,
+      "newest" -> (sparkNewest / Compile / externalDependencyClasspath).value,
+      "before" -> (sparkOfBefore / Compile / externalDependencyClasspath).value,
+      "after" -> (sparkOfAfter / Compile / externalDependencyClasspath).value).map {
+      case (release, jars) =>
+        s"-Dwinops.spark.$release=${jars.files.mkString(java.io.File.pathSeparator)}"
+    },
     Test / testGrouping := {
       val options = (Test / forkOptions).value
       val folder = target.value
@@ -181,6 +194,26 @@ lazy val spark = (project in file("jvm/spark"))
       if (!file.exists || IO.read(file) != text) IO.write(file, text)
       Seq(file)
     }.taskValue)
+
+// The JARs of other releases of Spark, which classes are linked against.
+def sparkRelease(id: String, release: String) =
+  Project(s"winops-spark-$id", file(s"target/spark-$id"))
+    .settings(
+      publish / skip := true,
+      autoScalaLibrary := false,
+      libraryDependencies ++= {
+        val modules =
+          Seq("sql", "sql-api", "catalyst", "core", "common-utils", "unsafe", "sketch")
+        // A module of its own from 4.1 on.
+        val more = if (release.startsWith("4.0.")) Nil else Seq("common-utils-java")
+        (modules ++ more).map(name =>
+          ("org.apache.spark" %% s"spark-$name" % release).intransitive)
+      })
+
+lazy val sparkOldest = sparkRelease("oldest", oldestPatch)
+lazy val sparkNewest = sparkRelease("newest", newestPatch)
+lazy val sparkOfBefore = sparkRelease("before", sparkBefore)
+lazy val sparkOfAfter = sparkRelease("after", sparkAfter)
 
 lazy val conformance = (project in file("jvm/conformance"))
   .dependsOn(

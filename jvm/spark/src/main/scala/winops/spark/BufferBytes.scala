@@ -22,12 +22,17 @@ private[spark] object BufferBytes {
         case _: BloomFilterAggregate | _: CountMinSketchAgg => true
         case _: HllSketchAgg | _: HllUnionAgg => true
         case _: KllSketchAggBigint | _: KllSketchAggFloat | _: KllSketchAggDouble => true
-        case _: KllMergeAggBase[_] => true
         case _: ThetaSketchAgg | _: ThetaUnionAgg | _: ThetaIntersectionAgg => true
-        case _: TypedImperativeAggregate[_] => false
+        case _: TypedImperativeAggregate[_] => inherits(function.getClass, KllMerge)
         case _ => true
       }
   }
+
+  /** A class by its name, because Spark has it from 4.1.2 on only. */
+  private val KllMerge = "org.apache.spark.sql.catalyst.expressions.aggregate.KllMergeAggBase"
+
+  private def inherits(of: Class[_], ancestor: String): Boolean =
+    of != null && (of.getName == ancestor || inherits(of.getSuperclass, ancestor))
 
   /** The types of the columns, if the bytes are those of a row. */
   def rowOf(function: AggregateFunction): Option[Seq[DataType]] = function match {

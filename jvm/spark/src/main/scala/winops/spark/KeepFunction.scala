@@ -9,8 +9,8 @@ import org.apache.spark.sql.internal.SQLConf
 object KeepFunction extends (Seq[Expression] => LogicalPlan) {
   val Name = "keep"
 
-  /** What DESCRIBE FUNCTION shows; Spark puts the name in the place of `_FUNC_`. */
-  val Usage: String =
+  /** The text of DESCRIBE FUNCTION; Spark puts the name in the place of `_FUNC_`. */
+  def usage: String =
     "_FUNC_(TABLE(t) PARTITION BY (group) ORDER BY (order), policy, name => value, ...) - " +
       "Returns the rows that enter and leave a retention window, one for each change. " +
       s"The names are ${Arguments.Names.mkString(", ")}."
@@ -23,7 +23,6 @@ object KeepFunction extends (Seq[Expression] => LogicalPlan) {
   """
 
   override def apply(expressions: Seq[Expression]): LogicalPlan = {
-    SparkVersion.check()
     val arguments = new Arguments(expressions)
     val table = arguments.table
     val named = table.partitionByExpressions ++ table.orderByExpressions

@@ -15,7 +15,6 @@ object StateFunction extends (Seq[Expression] => LogicalPlan) {
       "Returns the rows that the windows of a streaming query held after a micro-batch."
 
   override def apply(expressions: Seq[Expression]): LogicalPlan = {
-    SparkVersion.check()
     val arguments = new StateArguments(Seq("checkpoint", "batch", "operator"), expressions)
     HeldRows(
       arguments.text("checkpoint", "the folder of a checkpoint"),
@@ -35,7 +34,6 @@ object RepartitionFunction extends (Seq[Expression] => LogicalPlan) {
       "Writes a new checkpoint with another number of partitions and returns what was moved."
 
   override def apply(expressions: Seq[Expression]): LogicalPlan = {
-    SparkVersion.check()
     val arguments = new StateArguments(Seq("checkpoint", "to", "partitions"), expressions)
     val partitions = arguments.whole("partitions", 1).filter(_ <= MaxPartitions).getOrElse {
       throw WinopsErrors.argument(

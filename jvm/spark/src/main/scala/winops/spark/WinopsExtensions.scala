@@ -8,10 +8,23 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
   * through `META-INF/services`. Where that is switched off, name it in `spark.sql.extensions`.
   */
 final class WinopsExtensions extends SparkSessionExtensionsProvider {
-  override def apply(extensions: SparkSessionExtensions): Unit = {
+  override def apply(extensions: SparkSessionExtensions): Unit =
+    SparkVersion.mismatch() match {
+      case None => inject(extensions)
+      // Nothing else of the JAR may run on another version: a rule would run in every query.
+      case Some(_) =>
+        Seq(KeepFunction.Name, StateFunction.Name, RepartitionFunction.Name).foreach { name =>
+          extensions.injectTableFunction(described(name, new RefusedFunction(mismatch), ""))
+        }
+        extensions.injectFunction(described(VersionFunction.Name, VersionFunction, ""))
+    }
+
+  private def mismatch: SparkVersionException = SparkVersion.mismatch().get
+
+  private def inject(extensions: SparkSessionExtensions): Unit = {
     WinopsErrors.register()
     extensions.injectTableFunction(
-      described(KeepFunction.Name, KeepFunction, KeepFunction.Usage, KeepFunction.Examples))
+      described(KeepFunction.Name, KeepFunction, KeepFunction.usage, KeepFunction.Examples))
     extensions.injectTableFunction(
       described(StateFunction.Name, StateFunction, StateFunction.Usage))
     extensions.injectTableFunction(

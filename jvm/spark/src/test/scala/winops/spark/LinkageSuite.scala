@@ -1,0 +1,63 @@
+package winops.spark
+
+import java.io.File
+import java.nio.file.Paths
+
+import scala.util.Using
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import winops.policy.Policy
+
+/** The classes of the JAR linked against other releases of Spark than the one it is compiled
+  * with.
+  *
+  * Compiled once, it runs on every patch release of a minor version. What a release lacks would
+  * fail when it is first used, as a NoClassDefFoundError or NoSuchMethodError.
+  */
+class LinkageSuite extends AnyFunSuite {
+  private def classesOf(sample: Class[_]): Seq[ClassFile] =
+    ClassFile.below(Paths.get(sample.getProtectionDomain.getCodeSource.getLocation.toURI))
+
+  private lazy val own = classesOf(classOf[Keep]) ++ classesOf(classOf[Policy])
+
+  private def linked[A](release: String)(body: Linking => A): A = {
+    val property = s"winops.spark.$release"
+    val jars = sys.props(property).split(File.pathSeparatorChar).toSeq.map(new File(_))
+    Using.resource(new Linking(own, jars))(body)
+  }
+
+  Seq("oldest", "newest").foreach { release =>
+    test(s"every class links on the $release patch release of the minor version") {
+      linked(release) { linking =>
+        assert(linking.ofSpark(own) > 1000)
+        val missing = linking.missing(own)
+        assert(missing.isEmpty, missing.mkString("\n", "\n", "\n"))
+      }
+    }
+  }
+
+  Seq("before", "after").foreach { release =>
+    test(s"the refusal of the version links on the minor version $release") {
+      val refusing = Seq[Any](
+        SparkVersion,
+        VersionFunction,
+        WinopsErrors,
+        classOf[SparkVersionException],
+        classOf[RefusedFunction],
+        classOf[WinopsExtensions]).map {
+        case of: Class[_] => of.getName
+        case module => module.getClass.getName
+      }
+      val classes = own.filter(file => refusing.contains(file.name.replace('/', '.')))
+      assert(classes.size == refusing.size)
+      linked(release) { linking =>
+        assert(linking.ofSpark(classes) > 20)
+        val missing = linking.missing(classes)
+        assert(missing.isEmpty, missing.mkString("\n", "\n", "\n"))
+        // The releases do differ, so that the check could fail.
+        assert(linking.missing(own).nonEmpty)
+      }
+    }
+  }
+}
