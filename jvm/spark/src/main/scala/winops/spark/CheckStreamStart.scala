@@ -15,7 +15,7 @@ import org.apache.spark.sql.streaming.OutputMode
 object CheckStreamStart extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {
-      case start: WriteToStreamStatement if start.inputQuery.exists(_.isInstanceOf[Keep]) =>
+      case start: WriteToStreamStatement if start.inputQuery.exists(isStreamingKeep) =>
         if (start.outputMode != OutputMode.Append) {
           throw WinopsErrors.analysis("WINOPS_OUTPUT_MODE", "mode" -> start.outputMode.toString)
         }
@@ -50,4 +50,10 @@ object CheckStreamStart extends Rule[LogicalPlan] {
           s"Set ${SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key} to true")
     }
   }
+
+  /** A `keep` over a table runs anew in each micro-batch, so the sink and the trigger do not
+    * matter to it.
+    */
+  private def isStreamingKeep(plan: LogicalPlan): Boolean =
+    plan.isInstanceOf[Keep] && plan.isStreaming
 }

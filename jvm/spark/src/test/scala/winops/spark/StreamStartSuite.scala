@@ -1,6 +1,7 @@
 package winops.spark
 
-import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
+import org.apache.spark.sql.functions.sum
 import org.apache.spark.sql.streaming.Trigger
 
 /** What a sink and a trigger may ask of a query with `keep`, found out before it starts. */
@@ -36,6 +37,25 @@ class StreamStartSuite extends KeepStreamTest {
       assert(refusal(larger, "update", soon).getCondition == "WINOPS_OUTPUT_MODE")
       assert(refusal(larger.union(larger), "complete", soon).getCondition == "WINOPS_OUTPUT_MODE")
     }
+  }
+
+  test("a keep over a table may be joined into a stream of any output mode and trigger") {
+    import testImplicits._
+    val table = Seq(("a", 1L), ("a", 2L), ("b", 3L)).toDF("k", "m")
+    val newest = keep(table, "PARTITION BY (k) ORDER BY (m), 'KEEP 1 ROW', output => 'rows'")
+    Seq("update", "complete").foreach { mode =>
+      val stream = ticks()
+      val joined = stream.toDF().join(newest, "k").groupBy("k").agg(sum("m").as("total"))
+      val query =
+        joined.writeStream.format("memory").queryName(s"joined_$mode").outputMode(mode).start()
+      try {
+        stream.addData(Tick("a", 0, 1), Tick("b", 0, 2), Tick("a", 0, 3))
+        query.processAllAvailable()
+      } finally query.stop()
+      checkAnswer(spark.table(s"joined_$mode"), Seq(Row("a", 4L), Row("b", 3L)))
+    }
+    val beside = keep(ticks().toDF(), "PARTITION BY (k), 'KEEP 2 ROWS'").join(newest, "k")
+    assert(refusal(beside, "update", soon).getCondition == "WINOPS_OUTPUT_MODE")
   }
 
   test("a query without keep is none of our business") {
