@@ -3,6 +3,7 @@ package winops.spark
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.streaming.ui.OperatorMetricsPage
 import org.apache.spark.sql.winops.{RepartitionState, RepartitionStateExec, StatefulKeepExec}
 
 /** Plans a [[Keep]]: what groups and orders the rows is computed below the shuffle, once. */
@@ -28,6 +29,7 @@ object KeepStrategy extends SparkStrategy {
         keep.child.output,
         position.toAttribute)
       if (keep.isStreaming) {
+        OperatorMetricsPage.install(KeepMetrics.own.toMap)
         val unshared = UnsharedExec(position.exprId.id, input)
         StatefulKeepExec(shared, hasNewRows(keep.child), unshared) :: Nil
       } else {
