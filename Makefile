@@ -22,8 +22,9 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test test-giant test-bits test-releases load \
-	faults demo docs golden clean bench bench-jmh bench-python bench-peers peers fuzz sbom reproducible
+.PHONY: help setup jar wheel fmt lint lint-python test conformance test-giant test-bits \
+	test-releases load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
+	fuzz sbom reproducible
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -85,6 +86,9 @@ test-releases: $(VENV) $(JARS) ## the JAR on the oldest and newest Spark 4.1, an
 
 load: $(VENV) $(JARS) ## two hours of micro-batches as fast as they go, and what they leave behind
 	$(PY) tests/load/load.py
+
+conformance: $(VENV) $(JARS) ## all conformance cases as tables and as streams, which make test samples
+	WINOPS_CONFORMANCE=all WINOPS_TRANSPORT=classic $(PY) -m pytest tests/test_conformance.py
 
 test-giant: ## a group of ten million rows, as a table and as a stream
 	SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.GiantGroupSuite"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import reduce
+from typing import Literal
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
@@ -12,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import Replay, at, failure
-from winops import Kept, esper, keep, spl
+from winops import Kept, Window, esper, keep, spl
 
 SCHEMA = "seq long, symbol string, ts timestamp, price double, size int"
 
@@ -315,3 +316,103 @@ def test_equal_values_are_one_part_and_counted_once(spark: SparkSession) -> None
     with pytest.raises(AnalysisException) as caught:
         assert kept.groupBy("s").agg(F.count("*")).schema
     assert caught.value.getCondition() == "WINOPS_GROUP_TYPE"
+
+
+@pytest.fixture(scope="module")
+def named(spark: SparkSession) -> DataFrame:
+    return spark.range(6).selectExpr(
+        "id AS seq", "timestamp_millis(id * 400) AS ts", "chr(97 + int(id)) AS name"
+    )
+
+
+def posted(
+    named: DataFrame, policy: str, *columns: str, mode: Literal["changes"] | None = None
+) -> list[tuple]:
+    """Give columns of what `agg()` gives of a policy with values of its own, in order."""
+    kept = keep(named, esper(policy), order_by="seq", time="ts")
+    order = ["_change_seq", "_change_type"] if mode else ["_change_seq"]
+    return values(kept.agg(mode=mode).select(*order, *columns), *order)
+
+
+def test_a_size_is_given_only_when_it_changes(named: DataFrame) -> None:
+    """Rows that replace others, and rows that leave as they come, change no size."""
+    sizes = posted(named, "#length(3)#size", "size")
+    assert sizes == [(0, 1), (1, 2), (2, 3)]
+    timed = posted(named, "#time(1 sec)#size", "size")
+    assert [size for _, size in timed] == [1, 2, 3, 2, 3, 2, 3, 2, 3]
+    assert posted(named, "#expr(false)#size", "size") == []
+    batches = posted(named, "#length_batch(2)#size(name)", "size", "name")
+    assert batches == [(1, 2, "b")]
+    # Statistics are given at each step, equal or not.
+    assert len(posted(named, "#length(3)#uni(seq)", "datapoints")) == 6
+
+
+def test_changes_of_values_delete_those_that_they_replace(named: DataFrame) -> None:
+    counted = "count(*) as n, min(seq) as low from S#length(2)"
+    both = [
+        (0, "delete", 0, None),
+        (0, "insert", 1, 0),
+        (1, "delete", 1, 0),
+        (1, "insert", 2, 0),
+        (3, "delete", 2, 0),
+        (3, "insert", 2, 1),
+    ]
+    for selector, chosen in (("irstream", {"insert", "delete"}), ("istream", {"insert"})):
+        found = posted(named, f"select {selector} {counted}", "n", "low", mode="changes")
+        assert found[: 3 * len(chosen)] == [row for row in both if row[1] in chosen]
+    olds = [row for row in both if row[1] == "delete"]
+    statement = f"select rstream {counted}"
+    assert posted(named, statement, "n", "low", mode="changes")[:3] == olds
+    # Without changes a statement of rstream gives the same values.
+    old_values = [(row[0], *row[2:]) for row in olds]
+    assert posted(named, statement, "n", "low")[:3] == old_values
+
+
+def test_changes_of_sizes_keep_what_stands_beside_them(named: DataFrame) -> None:
+    """A name that came with a step which changed no size is not in the size that is deleted."""
+    gap = named.where("seq IN (0, 1, 2, 5)")
+    policy = "#length(2)#time(1 sec)#size(name)"
+    found = posted(gap, policy, "size", "name", mode="changes")
+    deleted = [row[2:] for row in found if row[1] == "delete"]
+    inserted = [row[2:] for row in found if row[1] == "insert"]
+    assert deleted == [(0, None), *inserted[:-1]]
+    assert inserted == [(1, "a"), (2, "b"), (1, "c"), (0, "c"), (1, "f")]
+
+
+def test_changes_of_values_are_chained_in_every_group_and_part(rows: DataFrame) -> None:
+    """Each value that is deleted is the one that was inserted before it."""
+    kept = keep(rows, "KEEP 4 ROWS", per="symbol", order_by="seq")
+    total = F.sum("price").alias("s")
+    whole = kept.agg(total, mode="changes")
+    assert whole.columns == ["symbol", "_change_type", "_change_time", "_change_seq", "s"]
+    parts = kept.groupBy("size").agg(total, mode="changes")
+    for frame, key in ((whole, ["symbol"]), (parts, ["symbol", "size"])):
+        last: dict[tuple, float | None] = {}
+        for row in frame.orderBy("_change_seq", "_change_type").collect():
+            group = tuple(row[name] for name in key)
+            if row["_change_type"] == "delete":
+                assert last.get(group) == row.s
+            else:
+                last[group] = row.s
+    plain = kept.agg(total).select("symbol", "_change_seq", "s")
+    inserted = whole.where("_change_type = 'insert'").select("symbol", "_change_seq", "s")
+    assert values(plain, "symbol", "_change_seq") == values(inserted, "symbol", "_change_seq")
+
+
+@pytest.mark.parametrize(
+    ("policy", "mode"),
+    [
+        (spl("sliding, count(3), count(2)"), "changes"),
+        (spl("tumbling, count(3)"), "changes"),
+        (esper("select rstream count(*) as n from S#length(2)"), "latest"),
+    ],
+)
+def test_a_mode_that_says_nothing_of_a_window_is_refused(
+    rows: DataFrame, policy: Window, mode: Literal["latest", "changes"]
+) -> None:
+    kept = keep(rows, policy, order_by="seq")
+    columns = () if mode == "latest" else (F.count("*"),)
+    with pytest.raises(AnalysisException) as refused:
+        assert kept.agg(*columns, mode=mode).schema
+    assert refused.value.getCondition() == "WINOPS_ARGUMENT.VALUE"
+    assert "mode" in str(refused.value)

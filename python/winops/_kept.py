@@ -13,7 +13,7 @@ from winops import _arguments as arguments
 from winops._call import Call
 from winops._errors import wrong_value
 
-_MODES = ("all", "latest")
+_MODES = ("all", "latest", "changes")
 
 
 @final
@@ -137,7 +137,9 @@ class Kept:
         self._refuse_several("rows")
         return self._call.over(self._df, "rows")
 
-    def agg(self, *columns: Column, mode: Literal["all", "latest"] | None = None) -> DataFrame:
+    def agg(
+        self, *columns: Column, mode: Literal["all", "latest", "changes"] | None = None
+    ) -> DataFrame:
         """Compute aggregates of what is retained, after every step that changes it.
 
         Aggregate functions of Spark's can be used, with ``FILTER`` and ``DISTINCT``, and
@@ -152,15 +154,19 @@ class Kept:
         *columns : Column
             Aggregates, as for ``DataFrame.agg``. None are needed for a policy that brings its
             own, as Esper's ``#length(10)#uni(price)`` and ``select avg(price) from ...`` do.
-        mode : {"all", "latest"}, optional
+        mode : {"all", "latest", "changes"}, optional
             ``latest`` gives only the last value of each group and micro-batch, so that it depends
-            on how the stream is cut into batches: a stream of updates. The default is ``all``.
+            on how the stream is cut into batches: a stream of updates. ``changes`` gives two rows
+            for each step, the values that it replaces as a ``delete`` and the new ones as an
+            ``insert``, in a column ``_change_type``; the first row that is deleted has the values
+            of no rows. The default is ``all``: the new values.
 
         Returns
         -------
         DataFrame
             The columns of the group; ``_change_time`` as in :meth:`changes`; ``_change_seq``,
-            long: the number of the last change that the values contain; and the aggregates. One
+            long: the number of the last change that the values contain; and the aggregates. With
+            ``mode="changes"`` ``_change_type`` stands before ``_change_time``. One
             row for each step, or, where the window reports by itself, for each report: at a
             trigger of IBM Streams, or when a tumbling window of it is full. Of no rows an
             aggregate has SQL's value: a sum is NULL, a count is 0.
@@ -171,6 +177,8 @@ class Kept:
             ``WINOPS_ARGUMENT``: something else than a column is given.
         AnalysisException
             ``WINOPS_ARGUMENT.MISSING``: no column is given, and the policy has none.
+            ``WINOPS_ARGUMENT.VALUE``: ``changes`` of a window that reports by itself, or
+            ``latest`` of a statement that selects ``rstream``.
             ``WINOPS_AGGREGATES``: a column is not computed by Spark alone, or not the same each
             time.
 
@@ -434,14 +442,16 @@ class GroupedKept:
         self._call = call
         self._by = by
 
-    def agg(self, *columns: Column, mode: Literal["all", "latest"] | None = None) -> DataFrame:
+    def agg(
+        self, *columns: Column, mode: Literal["all", "latest", "changes"] | None = None
+    ) -> DataFrame:
         """Compute aggregates of each part of what is retained, when it changes.
 
         Parameters
         ----------
         *columns : Column
             Aggregates, as for :meth:`Kept.agg`.
-        mode : {"all", "latest"}, optional
+        mode : {"all", "latest", "changes"}, optional
             As for :meth:`Kept.agg`.
 
         Returns

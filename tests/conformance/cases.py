@@ -2,9 +2,18 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 Case = dict
+
+# What a case expects and no engine compares, under the reason. A reason has a line on the page of
+# the dialect.
+NO_CHANGE = "steps in which no row comes in or leaves"
+BEFORE_FIRST_ROW = "steps before the first row"
+AFTER_LAST_ROW = "rows after the last input"
+RECLAIMED = "values of groups that a hint drops"
+KEY_OF_NONE = "NULL as the key of a group before its first row"
 
 
 class Unusable(Exception):
@@ -22,6 +31,19 @@ def load(paths: list[Path]) -> list[Case]:
     return found
 
 
+def posted_rows(steps: list[dict]) -> int:
+    """Count the rows that steps insert, remove, or give in events."""
+    return sum(
+        len(step["insert"])
+        + len(step["remove"])
+        + sum(len(rows) for kind, rows in step.get("events", []) if kind not in _CHANGES)
+        for step in steps
+    )
+
+
+_CHANGES = {"INSERTION", "EVICTION", "PARTITION_EVICTION"}
+
+
 def _files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
@@ -33,9 +55,10 @@ def _files(path: Path) -> list[Path]:
 def _read(file: Path) -> list[Case]:
     lines = file.read_text(encoding="utf-8").splitlines()
     try:
-        return [_in_our_words(json.loads(line)) for line in lines if line.strip()]
+        cases = [_in_our_words(json.loads(line)) for line in lines if line.strip()]
     except json.JSONDecodeError as error:
         raise Unusable(f"{file}: {error}") from error
+    return [{**case, "topic": file.stem, "left_out": {}} for case in cases]
 
 
 def _in_our_words(case: Case) -> Case:
@@ -56,34 +79,95 @@ def _in_our_words(case: Case) -> Case:
     return {**case, "expect": expect, "may_be_refused": always_fails}
 
 
-def runs_in_spark(case: Case) -> bool:
-    """Whether the rows can be put to Spark as they are.
+def delay(case: Case) -> int | None:
+    """Give how far the watermark stays behind, in milliseconds, if rows may come late for it."""
+    return case.get("options", {}).get("delay")
 
-    A row that comes late is dropped there by a watermark that moves between batches and not, as
-    in a case, from row to row; and a delay of the watermark says which rows come late.
-    """
-    return "late" not in case["name"] and "delay" not in case.get("options", {})
+
+def goes_back(case: Case) -> bool:
+    """Tell whether a row arrives when the clock says, and is stamped with an earlier time."""
+    times = [entry["at"] for entry in case.get("input", [])]
+    return delay(case) is None and times != sorted(times)
+
+
+def is_moved_by_rows(case: Case) -> bool:
+    """Tell whether no clock goes ahead of the rows, so that late ones can stand in a table."""
+    clock = of_rows = None
+    for entry in case["input"]:
+        at = entry["at"]
+        clock = at if clock is None else max(clock, at)
+        if not _is_put(entry):
+            continue
+        if at < clock and clock != of_rows:
+            return False
+        of_rows = at if of_rows is None else max(of_rows, at)
+    return True
+
+
+def stamped(case: Case) -> Case:
+    """Say of each input of a case that goes back when it arrives, beside how it is stamped."""
+    inputs = []
+    clock = None
+    for entry in case["input"]:
+        clock = entry["at"] if clock is None else max(clock, entry["at"])
+        inputs.append({**entry, "at": clock, "stamp": entry["at"]})
+    return {**case, "input": inputs}
+
+
+def is_stamped(case: Case) -> bool:
+    """Tell whether the inputs of a case say when they arrive and how they are stamped."""
+    return any("stamp" in entry for entry in case.get("input", []))
+
+
+def without_silent_beginning(case: Case) -> Case:
+    """Leave out the steps that a window forces before its first row: it begins with that here."""
+    if case["dialect"] != "esper" or "error" in case:
+        return case
+    first = min((entry["at"] for entry in case["input"] if _is_put(entry)), default=None)
+
+    def is_before(step: dict) -> bool:
+        return _is_empty(step) and (first is None or step["at"] < first)
+
+    return _without(case, is_before, BEFORE_FIRST_ROW)
 
 
 def without_empty_steps(case: Case) -> Case:
     """Leave out steps in which nothing happens: a change stream does not have them."""
-    if "expect" not in case:
+    if "expect" not in case or case["dialect"] == "spl":
         return case
-    told = [step for step in case["expect"] if any(step[key] for key in ("insert", "remove"))]
-    return case if case["dialect"] == "spl" else {**case, "expect": told}
+    return _without(case, _is_empty, NO_CHANGE)
 
 
 def cut_at_last_row(case: Case) -> Case:
     """Leave out what happens after the last row: there is no later time in a table."""
     if "input" not in case:
         return case
-    rows = [entry["at"] for entry in case["input"] if _is_put(entry)]
-    end = max(rows, default=None)
+    puts = [entry for entry in case["input"] if _is_put(entry)]
+    end = max((entry["at"] for entry in puts), default=None)
+    cut = _without(case, lambda step: end is None or step["at"] > end, AFTER_LAST_ROW)
+    return {**cut, "input": puts}
+
+
+def _without(case: Case, is_left_out: Callable[[dict], bool], reason: str) -> Case:
+    left_out = [step for step in case["expect"] if is_left_out(step)]
+    if not left_out:
+        return case
+    count = posted_rows(left_out) if reason == AFTER_LAST_ROW else len(left_out)
     return {
         **case,
-        "input": [entry for entry in case["input"] if _is_put(entry)],
-        "expect": [step for step in case["expect"] if end is not None and step["at"] <= end],
+        "expect": [step for step in case["expect"] if not is_left_out(step)],
+        "left_out": more_left_out(case, reason, count),
     }
+
+
+def more_left_out(case: Case, reason: str, count: int) -> dict[str, int]:
+    """Give what a case leaves out, with more of it."""
+    before = case["left_out"]
+    return {**before, reason: before.get(reason, 0) + count} if count else before
+
+
+def _is_empty(step: dict) -> bool:
+    return not step["insert"] and not step["remove"] and not step.get("events")
 
 
 def _is_put(entry: dict) -> bool:

@@ -20,9 +20,9 @@ def answered(cases: list[Case], engine: Engine) -> tuple[list[Case], list[Answer
     retained = {}
     seconds = []
     for case in filter(_is_chained, cases):
-        first, answer = found[case["name"]]
+        answer = found[case["name"]][1]
         if "failure" not in answer:
-            retained[case["name"]] = _computed(first, answer)
+            retained[case["name"]] = _computed(answer)
             seconds.append(_retaining(case, retained[case["name"]]))
     if seconds:
         for case, answer in zip(*engine(seconds), strict=True):
@@ -40,9 +40,9 @@ def _computing(case: Case) -> Case:
     return {**case, "policy": FOLLOWED.sub(r"\1", case["policy"])}
 
 
-def _computed(case: Case, answer: Answer) -> list[dict]:
+def _computed(answer: Answer) -> list[dict]:
     """Give the rows that the first window makes, with their times."""
-    posts = answer.get("posts") or values.posts(case, answer["values"])
+    posts = answer["posts"] if "posts" in answer else answer["posts_by_group"]
     return [{"at": step["at"], "row": row} for step in posts for row in step["insert"]]
 
 
@@ -59,6 +59,7 @@ def _retaining(case: Case, rows: list[dict]) -> Case:
         "schema": {"id": "long", **kinds},
         "input": numbered,
         "expect": [],
+        "left_out": {},
     }
 
 

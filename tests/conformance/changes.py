@@ -55,9 +55,12 @@ def steps(case: Case, told: list[Told]) -> list[dict]:
     dialect = DIALECTS[case["dialect"]]
     found = [step for step in _by_step(case, told) if end is not None and step.at <= end]
     placed: dict[tuple, list[Step]] = defaultdict(list)
+    of_one_group = len({step.group for step in found}) == 1
     for step in found:
-        position = _arrived_position(case, step)
-        if position is not None:
+        position = None if of_one_group else _arrived_position(case, step)
+        if of_one_group:
+            place = (step.at, 0, 0, step.number)
+        elif position is not None:
             place = (step.at, 1, position, step.number)
         elif dialect.groups_together:
             place = (step.at, 0, 0, _timer_number(step, found))
@@ -107,7 +110,10 @@ def _by_step(case: Case, told: list[Told]) -> list[Step]:
         for event in events:
             if event.kind == "INSERTION" and event.positions:
                 created.setdefault(event.group, event.positions[0])
-        found.append(Step(at, group, created.get(events[0].group, 0), number, events))
+        # Where nothing is inserted, the rows that leave first are the oldest.
+        first = next((event.positions[0] for event in events if event.positions), 0)
+        place = created.get(events[0].group, first)
+        found.append(Step(at, group, place, number, events))
         for event in events:
             if event.kind == "PARTITION_EVICTION":
                 created.pop(event.group, None)
@@ -155,7 +161,11 @@ def _as_in_a_case(case: Case, together: list[Step]) -> dict:
         "remove": [row for step in ordered for row in step.rows("EVICTION")],
     }
     if len(ordered) > 1 and _is_by_arrival(case):
-        rows = {side: sorted(of_side) for side, of_side in rows.items()}
+        times = [entry["at"] for entry in case["input"]]
+        rows = {
+            side: sorted(of_side, key=lambda row: (times[row[0]], row))
+            for side, of_side in rows.items()
+        }
     ids = {side: [row for _, row in of_side] for side, of_side in rows.items()}
     return {"at": ordered[0].at, **ids}
 

@@ -13,8 +13,8 @@ def mismatch(case: Case, answer: Answer) -> str | None:
     """Tell how the answer differs from what is expected; None when it does not.
 
     An answer has ``steps`` (and ``final`` where the engine knows it), or, of what is computed
-    over a window, ``posts`` or the bare ``values`` of each step; or an ``error`` (and its
-    ``offset``), or a ``failure``: what went wrong in running the case.
+    over a window, ``posts``, or ``posts_by_group`` where groups have no order among each other;
+    or an ``error`` (and its ``offset``), or a ``failure``: what went wrong in running the case.
     """
     if "failure" in answer:
         return f"failed: {answer['failure']}"
@@ -29,14 +29,13 @@ def mismatch(case: Case, answer: Answer) -> str | None:
         return None
     if "posts" in answer:
         return _posts_mismatch(case, answer["posts"])
-    if "values" in answer:
-        return _values_mismatch(case, answer["values"])
+    if "posts_by_group" in answer:
+        return _mismatch_by_group(case, answer["posts_by_group"])
     return _steps_mismatch(case, answer["steps"]) or _final_mismatch(case, answer)
 
 
-def _values_mismatch(case: Case, steps: list[dict]) -> str | None:
-    expected = values.by_key(case, case["expect"])
-    got = values.by_key(case, values.posts(case, steps))
+def _mismatch_by_group(case: Case, posts: list[dict]) -> str | None:
+    expected, got = values.by_key(case, case["expect"]), values.by_key(case, posts)
     for key in sorted(expected.keys() | got.keys()):
         pairs = zip_longest(expected.get(key, []), got.get(key, []))
         for number, (one, other) in enumerate(pairs):

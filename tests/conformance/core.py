@@ -35,9 +35,8 @@ def answers(cases: list[Case], save: str = "never") -> list[Answer]:
 
 
 def _with_posts(case: Case, answer: Answer) -> Answer:
-    if not values.computes(case) or "steps" not in answer:
-        return answer
-    return {"posts": values.posts(case, answer["steps"])}
+    computes = values.computes(case) and "steps" in answer
+    return {"posts": answer["steps"]} if computes else answer
 
 
 def _jar() -> Path:

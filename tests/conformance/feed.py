@@ -5,7 +5,7 @@ import os
 import random
 from pathlib import Path
 
-from cases import Case
+from cases import Case, delay
 
 SCHEMA = "_case string, _position long, _millis long, _row string, _punct string"
 
@@ -41,9 +41,48 @@ def write_stream(cases: list[Case], folder: Path, batches: int, seed: int) -> No
         _write(folder, number, [_line(HEARTBEAT, 0, last + 1000, None, {})])
 
 
+def write_late_stream(case: Case, folder: Path, batches: int, seed: int) -> None:
+    """Write the inputs of a case whose watermark stays behind, as they come, cut into batches.
+
+    A batch drops rows by the watermark that the batch before it began with, so that a batch
+    without rows stands before a row which is late, beside so many that begin anywhere. An instant
+    without a row is one that the watermark reaches.
+    """
+    behind = delay(case) or 0
+    chosen = random.Random(seed)
+    files: list[list[dict]] = [[]]
+    cuts = {chosen.randrange(len(case["input"]) + 1) for _ in range(batches - 1)}
+    watermark = None
+    for number, (entry, line) in enumerate(zip(case["input"], _lines(case), strict=True)):
+        is_row = "row" in entry
+        is_late = is_row and watermark is not None and entry["at"] < watermark
+        if is_late:
+            files.append([_line(HEARTBEAT, number, entry["at"], None, {})])
+        if is_late or number in cuts:
+            files.append([])
+        reached = entry["at"] - behind if is_row else entry["at"]
+        watermark = reached if watermark is None else max(watermark, reached)
+        if not is_row:
+            files[-1].append(_line(HEARTBEAT, number, entry["at"] + behind, None, {}))
+        if line["_case"] != HEARTBEAT:
+            files[-1].append(line)
+    # The last watermark passes all rows, in a batch of its own so that it is seen.
+    last = max(entry["at"] for entry in case["input"]) + behind + 1000
+    files += [[_line(HEARTBEAT, 0, last, None, {})], [_line(HEARTBEAT, 0, last, None, {})]]
+    for number, lines in enumerate(files):
+        chosen.shuffle(lines)
+        _write(folder, number, lines)
+
+
 def _lines(case: Case) -> list[dict]:
     return [
-        _line(case["name"], position, entry["at"], json.dumps(entry.get("row", {})), entry)
+        _line(
+            case["name"],
+            position,
+            entry.get("stamp", entry["at"]),
+            json.dumps(entry.get("row", {})),
+            entry,
+        )
         if "row" in entry or "punct" in entry
         else _line(HEARTBEAT, position, entry["at"], None, {})
         for position, entry in enumerate(case["input"])

@@ -10,26 +10,38 @@ failed, and 2 when the cases could not be run at all.
 import argparse
 import random
 import sys
+from collections import Counter, defaultdict
+from itertools import zip_longest
 from pathlib import Path
 
 import chained
 import core
-from cases import Case, Unusable, load, runs_in_spark, without_empty_steps
+import values
+from cases import (
+    Case,
+    Unusable,
+    load,
+    posted_rows,
+    without_empty_steps,
+    without_silent_beginning,
+)
 from compare import Answer, mismatch
 
 
 def main() -> int:
     arguments = _arguments()
     try:
-        found = load(arguments.paths)
-        cases = _kept(arguments.engine, found)
-        if len(cases) < len(found):
-            print(f"{len(found) - len(cases)} left out: late in the name, or a delay")
-        cases = _chosen(arguments, cases)
-        failed = _report(*_answered(arguments, cases))
+        cases = _chosen(arguments, load(arguments.paths))
+        cases = [
+            values.with_keys_of_groups(values.without_reclaimed(case))
+            for case in _kept(arguments, cases)
+        ]
+        cases, answers = _answered(arguments, cases)
     except Unusable as error:
         print(error, file=sys.stderr)
         return 2
+    failed = _report(cases, answers)
+    _count(cases)
     print(f"{len(cases) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
@@ -60,26 +72,52 @@ def _arguments() -> argparse.Namespace:
         help="stream: into how many batches the rows are cut (default: %(default)s)",
     )
     parser.add_argument(
-        "--third",
+        "--sample",
         type=int,
-        metavar="SEED",
-        help="put only a third of the cases, chosen by a seed",
+        metavar="CASES",
+        help="put only so many cases, the same ones each time, of all dialects and files",
     )
     return parser.parse_args()
 
 
-def _kept(engine: str, cases: list[Case]) -> list[Case]:
-    if engine == "core":
-        return cases
-    return [without_empty_steps(case) for case in cases if runs_in_spark(case)]
+def _kept(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
+    """Leave out the cases, and of the others the steps, that the engine cannot give."""
+    if arguments.engine == "core":
+        return [without_silent_beginning(case) for case in cases]
+    # Spark takes seconds to import, which the core does not need.
+    import spark_engines
+
+    reasons = [
+        spark_engines.reason_not_to_run(arguments.engine, arguments.apply, case) for case in cases
+    ]
+    for reason, count in sorted(Counter(filter(None, reasons)).items()):
+        print(f"{count} cases left out: {reason}")
+    return [
+        without_empty_steps(case)
+        for case, reason in zip(cases, reasons, strict=True)
+        if reason is None
+    ]
 
 
 def _chosen(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
-    if arguments.third is None:
+    """Choose a sample: of each dialect in turn, and there of each file in turn."""
+    if arguments.sample is None:
         return cases
-    chosen = random.Random(arguments.third).sample(cases, -(-len(cases) // 3))
-    print(f"{len(chosen)} of {len(cases)} cases, chosen by seed {arguments.third}")
-    return chosen
+    files: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
+    for case in cases:
+        files[case["dialect"]][case["topic"]].append(case)
+    shuffled = random.Random(1)
+    for of_dialect in files.values():
+        for of_file in of_dialect.values():
+            shuffled.shuffle(of_file)
+    in_turn = _in_turn([_in_turn(list(of_dialect.values())) for of_dialect in files.values()])
+    chosen = {case["name"] for case in in_turn[: arguments.sample]}
+    print(f"{len(chosen)} of {len(cases)} cases")
+    return [case for case in cases if case["name"] in chosen]
+
+
+def _in_turn(lists: list[list[Case]]) -> list[Case]:
+    return [case for turn in zip_longest(*lists) for case in turn if case is not None]
 
 
 def _answered(
@@ -87,7 +125,6 @@ def _answered(
 ) -> tuple[list[Case], list[Answer]]:
     if arguments.engine == "core":
         return chained.answered(cases, lambda some: (some, core.answers(some, arguments.save)))
-    # Spark takes seconds to import, which the core does not need.
     import spark_engines
 
     if arguments.engine == "batch":
@@ -109,6 +146,18 @@ def _report(cases: list[Case], answers: list[Answer]) -> int:
             failed += 1
             print(f"{case['name']}: {difference}")
     return failed
+
+
+def _count(cases: list[Case]) -> None:
+    """Say how much of what the cases expect was compared, and why the rest was not."""
+    left_out: Counter = Counter()
+    for case in cases:
+        left_out.update(case["left_out"])
+    for reason, count in sorted(left_out.items()):
+        print(f"{count} not compared: {reason}")
+    dialects = Counter(case["dialect"] for case in cases)
+    print(", ".join(f"{dialect}: {count} cases" for dialect, count in sorted(dialects.items())))
+    print(f"{sum(posted_rows(case.get('expect', [])) for case in cases)} rows compared")
 
 
 if __name__ == "__main__":

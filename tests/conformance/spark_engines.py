@@ -4,18 +4,26 @@ import json
 import os
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import values
-from cases import Case, cut_at_last_row
+from cases import (
+    Case,
+    cut_at_last_row,
+    delay,
+    goes_back,
+    is_moved_by_rows,
+    is_stamped,
+    stamped,
+)
 from changes import Told, numbering_fault, steps
 from compare import Answer
 from dialects import DIALECTS, origin
-from feed import SCHEMA, write_stream, write_table
+from feed import SCHEMA, write_late_stream, write_stream, write_table
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -47,54 +55,93 @@ SETTINGS = {
 CASES_IN_QUERY = 40
 
 
+LATE_FOR_THE_CLOCK = "a row that is older than a clock which no row of its window has moved"
+LATE_FOR_THE_WATERMARK = (
+    "rows that the watermark drops, which moves on streams by event time only"
+)
+
+
+def reason_not_to_run(engine: str, apply: str, case: Case) -> str | None:
+    """Say why an engine cannot be given a case; None where it can.
+
+    Rows behind the watermark are dropped, and there is none on a table; a row that is applied
+    however late it is can stand in a table, where the rows of its one window say how late it is.
+    """
+    if delay(case) is not None and (engine, apply) != ("stream", "event_time"):
+        return LATE_FOR_THE_WATERMARK
+    if goes_back(case):
+        in_groups = DIALECTS[case["dialect"]].group(case["policy"])
+        if engine != "batch" or in_groups or not is_moved_by_rows(case):
+            return LATE_FOR_THE_CLOCK
+    return None
+
+
 def batch(cases: list[Case], apply: str) -> tuple[list[Case], list[Answer]]:
     """Answer cases from a table, up to their last row; give the cases cut there."""
-    cases = [cut_at_last_row(case) for case in cases]
+    cases = [cut_at_last_row(stamped(case) if goes_back(case) else case) for case in cases]
+    answers = _Answers()
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder, _session() as spark:
         write_table(_accepted(cases), Path(folder))
         rows = _timed(spark.read.schema(SCHEMA).json(folder))
-        answers = _Answers(cases, rows, apply)
-        for changes in answers.changes:
-            answers.take(changes.collect())
-    return cases, answers.in_order()
+        late = [case for case in cases if is_stamped(case)]
+        in_time = [case for case in cases if not is_stamped(case)]
+        for some, application in ((in_time, apply), (late, "arrival")):
+            for changes in answers.ask(some, rows, application):
+                answers.take(changes.collect())
+    return cases, answers.of(cases)
 
 
 def stream(
     cases: list[Case], apply: str, batches: int, seed: int
 ) -> tuple[list[Case], list[Answer]]:
     """Answer cases from a stream of so many batches."""
+    answers = _Answers()
+    late = [case for case in cases if delay(case) is not None]
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder, _session() as spark:
+
+        def run(some: Sequence[Case], inputs: Path, behind: int) -> None:
+            reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+            rows = _timed(reader.json(str(inputs)))
+            rows = rows.withWatermark("_at", f"{behind} milliseconds")
+            for number, changes in enumerate(answers.ask(some, rows, apply)):
+                name = f"{inputs.name}_{number}"
+                query = (
+                    changes.writeStream.format("memory")
+                    .queryName(name)
+                    .option("checkpointLocation", str(Path(folder, f"of_{name}")))
+                    .trigger(availableNow=True)
+                    .start()
+                )
+                query.awaitTermination()
+                answers.take(spark.table(name).collect())
+
         inputs = Path(folder, "inputs")
         inputs.mkdir()
-        write_stream(_accepted(cases), inputs, batches, seed)
-        reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-        rows = _timed(reader.json(str(inputs))).withWatermark("_at", "0 seconds")
-        answers = _Answers(cases, rows, apply)
-        for number, changes in enumerate(answers.changes):
-            name = f"changes_{number}"
-            query = (
-                changes.writeStream.format("memory")
-                .queryName(name)
-                .option("checkpointLocation", str(Path(folder, name)))
-                .trigger(availableNow=True)
-                .start()
-            )
-            query.awaitTermination()
-            answers.take(spark.table(name).collect())
-    return cases, answers.in_order()
+        in_time = [case for case in cases if delay(case) is None]
+        write_stream(_accepted(in_time), inputs, batches, seed)
+        run(in_time, inputs, 0)
+        # One watermark passes over all cases of a query, and here it decides.
+        for number, case in enumerate(late):
+            inputs = Path(folder, f"late_{number}")
+            inputs.mkdir()
+            write_late_stream(case, inputs, batches, seed)
+            run([case], inputs, delay(case) or 0)
+    return cases, answers.of(cases)
 
 
 class _Answers:
-    """The answers to all cases; ``changes`` is the queries that those accepted make up."""
+    """The answers to cases, as they are found."""
 
-    def __init__(self, cases: list[Case], rows: DataFrame, apply: str) -> None:
-        self._cases = cases
+    def __init__(self) -> None:
         self._refused: dict[str, Answer] = {}
         self._told: dict[str, list[Told]] = defaultdict(list)
+
+    def ask(self, cases: Sequence[Case], rows: DataFrame, apply: str) -> list[DataFrame]:
+        """Give the queries that the cases make up which are accepted."""
         queries = [
             query for case in cases if (query := self._accept(case, rows, apply)) is not None
         ]
-        self.changes = [
+        return [
             reduce(DataFrame.union, queries[first : first + CASES_IN_QUERY])
             for first in range(0, len(queries), CASES_IN_QUERY)
         ]
@@ -118,15 +165,15 @@ class _Answers:
             told = Told(*row)
             self._told[told.case].append(told)
 
-    def in_order(self) -> list[Answer]:
-        return [self._refused.get(case["name"]) or self._answer(case) for case in self._cases]
+    def of(self, cases: list[Case]) -> list[Answer]:
+        return [self._refused.get(case["name"]) or self._answer(case) for case in cases]
 
     def _answer(self, case: Case) -> Answer:
         if "input" not in case:
             return {"steps": []}
         told = self._told[case["name"]]
         if values.computes(case):
-            return {"values": _values(told)}
+            return {"posts_by_group": _posts(told)}
         fault = numbering_fault(case, told)
         return {"failure": fault} if fault else {"steps": steps(case, told)}
 
@@ -173,13 +220,13 @@ def _computed(case: Case, kept: Kept) -> DataFrame:
     """Give values the form of events that tell no rows."""
     # One clock passes over all cases, and windows that post by force would do so until its end.
     end = max((entry["at"] for entry in case.get("input", [])), default=0)
-    computed = kept.agg().where(F.unix_millis("_change_time") <= end)
+    computed = kept.agg(mode="changes").where(F.unix_millis("_change_time") <= end)
     columns = [column for column in computed.columns if not column.startswith("_")]
     row = F.struct(*(F.col(f"`{column}`") for column in columns))
     return computed.select(
         F.lit(case["name"]).alias("case"),
         F.to_json(row, {"ignoreNullFields": "false"}).alias("_group"),
-        F.lit("VALUES").alias("kind"),
+        F.col("_change_type").alias("kind"),
         F.unix_millis("_change_time").alias("at"),
         F.col("_change_seq").alias("step"),
         F.lit(None).cast("long"),
@@ -188,9 +235,16 @@ def _computed(case: Case, kept: Kept) -> DataFrame:
     )
 
 
-def _values(told: list[Told]) -> list[dict]:
-    ordered = sorted(told, key=lambda event: (event.at, event.step))
-    return [{"at": event.at, "values": [json.loads(event.group)]} for event in ordered]
+def _posts(told: list[Told]) -> list[dict]:
+    """Give values in the order in which each group posts them."""
+    return [
+        {
+            "at": event.at,
+            "insert": [json.loads(event.group)] if event.kind == "insert" else [],
+            "remove": [json.loads(event.group)] if event.kind == "delete" else [],
+        }
+        for event in sorted(told, key=lambda event: (event.at, event.step))
+    ]
 
 
 def _as_events(changes: DataFrame) -> DataFrame:

@@ -1,19 +1,16 @@
-"""From the values that a window has after its steps to what a case expects to be posted."""
+"""What a case expects to be posted of values that are computed over a window."""
 
 import math
 import re
 from collections import defaultdict
 
-from cases import Case
+from cases import KEY_OF_NONE, RECLAIMED, Case, more_left_out, posted_rows
 from dialects import groupwin_keys
 
 Row = dict
 
 DERIVED = re.compile(r"#(size|uni|linest|correl|weighted_avg)\b")
 NAN = "NaN"
-# What a statistic is worth of no rows, where that is not NaN.
-OF_NOTHING = {"size": 0, "datapoints": 0, "dataPoints": 0, "n": 0, "total": 0.0}
-SUMS = re.compile(r"[XY]Sum|sum[XY]+(Sq)?")
 
 
 def computes(case: Case) -> bool:
@@ -23,52 +20,51 @@ def computes(case: Case) -> bool:
     return case["dialect"] == "esper" and "error" not in case and bool(derived or other)
 
 
-def posts(case: Case, steps: list[dict]) -> list[dict]:
-    """Give what is posted at each step, out of the ``values`` after it.
-
-    Values are posted with those before them: those of the same group or part, or of nothing when
-    there were none. A number of rows is posted when it changes only.
-    """
-    before: dict[tuple, Row] = {}
-    posted = []
-    for step in steps:
-        inserted, removed = [], []
-        for group in step.get("dropped", []):
-            removed += [last for key in [_key(case, group)] if (last := before.pop(key, None))]
-        for row in step["values"]:
-            key = _key(case, row)
-            last = before.get(key) or _of_nothing(case, row)
-            if "#size" in case["policy"] and last["size"] == row["size"]:
-                continue
-            inserted.append(row)
-            removed.append(last)
-            before[key] = row
-        if inserted:
-            posted.append({"at": step["at"], **_selected(case, inserted, removed)})
-    return posted
-
-
 def by_key(case: Case, steps: list[dict]) -> dict[str, list]:
-    """Arrange posts by group or part, without those that repeat what was posted before.
-
-    Rows of several groups have no order among each other in Spark, and nothing is told there of
-    a group before its first row, so that a repeated value says nothing.
-    """
+    """Arrange posts by side and group or part, whose rows have an order in Spark."""
     found = defaultdict(list)
-    last: dict[tuple, Row] = {}
-    # A group that Esper's hints drop is dropped without a word.
-    sides = ("insert",) if "hint" in case else ("insert", "remove")
     for step in steps:
-        for side in sides:
+        for side in ("insert", "remove"):
             for row in step[side]:
-                key = (side, *_key(case, row))
-                if key in last and equal(case, last[key], row):
-                    continue
-                if key not in last and equal(case, _of_nothing(case, row), row):
-                    continue
-                last[key] = row
-                found[str(key)].append({"at": step["at"], **row})
+                found[str((side, *_key(case, row)))].append({"at": step["at"], **row})
     return dict(found)
+
+
+def without_reclaimed(case: Case) -> Case:
+    """Leave out the values of a group that a hint drops, which leaves without a word here.
+
+    They stand before those that the arriving row replaces.
+    """
+    if "hint" not in case or not computes(case):
+        return case
+    steps = [
+        {**step, "remove": step["remove"][max(0, len(step["remove"]) - len(step["insert"])) :]}
+        for step in case["expect"]
+    ]
+    count = posted_rows(case["expect"]) - posted_rows(steps)
+    return {**case, "expect": steps, "left_out": more_left_out(case, RECLAIMED, count)}
+
+
+def with_keys_of_groups(case: Case) -> Case:
+    """Give the first values that a group replaces its key, which is NULL in Esper if it is
+    selected beside them: of no rows there is no last one.
+    """
+    if not computes(case) or not DERIVED.search(case["policy"]) or _is_merged(case):
+        return case
+    keys = groupwin_keys(case["policy"])
+    count = 0
+    steps = []
+    for step in case["expect"]:
+        removed = []
+        for number, row in enumerate(step["remove"]):
+            new = step["insert"][number] if number < len(step["insert"]) else row
+            lacking = {key: new[key] for key in keys if row[key] is None and new[key] is not None}
+            count += bool(lacking)
+            removed.append({**row, **lacking})
+        steps.append({**step, "remove": removed})
+    if count == 0:
+        return case
+    return {**case, "expect": steps, "left_out": more_left_out(case, KEY_OF_NONE, count)}
 
 
 def equal(case: Case, expected: object, got: object) -> bool:
@@ -138,14 +134,6 @@ def _text(value: object) -> object:
     return value
 
 
-def _selected(case: Case, inserted: list[Row], removed: list[Row]) -> dict:
-    selector = case.get("select", "irstream")
-    return {
-        "insert": [] if selector == "rstream" else inserted,
-        "remove": [] if selector == "istream" else removed,
-    }
-
-
 def _key(case: Case, row: Row) -> tuple:
     names = [case["group_by"]] if "group_by" in case else []
     if DERIVED.search(case["policy"]) and not _is_merged(case):
@@ -156,38 +144,3 @@ def _key(case: Case, row: Row) -> tuple:
 def _is_merged(case: Case) -> bool:
     """Tell whether a derived window stands behind the end of the groups."""
     return bool(re.search(r"#merge\([^)]*\)#", case["policy"]))
-
-
-def _of_nothing(case: Case, row: Row) -> Row:
-    """Give the row for a window without rows: a count is 0, the rest is null or NaN."""
-    derived = DERIVED.search(case["policy"])
-    if not derived:
-        counts = re.findall(r"count\([^)]*\) as (\w+)", case["columns"])
-        kept = [case.get("group_by")]
-        return {
-            name: 0 if name in counts else (value if name in kept else None)
-            for name, value in row.items()
-        }
-    beside = _beside(case)
-    keys = groupwin_keys(case["policy"])
-    empty: Row = {}
-    for name, value in row.items():
-        if name in beside or ("*" in beside and name in case["schema"]):
-            empty[name] = None
-        elif name in keys:
-            empty[name] = value
-        else:
-            empty[name] = OF_NOTHING.get(name, 0.0 if SUMS.fullmatch(name) else NAN)
-    return empty
-
-
-def _beside(case: Case) -> list[str]:
-    """Give the columns that stand beside those of a derived window."""
-    numbers = {"size": 0, "uni": 1}
-    found = re.search(
-        r"#(size|uni|linest|correl|weighted_avg)\(([^#]*)\)(?=#|\s|$)", case["policy"]
-    )
-    if not found:
-        return []
-    names = [name.strip() for name in found.group(2).split(",")]
-    return names[numbers.get(found.group(1), 2) :]

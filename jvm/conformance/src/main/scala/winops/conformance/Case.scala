@@ -17,10 +17,6 @@ import winops.policy.{Origin, Parameter, Scope}
   * @param delay
   *   how far behind the newest row the watermark stays, in milliseconds; absent when no row is
   *   ever too late
-  * @param start
-  *   when windows begin that do not wait for a row, in milliseconds
-  * @param beginsBefore
-  *   whether this is such a window
   * @param entries
   *   what comes, in order; empty when the policy is to be refused
   */
@@ -31,8 +27,6 @@ private[conformance] final case class Case(
     scope: Scope,
     schema: Schema,
     delay: Option[Long],
-    start: Long,
-    beginsBefore: Boolean,
     entries: Seq[Entry]) {
 
   /** Whether punctuation comes, which is for all groups. */
@@ -81,8 +75,6 @@ private[conformance] object Case {
         kinds = schema.kinds),
       schema = schema,
       delay = Option(options.get("delay")).map(_.longValue),
-      start = start,
-      beginsBefore = Statement.beginsBefore(json),
       entries = json.path("input").elements.asScala.map(entry).toSeq)
   }
 

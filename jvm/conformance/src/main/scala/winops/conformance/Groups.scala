@@ -32,9 +32,6 @@ private[conformance] sealed abstract class Groups {
 
 private[conformance] object Groups {
 
-  /** Of a row without any value. */
-  val NoJson: JsonNode = com.fasterxml.jackson.databind.node.MissingNode.getInstance
-
   def of(
       policy: Policy,
       expressions: PolicyExpressions,
@@ -42,11 +39,7 @@ private[conformance] object Groups {
       example: Case): Groups =
     if (policy.group.keys.nonEmpty && (policy.couplesGroups || example.isMarked))
       new CoupledGroups(policy, expressions, values, example.schema)
-    else {
-      val groups = new SeparateGroups(policy, expressions, values, example)
-      groups.begin(example.start)
-      groups
-    }
+    else new SeparateGroups(policy, expressions, values, example)
 
   def keys(expressions: PolicyExpressions, schema: Schema): UnsafeProjection =
     UnsafeProjection.create(expressions.group, schema.attributes)
@@ -64,13 +57,6 @@ private final class SeparateGroups(
   private val keyOf = Groups.keys(expressions, schema)
   private var clock = Long.MinValue
   private var arrived = 0L
-
-  /** A window for all rows is there before the first of them. */
-  def begin(instant: Long): Unit = if (example.beginsBefore) {
-    val key = keyOf(schema.row(Groups.NoJson, 0L)).copy()
-    slots.update(key, newSlot(key))
-    slots.values.foreach(_.machine.begin(instant))
-  }
 
   override def advance(instant: Long): Seq[Step] = {
     clock = math.max(clock, instant)
@@ -148,7 +134,6 @@ private final class CoupledGroups(
   private val slots = mutable.Map.empty[UnsafeRow, Slot]
   private val keyOf = Groups.keys(expressions, schema)
   private val told = mutable.ArrayBuffer.empty[(Long, Step)]
-  private val dropped = mutable.ArrayBuffer.empty[UnsafeRow]
   private var arrived = 0L
 
   private object host extends CoupledMachines.Host[UnsafeRow] {
@@ -161,8 +146,7 @@ private final class CoupledGroups(
       slots(group).told().foreach(step => told += ((changes.step, step)))
 
     override def drop(group: UnsafeRow): Unit = {
-      slots.remove(group)
-      dropped += group
+      val _ = slots.remove(group)
     }
   }
 
@@ -230,13 +214,11 @@ private final class CoupledGroups(
   /** What belongs to one step is one step, whatever its groups. */
   private def taken(): Seq[Step] = {
     val steps = told.toSeq
-    val gone = dropped.toSeq
     told.clear()
-    dropped.clear()
     // A step in which nothing happened has the number of the next.
     steps.map(numbered => (numbered._1, numbered._2.at)).distinct.map { case (number, at) =>
       val together = steps.filter(s => s._1 == number && s._2.at == at).map(_._2)
-      Step(together.head.at, together.flatMap(_.events), together.flatMap(_.values), gone)
+      Step(together.head.at, together.flatMap(_.events), together.flatMap(_.values))
     }
   }
 

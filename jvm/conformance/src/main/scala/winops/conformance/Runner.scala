@@ -91,7 +91,7 @@ final class Runner(saving: Saving) {
       }
       happened.foreach { step =>
         values match {
-          case Some(of) => step.writeTo(steps.addObject(), of)
+          case Some(of) => if (step.values.nonEmpty) step.writeTo(steps.addObject(), of)
           case None => step.writeTo(steps.addObject(), withEvents = example.dialect == "spl")
         }
       }

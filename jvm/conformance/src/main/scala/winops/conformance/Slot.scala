@@ -107,7 +107,7 @@ private[conformance] final class Slot(
 
   private def computedNow(): Seq[Value] = content.toSeq.flatMap { followed =>
     val found = Seq.newBuilder[Value]
-    followed.visit(values => found += Value(key, values.copy()))
+    followed.visit((before, now) => found += Value(key, before.copy(), now.copy()))
     followed.release()
     found.result()
   }

@@ -20,7 +20,7 @@ private[conformance] object Statement {
   def origin(json: JsonNode, start: Long): Option[Origin] =
     Option.when(beginsBefore(json))(Origin.At(start))
 
-  def beginsBefore(json: JsonNode): Boolean = {
+  private def beginsBefore(json: JsonNode): Boolean = {
     val policy = json.required("policy").textValue
     !policy.contains("groupwin") &&
     (policy.contains("START_EAGER") || policy.contains("firsttime"))

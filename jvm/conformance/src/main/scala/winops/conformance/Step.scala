@@ -1,7 +1,6 @@
 package winops.conformance
 
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.window.ChangeKind
 
@@ -20,15 +19,12 @@ private[conformance] final case class Held(id: Long, arrived: Long)
 /** What happened at once.
   *
   * @param values
-  *   what is computed of the windows then
-  * @param dropped
-  *   the groups that were forgotten before, without a word
+  *   what is posted of the windows then
   */
 private[conformance] final case class Step(
     at: Long,
     events: Seq[Event],
-    values: Seq[Value] = Nil,
-    dropped: Seq[UnsafeRow] = Nil) {
+    values: Seq[Value] = Nil) {
 
   /** Writes the step in the form that `expect` has in a case.
     *
@@ -53,15 +49,11 @@ private[conformance] final case class Step(
     }
   }
 
-  /** Writes the values after the step. */
+  /** Writes the values after the step as inserted rows, and those before it as removed ones. */
   def writeTo(json: ObjectNode, of: Values): Unit = {
     json.put("at", at)
-    val list = json.putArray("values")
-    values.foreach(of.write(_, list))
-    if (dropped.nonEmpty) {
-      val keys = json.putArray("dropped")
-      dropped.foreach(of.writeKey(_, keys))
-    }
+    val (inserted, removed) = (json.putArray("insert"), json.putArray("remove"))
+    values.foreach(of.write(_, inserted, removed))
   }
 
   private def rows(isWanted: Int => Boolean): Seq[Held] =

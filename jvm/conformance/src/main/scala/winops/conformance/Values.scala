@@ -44,17 +44,21 @@ private[conformance] final class Values(
       schema.attributes,
       (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),
       pages,
-      leavesFromFront)
+      leavesFromFront,
+      keepsOldValues = true,
+      postsOnSizeChange = policy.projection.exists(_.postsOnSizeChange))
 
-  /** Writes values as an object. */
-  def write(value: Value, list: ArrayNode): Unit = {
-    val json = list.addObject()
-    if (!acrossGroups) write(group, value.key, json)
-    write(results.columns, value.values, json)
+  /** Writes values as objects, as far as the policy's stream tells of them. */
+  def write(value: Value, inserted: ArrayNode, removed: ArrayNode): Unit = {
+    if (policy.stream.inserts) write(value.key, value.now, inserted)
+    if (policy.stream.deletes) write(value.key, value.before, removed)
   }
 
-  /** Writes a group's key as an object. */
-  def writeKey(key: UnsafeRow, list: ArrayNode): Unit = write(group, key, list.addObject())
+  private def write(key: UnsafeRow, values: UnsafeRow, list: ArrayNode): Unit = {
+    val json = list.addObject()
+    if (!acrossGroups) write(group, key, json)
+    write(results.columns, values, json)
+  }
 
   private def write(columns: Seq[Attribute], row: InternalRow, json: ObjectNode): Unit =
     columns.zipWithIndex.foreach { case (column, i) =>
@@ -70,5 +74,5 @@ private[conformance] final class Values(
     }
 }
 
-/** Values of a group at one time. */
-private[conformance] final case class Value(key: UnsafeRow, values: UnsafeRow)
+/** Values of a group before and after a step. */
+private[conformance] final case class Value(key: UnsafeRow, before: UnsafeRow, now: UnsafeRow)

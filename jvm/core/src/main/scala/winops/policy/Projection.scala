@@ -7,6 +7,9 @@ sealed trait Projection {
 
   /** Whether the values are those of all groups together, and not of each. */
   def acrossGroups: Boolean
+
+  /** Whether values are told only by steps that change the number of rows. */
+  def postsOnSizeChange: Boolean = false
 }
 
 object Projection {
@@ -34,7 +37,11 @@ object Projection {
       of: Seq[RowExpression],
       beside: Seq[Beside],
       acrossGroups: Boolean = false)
-      extends Projection
+      extends Projection {
+
+    /** Esper: a number of rows is posted when it differs from the one posted before. */
+    override def postsOnSizeChange: Boolean = statistic == Statistic.Size
+  }
 }
 
 /** A value and what it is called. */

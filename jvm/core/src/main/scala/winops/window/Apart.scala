@@ -38,7 +38,6 @@ private[window] final class Apart(windows: Array[SharingWindow], rows: Rows, ste
   }
 
   override def punctuate(): Unit = each(_.punctuate())
-  override def begin(at: Long): Unit = each(_.begin(at))
 
   /** As many rows as the largest window needs, because all of them end with the newest row. */
   override def held: Long = {

@@ -35,9 +35,6 @@ private[window] abstract class BatchBeat {
   /** Whether a batch is told though no row came in or left with it. */
   def tellsEmpty: Boolean = false
 
-  /** The group begins at `at`, without a row. */
-  def begin(at: Long): Unit = ()
-
   def clear(): Unit = ()
   def save(out: ByteWriter): Unit = ()
   def restore(in: ByteReader): Unit = ()
@@ -53,7 +50,8 @@ private final class PeriodBeat(span: Span, anchor: Anchor, forced: Boolean) exte
   private var timer = Machine.Never
 
   override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
-    start(at)
+    anchor.arrive(at)
+    if (timer == Machine.Never) timer = span.nextAfter(at, anchor.instant)
     WindowView.NoRow
   }
 
@@ -63,7 +61,6 @@ private final class PeriodBeat(span: Span, anchor: Anchor, forced: Boolean) exte
     timer = if (something || forced) span.nextAfter(at, anchor.instant) else Machine.Never
 
   override def tellsEmpty: Boolean = forced
-  override def begin(at: Long): Unit = if (forced) start(at)
 
   override def clear(): Unit = {
     anchor.clear()
@@ -78,11 +75,6 @@ private final class PeriodBeat(span: Span, anchor: Anchor, forced: Boolean) exte
   override def restore(in: ByteReader): Unit = {
     anchor.restore(in)
     timer = in.number()
-  }
-
-  private def start(at: Long): Unit = {
-    anchor.arrive(at)
-    if (timer == Machine.Never) timer = span.nextAfter(at, anchor.instant)
   }
 }
 
@@ -107,7 +99,6 @@ private final class PeriodOrRowsBeat(span: Span, rows: Long, origin: Origin, for
     timer = if (!byTime || something || forced) span.after(at) else Machine.Never
 
   override def tellsEmpty: Boolean = forced
-  override def begin(at: Long): Unit = if (forced) timer = span.after(at)
   override def clear(): Unit = timer = Machine.Never
   override def save(out: ByteWriter): Unit = out.number(timer)
   override def restore(in: ByteReader): Unit = timer = in.number()

@@ -55,7 +55,6 @@ private[window] final class Batching(
     filterAtDue(due, before, filters.length)
   }
 
-  override def begin(at: Long): Unit = beat.begin(at)
   override def held: Long = rows.size
   override def notInserted: Long = pending
 
@@ -205,7 +204,6 @@ private[window] final class BatchPart(beat: BatchBeat, held: HeldRows) extends P
   override def atDue(due: Long, letGo: LetGo): Unit =
     beat.posted(due, byTime = true, post(held.end, letGo))
 
-  override def begin(at: Long): Unit = beat.begin(at)
   override def forget(row: Long): Unit = ()
   override def holds(row: Long): Boolean = row >= head
 

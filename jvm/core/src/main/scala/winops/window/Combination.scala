@@ -53,7 +53,6 @@ private[window] final class Combination(
     tellLeaving(WindowView.NoRow)
   }
 
-  override def begin(at: Long): Unit = parts.foreach(_.begin(at))
 
   override def held: Long = rows.size
 

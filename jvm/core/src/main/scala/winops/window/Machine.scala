@@ -107,14 +107,6 @@ final class Machine(
     */
   def arrivalAt(instant: Long): Long = Math.max(instant, clock)
 
-  /** Begins the group at `instant`, before its first row. */
-  def begin(instant: Long): Unit = {
-    alive = true
-    lastArrival = instant
-    reach(instant)
-    retainer.begin(instant)
-  }
-
   /** Takes in the newest of `rows`, which arrived at `at`, where [[advance]] has moved the clock.
     * False if it may not come in and has been forgotten.
     */

@@ -33,9 +33,6 @@ private[window] abstract class Part {
   /** Whether the window holds a row that is still there. */
   def holds(row: Long): Boolean
 
-  /** The group begins at `at`, without a row. */
-  def begin(at: Long): Unit = ()
-
   /** The rows in the window's own order; null when that is the order of arrival. */
   def inOrder: mutable.ArrayBuffer[Long] = null
 

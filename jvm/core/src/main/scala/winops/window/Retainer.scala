@@ -25,9 +25,6 @@ private[window] abstract class Retainer {
   /** A window punctuation comes. */
   def punctuate(): Unit = ()
 
-  /** The group begins at `at`, without a row. */
-  def begin(at: Long): Unit = ()
-
   /** How many rows are still needed. */
   def held: Long
 

@@ -16,8 +16,8 @@ private final class ChangeRows(plan: KeepPlan) {
 
   private val windows = plan.spec.policy.windowNames
   private val schema = DataTypeUtils.fromAttributes(plan.changeColumns)
-  private val ofInsert = ofType("insert")
-  private val ofDelete = ofType("delete")
+  private val ofInsert = ofType(Insert)
+  private val ofDelete = ofType(Delete)
   private val joiner =
     GenerateUnsafeRowJoiner.create(schema, DataTypeUtils.fromAttributes(plan.content))
 
@@ -31,9 +31,9 @@ private final class ChangeRows(plan: KeepPlan) {
   }
 
   /** The columns of changes of a type, by the number of the window. */
-  private def ofType(name: String): Array[UnsafeRow] = {
+  private def ofType(name: UTF8String): Array[UnsafeRow] = {
     val projection = UnsafeProjection.create(schema)
-    val front = Seq[Any](UTF8String.fromString(name), null, 0L, 0L)
+    val front = Seq[Any](name, null, 0L, 0L)
     val ofWindows =
       if (windows.isEmpty) Seq(front)
       else windows.map(window => front :+ UTF8String.fromString(window))
@@ -42,6 +42,9 @@ private final class ChangeRows(plan: KeepPlan) {
 }
 
 private object ChangeRows {
+  val Insert: UTF8String = UTF8String.fromString("insert")
+  val Delete: UTF8String = UTF8String.fromString("delete")
+
   private val Time = 1
   private val Step = 2
   private val Sequence = 3

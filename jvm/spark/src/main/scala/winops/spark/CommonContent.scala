@@ -46,7 +46,7 @@ final class CommonContent(
     left += copy
   }
 
-  override def visit(visit: UnsafeRow => Unit): Unit = results.visit(visit)
+  override def visit(visit: (UnsafeRow, UnsafeRow) => Unit): Unit = results.visit(visit)
 
   override def release(): Unit = if (left.nonEmpty) {
     left.foreach(rows.remove)

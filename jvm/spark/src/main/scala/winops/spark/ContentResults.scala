@@ -20,6 +20,11 @@ import winops.log.{ByteReader, ByteWriter, Pages}
   *   values whose distinct combinations have results of their own
   * @param leavesFromFront
   *   whether rows leave in the order in which they came
+  * @param keepsOldValues
+  *   whether visitors see the results before a step too
+  * @param postsOnSizeChange
+  *   whether only steps that change the number of rows are visited; what stands beside a row's
+  *   number changes then only with them
   */
 final class ContentResults(
     results: Seq[Expression],
@@ -27,7 +32,9 @@ final class ContentResults(
     content: Seq[Attribute],
     rows: StoredRows,
     pages: Pages,
-    leavesFromFront: Boolean)
+    leavesFromFront: Boolean,
+    keepsOldValues: Boolean = false,
+    postsOnSizeChange: Boolean = false)
     extends FollowedContent {
   private val isDivided = by.nonEmpty
   private val asked = new AskedOfContent(results, by)
@@ -49,9 +56,21 @@ final class ContentResults(
   private val lastValues = UnsafeProjection.create(asked.ofLastArrival, content)
   private var lastArrival: UnsafeRow = _
   private val noArrival = new GenericInternalRow(asked.ofLastArrival.size)
+  private val storesVisited = postsOnSizeChange && asked.ofLastArrival.nonEmpty
+
+  /** The values of the last arrival at the last step that was visited. */
+  private var visitedArrival: UnsafeRow = _
+
+  /** The results before the step; null if nothing has changed, or nobody asks for them. */
+  private var old: UnsafeRow = _
+
+  /** How many more rows there are than before the step. */
+  private var growth = 0L
 
   private val byOf = UnsafeProjection.create(by.map(KeyTypes.normalized), content)
-  private val touched = mutable.LinkedHashSet.empty[UnsafeRow]
+
+  /** The parts that have changed, with their results before the step. */
+  private val touched = mutable.LinkedHashMap.empty[UnsafeRow, UnsafeRow]
   private var openBy: InternalRow = InternalRow.empty
 
   private val row = new UnsafeRow(content.size)
@@ -93,18 +112,22 @@ final class ContentResults(
 
   override def remove(from: Long, until: Long): Unit = change(from, until, isIn = false)
 
-  override def visit(visit: UnsafeRow => Unit): Unit =
-    if (!isDivided) {
-      refresh()
-      visit(projection(answers))
-    } else {
-      touched.foreach { values =>
+  override def visit(visit: (UnsafeRow, UnsafeRow) => Unit): Unit = {
+    if (isDivided) {
+      touched.foreach { case (values, before) =>
         open(values)
         refresh()
-        visit(projection(answers))
+        visit(before, projection(answers))
       }
-      touched.clear()
+    } else if (!postsOnSizeChange || growth != 0L) {
+      refresh()
+      val now = projection(answers)
+      // A step that is told though nothing has changed replaces the values by the same ones.
+      visit(if (keepsOldValues && old == null) now else old, now)
+      visitedArrival = lastArrival
     }
+    startStep()
+  }
 
   /** The results beside a row, which is in the window or has left it just now; valid until the
     * next call.
@@ -131,7 +154,8 @@ final class ContentResults(
     summary.clear()
     counted.foreach(_.clear())
     lastArrival = null
-    touched.clear()
+    visitedArrival = null
+    startStep()
     isFresh = false
   }
 
@@ -140,27 +164,55 @@ final class ContentResults(
   override def save(out: ByteWriter): Unit = {
     summary.save(out)
     counted.foreach(_.save(out))
-    if (asked.ofLastArrival.nonEmpty) {
-      out.block(if (lastArrival == null) Array.emptyByteArray else lastArrival.getBytes)
-    }
+    if (asked.ofLastArrival.nonEmpty) saveArrival(lastArrival, out)
+    if (storesVisited) saveArrival(visitedArrival, out)
   }
 
   override def restore(in: ByteReader): Unit = {
     summary.restore(in)
     counted.foreach(_.restore(in))
-    lastArrival = null
-    touched.clear()
+    startStep()
     isFresh = false
-    if (asked.ofLastArrival.nonEmpty) {
-      val bytes = in.block()
-      if (bytes.nonEmpty) {
-        lastArrival = new UnsafeRow(asked.ofLastArrival.size)
-        RowShape.of(asked.ofLastArrival).pointTo(lastArrival, bytes)
-      }
+    lastArrival = if (asked.ofLastArrival.nonEmpty) restoreArrival(in) else null
+    visitedArrival = if (storesVisited) restoreArrival(in) else null
+  }
+
+  private def startStep(): Unit = {
+    old = null
+    growth = 0L
+    touched.clear()
+  }
+
+  private def saveArrival(values: UnsafeRow, out: ByteWriter): Unit =
+    out.block(if (values == null) Array.emptyByteArray else values.getBytes)
+
+  private def restoreArrival(in: ByteReader): UnsafeRow = {
+    val bytes = in.block()
+    if (bytes.isEmpty) null
+    else {
+      val values = new UnsafeRow(asked.ofLastArrival.size)
+      RowShape.of(asked.ofLastArrival).pointTo(values, bytes)
+      values
     }
   }
 
+  /** The results as they were at the last step that was visited; null if nobody asks for them. */
+  private def oldResults(): UnsafeRow =
+    if (!keepsOldValues) null
+    else {
+      val newest = lastArrival
+      if (postsOnSizeChange && newest != visitedArrival) {
+        lastArrival = visitedArrival
+        isFresh = false
+      }
+      refresh()
+      lastArrival = newest
+      projection(answers).copy()
+    }
+
   private def change(from: Long, until: Long, isIn: Boolean): Unit = {
+    if (!isDivided && old == null) old = oldResults()
+    growth += (if (isIn) until - from else from - until)
     isFresh = false
     if (!isDivided) {
       if (isIn) summary.insert(from, until) else summary.remove(from, until)
@@ -171,8 +223,8 @@ final class ContentResults(
         if (isDivided) {
           rows.pointTo(row, ordinal)
           val values = byOf(row)
-          if (!touched.contains(values)) touched += values.copy()
           open(values)
+          if (!touched.contains(values)) touched.update(values.copy(), oldResults())
           if (isIn) summary.insert(ordinal, ordinal + 1)
           else summary.remove(ordinal, ordinal + 1)
         }

@@ -108,9 +108,13 @@ object Keep {
       changeColumns(time).slice(1, 3)) ++ groupColumns(group) :+ arrayOf("rows", rows)
 
   /** The columns of a value of the content, before the results. */
-  def resultColumns(time: Option[Attribute], group: Seq[Expression]): Seq[Attribute] = {
+  def resultColumns(
+      time: Option[Attribute],
+      group: Seq[Expression],
+      mode: AggMode): Seq[Attribute] = {
     val change = changeColumns(time)
-    groupColumns(group) :+ change(1) :+ change(3)
+    val kind = if (mode == AggMode.Changes) change.take(1) else Nil
+    groupColumns(group) ++ kind :+ change(1) :+ change(3)
   }
 
   def output(
@@ -164,7 +168,7 @@ object Keep {
       spec.output match {
         case Output.Changes => None
         case Output.Rows => Some("retained rows")
-        case Output.Agg if spec.onlyLatest => Some("latest agg")
+        case Output.Agg if spec.mode != AggMode.All => Some(s"${spec.mode.name} agg")
         case other => Some(other.name)
       })
     parts.flatten.mkString("Keep ", ", ", "")

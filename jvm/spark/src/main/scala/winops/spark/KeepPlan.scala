@@ -76,7 +76,9 @@ final case class KeepPlan(
       content,
       (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),
       pages,
-      leavesFromFront)
+      leavesFromFront,
+      spec.givesOldValues,
+      spec.postsOnSizeChange)
 
   /** Evaluates the policy's expressions over the rows of a window. */
   def evaluator(rows: RowStore): Evaluator =

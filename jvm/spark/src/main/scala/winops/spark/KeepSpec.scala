@@ -37,6 +37,23 @@ object Output {
   val all: Seq[Output] = Seq(Changes, Rows, Snapshots, Events, Agg, Columns, Description)
 }
 
+/** The values that the output `agg` gives. */
+sealed abstract class AggMode(val name: String)
+
+object AggMode {
+
+  /** The values after each step. */
+  case object All extends AggMode("all")
+
+  /** The last values of each group and micro-batch. */
+  case object Latest extends AggMode("latest")
+
+  /** The values after each step as inserts, and those that they replace as deletes. */
+  case object Changes extends AggMode("changes")
+
+  val all: Seq[AggMode] = Seq(All, Latest, Changes)
+}
+
 /** All of a `keep` but its columns.
   *
   * @param dialect
@@ -57,10 +74,12 @@ object Output {
   *   whether a row without a time is dropped and counted rather than an error
   * @param maxContent
   *   how many rows a content may have that is given as one value
-  * @param onlyLatest
-  *   whether of a group and batch only the last value is given
+  * @param mode
+  *   the values that `agg` gives
   * @param acrossGroups
   *   whether values are those of all groups together
+  * @param ofProjection
+  *   whether values are those that the policy itself asks for, and not those of a query
   * @param flushesAtEnd
   *   whether rows that wait for the watermark are applied when the input of a stream ends
   */
@@ -76,8 +95,9 @@ final case class KeepSpec(
     punctuation: Option[String],
     output: Output,
     maxContent: Long,
-    onlyLatest: Boolean,
+    mode: AggMode,
     acrossGroups: Boolean,
+    ofProjection: Boolean,
     flushesAtEnd: Boolean = false) {
 
   /** How many windows a group has. */
@@ -95,6 +115,21 @@ final case class KeepSpec(
   /** What the machine tells of its steps: all, where the content has to be known after each. */
   def stream: Stream =
     if (followsContent) policy.stream.copy(inserts = true, deletes = true) else policy.stream
+
+  /** Whether values are given only by steps that change the number of rows. */
+  def postsOnSizeChange: Boolean = ofProjection && policy.projection.exists(_.postsOnSizeChange)
+
+  /** Whether `agg` gives values as they were before a step: where it gives changes, and for a
+    * statement that selects nothing else.
+    */
+  def givesOldValues: Boolean = output == Output.Agg && (mode match {
+    case AggMode.Changes => policy.stream.deletes
+    case _ => ofProjection && !policy.stream.inserts
+  })
+
+  /** Whether `agg` gives values as they are after a step. */
+  def givesNewValues: Boolean =
+    if (mode == AggMode.Changes) policy.stream.inserts else !givesOldValues
 
   /** Whether the content is followed step by step. */
   def followsContent: Boolean = output match {

@@ -23,8 +23,6 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   private val DropNullTime = "drop"
   private val WaitAtEnd = "wait"
   private val FlushAtEnd = "flush"
-  private val AllValues = "all"
-  private val LatestValue = "latest"
   private val warnedOfOneTask = new AtomicBoolean
   private val warnedOfGrowth = new AtomicBoolean
 
@@ -137,8 +135,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       group: Seq[Expression],
       table: LogicalPlan): Seq[Attribute] = spec.output match {
     case Output.Rows | Output.Columns | Output.Description => Nil
-    case Output.Agg if spec.acrossGroups => Keep.resultColumns(time, Nil)
-    case Output.Agg => Keep.resultColumns(time, group)
+    case Output.Agg if spec.acrossGroups => Keep.resultColumns(time, Nil, spec.mode)
+    case Output.Agg => Keep.resultColumns(time, group, spec.mode)
     case Output.Changes =>
       val columns = Keep.changeColumns(time) ++ Keep.windowColumn(spec.policy)
       checkNames(columns, table)
@@ -150,6 +148,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   private def checkOutput(spec: KeepSpec, table: LogicalPlan): Unit = {
     val tellsEvents = spec.policy.stream.order == StepOrder.Events
     SeveralWindows.checkOutput(spec)
+    checkMode(spec)
     spec.output match {
       case Output.Rows if table.isStreaming =>
         throw WinopsErrors.analysis("WINOPS_ROWS_ON_STREAM")
@@ -179,6 +178,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
         "at_end",
         "a time column with apply => 'event_time', because no other rows wait")
     }
+    val ofProjection = policy.projection.isDefined && arguments.query("aggregates").isEmpty
     KeepSpec(
       dialect.name,
       policy,
@@ -193,10 +193,27 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       punctuation.map(_.name),
       arguments.oneOf("output", Output.all)(_.name).getOrElse(Output.Changes),
       arguments.positiveLong("max_content").getOrElse(KeepSpec.DefaultMaxContent),
-      arguments.oneOf("mode", Seq(AllValues, LatestValue))(identity).contains(LatestValue),
-      acrossGroups = group.nonEmpty && arguments.query("aggregates").isEmpty &&
+      arguments.oneOf("mode", AggMode.all)(_.name).getOrElse(AggMode.All),
+      acrossGroups = group.nonEmpty && ofProjection &&
         policy.projection.exists(_.acrossGroups),
+      ofProjection = ofProjection,
       flushesAtEnd = flushes)
+  }
+
+  /** Values before a step are not those of the report before where a window reports by itself, and
+    * the last of them in a batch are no current values.
+    */
+  private def checkMode(spec: KeepSpec): Unit = {
+    val reports = spec.reportsByTrigger || spec.reportsWhenEmptied
+    if (spec.output == Output.Agg && spec.mode == AggMode.Changes && reports) {
+      throw WinopsErrors.argument(
+        "VALUE",
+        "mode",
+        "'all' or 'latest' with a window that reports by itself")
+    }
+    if (spec.givesOldValues && spec.mode == AggMode.Latest) {
+      throw WinopsErrors.argument("VALUE", "mode", "'all' or 'changes' with select rstream")
+    }
   }
 
   /** The dialect of the call, and its one policy or several windows as one. */

@@ -4,11 +4,13 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.unsafe.types.UTF8String
 
 import winops.window.ChangeQueue
 
 /** What the content of a window is worth at each report: the group's key, when that was, the
-  * number of the last change, and the results.
+  * number of the last change, and the results. Where changes of values are given, each report
+  * deletes the values that it replaces.
   */
 private final class ToldValues(
     plan: KeepPlan,
@@ -18,12 +20,15 @@ private final class ToldValues(
     hasTime: Boolean,
     metrics: KeepMetrics)
     extends ToldSteps(plan, changes, Array(content), metrics) {
-  private val onlyLatest = plan.spec.onlyLatest
+  private val spec = plan.spec
+  private val onlyLatest = spec.mode == AggMode.Latest
+  private val givesChanges = spec.mode == AggMode.Changes
 
-  /** Whether what is told is what is there at the end of a step. */
-  private val isOfSteps = !plan.spec.reportsByTrigger && !plan.spec.reportsWhenEmptied
+  /** Whether the values at the end of a batch are those of the last report in it. */
+  private val isOfSteps =
+    !spec.reportsByTrigger && !spec.reportsWhenEmptied && !spec.postsOnSizeChange
 
-  private val change = new GenericInternalRow(2)
+  private val change = new GenericInternalRow(if (givesChanges) 3 else 2)
   private val front = new JoinedRow
   private val whole = new JoinedRow
   private val projection = UnsafeProjection.create(plan.output.map(_.dataType).toArray)
@@ -55,9 +60,18 @@ private final class ToldValues(
 
   private def evaluate(): Unit = {
     isAwaited = false
-    if (hasTime) change.setLong(0, Micros.of(at)) else change.setNullAt(0)
-    change.setLong(1, sequence)
-    front(if (plan.spec.acrossGroups) InternalRow.empty else state.key, change)
-    content.visit(result => values += projection(whole(front, result)).copy())
+    val time = change.numFields - 2
+    if (hasTime) change.setLong(time, Micros.of(at)) else change.setNullAt(time)
+    change.setLong(time + 1, sequence)
+    front(if (spec.acrossGroups) InternalRow.empty else state.key, change)
+    content.visit { (before, now) =>
+      if (spec.givesOldValues) add(ChangeRows.Delete, before)
+      if (spec.givesNewValues) add(ChangeRows.Insert, now)
+    }
+  }
+
+  private def add(kind: UTF8String, results: UnsafeRow): Unit = {
+    if (givesChanges) change.update(0, kind)
+    values += projection(whole(front, results)).copy()
   }
 }

@@ -61,8 +61,9 @@ object KeepPlans {
       None,
       Output.Changes,
       KeepSpec.DefaultMaxContent,
-      onlyLatest = false,
-      acrossGroups = false)
+      AggMode.All,
+      acrossGroups = false,
+      ofProjection = false)
 
   def plan(
       spec: KeepSpec,
@@ -90,7 +91,7 @@ object KeepPlans {
     val spec = plan.spec.copy(output = output)
     val front = output match {
       case Output.Columns => Nil
-      case _ => Keep.resultColumns(plan.time, if (spec.acrossGroups) Nil else plan.keys)
+      case _ => Keep.resultColumns(plan.time, if (spec.acrossGroups) Nil else plan.keys, spec.mode)
     }
     plan.copy(
       spec = spec,
@@ -106,7 +107,8 @@ object KeepPlans {
       .resolve(projection, content)
       .fold(problem => throw new IllegalArgumentException(problem.toString), identity)
     computing(
-      plan.copy(spec = plan.spec.copy(acrossGroups = projection.acrossGroups)),
+      plan.copy(spec =
+        plan.spec.copy(acrossGroups = projection.acrossGroups, ofProjection = true)),
       Output.Agg,
       WindowResults.ofContent(aggregates.without(plan.keys)))
   }
