@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -48,6 +48,29 @@ def test_a_windowed_aggregate_after(ticks: Replay) -> None:
     ticks.run(counts)
     rows = ticks.written().orderBy("window").collect()
     assert [(row.inserts, row.deletes) for row in rows] == [(4, 0), (4, 4), (4, 4)]
+
+
+def test_a_windowed_aggregate_over_the_time_column_of_with_columns(ticks: Replay) -> None:
+    kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
+    rows = kept.withColumns({"mean": F.avg("seq")})
+    ticks.run(rows.groupBy(F.window("ts", "4 seconds")).agg(F.count("*"), F.sum("mean")))
+    found = [tuple(row)[1:] for row in ticks.written().orderBy("window").collect()]
+    # A mean is that of a row and the one before it of the same symbol, which is 2 less.
+    assert found == [(4, 4.0), (4, 18.0), (4, 34.0)]
+
+
+@pytest.mark.parametrize("changes", ["changes", "inserts", "deletes"])
+def test_the_column_that_carries_the_watermark_behind_changes_is_named(
+    ticks: Replay, changes: str
+) -> None:
+    kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
+    rows = getattr(kept, changes)().select("symbol", "ts", "_change_time")
+    for keys in ([F.window("ts", "4 seconds")], ["symbol"]):
+        with pytest.raises(AnalysisException) as refused:
+            ticks.run(rows.groupBy(*keys).count())
+        assert refused.value.getCondition() == "WINOPS_WATERMARK_COLUMN"
+        assert "window('_change_time', ...)" in str(refused.value)
+        assert "watermark of ts" in str(refused.value)
 
 
 @same_on_connect

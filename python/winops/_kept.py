@@ -259,7 +259,7 @@ class Kept:
         -------
         DataFrame
             The columns of the input and the new ones; one that has the name of a column takes its
-            place.
+            place. On a stream the column of ``time=`` keeps its watermark, one millisecond less.
 
         Raises
         ------

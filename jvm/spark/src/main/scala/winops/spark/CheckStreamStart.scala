@@ -1,6 +1,7 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.execution.streaming.{AvailableNowTrigger, ContinuousTrigger, RealTimeTrigger}
@@ -25,6 +26,7 @@ object CheckStreamStart extends Rule[LogicalPlan] {
           case _ =>
         }
         checkEnd(start)
+        checkWatermark(start.inputQuery)
       case _ =>
     }
     plan
@@ -56,4 +58,23 @@ object CheckStreamStart extends Rule[LogicalPlan] {
     */
   private def isStreamingKeep(plan: LogicalPlan): Boolean =
     plan.isInstanceOf[Keep] && plan.isStreaming
+
+  /** Refuses what Spark refuses, too, but would call an aggregation without a watermark: there is
+    * one, on another column.
+    */
+  private def checkWatermark(query: LogicalPlan): Unit = for {
+    aggregate <- query.collectFirst { case a: Aggregate if a.isStreaming => a }
+    if !aggregate.groupingExpressions.exists(hasWatermark)
+    time <- aggregate.collectFirst {
+      case keep: Keep if keep.isStreaming && keep.time.exists(hasWatermark) => keep.time.get
+    }
+  } throw WinopsErrors.analysis(
+    "WINOPS_WATERMARK_COLUMN",
+    "time" -> time.name,
+    "carrier" -> Keep.ChangeTime)
+
+  private def hasWatermark(expression: Expression): Boolean = expression match {
+    case column: Attribute => column.metadata.contains(EventTimeWatermark.delayKey)
+    case _ => false
+  }
 }

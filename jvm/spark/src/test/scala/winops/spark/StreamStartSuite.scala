@@ -1,7 +1,7 @@
 package winops.spark
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
-import org.apache.spark.sql.functions.sum
+import org.apache.spark.sql.functions.{expr, sum}
 import org.apache.spark.sql.streaming.Trigger
 
 /** What a sink and a trigger may ask of a query with `keep`, found out before it starts. */
@@ -27,6 +27,26 @@ class StreamStartSuite extends KeepStreamTest {
   test("continuous and real-time triggers are refused") {
     assert(refusal(kept, "append", Trigger.Continuous(1000)).getCondition == "WINOPS_TRIGGER")
     assert(refusal(kept, "append", Trigger.RealTime(60000)).getCondition == "WINOPS_TRIGGER")
+  }
+
+  test("an aggregation behind keep without a watermark is told which column carries it") {
+    val changes = keep(timed(ticks()), "PARTITION BY (k), 'KEEP 1 ROW', time => 'ts'")
+    Seq("window(ts, '4 seconds')", "k").foreach { group =>
+      val error = refusal(changes.groupBy(expr(group)).count(), "append", soon)
+      assert(error.getCondition == "WINOPS_WATERMARK_COLUMN")
+      assert(error.getMessageParameters.get("time") == "ts")
+    }
+    changes
+      .groupBy(expr("window(_change_time, '4 seconds')"))
+      .count()
+      .writeStream
+      .format("noop")
+      .start()
+      .stop()
+    // Without a time there is no watermark anywhere, and Spark says so.
+    val untimed =
+      refusal(keep(ticks().toDF(), ", 'KEEP 1 ROW'").groupBy("k").count(), "append", soon)
+    assert(!untimed.getCondition.startsWith("WINOPS"))
   }
 
   test("what hides keep in a larger query changes nothing") {
