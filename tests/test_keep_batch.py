@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window
@@ -258,6 +261,36 @@ def test_ties_in_the_order_are_broken_by_the_place_in_the_source(spark: SparkSes
         F.col("id").alias("seq"), F.lit(1).alias("one")
     )
     assert sequences(keep(rows, rows=3, order_by="one").rows()) == [97, 98, 99]
+
+
+@pytest.mark.parametrize("tasks", ["1", "5"])
+def test_files_are_read_in_the_order_of_their_names(
+    spark: SparkSession, tmp_path: Path, tasks: str
+) -> None:
+    for name, first, end in (("a", 0, 160), ("b", 160, 1_600), ("c", 1_600, 1_700)):
+        lines = [json.dumps({"seq": seq}) for seq in range(first, end)]
+        (tmp_path / f"{name}.json").write_text("\n".join(lines))
+    spark.conf.set("spark.sql.files.minPartitionNum", tasks)
+    try:
+        rows = spark.read.schema("seq long").json(str(tmp_path))
+        assert sequences(keep(rows, rows=1).rows()) == [1_699]
+        # A function in Python reads rows ahead.
+        plus = F.udf(lambda seq: seq + 1, "long")
+        assert sequences(keep(rows.select(plus("seq").alias("seq")), rows=1).rows()) == [1_700]
+        both = rows.where("seq < 1000").union(rows.where("seq < 9"))
+        assert sequences(keep(both, rows=2).rows()) == [7, 8]
+    finally:
+        spark.conf.unset("spark.sql.files.minPartitionNum")
+
+
+def test_rows_of_the_client_are_in_their_order(spark: SparkSession) -> None:
+    rows = [(seq,) for seq in range(3_000)]
+    for frame in (
+        spark.createDataFrame(rows, "seq long"),
+        spark.createDataFrame(pd.DataFrame(rows, columns=["seq"])),
+        spark.createDataFrame(rows, "seq long").cache(),
+    ):
+        assert sequences(keep(frame, rows=2).rows()) == [2_998, 2_999]
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,9 @@ def keep(
     per : str or list of str, optional
         The columns whose distinct values have a window each. It may repeat the policy's PER.
     order_by : str or list of str, optional
-        The columns that order the rows of a group. Without it they have the order of the source;
-        above a shuffle there is none, and it is required.
+        The columns that order the rows of a group. Without it they have the order of the source:
+        of files, Kafka, ranges and local rows. Above a shuffle, and for other sources, there is
+        none; then it is required, unless `time` orders the rows.
     time : str, optional
         The column with the event time: timestamp or timestamp_ntz. On a stream it needs
         ``withWatermark``. Without it, time is the timestamp of the micro-batch.

@@ -28,9 +28,13 @@ class Job:
     # The time of a row that has none of its own is that of the batch.
     timed: bool = False
     by_batch_time: bool = False
+    # Only the source says which of two rows is older, or which of two of the same minute.
+    in_source_order: bool = False
 
     def facts(self, rows: DataFrame) -> DataFrame:
         """Give the query's rows as text, beside their group and their number in it."""
+        if self.timed and self.in_source_order:
+            rows = rows.withColumn("ts", F.date_trunc("minute", "ts"))
         told = self.query(rows.withWatermark("ts", "0 seconds") if self.timed else rows)
         hidden = () if self.timed or self.by_batch_time else ("_change_time",)
         columns = [_shown(name) for name in told.columns if name not in hidden]
@@ -84,6 +88,17 @@ JOBS = {
                 {"mean": F.avg("price"), "top": F.max("price")}
             ),
             position="seq",
+        ),
+        Job(
+            "KEEP 5 ROWS PER (k), as in the source",
+            lambda rows: keep(rows, "KEEP 5 ROWS PER (k)").changes(),
+            in_source_order=True,
+        ),
+        Job(
+            "KEEP 9 ROWS PER (k), by the minute and as in the source",
+            lambda rows: keep(rows, "KEEP 9 ROWS PER (k)", time="ts").changes(),
+            timed=True,
+            in_source_order=True,
         ),
         Job(
             "KEEP 3 SECONDS PER (k), by batch",

@@ -85,9 +85,13 @@ class Run:
         """Whether the window goes by the time of batches."""
         return JOBS[self.plan.job].by_batch_time
 
-    def command(self, partitions: int, *, hasten: bool) -> dict[str, Any]:
-        """Give what a driver is told to start; partitions count at the first start only."""
+    def command(self, partitions: int, *, read_tasks: int, hasten: bool) -> dict[str, Any]:
+        """Give what a driver is told to start; partitions count at the first start only.
+
+        A batch is read by `read_tasks` tasks or more, which also share a file.
+        """
         batch = HASTE if hasten else 1
+        files = 3 * batch if JOBS[self.plan.job].in_source_order else batch
         # What a window by batch time has to answer is told by the offsets of all its batches.
         retained = "1000" if self.by_batch_time else "10"
         command: dict[str, Any] = {
@@ -99,6 +103,9 @@ class Run:
             "settings": {
                 **STORES[self.plan.store],
                 PARTITIONS: str(partitions),
+                "spark.sql.files.minPartitionNum": str(read_tasks),
+                "spark.sql.files.maxPartitionBytes": str(4_000 // read_tasks),
+                "spark.sql.files.openCostInBytes": "0",
                 "spark.sql.streaming.minBatchesToRetain": retained,
                 "spark.sql.streaming.stateStore.minDeltasForSnapshot": "4",
             },
@@ -112,7 +119,7 @@ class Run:
                 "maxOffsetsPerTrigger": str(batch * ROWS_OF_FILE),
             }
             if self.plan.source == "kafka"
-            else {"maxFilesPerTrigger": str(batch)}
+            else {"maxFilesPerTrigger": str(files)}
         )
         command["sink_options"] = (
             {**kafka, "topic": self._out_topic}

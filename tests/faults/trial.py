@@ -47,7 +47,9 @@ class Trial:
     def start(self, *, hasten: bool = False) -> None:
         """Start the query from its checkpoint."""
         partitions = 2 if self.run.last_commit() < 0 else self.rng.choice([1, 2, 3])
-        self.life.tell("start", run=self.run.command(partitions, hasten=hasten))
+        read_tasks = self.rng.choice([1, 2, 5])
+        command = self.run.command(partitions, read_tasks=read_tasks, hasten=hasten)
+        self.life.tell("start", run=command)
 
     def stop(self) -> None:
         """Stop the query.

@@ -27,6 +27,9 @@ import winops.policy.Policy
   *   values whose distinct combinations have results of their own
   * @param results
   *   what is computed of the content of a window, over [[WindowAggregate]]s
+  * @param followsSource
+  *   whether rows that are equal in `order` and `time` have the order of their source; otherwise
+  *   they have that of their bytes
   */
 final case class Keep(
     spec: KeepSpec,
@@ -39,21 +42,26 @@ final case class Keep(
     changeColumns: Seq[Attribute],
     by: Seq[Expression],
     results: Seq[Expression],
+    followsSource: Boolean,
     child: LogicalPlan)
     extends UnaryNode {
 
   override def output: Seq[Attribute] = Keep.output(spec, changeColumns, child.output)
+
+  /** Whether nothing but the source says which row is older. */
+  def needsSourceOrder: Boolean = order.isEmpty && !spec.rowsWait
 
   /** The columns of a row, in the output. */
   def rows: Seq[Attribute] = output.filterNot(AttributeSet(changeColumns).contains)
 
   override def producedAttributes: AttributeSet = AttributeSet(changeColumns)
 
-  /** A stream stores every column, and arrays of rows have all of them, so that none may be
-    * pruned away below. Of a table's rows the columns that nobody reads may.
+  /** A stream stores every column, arrays of rows have all of them, and so have the bytes that
+    * order rows, so that none may be pruned away below. Of a table's other rows the columns that
+    * nobody reads may.
     */
   override lazy val references: AttributeSet = spec.output match {
-    case Output.Rows | Output.Changes if !isStreaming =>
+    case Output.Rows | Output.Changes if !isStreaming && SourceOrder.of(child).isRight =>
       AttributeSet.fromAttributeSets(expressions.map(_.references)) -- producedAttributes
     case _ => child.outputSet
   }

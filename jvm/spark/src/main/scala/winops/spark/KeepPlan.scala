@@ -22,8 +22,9 @@ import winops.window.Evaluator
   *   values whose distinct combinations have results of their own
   * @param results
   *   what is computed of the content of a window
-  * @param position
-  *   tells where in the source a row stood, the last word in every order
+  * @param positions
+  *   columns of the input that order rows of a batch as their source does, the first decides
+  *   first; none if the source says no order
   */
 final case class KeepPlan(
     spec: KeepSpec,
@@ -37,7 +38,7 @@ final case class KeepPlan(
     by: Seq[Expression],
     results: Seq[Expression],
     content: Seq[Attribute],
-    position: Attribute) {
+    positions: Seq[Attribute]) {
 
   def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
 
@@ -47,8 +48,15 @@ final case class KeepPlan(
   def stamp: Seq[SortOrder] =
     (if (spec.rowsWait) time.map(SortOrder(_, Ascending, NullsLast, Nil)).toSeq else Nil) ++ order
 
-  /** The order of the rows of one batch, in which there are no ties. */
-  def arrival: Seq[SortOrder] = stamp :+ SortOrder(position, Ascending)
+  /** The order of the rows of one batch: ties are of rows that are equal. */
+  def arrival: Seq[SortOrder] = (stamp ++ positions.map(SortOrder(_, Ascending))) :+ bytes
+
+  /** The order of waiting rows of any batches. Rows whose source says an order stay in that of
+    * their batches and positions.
+    */
+  def waitingOrder: Seq[SortOrder] = if (positions.isEmpty) stamp :+ bytes else stamp
+
+  private def bytes: SortOrder = SortOrder(BytesOfRow(content), Ascending)
 
   /** The order that a task's input needs. With keys it needs none: the task brings the rows of a
     * group together and puts them in order by themselves.

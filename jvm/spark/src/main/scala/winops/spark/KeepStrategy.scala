@@ -1,10 +1,10 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.streaming.ui.OperatorMetricsPage
-import org.apache.spark.sql.winops.{RepartitionState, RepartitionStateExec, StatefulKeepExec}
+import org.apache.spark.sql.winops.{FilePosition, FilePositionExec, RepartitionState, RepartitionStateExec, StatefulKeepExec}
 
 /** Plans a [[Keep]]: what groups and orders the rows is computed below the shuffle, once. */
 object KeepStrategy extends SparkStrategy {
@@ -12,9 +12,8 @@ object KeepStrategy extends SparkStrategy {
     case keep: Keep =>
       val keys = keep.group.zipWithIndex.map { case (expression, i) => key(expression, i) }
       val computed = keys.collect { case alias: Alias => alias }
-      val position = Alias(MonotonicallyIncreasingID(), "_position")()
-      val input =
-        ProjectExec((keep.child.output ++ computed) :+ position, planLater(keep.child))
+      val (child, positions) = positioned(keep)
+      val input = ProjectExec(keep.child.output ++ computed ++ positions, planLater(child))
       val shared = KeepPlan(
         keep.spec,
         keys.map(_.toAttribute),
@@ -27,15 +26,17 @@ object KeepStrategy extends SparkStrategy {
         keep.by,
         keep.results,
         keep.child.output,
-        position.toAttribute)
+        positions.map(_.toAttribute))
       if (keep.isStreaming) {
         OperatorMetricsPage.install(KeepMetrics.own.toMap)
-        val unshared = UnsharedExec(position.exprId.id, input)
+        val unshared = UnsharedExec(NamedExpression.newExprId.id, input)
         StatefulKeepExec(shared, hasNewRows(keep.child), unshared) :: Nil
       } else {
         val rows = keep.spec.newestRows.fold[SparkPlan](input)(NewestRowsExec(shared, _, input))
         BatchKeepExec(shared, keep.end, rows) :: Nil
       }
+    case FilePosition(position, child, isRequired) =>
+      FilePositionExec(position, isRequired, planLater(child)) :: Nil
     case repartition: RepartitionState => RepartitionStateExec(repartition) :: Nil
     case _ => Nil
   }
@@ -47,6 +48,22 @@ object KeepStrategy extends SparkStrategy {
     case empty: LocalRelation => empty.data.nonEmpty
     case source => source.isStreaming
   }
+
+  /** What a `keep` reads, and what is computed of it to order its rows as their source does. */
+  private def positioned(keep: Keep): (LogicalPlan, Seq[NamedExpression]) =
+    SourceOrder.of(keep.child) match {
+      case Right(OrderOfTasks(_)) if keep.followsSource =>
+        (keep.child, Seq(SourceOrder.numberInTasks()))
+      case Right(order) if keep.followsSource =>
+        val Positioned(plan, positions, isUnique) = order.positioned
+        val checked = plan.transform { case files: FilePosition =>
+          files.copy(isRequired = keep.needsSourceOrder)
+        }
+        (checked, if (isUnique) positions else positions :+ SourceOrder.numberInTasks())
+      case Left(operator) if keep.needsSourceOrder =>
+        throw SourceOrder.required(operator.nodeName)
+      case _ => (keep.child, Nil)
+    }
 
   private def key(expression: Expression, index: Int): NamedExpression =
     KeyTypes.normalized(expression) match {

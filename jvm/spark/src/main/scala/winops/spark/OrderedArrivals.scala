@@ -12,7 +12,7 @@ final class OrderedArrivals(
   private val timeOrdinal = plan.timeOrdinal
   private val releaseBefore = Micros.of(clock.releaseBefore)
   private val releasesAll = clock.releaseBefore == Long.MaxValue
-  private val stamp = RowOrdering.create(plan.stamp, plan.content)
+  private val order = RowOrdering.create(plan.waitingOrder, plan.content)
 
   private var rows: GroupedRows = _
   private var waiting: WaitingRows = _
@@ -27,7 +27,7 @@ final class OrderedArrivals(
     waiting =
       if (state.firstWaiting >= releaseBefore) NoWaitingRows
       else if (state.waitingInOrder) new WaitingInOrder(state.waiting, plan.content.size)
-      else new WaitingUnordered(state, plan.content.size, stamp)
+      else new WaitingUnordered(state, plan.content.size, order)
   }
 
   override def hasNext: Boolean = {
@@ -50,11 +50,13 @@ final class OrderedArrivals(
     row
   }
 
-  /** The first in order of the rows that waited and those that came; who waited goes first. */
+  /** The first in order of the rows that waited and those that came; of equal ones, those that
+    * waited.
+    */
   private def choose(): UnsafeRow = {
     if (come == null) come = admission.next(rows)
     val waited = waiting.first
-    if (waited == null || come != null && stamp.compare(waited, come) > 0) come else waited
+    if (waited == null || come != null && order.compare(waited, come) > 0) come else waited
   }
 
   private def putBack(): Unit = {
@@ -79,7 +81,7 @@ final class OrderedArrivals(
     val log = state.waiting
     if (state.waitingInOrder && log.size > 0) {
       RowBytes.pointTo(newest, log, log.end - 1)
-      state.waitingInOrder = stamp.compare(newest, row) <= 0
+      state.waitingInOrder = order.compare(newest, row) <= 0
     }
     RowBytes.append(log, 0L, row)
     state.firstWaiting = Math.min(state.firstWaiting, timeOf(row))

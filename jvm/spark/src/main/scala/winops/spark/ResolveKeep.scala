@@ -30,15 +30,15 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     case call: UnresolvedKeep if call.childrenResolved && call.expressions.forall(_.resolved) =>
       resolve(
         call,
-        plan.collect { case definition: CTERelationDef =>
-          definition.id -> definition.child
-        }.toMap)
+        plan.collect { case definition: CTERelationDef => definition.id -> definition }.toMap)
   }
 
   /** @param definitions
     *   the plans of the WITH clause, by id
     */
-  private def resolve(call: UnresolvedKeep, definitions: Map[Long, LogicalPlan]): LogicalPlan = {
+  private def resolve(
+      call: UnresolvedKeep,
+      definitions: Map[Long, CTERelationDef]): LogicalPlan = {
     val arguments = call.arguments
     val (dialect, Understood(policy, keysInText, expressions, projected)) = windowsOf(call)
     val filter = expressions.filter.map(ExpressionWithoutValues.ofCondition)
@@ -56,7 +56,6 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     val spec = specOf(dialect, arguments, policy, group, order, time, punctuation)
     checkClock(spec, expressions, table, time)
     checkOutput(spec, table)
-    if (order.isEmpty) checkPositionIsKnown(table, definitions)
     warnOfCosts(spec, table)
     val end = time.filter(_ => spec.usesTime && !table.isStreaming).map(greatest(_, table))
     val results = SeveralWindows.divided(
@@ -74,12 +73,18 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       columnsOf(spec, time, group, table) ++ results.columns,
       results.by,
       results.values,
+      followsSource = true,
       table)
+    val ordered = SourceOrder.of(table, definitions) match {
+      case Left(operator) if keep.needsSourceOrder =>
+        throw SourceOrder.required(operator.nodeName)
+      case found => keep.copy(followsSource = found.isRight)
+    }
     spec.output match {
-      case Output.Rows => keep
+      case Output.Rows => ordered
       case Output.Description => Description.of(policy)
-      case Output.Columns => Project(withColumns(keep.rows, renewed(keep.changeColumns)), keep)
-      case _ => Project(renewed(keep.changeColumns) ++ keep.rows, keep)
+      case Output.Columns => Project(withColumns(keep.rows, renewed(keep.changeColumns)), ordered)
+      case _ => Project(renewed(keep.changeColumns) ++ keep.rows, ordered)
     }
   }
 
@@ -378,14 +383,6 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       case None if !table.isStreaming && (spec.usesTime || expressions.askForTime) =>
         throw WinopsErrors.analysis("WINOPS_TIME_REQUIRED", "policy" -> spec.policy.text)
       case _ =>
-    }
-
-  /** The position of a row in its source comes back on a retry only if nothing was shuffled. */
-  private def checkPositionIsKnown(
-      table: LogicalPlan,
-      definitions: Map[Long, LogicalPlan]): Unit =
-    Exchanges.find(table, definitions).foreach { node =>
-      throw WinopsErrors.analysis("WINOPS_ORDER_REQUIRED", "operator" -> node.nodeName)
     }
 
   private def checkNames(columns: Seq[Attribute], table: LogicalPlan): Unit = {

@@ -7,7 +7,7 @@ import org.json4s.{JArray, JNothing, JNull, JString, JValue}
 import org.json4s.jackson.JsonMethods.parse
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
-import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.winops.WinopsRuntimeException
 
 import winops.policy.Policy
@@ -109,7 +109,7 @@ object StoredKeep {
       Nil,
       Nil,
       columns,
-      AttributeReference("_position", LongType, nullable = false)())
+      positions = Nil)
 
     val followsContent = json \ "results" != JNothing
     val isOne = policy.windowNames.isEmpty

@@ -45,7 +45,7 @@ final class WaitingInOrder(log: RowLog, width: Int) extends WaitingRows {
 }
 
 /** Rows that came out of order are taken out of their log, sorted, and put back in order. */
-final class WaitingUnordered(state: GroupState, width: Int, stamp: Ordering[InternalRow])
+final class WaitingUnordered(state: GroupState, width: Int, order: Ordering[InternalRow])
     extends WaitingRows {
   private val rows = takeAll()
   private var taken = 0
@@ -71,7 +71,7 @@ final class WaitingUnordered(state: GroupState, width: Int, stamp: Ordering[Inte
     state.firstWaiting = Long.MaxValue
     state.waitingInOrder = true
     // Stable, so that of equal rows the one that came first stays first.
-    java.util.Arrays.sort(all, stamp)
+    java.util.Arrays.sort(all, order)
     all
   }
 }

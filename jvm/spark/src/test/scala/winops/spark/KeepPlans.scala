@@ -83,7 +83,7 @@ object KeepPlans {
       Nil,
       Nil,
       content,
-      position)
+      Seq(position))
   }
 
   /** The plan of what windows are worth, with each row that comes in or for each step. */

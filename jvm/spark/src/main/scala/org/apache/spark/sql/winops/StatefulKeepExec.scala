@@ -45,7 +45,7 @@ final class StatefulKeepExec private[winops] (
       Nil,
       Nil,
       Nil,
-      keep.plan.position,
+      keep.plan.content.head,
       info,
       null,
       StatefulKeepExec.ParentStateFormat,

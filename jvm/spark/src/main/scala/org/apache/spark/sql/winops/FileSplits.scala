@@ -1,0 +1,106 @@
+package org.apache.spark.sql.winops
+
+import java.util.Arrays
+
+import scala.annotation.tailrec
+
+import org.apache.spark.ShuffleDependency
+import org.apache.spark.rdd.{InputFileBlockHolder, RDD}
+import org.apache.spark.sql.catalyst.expressions.XXH64
+import org.apache.spark.sql.execution.datasources.{FilePartition, FileScanRDD, PartitionedFile}
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceRDD, DataSourceRDDPartition}
+import org.apache.spark.unsafe.types.UTF8String
+
+/** The pieces of files that the tasks of a scan read, numbered in the order of the files' paths,
+  * and within a file from its beginning to its end.
+  *
+  * Tasks get hashes of the paths, which take less memory than many long paths do.
+  *
+  * @param isRequired
+  *   whether a piece that no scan has is an error
+  */
+private[winops] final class FileSplits(isRequired: Boolean) extends Serializable {
+  private var seed = 0L
+  private var hashes = Array.emptyLongArray
+  private var numbers = Array.emptyIntArray
+
+  /** Looks for the scans behind rows; returns false if there are none. */
+  def read(rows: Seq[RDD[_]]): Boolean = {
+    val files = rows.flatMap(FileSplits.scanned)
+    val pieces = files.flatten.map(file => (file.urlEncodedPath, file.start)).distinct.sorted
+    val paths = pieces.map { case (path, start) => (UTF8String.fromString(path), start) }.toArray
+    number(paths)
+    files.nonEmpty
+  }
+
+  /** Numbers the rows of a task. */
+  def positions(): FilePositions = new FilePositions(this)
+
+  /** The number of the piece of a file that begins at `start`. */
+  def numberOf(path: UTF8String, start: Long): Int = {
+    val at = Arrays.binarySearch(hashes, hash(path, start))
+    if (at >= 0) numbers(at)
+    else if (isRequired) throw new IllegalStateException("a file is read that its scan has not")
+    else 0
+  }
+
+  @tailrec
+  private def number(pieces: Array[(UTF8String, Long)]): Unit = {
+    val hashed = pieces.map { case (path, start) => hash(path, start) }.zipWithIndex.sorted
+    hashes = hashed.map(_._1)
+    numbers = hashed.map(_._2)
+    if (hashes.distinct.length < hashes.length) {
+      seed += 1
+      number(pieces)
+    }
+  }
+
+  private def hash(path: UTF8String, start: Long): Long = XXH64.hashUnsafeBytes(
+    path.getBaseObject,
+    path.getBaseOffset,
+    path.numBytes,
+    XXH64.hashLong(start, seed))
+}
+
+private object FileSplits {
+
+  /** The files of each scan behind rows, without those before a shuffle. */
+  private def scanned(rows: RDD[_]): Seq[Seq[PartitionedFile]] = rows match {
+    case scan: FileScanRDD => Seq(scan.filePartitions.flatMap(_.files))
+    case scan: DataSourceRDD =>
+      val partitions = scan.partitions.toSeq.collect { case partition: DataSourceRDDPartition =>
+        partition.inputPartitions
+      }.flatten
+      val files = partitions.collect { case partition: FilePartition => partition.files.toSeq }
+      if (files.size == partitions.size) Seq(files.flatten) else Nil
+    case _ =>
+      rows.dependencies.flatMap {
+        case _: ShuffleDependency[_, _, _] => Nil
+        case narrow => scanned(narrow.rdd)
+      }
+  }
+}
+
+/** The positions of the rows of one task, which come while their files are being read. A position
+  * is the number of the piece of a file, and behind it that of the row within the piece.
+  */
+private[winops] final class FilePositions(splits: FileSplits) {
+  private var file: UTF8String = _
+  private var position = 0L
+
+  /** The position of the row that has just been read. */
+  def next(): Long = {
+    // Each piece that is opened has another object.
+    val current = InputFileBlockHolder.getInputFilePath
+    if (current ne file) {
+      file = current
+      val piece = splits.numberOf(current, InputFileBlockHolder.getStartOffset)
+      position = piece.toLong << FilePositions.RowBits
+    } else position += 1
+    position
+  }
+}
+
+private object FilePositions {
+  private val RowBits = 33
+}

@@ -1,0 +1,18 @@
+package org.apache.spark.sql.kafka010
+
+import java.util
+
+import org.apache.spark.sql.connector.catalog.{Table, TableCapability}
+import org.apache.spark.sql.types.StructType
+
+/** A table with the package and the columns of Spark's Kafka source, which is not on the class
+  * path of these tests.
+  */
+final class KafkaLikeTable extends Table {
+  override def name: String = "records"
+
+  override def schema: StructType = StructType.fromDDL(
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP")
+
+  override def capabilities: util.Set[TableCapability] = util.Set.of(TableCapability.BATCH_READ)
+}
