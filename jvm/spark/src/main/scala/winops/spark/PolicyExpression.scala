@@ -1,6 +1,6 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, LeafExpression, UnaryExpression, Unevaluable}
+import org.apache.spark.sql.catalyst.expressions.{Expression, LeafExpression, SortOrder, UnaryExpression, Unevaluable}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.{DataType, LongType}
 
@@ -101,6 +101,12 @@ final case class WindowAggregate(
     filter: Option[Expression])
     extends Expression
     with Unevaluable {
+
+  /** The values that DISTINCT compares. An order behind them, as in WITHIN GROUP, is by the same
+    * values, and cannot be evaluated.
+    */
+  def distinctValues: Seq[Expression] = function.children.filterNot(_.isInstanceOf[SortOrder])
+
   override def children: Seq[Expression] = function +: filter.toSeq
   override def sql: String =
     function.sql(isDistinct) + filter.fold("")(condition => s" FILTER (WHERE ${condition.sql})")

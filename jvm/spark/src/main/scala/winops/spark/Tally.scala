@@ -16,7 +16,7 @@ private[spark] final class Tally(aggregate: WindowAggregate, content: Seq[Attrib
 
   private val filter = aggregate.filter.map(Predicate.create(_, content))
   private val distinct =
-    if (aggregate.isDistinct) Some(new Distinct(aggregate.function.children, content)) else None
+    if (aggregate.isDistinct) Some(new Distinct(aggregate.distinctValues, content)) else None
   private val state = aggregate.function match {
     case function: DeclarativeAggregate => new Declarative(function, content)
     case function: ImperativeAggregate => new Imperative(function, content)

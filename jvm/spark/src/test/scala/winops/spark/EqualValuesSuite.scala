@@ -100,6 +100,14 @@ class EqualValuesSuite extends KeepStreamTest {
     }
   }
 
+  test("DISTINCT of a function with an order compares the values, not the order") {
+    createRows()
+    val text = "CAST(n % 3 AS STRING)"
+    val listed = s"listagg(DISTINCT $text, ',') WITHIN GROUP (ORDER BY $text DESC) AS listed"
+    val rows = aggregates("'KEEP ALL'", Seq("max(n) AS n", listed)).orderBy("n").collect()
+    assert(rows.take(4).map(_.getAs[String]("listed")).toSeq == Seq("0", "1,0", "2,1,0", "2,1,0"))
+  }
+
   test("groupBy within a window has the groups of GROUP BY") {
     createRows()
     Numbers.map(_._1).foreach { name =>
