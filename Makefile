@@ -49,7 +49,7 @@ lint-python: $(VENV)
 	$(PY) -m mypy
 
 # Programs that tests start have sessions of their own, so it does not matter beside what they run.
-PROGRAMS := tests/test_conformance.py tests/faults
+PROGRAMS := tests/test_conformance.py tests/faults tests/lakehouse
 
 # Two runs at once, which take about as long: classic Spark; and Spark Connect, then programs. What
 # the second one printed is shown when the first is done, so that a summary of pytest's ends the run.
@@ -70,7 +70,7 @@ define pytest_on_both
 endef
 
 test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on Spark Connect
-	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults
+	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults lakehouse
 	$(stamp_jars)
 	$(pytest_on_both)
 
@@ -151,7 +151,7 @@ reproducible: $(VENV) ## the last commit, built in two folders, gives the same b
 
 clean: ## everything that was built, but for the virtual environment
 	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target tests/faults/*/target \
-		project/target project/project dist \
+		tests/lakehouse/target project/target project/project dist \
 		python/winops/jars .hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db \
 		spark-warehouse derby.log
 	find . -name .venv -prune -o -name __pycache__ -type d -exec rm -rf {} +

@@ -19,6 +19,10 @@ val parquetVersion = "1.16.0"
 val hadoopVersion = "3.4.2"
 val slf4jVersion = "2.0.17"
 
+// Only the tests beside other extensions of a session.
+val deltaVersion = "4.4.0"
+val icebergVersion = "1.12.0"
+
 // Only the crash campaign's broker; that of Spark's own client.
 val kafkaVersion = "3.9.1"
 // Not every registry has its later releases; what Spark calls of it is the same.
@@ -318,6 +322,22 @@ lazy val faultsBroker = faults("broker")
       "org.apache.kafka" %% "kafka" % kafkaVersion,
       "org.slf4j" % "slf4j-nop" % slf4jVersion))
 
+// Table formats whose session extensions replace Spark's parser, without what Spark brings along.
+lazy val lakehouse = (project in file("tests/lakehouse"))
+  .settings(
+    name := "winops-lakehouse",
+    publish / skip := true,
+    startedByClasspath,
+    autoScalaLibrary := false,
+    libraryDependencies ++= Seq(
+      "io.delta" % s"delta-spark_${sparkMinor}_$scalaBinary" % deltaVersion,
+      "io.delta" % "delta-storage" % deltaVersion,
+      "io.delta" % "delta-kernel-api" % deltaVersion,
+      "io.delta" % "delta-kernel-defaults" % deltaVersion,
+      "io.delta" % "delta-kernel-unitycatalog" % deltaVersion,
+      "org.apache.iceberg" % s"iceberg-spark-runtime-${sparkMinor}_$scalaBinary" % icebergVersion)
+      .map(_.intransitive))
+
 addCommandAlias("jar", "cleanStaleJars; spark/jarFile")
 addCommandAlias("conformanceJar", "cleanStaleJars; conformance/jarFile")
 addCommandAlias("jars", "cleanStaleJars; spark/jarFile; conformance/jarFile")
@@ -328,4 +348,5 @@ addCommandAlias(
       .map(name => s"peers$name/scalafmtCheckAll")
       .mkString("; "))
 addCommandAlias("faults", "faultsFiles/packageBin; faultsFiles/scalafmtCheckAll")
+addCommandAlias("lakehouse", "lakehouse/classpathFile")
 addCommandAlias("kafka", "faultsKafka/classpathFile; faultsBroker/classpathFile")

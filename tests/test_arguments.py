@@ -89,6 +89,8 @@ def test_names_are_one_or_several() -> None:
         ({"rows": 3, "params": {"N": 3}}, "params="),
         ({"policy": "KEEP W", "params": {"W": timedelta(0)}}, "params['W']="),
         ({"policy": "KEEP N ROWS", "params": {"N": 2**63}}, "params['N']="),
+        ({"policy": "KEEP N ROWS", "params": {"N": Decimal("NaN")}}, "params['N']="),
+        ({"policy": "KEEP N ROWS", "params": {"N": Decimal("-Infinity")}}, "params['N']="),
         ({"rows": 3, "max_rows": 0}, "max_rows="),
         ({"rows": 3, "max_rows": -5}, "max_rows="),
         ({"rows": 3, "apply": "arrival"}, "time="),

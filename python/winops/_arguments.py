@@ -125,6 +125,8 @@ def _parameter(name: str, value: object) -> int | float | Decimal | str:
     argument = f"params[{name!r}]"
     if isinstance(value, timedelta):
         return interval(argument, value)
+    if isinstance(value, Decimal) and not value.is_finite():
+        raise wrong_value(f"{argument}= takes a finite number, not {value}.")
     if isinstance(value, float | Decimal | str):
         return value
     return whole(argument, value)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pyspark.sql import DataFrame
 
+from winops._literals import array, literal, struct
 from winops._policy import Policy
 
 Output = Literal["changes", "rows", "snapshots", "events", "agg", "columns", "description"]
@@ -17,8 +18,8 @@ Output = Literal["changes", "rows", "snapshots", "events", "agg", "columns", "de
 class Call:
     """All that the operator is told, apart from the rows themselves.
 
-    Values travel as arguments of the query and never become part of its text; names of columns
-    are quoted.
+    Values are written as literals in hexadecimal, so that no character of theirs becomes part of
+    the query's text; names of columns are quoted.
     """
 
     policy: Policy
@@ -39,84 +40,65 @@ class Call:
         `aggregates` is a query over `df` that says what is to be computed, and is never run;
         `of_windows` says which of several windows each of its columns is of.
         """
-        values: dict[str, Any] = {}
-        table = f"TABLE({{df}}){_partitioning(self.per, self.order_by, values)}"
-        arguments = [table, *self._policy(values)]
+        table = f"TABLE({{df}}){_partitioning(self.per, self.order_by)}"
+        arguments = [table, *self._policy()]
         for name, value in {**self.options, **(more or {}), "output": output}.items():
-            arguments.append(f"{name} => :{name}")
-            values[name] = value
+            arguments.append(f"{name} => {literal(value)}")
         if self.policy.params:
-            arguments.append(f"params => {_params(self.policy, values)}")
+            arguments.append(f"params => {struct(self.policy.params)}")
         if of_windows is not None:
-            arguments.append(f"of_windows => {_struct('column', of_windows, values)}")
-        tables = {"df": df}
+            arguments.append(f"of_windows => {struct(of_windows)}")
+        tables: dict[str, Any] = {"df": df}
         if aggregates is not None:
             arguments.append("aggregates => TABLE({aggregates})")
             tables["aggregates"] = aggregates
         query = ["SELECT *", f"FROM keep({', '.join(arguments)})"]
-        return df.sparkSession.sql("\n".join(query), args=values, **tables)
+        return df.sparkSession.sql("\n".join(query), **tables)
 
     def warnings(self, df: DataFrame, keys: Iterable[str]) -> list[str]:
         """Ask what is valid but hardly meant, given the columns of the rows' primary key."""
-        values: dict[str, Any] = {
-            "columns": df.columns,
-            "per": list(self.per),
-            "keys": list(keys),
-        }
-        params = _params(self.policy, values) if self.policy.params else "NULL"
-        query = f"VALUES (winops_warnings(:policy, {params}, :columns, :per, :keys))"
+        params = struct(self.policy.params) if self.policy.params else "NULL"
+        lists = ", ".join(array(names) for names in (df.columns, self.per, keys))
         given: dict[str, None] = {}
         for text in self.policy.texts:
-            answer = df.sparkSession.sql(query, args={**values, "policy": text}).first()
+            query = f"VALUES (winops_warnings({literal(text)}, {params}, {lists}))"
+            answer = df.sparkSession.sql(query).first()
             given.update(dict.fromkeys(answer[0] if answer else ()))
         return list(given)
 
-    def _policy(self, values: dict[str, Any]) -> list[str]:
+    def _policy(self) -> list[str]:
         if self.policy.windows:
-            values["dialect"] = self.policy.dialect
-            windows = _struct("window", self.policy.windows, values)
-            return [f"windows => {windows}", "dialect => :dialect"]
-        values["policy"] = self.policy.text
-        return [f"{self.policy.dialect} => :policy"]
+            windows = struct(self.policy.windows)
+            return [f"windows => {windows}", f"dialect => {literal(self.policy.dialect)}"]
+        return [f"{self.policy.dialect} => {literal(self.policy.text)}"]
 
 
-def _partitioning(per: tuple[str, ...], order_by: tuple[str, ...], values: dict[str, Any]) -> str:
+def _partitioning(per: tuple[str, ...], order_by: tuple[str, ...]) -> str:
     """Write the clauses of a table argument, in the one form that the parser always takes.
 
     It reads columns without parentheses as further arguments, and knows no ORDER BY on its own.
     A single partition says nothing of the group, which the policy's text may name.
     """
-    by = f"PARTITION BY ({_columns('per', per, values)})" if per else "WITH SINGLE PARTITION"
+    by = f"PARTITION BY ({_columns(per)})" if per else "WITH SINGLE PARTITION"
     if order_by:
-        return f" {by} ORDER BY ({_columns('order_by', order_by, values)})"
+        return f" {by} ORDER BY ({_columns(order_by)})"
     return f" {by}" if per else ""
 
 
-def _params(policy: Policy, values: dict[str, Any]) -> str:
-    return _struct("param", policy.params, values)
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
-def _struct(prefix: str, named: Mapping[str, Any], values: dict[str, Any]) -> str:
-    """Write named values as a struct whose names and values travel under the prefix."""
-    fields = []
-    for i, (name, value) in enumerate(named.items()):
-        fields.append(f":{prefix}_name_{i}, :{prefix}_value_{i}")
-        values[f"{prefix}_name_{i}"] = name
-        values[f"{prefix}_value_{i}"] = value
-    return f"named_struct({', '.join(fields)})"
-
-
-def _columns(prefix: str, names: Iterable[str], values: dict[str, Any]) -> str:
+def _columns(names: Iterable[str]) -> str:
     """Write columns, quoted; braces are doubled because the text is formatted once.
 
-    Spark replaces ``${...}`` even within quotes, so that a name with it has to travel as a value.
+    Spark replaces ``${...}`` even within quotes, so that a name with it has to be a literal.
     """
     columns = []
-    for i, name in enumerate(names):
-        quoted = f"`{name.replace('`', '``')}`"
+    for name in names:
+        quoted = _quoted(name)
         if "${" in name:
-            columns.append(f"IDENTIFIER(:{prefix}_{i})")
-            values[f"{prefix}_{i}"] = quoted
+            columns.append(f"IDENTIFIER({literal(quoted)})")
         else:
             columns.append(quoted.replace("{", "{{").replace("}", "}}"))
     return ", ".join(columns)

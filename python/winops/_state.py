@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from winops import _arguments as arguments
 from winops._errors import wrong_type, wrong_value
+from winops._literals import select_from
 from winops._session import check_session
 
 
@@ -88,13 +89,13 @@ def read_state(
     <BLANKLINE>
     """
     check_session(spark)
-    values = {
-        "checkpoint": _folder("checkpoint", checkpoint),
-        "batch": _number("batch", batch),
-        "operator": _number("operator", operator),
-    }
-    query = "SELECT * FROM winops_state(:checkpoint, :batch, :operator)"
-    return spark.sql(query, args=values)
+    query = select_from(
+        "winops_state",
+        _folder("checkpoint", checkpoint),
+        _number("batch", batch),
+        _number("operator", operator),
+    )
+    return spark.sql(query)
 
 
 def repartition(
@@ -149,13 +150,13 @@ def repartition(
     4
     """
     check_session(spark)
-    values = {
-        "checkpoint": _folder("checkpoint", checkpoint),
-        "to": _folder("to", to),
-        "partitions": arguments.count("partitions", partitions),
-    }
-    query = "SELECT * FROM winops_repartition(:checkpoint, :to, :partitions)"
-    spark.sql(query, args=values).collect()
+    query = select_from(
+        "winops_repartition",
+        _folder("checkpoint", checkpoint),
+        _folder("to", to),
+        arguments.count("partitions", partitions),
+    )
+    spark.sql(query).collect()
 
 
 def _folder(argument: str, value: object) -> str:
