@@ -67,7 +67,6 @@ def test_names_are_one_or_several() -> None:
     assert names("per", None) == ()
     assert names("per", "a.b") == ("a.b",)
     assert names("per", ["a", "b"]) == ("a", "b")
-    assert names("per", ()) == ()
 
 
 @pytest.mark.parametrize(
@@ -143,8 +142,18 @@ def test_types_that_are_not_accepted(
 @pytest.mark.parametrize("argument", ["per", "order_by"])
 def test_a_column_object_is_refused_with_what_to_do(spark: SparkSession, argument: str) -> None:
     for columns in (F.col("id"), [F.col("id")], F.desc("id")):
-        with pytest.raises(PySparkTypeError, match="withColumn"):
+        with pytest.raises(PySparkTypeError, match=r"not (list with )?Column\. .*withColumn"):
             keep(spark.range(1), rows=3, **{argument: columns})
+
+
+@pytest.mark.parametrize("argument", ["per", "order_by", "key_columns"])
+def test_an_empty_list_of_columns_is_not_all_rows_together(
+    spark: SparkSession, argument: str
+) -> None:
+    for nothing in ([], ()):
+        with pytest.raises(PySparkValueError, match=f"{argument}= is an empty list") as caught:
+            keep(spark.range(1), rows=3, **{argument: nothing})
+        assert caught.value.getCondition() == "WINOPS_ARGUMENT"
 
 
 def test_only_a_dataframe_has_rows(spark: SparkSession) -> None:

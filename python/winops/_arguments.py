@@ -17,7 +17,7 @@ _MAX_LONG = 2**63 - 1
 
 
 def names(argument: str, value: object) -> tuple[str, ...]:
-    """Read column names, one or several, in their order."""
+    """Read column names, one or several, in their order; none where the argument is left out."""
     if value is None:
         return ()
     given = [value] if isinstance(value, str) else value
@@ -26,7 +26,15 @@ def names(argument: str, value: object) -> tuple[str, ...]:
             f"{argument}= takes the name of a column or a list of names, not "
             f"{_kind(given)}. Give an expression a name with withColumn first."
         )
-    return tuple(given)
+    return _not_empty(argument, tuple(given))
+
+
+def _not_empty(argument: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    if not given:
+        raise wrong_value(
+            f"{argument}= is an empty list. Name one or more columns, or leave the argument out."
+        )
+    return given
 
 
 def text(argument: str, value: object, meaning: str) -> str:

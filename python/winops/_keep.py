@@ -65,6 +65,7 @@ def keep(
         `interval`.
     per : str or list of str, optional
         The columns whose distinct values have a window each. It may repeat the policy's PER.
+        Without it all rows have one window; an empty list is refused.
     order_by : str or list of str, optional
         The columns that order the rows of a group. Without it they have the order of the source:
         of files, Kafka, ranges and local rows. Above a shuffle, and for other sources, there is

@@ -239,7 +239,7 @@ class Kept:
         3 A 1
         """
         self._refuse_several("groupBy")
-        return GroupedKept(self._df, self._call, arguments.names("groupBy", columns))
+        return GroupedKept(self._df, self._call, arguments.names("groupBy", columns or None))
 
     def withColumns(
         self, columns: Mapping[str, Column] | Mapping[str, tuple[str, Column]]
@@ -383,13 +383,18 @@ class Kept:
         return self._call.over(self._df, "events", more=_max_content(max_rows))
 
     def describe(self) -> str:
-        """Say in a sentence what is kept.
+        """Say in a sentence or two what is kept.
+
+        It covers the group, `idle` and how event times are applied, whether they stand in the
+        policy's text or beside it.
 
         Examples
         --------
         >>> from winops import keep
         >>> trades = spark.createDataFrame([(1, "A")], "seq long, symbol string")
         >>> keep(trades, "KEEP 2 ROWS PER (symbol)", order_by="seq").describe()
+        'For each symbol, keeps the newest 2 rows.'
+        >>> keep(trades, rows=2, per="symbol", order_by="seq").describe()
         'For each symbol, keeps the newest 2 rows.'
         """
         row = self._call.over(self._df, "description").first()

@@ -6,12 +6,12 @@ import winops.policy.Wording._
   * step is left out, because it changes no row.
   */
 private[policy] object Description {
-  def of(policy: Policy): String = {
+  def of(policy: Policy, reclaim: Option[Reclaim]): String = {
     val filter = policy.filter.map(condition => s"of the rows with ${shown(condition)}")
     val group = Option.when(policy.group.keys.nonEmpty)(s"for each ${listed(policy.group.keys)}")
     val clauses =
       retained(policy.retention) ++ policy.projection.map(Computation.of) ++ told(policy) ++
-        policy.group.reclaim.map(forgotten)
+        (policy.group.reclaim ++ reclaim).map(forgotten)
     val sentence = (filter ++ group ++ Seq(clauses.mkString("; "))).mkString(", ")
     s"${sentence.head.toUpper}${sentence.tail}."
   }

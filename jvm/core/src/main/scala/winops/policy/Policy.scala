@@ -33,7 +33,10 @@ final case class Policy(
     projection: Option[Projection] = None) {
 
   /** The policy in one English sentence. */
-  def describe: String = Description.of(this)
+  def describe: String = Description.of(this, None)
+
+  /** The same of groups that are forgotten for a reason beside the policy, too. */
+  def describeWith(reclaim: Option[Reclaim]): String = Description.of(this, reclaim)
 
   /** Whether rows leave or are reported because of time alone, so that the machine needs a clock.
     */

@@ -45,12 +45,17 @@ final class Arguments(expressions: Seq[Expression]) {
     case _ => throw WinopsErrors.argument("MISSING", "table", "TABLE(name) as the first argument")
   }
 
-  /** The policy's dialect and text. Text that no dialect is named for is CCL, where no text is a
-    * policy too.
+  /** The policy's dialect and text. Text that no dialect is named for is CCL, where an empty text
+    * is a policy too.
     */
   def policy: (Dialect, String) = {
     (dialects, unnamed) match {
-      case (Seq(), text) => (Ccl, text.fold("")(this.text("policy", _)))
+      case (Seq(), Some(text)) => (Ccl, this.text("policy", text))
+      case (Seq(), None) =>
+        throw WinopsErrors.argument(
+          "MISSING",
+          "policy",
+          "a text such as 'KEEP 100 ROWS', or 'KEEP ALL' for every row")
       case (Seq(dialect), None) => (dialect, text(dialect.name, byName(dialect.name)))
       case _ => throw severalPolicies
     }

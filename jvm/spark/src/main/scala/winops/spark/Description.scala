@@ -1,16 +1,48 @@
 package winops.spark
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.AttributeReference
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.policy.Policy
+import winops.policy.{Reclaim, RowExpression}
 
-/** A policy in a sentence of plain English, as a table of one row. */
+/** A `keep` in plain English, as a table of one row. */
 object Description {
-  def of(policy: Policy): LogicalPlan = LocalRelation(
-    Seq(AttributeReference("description", StringType, nullable = false)()),
-    Seq(InternalRow(UTF8String.fromString(policy.describe))))
+
+  /** @param partitionBy
+    *   the keys of the group that stand beside the policy's text
+    */
+  def of(spec: KeepSpec, partitionBy: Seq[Expression], time: Option[Attribute]): LogicalPlan =
+    LocalRelation(
+      Seq(AttributeReference("description", StringType, nullable = false)()),
+      Seq(InternalRow(UTF8String.fromString(text(spec, partitionBy, time)))))
+
+  private def text(
+      spec: KeepSpec,
+      partitionBy: Seq[Expression],
+      time: Option[Attribute]): String = {
+    val group = spec.policy.group
+    val beside = partitionBy
+      .map(rowExpression)
+      .filterNot(key => group.keys.exists(_.sql.equalsIgnoreCase(key.sql)))
+    val policy = spec.policy.copy(group = group.copy(keys = beside.distinct ++ group.keys))
+    val idle = spec.idleMillis.map(millis => Reclaim.Silent(millis * 1000))
+    val applied = for (column <- time; application <- spec.application) yield {
+      val name = rowExpression(column).sql
+      application match {
+        case Application.EventTime =>
+          s"Rows are applied in the order of $name, on a stream once the watermark has passed it."
+        case Application.Arrival =>
+          s"Rows are applied as they arrive; the clock of a group is the latest $name so far."
+      }
+    }
+    (policy.describeWith(idle) +: applied.toSeq).mkString(" ")
+  }
+
+  private def rowExpression(expression: Expression): RowExpression = expression match {
+    case column: Attribute => RowExpression.Column(column.name)(0)
+    case other => RowExpression.Computed(Keep.sql(other))(0)
+  }
 }

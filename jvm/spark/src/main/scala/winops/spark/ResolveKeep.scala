@@ -82,7 +82,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     }
     spec.output match {
       case Output.Rows => ordered
-      case Output.Description => Description.of(policy)
+      case Output.Description =>
+        Description.of(spec, if (keysInText > 0) Nil else call.partitionBy, time)
       case Output.Columns => Project(withColumns(keep.rows, renewed(keep.changeColumns)), ordered)
       case _ => Project(renewed(keep.changeColumns) ++ keep.rows, ordered)
     }

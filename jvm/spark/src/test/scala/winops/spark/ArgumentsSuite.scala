@@ -25,14 +25,20 @@ class ArgumentsSuite extends AnyFunSuite {
     assert(error.getMessageParameters.get("expected").nonEmpty)
   }
 
-  test("the policy is the second argument, or the one of that name, or no text") {
+  test("the policy is the second argument, or the one of that name, and may be empty") {
     assert(new Arguments(Seq(table, policy)).policy._2 == "KEEP 2 ROWS")
     assert(
       new Arguments(
         Seq(table, NamedArgumentExpression("policy", policy))).policy._2 == "KEEP 2 ROWS")
-    assert(new Arguments(Seq(table)).policy._2 == "")
+    assert(new Arguments(Seq(table, Literal(""))).policy._2 == "")
     refused("VALUE", "policy")(new Arguments(Seq(table, Literal(2))).policy)
     refused("VALUE", "policy")(new Arguments(Seq(table, Literal(null, NullType))).policy)
+  }
+
+  test("a call without a policy is refused") {
+    refused("MISSING", "policy")(new Arguments(Seq(table)).policy)
+    val output = NamedArgumentExpression("output", Literal("rows"))
+    refused("MISSING", "policy")(new Arguments(Seq(table, output)).policy)
   }
 
   test("the table is the first argument and is not left out") {

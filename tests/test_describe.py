@@ -1,0 +1,63 @@
+"""What describe() says of a window whose parts stand in the policy's text or beside it."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.support.replay import at
+from winops import esper, keep, spl
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([(1, "A", at(0))], "seq long, symbol string, ts timestamp")
+
+
+def test_a_group_beside_the_text_is_described_as_one_in_it(rows: DataFrame) -> None:
+    sentence = "For each symbol, keeps the newest 2 rows."
+    assert keep(rows, "KEEP 2 ROWS PER (symbol)").describe() == sentence
+    assert keep(rows, "KEEP 2 ROWS", per="symbol").describe() == sentence
+    assert keep(rows, rows=2, per="symbol").describe() == sentence
+    assert keep(rows, "KEEP 2 ROWS PER (symbol)", per="symbol").describe() == sentence
+    assert (
+        keep(rows, spl("sliding, count(2), partitioned"), per="symbol")
+        .describe()
+        .startswith("For each symbol, keeps the newest 2 rows")
+    )
+    assert keep(rows, rows=2, per=["symbol", "seq"]).describe() == (
+        "For each symbol and seq, keeps the newest 2 rows."
+    )
+    unique = keep(rows, esper("#unique(seq)"), per="symbol", order_by="seq").describe()
+    assert unique.startswith("For each symbol and seq, keeps the newest row")
+    assert keep(rows, rows=2).describe() == "Keeps the newest 2 rows."
+
+
+def test_idle_and_how_times_are_applied_are_described(rows: DataFrame) -> None:
+    idle = keep(rows, rows=2, per="symbol", time="ts", idle="7 days").describe()
+    assert idle == (
+        "For each symbol, keeps the newest 2 rows; a group without a new row for 7 days is "
+        "forgotten and its rows leave. Rows are applied in the order of `ts`, on a stream once "
+        "the watermark has passed it."
+    )
+    arrival = keep(rows, "KEEP 5 SECONDS", time="ts", apply="arrival").describe()
+    assert arrival == (
+        "Keeps rows for 5 seconds. Rows are applied as they arrive; the clock of a group is the "
+        "latest `ts` so far."
+    )
+
+
+def test_several_windows_name_the_group_beside_them(rows: DataFrame) -> None:
+    windows = {"a": "KEEP 1 ROW", "b": "KEEP 2 ROWS"}
+    described = keep(rows, windows, per="symbol", order_by="seq").describe()
+    assert described.startswith("For each symbol, in window a, keeps the newest row")
+
+
+def test_a_call_in_sql_without_a_policy_is_refused(spark: SparkSession, rows: DataFrame) -> None:
+    for arguments in ("", ", output => 'rows'", ", max_rows => 5"):
+        with pytest.raises(AnalysisException) as caught:
+            spark.sql(f"SELECT * FROM keep(TABLE({{t}}){arguments})", t=rows)
+        assert caught.value.getCondition() == "WINOPS_ARGUMENT.MISSING"
+        assert "KEEP ALL" in str(caught.value)
+    assert spark.sql("SELECT * FROM keep(TABLE({t}), 'KEEP ALL')", t=rows).count() == 1
