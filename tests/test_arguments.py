@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from winops import keep
-from winops._arguments import interval, names, parameters
+from winops._arguments import interval, names, parameters, sort_keys
 from winops._policy import Policy, policy_of
 
 NOTHING: dict[str, Any] = {
@@ -67,6 +67,15 @@ def test_names_are_one_or_several() -> None:
     assert names("per", None) == ()
     assert names("per", "a.b") == ("a.b",)
     assert names("per", ["a", "b"]) == ("a", "b")
+
+
+def test_sort_keys_are_names_and_columns(spark: SparkSession) -> None:
+    newest = F.desc("seq")
+    assert sort_keys("order_by", None) == ()
+    assert sort_keys("order_by", "a.b") == ("a.b",)
+    assert [key is newest for key in sort_keys("order_by", newest)] == [True]
+    keys = sort_keys("order_by", ["a", newest])
+    assert (keys[0], keys[1] is newest) == ("a", True)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +148,7 @@ def test_types_that_are_not_accepted(
     assert text in str(caught.value)
 
 
-@pytest.mark.parametrize("argument", ["per", "order_by"])
+@pytest.mark.parametrize("argument", ["per", "key_columns"])
 def test_a_column_object_is_refused_with_what_to_do(spark: SparkSession, argument: str) -> None:
     for columns in (F.col("id"), [F.col("id")], F.desc("id")):
         with pytest.raises(PySparkTypeError, match=r"not (list with )?Column\. .*withColumn"):

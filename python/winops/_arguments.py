@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
+from types import UnionType
+from typing import TypeVar
 
 from pyspark.sql import Column
 
 from winops._errors import wrong_type, wrong_value
 
 Names = str | Sequence[str]
+SortKeys = str | Column | Sequence[str | Column]
 Parameter = int | float | Decimal | str | timedelta
 
 _MAX_LONG = 2**63 - 1
@@ -29,7 +32,23 @@ def names(argument: str, value: object) -> tuple[str, ...]:
     return _not_empty(argument, tuple(given))
 
 
-def _not_empty(argument: str, given: tuple[str, ...]) -> tuple[str, ...]:
+def sort_keys(argument: str, value: object) -> tuple[str | Column, ...]:
+    """Read what rows are ordered by: names, or columns such as those of ``F.desc``."""
+    if value is None:
+        return ()
+    given = [value] if isinstance(value, str | Column) else value
+    if not isinstance(given, Sequence) or not all(isinstance(key, str | Column) for key in given):
+        raise wrong_type(
+            f'{argument}= takes the name of a column, a column such as F.desc("seq"), or a list '
+            f"of these, not {_kind(given, str | Column)}."
+        )
+    return _not_empty(argument, tuple(given))
+
+
+_Keys = TypeVar("_Keys", bound="tuple[str | Column, ...]")
+
+
+def _not_empty(argument: str, given: _Keys) -> _Keys:
     if not given:
         raise wrong_value(
             f"{argument}= is an empty list. Name one or more columns, or leave the argument out."
@@ -140,9 +159,9 @@ def _parameter(name: str, value: object) -> int | float | Decimal | str:
     return whole(argument, value)
 
 
-def _kind(value: object) -> str:
+def _kind(value: object, accepted: type | UnionType = str) -> str:
     kind = type(value).__name__
     if isinstance(value, Sequence) and not isinstance(value, str):
-        odd = (type(item).__name__ for item in value if not isinstance(item, str))
+        odd = (type(item).__name__ for item in value if not isinstance(item, accepted))
         return f"{kind} with {next(odd, 'nothing')}"
     return kind

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from winops._literals import array, literal, struct
 from winops._policy import Policy
@@ -24,7 +25,7 @@ class Call:
 
     policy: Policy
     per: tuple[str, ...]
-    order_by: tuple[str, ...]
+    order_by: tuple[str | Column, ...]
     options: Mapping[str, int | str]
 
     def over(
@@ -40,7 +41,9 @@ class Call:
         `aggregates` is a query over `df` that says what is to be computed, and is never run;
         `of_windows` says which of several windows each of its columns is of.
         """
-        table = f"TABLE({{df}}){_partitioning(self.per, self.order_by)}"
+        names = tuple(key for key in self.order_by if isinstance(key, str))
+        is_text = len(names) == len(self.order_by)
+        table = f"TABLE({{df}}){_partitioning(self.per, names if is_text else ())}"
         arguments = [table, *self._policy()]
         for name, value in {**self.options, **(more or {}), "output": output}.items():
             arguments.append(f"{name} => {literal(value)}")
@@ -52,6 +55,10 @@ class Call:
         if aggregates is not None:
             arguments.append("aggregates => TABLE({aggregates})")
             tables["aggregates"] = aggregates
+        if not is_text:
+            # A query over the same rows says in Spark's own terms how they are ordered.
+            arguments.append("order_by => TABLE({ordered})")
+            tables["ordered"] = df.orderBy(*map(_sort_key, self.order_by))
         query = ["SELECT *", f"FROM keep({', '.join(arguments)})"]
         return df.sparkSession.sql("\n".join(query), **tables)
 
@@ -83,6 +90,10 @@ def _partitioning(per: tuple[str, ...], order_by: tuple[str, ...]) -> str:
     if order_by:
         return f" {by} ORDER BY ({_columns(order_by)})"
     return f" {by}" if per else ""
+
+
+def _sort_key(key: str | Column) -> Column:
+    return F.col(_quoted(key)) if isinstance(key, str) else key
 
 
 def _quoted(name: str) -> str:

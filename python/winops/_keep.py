@@ -27,7 +27,7 @@ def keep(
     interval: str | timedelta | None = None,
     every: bool = False,
     per: arguments.Names | None = None,
-    order_by: arguments.Names | None = None,
+    order_by: arguments.SortKeys | None = None,
     time: str | None = None,
     apply: Literal["event_time", "arrival"] | None = None,
     params: Mapping[str, arguments.Parameter] | None = None,
@@ -66,10 +66,12 @@ def keep(
     per : str or list of str, optional
         The columns whose distinct values have a window each. It may repeat the policy's PER.
         Without it all rows have one window; an empty list is refused.
-    order_by : str or list of str, optional
-        The columns that order the rows of a group. Without it they have the order of the source:
-        of files, Kafka, ranges and local rows. Above a shuffle, and for other sources, there is
-        none; then it is required, unless `time` orders the rows.
+    order_by : str, Column or list of these, optional
+        The columns that order the rows of a group, as in ``DataFrame.orderBy``: a name stands for
+        ascending order with NULLs first; ``F.desc("seq")`` and ``F.asc_nulls_last("seq")`` give
+        another one. Without it they have the order of the source: of files, Kafka, ranges and
+        local rows. Above a shuffle, and for other sources, there is none; then it is required,
+        unless `time` orders the rows.
     time : str, optional
         The column with the event time: timestamp or timestamp_ntz. On a stream it needs
         ``withWatermark``. Without it, time is the timestamp of the micro-batch.
@@ -158,7 +160,7 @@ def keep(
             params=_both(params, variables),
         ),
         per=arguments.names("per", per),
-        order_by=arguments.names("order_by", order_by),
+        order_by=arguments.sort_keys("order_by", order_by),
         options=_options(time, apply, origin, idle, max_rows, on_null_time, punct, at_end),
     )
     keys = arguments.names("key_columns", key_columns)

@@ -416,7 +416,7 @@ class Kept:
         parts += [f"{name}={value!r}" for name, value in self._call.policy.params.items()]
         for name, columns in (("per", self._call.per), ("order_by", self._call.order_by)):
             if columns:
-                parts.append(f"{name}=({', '.join(columns)})")
+                parts.append(f"{name}=({', '.join(map(str, columns))})")
         parts += [f"{name}={value!r}" for name, value in self._call.options.items()]
         return f"Kept[{', '.join(parts)}]"
 

@@ -159,6 +159,7 @@ object Arguments {
     "at_end",
     "output",
     "aggregates",
+    "order_by",
     "of_windows",
     "mode",
     "max_content")

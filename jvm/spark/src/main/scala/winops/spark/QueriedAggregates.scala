@@ -21,20 +21,15 @@ private[spark] object QueriedAggregates {
   def of(query: LogicalPlan, table: LogicalPlan): Aggregates = bare(query) match {
     case Aggregate(by, columns, child, _) =>
       // What stands for another expression is replaced in the query, below its aggregates too.
-      if (shape(child) != shape(ReplaceExpressions(table))) {
+      if (!isSame(child, ReplaceExpressions(table))) {
         throw refused("they are over another table than the one whose rows are kept")
       }
-      val own = child.output.zip(table.output).map { case (there, here) => there.exprId -> here }
-      def overTable[A <: Expression](expression: A): A = expression
-        .transform { case column: Attribute =>
-          own.toMap.getOrElse(column.exprId, column)
-        }
-        .asInstanceOf[A]
       val names = by.zipWithIndex.map {
         case (named: NamedExpression, _) => named
         case (other, i) => Alias(other, s"_by_$i")()
       }
-      val aggregates = Aggregates(names.map(overTable(_)), columns.map(overTable(_)))
+      val aggregates =
+        Aggregates(names.map(over(_, child, table)), columns.map(over(_, child, table)))
       aggregates.columns.foreach(check)
       aggregates
     case other if other.exists(_.isInstanceOf[Window]) => throw refused(NoOver)
@@ -56,6 +51,26 @@ private[spark] object QueriedAggregates {
       ReplaceExpressions(aggregate).transformExpressionsUp(CommonExpressions.inPlace)
     case other => other
   }
+
+  /** The sort keys of `SELECT * FROM table ORDER BY keys`. */
+  def order(query: LogicalPlan, table: LogicalPlan): Seq[SortOrder] = bare(query) match {
+    case sort: Sort if isSame(sort.child, table) => sort.order.map(over(_, sort.child, table))
+    case _ =>
+      throw WinopsErrors.argument(
+        "VALUE",
+        "order_by",
+        "sort keys over the columns of the rows, without subqueries and window functions")
+  }
+
+  /** An expression over the columns of `there` as one over those of `here`, the same table. */
+  private def over[A <: Expression](expression: A, there: LogicalPlan, here: LogicalPlan): A = {
+    val own = there.output.map(_.exprId).zip(here.output).toMap
+    expression
+      .transform { case column: Attribute => own.getOrElse(column.exprId, column) }
+      .asInstanceOf[A]
+  }
+
+  private def isSame(one: LogicalPlan, other: LogicalPlan): Boolean = shape(one) == shape(other)
 
   /** What a plan does, whatever its columns are called inside. */
   private def shape(plan: LogicalPlan): Seq[(String, Seq[String])] = plan.collect {

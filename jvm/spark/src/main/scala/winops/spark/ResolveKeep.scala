@@ -43,7 +43,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     val (dialect, Understood(policy, keysInText, expressions, projected)) = windowsOf(call)
     val filter = expressions.filter.map(ExpressionWithoutValues.ofCondition)
     val table = filter.fold(call.child)(Filter(_, call.child))
-    val order = call.orderBy
+    val order = orderOf(call)
     val time = arguments.text("time").map(timeColumn(table, _))
     val punctuation = arguments.text("punct").map(punctuationColumn(table, _))
     val (named, splitting) = expressions.group.splitAt(keysInText)
@@ -88,6 +88,15 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       case _ => Project(renewed(keep.changeColumns) ++ keep.rows, ordered)
     }
   }
+
+  /** The order of ORDER BY, or of a query over the same table. */
+  private def orderOf(call: UnresolvedKeep): Seq[SortOrder] =
+    call.arguments.query("order_by") match {
+      case None => call.orderBy
+      case Some(_) if call.orderBy.nonEmpty =>
+        throw WinopsErrors.argument("DUPLICATE", "order_by", "ORDER BY or order_by, not both")
+      case Some(query) => QueriedAggregates.order(query, call.child)
+    }
 
   /** A self-join renews the attributes that an Alias makes, and only those. */
   private def renewed(columns: Seq[Attribute]): Seq[NamedExpression] =
