@@ -216,7 +216,9 @@ def test_it_says_what_each_window_keeps(
 ) -> None:
     several = kept(table, {"m1": "KEEP 1 MINUTE", "odd name": "KEEP 3 ROWS"})
     assert several.describe() == (
-        "In window m1, keeps rows for 1 minute; in window odd name, keeps the newest 3 rows."
+        "For each card, in window m1, keeps rows for 1 minute; in window odd name, keeps the "
+        "newest 3 rows. Rows are applied in the order of `ts`, on a stream once the watermark "
+        "has passed it."
     )
     assert repr(several).startswith("Kept[{'m1': 'KEEP 1 MINUTE', 'odd name': 'KEEP 3 ROWS'}")
     several.changes().explain()
