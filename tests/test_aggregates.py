@@ -326,11 +326,11 @@ def named(spark: SparkSession) -> DataFrame:
 
 
 def posted(
-    named: DataFrame, policy: str, *columns: str, mode: Literal["changes"] | None = None
+    named: DataFrame, policy: str, *columns: str, mode: Literal["latest", "changes"] | None = None
 ) -> list[tuple]:
     """Give columns of what `agg()` gives of a policy with values of its own, in order."""
     kept = keep(named, esper(policy), order_by="seq", time="ts")
-    order = ["_change_seq", "_change_type"] if mode else ["_change_seq"]
+    order = ["_change_seq", "_change_type"] if mode == "changes" else ["_change_seq"]
     return values(kept.agg(mode=mode).select(*order, *columns), *order)
 
 
@@ -343,6 +343,7 @@ def test_a_size_is_given_only_when_it_changes(named: DataFrame) -> None:
     assert posted(named, "#expr(false)#size", "size") == []
     batches = posted(named, "#length_batch(2)#size(name)", "size", "name")
     assert batches == [(1, 2, "b")]
+    assert posted(named, "#length(3)#size", "size", mode="latest") == [(2, 3)]
     # Statistics are given at each step, equal or not.
     assert len(posted(named, "#length(3)#uni(seq)", "datapoints")) == 6
 

@@ -53,10 +53,7 @@ private final class ToldValues(
 
   override protected def report(): Unit =
     if (onlyLatest && isOfSteps) isAwaited = true
-    else {
-      if (onlyLatest) values.clear()
-      evaluate()
-    }
+    else evaluate()
 
   private def evaluate(): Unit = {
     isAwaited = false
@@ -64,7 +61,11 @@ private final class ToldValues(
     if (hasTime) change.setLong(time, Micros.of(at)) else change.setNullAt(time)
     change.setLong(time + 1, sequence)
     front(if (spec.acrossGroups) InternalRow.empty else state.key, change)
+    var replaces = onlyLatest
     content.visit { (before, now) =>
+      // A step that gives no values leaves those of the step before.
+      if (replaces) values.clear()
+      replaces = false
       if (spec.givesOldValues) add(ChangeRows.Delete, before)
       if (spec.givesNewValues) add(ChangeRows.Insert, now)
     }
