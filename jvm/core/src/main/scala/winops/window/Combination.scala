@@ -53,7 +53,6 @@ private[window] final class Combination(
     tellLeaving(WindowView.NoRow)
   }
 
-
   override def held: Long = rows.size
 
   override def tellContent(): Unit = {

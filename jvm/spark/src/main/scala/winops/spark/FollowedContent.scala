@@ -14,8 +14,8 @@ trait FollowedContent {
   /** The rows of the open group from one ordinal until another leave; they can still be read. */
   def remove(from: Long, until: Long): Unit
 
-  /** Visits the results that have changed since the last call: of each part, or of the whole. Each
-    * is valid until the next.
+  /** Visits the results that have changed since the last call: of each part, or of the whole.
+    * Each is valid until the next.
     *
     * @param visit
     *   takes the results as they were at the last call, or null if they are not asked for, and as

@@ -215,8 +215,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       flushesAtEnd = flushes)
   }
 
-  /** Values before a step are not those of the report before where a window reports by itself, and
-    * the last of them in a batch are no current values.
+  /** Values before a step are not those of the report before where a window reports by itself,
+    * and the last of them in a batch are no current values.
     */
   private def checkMode(spec: KeepSpec): Unit = {
     val reports = spec.reportsByTrigger || spec.reportsWhenEmptied

@@ -91,7 +91,8 @@ object KeepPlans {
     val spec = plan.spec.copy(output = output)
     val front = output match {
       case Output.Columns => Nil
-      case _ => Keep.resultColumns(plan.time, if (spec.acrossGroups) Nil else plan.keys, spec.mode)
+      case _ =>
+        Keep.resultColumns(plan.time, if (spec.acrossGroups) Nil else plan.keys, spec.mode)
     }
     plan.copy(
       spec = spec,
