@@ -56,15 +56,16 @@ object Value {
     * Two whole numbers give a whole one, so their quotient is cut toward zero.
     *
     * @param operand
-    *   the place of `right`, which is to blame for a division by zero (`range`); the operator is
-    *   to blame for a result that is too large (`range`)
+    *   the place of `right`, which is to blame for a division by zero (`range`), also of `%`,
+    *   which gives the remainder with the sign of `left`; the operator is to blame for a result
+    *   that is too large (`range`)
     */
   def applied(
       left: Value,
       operator: Token.Symbol,
       right: Value,
       operand: Int): Either[Problem, Value] =
-    if (operator.char == '/' && isZero(right)) {
+    if ((operator.char == '/' || operator.char == '%') && isZero(right)) {
       Left(Problem(Category.Range, operand, "expected a divisor other than zero"))
     } else {
       (left, right) match {
@@ -95,6 +96,7 @@ object Value {
     case '-' => _ - _
     case '*' => _ * _
     case '/' => _ / _
+    case '%' => _ % _
   }
 
   private def decimals(operator: Char): (Decimal, Decimal) => Decimal = operator match {
@@ -102,9 +104,11 @@ object Value {
     case '-' => _.subtract(_)
     case '*' => _.multiply(_)
     case '/' => _.divide(_, MathContext.DECIMAL128)
+    case '%' => _.remainder(_)
   }
 
-  private def whole(exact: BigInt, offset: Int): Either[Problem, Value] = Either.cond(
+  /** A whole number; `range` if it does not fit into 64 bits. */
+  def whole(exact: BigInt, offset: Int): Either[Problem, Whole] = Either.cond(
     exact.isValidLong,
     Whole(exact.toLong),
     Problem(Category.Range, offset, "expected a whole number of at most 64 bits"))

@@ -45,6 +45,10 @@ private[spl] final class Attributes(scope: Scope, row: Option[Token.Named]) {
     (scope.kinds.get(attribute.name), delta.size) match {
       case (Some(ColumnKind.WholeNumber), Value.Whole(size)) =>
         Right(Delta(attribute, Distance.Whole(size), size.toString))
+      case (Some(ColumnKind.WholeNumber), Value.Fraction(size, _)) if size.isWhole =>
+        Value.whole(size.toBigInt, delta.offset).map { whole =>
+          Delta(attribute, Distance.Whole(whole.value), whole.value.toString)
+        }
       case (Some(ColumnKind.WholeNumber), Value.Fraction(_, source)) =>
         val holds = s"${Names.shown(attribute.name)} holds whole numbers"
         Left(Problem(Category.Type, source, s"expected a whole number; $holds"))

@@ -93,15 +93,19 @@ final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachin
     drop(group)
   }
 
-  private def makeRoom(at: Long): Unit = {
-    var leaving = coupling.tooMuch
-    while (leaving.isDefined) {
-      val group = leaving.get
-      host.open(group).dismiss(at)
-      host.drain(group)
-      drop(group)
-      leaving = coupling.tooMuch
-    }
+  /** Evicts groups if there are too many groups or rows: first all empty ones to which rows came
+    * least recently, as the product does, then others until there are not too many.
+    */
+  private def makeRoom(at: Long): Unit = if (coupling.isTooMuch) {
+    while (coupling.oldestIsEmpty) dismissOldest(at)
+    while (coupling.isTooMuch) dismissOldest(at)
+  }
+
+  private def dismissOldest(at: Long): Unit = {
+    val group = coupling.oldest
+    host.open(group).dismiss(at)
+    host.drain(group)
+    drop(group)
   }
 
   private def update(group: G, machine: Machine): Unit =

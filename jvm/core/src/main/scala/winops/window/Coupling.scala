@@ -78,15 +78,18 @@ final class Coupling[G](reclaim: Option[Reclaim]) {
     dues.remove(entry)
   }
 
-  /** The group that has to leave next, if one has to. */
-  def tooMuch: Option[G] = {
-    val isTooMuch = reclaim match {
-      case Some(Reclaim.MoreGroupsThan(limit)) => groups.size > limit
-      case Some(Reclaim.MoreRowsThan(limit)) => rows > limit
-      case _ => false
-    }
-    if (isTooMuch) groups.headOption.map(_._1) else None
+  /** Whether groups have to leave because there are too many groups or rows. */
+  def isTooMuch: Boolean = reclaim match {
+    case Some(Reclaim.MoreGroupsThan(limit)) => groups.size > limit
+    case Some(Reclaim.MoreRowsThan(limit)) => rows > limit
+    case _ => false
   }
+
+  /** The group to which rows came least recently. */
+  def oldest: G = groups.head._1
+
+  /** Whether there is a group to which rows came least recently, and it holds no rows. */
+  def oldestIsEmpty: Boolean = groups.headOption.exists(_._2.rows == 0)
 
   /** @param group
     *   writes a group

@@ -164,10 +164,10 @@ class SplErrorSuite extends MarkedMistakes {
       "tumbling, delta(^mystery, 5)",
       "sliding, count(3), delta(p.^symbol, 5)",
       "tumbling, delta(n, ^0.5)",
-      "tumbling, delta(n, ^5.0)",
-      "tumbling, delta(n, 2 * ^F)",
-      "sliding, delta(`trade id`, ^1e3)")
-    messages("tumbling, delta(n, ^5.0)" -> "n holds whole numbers")
+      "tumbling, delta(n, ^5.5)",
+      "tumbling, delta(n, ^F / 4)",
+      "sliding, delta(`trade id`, ^1e-3)")
+    messages("tumbling, delta(n, ^5.5)" -> "n holds whole numbers")
   }
 
   test("range: sizes") {
