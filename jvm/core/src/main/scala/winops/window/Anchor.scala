@@ -10,6 +10,9 @@ private[window] final class Anchor(origin: Origin) {
 
   clear()
 
+  /** Whether there is an instant yet. */
+  def isKnown: Boolean = known
+
   /** The instant, in milliseconds; of no meaning before there is a first row. */
   def instant: Long = value
 

@@ -5,7 +5,9 @@ import winops.policy.{Origin, Span}
 
 /** When a batch is complete. */
 private[window] abstract class BatchBeat {
-  def admits(row: Long): Boolean = true
+
+  /** Returns true if the row has no value for what the beat reads of every row. */
+  def lacksValue(row: Long): Boolean = false
 
   /** Whether the batch that begins with `first` is complete without the newest row. */
   def endsBefore(row: Long, first: Long): Boolean = false
@@ -109,7 +111,7 @@ private final class PeriodOrRowsBeat(span: Span, rows: Long, origin: Origin, for
   */
 private final class CrossesBeat(timestamp: RowNumber, span: Span, reference: Anchor)
     extends BatchBeat {
-  override def admits(row: Long): Boolean = !timestamp.isMissing(row)
+  override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
 
   override def endsBefore(row: Long, first: Long): Boolean =
     timestamp.whole(row) >= span.nextAfter(timestamp.whole(first), reference.instant)

@@ -34,8 +34,17 @@ private[window] final class Batching(
 
   override def arrive(row: Long, at: Long): Boolean = {
     rows.entered()
+    val isComplete = !beat.lacksValue(row) && !Part.lacksValue(filters, row)
+    if (!isComplete) rows.refused(row)
+    isComplete && offer(row, at)
+  }
+
+  /** Offers the row to the filters and, if all of them take it, to the batch; returns true if it
+    * enters. What the filters evict for it leaves the batch even if it does not enter.
+    */
+  private def offer(row: Long, at: Long): Boolean = {
     letGo.clear()
-    var comesIn = beat.admits(row)
+    var comesIn = true
     var i = 0
     while (i < filters.length) {
       takes(i) = filters(i).admits(row, at)
@@ -97,14 +106,16 @@ private[window] final class Batching(
   }
 
   private def filterAtDue(due: Long, from: Int, until: Int): Unit = {
-    letGo.clear()
     var i = from
     while (i < until) {
-      if (filters(i).due <= due) filters(i).atDue(due, letGo)
+      if (filters(i).due <= due) {
+        letGo.clear()
+        filters(i).atDue(due, letGo)
+        dropFiltered(WindowView.NoRow, isThere = false)
+        checkLoss(due, rows.end)
+      }
       i += 1
     }
-    dropFiltered(WindowView.NoRow, isThere = false)
-    checkLoss(due, rows.end)
   }
 
   /** What other windows dropped may have made the batch, which ends before `until`, complete. */
@@ -136,6 +147,7 @@ private[window] final class Batching(
       posted += 1
     }
     filters.foreach(_.startFrom(until))
+    if (posted > 0) filters.foreach(_.afterForgetting())
     pending -= posted
     var left = 0L
     eachFrom(0L, lastBoundary) { (row, end) =>
@@ -169,7 +181,9 @@ private[window] final class Batching(
       }
       i += 1
     }
-    if (letGo.size > 0) filters.foreach(_.afterForgetting())
+    if (letGo.size > 0 || arriving != WindowView.NoRow && !isThere) {
+      filters.foreach(_.afterForgetting())
+    }
   }
 
   private def eachFrom(from: Long, until: Long)(tell: (Long, Long) => Unit): Unit = {
@@ -188,7 +202,7 @@ private[window] final class BatchPart(beat: BatchBeat, held: HeldRows) extends P
   private var boundary = 0L
   private var pending = 0L
 
-  override def admits(row: Long, at: Long): Boolean = beat.admits(row)
+  override def lacksValue(row: Long): Boolean = beat.lacksValue(row)
 
   override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
     if (pending > 0 && beat.endsBefore(row, held.from(boundary))) {

@@ -26,6 +26,15 @@ private[window] final class Combination(
 
   override def arrive(row: Long, at: Long): Boolean = {
     rows.entered()
+    val isComplete = !Part.lacksValue(parts, row)
+    if (!isComplete) rows.refused(row)
+    isComplete && offer(row, at)
+  }
+
+  /** Offers the row to every window; returns true if it enters. What the windows evict for it
+    * leaves even if it does not enter.
+    */
+  private def offer(row: Long, at: Long): Boolean = {
     letGo.clear()
     var taken = 0
     var i = 0
@@ -47,10 +56,21 @@ private[window] final class Combination(
     comesIn
   }
 
+  /** In an intersection the rows that a window expires have left the others before the next
+    * window's timer fires.
+    */
   override def atDue(due: Long): Unit = {
     letGo.clear()
-    parts.foreach(part => if (part.due <= due) part.atDue(due, letGo))
-    tellLeaving(WindowView.NoRow)
+    parts.foreach { part =>
+      if (part.due <= due) {
+        part.atDue(due, letGo)
+        if (!isUnion) {
+          tellLeaving(WindowView.NoRow)
+          letGo.clear()
+        }
+      }
+    }
+    if (isUnion) tellLeaving(WindowView.NoRow)
   }
 
   override def held: Long = rows.size
@@ -117,7 +137,9 @@ private[window] final class Combination(
       }
       i += 1
     }
-    if (!isUnion && letGo.size > 0) parts.foreach(_.afterForgetting())
+    if (!isUnion && (letGo.size > 0 || refused != WindowView.NoRow)) {
+      parts.foreach(_.afterForgetting())
+    }
   }
 
   private def isHeld(row: Long): Boolean = {

@@ -61,15 +61,18 @@ private final class YoungPart(span: Span, held: HeldRows) extends FrontPart(held
     while (count > 0 && span.after(held.arrival(oldest)) <= due) letGoOfOldest(letGo)
 }
 
-/** Lets go of the oldest rows whose timestamp is a span before the arriving row's. */
+/** Lets go of the oldest rows whose timestamp is a span before the arriving row's. The arriving
+  * row itself leaves at once only if the span is empty.
+  */
 private final class BehindPart(timestamp: RowNumber, span: Span, held: HeldRows)
     extends FrontPart(held) {
-  override def admits(row: Long, at: Long): Boolean = !timestamp.isMissing(row)
+  override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
 
   override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
     super.arrive(row, at, letGo)
     val limit = span.before(timestamp.whole(row))
-    while (count > 1 && timestamp.whole(oldest) <= limit) letGoOfOldest(letGo)
+    val least = if (span.isEmpty) 0L else 1L
+    while (count > least && timestamp.whole(oldest) <= limit) letGoOfOldest(letGo)
   }
 }
 
@@ -78,6 +81,8 @@ private final class ConditionPart(condition: RowCondition, held: HeldRows)
     extends FrontPart(held) {
   private val view = new FrontView(held)
   private var newest = WindowView.NoRow
+
+  /** Whether other windows have removed rows in the present step since the last evaluation. */
   private var lost = false
 
   override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
@@ -114,6 +119,12 @@ private final class ConditionPart(condition: RowCondition, held: HeldRows)
 
   private def last: Long = held.lastFrom(newest)
 
+  override def clear(): Unit = {
+    super.clear()
+    newest = WindowView.NoRow
+    lost = false
+  }
+
   override def save(out: ByteWriter): Unit = {
     super.save(out)
     out.number(newest)
@@ -143,6 +154,11 @@ private final class QuietPart(span: Span, held: HeldRows) extends FrontPart(held
     }
 
   override def atDue(due: Long, letGo: LetGo): Unit = while (count > 0) letGoOfOldest(letGo)
+
+  override def clear(): Unit = {
+    super.clear()
+    newest = WindowView.NoRow
+  }
 
   override def save(out: ByteWriter): Unit = {
     super.save(out)
@@ -185,28 +201,40 @@ private final class FirstRowsPart(rows: Long, held: HeldRows) extends FrontPart(
   }
 }
 
-/** Takes in the rows that arrive before the span is over, and never lets go. */
+/** Takes in the rows that arrive before the span is over, and never lets go. An empty span is
+  * over once the row has arrived with which it begins.
+  */
 private final class FirstForPart(span: Span, anchor: Anchor, held: HeldRows)
     extends FrontPart(held) {
+
+  /** The row with which an empty span began. */
+  private var only = WindowView.NoRow
+
   override def admits(row: Long, at: Long): Boolean = {
+    if (span.isEmpty && !anchor.isKnown) only = row
     anchor.arrive(at)
-    at < span.after(anchor.instant)
+    row == only || isBeforeEnd(at)
   }
 
-  override def holds(row: Long): Boolean = held.arrival(row) < span.after(anchor.instant)
+  override def holds(row: Long): Boolean = row == only || isBeforeEnd(held.arrival(row))
 
   override def clear(): Unit = {
     super.clear()
     anchor.clear()
+    only = WindowView.NoRow
   }
 
   override def save(out: ByteWriter): Unit = {
     super.save(out)
     anchor.save(out)
+    if (span.isEmpty) out.number(only)
   }
 
   override def restore(in: ByteReader): Unit = {
     super.restore(in)
     anchor.restore(in)
+    only = if (span.isEmpty) in.number() else WindowView.NoRow
   }
+
+  private def isBeforeEnd(at: Long): Boolean = at < span.after(anchor.instant)
 }

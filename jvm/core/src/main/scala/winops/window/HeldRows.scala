@@ -55,7 +55,10 @@ private[window] final class HeldRows(rows: Rows) {
   def settle(): Unit = if (gone.size > 0) gone.drainInOrder(rows.remove)
 
   /** Starts without any row; those that have left may still have to be forgotten. */
-  def startAfresh(): Unit = count = 0L
+  def startAfresh(): Unit = {
+    refusedRow = WindowView.NoRow
+    count = 0L
+  }
 
   /** Starts with the rows that are there, `size` of them. */
   def restart(size: Long): Unit = {

@@ -126,7 +126,7 @@ private final class RankedPart(newest: NewestOfEachPart, best: BestPart) extends
 /** Each row leaves when the span after its own timestamp is over. */
 private final class DeadlinePart(timestamp: RowNumber, span: Span, index: PagedMap)
     extends IndexedPart(index) {
-  override def admits(row: Long, at: Long): Boolean = !timestamp.isMissing(row)
+  override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
 
   override def arrive(row: Long, at: Long, letGo: LetGo): Unit =
     if (span.after(timestamp.whole(row)) <= at) letGo.add(row)

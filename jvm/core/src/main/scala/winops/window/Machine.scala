@@ -119,6 +119,8 @@ final class Machine(
     } else {
       refused += 1
       rows.takeBack()
+      // Nothing is stored of a group without a row, so no later row may depend on this one.
+      if (!alive) clock = Long.MinValue
     }
     steps.end()
     comesIn

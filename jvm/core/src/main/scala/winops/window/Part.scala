@@ -9,6 +9,11 @@ import winops.log.{ByteReader, ByteWriter}
   */
 private[window] abstract class Part {
 
+  /** Returns true if the row has no value for what the window reads of every row. Such a row
+    * enters none of the windows that decide together, and none of them evicts a row for it.
+    */
+  def lacksValue(row: Long): Boolean = false
+
   /** Whether the newest row may come in. */
   def admits(row: Long, at: Long): Boolean = true
 
@@ -27,7 +32,9 @@ private[window] abstract class Part {
   /** All rows before `row` are no longer its own, of which each has been forgotten. */
   def startFrom(row: Long): Unit = ()
 
-  /** Rows have left though this window held them. */
+  /** Rows have left though this window held them, or were refused. Called in the step in which
+    * [[forget]] was called, after the last such call, so that nothing of it has to be stored.
+    */
   def afterForgetting(): Unit = ()
 
   /** Whether the window holds a row that is still there. */
@@ -40,6 +47,16 @@ private[window] abstract class Part {
   def clear(): Unit
   def save(out: ByteWriter): Unit
   def restore(in: ByteReader): Unit
+}
+
+private[window] object Part {
+
+  /** Returns true if any of the windows finds no value in the row. */
+  def lacksValue(parts: Array[Part], row: Long): Boolean = {
+    var i = 0
+    while (i < parts.length && !parts(i).lacksValue(row)) i += 1
+    i < parts.length
+  }
 }
 
 /** The rows that windows let go of in a step, each once, in the order in which they did.

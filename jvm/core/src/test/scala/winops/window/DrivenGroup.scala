@@ -7,10 +7,16 @@ import winops.policy.Policy
 
 /** One group of a machine, driven as an operator drives it: rows in a log, changes drained after
   * every input, everything stored and taken up again on demand.
+  *
+  * @param evaluator
+  *   the evaluator of the policy's expressions, given the number of a row by its ordinal
   */
-final class DrivenGroup(first: Policy, idle: Option[Long]) {
+final class DrivenGroup(
+    first: Policy,
+    idle: Option[Long],
+    evaluator: (Long => Int) => Evaluator = _ => Evaluator.None) {
   private var policy = first
-  private val segments = new HeapSegments
+  private val segments = new DrivenGroup.SwitchedSegments
   private var log: RowStore = _
   private var pages: Pages = _
   private var changes: ChangeQueue = _
@@ -20,9 +26,7 @@ final class DrivenGroup(first: Policy, idle: Option[Long]) {
   def this(keep: Keep, idle: Option[Long]) = this(keep.policy, idle)
 
   open()
-  pages.clear()
-  log.clear()
-  machine.clear()
+  startGroup()
 
   /** Takes in one row or instant and gives what it changed. */
   def tell(input: Input): Seq[Told] = {
@@ -87,14 +91,41 @@ final class DrivenGroup(first: Policy, idle: Option[Long]) {
     restart(bytes)
   }
 
+  /** Stores the group, runs the machine over another group, and restores the first one.
+    *
+    * @param firstRow
+    *   the number of the other group's first row
+    */
+  def serve(other: Seq[Input], firstRow: Int): Unit = {
+    val (bytes, own, next) = (save(), segments.target, rows)
+    segments.target = new HeapSegments
+    rows = firstRow
+    startGroup()
+    other.foreach(tell)
+    segments.target = own
+    rows = next
+    restore(bytes)
+  }
+
   /** Drops everything that is stored of a group that was forgotten, and begins it again. */
   def dropForgotten(): Unit = {
     val clock = machine.now
+    drop()
+    machine.advance(clock)
+  }
+
+  /** Drops everything that is stored of the group, its clock included. */
+  def drop(): Unit = {
     log.discard()
     pages.discard()
     pages.clear()
     machine.clear()
-    machine.advance(clock)
+  }
+
+  private def startGroup(): Unit = {
+    pages.clear()
+    log.clear()
+    machine.clear()
   }
 
   private def open(): Unit = {
@@ -108,7 +139,7 @@ final class DrivenGroup(first: Policy, idle: Option[Long]) {
       idle.getOrElse(Machine.Never),
       log,
       pages,
-      Evaluator.None,
+      evaluator(rowAt),
       new Steps(changes, policy.stream))
   }
 
@@ -118,7 +149,7 @@ final class DrivenGroup(first: Policy, idle: Option[Long]) {
       changes.next()
       told += Told(
         changes.isInsert,
-        rowAt(changes.ordinal),
+        if (changes.ordinal < changes.end) rowAt(changes.ordinal) else DrivenGroup.NoRow,
         changes.at,
         changes.step,
         changes.sequence,
@@ -137,6 +168,18 @@ final class DrivenGroup(first: Policy, idle: Option[Long]) {
 }
 
 object DrivenGroup {
+
+  /** The number of the row of a report without rows. */
+  val NoRow: Int = -1
+
+  /** The segments of the group that is served. */
+  private final class SwitchedSegments extends Segments {
+    var target = new HeapSegments
+
+    override def get(number: Long): Array[Byte] = target.get(number)
+    override def put(number: Long, bytes: Array[Byte]): Unit = target.put(number, bytes)
+    override def remove(number: Long): Unit = target.remove(number)
+  }
 
   /** The bytes of a row: its number, and after it a filling of varying length. */
   private def payload(row: Int): Array[Byte] =

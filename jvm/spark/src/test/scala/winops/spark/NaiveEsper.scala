@@ -126,11 +126,13 @@ object NaiveEsper {
     })
 
   /** @param holds
-    *   whether rows may stay together
+    *   whether rows may stay together, of which so many have been removed in this evaluation
     */
-  def expr(holds: List[Row] => Boolean): Window = Sliding(new Rule {
+  def expr(holds: (List[Row], Int) => Boolean): Window = Sliding(new Rule {
     override def evicts(held: List[Row]): List[Row] =
-      held.take(held.tails.indexWhere(rest => rest.isEmpty || holds(rest)))
+      held.take(held.tails.zipWithIndex.indexWhere { case (rest, expired) =>
+        rest.isEmpty || holds(rest, expired)
+      })
     override def abandons(held: List[Row]): List[Row] = evicts(held)
   })
 

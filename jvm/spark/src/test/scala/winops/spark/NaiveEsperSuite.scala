@@ -136,9 +136,14 @@ private object NaiveEsperSuite {
     "#time_order(ts, 700 msec)" -> timeOrder(700),
     "#time_order(ts, 150 msec)" -> timeOrder(150),
     "#timetolive(ts)" -> timeOrder(0),
-    "#expr(newest_event.n - oldest_event.n < 9)" -> expr(rows => rows.last.n - rows.head.n < 9),
-    "#expr(count(*) <= 6 or newest_event.text = 'a')" -> expr(rows =>
-      rows.size <= 6 || rows.last.text == "a"))
+    "#expr(newest_event.n - oldest_event.n < 9)" -> expr((rows, _) =>
+      rows.last.n - rows.head.n < 9),
+    "#expr(count(*) <= 6 or newest_event.text = 'a')" -> expr((rows, _) =>
+      rows.size <= 6 || rows.last.text == "a"),
+    "#expr(expired_count >= 1 or newest_event.n % 4 <> 3)" -> expr((rows, expired) =>
+      expired >= 1 || rows.last.n % 4 != 3),
+    "#expr(current_count <= 5 or expired_count = 2)" -> expr((rows, expired) =>
+      rows.size <= 5 || expired == 2))
 
   private val batches: Seq[(String, Window)] = Seq(
     "#length_batch(3)" -> lengthBatch(3),

@@ -152,6 +152,7 @@ private object WindowsPropertySuite {
     "#time(1 sec)",
     "#time(250 msec)",
     "#ext_timed(ts, 400 msec)",
+    "#ext_timed(case when n % 4 = 1 then null else n end, 5 msec)",
     "#time_accum(300 msec)",
     "#keepall",
     "#firstlength(5)",
@@ -163,7 +164,9 @@ private object WindowsPropertySuite {
     "#time_order(ts, 700 msec)",
     "#timetolive(ts)",
     "#expr(newest_event.n - oldest_event.n < 9)",
-    "#expr(count(*) <= 6 or newest_event.text = 'a')")
+    "#expr(count(*) <= 6 or newest_event.text = 'a')",
+    "#expr(expired_count >= 1 or newest_event.n % 4 <> 3)",
+    "#expr(current_count <= 5 or expired_count = 2)")
 
   /** Those of which a combination has at most one. */
   private val batches = Seq(
