@@ -33,7 +33,7 @@ object Expr {
   final case class Link(operator: Token.Symbol, operand: Expr)
 }
 
-/** The grammar of constant expressions, the same in every dialect: `+ - * /`, minus signs,
+/** The grammar of constant expressions: `+ - * /`, in some dialects `%`, minus signs,
   * parentheses, numbers and parameters.
   */
 trait ExprParsers extends TokenParsers {
@@ -52,11 +52,14 @@ trait ExprParsers extends TokenParsers {
   /** An expression, or `what` is expected. */
   protected def expr(what: String): Parser[Expr] = sum(0, what)
 
+  /** The operators that bind like `*`. */
+  protected def products: String = "*/"
+
   protected def number: Parser[Expr.Number] =
     accept("a number", { case token: Token.Number => Expr.Number(token) })
 
   private def sum(depth: Int, what: String): Parser[Expr] =
-    chain(chain(unary(depth, what), "*/"), "+-")
+    chain(chain(unary(depth, what), products), "+-")
 
   private def chain(operand: Parser[Expr], operators: String): Parser[Expr] = {
     val link = operator(operators) ~ operand ^^ { case symbol ~ right =>

@@ -49,6 +49,11 @@ trait TokenParsers extends Parsers {
   protected def symbol(char: Char): Parser[Token] =
     accept(char.toString, { case token @ Token.Symbol(`char`, _) => token })
 
+  /** Reads nothing, and fails where it stands if `parser` would fail: so what is `expected` there
+    * is not forgotten for what `parser` had expected further on.
+    */
+  protected def ahead(parser: Parser[Any]): Parser[Any] = not(not(parser))
+
   /** The end of the tokens. */
   protected def end: Parser[Token] = accept("the end", { case token: Token.End => token })
 

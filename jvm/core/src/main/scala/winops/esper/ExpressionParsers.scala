@@ -49,14 +49,26 @@ private[esper] trait ExpressionParsers extends OperandParsers {
   private def predicate(left: Phrase, operand: Parser[Phrase], at: Place): Parser[Phrase] = {
     def operation(words: String, items: Phrase.Item*): Phrase =
       Phrase.operation(Rank.Comparison, left +: Phrase.both(words) +: items: _*)
-    def in(not: String) =
-      keyword("IN") ~> (symbol('(') | expected("( and values")) ~> listed(at) ^^ { values =>
-        operation(s"${not}in", Phrase.list("", values))
+    def within(range: Phrase.Range, not: String) = {
+      val phrase = Phrase.inRange(left, range, isNegated = not.nonEmpty)
+      Parser(in => checked(shortEnough(phrase, in.first.offset))(in))
+    }
+    def in(not: String) = {
+      val open = bracket('(', '[') | expected("( or [ and values")
+      keyword("IN") ~> open ~ expression(at.inside) >> { case opening ~ first =>
+        val range = symbol(':') ~> expression(at.inside) ~ (bracket(')', ']') |
+          expected("an operator, ) or ]")) >> { case last ~ closing =>
+          within(Phrase.Range(first, last, opening == '[', closing == ']'), not)
+        }
+        val others = rep(symbol(',') ~> expression(at.inside)) <~
+          (bracket(')', ']') | expected("an operator, a comma, a colon, ) or ]"))
+        range | others ^^ (more => operation(s"${not}in", Phrase.list("", first +: more)))
       }
+    }
     def between(not: String) = {
       val high = (keyword("AND") | expected("and")) ~> operand
-      keyword("BETWEEN") ~> operand ~ high ^^ { case low ~ high =>
-        operation(s"${not}between", low, Phrase.both("and"), high)
+      keyword("BETWEEN") ~> operand ~ high >> { case low ~ high =>
+        within(Phrase.Range(low, high, hasLow = true, hasHigh = true), not)
       }
     }
     def like(not: String) = {
@@ -70,6 +82,16 @@ private[esper] trait ExpressionParsers extends OperandParsers {
     def any(not: String) = in(not) | between(not) | like(not)
     any("") | keyword("NOT") ~> (any("not ") | expected("in, between or like")) | regexp
   }
+
+  /** One of two brackets; which of them does not matter around values. */
+  private def bracket(round: Char, square: Char): Parser[Char] =
+    symbol(round) ^^^ round | symbol(square) ^^^ square
+
+  /** Ranges whose ends are ranges repeat what is in them again and again. */
+  private def shortEnough(phrase: Phrase, offset: Int): Either[Problem, Phrase] = Either.cond(
+    phrase.sql.length <= MaxSql,
+    phrase,
+    Problem(Category.Limit, offset, "expected fewer ranges inside each other"))
 
   private def regexp: Parser[Nothing] = guard(keyword("REGEXP")) ~>
     missing(Category.Unsupported, "no regexp, which is not supported; Spark has rlike(...)")
@@ -130,6 +152,9 @@ private[esper] object ExpressionParsers {
     * deep.
     */
   private val MaxLinks = 100
+
+  /** The longest SQL of an expression with a range, in UTF-16 units. */
+  private val MaxSql = 100000
 
   /** All spellings of the operators of each rank, and the one that is written. */
   private val Operators: Map[Int, Map[String, String]] = Map(

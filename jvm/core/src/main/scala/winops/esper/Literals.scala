@@ -19,7 +19,7 @@ private[esper] object Literals {
       val suffix = if (numeral.isLong) "L" else ""
       Either.cond(
         exact.isValidLong,
-        signed(s"$exact$suffix", s"$exact$suffix"),
+        signed(s"$exact$suffix", s"$exact$suffix", BigDecimal(exact)),
         Problem(Category.Range, token.offset, "expected a whole number of at most 64 bits"))
     } else {
       numeral.value.flatMap { value =>
@@ -33,7 +33,8 @@ private[esper] object Literals {
 
   /** A parameter's value, for the parameter named at `offset`. */
   def parameter(parameter: Parameter, offset: Int): Either[Problem, Phrase] = parameter match {
-    case Parameter.Whole(value) => Right(signed(value.toString, value.toString))
+    case Parameter.Whole(value) =>
+      Right(signed(value.toString, value.toString, BigDecimal(value)))
     case Parameter.Fraction(value) =>
       Value.of(parameter, offset).map(_ => fraction(value.toDouble))
     case Parameter.Text(value) => Right(string(value))
@@ -79,18 +80,20 @@ private[esper] object Literals {
     case None => Meanings.get(escape.group(2))
   }
 
-  private def fraction(double: Double): Phrase = signed(double.toString, s"${double}D")
+  private def fraction(double: Double): Phrase =
+    signed(double.toString, s"${double}D", BigDecimal(double))
 
   private def float(float: Float, offset: Int): Either[Problem, Phrase] = Either.cond(
     !float.isInfinite,
-    signed(s"${float}f", s"${float}F"),
+    signed(s"${float}f", s"${float}F", BigDecimal(float.toDouble)),
     Problem(Category.Range, offset, "expected a number that is not too large for a float"))
 
-  private def signed(text: String, sql: String): Phrase =
+  private def signed(text: String, sql: String, number: BigDecimal): Phrase =
     Phrase(
       text,
       sql,
       text,
       if (text.startsWith("-")) Rank.Minus else Rank.Atom,
-      isConstant = true)
+      isConstant = true,
+      number = Some(number))
 }

@@ -6,27 +6,27 @@ import winops.policy.{Category, Scope}
 /** Works out constant expressions as Esper does: a quotient keeps its fraction. */
 private[esper] final class Numbers(scope: Scope) {
 
-  /** A number of rows: an int, also if it is computed (`type`), at least one and at most
-    * [[Limits.MaxRows]] (`range`).
+  /** A number of rows: an int, also if it is computed (`type`), at least one and not larger than
+    * an int (`range`). Esper lets a sum of ints overflow; here that is `range` too.
     */
   def rows(expr: Expr): Either[Problem, Long] = {
     def notInt(offset: Int) =
       Problem(Category.Type, offset, "expected a whole number of rows, which is an int")
-    literals(expr).find(Numeral.of(_).isLong) match {
-      case Some(long) => Left(notInt(long.offset))
-      case None =>
-        value(expr).flatMap {
-          case Value.Fraction(_, source) => Left(notInt(source))
-          case Value.Whole(rows) =>
-            Either.cond(
-              rows >= 1 && rows <= Limits.MaxRows,
-              rows,
-              Problem(
-                Category.Range,
-                expr.offset,
-                s"expected a number of rows from 1 to ${Limits.MaxRows}, not $rows"))
-        }
-    }
+    def outOfBounds(rows: Long) = Problem(
+      Category.Range,
+      expr.offset,
+      s"expected a number of rows from 1 to ${Int.MaxValue}, not $rows")
+    val numerals = literals(expr).map(Numeral.of)
+    for {
+      _ <- numerals.find(_.isLong).map(long => notInt(long.offset)).toLeft(())
+      rows <- value(expr).flatMap {
+        case Value.Fraction(_, source) => Left(notInt(source))
+        case Value.Whole(rows) =>
+          Either.cond(rows >= 1 && rows <= Int.MaxValue, rows, outOfBounds(rows))
+      }
+      // Esper makes a long of it, and of whatever it is part of.
+      _ <- numerals.find(_.isLargerThanInt).map(long => notInt(long.offset)).toLeft(())
+    } yield rows
   }
 
   /** A point in time: whole milliseconds since the epoch (`type`), near enough to compute with

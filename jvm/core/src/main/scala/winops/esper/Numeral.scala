@@ -11,6 +11,9 @@ private[esper] final case class Numeral(digits: String, suffix: Option[Char], of
   /** Whether it is an int or a long. */
   def isWhole: Boolean = suffix.forall(_ == 'l') && digits.forall(Character.isDigit)
 
+  /** Whether it is whole and does not fit into an int. */
+  def isLargerThanInt: Boolean = isWhole && BigInt(digits) > Int.MaxValue
+
   /** What it is worth; `range` if it has too many digits. */
   def value: Either[Problem, Value] = Value.of(Token.Number(digits, offset)).map {
     case Value.Whole(whole) if !isWhole => Value.Fraction(BigDecimal(whole), offset)

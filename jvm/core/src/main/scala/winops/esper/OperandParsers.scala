@@ -89,7 +89,10 @@ private[esper] trait OperandParsers extends TokenParsers {
         case "cast" => cast(at)
         case name if NotSupported(name) =>
           unsupported(offset, s"expected no $name, which is not supported")
-        case name => arguments(at) ^^ (Phrase.list(name, _))
+        case name =>
+          Aggregates
+            .get(name)
+            .fold(arguments(at) ^^ (Phrase.list(name, _)))(aggregate(name, _, at))
       }
     case _ => unsupported(path.head.offset, "expected a function by its plain name")
   }
@@ -97,13 +100,26 @@ private[esper] trait OperandParsers extends TokenParsers {
   private def unsupported(offset: Int, message: String): Parser[Nothing] =
     checked(Left(Problem(Category.Unsupported, offset, message)))
 
-  private def arguments(at: Place): Parser[Seq[Phrase]] = {
-    val star = symbol('*') ^^^ Seq(Phrase.constant("*").copy(isConstant = false))
-    val distinct = keyword("DISTINCT") ~> expression(at.inside) ^^ { of =>
+  private def arguments(at: Place): Parser[Seq[Phrase]] =
+    symbol(')') ^^^ Nil | allOrDistinct(at) <~ close ^^ (Seq(_)) | listed(at)
+
+  /** `*`, or an expression whose equal values count once. */
+  private def allOrDistinct(at: Place): Parser[Phrase] = {
+    val star = symbol('*') ^^^ Phrase.constant("*").copy(isConstant = false)
+    star | keyword("DISTINCT") ~> expression(at.inside) ^^ { of =>
       def distinct(value: String) = s"distinct $value"
-      Seq(of.copy(text = distinct(of.text), sql = distinct(of.sql), name = distinct(of.name)))
+      of.copy(text = distinct(of.text), sql = distinct(of.sql), name = distinct(of.name))
     }
-    symbol(')') ^^^ Nil | (star | distinct) <~ close | listed(at)
+  }
+
+  /** The argument of an aggregate function, and after it the condition of the rows it is over. */
+  private def aggregate(name: String, function: String, at: Place): Parser[Phrase] = {
+    val named = opt(ahead(keyword("FILTER") ~ symbol(':')) ~> keyword("FILTER") ~> symbol(':'))
+    val filter = symbol(',') ~> named ~> expression(at.inside)
+    val of = allOrDistinct(at) | expression(at.inside)
+    symbol(')') ^^^ Phrase.list(function, Nil) | of ~ opt(filter) <~ close ^^ {
+      case of ~ filter => Phrase.aggregate(name, function, of, filter)
+    }
   }
 
   private def cast(at: Place): Parser[Phrase] = {
@@ -151,6 +167,12 @@ private[esper] object OperandParsers {
     "float" -> ("float", "float"),
     "double" -> ("double", "double"),
     "string" -> ("string", "string"))
+
+  /** Esper's aggregate functions that take a condition as their last argument, and Spark's names.
+    */
+  private val Aggregates: Map[String, String] =
+    Seq("avg", "count", "median", "stddev", "sum").map(name => name -> name).toMap ++
+      Map("fmin" -> "min", "fmax" -> "max")
 
   /** Functions of rows that came before, and of a clock that is not the window's. */
   private val NotSupported: Set[String] =

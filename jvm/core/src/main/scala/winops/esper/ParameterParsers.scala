@@ -115,11 +115,6 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
   protected def noText[T](parameter: Parser[T]): Parser[T] =
     not(accept("a text", { case token: Token.Literal => token })) ~> parameter
 
-  /** Reads nothing, and fails where it stands if `parser` would fail: so what is `expected` there
-    * is not forgotten for what `parser` had expected further on.
-    */
-  protected def ahead(parser: Parser[Any]): Parser[Any] = not(not(parser))
-
   protected def separated[T](parameter: Parser[Written[T]]): Parser[Written[Seq[T]]] =
     listed(parameter, "keys") ^^ (Written.all(_))
 

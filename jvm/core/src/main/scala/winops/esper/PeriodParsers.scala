@@ -23,6 +23,8 @@ private[esper] trait PeriodParsers extends ExprParsers {
     NoNumbers.contains(Names.upper(word.text)) ||
       PeriodUnit.named(word.text).isDefined && !scope.parameters.contains(word.text)
 
+  override protected def products: String = "*/%"
+
   /** A constant expression, or `what` is expected; a text, a truth value and null are `type`. */
   protected def constant(what: String): Parser[Expr] = {
     val text = accept("a text", { case token: Token.Literal => token })

@@ -19,6 +19,8 @@ import winops.policy.RowExpression
   *   the column that it is, if it is nothing more
   * @param hasCall
   *   whether a function is called in it: only Spark knows which functions are aggregates
+  * @param number
+  *   the number that it is, if it is written as one
   */
 private[esper] final case class Phrase(
     text: String,
@@ -27,12 +29,16 @@ private[esper] final case class Phrase(
     rank: Int,
     isConstant: Boolean,
     column: Option[String] = None,
-    hasCall: Boolean = false)
+    hasCall: Boolean = false,
+    number: Option[BigDecimal] = None)
     extends Phrase.Item {
 
   /** One of its spellings, in parentheses where an operation of the rank would take it apart. */
   private def within(outer: Int, spelled: String): String =
     if (rank > outer) spelled else s"($spelled)"
+
+  /** Its SQL as an operand: in parentheses unless nothing can take it apart. */
+  private def asOperand: String = if (rank == Rank.Atom) sql else s"($sql)"
 
   /** What the policy carries of it, found at `offset`. */
   def expression(offset: Int): RowExpression = column match {
@@ -69,8 +75,7 @@ private[esper] object Phrase {
     items
       .map {
         case Connective(_, sql) => sql
-        case operand: Phrase =>
-          if (operand.rank == Rank.Atom) operand.sql else s"(${operand.sql})"
+        case operand: Phrase => operand.asOperand
       }
       .mkString(" "),
     named(rank, items),
@@ -83,6 +88,56 @@ private[esper] object Phrase {
       case operand: Phrase => operand.hasCall
       case _ => false
     })
+
+  /** Whether a value is within a range. Esper takes the smaller end for the low one, whichever is
+    * written first; the SQL of a range whose ends are not known repeats the value and both ends.
+    */
+  def inRange(value: Phrase, range: Range, isNegated: Boolean): Phrase = {
+    val not = if (isNegated) "not " else ""
+    val low = if (range.hasLow) ">=" else ">"
+    val high = if (range.hasHigh) "<=" else "<"
+    def between(from: Phrase, to: Phrase): String = {
+      val (v, f, t) = (value.asOperand, from.asOperand, to.asOperand)
+      if (range.isClosed) s"$v between $f and $t" else s"$v $low $f and $v $high $t"
+    }
+    val isWithin = range.ends.flatMap(_.number) match {
+      case Seq(from, to) if from <= to => between(range.from, range.to)
+      case Seq(_, _) => between(range.to, range.from)
+      case _ => s"(${between(range.from, range.to)}) or (${between(range.to, range.from)})"
+    }
+    val words =
+      operation(Rank.Comparison, value, both(s"${not}between"), range.from, both("and"), range.to)
+    val text =
+      if (range.isClosed) words.text
+      else {
+        val open = if (range.hasLow) "[" else "("
+        val close = if (range.hasHigh) "]" else ")"
+        val inside = s"$open${range.from.text}:${range.to.text}$close"
+        s"${value.within(Rank.Comparison, value.text)} ${not}in $inside"
+      }
+    words.copy(text = text, sql = if (isNegated) s"not ($isWithin)" else isWithin)
+  }
+
+  /** The ends of a range, and whether they belong to it. */
+  final case class Range(from: Phrase, to: Phrase, hasLow: Boolean, hasHigh: Boolean) {
+    def isClosed: Boolean = hasLow && hasHigh
+    def ends: Seq[Phrase] = Seq(from, to)
+  }
+
+  /** An aggregate of the rows for which a condition holds, or of all rows.
+    *
+    * @param name
+    *   what Esper calls it
+    * @param function
+    *   what Spark calls it
+    */
+  def aggregate(name: String, function: String, of: Phrase, filter: Option[Phrase]): Phrase = {
+    val whole = list(name, of +: filter.toSeq)
+    val where = filter.fold("")(condition => s" filter (where ${condition.sql})")
+    whole.copy(
+      sql = s"$function(${of.sql})$where",
+      name = (of +: filter.toSeq).map(_.name).mkString(s"$function(", ",", ")"))
+  }
 
   /** What is written alike in both languages and asks nothing of a row. */
   def constant(words: String, rank: Int = Rank.Atom): Phrase =

@@ -76,11 +76,22 @@ private[esper] final class StatementParser(
   private def alias: Parser[Any] = keyword("AS") ~>
     (accept("a name", { case token: Token.Named => token }) | expected("a name"))
 
-  /** Windows one after another. The first one of a chain by itself needs no mark before it. */
+  /** Windows one after another, all with # before them or all with a dot. The first one of a
+    * chain by itself needs no mark before it, and with a namespace may be followed by either.
+    */
   private def chain(isFirstMarked: Boolean): Parser[Seq[View]] = {
-    val marked = symbol('#') ~> view | symbol('.') ~> viewInNamespace
-    val first = if (isFirstMarked) marked | expected("# and a window") else marked | view
-    first ~ rep(marked) ^^ { case view ~ views => view +: views }
+    val hash = symbol('#') ~> view
+    val dot = symbol('.') ~> viewInNamespace
+    val hashes = rep(hash) <~
+      opt(guard(symbol('.')) ~> expected("# before a window behind one with #"))
+    val dots = rep(dot) <~
+      opt(guard(symbol('#')) ~> expected("a dot before a window behind one with a dot"))
+    val either = guard(symbol('.')) ~> dots | hashes
+    val marked = hash ~ hashes | dot ~ dots
+    val first =
+      if (isFirstMarked) marked | expected("# and a window")
+      else marked | ahead(namespace) ~> view ~ either | view ~ hashes
+    first ^^ { case view ~ views => view +: views }
   }
 
   /** Whether rows stay until the last window lets them go. */

@@ -13,7 +13,8 @@ private[esper] trait ViewParsers extends WindowTable {
   protected def viewInNamespace: Parser[View] =
     (namespace | expected("win, std, ext or stat and a colon")) >> (space => viewIn(Some(space)))
 
-  private def namespace: Parser[Token.Word] = {
+  /** A namespace and the colon behind it. */
+  protected def namespace: Parser[Token.Word] = {
     val name = accept("a namespace", { case token: Token.Word => token })
     ahead(name ~ symbol(':')) ~> name <~ symbol(':')
   }

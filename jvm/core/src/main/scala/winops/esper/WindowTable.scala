@@ -15,17 +15,17 @@ private[esper] trait WindowTable extends ParameterParsers {
     Line("std", "lastevent", none(slides(Bound.MoreThan(1), Beat.Excess(1)))),
     Line("win", "keepall", none(slides(Bound.Unbounded, Beat.Never))),
     Line("win", "time", one(periodOrZero)(p => slides(Bound.AgeReached(p), Beat.WhenDue))),
-    Line("win", "time_accum", one(period)(p => slides(Bound.Everything, Beat.Quiet(p)))),
+    Line("win", "time_accum", one(periodOrZero)(p => slides(Bound.Everything, Beat.Quiet(p)))),
     Line(
       "win",
       "ext_timed",
-      two(timestamp(), next(period))((ts, p) =>
+      two(timestamp(), next(periodOrZero))((ts, p) =>
         slides(Bound.TimestampBehind(ts, p), Beat.EachRow))),
     Line("win", "expr", one(condition)(e => slides(Bound.Fails(e), Beat.EachRow))),
     // The first rows come in, and stay.
     Line("win", "firstlength", one(size)(n => admits(Admit.First(n)))),
     Line("std", "firstevent", none(admits(Admit.First(1)))),
-    Line("win", "firsttime", one(period)(p => admits(Admit.FirstFor(p, origin)).counting)),
+    Line("win", "firsttime", one(periodOrZero)(p => admits(Admit.FirstFor(p, origin)).counting)),
     Line("std", "firstunique", one(keys)(k => admits(Admit.FirstOfEach(k)))),
     // Rows are told apart or ordered by their values.
     Line(

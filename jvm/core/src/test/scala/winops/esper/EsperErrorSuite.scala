@@ -63,7 +63,7 @@ class EsperErrorSuite extends AnyFunSuite {
       "#length(3) ^x",
       "#length(3)#^",
       "#length(3)#^3",
-      "#length(3).^length(3)",
+      "#length(3)^.length(3)",
       ".^length(3)",
       "#win:^",
       "#length(3) retain ^union",
@@ -176,7 +176,7 @@ class EsperErrorSuite extends AnyFunSuite {
       "#unique(cast(price, int^, int))",
       "#unique(abs(^,))",
       "#unique(abs(price^",
-      "#unique(count(*^, price))",
+      "#unique(count(*, price^, ts))",
       "#unique(^and)",
       "#unique(^`symbol)",
       "#unique(price is not null and ^)",
@@ -260,6 +260,8 @@ class EsperErrorSuite extends AnyFunSuite {
       "#length(^T)",
       "#length(^2d)",
       "#length(^2e3)",
+      "#length(^3000000000 - 2999999999)",
+      "#length(^5.0 % 3)",
       "#length_batch(^volume)",
       "#sort(^price, 3)",
       "#sort(^2L, price)",
@@ -349,7 +351,11 @@ class EsperErrorSuite extends AnyFunSuite {
       "#length(^-1)",
       "#length(^Z)",
       "#length(^N - 3)",
-      "#length(^1000000000001)",
+      "#length(^2147483648)",
+      "#length(^2147483647 + 1)",
+      "#length(^65537 * 65537)",
+      "#length(5 % ^0)",
+      "#length(^-5 % 3)",
       "#length(^9223372036854775808)",
       s"#length(^${"9" * 5000})",
       "#length(1 / ^0)",
@@ -358,7 +364,12 @@ class EsperErrorSuite extends AnyFunSuite {
       "#length_batch(^0)",
       "#firstlength(^0)",
       "#firstlength(^-1)",
+      "#firstlength(^2147483648)",
+      "#length_batch(^2147483648)",
+      "#rank(symbol, ^2147483648, price)",
+      "#time_length_batch(1, ^2147483648)",
       "#sort(^0, price)",
+      "#sort(^2147483648, price)",
       "#sort(^-1, price)",
       "#rank(symbol, ^0, price)",
       "#rank(symbol, ^-1, price)",
@@ -385,14 +396,13 @@ class EsperErrorSuite extends AnyFunSuite {
       "#time_order(ts, ^-1 sec)",
       "#ext_timed(ts, ^-1)",
       "#ext_timed(ts, ^0)",
-      "#ext_timed(ts, ^0 sec)",
+      "#ext_timed_batch(ts, ^0)",
       "#ext_timed_batch(ts, ^0 sec)",
       "#time_accum(^0)",
       "#time_accum(^-1)",
-      "#time_accum(^0 sec)",
       "#firsttime(^0)",
       "#firsttime(^-1)",
-      "#firsttime(^0 month)",
+      "#firsttime(^-1 sec)",
       "#time_batch(^0)",
       "#time_batch(^-1)",
       "#time_batch(^0 sec)",
@@ -493,6 +503,29 @@ class EsperErrorSuite extends AnyFunSuite {
       "#^timeBatch(3)" -> "there is no timeBatch: did you mean time_batch?",
       "#^tumbling(3)" -> "the windows are correl, expr, expr_batch",
       "#^std:length(3)" -> "expected win:length")
+  }
+
+  test("syntax: windows of one chain have # before them, or a dot") {
+    all(Category.Syntax)(
+      "#time(5 sec)^.std:unique(symbol)",
+      "time(5 sec)^.std:unique(symbol)",
+      "#time(5 sec)#length(3)^.unique(symbol)",
+      "#groupwin(symbol)^.win:length(2)",
+      ".win:time(5 sec)^#unique(symbol)",
+      ".win:time(5 sec).win:length(3)^#std:unique(symbol)",
+      "win:time(5 sec).win:length(3)^#std:unique(symbol)",
+      "select * from S.std:groupwin(symbol)^#length(2)")
+    messages(
+      "#time(5 sec)^.std:unique(symbol)" -> "expected # before a window",
+      ".win:time(5 sec)^#unique(symbol)" -> "expected a dot before a window")
+  }
+
+  test("limit: ranges inside each other that repeat too much") {
+    def nested(depth: Int): String =
+      if (depth == 0) "price" else s"(${nested(depth - 1)} between price and ts)"
+    assert(Esper.parse(s"#unique(${nested(5)})", scope).isRight)
+    val error = Esper.parse(s"#unique(${nested(28)})", scope).swap.toOption.get
+    assert(error.category == Category.Limit && error.message.contains("fewer ranges"))
   }
 
   test("policy: groupwin and merge where they may not stand") {

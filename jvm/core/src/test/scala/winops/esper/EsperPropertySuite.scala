@@ -55,8 +55,13 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       1 -> inner.map(e => s"not ($e)"),
       1 -> inner.map(e => s"-($e)"),
       1 -> inner.map(e => s"cast($e, long)"),
+      1 -> Gen.zip(inner, other).map { case (a, b) => s"sum($a, $b)" },
       1 -> Gen.zip(inner, other).map { case (a, b) => s"coalesce($a, $b)" },
       1 -> Gen.zip(inner, other).map { case (a, b) => s"($a) between ($b) and ($b)" },
+      1 -> Gen.zip(inner, other, Gen.oneOf("[", "("), Gen.oneOf("]", ")")).map {
+        case (a, b, open, close) => s"($a) in $open($b):7$close"
+      },
+      1 -> Gen.zip(inner, other).map { case (a, b) => s"($a) not in [$b, $a]" },
       1 -> Gen.zip(inner, other).map { case (a, b) => s"($a) not in ($b, $a)" },
       1 -> Gen.zip(inner, other).map { case (a, b) => s"case when $a then $b else $a end" })
   }
@@ -72,7 +77,7 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     key.map(e => s"newest_event.symbol = ($e) or sum($e) > 3"),
     Gen.const("newest_timestamp - oldest_timestamp < 5000"))
   private val size =
-    Gen.oneOf(Gen.choose(1L, 1000000000000L).map(_.toString), Gen.oneOf("1+1", "(9-3)*7"))
+    Gen.oneOf(Gen.choose(1L, Int.MaxValue.toLong).map(_.toString), Gen.oneOf("1+1", "(9-3)*7"))
   private val period = Gen.oneOf(
     Gen.oneOf("1", "0.5", "F", "1 year 14 months", "1 week 30 min", "90 sec 1500 usec"),
     Gen.choose(1L, 8640000000000L).map(millis => s"$millis msec"),

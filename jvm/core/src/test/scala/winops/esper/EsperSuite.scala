@@ -53,7 +53,12 @@ class EsperSuite extends AnyFunSuite {
     pieces(
       "#length(3)" -> slides(Bound.MoreThan(3), Beat.Excess(1)),
       "#length(1 + 2 * N)" -> slides(Bound.MoreThan(9), Beat.Excess(1)),
-      "#length(1000000000000)" -> slides(Bound.MoreThan(1000000000000L), Beat.Excess(1)),
+      "#length(2147483647)" -> slides(Bound.MoreThan(2147483647L), Beat.Excess(1)),
+      "#length(5 % 3)" -> slides(Bound.MoreThan(2), Beat.Excess(1)),
+      "#length(1 + 2 * 7 % 4)" -> slides(Bound.MoreThan(3), Beat.Excess(1)),
+      "#ext_timed(ts, 0 sec)" -> slides(Bound.TimestampBehind(ts, Span(0, 0)), Beat.EachRow),
+      "#time_accum(0 sec)" -> slides(Bound.Everything, Beat.Quiet(Span(0, 0))),
+      "#time(7.5 % 2)" -> slides(Bound.AgeReached(Span.ofMillis(1500)), Beat.WhenDue),
       "#lastevent" -> slides(Bound.MoreThan(1), Beat.Excess(1)),
       "#lastevent()" -> slides(Bound.MoreThan(1), Beat.Excess(1)),
       "#keepall" -> slides(Bound.Unbounded, Beat.Never),
@@ -191,7 +196,7 @@ class EsperSuite extends AnyFunSuite {
       "win:length(3).std:unique(symbol)",
       ".win:length(3).std:unique(symbol)",
       "#win:length(3)#std:unique(symbol)",
-      " # length ( 3 )\n. std : unique ( symbol ) ; ").foreach { text =>
+      " # length ( 3 )\n# std : unique ( symbol ) ; ").foreach { text =>
       assert(policy(text) == policy("#length(3)#unique(symbol)"), text)
     }
     Seq(
@@ -228,7 +233,7 @@ class EsperSuite extends AnyFunSuite {
       "#length(3)#size" -> derived(Statistic.Size),
       "#length(3)#size()" -> derived(Statistic.Size),
       "#length(3)#uni(price)" -> derived(Statistic.Uni, "price"),
-      "#length(3).stat:uni(price)" -> derived(Statistic.Uni, "price"),
+      "#length(3)#stat:uni(price)" -> derived(Statistic.Uni, "price"),
       "#length(3)#linest(price, volume)" -> derived(Statistic.Linest, "price", "volume"),
       "#length(3)#correl(price, volume)" -> derived(Statistic.Correl, "price", "volume"),
       "#length(3)#weighted_avg(price, volume)" ->
@@ -443,7 +448,7 @@ class EsperSuite extends AnyFunSuite {
 
   test("the one text has parameters filled in and one spelling") {
     Seq(
-      " length ( N ) . win:keepall ( ) " -> "#length(4)#keepall",
+      " win:length ( N ) . win:keepall ( ) " -> "#length(4)#keepall",
       "#time(90)" -> "#time(1 min 30 sec)",
       "#time(1 year 2 month 1 week 3 hour 1 msec)" ->
         "#time(1 year 2 months 7 days 3 hours 1 msec)",
@@ -457,7 +462,7 @@ class EsperSuite extends AnyFunSuite {
       "#unique(`trade id`, `order`, `case`, `stream`, `a``b`)" ->
         "#unique(`trade id`, order, `case`, `stream`, `a``b`)",
       "length(3)#time(1) retain-union" -> "#length(3)#time(1 sec) retain-union",
-      "length(3).stat:uni( price , price*2,* )" -> "#length(3)#uni(price, price * 2, *)",
+      "length(3)#stat:uni( price , price*2,* )" -> "#length(3)#uni(price, price * 2, *)",
       "#keepall#size()" -> "#keepall#size",
       "SELECT COUNT(*) n, SUM( price*2 ) AS `sum(price*2)` FROM S#length(3)#time(1) " +
         "retain-union GROUP BY symbol,volume>3" ->

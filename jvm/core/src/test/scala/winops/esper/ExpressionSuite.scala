@@ -82,12 +82,50 @@ class ExpressionSuite extends AnyFunSuite {
       ("a is not b + 1", "a is not b + 1", "`a` is distinct from (`b` + 1)"))
   }
 
+  test("a range takes the smaller end for the low one, whichever is written first") {
+    keys(
+      ("a in [1:2]", "a between 1 and 2", "`a` between 1 and 2"),
+      ("a in [2:1]", "a between 2 and 1", "`a` between 1 and 2"),
+      ("a between 2.5 and -1", "a between 2.5 and -1", "`a` between (-1) and 2.5D"),
+      ("a in (1:2]", "a in (1:2]", "`a` > 1 and `a` <= 2"),
+      ("a in [2:1)", "a in [2:1)", "`a` >= 1 and `a` < 2"),
+      ("a not in ( 1 : 2 )", "a not in (1:2)", "not (`a` > 1 and `a` < 2)"),
+      ("a not in [1:2]", "a not between 1 and 2", "not (`a` between 1 and 2)"),
+      (
+        "a in [b:c + 1]",
+        "a between b and c + 1",
+        "(`a` between `b` and (`c` + 1)) or (`a` between (`c` + 1) and `b`)"),
+      (
+        "a + 1 not in (b:'x')",
+        "a + 1 not in (b:'x')",
+        "not (((`a` + 1) > `b` and (`a` + 1) < 'x') or ((`a` + 1) > 'x' and (`a` + 1) < `b`))"),
+      ("a in [1]", "a in (1)", "`a` in (1)"),
+      ("a in (1,b]", "a in (1, b)", "`a` in (1, `b`)"))
+  }
+
+  test("an aggregate with a condition is over the rows that fulfil it") {
+    keys(
+      ("sum(a,b='x')", "sum(a, b = 'x')", "sum(`a`) filter (where `b` = 'x')"),
+      ("sum(a, filter: b > 1)", "sum(a, b > 1)", "sum(`a`) filter (where `b` > 1)"),
+      ("count(*,a>1)", "count(*, a > 1)", "count(*) filter (where `a` > 1)"),
+      (
+        "count(distinct a, b) / 2",
+        "count(distinct a, b) / 2",
+        "count(distinct `a`) filter (where `b`) / 2"),
+      ("fmin(a, b > 1)", "fmin(a, b > 1)", "min(`a`) filter (where `b` > 1)"),
+      ("fmax(a)", "fmax(a)", "max(`a`)"),
+      (
+        "coalesce(avg(a, b), c)",
+        "coalesce(avg(a, b), c)",
+        "coalesce(avg(`a`) filter (where `b`), `c`)"))
+  }
+
   test("in, between and like") {
     keys(
       ("a in (1, b+1)", "a in (1, b + 1)", "`a` in (1, `b` + 1)"),
       ("a not in (1)", "a not in (1)", "`a` not in (1)"),
-      ("a between 1 and b and c", "a between 1 and b and c", "(`a` between 1 and `b`) and `c`"),
-      ("a not between 1 and 2", "a not between 1 and 2", "`a` not between 1 and 2"),
+      ("a between 1 and 2 and c", "a between 1 and 2 and c", "(`a` between 1 and 2) and `c`"),
+      ("a not between 1 and 2", "a not between 1 and 2", "not (`a` between 1 and 2)"),
       ("a like 'x%'", "a like 'x%'", "`a` like 'x%'"),
       (
         "a not like 'x!%' escape '!'",

@@ -184,6 +184,20 @@ class ProjectionsSuite extends AnyFunSuite {
       "s" -> 0L)
   }
 
+  test("an aggregate with a condition is over the rows that fulfil it") {
+    val text = "select sum(price, volume > 1) as s, count(*, price > 9) as c, " +
+      "count(distinct volume, price < 30) as d, fmin(price, volume = 4) as lo, " +
+      "avg(price, filter: volume in (0:2]) as m, sum(price, volume > 9) from T#keepall"
+    assert(namesOf(text) == Seq("s", "c", "d", "lo", "m", "sum(price,volume>9)"))
+    gives(text, all)(
+      "s" -> 75.0,
+      "c" -> 3L,
+      "d" -> 3L,
+      "lo" -> 40.0,
+      "m" -> 11.25,
+      "sum(price,volume>9)" -> null)
+  }
+
   test("a select list with keys has one row for each") {
     val text = "select symbol, price > 9 as dear, count(*) as n, volume % 2 = 0 or price > 9 x " +
       "from T#keepall group by symbol, price > 9, volume % 2"
