@@ -163,7 +163,7 @@ private[window] final class Batching(
   private def takeBack(row: Long): Unit = {
     var i = 0
     while (i < filters.length) {
-      if (takes(i)) filters(i).forget(row)
+      if (takes(i)) filters(i).takeBack(row)
       i += 1
     }
     rows.refused(row)

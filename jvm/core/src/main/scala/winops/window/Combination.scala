@@ -120,7 +120,7 @@ private[window] final class Combination(
   private def takeBack(row: Long): Unit = {
     var i = 0
     while (i < parts.length) {
-      if (takes(i)) parts(i).forget(row)
+      if (takes(i)) parts(i).takeBack(row)
       i += 1
     }
   }

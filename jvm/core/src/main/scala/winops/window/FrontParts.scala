@@ -13,6 +13,13 @@ private[window] abstract class FrontPart(protected val held: HeldRows) extends P
   override def arrive(row: Long, at: Long, letGo: LetGo): Unit = count += 1
   override def forget(row: Long): Unit = if (row >= head) count -= 1
   override def holds(row: Long): Boolean = row >= head
+
+  override def takeBack(row: Long): Unit = {
+    forget(row)
+    // The window may have evicted the row already.
+    head = Math.min(head, row)
+  }
+
   override def startFrom(row: Long): Unit = head = Math.max(head, row)
 
   protected final def oldest: Long = held.from(head)

@@ -29,6 +29,9 @@ private[window] abstract class Part {
   /** A row left though this window held it; nothing if it did not. */
   def forget(row: Long): Unit
 
+  /** The newest row is refused, though this window took it: its ordinal is given again. */
+  def takeBack(row: Long): Unit = forget(row)
+
   /** All rows before `row` are no longer its own, of which each has been forgotten. */
   def startFrom(row: Long): Unit = ()
 

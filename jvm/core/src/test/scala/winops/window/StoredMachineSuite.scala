@@ -76,7 +76,7 @@ class StoredMachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 private object StoredMachineSuite {
   private val timed = Seq(
     "#ext_timed(ts, 15 msec)",
-    "#ext_timed(ts, 15 msec)",
+    "#ext_timed(ts, 0 sec)",
     "#time_order(ts, 25 msec)",
     "#timetolive(ts)")
 
@@ -89,6 +89,8 @@ private object StoredMachineSuite {
       "#keepall",
       "#firstlength(3)",
       "#firsttime(60 msec)",
+      "#firsttime(0 sec)",
+      "#time_accum(0 sec)",
       "#firstunique(k)",
       "#unique(k)",
       "#sort(3, v)",
