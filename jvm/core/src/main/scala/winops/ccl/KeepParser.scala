@@ -48,11 +48,10 @@ private[ccl] final class KeepParser(
   /** Refuses a word before a number or another word, as in `KEEP LAST 5 ROWS`. */
   private def superfluous(token: Token.Named, what: String): Parser[Nothing] =
     guard(number ^^^ (()) | name ^^^ (())) ~> checked(
-      Left(
-        Problem(
-          Category.Syntax,
-          token.offset,
-          s"expected $what, not ${Names.shown(token.name)}. KEEP 5 ROWS keeps the newest 5 rows")))
+      Left(Problem(
+        Category.Syntax,
+        token.offset,
+        s"expected $what, not ${Names.shown(token.name)}. KEEP 5 ROWS keeps the newest 5 rows")))
 
   /** CCL: a parameter alone holds an interval; anywhere else it would have to be a number. */
   private def byParameter(every: Boolean, token: Token.Named, value: String): Parser[Keep] = {

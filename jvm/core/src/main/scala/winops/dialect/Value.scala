@@ -44,7 +44,11 @@ object Value {
     case Parameter.Whole(value) => Right(Whole(value))
     case Parameter.Fraction(value) => fraction(value.bigDecimal, offset, offset)
     case Parameter.Text(_) =>
-      Left(Problem(Category.Type, offset, "expected a number; this parameter is a text. Give a number, without quotes"))
+      Left(
+        Problem(
+          Category.Type,
+          offset,
+          "expected a number; this parameter is a text. Give a number, without quotes"))
   }
 
   def negated(value: Value, offset: Int): Either[Problem, Value] = value match {

@@ -32,8 +32,8 @@ object BatchClock {
   def ofWatermarks(late: Long, now: Long): BatchClock =
     BatchClock(orNone(late), orNone(now), orNone(now), None)
 
-  /** As [[ofWatermarks]], after the end of the input. Time stops right before the watermark, where
-    * the last row is, as it stops on a table.
+  /** As [[ofWatermarks]], after the end of the input. Time stops right before the watermark,
+    * where the last row is, as it stops on a table.
     */
   def ofWatermarksAtEnd(late: Long, now: Long): BatchClock = {
     val clock = ofWatermarks(late, now)

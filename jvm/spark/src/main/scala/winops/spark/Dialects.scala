@@ -20,11 +20,7 @@ object Dialects {
     * @param isOne
     *   whether no other window is beside it
     */
-  def explained(
-      error: PolicyError,
-      dialect: Dialect,
-      scope: Scope,
-      isOne: Boolean): PolicyError =
+  def explained(error: PolicyError, dialect: Dialect, scope: Scope, isOne: Boolean): PolicyError =
     meant(error.text, dialect, scope).fold(error) { other =>
       val shown = error.text.linesIterator.nextOption().getOrElse("").take(ShownChars)
       val python = if (other == Ccl) s"'$shown'" else s"""${other.name}("$shown")"""

@@ -291,9 +291,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     } yield Understood(split, policy.group.keys.size, expressions, projected)
     understood.fold(
       error =>
-        throw WinopsErrors.policy(
-          dialect.name,
-          Dialects.explained(error, dialect, scope, isOne)),
+        throw WinopsErrors.policy(dialect.name, Dialects.explained(error, dialect, scope, isOne)),
       identity)
   }
 

@@ -30,7 +30,7 @@ class StreamReporterSuite extends KeepStreamTest {
     keep(df, "PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts'")
 
   test("a query that ends with rows that wait says how many, and how they can be applied") {
-    val Seq(warning) = warningsOf(waits)
+    val warning = warningsOf(waits).mkString("\n")
     assert(warning.contains("(10) waited for the watermark"))
     assert(warning.contains("""at_end="flush""""))
     // The reporter is there once, however many queries the session starts.
@@ -39,8 +39,8 @@ class StreamReporterSuite extends KeepStreamTest {
   }
 
   test("a query without rows that wait says nothing") {
-    val flushed = warningsOf(
-      keep(_, "PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts', at_end => 'flush'"))
+    val flushed =
+      warningsOf(keep(_, "PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts', at_end => 'flush'"))
     assert(flushed.isEmpty)
     assert(warningsOf(keep(_, "PARTITION BY (k), 'KEEP 2 ROWS'")).isEmpty)
     assert(warningsOf(_.dropDuplicates("k")).isEmpty)
@@ -48,7 +48,9 @@ class StreamReporterSuite extends KeepStreamTest {
 
   test("a first micro-batch with far more partitions than rows is told, once") {
     withSQLConf(SQLConf.SHUFFLE_PARTITIONS.key -> "50") {
-      val Seq(warning) = warningsOf(keep(_, "PARTITION BY (k), 'KEEP 2 ROWS'"))
+      val warnings = warningsOf(keep(_, "PARTITION BY (k), 'KEEP 2 ROWS'"))
+      assert(warnings.size == 1)
+      val warning = warnings.head
       assert(warning.contains("few rows (10) for its 50 shuffle partitions"))
       assert(warning.contains("spark.sql.shuffle.partitions"))
       // What runs in one task has one partition.

@@ -8,8 +8,8 @@ import org.apache.spark.internal.Logging
 /** Adds error conditions to Spark's own, where PySpark's `getMessage()` looks them up. */
 object ErrorConditions extends Logging {
 
-  /** Adds the conditions of a reader. Spark has no method for it, so its reader's map is replaced;
-    * where a JVM forbids that, all but `getMessage()` works.
+  /** Adds the conditions of a reader. Spark has no method for it, so its reader's map is
+    * replaced; where a JVM forbids that, all but `getMessage()` works.
     */
   def add(conditions: ErrorClassesJsonReader): Unit = synchronized {
     val reader = SparkThrowableHelper.errorReader
