@@ -44,6 +44,8 @@ object Sources {
       table: Table,
       options: CaseInsensitiveStringMap): Option[SourceOrder] = table match {
     case _: FileTable => Some(OrderOfFiles(leaf))
+    // Delta replaces it by a relation of files while the query is analyzed.
+    case _ if table.getClass.getName.startsWith(DeltaPackage) => Some(OrderOfFiles(leaf))
     case _: MemoryStreamTable => Some(OrderOfTasks(leaf))
     // Its tasks take turns in the values.
     case _: RateStreamTable | _: RatePerMicroBatchTable => ofColumns(leaf, "value")
