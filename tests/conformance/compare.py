@@ -1,10 +1,11 @@
 """Whether an answer is the one that a case expects."""
 
 import json
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 import values
 from cases import Case
+from dialects import DIALECTS
 
 Answer = dict
 
@@ -15,6 +16,7 @@ def mismatch(case: Case, answer: Answer) -> str | None:
     An answer has ``steps`` (and ``final`` where the engine knows it), or, of what is computed
     over a window, ``posts``, or ``posts_by_group`` where groups have no order among each other;
     or an ``error`` (and its ``offset``), or a ``failure``: what went wrong in running the case.
+    With ``groups_in_any_order`` the timers of several groups at one instant have no order.
     """
     if "failure" in answer:
         return f"failed: {answer['failure']}"
@@ -31,7 +33,10 @@ def mismatch(case: Case, answer: Answer) -> str | None:
         return _posts_mismatch(case, answer["posts"])
     if "posts_by_group" in answer:
         return _mismatch_by_group(case, answer["posts_by_group"])
-    return _steps_mismatch(case, answer["steps"]) or _final_mismatch(case, answer)
+    expected, steps = case["expect"], answer["steps"]
+    if answer.get("groups_in_any_order"):
+        expected, steps = _group_by_group(case, expected), _group_by_group(case, steps)
+    return _steps_mismatch(case, expected, steps) or _final_mismatch(case, answer)
 
 
 def _mismatch_by_group(case: Case, posts: list[dict]) -> str | None:
@@ -57,12 +62,32 @@ def _posts_mismatch(case: Case, posts: list[dict]) -> str | None:
     return None
 
 
-def _steps_mismatch(case: Case, steps: list[dict]) -> str | None:
-    pairs = zip_longest(case["expect"], steps)
+def _steps_mismatch(case: Case, expect: list[dict], steps: list[dict]) -> str | None:
+    pairs = zip_longest(expect, steps)
     for number, (expected, got) in enumerate(pairs):
         if _comparable(case, expected) != _comparable(case, got):
             return _differ(f"step {number}", _text(expected), _text(got))
     return None
+
+
+def _group_by_group(case: Case, steps: list[dict]) -> list[dict]:
+    """Sort steps of timers at one instant by group; those of one group keep their order."""
+    keys = DIALECTS[case["dialect"]].group(case["policy"])
+    groups = {
+        entry["row"]["id"]: json.dumps([entry["row"].get(key) for key in keys])
+        for entry in case["input"]
+        if "row" in entry
+    }
+
+    def group(step: dict) -> str:
+        ids = [*step["remove"], *(i for _, of_event in step.get("events", []) for i in of_event)]
+        return groups[ids[0]] if ids else ""
+
+    ordered: list[dict] = []
+    for (_, is_timer), found in groupby(steps, lambda step: (step["at"], not step["insert"])):
+        of_instant = list(found)
+        ordered += sorted(of_instant, key=group) if is_timer else of_instant
+    return ordered
 
 
 def _comparable(case: Case, step: dict | None) -> dict | None:

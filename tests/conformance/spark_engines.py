@@ -175,7 +175,9 @@ class _Answers:
         if values.computes(case):
             return {"posts_by_group": _posts(told)}
         fault = numbering_fault(case, told)
-        return {"failure": fault} if fault else {"steps": steps(case, told)}
+        if fault:
+            return {"failure": fault}
+        return {"steps": steps(case, told), "groups_in_any_order": case["dialect"] == "spl"}
 
 
 def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
