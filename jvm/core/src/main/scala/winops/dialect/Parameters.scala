@@ -11,8 +11,11 @@ object Parameters {
 
   /** The argument of a call in Python and in SQL that gives the parameter a number. */
   def arguments(name: String): (String, String) = {
-    // A name that needs quotes in the policy may need others in Python and in SQL.
-    val shown = if (Names.isPlain(name)) name else "name"
+    // A name that needs quotes in the policy may need others in Python and in SQL, and a long one
+    // does not fit on a screen three times.
+    val shown = if (Names.isPlain(name) && name.length <= LongestName) name else "name"
     (s"""params={"$shown": 100}""", s"params => named_struct('$shown', 100)")
   }
+
+  private val LongestName = 40
 }
