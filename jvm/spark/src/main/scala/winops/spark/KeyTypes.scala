@@ -1,8 +1,8 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression, RowOrdering}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.types.{DataType, MapType, ObjectType, VariantType}
+import org.apache.spark.sql.types._
 import org.apache.spark.sql.winops.Catalyst
 
 /** The types whose values serve as keys, and the form in which values are compared as keys: by
@@ -31,5 +31,23 @@ private[spark] object KeyTypes {
     * structs and arrays.
     */
   def normalized(key: Expression): Expression =
-    Catalyst.normalizeFloatingNumbers(CollationKey.injectCollationKey(key))
+    Catalyst.normalizeFloatingNumbers(withCollationKeys(key))
+
+  /** Returns the value with the key of its collation in the place of each string. Spark has the
+    * same for the keys of joins, but not in its first patch releases.
+    */
+  private def withCollationKeys(value: Expression): Expression = value.dataType match {
+    case dataType if UnsafeRowUtils.isBinaryStable(dataType) => value
+    case _: StringType => CollationKey(value)
+    case struct: StructType =>
+      val fields = struct.fields.toSeq.zipWithIndex.flatMap { case (field, i) =>
+        Seq(Literal(field.name), withCollationKeys(GetStructField(value, i, Some(field.name))))
+      }
+      val keys = CreateNamedStruct(fields)
+      If(IsNull(value), Literal(null, keys.dataType), keys)
+    case ArrayType(elementType, containsNull) =>
+      val element = NamedLambdaVariable("element", elementType, containsNull)
+      ArrayTransform(value, LambdaFunction(withCollationKeys(element), Seq(element)))
+    case _ => value
+  }
 }
