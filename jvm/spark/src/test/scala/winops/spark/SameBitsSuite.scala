@@ -30,6 +30,41 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
     }
   }
 
+  test(
+    "same bits: a group that was forgotten and comes back, in the same batch or in a later one") {
+    val random = new Random(1)
+    def rows(k: Long, from: Long, count: Int): Seq[Reading] = (0 until count).map { i =>
+      val x = Some(random.nextGaussian() * 1e6)
+      Reading(k, (from * 1000 + i) * 1000, from + i, None, None, x, None, None, None)
+    }
+    // The last row of all lets the group be forgotten again; the second batch only passes time.
+    val batches = Seq(rows(1, 100, 50), rows(2, 500, 1), rows(1, 900, 70), rows(2, 2000, 1))
+    def sums(df: DataFrame): DataFrame = keep(
+      Readings.columns(df).withWatermark("ts", Readings.Disorder),
+      "PARTITION BY (k) ORDER BY (n), 'KEEP 60 ROWS', time => 'ts', idle => '5 seconds', " +
+        "output => 'agg', " +
+        "aggregates => TABLE(SELECT sum(x) AS s, stddev(x) AS d FROM input_of_keep)")
+      .select($"k", $"_change_time", $"_change_seq", $"s", $"d")
+    val source = MemoryStream[Reading](spark)
+    val written = new Written
+    withTempDir { dir =>
+      val query = start(sums(source.toDF()), dir.getPath, written)
+      try
+        batches.foreach { batch =>
+          source.addData(batch)
+          query.processAllAvailable()
+        }
+      finally query.stop()
+    }
+    def inOrder(rows: Seq[Row]): Seq[Row] = rows
+      .filter(_.getLong(0) == 1)
+      .sortBy(row => (row.getTimestamp(1).getTime, row.getLong(2)))
+    val onStream = inOrder(written.rows)
+    val onTable = inOrder(sums(batches.flatten.toDF()).collect().toSeq)
+    assert(onTable.count(_.isNullAt(3)) == 2, "the group is forgotten twice")
+    assert(SameBits.same(onStream, onTable))
+  }
+
   /** Compares values by the window, the group and the step that they are of. */
   private def check(
       of: String,
