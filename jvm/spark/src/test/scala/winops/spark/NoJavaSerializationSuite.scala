@@ -60,9 +60,11 @@ private object NoJavaSerializationSuite {
     "org/apache/spark/serializer/KryoSerializer",
     "org/apache/spark/util/Utils")
 
-  /** Classes are made by name only where expressions of Spark's are compiled, by Spark. */
-  val reflective: Seq[String] =
-    Seq("forName", "loadClass", "java/lang/reflect/", "SparkClassUtils")
+  /** Classes are made by name only where expressions of Spark's are compiled, by Spark. A field
+    * that is set by reflection makes no object of any class.
+    */
+  val reflective: Seq[String] = Seq("forName", "loadClass", "newInstance", "SparkClassUtils") ++
+    Seq("Constructor", "Method", "Proxy", "Array").map(made => s"java/lang/reflect/$made")
 
   /** Spark's readers of types, which make objects of classes. */
   val ofTypes: Seq[String] = Seq("fromJson", "fromDDL", "readSchemaFile")
