@@ -417,3 +417,26 @@ def test_a_mode_that_says_nothing_of_a_window_is_refused(
         assert kept.agg(*columns, mode=mode).schema
     assert refused.value.getCondition() == "WINOPS_ARGUMENT.VALUE"
     assert "mode" in str(refused.value)
+
+
+def test_old_values_of_a_group_that_comes_back_are_those_of_none(
+    replay: Callable[[str], Replay],
+) -> None:
+    """A group that was forgotten begins anew, in the same batch as in a later one."""
+    batches = [
+        [(k, at(t), float(t), s)] for k, t, s in ((1, 0, "X"), (2, 50, "Z"), (1, 100, "Y"))
+    ]
+
+    def posted(rows: DataFrame, window: str) -> DataFrame:
+        kept = keep(rows, esper(window), per="k", time="ts", order_by="v", idle="5 seconds")
+        return kept.agg(mode="changes").where("k = 1")
+
+    for window in ("#length(3)#uni(v, s)", "#length(3)#size(s)"):
+        stream = replay("k long, ts timestamp, v double, s string")
+        stream.add(*batches, [(2, at(1000), 0.0, "Z")])
+        stream.run(posted(stream.rows(("ts", "0 seconds")), window))
+        order = ("_change_time", "_change_seq", "_change_type")
+        on_stream = values(stream.written().select(*order, "s"), *order)
+        on_table = values(posted(stream.table(), window).select(*order, "s"), *order)
+        assert on_stream == on_table
+        assert [row[-1] for row in on_stream].count(None) >= 2

@@ -12,7 +12,7 @@ from pyspark.errors import AnalysisException, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.replay import Replay, at
+from tests.support.replay import Replay, at, failure
 from winops import esper, keep, read_state, spl
 
 SCHEMA = "seq long, symbol string, ts timestamp"
@@ -148,3 +148,28 @@ def test_only_rows_that_wait_can_be_flushed(replay: NewReplay, options: dict[str
     stream = replay(SCHEMA)
     with pytest.raises(PySparkValueError, match="rows that wait"):
         keep(stream.rows(("ts", "1 day")), rows=3, at_end="flush", **options)
+
+
+def test_a_table_that_is_joined_is_not_taken_for_new_rows(
+    replay: NewReplay, spark: SparkSession
+) -> None:
+    stream = replay(SCHEMA)
+    stream.add(rows_of(Random(9), 0, 20, since=1_000))
+
+    def newest(rows: DataFrame) -> DataFrame:
+        names = spark.sql("SELECT * FROM VALUES ('A', 1), ('B', 2), ('C', 3) AS t(symbol, n)")
+        return keep(
+            rows.join(names, "symbol"), rows=2, per="symbol", time="ts", at_end="flush"
+        ).changes()
+
+    stream.run(newest(stream.rows(("ts", "1 day"))))
+    assert differences(stream.written(), newest(stream.table())) == []
+
+
+def test_a_source_that_is_read_in_one_batch_cannot_be_flushed(
+    replay: NewReplay, spark: SparkSession
+) -> None:
+    stream = replay(SCHEMA)
+    ticks = spark.readStream.format("rate").load().withWatermark("timestamp", "1 day")
+    kept = keep(ticks, rows=3, time="timestamp", at_end="flush")
+    assert "WINOPS_AT_END" in failure(stream.start(kept.changes()))

@@ -100,8 +100,9 @@ def keep(
     at_end : {"wait", "flush"}, optional
         What happens to rows that wait for the watermark when the input of a stream ends.
         ``wait``, the default, leaves them in the checkpoint. ``flush`` moves the watermark past
-        them, so that they are applied and time comes to the last of them, as on a table. Rows of
-        an earlier time that come at a later start are late, dropped and counted. The query needs
+        them, so that they are applied and time comes to the last of them, as on a table. Rows
+        that come at a later start and are not later than the last of them are late, dropped and
+        counted. A start without new rows flushes nothing. The query needs
         ``trigger(availableNow=True)``, and the call `time` with ``apply="event_time"``.
     key_columns : str or list of str, optional
         The columns of the rows' primary key, only to be warned about groups of single rows.

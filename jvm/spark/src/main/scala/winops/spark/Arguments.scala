@@ -121,10 +121,11 @@ final class Arguments(expressions: Seq[Expression]) {
   }
 
   /** The plan of a query that is given as a table. */
-  def query(name: String): Option[LogicalPlan] = byName.get(name).map {
-    case table: FunctionTableSubqueryArgumentExpression => table.plan
-    case _ => throw WinopsErrors.argument("VALUE", name, "TABLE(SELECT ... FROM ...)")
-  }
+  def query(name: String, expected: String = "TABLE(SELECT ... FROM ...)"): Option[LogicalPlan] =
+    byName.get(name).map {
+      case table: FunctionTableSubqueryArgumentExpression => table.plan
+      case _ => throw WinopsErrors.argument("VALUE", name, expected)
+    }
 
   /** A text or a whole number. */
   def textOrLong(name: String): Option[Either[String, Long]] =

@@ -22,7 +22,10 @@ object Dialects {
     */
   def explained(error: PolicyError, dialect: Dialect, scope: Scope, isOne: Boolean): PolicyError =
     meant(error.text, dialect, scope).fold(error) { other =>
-      val shown = error.text.linesIterator.nextOption().getOrElse("").take(ShownChars)
+      // A part of a policy may be another policy.
+      val isPlain =
+        error.text.length <= ShownChars && !error.text.exists(c => c == '"' || c.isControl)
+      val shown = if (isPlain) error.text else "..."
       val python = if (other == Ccl) s"'$shown'" else s"""${other.name}("$shown")"""
       val sql =
         if (!isOne) s"dialect => '${other.name}'"

@@ -115,6 +115,8 @@ final class GroupState(
   def renumber(): Unit = if (!machine.isAlive && window.end > 0) {
     window.discard()
     machine.restart()
+    // The latest value of a batch is computed after its last step.
+    if (spec.mode != AggMode.Latest) followed.foreach(_.clear())
   }
 
   /** Forgets the open group, of which nothing is left in the store. */

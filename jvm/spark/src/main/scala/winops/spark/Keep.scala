@@ -61,7 +61,8 @@ final case class Keep(
     * nobody reads may.
     */
   override lazy val references: AttributeSet = spec.output match {
-    case Output.Rows | Output.Changes if !isStreaming && SourceOrder.of(child).isRight =>
+    case Output.Rows | Output.Changes
+        if !isStreaming && followsSource && SourceOrder.of(child).isRight =>
       AttributeSet.fromAttributeSets(expressions.map(_.references)) -- producedAttributes
     case _ => child.outputSet
   }

@@ -2,7 +2,10 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.execution.datasources.v2.StreamingDataSourceV2ScanRelation
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.ui.OperatorMetricsPage
 import org.apache.spark.sql.winops.{FilePosition, FilePositionExec, RepartitionState, RepartitionStateExec, StatefulKeepExec}
 
@@ -28,6 +31,7 @@ object KeepStrategy extends SparkStrategy {
         keep.child.output,
         positions.map(_.toAttribute))
       if (keep.isStreaming) {
+        if (keep.spec.flushesAtEnd) checkEnd(keep.child)
         OperatorMetricsPage.install(KeepMetrics.own.toMap)
         val unshared = UnsharedExec(NamedExpression.newExprId.id, input)
         StatefulKeepExec(shared, hasNewRows(keep.child), unshared) :: Nil
@@ -45,9 +49,26 @@ object KeepStrategy extends SparkStrategy {
     * in the place of one that has not.
     */
   private def hasNewRows(stream: LogicalPlan): Boolean = stream.collectLeaves().exists {
-    case empty: LocalRelation => empty.data.nonEmpty
+    case rows: LocalRelation => rows.isStreaming && rows.data.nonEmpty
     case source => source.isStreaming
   }
+
+  /** Refuses sources of which Spark reads all rows in one micro-batch, and runs none behind it in
+    * which rows could be applied.
+    */
+  private def checkEnd(stream: LogicalPlan): Unit =
+    if (!SQLConf.get.getConf(SQLConf.STREAMING_TRIGGER_AVAILABLE_NOW_WRAPPER_ENABLED)) {
+      stream.foreach {
+        case source: StreamingDataSourceV2ScanRelation
+            if !source.stream.isInstanceOf[SupportsTriggerAvailableNow] =>
+          throw WinopsErrors.analysis(
+            "WINOPS_AT_END",
+            "reason" -> s"a source (${source.relation.name}) does not support the trigger",
+            "expected" ->
+              s"Set ${SQLConf.STREAMING_TRIGGER_AVAILABLE_NOW_WRAPPER_ENABLED.key} to true")
+        case _ =>
+      }
+    }
 
   /** What a `keep` reads, and what is computed of it to order its rows as their source does. */
   private def positioned(keep: Keep): (LogicalPlan, Seq[NamedExpression]) =

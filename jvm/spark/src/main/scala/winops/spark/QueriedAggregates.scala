@@ -56,11 +56,13 @@ private[spark] object QueriedAggregates {
   def order(query: LogicalPlan, table: LogicalPlan): Seq[SortOrder] = bare(query) match {
     case sort: Sort if isSame(sort.child, table) => sort.order.map(over(_, sort.child, table))
     case _ =>
-      throw WinopsErrors.argument(
-        "VALUE",
-        "order_by",
-        "sort keys over the columns of the rows, without subqueries and window functions")
+      throw WinopsErrors.argument("VALUE", "order_by", ExpectedOrder)
   }
+
+  /** What to write for an order that cannot be read. */
+  val ExpectedOrder: String =
+    "TABLE(SELECT * FROM rows ORDER BY keys), keys over columns of the rows without subqueries " +
+      "and window functions; ORDER BY (keys) behind the TABLE argument of keep says the same"
 
   /** An expression over the columns of `there` as one over those of `here`, the same table. */
   private def over[A <: Expression](expression: A, there: LogicalPlan, here: LogicalPlan): A = {

@@ -91,7 +91,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
 
   /** The order of ORDER BY, or of a query over the same table. */
   private def orderOf(call: UnresolvedKeep): Seq[SortOrder] =
-    call.arguments.query("order_by") match {
+    call.arguments.query("order_by", QueriedAggregates.ExpectedOrder) match {
       case None => call.orderBy
       case Some(_) if call.orderBy.nonEmpty =>
         throw WinopsErrors.argument("DUPLICATE", "order_by", "ORDER BY or order_by, not both")

@@ -56,7 +56,9 @@ object StateIdentity {
   /** Refuses state of another keep than this, with what differs, and state in another format. */
   def check(before: String, now: String): Unit = {
     val (was, is) = (fields(before), fields(now))
-    if (was.get(Format) != is.get(Format)) throw StateFormat.another(was.get(Format))
+    if (was.get(Format) != is.get(Format)) {
+      throw StateFormat.another(was.get(Format).fold[Any]("unknown")(_.values))
+    }
     // Only where policies differ it matters what else could go on with the one or the other.
     val mayDiffer = if (areResizable(was, is)) Set(Lengths, Policy) else Set(Lengths)
     if (was -- mayDiffer != is -- mayDiffer) {

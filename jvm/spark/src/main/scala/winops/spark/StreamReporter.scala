@@ -48,11 +48,12 @@ private[spark] final class StreamReporter(cores: Int, warn: String => Unit)
     val rows = Option(waiting.remove(event.runId)).fold(0L)(_.longValue)
     checked.remove(event.runId)
     if (rows > 0 && event.exception.isEmpty) {
-      warn(
-        s"The streaming query ${event.id} ended while rows ($rows) waited for the watermark, so " +
-          "its output does not have them. They stay in the checkpoint until later rows move the " +
-          "watermark. To apply them when a finite input ends, write keep(..., " +
-          """at_end="flush") and start the query with trigger(availableNow=True).""")
+      warn(s"The streaming query ${event.id} ended while rows ($rows) waited for the watermark, so " +
+        "its output does not have them. They stay in the checkpoint until later rows move the " +
+        "watermark. To apply them when a finite input ends, write keep(..., " +
+        """at_end="flush") and start the query with trigger(availableNow=True); a start that """ +
+        "finds no new rows applies none. Where at_end is given, another watermark of the query " +
+        "holds them back, or a windowed operator before keep.")
     }
   }
 
@@ -63,7 +64,7 @@ private[spark] final class StreamReporter(cores: Int, warn: String => Unit)
           s"(${progress.numInputRows}) for its $partitions shuffle partitions and took " +
           s"${progress.batchDuration} ms: each partition is a task with a state store of its " +
           "own, in every micro-batch. If batches stay small, set spark.sql.shuffle.partitions " +
-          s"to about $cores, the number of cores, before the first start of a query; a " +
+          "to about the number of cores of the cluster before the first start of a query; a " +
           "checkpoint that is there keeps its number, and winops.repartition gives it another.")
     }
 }
@@ -72,6 +73,9 @@ private[spark] object StreamReporter extends Logging {
 
   /** How many times more partitions than rows, or than cores, are far more. */
   private val FarMore = 4L
+
+  /** Writes a text under the name of this object, which the log's settings can name. */
+  private def report(text: String): Unit = logWarning(text)
 
   /** Adds a reporter to a session when it starts its first query with a `keep`. */
   final class Registration(session: SparkSession) extends Rule[LogicalPlan] {
@@ -88,7 +92,7 @@ private[spark] object StreamReporter extends Logging {
       val queries = session.streams
       if (!queries.listListeners().exists(_.isInstanceOf[StreamReporter])) {
         val cores = session.sparkContext.defaultParallelism
-        queries.addListener(new StreamReporter(cores, text => logWarning(text)))
+        queries.addListener(new StreamReporter(cores, report))
       }
     }
   }

@@ -94,6 +94,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
             aggregates(LargeFunctions)(tableOf(readings), window).collect().toSeq)
         val onStream =
           AggregateCheck.keyed(stream(random, readings, window, aggregates(LargeFunctions)))
+        AggregateCheck.checkKeys(onStream.keySet, onTable.keySet)
         onStream.foreach { case (key, row) =>
           // A table has no time of its own.
           val (got, expected) = (row.toSeq.drop(3), onTable(key).toSeq.drop(3))

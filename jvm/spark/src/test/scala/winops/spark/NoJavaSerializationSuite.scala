@@ -63,8 +63,8 @@ private object NoJavaSerializationSuite {
   /** Classes are made by name only where expressions of Spark's are compiled, by Spark. A field
     * that is set by reflection makes no object of any class.
     */
-  val reflective: Seq[String] = Seq("forName", "loadClass", "newInstance", "SparkClassUtils") ++
-    Seq("Constructor", "Method", "Proxy", "Array").map(made => s"java/lang/reflect/$made")
+  val reflective: Seq[String] = Seq("forName", "loadClass", "SparkClassUtils") ++
+    Seq("Constructor", "Method", "Proxy").map(maker => s"java/lang/reflect/$maker")
 
   /** Spark's readers of types, which make objects of classes. */
   val ofTypes: Seq[String] = Seq("fromJson", "fromDDL", "readSchemaFile")

@@ -4,13 +4,14 @@ import java.io.File
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.IsNotNull
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Project}
+import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.functions.{array, explode, expr, lit, timestamp_seconds, when}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.kafka010.KafkaLikeTable
+import org.apache.spark.sql.kafka010.{KafkaLikeRelation, KafkaLikeTable}
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -215,6 +216,15 @@ class SourceOrderSuite extends KeepStreamTest {
     }
   }
 
+  test(
+    "columns that are not read decide ties, also where the optimizer removes what hid the order") {
+    val rows = spark.sql(
+      "SELECT * FROM VALUES (TIMESTAMP'2020-01-01', 1, 'x'), (TIMESTAMP'2020-01-01', 2, 'w') " +
+        "AS t(ts, a, b)")
+    val kept = keep(rows.limit(10), ", 'KEEP 1 ROW', time => 'ts', output => 'rows'")
+    assert(kept.select("b").collect().toSeq == kept.collect().toSeq.map(row => Row(row.get(2))))
+  }
+
   test("a batch that is done again in other tasks applies its rows in the same order") {
     withTempDir { folder =>
       Seq("json", "parquet").foreach { format =>
@@ -283,6 +293,9 @@ class SourceOrderSuite extends KeepStreamTest {
     assert(positions("subscribe" -> "a") == Seq("partition", "offset"))
     val Positioned(plan, _, isUnique) = order("subscribe" -> "a").positioned
     assert(plan.output.map(_.name) == Seq("value", "partition", "offset") && isUnique)
+    val table = LogicalRelation(new KafkaLikeRelation(spark.sqlContext))
+    val ofTable = SourceOrder.of(table).toOption.get.positioned.positions
+    assert(ofTable.map(_.name) == Seq("topic", "partition", "offset"))
   }
 
   test(

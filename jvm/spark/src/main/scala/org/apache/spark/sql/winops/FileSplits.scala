@@ -36,6 +36,9 @@ private[winops] final class FileSplits(isRequired: Boolean) extends Serializable
   /** Numbers the rows of a task. */
   def positions(): FilePositions = new FilePositions(this)
 
+  /** Returns true if no scan was found, so that all rows have the same position. */
+  def isEmpty: Boolean = hashes.isEmpty
+
   /** The number of the piece of a file that begins at `start`. */
   def numberOf(path: UTF8String, start: Long): Int = {
     val at = Arrays.binarySearch(hashes, hash(path, start))
@@ -89,7 +92,9 @@ private[winops] final class FilePositions(splits: FileSplits) {
   private var position = 0L
 
   /** The position of the row that has just been read. */
-  def next(): Long = {
+  def next(): Long = if (splits.isEmpty) 0L else numbered()
+
+  private def numbered(): Long = {
     // Each piece that is opened has another object.
     val current = InputFileBlockHolder.getInputFilePath
     if (current ne file) {

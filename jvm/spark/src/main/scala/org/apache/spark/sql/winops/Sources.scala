@@ -25,6 +25,9 @@ object Sources {
         _: CommandResult | _: EmptyRelation | _: MemoryPlan =>
       Some(OrderOfTasks(leaf))
     case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => Some(OrderOfFiles(leaf))
+    // As Spark reads Kafka unless spark.sql.sources.useV1SourceList says otherwise.
+    case LogicalRelation(relation, _, _, _, _) if isOfKafka(relation) =>
+      ofKafka(leaf, hasOneTopic = false)
     case streaming: StreamingRelation if readsFiles(streaming) => Some(OrderOfFiles(leaf))
     case relation: StreamingRelationV2 => ofTable(leaf, relation.table, relation.extraOptions)
     case scan: StreamingDataSourceV2ScanRelation =>
@@ -49,10 +52,16 @@ object Sources {
     case _: MemoryStreamTable => Some(OrderOfTasks(leaf))
     // Its tasks take turns in the values.
     case _: RateStreamTable | _: RatePerMicroBatchTable => ofColumns(leaf, "value")
-    case _ if table.getClass.getName.startsWith(KafkaPackage) =>
-      val topic = if (hasOneTopic(options)) Nil else Seq("topic")
-      ofColumns(leaf, topic ++ Seq("partition", "offset"): _*)
+    case _ if isOfKafka(table) => ofKafka(leaf, hasOneTopic(options))
     case _ => None
+  }
+
+  private def isOfKafka(source: AnyRef): Boolean =
+    source.getClass.getName.startsWith(KafkaPackage)
+
+  private def ofKafka(leaf: LeafNode, hasOneTopic: Boolean): Option[SourceOrder] = {
+    val topic = if (hasOneTopic) Nil else Seq("topic")
+    ofColumns(leaf, topic ++ Seq("partition", "offset"): _*)
   }
 
   private val KafkaPackage = "org.apache.spark.sql.kafka010."

@@ -3,6 +3,8 @@ package org.apache.spark.sql.kafka010
 import java.util
 
 import org.apache.spark.sql.connector.catalog.{Table, TableCapability}
+import org.apache.spark.sql.SQLContext
+import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.types.StructType
 
 /** A table with the package and the columns of Spark's Kafka source, which is not on the class
@@ -11,8 +13,17 @@ import org.apache.spark.sql.types.StructType
 final class KafkaLikeTable extends Table {
   override def name: String = "records"
 
-  override def schema: StructType = StructType.fromDDL(
-    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP")
+  override def schema: StructType = KafkaLikeTable.Schema
 
   override def capabilities: util.Set[TableCapability] = util.Set.of(TableCapability.BATCH_READ)
+}
+
+/** The relation that Spark makes of records of Kafka that are read as a table. */
+final class KafkaLikeRelation(override val sqlContext: SQLContext) extends BaseRelation {
+  override def schema: StructType = KafkaLikeTable.Schema
+}
+
+private object KafkaLikeTable {
+  val Schema: StructType = StructType.fromDDL(
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP")
 }
