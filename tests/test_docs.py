@@ -111,7 +111,7 @@ def test_an_example_of_a_mistake_is_one(spark: SparkSession, kind: str, text: st
 
 def test_the_metrics_of_the_pages_are_those_that_are_counted() -> None:
     source = ROOT / "jvm/spark/src/main/scala/winops/spark/KeepMetrics.scala"
-    own = set(re.findall(r'^  private val \w+ = "(\w+)"$', source.read_text(), re.MULTILINE))
+    own = set(re.findall(r'^  (?:private )?val \w+ = "(\w+)"$', source.read_text(), re.MULTILINE))
     # Spark's own, of StateOperatorProgress.
     known = own | {"numRowsTotal"}
     for page in ALL_PAGES:

@@ -42,6 +42,8 @@ def session(transport: str, folder: Path) -> SparkSession:
         "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.ice.type": "hadoop",
         "spark.sql.catalog.ice.warehouse": str(folder / "ice"),
+        # A streaming query has a catalog of its own, whose writes a cached table does not show.
+        "spark.sql.catalog.ice.cache-enabled": "false",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": "2",
         "spark.databricks.delta.snapshotPartitions": "1",
