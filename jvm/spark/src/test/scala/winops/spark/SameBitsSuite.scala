@@ -8,6 +8,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.StreamingQuery
 
 /** Two numbers of a group `k`, in which `n` is their place. */
 final case class Pair(k: Long, n: Long, x: Option[Double], y: Option[Double])
@@ -49,13 +50,7 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
     val source = MemoryStream[Reading](spark)
     val written = new Written
     withTempDir { dir =>
-      val query = start(sums(source.toDF()), dir.getPath, written)
-      try
-        batches.foreach { batch =>
-          source.addData(batch)
-          query.processAllAvailable()
-        }
-      finally query.stop()
+      runOver(source, batches)(start(sums(source.toDF()), dir.getPath, written))
     }
     def inOrder(rows: Seq[Row]): Seq[Row] = rows
       .filter(_.getLong(0) == 1)
@@ -144,17 +139,23 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
               .collect()
             checkpoint = moved
           }
-          val query = start(aggregates(source.toDF()), checkpoint.getPath, written)
-          try
-            batches.foreach { batch =>
-              source.addData(batch)
-              query.processAllAvailable()
-            }
-          finally query.stop()
+          runOver(source, batches)(start(aggregates(source.toDF()), checkpoint.getPath, written))
         }
       }
     }
     written.rows
+  }
+
+  /** Runs a query until it has taken each of the batches. */
+  private def runOver[A](source: MemoryStream[A], batches: Seq[Seq[A]])(
+      started: => StreamingQuery): Unit = {
+    val query = started
+    try
+      batches.foreach { batch =>
+        source.addData(batch)
+        query.processAllAvailable()
+      }
+    finally query.stop()
   }
 
   private def parts[A](random: Random, all: Seq[A], most: Int): Seq[Seq[A]] = {
