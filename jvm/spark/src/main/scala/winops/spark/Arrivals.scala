@@ -22,9 +22,9 @@ final class Admission(
     metrics: KeepMetrics) {
   private val timeOrdinal = plan.timeOrdinal
   private val lateBefore = Micros.of(clock.lateBefore)
-  private val contentOf = UnsafeProjection.create(plan.content, input)
+  private val columnsOf = UnsafeProjection.create(plan.waitingColumns, input)
 
-  /** The next row that is taken, or null. */
+  /** The next row that is taken, with the columns of one that waits, or null. */
   def next(rows: GroupedRows): UnsafeRow = {
     var taken: UnsafeRow = null
     while (taken == null && rows.hasNext) {
@@ -34,7 +34,7 @@ final class Admission(
       else if (row.getLong(timeOrdinal) < lateBefore) metrics.late += 1
       else taken = row
     }
-    if (taken == null) null else contentOf(taken)
+    if (taken == null) null else columnsOf(taken)
   }
 
   private def dropNullTime(): Unit =

@@ -44,7 +44,8 @@ final class GroupState(
 
   private val followed: Seq[FollowedContent] = results ++ common
 
-  val waiting = new RowLog(store.waitingSegments, withArrival = false, shape)
+  val waiting =
+    new RowLog(store.waitingSegments, withArrival = false, RowShape.of(plan.waitingColumns))
 
   val machine = new Machine(
     spec.policy,
@@ -79,7 +80,7 @@ final class GroupState(
 
   /** The greatest time, in milliseconds, of the rows that wait; `Long.MinValue` if none does. */
   def lastWaiting: Long = {
-    val row = new UnsafeRow(plan.content.size)
+    val row = new UnsafeRow(plan.waitingColumns.size)
     def timeOf(ordinal: Long): Long = {
       RowBytes.pointTo(row, waiting, ordinal)
       Clock.floorToMillis(row.getLong(plan.timeOrdinal))

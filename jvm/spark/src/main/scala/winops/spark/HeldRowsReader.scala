@@ -28,6 +28,8 @@ final class HeldRowsReader(stored: StoredKeep, partition: Int, groups: StoredGro
   private val toldOf = new GenericInternalRow(Width)
   private val content = new UnsafeRow(stored.content.size)
   private val joined = new JoinedRow(toldOf, content)
+  private val waitingRow = new UnsafeRow(plan.waitingColumns.size)
+  private val joinedWaiting = new JoinedRow(toldOf, waitingRow)
   private val toRow =
     UnsafeProjection.create(schema(stored).map(_.dataType).toArray[DataType])
   private val places = mutable.ArrayBuffer.empty[Place]
@@ -79,8 +81,8 @@ final class HeldRowsReader(stored: StoredKeep, partition: Int, groups: StoredGro
       toldOf.update(GroupColumn, key)
       Seq(WindowColumn, NumberColumn, ArrivedColumn, LeavesColumn).foreach(toldOf.setNullAt)
       toldOf.update(WaitsColumn, true)
-      RowBytes.pointTo(content, log, ordinal)
-      toRow(joined)
+      RowBytes.pointTo(waitingRow, log, ordinal)
+      toRow(joinedWaiting)
     }
   }
 }

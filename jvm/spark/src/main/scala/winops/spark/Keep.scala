@@ -30,6 +30,8 @@ import winops.policy.Policy
   * @param followsSource
   *   whether rows that are equal in `order` and `time` have the order of their source; otherwise
   *   they have that of their bytes
+  * @param sourcePartition
+  *   the column of the child that [[SourcePartitions]] added, which is none of the output's
   */
 final case class Keep(
     spec: KeepSpec,
@@ -43,10 +45,14 @@ final case class Keep(
     by: Seq[Expression],
     results: Seq[Expression],
     followsSource: Boolean,
+    sourcePartition: Option[Attribute],
     child: LogicalPlan)
     extends UnaryNode {
 
-  override def output: Seq[Attribute] = Keep.output(spec, changeColumns, child.output)
+  override def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
+
+  /** The columns of a row that the window holds. */
+  def content: Seq[Attribute] = child.output.filterNot(AttributeSet(sourcePartition).contains)
 
   /** Whether nothing but the source says which row is older. */
   def needsSourceOrder: Boolean = order.isEmpty && !spec.rowsWait

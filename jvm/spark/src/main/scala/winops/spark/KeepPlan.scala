@@ -17,11 +17,14 @@ import winops.window.Evaluator
   * @param punctuation
   *   the column that marks the stream
   * @param content
-  *   the attributes of a row as it is kept and given back; the input begins with them
+  *   the attributes of a row as it is kept and given back
   * @param by
   *   values whose distinct combinations have results of their own
   * @param results
   *   what is computed of the content of a window
+  * @param sourcePartition
+  *   the column of the input by which rows of different micro-batches that are equal in time and
+  *   order are ordered, before the order of their micro-batches; see [[SourcePartitions]]
   * @param positions
   *   columns of the input that order rows of a batch as their source does, the first decides
   *   first; none if the source says no order
@@ -38,6 +41,7 @@ final case class KeepPlan(
     by: Seq[Expression],
     results: Seq[Expression],
     content: Seq[Attribute],
+    sourcePartition: Option[Attribute],
     positions: Seq[Attribute]) {
 
   def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
@@ -49,12 +53,18 @@ final case class KeepPlan(
     (if (spec.rowsWait) time.map(SortOrder(_, Ascending, NullsLast, Nil)).toSeq else Nil) ++ order
 
   /** The order of the rows of one batch: ties are of rows that are equal. */
-  def arrival: Seq[SortOrder] = (stamp ++ positions.map(SortOrder(_, Ascending))) :+ bytes
+  def arrival: Seq[SortOrder] =
+    (stamp ++ (sourcePartition ++ positions).map(SortOrder(_, Ascending))) :+ bytes
 
-  /** The order of waiting rows of any batches. Rows whose source says an order stay in that of
-    * their batches and positions.
+  /** The order of waiting rows of any micro-batches. Rows of one partition of a source with an
+    * order keep that of their micro-batches and positions.
     */
-  def waitingOrder: Seq[SortOrder] = if (positions.isEmpty) stamp :+ bytes else stamp
+  def waitingOrder: Seq[SortOrder] =
+    if (positions.isEmpty) stamp :+ bytes
+    else stamp ++ sourcePartition.map(SortOrder(_, Ascending))
+
+  /** The columns of a row that waits. */
+  def waitingColumns: Seq[Attribute] = content ++ sourcePartition
 
   private def bytes: SortOrder = SortOrder(BytesOfRow(content), Ascending)
 

@@ -28,7 +28,8 @@ object KeepStrategy extends SparkStrategy {
         keep.changeColumns,
         keep.by,
         keep.results,
-        keep.child.output,
+        keep.content,
+        keep.sourcePartition,
         positions.map(_.toAttribute))
       if (keep.isStreaming) {
         if (keep.spec.flushesAtEnd) checkEnd(keep.child)
@@ -39,8 +40,8 @@ object KeepStrategy extends SparkStrategy {
         val rows = keep.spec.newestRows.fold[SparkPlan](input)(NewestRowsExec(shared, _, input))
         BatchKeepExec(shared, keep.end, rows) :: Nil
       }
-    case FilePosition(position, child, isRequired) =>
-      FilePositionExec(position, isRequired, planLater(child)) :: Nil
+    case FilePosition(position, child, isRequired, byAge) =>
+      FilePositionExec(position, isRequired, byAge, planLater(child)) :: Nil
     case repartition: RepartitionState => RepartitionStateExec(repartition) :: Nil
     case _ => Nil
   }
@@ -78,7 +79,7 @@ object KeepStrategy extends SparkStrategy {
       case Right(order) if keep.followsSource =>
         val Positioned(plan, positions, isUnique) = order.positioned
         val checked = plan.transform { case files: FilePosition =>
-          files.copy(isRequired = keep.needsSourceOrder)
+          files.copy(isRequired = keep.needsSourceOrder, byAge = keep.isStreaming)
         }
         (checked, if (isUnique) positions else positions :+ SourceOrder.numberInTasks())
       case Left(operator) if keep.needsSourceOrder =>

@@ -1,6 +1,6 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.expressions.{RowOrdering, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{RowOrdering, UnsafeProjection, UnsafeRow}
 
 /** Rows wait until the watermark has passed them, and are applied in the order of time. */
 final class OrderedArrivals(
@@ -12,13 +12,20 @@ final class OrderedArrivals(
   private val timeOrdinal = plan.timeOrdinal
   private val releaseBefore = Micros.of(clock.releaseBefore)
   private val releasesAll = clock.releaseBefore == Long.MaxValue
-  private val order = RowOrdering.create(plan.waitingOrder, plan.content)
+  private val columns = plan.waitingColumns
+  private val order = RowOrdering.create(plan.waitingOrder, columns)
+  private val contentOf: UnsafeRow => UnsafeRow =
+    if (plan.sourcePartition.isEmpty) identity
+    else {
+      val projection = UnsafeProjection.create(plan.content, columns)
+      row => projection(row)
+    }
 
   private var rows: GroupedRows = _
   private var waiting: WaitingRows = _
   private var come: UnsafeRow = _
   private var ahead: UnsafeRow = _
-  private val newest = new UnsafeRow(plan.content.size)
+  private val newest = new UnsafeRow(columns.size)
 
   override def open(rows: GroupedRows): Unit = {
     this.rows = rows
@@ -26,8 +33,8 @@ final class OrderedArrivals(
     ahead = null
     waiting =
       if (state.firstWaiting >= releaseBefore) NoWaitingRows
-      else if (state.waitingInOrder) new WaitingInOrder(state.waiting, plan.content.size)
-      else new WaitingUnordered(state, plan.content.size, order)
+      else if (state.waitingInOrder) new WaitingInOrder(state.waiting, columns.size)
+      else new WaitingUnordered(state, columns.size, order)
   }
 
   override def hasNext: Boolean = {
@@ -47,7 +54,7 @@ final class OrderedArrivals(
   override def next(): UnsafeRow = {
     val row = if (hasNext) ahead else throw new NoSuchElementException
     ahead = null
-    row
+    contentOf(row)
   }
 
   /** The first in order of the rows that waited and those that came; of equal ones, those that

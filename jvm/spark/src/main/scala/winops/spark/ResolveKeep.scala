@@ -74,10 +74,15 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       results.by,
       results.values,
       followsSource = true,
+      sourcePartition = None,
       table)
     val ordered = SourceOrder.of(table, definitions) match {
       case Left(operator) if keep.needsSourceOrder =>
         throw SourceOrder.required(operator.nodeName)
+      case Right(_) if spec.rowsWait && table.isStreaming =>
+        SourcePartitions.of(table, definitions).fold(keep) { case (partitioned, partition) =>
+          keep.copy(sourcePartition = Some(partition), child = partitioned)
+        }
       case found => keep.copy(followsSource = found.isRight)
     }
     spec.output match {

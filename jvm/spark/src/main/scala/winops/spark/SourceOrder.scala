@@ -62,41 +62,7 @@ object SourceOrder {
   def of(
       plan: LogicalPlan,
       definitions: Map[Long, CTERelationDef] = Map.empty): Either[LogicalPlan, SourceOrder] =
-    plan match {
-      case reference: CTERelationRef =>
-        // Spark may compute other definitions once, and shuffle the rows to share them.
-        definitions
-          .get(reference.cteId)
-          .filter(_.deterministic)
-          .toRight(reference)
-          .flatMap(definition => of(definition.child, definitions))
-          .map {
-            case OrderOfTasks(_) => OrderOfTasks(reference)
-            case OrderOfFiles(_) => OrderOfFiles(reference)
-            // References are replaced by their plans before the columns are asked for.
-            case other: Positioned => other.copy(plan = reference, positions = Nil)
-          }
-      case withClause: WithCTE => of(withClause.plan, definitions)
-      case leaf: LeafNode => Sources.order(leaf).toRight(leaf)
-      case node if hasSubqueries(node) => Left(node)
-      case union: Union => ofUnion(union, definitions)
-      case coalesce: Repartition if !coalesce.shuffle =>
-        // Which tasks become one, and in which order, may depend on where their data is.
-        of(coalesce.child, definitions).map(_.positioned).map(through(coalesce, _))
-      case udfs: BaseEvalPython =>
-        // It reads rows ahead.
-        of(udfs.child, definitions).map {
-          case OrderOfTasks(_) => OrderOfTasks(udfs)
-          case other => through(udfs, other.positioned)
-        }
-      case node: UnaryNode if isRowByRow(node) =>
-        of(node.child, definitions).flatMap {
-          case OrderOfTasks(_) => Right(OrderOfTasks(node))
-          case OrderOfFiles(_) => Right(OrderOfFiles(node))
-          case child: Positioned => carried(node, child).toRight(node)
-        }
-      case node => Left(node)
-    }
+    new OfPositions(definitions).of(plan)
 
   /** The refusal of a `keep` that needs an order and has none because of an operator. */
   def required(operator: String): AnalysisException =
@@ -104,6 +70,103 @@ object SourceOrder {
 
   /** The number of a row in its task, behind the number of the task. */
   def numberInTasks(): Alias = Alias(MonotonicallyIncreasingID(), Name)()
+
+  private final class OfPositions(definitions: Map[Long, CTERelationDef])
+      extends SourceOrderReader(definitions) {
+
+    override protected def ofLeaf(leaf: LeafNode): Option[SourceOrder] = Sources.order(leaf)
+
+    override protected def ofReference(
+        reference: CTERelationRef,
+        definition: CTERelationDef,
+        order: SourceOrder): SourceOrder = order match {
+      case OrderOfTasks(_) => OrderOfTasks(reference)
+      case OrderOfFiles(_) => OrderOfFiles(reference)
+      // References are replaced by their plans before the columns are asked for.
+      case other: Positioned => other.copy(plan = reference, positions = Nil)
+    }
+
+    /** The rows of one child after those of the other. */
+    override protected def ofUnion(union: Union, orders: Seq[SourceOrder]): SourceOrder =
+      if (orders.forall(_.isInstanceOf[OrderOfTasks])) OrderOfTasks(union)
+      else {
+        val children = orders.map(_.positioned)
+        // Children whose positions are of the same types share columns, which are NULL in the
+        // others.
+        val kinds = children.map(typesOf).distinct
+        val columns = kinds.flatten
+        val aligned = children.zipWithIndex.map { case (child, i) =>
+          val before = kinds.takeWhile(_ != typesOf(child)).map(_.size).sum
+          val values = columns.indices.map { c =>
+            child.positions.lift(c - before).getOrElse(Literal(null, columns(c)))
+          }
+          val named = (Literal(i) +: values).map(Alias(_, Name)())
+          Project(union.children(i).output ++ named, child.plan)
+        }
+        val all = union.copy(children = aligned)
+        Positioned(all, all.output.takeRight(columns.size + 1), children.forall(_.isUnique))
+      }
+
+    private def typesOf(positioned: Positioned) = positioned.positions.map(_.dataType)
+  }
+}
+
+/** Follows the order of a source's rows, or columns that say it, through the operators above the
+  * source.
+  *
+  * @param definitions
+  *   the plans of the WITH clause, by id
+  */
+private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelationDef]) {
+
+  /** The order of a source's rows, if it has one. */
+  protected def ofLeaf(leaf: LeafNode): Option[SourceOrder]
+
+  /** The order of the rows of all children, given that of each one's. */
+  protected def ofUnion(union: Union, children: Seq[SourceOrder]): SourceOrder
+
+  /** The order of a reference's rows, given that of its definition's. */
+  protected def ofReference(
+      reference: CTERelationRef,
+      definition: CTERelationDef,
+      order: SourceOrder): SourceOrder
+
+  /** The order of the plan's rows, or the operator above or at the source that leaves none. */
+  final def of(plan: LogicalPlan): Either[LogicalPlan, SourceOrder] = plan match {
+    case reference: CTERelationRef =>
+      // Spark may compute other definitions once, and shuffle the rows to share them.
+      definitions
+        .get(reference.cteId)
+        .filter(_.deterministic)
+        .toRight(reference)
+        .flatMap(definition => of(definition.child).map(ofReference(reference, definition, _)))
+    case withClause: WithCTE =>
+      of(withClause.plan).map {
+        case child: Positioned => child.copy(plan = withClause.copy(plan = child.plan))
+        case other => other
+      }
+    case leaf: LeafNode => ofLeaf(leaf).toRight(leaf)
+    case node if hasSubqueries(node) => Left(node)
+    case union: Union =>
+      val (obstacles, orders) = union.children.map(of).partitionMap(identity)
+      obstacles.headOption.toLeft(ofUnion(union, orders))
+    case coalesce: Repartition if !coalesce.shuffle =>
+      // Which tasks become one, and in which order, may depend on where their data is.
+      of(coalesce.child).map(_.positioned).map(through(coalesce, _))
+    case udfs: BaseEvalPython =>
+      // It reads rows ahead.
+      of(udfs.child).map {
+        case OrderOfTasks(_) => OrderOfTasks(udfs)
+        case other => through(udfs, other.positioned)
+      }
+    case node: UnaryNode if isRowByRow(node) =>
+      of(node.child).flatMap {
+        case OrderOfTasks(_) => Right(OrderOfTasks(node))
+        case OrderOfFiles(_) => Right(OrderOfFiles(node))
+        case child: Positioned => carried(node, child).toRight(node)
+      }
+    case node => Left(node)
+  }
 
   /** Returns true if the node makes rows of one row at a time, and gives them before it reads the
     * next one.
@@ -140,33 +203,6 @@ object SourceOrder {
 
   private def through(node: UnaryNode, child: Positioned): Positioned =
     child.copy(plan = node.withNewChildren(Seq(child.plan)))
-
-  /** The rows of one child after those of the other. */
-  private def ofUnion(
-      union: Union,
-      definitions: Map[Long, CTERelationDef]): Either[LogicalPlan, SourceOrder] = {
-    val (obstacles, orders) = union.children.map(of(_, definitions)).partitionMap(identity)
-    if (obstacles.nonEmpty) Left(obstacles.head)
-    else if (orders.forall(_.isInstanceOf[OrderOfTasks])) Right(OrderOfTasks(union))
-    else {
-      val children = orders.map(_.positioned)
-      // Children whose positions are of the same types share columns, which are NULL in the others.
-      val kinds = children.map(typesOf).distinct
-      val columns = kinds.flatten
-      val aligned = children.zipWithIndex.map { case (child, i) =>
-        val before = kinds.takeWhile(_ != typesOf(child)).map(_.size).sum
-        val values = columns.indices.map { c =>
-          child.positions.lift(c - before).getOrElse(Literal(null, columns(c)))
-        }
-        val named = (Literal(i) +: values).map(Alias(_, Name)())
-        Project(union.children(i).output ++ named, child.plan)
-      }
-      val all = union.copy(children = aligned)
-      Right(Positioned(all, all.output.takeRight(columns.size + 1), children.forall(_.isUnique)))
-    }
-  }
-
-  private def typesOf(positioned: Positioned) = positioned.positions.map(_.dataType)
 
   /** A subquery that is not a single value becomes a join. */
   private def hasSubqueries(node: LogicalPlan): Boolean = node.expressions.exists(_.exists {

@@ -37,6 +37,7 @@ object StateIdentity {
         ("zone" -> SessionZone.of(expressions(plan))) ~
         ("results" -> results(plan)) ~
         (Columns -> parse(Catalyst.asNullable(columns).json)) ~
+        (SourcePartition -> plan.sourcePartition.map(_ => true)) ~
         (Format -> StateFormat.Version)
     compact(render(json))
   }
@@ -81,6 +82,9 @@ object StateIdentity {
   private val Lengths = "lengths"
   private val Format = "format"
   private val Columns = "columns"
+
+  /** Where it is true, waiting rows have the column that [[SourcePartitions]] adds. */
+  private[spark] val SourcePartition = "source_partition"
 
   private def difference(
       left: Map[String, JValue],

@@ -109,6 +109,7 @@ object StoredKeep {
       Nil,
       Nil,
       columns,
+      Option.when(json \ StateIdentity.SourcePartition != JNothing)(SourcePartitions.column),
       positions = Nil)
 
     val followsContent = json \ "results" != JNothing

@@ -83,6 +83,7 @@ object KeepPlans {
       Nil,
       Nil,
       content,
+      sourcePartition = None,
       Seq(position))
   }
 

@@ -259,6 +259,54 @@ class SourceOrderSuite extends KeepStreamTest {
     }
   }
 
+  test("a stream applies the rows of older files first, in any micro-batches") {
+    withTempDir { folder =>
+      val input = new File(folder, "in")
+      val names = Seq("d", "b", "e", "a", "c", "f")
+      spark
+        .createDataset(names.zipWithIndex.flatMap { case (name, age) =>
+          (0 until 20).map(i => (name, 20 * age + i, if (name == "f") 100 else 5))
+        })
+        .toDF("name", "n", "sec")
+        .repartition(1)
+        .write
+        .partitionBy("name")
+        .json(input.getPath)
+      names.zipWithIndex.foreach { case (name, age) =>
+        val files = new File(input, s"name=$name").listFiles.filter(_.getName.endsWith(".json"))
+        // Files of one age are read in the order of their names.
+        files.foreach(_.setLastModified(1000000L + 5000 * Math.max(age, 1)))
+      }
+      val policies = Seq(
+        "PARTITION BY (n % 2), 'KEEP 3 ROWS'",
+        "PARTITION BY (n % 2), 'KEEP 3 ROWS', time => 'ts'")
+      policies.foreach { policy =>
+        val results = Seq(1, 4, 6).map { files =>
+          def stream = keep(
+            spark.readStream
+              .schema("n INT, sec LONG")
+              .option("maxFilesPerTrigger", files)
+              .json(s"$input/name=*")
+              .select($"n", timestamp_seconds($"sec").as("ts"))
+              .withWatermark("ts", "0 seconds"),
+            policy)
+          val written = new Written
+          withTempDir(checkpoint => runAll(stream, checkpoint.getCanonicalPath, written))
+          written.rows
+            .filter(row => row.getAs[Int]("n") < 100)
+            .filter(_.getAs[String]("_change_type") == "insert")
+            .sortBy(_.getAs[Long]("_change_seq"))
+            .map(_.getAs[Int]("n"))
+        }
+        results.foreach { applied =>
+          val (even, odd) = applied.partition(_ % 2 == 0)
+          val expected = (20 until 40) ++ (0 until 20) ++ (40 until 100)
+          assert(even == expected.filter(_ % 2 == 0) && odd == expected.filter(_ % 2 == 1))
+        }
+      }
+    }
+  }
+
   test("rows of the rate sources are applied in the order of their values") {
     val rate = spark.readStream
       .format("rate-micro-batch")

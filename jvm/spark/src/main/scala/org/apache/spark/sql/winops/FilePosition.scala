@@ -16,11 +16,14 @@ import winops.spark.SourceOrder
   * @param isRequired
   *   whether the query fails if the child does not say which files it reads; otherwise all rows
   *   have the same position then
+  * @param byAge
+  *   whether an older file precedes a newer one, as in the micro-batches of a stream
   */
 final case class FilePosition(
     position: Attribute,
     child: LogicalPlan,
-    isRequired: Boolean = false)
+    isRequired: Boolean = false,
+    byAge: Boolean = false)
     extends UnaryNode {
   override def output: Seq[Attribute] = child.output :+ position
   override def producedAttributes: AttributeSet = AttributeSet(position)
@@ -30,12 +33,16 @@ final case class FilePosition(
 }
 
 /** Adds the position of each row in the files that its child is reading at that moment. */
-final case class FilePositionExec(position: Attribute, isRequired: Boolean, child: SparkPlan)
+final case class FilePositionExec(
+    position: Attribute,
+    isRequired: Boolean,
+    byAge: Boolean,
+    child: SparkPlan)
     extends UnaryExecNode
     with CodegenSupport {
 
   /** Known when the tasks are about to be sent. */
-  @transient private lazy val splits = new FileSplits(isRequired)
+  @transient private lazy val splits = new FileSplits(isRequired, byAge)
 
   override def output: Seq[Attribute] = child.output :+ position
   override def producedAttributes: AttributeSet = AttributeSet(position)

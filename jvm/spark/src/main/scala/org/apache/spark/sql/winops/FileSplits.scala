@@ -14,12 +14,18 @@ import org.apache.spark.unsafe.types.UTF8String
 /** The pieces of files that the tasks of a scan read, numbered in the order of the files' paths,
   * and within a file from its beginning to its end.
   *
+  * A stream reads files in the order of their modification times, and a micro-batch ends anywhere
+  * between two of them. There the time precedes the path, so that the order of all rows does not
+  * depend on how the files are divided into micro-batches.
+  *
   * Tasks get hashes of the paths, which take less memory than many long paths do.
   *
   * @param isRequired
   *   whether a piece that no scan has is an error
+  * @param byAge
+  *   whether an older file precedes a newer one
   */
-private[winops] final class FileSplits(isRequired: Boolean) extends Serializable {
+private[winops] final class FileSplits(isRequired: Boolean, byAge: Boolean) extends Serializable {
   private var seed = 0L
   private var hashes = Array.emptyLongArray
   private var numbers = Array.emptyIntArray
@@ -27,8 +33,12 @@ private[winops] final class FileSplits(isRequired: Boolean) extends Serializable
   /** Looks for the scans behind rows; returns false if there are none. */
   def read(rows: Seq[RDD[_]]): Boolean = {
     val files = rows.flatMap(FileSplits.scanned)
-    val pieces = files.flatten.map(file => (file.urlEncodedPath, file.start)).distinct.sorted
-    val paths = pieces.map { case (path, start) => (UTF8String.fromString(path), start) }.toArray
+    val pieces = files.flatten.map { file =>
+      (if (byAge) file.modificationTime else 0L, file.urlEncodedPath, file.start)
+    }
+    val paths = pieces.distinct.sorted.map { case (_, path, start) =>
+      (UTF8String.fromString(path), start)
+    }.toArray
     number(paths)
     files.nonEmpty
   }

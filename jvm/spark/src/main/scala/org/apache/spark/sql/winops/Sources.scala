@@ -3,6 +3,7 @@ package org.apache.spark.sql.winops
 import org.apache.spark.OneToOneDependency
 import org.apache.spark.rdd.{EmptyRDD, ParallelCollectionRDD, RDD}
 import org.apache.spark.sql.catalyst.analysis.ResolvedInlineTable
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.connector.catalog.Table
@@ -40,6 +41,14 @@ object Sources {
     case cached: InMemoryRelation => ofResult(leaf, cached.cacheBuilder.logicalPlan)
     case stage: LogicalQueryStage => ofResult(leaf, stage.logicalPlan)
     case _ => None
+  }
+
+  /** The columns, the first of which decides first, that say which partition of its source a row
+    * is from; none if the source has one only, or no order.
+    */
+  def partition(leaf: LeafNode): Seq[Attribute] = order(leaf) match {
+    case Some(Positioned(_, positions, _)) => positions.init
+    case _ => Nil
   }
 
   private def ofTable(
