@@ -22,14 +22,14 @@ from tests.support.transports import same_on_connect
 from winops import _errors, apama, esper, keep, spl
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 # These have no blocks that could be run here.
 ALL_PAGES = [*PAGES, ROOT / "SECURITY.md", *sorted((ROOT / "benchmarks").glob("**/*.md"))]
 MODULES = sorted(f"winops.{found.name}" for found in pkgutil.iter_modules(winops.__path__))
 CONDITIONS = ROOT / "jvm/spark/src/main/resources/error/winops-error-conditions.json"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_blocks_of_a_page(
     spark: SparkSession, page: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,7 +117,7 @@ def test_the_metrics_of_the_pages_are_those_that_are_counted() -> None:
     for page in ALL_PAGES:
         named = re.findall(r"`(groups\w*|(?:rows|numRows|numOutput)[A-Z]\w*)`", page.read_text())
         assert set(named) <= known, page.name
-    table = (ROOT / "docs" / "state.md").read_text().split("\n## Metrics\n")[1]
+    table = (ROOT / "docs" / "metrics.md").read_text().split("\n## Metrics\n")[1]
     lines = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     assert set(re.findall(r"`(\w+)`", "".join(lines))) == known - {"numOutputRows"}
 
