@@ -24,7 +24,11 @@ from winops import _errors, apama, esper, keep, spl
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 # These have no blocks that could be run here.
-ALL_PAGES = [*PAGES, ROOT / "SECURITY.md", *sorted((ROOT / "benchmarks").glob("**/*.md"))]
+ALL_PAGES = [
+    *PAGES,
+    *(ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "benchmarks").glob("**/*.md")),
+]
 MODULES = sorted(f"winops.{found.name}" for found in pkgutil.iter_modules(winops.__path__))
 CONDITIONS = ROOT / "jvm/spark/src/main/resources/error/winops-error-conditions.json"
 
