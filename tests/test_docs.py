@@ -143,12 +143,12 @@ def test_the_arguments_of_the_pages_are_there() -> None:
         assert {name for name in named if name.islower()} <= known, page.name
 
 
-def test_the_arguments_of_the_sql_function_are_in_the_readme() -> None:
+def test_the_arguments_of_the_sql_function_are_documented() -> None:
     source = (ROOT / "jvm/spark/src/main/scala/winops/spark/Arguments.scala").read_text()
     names = re.findall(r'"(\w+)"', source.split("val Names: Seq[String] =")[1].split(")\n")[0])
     assert len(names) > 10
-    section = (ROOT / "README.md").read_text().split("\n## SQL\n")[1]
-    assert [name for name in names if f"`{name}" not in section] == []
+    page = (ROOT / "docs" / "sql.md").read_text()
+    assert [name for name in names if f"`{name}`" not in page] == []
 
 
 def test_the_targets_of_make_that_pages_name_are_there() -> None:
