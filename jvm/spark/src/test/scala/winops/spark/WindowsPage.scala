@@ -25,8 +25,21 @@ object WindowsPage {
     val introduction = Seq(
       "# All windows",
       "",
-      "Each example can be pasted as it is; the sentence beside it is what",
-      "`keep(...).describe()` says of it. Made from the code by `make docs`.")
+      "To read in a sentence what a policy keeps, call `describe()`:",
+      "",
+      "```python",
+      "from winops import keep",
+      "",
+      """trades = spark.createDataFrame([(1, "A")], "seq long, symbol string")""",
+      """print(keep(trades, "KEEP 2 ROWS PER (symbol)", order_by="seq").describe())""",
+      "```",
+      "",
+      "```text",
+      "For each symbol, keeps the newest 2 rows.",
+      "```",
+      "",
+      "The tables list an example and its description for each window. They are generated from the",
+      "code by `make docs`.")
     (introduction ++ Dialects.all.flatMap(table)).mkString("", "\n", "\n")
   }
 
