@@ -1,9 +1,9 @@
-"""How often, and for how much, a card was used in the last minute, hour and day.
+"""Count and sum of a card's payments in the last minute, hour and day, at each payment.
 
-Each payment comes out once, with count and sum over three windows of its card, itself among
-them: what fraud rules call velocity. The three windows share the rows, which are stored once.
-Payments arrive up to 40 seconds late and are put into the order of their own times; the
-watermark waits a minute. In the end every row is compared with DuckDB's RANGE BETWEEN.
+The output has each payment once, with count and sum over three windows of its card, which
+include the payment itself. The three windows share their rows, which are stored once. Payments
+arrive up to 40 seconds late and are applied in event-time order; the watermark has a delay of
+one minute. At the end, every row is compared with DuckDB's RANGE BETWEEN.
 
     python examples/card_velocity.py
 """
@@ -30,8 +30,8 @@ WINDOWS = {"m1": "KEEP 1 MINUTE", "h1": "KEEP 1 HOUR", "d1": "KEEP 24 HOURS"}
 DELAY_SECONDS, WATERMARK_SECONDS = 40, 60
 ROWS_PER_CARD = 100
 
-# A payment that is exactly as old as the period is out, hence a second less: times are whole
-# seconds. The stream ends at its last watermark; what comes after it still waits.
+# A payment that is exactly as old as the period has expired, hence one second less: times are
+# whole seconds. The stream ends at its last watermark; later payments still wait.
 CHECK = """
 SELECT payment, card, ts, amount,
   count(*) OVER m1 AS count_m1, sum(amount) OVER m1 AS sum_m1,

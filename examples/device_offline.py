@@ -1,10 +1,10 @@
-"""Which devices fell silent: an alert when the last heartbeat is ten minutes old.
+"""Alerts for devices whose last heartbeat is ten minutes old.
 
-A window holds the last heartbeat of each device for ten minutes. A heartbeat that the next one
-replaces leaves when that one comes; one that leaves at the age of ten minutes had no successor,
-and the device is offline. No timer has to be written, and the alert has the instant at which
-the silence had lasted ten minutes, in whatever batch that is found out. Heartbeats arrive up to
-40 seconds late. In the end every alert is compared with DuckDB's lead().
+A window holds the last heartbeat of each device for ten minutes. The next heartbeat evicts it.
+A heartbeat that expires after ten minutes had no successor, so the device is offline, and its
+delete is the alert. The delete has the exact time of expiry, in whichever micro-batch it is
+emitted. Heartbeats arrive up to 40 seconds late. At the end, every alert is compared with
+DuckDB's lead().
 
     python examples/device_offline.py
 """
@@ -30,7 +30,7 @@ from winops import esper, keep
 DELAY_SECONDS, WATERMARK_SECONDS = 40, 60
 ROWS_PER_DEVICE = 200
 
-# The stream ends at its last watermark, and knows of no silence after it.
+# The stream ends at its last watermark and emits no alert after it.
 CHECK = """
 SELECT device, beat, ts AS last_seen, ts + INTERVAL 10 MINUTES AS offline_at
 FROM '{files}'
@@ -58,7 +58,7 @@ def heartbeats(rows: int, seed: int) -> pd.DataFrame:
 
 
 def silences(stream: DataFrame) -> DataFrame:
-    """Give an alert for each silence of ten minutes."""
+    """Return an alert for each silence of ten minutes."""
     timed = stream.withWatermark("ts", f"{WATERMARK_SECONDS} seconds")
     return (
         keep(timed, esper("#unique(device)#time(10 min)"), time="ts")

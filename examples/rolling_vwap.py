@@ -1,9 +1,10 @@
 """The volume-weighted average price of the last 100 trades of a symbol, at each trade.
 
-Each trade comes out once, with the average price by volume (VWAP) of its symbol's last 100
-trades, itself among them, and with its z-score: how many standard deviations its price is away
-from their mean. A count window needs neither event time nor watermark. In the end every row is
-compared with DuckDB's ROWS BETWEEN 99 PRECEDING AND CURRENT ROW.
+The output has each trade once, with the volume-weighted average price (VWAP) of the last 100
+trades of its symbol, which include the trade itself, and with its z-score: the number of standard
+deviations between its price and the mean. A count window needs neither event time nor a
+watermark. At the end, every row is compared with DuckDB's ROWS BETWEEN 99 PRECEDING AND CURRENT
+ROW.
 
     python examples/rolling_vwap.py
 """

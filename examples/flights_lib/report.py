@@ -1,4 +1,4 @@
-"""What comes out for a day: how many flights left each airport in the last hour."""
+"""The report of a day: the number of flights that left each airport in the last hour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two streams of the example: what is retained, and how the queries run."""
+"""The two streams of the example: their windows and their queries."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def changes_path(out: Path, window: Window) -> Path:
 def start(spark: SparkSession, data: Path, out: Path, window: Window) -> StreamingQuery:
     """Start the query of `window`: one file per batch, until all files are read.
 
-    A query that was interrupted, or killed, goes on where its checkpoint stands.
+    A query that was interrupted or killed continues from its checkpoint.
     """
     departures = read_stream(spark, data).withWatermark("departure", f"{DELAY_MINUTES} minutes")
     return (
@@ -80,7 +80,7 @@ def follow(
     Returns
     -------
     bool
-        Whether all came to their end.
+        True if all queries ended.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def follow(
         shown = {query.name: 0 for query in queries}
         running = list(queries)
         while running and not stopping.wait(POLL_SECONDS):
-            # Asked before the progress is read, so that the last batch is not missed.
+            # Read before the progress, so that the last batch is not missed.
             active = [query for query in running if query.isActive]
             for query in running:
                 progress = query.recentProgress

@@ -1,6 +1,6 @@
 """The Nexmark model of an auction house: persons, auctions and bids, and who won.
 
 The proportions, the hot sellers, auctions and bidders, the prices and the lengths of auctions
-are those of the generator that Apache Beam and the nexmark project share. Left out are what
-makes its rows longer without being asked for: descriptions, e-mail addresses and padding.
+are those of the generator that Apache Beam and the nexmark project share. Columns that only
+make rows longer are left out: descriptions, e-mail addresses and padding.
 """

@@ -78,7 +78,7 @@ class Model:
 
     @property
     def horizon_millis(self) -> int:
-        """How long it takes until `in_flight` more auctions are opened."""
+        """The time until `in_flight` more auctions are opened."""
         return self.in_flight * EVENTS // AUCTIONS * 1_000 // self.rate
 
     @property
@@ -88,11 +88,11 @@ class Model:
 
     @property
     def longest_events(self) -> int:
-        """How many events fall into the longest auction."""
+        """The number of events during the longest auction."""
         return -(-self.longest_millis * self.rate // 1_000)
 
     def instants(self, events: Numbers) -> pd.DatetimeIndex:
-        """When events happen."""
+        """The times of events."""
         micros = self.start_micros + events * _MICROS // self.rate
         return pd.DatetimeIndex(micros.view("datetime64[us]"), tz="UTC")
 

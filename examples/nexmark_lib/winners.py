@@ -1,6 +1,6 @@
-"""Which auctions were sold, and for how much, in plain SQL (DuckDB).
+"""Sold auctions and their prices, in plain SQL (DuckDB).
 
-Nothing here knows of Spark: it is what a stream's answer is compared with.
+The output of the stream is compared with these auctions. This module does not use Spark.
 """
 
 from __future__ import annotations

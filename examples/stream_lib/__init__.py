@@ -1,1 +1,1 @@
-"""What the examples share: a session, files that become a stream, and the comparison."""
+"""Common parts of the examples: a session, files that become a stream, and the comparison."""
