@@ -177,6 +177,8 @@ lazy val spark = (project in file("jvm/spark"))
       case (release, jars) =>
         s"-Dwinops.spark.$release=${jars.files.mkString(java.io.File.pathSeparator)}"
     },
+    // Of the JVMs; each one runs its suites one after the other.
+    Test / parallelExecution := true,
     Test / testGrouping := {
       val options = (Test / forkOptions).value
       val folder = target.value

@@ -60,8 +60,8 @@ final case class KeepPlan(
     * order keep that of their micro-batches and positions.
     */
   def waitingOrder: Seq[SortOrder] =
-    if (positions.isEmpty) stamp :+ bytes
-    else stamp ++ sourcePartition.map(SortOrder(_, Ascending))
+    stamp ++ sourcePartition.map(SortOrder(_, Ascending)) ++
+      Option.when(positions.isEmpty)(bytes)
 
   /** The columns of a row that waits. */
   def waitingColumns: Seq[Attribute] = content ++ sourcePartition

@@ -3,6 +3,8 @@ package winops.spark
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 
+import scala.annotation.tailrec
+
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, ExpressionSet, NamedExpression, ScalarSubquery, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Max}
@@ -26,11 +28,29 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
   private val warnedOfOneTask = new AtomicBoolean
   private val warnedOfGrowth = new AtomicBoolean
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case call: UnresolvedKeep if call.childrenResolved && call.expressions.forall(_.resolved) =>
-      resolve(
-        call,
-        plan.collect { case definition: CTERelationDef => definition.id -> definition }.toMap)
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    val definitions =
+      plan.collect { case definition: CTERelationDef => definition.id -> definition }.toMap
+    val resolved = plan.resolveOperatorsUp {
+      case call: UnresolvedKeep if call.childrenResolved && call.expressions.forall(_.resolved) =>
+        resolve(call, definitions)
+    }
+    if ((resolved eq plan) || definitions.isEmpty) resolved else withoutCopied(resolved)
+  }
+
+  /** Without definitions of streams that nothing refers to any more, because their plans stand
+    * where the references were: Spark would read their sources twice.
+    */
+  @tailrec
+  private def withoutCopied(plan: LogicalPlan): LogicalPlan = {
+    val referred =
+      plan.collectWithSubqueries { case reference: CTERelationRef => reference.cteId }.toSet
+    val pruned = plan.resolveOperatorsUp { case withClause: WithCTE =>
+      withClause.copy(cteDefs = withClause.cteDefs.filter { definition =>
+        !definition.isStreaming || referred.contains(definition.id)
+      })
+    }
+    if (pruned.fastEquals(plan)) plan else withoutCopied(pruned)
   }
 
   /** @param definitions
@@ -80,8 +100,12 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       case Left(operator) if keep.needsSourceOrder =>
         throw SourceOrder.required(operator.nodeName)
       case Right(_) if spec.rowsWait && table.isStreaming =>
-        SourcePartitions.of(table, definitions).fold(keep) { case (partitioned, partition) =>
-          keep.copy(sourcePartition = Some(partition), child = partitioned)
+        SourcePartitions.of(table, definitions) match {
+          case Left(_) => keep.copy(followsSource = false)
+          case Right(found) =>
+            found.fold(keep) { case (partitioned, partition) =>
+              keep.copy(sourcePartition = Some(partition), child = partitioned)
+            }
         }
       case found => keep.copy(followsSource = found.isRight)
     }

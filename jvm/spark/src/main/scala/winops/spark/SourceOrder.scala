@@ -131,6 +131,10 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
       definition: CTERelationDef,
       order: SourceOrder): SourceOrder
 
+  /** The order behind a node that makes fewer tasks of those that it reads. */
+  protected def ofCoalesced(coalesce: Repartition, child: SourceOrder): SourceOrder =
+    through(coalesce, child.positioned)
+
   /** The order of the plan's rows, or the operator above or at the source that leaves none. */
   final def of(plan: LogicalPlan): Either[LogicalPlan, SourceOrder] = plan match {
     case reference: CTERelationRef =>
@@ -152,7 +156,7 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
       obstacles.headOption.toLeft(ofUnion(union, orders))
     case coalesce: Repartition if !coalesce.shuffle =>
       // Which tasks become one, and in which order, may depend on where their data is.
-      of(coalesce.child).map(_.positioned).map(through(coalesce, _))
+      of(coalesce.child).map(ofCoalesced(coalesce, _))
     case udfs: BaseEvalPython =>
       // It reads rows ahead.
       of(udfs.child).map {
@@ -201,7 +205,7 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
     case _ => Some(through(node, child))
   }
 
-  private def through(node: UnaryNode, child: Positioned): Positioned =
+  protected final def through(node: UnaryNode, child: Positioned): Positioned =
     child.copy(plan = node.withNewChildren(Seq(child.plan)))
 
   /** A subquery that is not a single value becomes a join. */

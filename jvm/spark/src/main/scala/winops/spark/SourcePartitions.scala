@@ -2,9 +2,7 @@ package winops.spark
 
 import java.nio.ByteBuffer
 
-import org.apache.spark.sql.catalyst.analysis.DeduplicateRelations
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, AttributeReference, Cast, Concat, EvalMode, Expression, Literal}
-import org.apache.spark.sql.catalyst.plans.Inner
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Cast, Concat, EvalMode, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types.{BinaryType, IntegerType}
 import org.apache.spark.sql.winops.Sources
@@ -19,7 +17,7 @@ import org.apache.spark.sql.winops.Sources
 object SourcePartitions {
 
   /** The plan with a binary column, its last, that orders the partitions of its source; none if
-    * the source has one partition, or an operator does not pass the column on.
+    * the source has one partition; or the operator that does not pass the column on.
     *
     * The column is added to the analyzed plan: in a micro-batch in which a stream of a union has
     * no rows, the optimizer removes it from the union.
@@ -27,70 +25,76 @@ object SourcePartitions {
     * @param definitions
     *   the plans of the WITH clause, by id
     */
-  def of(
-      plan: LogicalPlan,
-      definitions: Map[Long, CTERelationDef]): Option[(LogicalPlan, Attribute)] =
-    new OfPartitions(definitions).of(plan).toOption.map(_.positioned).collect {
+  def of(plan: LogicalPlan, definitions: Map[Long, CTERelationDef])
+      : Either[LogicalPlan, Option[(LogicalPlan, Attribute)]] =
+    new OfPartitions(definitions).of(plan).map {
       case Positioned(partitioned, Seq(partition), _) =>
-        (Project(plan.output :+ partition, partitioned), partition)
+        Some((Project(plan.output :+ partition, partitioned), partition))
+      case _ => None
     }
 
   /** A column like the added ones. */
   def column: Attribute = AttributeReference(Name, BinaryType)()
 
   private val Name = "_source_partition"
-  private val EndOfText = Literal(Array[Byte](0))
 
+  /** Finds a [[Positioned]] plan where there are partitions, and an [[OrderOfTasks]] where there
+    * is one.
+    */
   private final class OfPartitions(definitions: Map[Long, CTERelationDef])
       extends SourceOrderReader(definitions) {
 
-    override protected def ofLeaf(leaf: LeafNode): Option[SourceOrder] = {
-      val columns = Sources.partition(leaf)
-      val partition = Option.when(columns.nonEmpty)(named(Concat(columns.flatMap(bytesOf))))
-      Some(partition.fold(withoutPartition(leaf)) { alias =>
-        withPartition(Project(leaf.output :+ alias, leaf))
+    override protected def ofLeaf(leaf: LeafNode): Option[SourceOrder] =
+      Some(Sources.partition(leaf) match {
+        case Nil => OrderOfTasks(leaf)
+        case columns =>
+          val partition = Alias(Concat(columns.map(bytesOf)), Name)()
+          partitioned(Project(leaf.output :+ partition, leaf))
       })
-    }
 
     override protected def ofUnion(union: Union, children: Seq[SourceOrder]): SourceOrder = {
-      val numbered = children.map(_.positioned).zipWithIndex.map { case (child, i) =>
-        val bytes = Literal(ByteBuffer.allocate(Integer.BYTES).putInt(i).array)
-        Project(union.children(i).output :+ named(Concat(bytes +: child.positions)), child.plan)
+      val numbered = children.zip(union.children).zipWithIndex.map { case ((order, child), i) =>
+        val number = Literal(ByteBuffer.allocate(Integer.BYTES).putInt(i).array)
+        val (plan, partition) = order match {
+          case Positioned(partitioned, partition, _) => (partitioned, partition)
+          case _ => (child, Nil)
+        }
+        Project(child.output :+ Alias(Concat(number +: partition), Name)(), plan)
       }
-      withPartition(union.copy(children = numbered))
+      partitioned(union.copy(children = numbered))
     }
 
-    /** The definition in the place of a reference, as the optimizer would put it there later. */
+    /** The plan of the definition in the place of a reference, as the optimizer would put it
+      * there later. A definition without references has to be removed.
+      */
     override protected def ofReference(
         reference: CTERelationRef,
         definition: CTERelationDef,
-        order: SourceOrder): SourceOrder = {
-      val Positioned(plan, partition, _) = order.positioned
-      if (partition.isEmpty) withoutPartition(reference)
-      else {
-        val copy = DeduplicateRelations(Join(plan, plan, Inner, None, JoinHint.NONE)).children(1)
-        val copied = AttributeMap(plan.output.zip(copy.output))
+        order: SourceOrder): SourceOrder = order match {
+      case Positioned(plan, Seq(partition), _) =>
         val columns =
           definition.child.output.zip(reference.output).map { case (column, renamed) =>
-            Alias(copied(column), renamed.name)(renamed.exprId)
+            Alias(column, renamed.name)(renamed.exprId)
           }
-        withPartition(Project(columns :+ named(copied(partition.head)), copy))
-      }
+        partitioned(Project(columns :+ Alias(partition, Name)(), plan))
+      case _ => OrderOfTasks(reference)
     }
 
-    private def withPartition(plan: LogicalPlan): SourceOrder =
+    override protected def ofCoalesced(coalesce: Repartition, child: SourceOrder): SourceOrder =
+      child match {
+        case positioned: Positioned => through(coalesce, positioned)
+        case _ => OrderOfTasks(coalesce)
+      }
+
+    private def partitioned(plan: LogicalPlan): SourceOrder =
       Positioned(plan, Seq(plan.output.last), isUnique = false)
 
-    private def withoutPartition(plan: LogicalPlan): SourceOrder =
-      Positioned(plan, Nil, isUnique = false)
-
-    private def named(bytes: Expression): Alias = Alias(bytes, Name)()
-
-    /** Bytes that have the order of the values: of a number that is not negative, or of a text.
+    /** Bytes in the order of the values: of a number that is not negative, or of a text, before
+      * whose end no other one has the zero with which a number begins.
       */
-    private def bytesOf(column: Attribute): Seq[Expression] = column.dataType match {
-      case IntegerType => Seq(Cast(column, BinaryType, None, EvalMode.LEGACY))
-      case _ => Seq(Cast(column, BinaryType), EndOfText)
+    private def bytesOf(column: Attribute): Expression = column.dataType match {
+      case IntegerType => Cast(column, BinaryType, None, EvalMode.LEGACY)
+      case _ => Cast(column, BinaryType)
     }
   }
 }

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{IsNotNull, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.kafka010.KafkaLikeTable
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
@@ -18,9 +19,9 @@ class SourcePartitionsSuite extends KeepStreamTest {
 
   private val arguments = "PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts'"
 
-  /** The rows of two streams, all of one time. */
-  private val first = (1 to 6).map(n => Tick(s"k${n % 2}", 5, n))
-  private val second = (7 to 12).map(n => Tick(s"k${n % 2}", 5, n))
+  /** The rows of two streams, all of one time. Their bytes have another order than they. */
+  private val first = (12 to 7 by -1).map(n => Tick(s"k${n % 2}", 5, n))
+  private val second = (6 to 1 by -1).map(n => Tick(s"k${n % 2}", 5, n))
   private val last = Seq(Tick("z", 100, 0))
 
   /** What each stream has in each micro-batch. */
@@ -38,6 +39,22 @@ class SourcePartitionsSuite extends KeepStreamTest {
     .filter(_.getAs[String]("k") != "z")
     .map(row => Seq("_change_seq", "_change_type", "k", "n").map(row.getAs[Any](_)).mkString(" "))
     .sorted
+
+  private def onTable(arguments: String): Seq[Row] =
+    keep(withTime(first.toDF()).union(withTime(second.toDF())), arguments).collect().toSeq
+
+  /** Of the group k0, from the rows 12, 10, 8, 6, 4 and 2. */
+  private val changesOfEven = Seq(
+    "0 insert k0 12",
+    "1 insert k0 10",
+    "2 insert k0 8",
+    "3 delete k0 12",
+    "4 insert k0 6",
+    "5 delete k0 10",
+    "6 insert k0 4",
+    "7 delete k0 8",
+    "8 insert k0 2",
+    "9 delete k0 6")
 
   private val unions = Map[String, (DataFrame, DataFrame) => DataFrame](
     "DataFrames" -> { (one, other) =>
@@ -62,9 +79,8 @@ class SourcePartitionsSuite extends KeepStreamTest {
 
   unions.foreach { case (name, union) =>
     test(s"streams of a union, in any micro-batches and after restarts: $name") {
-      val expected = described(
-        keep(withTime(first.toDF()).union(withTime(second.toDF())), arguments).collect().toSeq)
-      assert(expected.size == 20)
+      val expected = described(onTable(arguments))
+      assert(expected.filter(_.contains("k0")) == changesOfEven)
       // Where the plan is another, one cut shows whether the partitions are passed on.
       val tried = if (name == "DataFrames") cuts else cuts.slice(1, 2)
       tried.foreach { batches =>
@@ -84,6 +100,70 @@ class SourcePartitionsSuite extends KeepStreamTest {
     }
   }
 
+  test("every output of a union's window, through operators that make new rows") {
+    val outputs = Seq(
+      "output => 'columns', aggregates => TABLE(SELECT collect_list(n) AS all_n FROM " +
+        "input_of_keep GROUP BY k, ts, n)",
+      "output => 'agg', aggregates => TABLE(SELECT collect_list(n) AS all_n FROM input_of_keep)",
+      "output => 'snapshots'")
+    def made(df: DataFrame): DataFrame =
+      df.unpivot(Array($"k", $"ts"), Array($"n", ($"n" * 100).as("hundredfold")), "kind", "n")
+    def texts(rows: Seq[Row]): Seq[String] = rows.map(_.toString).filter(!_.contains("z")).sorted
+    outputs.foreach { output =>
+      val call = s"PARTITION BY (k), 'KEEP 3 ROWS', time => 'ts', $output"
+      val expected =
+        keep(made(withTime(first.toDF())).union(made(withTime(second.toDF()))), call)
+      val (one, other) = (ticks(), ticks())
+      val written = new Written
+      withTempDir { checkpoint =>
+        cuts(1).foreach { case (ofOne, ofOther) =>
+          one.addData(ofOne)
+          other.addData(ofOther)
+          val both = made(withTime(one.toDF())).union(made(withTime(other.toDF())))
+          runAll(
+            keep(both.withWatermark("ts", "0 seconds"), call),
+            checkpoint.getCanonicalPath,
+            written)
+        }
+      }
+      assert(texts(written.rows) == texts(expected.collect().toSeq), output)
+    }
+  }
+
+  test("a window over a union is joined with itself and kept again") {
+    val (one, other) = (ticks(), ticks())
+    val both = withTime(one.toDF()).union(withTime(other.toDF())).withWatermark("ts", "0 seconds")
+    val kept = keep(both, arguments).where("_change_type = 'insert'")
+    val renamed = kept.select($"_change_time".as("at"), $"k".as("key"), $"n".as("m"))
+    val joined = kept.join(renamed, expr("k = key AND _change_time = at AND n = m"))
+    val again = keep(
+      kept.select($"_change_time".as("ts"), $"k", $"n"),
+      "PARTITION BY (k) ORDER BY (n), 'KEEP 1 ROW', time => 'ts'")
+    Seq(joined, again).foreach { df =>
+      one.addData(first)
+      other.addData(second ++ last)
+      one.addData(last)
+      val written = new Written
+      withTempDir(dir => runAll(df.select("k", "n"), dir.getCanonicalPath, written))
+      val found = written.rows.filter(_.getString(0) != "z").map(_.getInt(1)).toSet
+      assert(found == (first ++ second).map(_.n).toSet)
+    }
+  }
+
+  test("a definition whose plan a window takes in is not read a second time") {
+    val (one, other) = (ticks(), ticks())
+    val kept = unions("WITH clause")(withTime(one.toDF()), withTime(other.toDF()))
+    assert(kept.queryExecution.analyzed.collectLeaves().count(_.isStreaming) == 2)
+  }
+
+  test("without a way for the partition, ties are ordered by the bytes of the rows") {
+    val (one, other) = (ticks(), ticks())
+    val mapped = one.toDS().union(other.toDS()).map(identity).toDF()
+    val call = keep(withTime(mapped).withWatermark("ts", "0 seconds"), arguments)
+    val keeps = call.queryExecution.analyzed.collect { case keep: Keep => keep }
+    assert(keeps.map(keep => (keep.followsSource, keep.sourcePartition)) == Seq((false, None)))
+  }
+
   test("waiting rows of a union are read from the state, and moved to other partitions") {
     withTempDir { folder =>
       val (one, other) = (ticks(), ticks())
@@ -93,7 +173,8 @@ class SourcePartitionsSuite extends KeepStreamTest {
       runAll(query(), s"$folder/before", written)
       val held = spark.sql(s"SELECT * FROM winops_state('$folder/before')")
       val waiting = held.where("_waits").orderBy("n").select("k", "n").as[(String, Int)].collect()
-      assert(waiting.toSeq == second.map(row => (row.k, row.n)))
+      assert(waiting.toSeq == second.reverse.map(row => (row.k, row.n)))
+      assert(held.columns.toSeq.takeRight(4) == Seq("_waits", "k", "ts", "n"))
       spark
         .sql(s"SELECT * FROM winops_repartition('$folder/before', '$folder/after', 5)")
         .collect()
@@ -102,9 +183,7 @@ class SourcePartitionsSuite extends KeepStreamTest {
       withSQLConf(SQLConf.SHUFFLE_PARTITIONS.key -> "5") {
         runAll(query(), s"$folder/after", written)
       }
-      val expected =
-        keep(withTime(first.toDF()).union(withTime(second.toDF())), arguments).collect()
-      assert(described(written.rows) == described(expected.toSeq))
+      assert(described(written.rows) == described(onTable(arguments)))
     }
   }
 
@@ -112,7 +191,7 @@ class SourcePartitionsSuite extends KeepStreamTest {
     val source = records("subscribePattern")
     val value = Project(source.output.filter(_.name == "value"), source)
     val (plan, partition) =
-      SourcePartitions.of(Filter(IsNotNull(value.output.head), value), Map.empty).get
+      SourcePartitions.of(Filter(IsNotNull(value.output.head), value), Map.empty).toOption.get.get
     assert(plan.output.map(_.name) == Seq("value", partition.name))
     val partitions =
       for (topic <- Seq("a", "a.b", "ab"); number <- Seq(0, 1, 255, 256, 70000))
@@ -135,7 +214,7 @@ class SourcePartitionsSuite extends KeepStreamTest {
   }
 
   test("a source with one partition has no column for it") {
-    def columnOf(plan: LogicalPlan) = SourcePartitions.of(plan, Map.empty)
+    def columnOf(plan: LogicalPlan) = SourcePartitions.of(plan, Map.empty).toOption.get
     assert(columnOf(LocalRelation(records("subscribe").output)).isEmpty)
     assert(columnOf(ticks().toDF().queryExecution.analyzed).isEmpty)
     assert(columnOf(records("subscribe")).nonEmpty)

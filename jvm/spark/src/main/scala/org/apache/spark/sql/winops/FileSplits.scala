@@ -33,12 +33,13 @@ private[winops] final class FileSplits(isRequired: Boolean, byAge: Boolean) exte
   /** Looks for the scans behind rows; returns false if there are none. */
   def read(rows: Seq[RDD[_]]): Boolean = {
     val files = rows.flatMap(FileSplits.scanned)
-    val pieces = files.flatten.map { file =>
-      (if (byAge) file.modificationTime else 0L, file.urlEncodedPath, file.start)
-    }
-    val paths = pieces.distinct.sorted.map { case (_, path, start) =>
-      (UTF8String.fromString(path), start)
-    }.toArray
+    val pieces = files.flatten.distinctBy(file => (file.urlEncodedPath, file.start))
+    val paths = pieces
+      .sortBy { file =>
+        (if (byAge) file.modificationTime else 0L, file.toPath.toString, file.start)
+      }
+      .map(file => (UTF8String.fromString(file.urlEncodedPath), file.start))
+      .toArray
     number(paths)
     files.nonEmpty
   }

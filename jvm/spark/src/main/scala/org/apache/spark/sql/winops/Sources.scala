@@ -47,7 +47,9 @@ object Sources {
     * is from; none if the source has one only, or no order.
     */
   def partition(leaf: LeafNode): Seq[Attribute] = order(leaf) match {
-    case Some(Positioned(_, positions, _)) => positions.init
+    // The topic, too, of a source that has one: it may be given others at a restart.
+    case Some(Positioned(_, positions, _)) if positions.exists(_.name == "partition") =>
+      Seq("topic", "partition").flatMap(name => leaf.output.find(_.name == name))
     case _ => Nil
   }
 
