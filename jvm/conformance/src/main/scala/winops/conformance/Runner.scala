@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
 
-import winops.spark.{Dialects, Keep, PolicyExpressions, Projections}
+import winops.spark.{Dialects, PolicyExpressions, Projections, UnqualifiedSql}
 
 /** Answers cases: a JSON object in, a JSON object out.
   *
@@ -68,7 +68,7 @@ final class Runner(saving: Saving) {
 
   private def columnOf(key: Expression): Attribute = key match {
     case column: Attribute => column
-    case other => AttributeReference(Keep.sql(other), other.dataType)()
+    case other => AttributeReference(UnqualifiedSql.of(other), other.dataType)()
   }
 
   private def replay(

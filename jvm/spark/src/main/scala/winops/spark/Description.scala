@@ -43,6 +43,6 @@ object Description {
 
   private def rowExpression(expression: Expression): RowExpression = expression match {
     case column: Attribute => RowExpression.Column(column.name)(0)
-    case other => RowExpression.Computed(Keep.sql(other))(0)
+    case other => RowExpression.Computed(UnqualifiedSql.of(other))(0)
   }
 }

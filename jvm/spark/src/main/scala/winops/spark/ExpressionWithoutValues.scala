@@ -67,7 +67,7 @@ object ExpressionWithoutValues {
     */
   def of(expression: Expression): Expression =
     if (cannotFail(expression)) expression
-    else ExpressionWithoutValues(expression, WithoutValues.shown(Keep.sql(expression)))
+    else ExpressionWithoutValues(expression, WithoutValues.shown(UnqualifiedSql.of(expression)))
 
   /** A condition, part by part. */
   def ofCondition(condition: Expression): Expression = condition match {

@@ -146,7 +146,7 @@ object Keep {
   private def groupColumns(group: Seq[Expression]): Seq[Attribute] = group.map { key =>
     val name = key match {
       case column: Attribute => column.name
-      case other => sql(other)
+      case other => UnqualifiedSql.of(other)
     }
     AttributeReference(name, key.dataType, nullable = true)()
   }
@@ -188,8 +188,4 @@ object Keep {
       })
     parts.flatten.mkString("Keep ", ", ", "")
   }
-
-  /** An expression as the user wrote it, without the names that tables got on the way. */
-  def sql(expression: Expression): String =
-    expression.transform { case column: Attribute => column.withQualifier(Nil) }.sql
 }

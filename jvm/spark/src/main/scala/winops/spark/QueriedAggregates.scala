@@ -78,7 +78,7 @@ private[spark] object QueriedAggregates {
   private def shape(plan: LogicalPlan): Seq[(String, Seq[String])] = plan.collect {
     case node if !node.isInstanceOf[SubqueryAlias] && !node.isInstanceOf[View] =>
       val columns = node.output.map(column => s"${column.name} ${column.dataType.sql}")
-      (node.nodeName, node.expressions.map(Keep.sql) ++ columns)
+      (node.nodeName, node.expressions.map(UnqualifiedSql.of) ++ columns)
   }
 
   private def check(column: NamedExpression): Unit = {

@@ -226,8 +226,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     KeepSpec(
       dialect.name,
       policy,
-      group.map(Keep.sql),
-      order.map(Keep.sql),
+      group.map(UnqualifiedSql.of),
+      order.map(UnqualifiedSql.of),
       time.map(_ => applied.getOrElse(Application.EventTime)),
       arguments.text("idle").map(idleMillis),
       arguments.positiveLong("max_rows").getOrElse(KeepSpec.DefaultMaxRows),
@@ -383,8 +383,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       ExpressionSet(named) != ExpressionSet(partitionBy)) {
       throw WinopsErrors.analysis(
         "WINOPS_GROUP_CONFLICT",
-        "policy" -> named.map(Keep.sql).mkString(", "),
-        "given" -> partitionBy.map(Keep.sql).mkString(", "))
+        "policy" -> named.map(UnqualifiedSql.of).mkString(", "),
+        "given" -> partitionBy.map(UnqualifiedSql.of).mkString(", "))
     }
     checked("PARTITION BY", if (named.nonEmpty) named else ExpressionSet(partitionBy).toSeq)
   }
@@ -395,7 +395,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       if (!KeyTypes.accept(expression.dataType)) {
         throw WinopsErrors.analysis(
           "WINOPS_GROUP_TYPE",
-          "expression" -> Keep.sql(expression),
+          "expression" -> UnqualifiedSql.of(expression),
           "type" -> expression.dataType.sql)
       }
     }

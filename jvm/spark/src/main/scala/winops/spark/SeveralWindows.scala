@@ -102,8 +102,8 @@ private[spark] object SeveralWindows {
     if (ExpressionSet(one.expressions.group) != ExpressionSet(other.expressions.group)) {
       throw WinopsErrors.analysis(
         "WINOPS_GROUP_CONFLICT",
-        "policy" -> one.expressions.group.map(Keep.sql).mkString(", "),
-        "given" -> other.expressions.group.map(Keep.sql).mkString(", "))
+        "policy" -> one.expressions.group.map(UnqualifiedSql.of).mkString(", "),
+        "given" -> other.expressions.group.map(UnqualifiedSql.of).mkString(", "))
     }
 
   private def listed(windows: Seq[NamedPolicy])(text: Policy => String): String =

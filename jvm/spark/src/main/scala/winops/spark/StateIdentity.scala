@@ -51,7 +51,7 @@ object StateIdentity {
 
   /** What is stored beside the rows depends on it. */
   private def results(plan: KeepPlan): Option[JArray] = Option.when(plan.spec.followsContent) {
-    JArray((plan.by ++ plan.results).map(result => JString(Keep.sql(result))).toList)
+    JArray((plan.by ++ plan.results).map(result => JString(UnqualifiedSql.of(result))).toList)
   }
 
   /** Refuses state of another keep than this, with what differs, and state in another format. */

@@ -72,7 +72,7 @@ object KeepPlans {
     val time = spec.application.map(_ => ts)
     val sorted = order.map(SortOrder(_, Ascending))
     KeepPlan(
-      spec.copy(group = keys.map(Keep.sql), order = sorted.map(Keep.sql)),
+      spec.copy(group = keys.map(UnqualifiedSql.of), order = sorted.map(UnqualifiedSql.of)),
       keys,
       keys,
       expressionsOf(spec.policy).ofRows,
