@@ -1,8 +1,8 @@
 package winops.spark
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.internal.SQLConf
 
 /** The table function `keep`, the one way in for SQL, classic PySpark and Spark Connect. */
@@ -33,18 +33,4 @@ object KeepFunction extends (Seq[Expression] => LogicalPlan) {
     }
     UnresolvedKeep(arguments, table.partitionByExpressions, table.orderByExpressions, table.plan)
   }
-}
-
-/** A call of `keep` whose PARTITION BY and ORDER BY the analyzer has still to resolve. */
-final case class UnresolvedKeep(
-    arguments: Arguments,
-    partitionBy: Seq[Expression],
-    orderBy: Seq[SortOrder],
-    child: LogicalPlan)
-    extends UnaryNode {
-  override lazy val resolved: Boolean = false
-  override def output: Seq[Attribute] = Nil
-
-  override protected def withNewChildInternal(newChild: LogicalPlan): UnresolvedKeep =
-    copy(child = newChild)
 }
