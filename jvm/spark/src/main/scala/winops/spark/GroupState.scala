@@ -3,7 +3,7 @@ package winops.spark
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.log.{ByteReader, ByteWriter, Pages, RowLog, RowStore, RowTree, ShiftedSegments}
-import winops.window.{Clock, Machine, Steps}
+import winops.window.{Clock, Evaluator, Machine, Steps}
 
 /** All that is known of one group: its window and machine, the rows that wait, and what it has
   * been entered for. An instance is reused from group to group.
@@ -29,7 +29,7 @@ final class GroupState(
   val results: Seq[ContentResults] =
     if (spec.followsContent && !spec.acrossGroups && ofAll.isEmpty) {
       val leavesFromFront = Machine.leavesFromFront(spec.policy)
-      (0 until spec.windows).map(plan.contentResults(window, pages, leavesFromFront, _))
+      (0 until spec.windows).map(contentResults(window, leavesFromFront, _))
     } else Nil
 
   /** What is asked of the content of all groups. */
@@ -37,7 +37,7 @@ final class GroupState(
     ofAll.filter(_ => spec.acrossGroups).map { open =>
       new CommonContent(
         plan.content,
-        plan.contentResults(_, pages, leavesFromFront = false, window = 0),
+        contentResults(_, leavesFromFront = false, number = 0),
         pages,
         open)
     }
@@ -52,7 +52,7 @@ final class GroupState(
     spec.idleMillis.getOrElse(Machine.Never),
     window,
     pages,
-    plan.evaluator(window),
+    evaluator(window),
     steps,
     ownsSteps)
 
@@ -166,6 +166,34 @@ final class GroupState(
     window.restore(in)
     machine.restore(in)
   }
+
+  /** Follows the content of the window with this number, whose rows are `rows`. */
+  private def contentResults(
+      rows: RowStore,
+      leavesFromFront: Boolean,
+      number: Int): ContentResults =
+    new ContentResults(
+      plan.results.collect {
+        case OfWindow(`number`, result) => result
+        case result if !result.isInstanceOf[OfWindow] => result
+      },
+      plan.by,
+      plan.content,
+      (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),
+      pages,
+      leavesFromFront,
+      spec.givesOldValues,
+      spec.postsOnSizeChange)
+
+  /** Evaluates the policy's expressions over the rows of a window. */
+  private def evaluator(rows: RowStore): Evaluator =
+    if (plan.expressions.isEmpty) Evaluator.None
+    else {
+      new RowEvaluator(
+        plan.expressions,
+        plan.content,
+        (row, ordinal) => RowBytes.pointTo(row, rows, ordinal))
+    }
 }
 
 object GroupState {

@@ -2,9 +2,6 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.log.{Pages, RowStore}
-import winops.window.Evaluator
-
 /** What the stream's and the table's operator share: a [[Keep]] whose group is attributes, over
   * rows that carry what groups and orders them.
   *
@@ -78,35 +75,6 @@ final case class KeepPlan(
 
   def punctuationOrdinal: Int =
     punctuation.fold(-1)(p => content.indexWhere(_.exprId == p.exprId))
-
-  /** Follows the content of the window with this number, whose rows are `rows`. */
-  def contentResults(
-      rows: RowStore,
-      pages: Pages,
-      leavesFromFront: Boolean,
-      window: Int): ContentResults =
-    new ContentResults(
-      results.collect {
-        case OfWindow(`window`, result) => result
-        case result if !result.isInstanceOf[OfWindow] => result
-      },
-      by,
-      content,
-      (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),
-      pages,
-      leavesFromFront,
-      spec.givesOldValues,
-      spec.postsOnSizeChange)
-
-  /** Evaluates the policy's expressions over the rows of a window. */
-  def evaluator(rows: RowStore): Evaluator =
-    if (expressions.isEmpty) Evaluator.None
-    else {
-      new RowEvaluator(
-        expressions,
-        content,
-        (row, ordinal) => RowBytes.pointTo(row, rows, ordinal))
-    }
 
   /** For EXPLAIN FORMATTED, under the node's name. */
   def verboseString(name: String): String = s"$name\n$simpleString\n"
