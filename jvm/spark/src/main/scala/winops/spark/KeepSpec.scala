@@ -2,58 +2,6 @@ package winops.spark
 
 import winops.policy.{Beat, Policy, StepOrder, Stream}
 
-/** How rows with an event time are applied to their group. */
-sealed abstract class Application(val name: String)
-
-object Application {
-
-  /** Rows wait until the watermark has passed them and are then applied in the order of time. */
-  case object EventTime extends Application("event_time")
-
-  /** Rows are applied as they come; their group's clock is the latest time it has seen. */
-  case object Arrival extends Application("arrival")
-
-  val all: Seq[Application] = Seq(EventTime, Arrival)
-}
-
-/** What a `keep` gives. */
-sealed abstract class Output(val name: String)
-
-object Output {
-  case object Changes extends Output("changes")
-  case object Rows extends Output("rows")
-  case object Snapshots extends Output("snapshots")
-  case object Events extends Output("events")
-
-  /** What the content is worth after each step, or at each report. */
-  case object Agg extends Output("agg")
-
-  /** Each row that comes in, and what the content is worth right after its step. */
-  case object Columns extends Output("columns")
-
-  /** One row, which says in a sentence what is kept. */
-  case object Description extends Output("description")
-
-  val all: Seq[Output] = Seq(Changes, Rows, Snapshots, Events, Agg, Columns, Description)
-}
-
-/** The values that the output `agg` gives. */
-sealed abstract class AggMode(val name: String)
-
-object AggMode {
-
-  /** The values after each step. */
-  case object All extends AggMode("all")
-
-  /** The last values of each group and micro-batch. */
-  case object Latest extends AggMode("latest")
-
-  /** The values after each step as inserts, and those that they replace as deletes. */
-  case object Changes extends AggMode("changes")
-
-  val all: Seq[AggMode] = Seq(All, Latest, Changes)
-}
-
 /** All of a `keep` but its columns.
   *
   * @param dialect

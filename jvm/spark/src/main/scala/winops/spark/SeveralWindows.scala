@@ -7,12 +7,6 @@ import winops.dialect.Names
 import winops.policy.{Group, Policy, Retention}
 import winops.window.Sharing
 
-/** One of several windows as it was called and understood. */
-private[spark] final case class NamedPolicy(
-    name: String,
-    policy: Policy,
-    expressions: PolicyExpressions)
-
 /** Several windows over the same rows, in one operator. */
 private[spark] object SeveralWindows {
 

@@ -2,11 +2,7 @@ package winops.spark
 
 import java.util.Properties
 
-import org.apache.spark.{QueryContext, SPARK_VERSION}
-import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.SPARK_VERSION
 
 /** What this JAR was built as and for. */
 object SparkVersion {
@@ -30,28 +26,4 @@ object SparkVersion {
         Map("expected" -> expected, "running" -> running, "winops" -> winops))
     }
   }
-}
-
-/** The error for a Spark version that the JAR is not for.
-  *
-  * It is raised on such versions, so it may use only what all of them have: of the constructors
-  * of AnalysisException that is one which takes the finished message.
-  */
-final class SparkVersionException(parameters: Map[String, String])
-    extends AnalysisException(
-      WinopsErrors.message("WINOPS_SPARK_VERSION", parameters),
-      None,
-      None,
-      None,
-      Some("WINOPS_SPARK_VERSION"),
-      parameters,
-      Array.empty[QueryContext]) {
-  override def getSqlState: String = WinopsErrors.sqlState("WINOPS_SPARK_VERSION")
-  override def withPosition(origin: Origin): AnalysisException = this
-}
-
-/** Stands for a table function on a Spark version that the JAR is not for: every call fails. */
-final class RefusedFunction(error: => SparkVersionException)
-    extends (Seq[Expression] => LogicalPlan) {
-  override def apply(arguments: Seq[Expression]): LogicalPlan = throw error
 }

@@ -1,30 +1,10 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /** The rows of the open group where they are stored. */
 trait StoredRows {
 
   /** Makes `row` the row with this ordinal, until the next call. */
   def pointTo(row: UnsafeRow, ordinal: Long): Unit
-}
-
-/** The values of expressions of a stored row, in a row of their own that does not change when
-  * another stored row is looked at.
-  *
-  * @param content
-  *   the columns of a stored row
-  */
-private[spark] final class StoredValues(
-    expressions: Seq[Expression],
-    content: Seq[Attribute],
-    rows: StoredRows) {
-  private val stored = new UnsafeRow(content.size)
-  private val projection = UnsafeProjection.create(expressions, content)
-
-  /** The values of the row with this ordinal, until the next call. */
-  def of(ordinal: Long): UnsafeRow = {
-    rows.pointTo(stored, ordinal)
-    projection(stored)
-  }
 }

@@ -1,7 +1,6 @@
 package winops.spark
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.window.{ChangeKind, ChangeQueue}
 
@@ -82,44 +81,5 @@ object Told {
       val content = common.getOrElse(state.results.head)
       new ToldValues(plan, changes, state, content, hasTime, metrics)
     case Output.Columns => new ToldInserts(plan, changes, state, metrics)
-  }
-}
-
-/** The rows of a content, one by one. */
-private final class ToldRows(
-    plan: KeepPlan,
-    changes: ChangeQueue,
-    state: GroupState,
-    metrics: KeepMetrics)
-    extends Told(changes, metrics) {
-  private val content = new UnsafeRow(plan.content.size)
-
-  override def hasNext: Boolean = isAtChange
-
-  override protected def give(): InternalRow = {
-    changes.next()
-    RowBytes.pointTo(content, state.window, changes.ordinal)
-    content
-  }
-}
-
-/** The changes, one by one. */
-private final class ToldChanges(
-    plan: KeepPlan,
-    changes: ChangeQueue,
-    state: GroupState,
-    hasTime: Boolean,
-    metrics: KeepMetrics)
-    extends Told(changes, metrics) {
-  private val content = new UnsafeRow(plan.content.size)
-  private val changeRows = new ChangeRows(plan)
-
-  override def hasNext: Boolean = isAtChange
-
-  override protected def give(): InternalRow = {
-    changes.next()
-    countRows(1L)
-    RowBytes.pointTo(content, state.window, changes.ordinal)
-    changeRows.of(changes, hasTime, content)
   }
 }

@@ -116,10 +116,3 @@ private object CheckpointMove {
   /** Where sources keep what they have given. */
   private val Sources = "sources"
 }
-
-/** What was moved of a `keep`. */
-private[winops] final case class MovedKeep(
-    operator: Long,
-    partitions: Int,
-    groups: Long,
-    rows: Long)

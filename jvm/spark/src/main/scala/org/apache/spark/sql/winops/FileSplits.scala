@@ -5,7 +5,7 @@ import java.util.Arrays
 import scala.annotation.tailrec
 
 import org.apache.spark.ShuffleDependency
-import org.apache.spark.rdd.{InputFileBlockHolder, RDD}
+import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.expressions.XXH64
 import org.apache.spark.sql.execution.datasources.{FilePartition, FileScanRDD, PartitionedFile}
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceRDD, DataSourceRDDPartition}
@@ -93,30 +93,4 @@ private object FileSplits {
         case narrow => scanned(narrow.rdd)
       }
   }
-}
-
-/** The positions of the rows of one task, which come while their files are being read. A position
-  * is the number of the piece of a file, and behind it that of the row within the piece.
-  */
-private[winops] final class FilePositions(splits: FileSplits) {
-  private var file: UTF8String = _
-  private var position = 0L
-
-  /** The position of the row that has just been read. */
-  def next(): Long = if (splits.isEmpty) 0L else numbered()
-
-  private def numbered(): Long = {
-    // Each piece that is opened has another object.
-    val current = InputFileBlockHolder.getInputFilePath
-    if (current ne file) {
-      file = current
-      val piece = splits.numberOf(current, InputFileBlockHolder.getStartOffset)
-      position = piece.toLong << FilePositions.RowBits
-    } else position += 1
-    position
-  }
-}
-
-private object FilePositions {
-  private val RowBits = 33
 }

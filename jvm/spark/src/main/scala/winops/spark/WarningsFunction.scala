@@ -7,16 +7,6 @@ import org.apache.spark.sql.types.{ArrayType, StringType}
 import winops.ccl.Ccl
 import winops.policy.Scope
 
-/** `winops_version()`: the version of the JAR, so that a client can compare it with its own. */
-object VersionFunction extends (Seq[Expression] => Expression) {
-  val Name = "winops_version"
-  val Usage = "_FUNC_() - Returns the version of the winops JAR."
-
-  override def apply(arguments: Seq[Expression]): Expression =
-    if (arguments.isEmpty) Literal(SparkVersion.winops)
-    else throw WinopsErrors.argument("UNKNOWN", arguments.head.sql, "no arguments")
-}
-
 /** `winops_warnings(policy, params, columns, group, key)`: what is allowed in a policy over rows
   * with `columns` and a primary `key`, but hardly meant; `group` are the columns given outside
   * it.

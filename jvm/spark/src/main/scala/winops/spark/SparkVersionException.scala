@@ -1,0 +1,23 @@
+package winops.spark
+
+import org.apache.spark.QueryContext
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.trees.Origin
+
+/** The error for a Spark version that the JAR is not for.
+  *
+  * It is raised on such versions, so it may use only what all of them have: of the constructors
+  * of AnalysisException that is one which takes the finished message.
+  */
+final class SparkVersionException(parameters: Map[String, String])
+    extends AnalysisException(
+      WinopsErrors.message("WINOPS_SPARK_VERSION", parameters),
+      None,
+      None,
+      None,
+      Some("WINOPS_SPARK_VERSION"),
+      parameters,
+      Array.empty[QueryContext]) {
+  override def getSqlState: String = WinopsErrors.sqlState("WINOPS_SPARK_VERSION")
+  override def withPosition(origin: Origin): AnalysisException = this
+}

@@ -1,0 +1,24 @@
+package winops.spark
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import winops.window.ChangeQueue
+
+/** The rows of a content, one by one. */
+private final class ToldRows(
+    plan: KeepPlan,
+    changes: ChangeQueue,
+    state: GroupState,
+    metrics: KeepMetrics)
+    extends Told(changes, metrics) {
+  private val content = new UnsafeRow(plan.content.size)
+
+  override def hasNext: Boolean = isAtChange
+
+  override protected def give(): InternalRow = {
+    changes.next()
+    RowBytes.pointTo(content, state.window, changes.ordinal)
+    content
+  }
+}
