@@ -75,7 +75,7 @@ test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on
 	$(pytest_on_both)
 
 test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts and partitions
-	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.SameBitsSuite"
+	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.aggregates.SameBitsSuite"
 
 # Of the minor version that the JAR is for, the oldest and the newest patch; and what says so on the
 # minor versions beside it.
@@ -91,13 +91,13 @@ conformance: $(VENV) $(JARS) ## all conformance cases as tables and as streams, 
 	WINOPS_CONFORMANCE=all WINOPS_TRANSPORT=classic $(PY) -m pytest tests/test_conformance.py
 
 test-giant: ## a group of ten million rows, as a table and as a stream
-	SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.GiantGroupSuite"
+	SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.execution.GiantGroupSuite"
 
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py
 
 docs: ## docs/windows.md, from what the code says of its windows
-	./sbt "spark/Test/runMain winops.spark.WindowsPage $(CURDIR)/docs/windows.md"
+	./sbt "spark/Test/runMain winops.spark.analysis.WindowsPage $(CURDIR)/docs/windows.md"
 
 golden: $(VENV) $(JARS) ## tests/data/checkpoints: what later versions have to go on with
 	$(PY) -m tests.golden.make_checkpoints $(REPLACE)
@@ -135,7 +135,7 @@ bench-peers: $(VENV) $(JARS) peers ## the same jobs on what people use instead
 # Spark makes of the expressions in them.
 fuzz: ## 10 million texts against the readers of policies
 	SBT_OPTS=-Dfuzz=512m ./sbt "core/Test/runMain winops.fuzz.PolicyFuzz 2500000" \
-		"spark/Test/runMain winops.spark.ExpressionFuzz 50000"
+		"spark/Test/runMain winops.spark.expressions.ExpressionFuzz 50000"
 
 sbom: $(WHEEL) ## dist: bills of materials of the JAR and the wheel, as CycloneDX
 	./sbt spark/makeBom

@@ -86,10 +86,10 @@ val spilling = sys.props
   .get("spill")
   .map(rows => s"-Dspark.shuffle.spill.numElementsForceSpillThreshold=$rows")
 
-// `SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.GiantGroupSuite"`: a larger group.
+// `SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly *.GiantGroupSuite"`: a larger group.
 val giant = sys.props.get("giant").map(rows => s"-Dgiant=$rows")
 
-// `SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.SameBitsSuite"`: more runs.
+// `SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly *.SameBitsSuite"`: more runs.
 val bits = sys.props.get("bits").map(runs => s"-Dbits=$runs")
 
 // `make fuzz`: so much heap as a text's reader may need, and all of the JVM's compilers.

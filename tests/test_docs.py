@@ -114,7 +114,7 @@ def test_an_example_of_a_mistake_is_one(spark: SparkSession, kind: str, text: st
 
 
 def test_the_metrics_of_the_pages_are_those_that_are_counted() -> None:
-    source = ROOT / "jvm/spark/src/main/scala/winops/spark/KeepMetrics.scala"
+    source = ROOT / "jvm/spark/src/main/scala/winops/spark/internal/KeepMetrics.scala"
     own = set(re.findall(r'^  (?:private )?val \w+ = "(\w+)"$', source.read_text(), re.MULTILINE))
     # Spark's own, of StateOperatorProgress.
     known = own | {"numRowsTotal"}
@@ -144,7 +144,7 @@ def test_the_arguments_of_the_pages_are_there() -> None:
 
 
 def test_the_arguments_of_the_sql_function_are_documented() -> None:
-    source = (ROOT / "jvm/spark/src/main/scala/winops/spark/Arguments.scala").read_text()
+    source = (ROOT / "jvm/spark/src/main/scala/winops/spark/analysis/Arguments.scala").read_text()
     names = re.findall(r'"(\w+)"', source.split("val Names: Seq[String] =")[1].split(")\n")[0])
     assert len(names) > 10
     page = (ROOT / "docs" / "sql.md").read_text()

@@ -154,7 +154,7 @@ def output_lines(folder: Path) -> list[str]:
 
 def current_format() -> int:
     """Give the number of the form in which this version stores its state."""
-    source = ROOT / "jvm/spark/src/main/scala/winops/spark/StateFormat.scala"
+    source = ROOT / "jvm/spark/src/main/scala/winops/spark/state/StateFormat.scala"
     found = re.search(r"val Version = (\d+)", source.read_text())
     assert found
     return int(found[1])

@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.spark.KeepPlans
+import winops.spark.testing.KeepPlans
 
-/** Trades without end, as Spark's rows of [[winops.spark.KeepPlans]]: one a second, each symbol
+/** Trades without end, as Spark's rows of [[winops.spark.testing.KeepPlans]]: one a second, each symbol
   * as often as any other, the price in cents.
   *
   * @param noise

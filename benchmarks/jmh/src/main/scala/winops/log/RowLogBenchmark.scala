@@ -4,7 +4,7 @@ import org.openjdk.jmh.annotations._
 import org.openjdk.jmh.infra.Blackhole
 
 import winops.benchmarks.{AverageNanos, Trades}
-import winops.spark.RowBytes
+import winops.spark.row.RowBytes
 
 /** A row that comes into a log while its oldest is looked at, to be told, and leaves. A log that
   * is long has most of its rows in segments.

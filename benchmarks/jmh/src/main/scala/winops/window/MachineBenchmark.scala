@@ -8,7 +8,8 @@ import winops.ccl.Ccl
 import winops.esper.Esper
 import winops.log.{HeapSegments, Pages, RowLog, RowStore, RowTree, ShiftedSegments}
 import winops.policy.Policy
-import winops.spark.{KeepPlans, RowBytes}
+import winops.spark.row.RowBytes
+import winops.spark.testing.KeepPlans
 
 /** A row that arrives at a window that is full, with all that it makes leave, told and settled.
   */

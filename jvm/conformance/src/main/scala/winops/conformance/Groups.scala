@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
 import winops.log.{ByteReader, ByteWriter, HeapSegments, Pages}
 import winops.policy.Policy
-import winops.spark.PolicyExpressions
+import winops.spark.expressions.PolicyExpressions
 import winops.window.{ChangeKind, ChangeQueue, CoupledMachines, Machine, Steps}
 
 /** All groups of a case, each in a slot of its own, on one clock. */

@@ -6,7 +6,8 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
 
-import winops.spark.{Dialects, PolicyExpressions, Projections, UnqualifiedSql}
+import winops.spark.analysis.{Dialects, Projections}
+import winops.spark.expressions.{PolicyExpressions, UnqualifiedSql}
 
 /** Answers cases: a JSON object in, a JSON object out.
   *

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import winops.policy.ColumnKind
-import winops.spark.ColumnKinds
+import winops.spark.analysis.ColumnKinds
 
 /** The columns of a case's rows, and the place at which a row arrived behind them. */
 private[conformance] final class Schema(fields: Seq[StructField]) {

@@ -4,7 +4,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.log._
 import winops.policy.Policy
-import winops.spark.{CommonContent, FollowedContent, PolicyExpressions, RowBytes, RowEvaluator}
+import winops.spark.aggregates.{CommonContent, FollowedContent}
+import winops.spark.expressions.{PolicyExpressions, RowEvaluator}
+import winops.spark.row.RowBytes
 import winops.window.{ChangeKind, ChangeQueue, Machine, Steps}
 
 /** The machine, the rows and the changes of one group at a time; a slot is reused as the groups

@@ -7,7 +7,9 @@ import org.apache.spark.sql.types._
 
 import winops.log.{Pages, RowStore}
 import winops.policy.{Policy, Stream}
-import winops.spark._
+import winops.spark.aggregates.{CommonContent, ContentResults}
+import winops.spark.analysis.{Aggregates, WindowResults}
+import winops.spark.row.RowBytes
 import winops.window.Machine
 
 /** What a policy computes of its windows.

@@ -5,6 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.internal.SQLConf
 
+import winops.spark.analysis.{Arguments, UnresolvedKeep}
+import winops.spark.internal.WinopsErrors
+
 /** The table function `keep`, the one way in for SQL, classic PySpark and Spark Connect. */
 object KeepFunction extends (Seq[Expression] => LogicalPlan) {
   val Name = "keep"

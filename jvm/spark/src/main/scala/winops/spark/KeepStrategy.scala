@@ -7,7 +7,15 @@ import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.datasources.v2.StreamingDataSourceV2ScanRelation
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.ui.OperatorMetricsPage
-import org.apache.spark.sql.winops.{FilePosition, FilePositionExec, RepartitionState, RepartitionStateExec, StatefulKeepExec}
+import org.apache.spark.sql.winops.checkpoint.{RepartitionState, RepartitionStateExec}
+import org.apache.spark.sql.winops.execution.StatefulKeepExec
+import org.apache.spark.sql.winops.source.{FilePosition, FilePositionExec}
+
+import winops.spark.execution.{BatchKeepExec, NewestRowsExec, UnsharedExec}
+import winops.spark.internal.{KeepMetrics, WinopsErrors}
+import winops.spark.plan.{Keep, KeepPlan}
+import winops.spark.row.KeyTypes
+import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder}
 
 /** Plans a [[Keep]]: what groups and orders the rows is computed below the shuffle, once. */
 object KeepStrategy extends SparkStrategy {

@@ -2,7 +2,10 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.winops.RepartitionState
+import org.apache.spark.sql.winops.checkpoint.RepartitionState
+
+import winops.spark.analysis.StateArguments
+import winops.spark.internal.WinopsErrors
 
 /** The table function `winops_repartition('checkpoint', 'to', partitions)`: writes a new
   * checkpoint with another number of partitions when it is executed, and gives what was moved.

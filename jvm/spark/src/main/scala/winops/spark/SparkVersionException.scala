@@ -4,6 +4,8 @@ import org.apache.spark.QueryContext
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 
+import winops.spark.internal.WinopsErrors
+
 /** The error for a Spark version that the JAR is not for.
   *
   * It is raised on such versions, so it may use only what all of them have: of the constructors

@@ -2,7 +2,9 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.winops.HeldRows
+import org.apache.spark.sql.winops.checkpoint.HeldRows
+
+import winops.spark.analysis.StateArguments
 
 /** The table function `winops_state('checkpoint', batch => 5, operator => 0)`: the rows that the
   * windows of a query held after a batch.

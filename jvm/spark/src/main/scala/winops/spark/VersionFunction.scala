@@ -2,6 +2,8 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 
+import winops.spark.internal.WinopsErrors
+
 /** `winops_version()`: the version of the JAR, so that a client can compare it with its own. */
 object VersionFunction extends (Seq[Expression] => Expression) {
   val Name = "winops_version"

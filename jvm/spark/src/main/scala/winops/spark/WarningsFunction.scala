@@ -6,6 +6,8 @@ import org.apache.spark.sql.types.{ArrayType, StringType}
 
 import winops.ccl.Ccl
 import winops.policy.Scope
+import winops.spark.analysis.Arguments
+import winops.spark.internal.WinopsErrors
 
 /** `winops_warnings(policy, params, columns, group, key)`: what is allowed in a policy over rows
   * with `columns` and a primary `key`, but hardly meant; `group` are the columns given outside

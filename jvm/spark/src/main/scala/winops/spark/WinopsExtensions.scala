@@ -4,6 +4,10 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 
+import winops.spark.analysis.{CheckStreamStart, ResolveKeep}
+import winops.spark.execution.StreamReporter
+import winops.spark.internal.WinopsErrors
+
 /** Makes winops known to every session of an application that has its JAR: Spark finds this class
   * through `META-INF/services`. Where that is switched off, name it in `spark.sql.extensions`.
   */

@@ -8,6 +8,8 @@ import scala.util.Using
 import org.scalatest.funsuite.AnyFunSuite
 
 import winops.policy.Policy
+import winops.spark.internal.WinopsErrors
+import winops.spark.plan.Keep
 
 /** The classes of the JAR linked against other releases of Spark than the one it is compiled
   * with.

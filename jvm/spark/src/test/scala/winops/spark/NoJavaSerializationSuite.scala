@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.objects.SerializerSupport
 import org.apache.spark.sql.types.StructType
 
 import winops.policy.Policy
+import winops.spark.plan.Keep
 
 /** Bytes of a checkpoint never become objects of any class that they name. */
 class NoJavaSerializationSuite extends AnyFunSuite {

@@ -1,0 +1,58 @@
+package winops.spark.group
+
+import org.openjdk.jmh.annotations._
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.types.{DataType, LongType}
+
+import winops.benchmarks.{AverageNanos, Trades}
+import winops.log.{ByteReader, ByteWriter}
+import winops.spark.row.RowBytes
+import winops.spark.state.TransientGroupStore
+import winops.spark.testing.KeepPlans
+import winops.window.{ChangeQueue, Steps}
+
+/** What a group costs a micro-batch beside its rows: it is taken up before they come and put away
+  * after them. Of a long window the rows are in segments, which neither reads nor writes.
+  */
+class GroupStateBenchmark extends AverageNanos {
+
+  /** How many rows the window holds. */
+  @Param(Array("10", "100", "1000"))
+  var size: Int = _
+
+  private val out = new ByteWriter
+  private var state: GroupState = _
+  private var saved: Array[Byte] = _
+
+  @Setup
+  def fill(): Unit = {
+    val plan = KeepPlans.plan(KeepPlans.spec(s"KEEP $size ROWS"))
+    val store = new TransientGroupStore
+    store.open(UnsafeProjection.create(Array[DataType](LongType)).apply(InternalRow(0L)))
+    state = new GroupState(plan, store, new Steps(new ChangeQueue, plan.spec.stream))
+    state.clear()
+    val trades = new Trades(symbols = 1, noise = 10000)
+    (0 until 2 * size).foreach { _ =>
+      RowBytes.append(state.window, trades.instant, trades.next())
+      state.machine.arrive(0L)
+      state.machine.settle()
+    }
+    assert(state.held == size)
+    saved = save()
+  }
+
+  @Benchmark
+  def save(): Array[Byte] = {
+    out.clear()
+    state.save(out)
+    out.toArray
+  }
+
+  @Benchmark
+  def restore(): Long = {
+    state.restore(new ByteReader(saved))
+    state.held
+  }
+}

@@ -1,8 +1,0 @@
-package org.apache.spark.sql.winops
-
-/** What was moved of a `keep`. */
-private[winops] final case class MovedKeep(
-    operator: Long,
-    partitions: Int,
-    groups: Long,
-    rows: Long)

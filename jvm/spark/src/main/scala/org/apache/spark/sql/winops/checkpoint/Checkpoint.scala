@@ -1,0 +1,172 @@
+package org.apache.spark.sql.winops.checkpoint
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants.{DIR_NAME_COMMITS, DIR_NAME_OFFSETS, DIR_NAME_STATE}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.datasources.v2.state.metadata.StateMetadataPartitionReader
+import org.apache.spark.sql.execution.streaming.checkpointing.{CommitMetadata, OffsetSeq, OffsetSeqMetadata}
+import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryCheckpointMetadata
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.winops.execution.StatefulKeepExec
+import org.apache.spark.sql.winops.state.KeepStores
+import org.apache.spark.util.SerializableConfiguration
+
+import winops.spark.checkpoint.StoredKeep
+import winops.spark.internal.WinopsErrors
+
+/** The checkpoint of a query, which is looked at and stays as it is.
+  *
+  * @throws org.apache.spark.sql.AnalysisException
+  *   `WINOPS_CHECKPOINT_NOT_FOUND` if the folder is no checkpoint
+  */
+private[winops] final class Checkpoint(session: SparkSession, folder: String) {
+  private val conf = session.sessionState.newHadoopConf()
+
+  val fileSystem: FileSystem = new Path(folder).getFileSystem(conf)
+
+  val root: Path =
+    fileSystem.makeQualified(new Path(folder))
+
+  if (!isThere(DIR_NAME_OFFSETS) || !isThere(DIR_NAME_COMMITS)) {
+    throw WinopsErrors.analysis("WINOPS_CHECKPOINT_NOT_FOUND", "path" -> root.toString)
+  }
+
+  private lazy val logs = new StreamingQueryCheckpointMetadata(session, root.toString)
+
+  /** The batch that was committed last, or the one that is asked for if its commit is there.
+    *
+    * @throws org.apache.spark.sql.AnalysisException
+    *   `WINOPS_CHECKPOINT_BATCH` if there is no such commit
+    */
+  def batch(asked: Option[Long]): Long = {
+    val committed = numbersIn(DIR_NAME_COMMITS)
+    asked
+      .filter(committed.contains)
+      .orElse(committed.lastOption.filter(_ => asked.isEmpty))
+      .getOrElse {
+        throw WinopsErrors.analysis(
+          "WINOPS_CHECKPOINT_BATCH",
+          "batch" -> asked.fold("the last one")(_.toString),
+          "path" -> root.toString,
+          "batches" -> committed.headOption.fold("none")(first => s"$first to ${committed.last}"))
+      }
+  }
+
+  /** The number of the batch that was begun last. */
+  def latestBatch: Long = numbersIn(DIR_NAME_OFFSETS).last
+
+  def offsets(batch: Long): Option[OffsetSeq] = logs.offsetLog.get(batch)
+  def commit(batch: Long): CommitMetadata = logs.commitLog.get(batch).get
+
+  /** All stateful operators of the query, as they were in a batch. */
+  def operators(batch: Long): Seq[OperatorStateMetadata] =
+    if (!isThere(DIR_NAME_STATE)) Nil
+    else {
+      val reader = new StateMetadataPartitionReader(
+        root.toString,
+        new SerializableConfiguration(conf),
+        batch)
+      reader.allOperatorStateMetadata.toSeq
+    }
+
+  /** All `keep`s of the query, as they were in a batch.
+    *
+    * @throws org.apache.spark.sql.AnalysisException
+    *   `WINOPS_CHECKPOINT_NO_KEEP` if there is none
+    */
+  def keeps(batch: Long): Seq[OperatorStateMetadataV2] = {
+    val found = operators(batch).collect {
+      case keep: OperatorStateMetadataV2
+          if keep.operatorInfo.operatorName == StatefulKeepExec.OperatorName =>
+        keep
+    }
+    if (found.isEmpty) {
+      throw WinopsErrors.analysis("WINOPS_CHECKPOINT_NO_KEEP", "path" -> root.toString)
+    }
+    found
+  }
+
+  /** The `keep` with a number among the query's stateful operators, or the only one.
+    *
+    * @throws org.apache.spark.sql.AnalysisException
+    *   `WINOPS_CHECKPOINT_OPERATOR` if there is no such one, or several and no number
+    */
+  def keep(batch: Long, operator: Option[Long]): OperatorStateMetadataV2 = {
+    val all = keeps(batch)
+    (all, operator) match {
+      case (Seq(only), None) => only
+      case _ =>
+        all.find(keep => operator.contains(keep.operatorInfo.operatorId)).getOrElse {
+          val told = all.map { keep =>
+            s"${keep.operatorInfo.operatorId} [${StoredKeep.windowOf(keep.operatorPropertiesJson)}]"
+          }
+          throw WinopsErrors.analysis(
+            "WINOPS_CHECKPOINT_OPERATOR",
+            "path" -> root.toString,
+            "operators" -> told.mkString(", "))
+        }
+    }
+  }
+
+  /** The stores of a `keep`, as they were in a batch. */
+  def stores(keep: OperatorStateMetadataV2, batch: Long): KeepStores = {
+    val operator = keep.operatorInfo.operatorId
+    KeepStores(
+      new Path(root, DIR_NAME_STATE).toString,
+      operator,
+      entryKeys(keep),
+      StateStoreConf(settings(batch)),
+      SerializableConfiguration.broadcast(session.sparkContext, conf))
+  }
+
+  /** What tells the states of a batch from others, for each partition; none in the older format
+    * of checkpoints.
+    */
+  def stateIds(operator: Long, batch: Long): Option[Array[String]] =
+    commit(batch).stateUniqueIds.flatMap(_.get(operator)).map(_.map(_.head))
+
+  /** The columns of the keys of a `keep`'s state entries.
+    *
+    * @throws org.apache.spark.sql.winops.internal.WinopsRuntimeException
+    *   `WINOPS_STATE_FORMAT` if the file that describes them cannot be understood
+    */
+  def entryKeys(keep: OperatorStateMetadataV2): StructType =
+    EntryKeysFile.read(fileSystem.open(schemaFile(keep)))
+
+  /** Where the schema of a `keep`'s state entries is; the folder may have been moved since it was
+    * written down.
+    */
+  def schemaFile(keep: OperatorStateMetadataV2): Path = {
+    val written = new Path(keep.stateStoreInfo.head.stateSchemaFilePaths.last)
+    val folder = Seq(written.getParent.getParent, written.getParent).map(_.getName)
+    new Path(
+      root,
+      s"$DIR_NAME_STATE/${keep.operatorInfo.operatorId}/${folder.mkString("/")}/${written.getName}")
+  }
+
+  /** The session's settings with those that the query had in a batch.
+    *
+    * @throws org.apache.spark.sql.AnalysisException
+    *   `WINOPS_CHECKPOINT_CLASS` if these name a class that the session does not
+    */
+  def settings(batch: Long): SQLConf = {
+    val settings = session.sessionState.conf.clone()
+    offsets(batch).flatMap(_.metadata).foreach(OffsetSeqMetadata.setSessionConf(_, settings))
+    NamedClasses.check(session.sessionState.conf, settings)
+    // Stores report to a coordinator, which is there only once the session has had a query.
+    settings.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
+    settings
+  }
+
+  private def isThere(name: String): Boolean = fileSystem.exists(new Path(root, name))
+
+  private def numbersIn(name: String): Seq[Long] =
+    fileSystem
+      .listStatus(new Path(root, name))
+      .flatMap(_.getPath.getName.toLongOption)
+      .sorted
+      .toSeq
+}

@@ -1,0 +1,120 @@
+package org.apache.spark.sql.winops.checkpoint
+
+import org.apache.hadoop.fs.{FileUtil, Path}
+
+import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants.{DIR_NAME_METADATA, DIR_NAME_STATE}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeq
+import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryCheckpointMetadata
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.winops.execution.StatefulKeepExec
+
+import winops.spark.checkpoint.StoredKeep
+import winops.spark.internal.WinopsErrors
+
+/** Writes a checkpoint that goes on where another one is, with another number of partitions.
+  *
+  * What is there first makes a query that is started too early fail: it finds batches that were
+  * begun, and no state to go on from. The commit of the last batch comes last.
+  */
+private[winops] final class CheckpointMove(
+    session: SparkSession,
+    from: Checkpoint,
+    folder: String,
+    partitions: Int) {
+  import CheckpointMove._
+
+  private val hadoop = session.sessionState.newHadoopConf()
+  private val fileSystem = new Path(folder).getFileSystem(hadoop)
+
+  private val to =
+    fileSystem.makeQualified(new Path(folder))
+
+  /** @return
+    *   what was moved of each `keep`
+    */
+  def run(): Seq[MovedKeep] = {
+    val batch = from.batch(None)
+    val keeps = from.keeps(batch)
+    refuseOthers(batch)
+    if (fileSystem.exists(to) && fileSystem.listStatus(to).nonEmpty) {
+      throw WinopsErrors.analysis("WINOPS_CHECKPOINT_EXISTS", "path" -> to.toString)
+    }
+    // Everything that can be wrong with the state is found before something is written.
+    val moves = keeps.map { keep =>
+      val stores = from.stores(keep, batch)
+      val stored = StoredKeep(keep.operatorPropertiesJson, stores.entryKeys)
+      keep -> new StateMove(session, from, keep, stored, stores, batch, partitions)
+    }
+    copy(DIR_NAME_METADATA)
+    val logs = new StreamingQueryCheckpointMetadata(session, to.toString)
+    (Math.max(0L, batch - 1) to from.latestBatch).foreach { number =>
+      from.offsets(number).foreach(offsets => add(logs.offsetLog.add(number, moved(offsets))))
+    }
+    copy(Sources)
+    val results = moves.map { case (keep, move) =>
+      val (result, ids) = move.run(new Path(to, DIR_NAME_STATE))
+      describe(keep, result.partitions, batch)
+      result -> ids
+    }
+    val ids = results.collect { case (keep, Some(ids)) => keep.operator -> ids.map(Array(_)) }
+    val commit = from.commit(batch)
+    add(
+      logs.commitLog
+        .add(batch, commit.copy(stateUniqueIds = commit.stateUniqueIds.map(_ => ids.toMap))))
+    results.map(_._1)
+  }
+
+  private def refuseOthers(batch: Long): Unit = {
+    val others = from
+      .operators(batch)
+      .map(_.operatorInfo.operatorName)
+      .filter(_ != StatefulKeepExec.OperatorName)
+    if (others.nonEmpty) {
+      throw WinopsErrors.analysis(
+        "WINOPS_CHECKPOINT_OTHER_STATE",
+        "operators" -> others.distinct.mkString(", "))
+    }
+  }
+
+  private def moved(offsets: OffsetSeq): OffsetSeq =
+    offsets.copy(metadata = offsets.metadata.map { metadata =>
+      metadata.copy(conf =
+        metadata.conf + (SQLConf.SHUFFLE_PARTITIONS.key -> partitions.toString))
+    })
+
+  /** Writes what the operator is, and the schema of its entries. */
+  private def describe(keep: OperatorStateMetadataV2, partitions: Int, batch: Long): Unit = {
+    val operator = new Path(to, s"$DIR_NAME_STATE/${keep.operatorInfo.operatorId}")
+    val schema = from.schemaFile(keep)
+    val target =
+      new Path(operator, s"${schema.getParent.getParent.getName}/${schema.getParent.getName}")
+    fileSystem.mkdirs(target)
+    copy(schema, new Path(target, schema.getName))
+    val store = keep.stateStoreInfo.head.copy(
+      numPartitions = partitions,
+      stateSchemaFilePaths = List(new Path(target, schema.getName).toString))
+    OperatorStateMetadataWriter
+      .createWriter(operator, hadoop, keep.version, Some(batch))
+      .write(keep.copy(stateStoreInfo = Array(store)))
+  }
+
+  private def copy(name: String): Unit = {
+    val source = new Path(from.root, name)
+    if (from.fileSystem.exists(source)) copy(source, new Path(to, name))
+  }
+
+  private def copy(source: Path, target: Path): Unit = {
+    val _ = FileUtil.copy(from.fileSystem, source, fileSystem, target, false, true, hadoop)
+  }
+
+  private def add(isNew: Boolean): Unit =
+    if (!isNew) throw WinopsErrors.analysis("WINOPS_CHECKPOINT_EXISTS", "path" -> to.toString)
+}
+
+private object CheckpointMove {
+
+  /** Where sources keep what they have given. */
+  private val Sources = "sources"
+}

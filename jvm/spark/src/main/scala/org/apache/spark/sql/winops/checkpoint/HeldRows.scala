@@ -1,0 +1,44 @@
+package org.apache.spark.sql.winops.checkpoint
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.LogicalRDD
+
+import winops.spark.checkpoint.{HeldRowsReader, StoredGroups, StoredKeep}
+
+/** The rows that a `keep` holds, as its checkpoint has them. */
+object HeldRows {
+
+  /** @param folder
+    *   where the checkpoint is
+    * @param batch
+    *   the batch after which the rows were held; the last one that was committed if not given
+    * @param operator
+    *   the number of the `keep` among the query's stateful operators, where there are several
+    */
+  def apply(folder: String, batch: Option[Long], operator: Option[Long]): LogicalPlan = {
+    val session = SparkSession.active
+    val checkpoint = new Checkpoint(session, folder)
+    val number = checkpoint.batch(batch)
+    val keep = checkpoint.keep(number, operator)
+    val stores = checkpoint.stores(keep, number)
+    val stored = StoredKeep(keep.operatorPropertiesJson, stores.entryKeys)
+    val ids = checkpoint.stateIds(keep.operatorInfo.operatorId, number)
+    val partitions = keep.stateStoreInfo.head.numPartitions
+    val rows = session.sparkContext
+      .parallelize(0 until partitions, partitions)
+      .mapPartitions { given =>
+        given.flatMap { partition =>
+          stores.read[InternalRow](partition, number, ids.map(_(partition))) { store =>
+            new HeldRowsReader(stored, partition, StoredGroups.in(stored, store))
+          }
+        }
+      }
+    val columns = HeldRowsReader.schema(stored).map { field =>
+      AttributeReference(field.name, field.dataType, field.nullable)()
+    }
+    LogicalRDD(columns, rows)(session)
+  }
+}

@@ -1,0 +1,29 @@
+package org.apache.spark.sql.winops.checkpoint
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
+import org.apache.spark.sql.catalyst.plans.logical.LeafNode
+import org.apache.spark.sql.types.{IntegerType, LongType}
+
+/** Writes a new checkpoint with another number of partitions, whenever it is executed.
+  *
+  * @param from
+  *   the folder of the checkpoint, which stays as it is
+  * @param to
+  *   the folder of the new one
+  */
+final case class RepartitionState(
+    from: String,
+    to: String,
+    partitions: Int,
+    output: Seq[Attribute] = RepartitionState.columns)
+    extends LeafNode {
+  override def simpleString(maxFields: Int): String = s"RepartitionState to $partitions"
+}
+
+object RepartitionState {
+  private def columns: Seq[Attribute] = Seq(
+    AttributeReference("operator", LongType, nullable = false)(),
+    AttributeReference("partitions", IntegerType, nullable = false)(),
+    AttributeReference("groups", LongType, nullable = false)(),
+    AttributeReference("rows", LongType, nullable = false)())
+}

@@ -1,0 +1,23 @@
+package org.apache.spark.sql.winops.checkpoint
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
+import org.apache.spark.sql.execution.LeafExecNode
+import org.apache.spark.sql.types.DataType
+
+/** Does it on the driver, once, when its rows are asked for: analysing a query moves nothing. */
+final case class RepartitionStateExec(plan: RepartitionState) extends LeafExecNode {
+  override def output: Seq[Attribute] = plan.output
+
+  private lazy val moved: Seq[InternalRow] = {
+    val toRow = UnsafeProjection.create(output.map(_.dataType).toArray[DataType])
+    val checkpoint =
+      new Checkpoint(session, plan.from)
+    new CheckpointMove(session, checkpoint, plan.to, plan.partitions).run().map { keep =>
+      toRow(InternalRow(keep.operator, keep.partitions, keep.groups, keep.rows)).copy()
+    }
+  }
+
+  override protected def doExecute(): RDD[InternalRow] = sparkContext.parallelize(moved, 1)
+}

@@ -1,0 +1,336 @@
+package org.apache.spark.sql.winops.execution
+
+import java.util.UUID
+import java.util.concurrent.TimeUnit.NANOSECONDS
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.SparkEnv
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalGroupState
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning, UnspecifiedDistribution}
+import org.apache.spark.sql.execution.{LocalTableScanExec, SparkPlan}
+import org.apache.spark.sql.execution.streaming.operators.stateful._
+import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode}
+import org.apache.spark.sql.winops.shuffle.PackedShuffle
+import org.apache.spark.util.CompletionIterator
+
+import winops.spark.execution.EarliestDue
+import winops.spark.group.BatchClock
+import winops.spark.input.GroupedRows
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.KeepPlan
+import winops.spark.row.RowShape
+import winops.spark.state.{PartitionState, StateFormat, StateGroupStore, StateIdentity}
+
+/** A `keep` over a stream.
+  *
+  * Spark gives operator ids, state and watermarks to its own operators only, which it finds by
+  * class; but it fills them in through `copy`, which is a virtual method. So this is a
+  * `FlatMapGroupsWithStateExec` by class, and an operator of its own in all that it does. Nothing
+  * of the parent's own work is used, and its second child is an empty table.
+  */
+final class StatefulKeepExec private[winops] (
+    keep: StatefulKeep,
+    info: Option[StatefulOperatorStateInfo],
+    batchTimestamp: Option[Long],
+    lateWatermark: Option[Long],
+    watermark: Option[Long],
+    input: SparkPlan)
+    extends FlatMapGroupsWithStateExec(
+      StatefulKeepExec.noFunction,
+      null,
+      null,
+      null,
+      keep.plan.keys,
+      Nil,
+      Nil,
+      Nil,
+      keep.plan.content.head,
+      info,
+      null,
+      StatefulKeepExec.ParentStateFormat,
+      OutputMode.Append,
+      GroupStateTimeout.NoTimeout,
+      batchTimestamp,
+      lateWatermark,
+      watermark,
+      LocalTableScanExec(Nil, Nil, None),
+      false,
+      false,
+      input) {
+  private def plan = keep.plan
+  private val arguments =
+    Array[Any](keep, info, batchTimestamp, lateWatermark, watermark, input)
+
+  override lazy val stateManager = null
+
+  override def nodeName: String = "Keep"
+  override def shortName: String = StatefulKeepExec.OperatorName
+  override def output: Seq[Attribute] = plan.output
+  override def producedAttributes: AttributeSet = AttributeSet(plan.changeColumns)
+  override lazy val references: AttributeSet = child.outputSet
+  override def simpleString(maxFields: Int): String = plan.simpleString
+
+  override def verboseStringWithOperatorId(): String =
+    plan.verboseString(formattedNodeName)
+
+  override def requiredChildDistribution: Seq[Distribution] = {
+    val grouped =
+      if (plan.spec.runsInOneTask) AllTuples
+      else StatefulOperatorPartitioning.getCompatibleDistribution(plan.keys, getStateInfo, conf)
+    grouped :: UnspecifiedDistribution :: Nil
+  }
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = plan.inputOrder :: Nil :: Nil
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override def copy(
+      func: (Any, Iterator[Any], LogicalGroupState[Any]) => Iterator[Any] = func,
+      keyDeserializer: Expression = keyDeserializer,
+      valueDeserializer: Expression = valueDeserializer,
+      initialStateDeserializer: Expression = initialStateDeserializer,
+      groupingAttributes: Seq[Attribute] = groupingAttributes,
+      initialStateGroupAttrs: Seq[Attribute] = initialStateGroupAttrs,
+      dataAttributes: Seq[Attribute] = dataAttributes,
+      initialStateDataAttrs: Seq[Attribute] = initialStateDataAttrs,
+      outputObjAttr: Attribute = outputObjAttr,
+      stateInfo: Option[StatefulOperatorStateInfo] = stateInfo,
+      stateEncoder: ExpressionEncoder[Any] = stateEncoder,
+      stateFormatVersion: Int = stateFormatVersion,
+      outputMode: OutputMode = outputMode,
+      timeoutConf: GroupStateTimeout = timeoutConf,
+      batchTimestampMs: Option[Long] = batchTimestampMs,
+      eventTimeWatermarkForLateEvents: Option[Long] = eventTimeWatermarkForLateEvents,
+      eventTimeWatermarkForEviction: Option[Long] = eventTimeWatermarkForEviction,
+      initialState: SparkPlan = initialState,
+      hasInitialState: Boolean = hasInitialState,
+      skipEmittingInitialStateKeys: Boolean = skipEmittingInitialStateKeys,
+      child: SparkPlan = child): FlatMapGroupsWithStateExec =
+    new StatefulKeepExec(
+      keep,
+      stateInfo.map(withOwnPartitions),
+      batchTimestampMs,
+      eventTimeWatermarkForLateEvents,
+      eventTimeWatermarkForEviction,
+      child)
+
+  /** Without a group there is one task, so one store; Spark waits for the commits of as many as
+    * are stated here.
+    */
+  private def withOwnPartitions(state: StatefulOperatorStateInfo): StatefulOperatorStateInfo =
+    if (plan.spec.runsInOneTask) state.copy(numPartitions = 1) else state
+
+  // Trees are copied and compared by these, which must be this class's own constructor's.
+  override def productArity: Int = arguments.length
+  override def productElement(n: Int): Any = arguments(n)
+  override def productIterator: Iterator[Any] = arguments.iterator
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[StatefulKeepExec]
+
+  override def equals(other: Any): Boolean = other match {
+    case that: StatefulKeepExec => productIterator.sameElements(that.productIterator)
+    case _ => false
+  }
+
+  override def hashCode(): Int = scala.util.hashing.MurmurHash3.seqHash(arguments.toSeq)
+
+  /** A row at exactly the watermark still waits, so what follows may not yet count it as late. */
+  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
+    Some(Math.max(0L, inputWatermarkMs - watermarkLag))
+
+  /** By how many milliseconds the watermark of the output is behind that of the input. */
+  private[winops] def watermarkLag: Long = 1L
+
+  private lazy val earliestDue: EarliestDue = {
+    val accumulator = new EarliestDue
+    sparkContext.register(accumulator)
+    accumulator
+  }
+
+  /** Whether something falls due between this batch and the next instant. The wall clock is read
+    * to decide when to run, never to say what time it is for a row. It is a little ahead of the
+    * batch timestamp, so now and then a batch runs a moment too soon, does nothing, and is
+    * followed by another.
+    */
+  override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean =
+    if (plan.time.isDefined) {
+      startsFlush ||
+      newInputWatermark > watermark.getOrElse(0L) && earliestDue.value <= newInputWatermark
+    } else earliestDue.value <= System.currentTimeMillis()
+
+  /** After a batch with rows that may have been the last: if it was, a batch without any has to
+    * find out how far the watermark must go.
+    */
+  private def startsFlush: Boolean =
+    plan.spec.flushesAtEnd && !keep.flushes && longMetric(KeepMetrics.Waiting).value > 0
+
+  override protected def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
+    KeepMetrics.own.map { case (name, text) => StatefulOperatorCustomSumMetric(name, text) }
+
+  override def operatorStateMetadataVersion: Int = StatefulKeepExec.MetadataVersion
+
+  override def operatorStateMetadata(schemaPaths: List[List[String]]): OperatorStateMetadata =
+    OperatorStateMetadataV2(
+      OperatorInfoV1(getStateInfo.operatorId, shortName),
+      Array(
+        StateStoreMetadataV2(
+          StateStoreId.DEFAULT_STORE_NAME,
+          0,
+          getStateInfo.numPartitions,
+          schemaPaths.head)),
+      keep.identity)
+
+  override def validateNewMetadata(
+      before: OperatorStateMetadata,
+      now: OperatorStateMetadata): Unit = (before, now) match {
+    case (old: OperatorStateMetadataV2, _) =>
+      StateIdentity.check(old.operatorPropertiesJson, keep.identity)
+    case _ =>
+  }
+
+  override def validateAndMaybeEvolveStateSchema(
+      hadoopConf: Configuration,
+      batchId: Long,
+      stateSchemaVersion: Int): List[StateSchemaValidationResult] = {
+    val state = getStateInfo
+    val before =
+      try {
+        OperatorStateMetadataReader
+          .createReader(
+            new Path(state.checkpointLocation, state.operatorId.toString),
+            hadoopConf,
+            StatefulKeepExec.MetadataVersion,
+            batchId)
+          .read()
+      } catch {
+        // Before the first batch there is nothing to read. A first batch that failed has left its
+        // metadata, which Spark does not write again, so it counts.
+        case _: Exception if batchId == 0 => None
+      }
+    // Spark's own check knows the entries' form only, and would find fault with it first.
+    before.foreach(validateNewMetadata(_, operatorStateMetadata(List(Nil))))
+    val schemaPaths = before match {
+      case Some(old: OperatorStateMetadataV2) =>
+        // A checkpoint may have been moved, and the paths tell where it was.
+        old.stateStoreInfo.head.stateSchemaFilePaths.map { path =>
+          new Path(stateSchemaDirPath(), new Path(path).getName)
+        }
+      case _ => Nil
+    }
+    val schema = StateStoreColFamilySchema(
+      StateStore.DEFAULT_COL_FAMILY_NAME,
+      0,
+      keep.keySchema,
+      0,
+      StateGroupStore.valueSchema,
+      Some(NoPrefixKeyStateEncoderSpec(keep.keySchema)))
+    List(
+      StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
+        state,
+        hadoopConf,
+        List(schema),
+        session.sessionState,
+        StatefulKeepExec.SchemaVersion,
+        oldSchemaFilePaths = schemaPaths,
+        newSchemaFilePath =
+          Some(new Path(stateSchemaDirPath(), s"${batchId}_${UUID.randomUUID()}"))))
+  }
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    metrics
+    val clock =
+      if (plan.time.isDefined) {
+        val (late, now) = (lateWatermark.getOrElse(0L), watermark.getOrElse(0L))
+        if (keep.flushes) BatchClock.ofWatermarksAtEnd(late, now)
+        else BatchClock.ofWatermarks(late, now)
+      } else BatchClock.ofBatch(batchTimestamp.get)
+    val flushed = Option.when(keep.flushes)(WatermarkAdvance.of(child))
+    val run = keep
+    val columns = child.output
+    val counters = new KeepMetrics(metrics)
+    val due = earliestDue
+    val commitTime = longMetric("commitTimeMs")
+    val updateTime = longMetric("allUpdatesTimeMs")
+    val updated = longMetric("numUpdatedStateRows")
+    val removed = longMetric("numRemovedStateRows")
+    StatefulKeepExec
+      .withoutReadStore(PackedShuffle.execute(child))
+      .mapPartitionsWithStateStore[InternalRow](
+        getStateInfo,
+        keep.keySchema,
+        StateGroupStore.valueSchema,
+        NoPrefixKeyStateEncoderSpec(keep.keySchema),
+        session.sessionState,
+        Some(StatefulKeepExec.coordinator)) { (store, rows) =>
+        val started = System.nanoTime
+        val groups = new StateGroupStore(store, run.plan.keys)
+        val partition = new PartitionState(
+          groups.partition,
+          run.identity,
+          run.plan.keys.size,
+          clock.now,
+          run.plan.spec.idleMillis,
+          groups.all,
+          RowShape.of(run.plan.keys),
+          groups.inOrder,
+          takesAll = clock.flushes)
+        val input = GroupedRows.ofTask(run.plan, columns, rows)
+        val task = run.task(columns, input, clock, groups, partition, counters)
+        CompletionIterator[InternalRow, Iterator[InternalRow]](
+          task, {
+            partition.save()
+            StateFormat.reading(groups.finish())
+            updateTime += NANOSECONDS.toMillis(System.nanoTime - started)
+            commitTime += timeTakenMs(store.commit())
+            due.add(Math.min(partition.earliestDue, task.earliestDue))
+            flushed.foreach(_.passBy(task.lastWaiting))
+            counters.held += partition.rowsHeld
+            counters.waiting += partition.rowsWaiting
+            counters.groups += partition.groupsRemembered
+            updated += groups.entriesPut
+            removed += groups.entriesRemoved
+            setStoreMetrics(store)
+            setOperatorMetrics()
+          })
+      }
+  }
+}
+
+object StatefulKeepExec {
+  val OperatorName = "keep"
+
+  private val MetadataVersion = 2
+  private val SchemaVersion = 3
+  private val ParentStateFormat = 2
+  private val noFunction: (Any, Iterator[Any], LogicalGroupState[Any]) => Iterator[Any] = null
+
+  /** @param hasNewRows
+    *   whether the sources of the stream have something new for the batch
+    */
+  def apply(plan: KeepPlan, hasNewRows: Boolean, input: SparkPlan): StatefulKeepExec = {
+    val keep = new StatefulKeep(plan, plan.spec.flushesAtEnd && !hasNewRows)
+    new StatefulKeepExec(keep, None, None, None, None, input)
+  }
+
+  /** The one that the query's start has set up. A batch's own session is a copy made for the run
+    * of its query, and asking that for its streams would leave one more listener with the context
+    * for each run.
+    */
+  private def coordinator: StateStoreCoordinatorRef =
+    StateStoreCoordinatorRef.forExecutor(SparkEnv.get)
+
+  /** A stateful operator of Spark's right before this one leaves its store in the thread, where
+    * the next operator would take it for its own.
+    */
+  private def withoutReadStore(rows: RDD[InternalRow]): RDD[InternalRow] =
+    rows.mapPartitions { partition =>
+      StateStoreThreadLocalTracker.clearStore()
+      partition
+    }
+}

@@ -1,0 +1,50 @@
+package org.apache.spark.sql.winops.shuffle
+
+import org.apache.spark.SparkEnv
+import org.apache.spark.internal.config.SHUFFLE_SORT_BYPASS_MERGE_THRESHOLD
+import org.apache.spark.rdd.RDD
+import org.apache.spark.shuffle.sort.SortShuffleManager
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.execution.{ShuffledRowRDD, SparkPlan, SQLExecution}
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.metric.SQLMetrics
+
+import winops.spark.shuffle.PackedRowSerializer
+
+/** Runs an exchange of Spark's with packed rows, which is what it does but for the form in which
+  * rows are written and read.
+  *
+  * Only where each partition of a task has a file of its own: elsewhere rows are written one by
+  * one and put in order afterwards, for which they must not depend on each other.
+  */
+private[winops] object PackedShuffle {
+  def execute(child: SparkPlan): RDD[InternalRow] = child match {
+    case exchange: ShuffleExchangeExec if writesPartitionsApart(exchange) =>
+      val dependency = ShuffleExchangeExec.prepareShuffleDependency(
+        exchange.inputRDD,
+        exchange.child.output,
+        exchange.outputPartitioning,
+        new PackedRowSerializer(exchange.child.output.size, exchange.longMetric("dataSize")),
+        exchange.metrics)
+      tellPartitions(exchange, dependency.partitioner.numPartitions)
+      new ShuffledRowRDD(dependency, exchange.readMetrics)
+    case other => other.execute()
+  }
+
+  private def tellPartitions(exchange: ShuffleExchangeExec, count: Int): Unit = {
+    val metric = exchange.longMetric("numPartitions")
+    metric.set(count)
+    val context = exchange.session.sparkContext
+    val execution = context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    SQLMetrics.postDriverMetricUpdates(context, execution, Seq(metric))
+  }
+
+  private def writesPartitionsApart(exchange: ShuffleExchangeExec): Boolean =
+    exchange.outputPartitioning match {
+      case HashPartitioning(_, partitions) =>
+        SparkEnv.get.shuffleManager.isInstanceOf[SortShuffleManager] &&
+        partitions <= SparkEnv.get.conf.get(SHUFFLE_SORT_BYPASS_MERGE_THRESHOLD)
+      case _ => false
+    }
+}

@@ -1,0 +1,108 @@
+package org.apache.spark.sql.winops.source
+
+import org.apache.spark.OneToOneDependency
+import org.apache.spark.rdd.{EmptyRDD, ParallelCollectionRDD, RDD}
+import org.apache.spark.sql.catalyst.analysis.ResolvedInlineTable
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
+import org.apache.spark.sql.connector.catalog.Table
+import org.apache.spark.sql.execution.{ExternalRDD, LogicalRDD}
+import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.v2._
+import org.apache.spark.sql.execution.streaming.runtime.{MemoryStreamTable, StreamingRelation}
+import org.apache.spark.sql.execution.streaming.sources.{MemoryPlan, RatePerMicroBatchTable, RateStreamTable}
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import winops.spark.source.{OrderOfFiles, OrderOfTasks, Positioned, SourceOrder}
+
+/** The sources whose rows have an order that the source itself says. */
+object Sources {
+
+  /** The order of a source's rows, if it has one. */
+  def order(leaf: LeafNode): Option[SourceOrder] = leaf match {
+    case _: Range | _: LocalRelation | _: OneRowRelation | _: ResolvedInlineTable |
+        _: CommandResult | _: EmptyRelation | _: MemoryPlan =>
+      Some(OrderOfTasks(leaf))
+    case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => Some(OrderOfFiles(leaf))
+    // As Spark reads Kafka unless spark.sql.sources.useV1SourceList says otherwise.
+    case LogicalRelation(relation, _, _, _, _) if isOfKafka(relation) =>
+      ofKafka(leaf, hasOneTopic = false)
+    case streaming: StreamingRelation if readsFiles(streaming) => Some(OrderOfFiles(leaf))
+    case relation: StreamingRelationV2 => ofTable(leaf, relation.table, relation.extraOptions)
+    case scan: StreamingDataSourceV2ScanRelation =>
+      ofTable(leaf, scan.relation.table, scan.relation.options)
+    case relation: DataSourceV2Relation => ofTable(leaf, relation.table, relation.options)
+    case scan: DataSourceV2ScanRelation =>
+      ofTable(leaf, scan.relation.table, scan.relation.options)
+    case rows: LogicalRDD if isLocal(rows.rdd) => Some(OrderOfTasks(leaf))
+    case rows: ExternalRDD[_] if isLocal(rows.rdd) => Some(OrderOfTasks(leaf))
+    case cached: InMemoryRelation => ofResult(leaf, cached.cacheBuilder.logicalPlan)
+    case stage: LogicalQueryStage => ofResult(leaf, stage.logicalPlan)
+    case _ => None
+  }
+
+  /** The columns, the first of which decides first, that say which partition of its source a row
+    * is from; none if the source has one only, or no order.
+    */
+  def partition(leaf: LeafNode): Seq[Attribute] = order(leaf) match {
+    // The topic, too, of a source that has one: it may be given others at a restart.
+    case Some(Positioned(_, positions, _)) if positions.exists(_.name == "partition") =>
+      Seq("topic", "partition").flatMap(name => leaf.output.find(_.name == name))
+    case _ => Nil
+  }
+
+  private def ofTable(
+      leaf: LeafNode,
+      table: Table,
+      options: CaseInsensitiveStringMap): Option[SourceOrder] = table match {
+    case _: FileTable => Some(OrderOfFiles(leaf))
+    // Delta replaces it by a relation of files while the query is analyzed.
+    case _ if table.getClass.getName.startsWith(DeltaPackage) => Some(OrderOfFiles(leaf))
+    case _: MemoryStreamTable => Some(OrderOfTasks(leaf))
+    // Its tasks take turns in the values.
+    case _: RateStreamTable | _: RatePerMicroBatchTable => ofColumns(leaf, "value")
+    case _ if isOfKafka(table) => ofKafka(leaf, hasOneTopic(options))
+    case _ => None
+  }
+
+  private def isOfKafka(source: AnyRef): Boolean =
+    source.getClass.getName.startsWith(KafkaPackage)
+
+  private def ofKafka(leaf: LeafNode, hasOneTopic: Boolean): Option[SourceOrder] = {
+    val topic = if (hasOneTopic) Nil else Seq("topic")
+    ofColumns(leaf, topic ++ Seq("partition", "offset"): _*)
+  }
+
+  private val KafkaPackage = "org.apache.spark.sql.kafka010."
+  private val DeltaPackage = "org.apache.spark.sql.delta."
+
+  private def hasOneTopic(options: CaseInsensitiveStringMap): Boolean =
+    Option(options.get("subscribe")).exists(topics => !topics.contains(","))
+
+  private def ofColumns(leaf: LeafNode, names: String*): Option[SourceOrder] = {
+    val columns = names.flatMap(name => leaf.output.find(_.name == name))
+    Option.when(columns.size == names.size)(Positioned(leaf, columns, isUnique = true))
+  }
+
+  private def readsFiles(relation: StreamingRelation): Boolean = {
+    val source = relation.dataSource.providingClass
+    classOf[FileFormat].isAssignableFrom(source) || source.getName.startsWith(DeltaPackage)
+  }
+
+  /** Rows that were stored task by task: which file each is from is not known any more. */
+  private def ofResult(leaf: LeafNode, stored: LogicalPlan): Option[SourceOrder] =
+    SourceOrder.of(stored).toOption.collect { case OrderOfTasks(_) => OrderOfTasks(leaf) }
+
+  /** Returns true if the rows come from a collection of the driver, task by task. */
+  @annotation.tailrec
+  private def isLocal(rows: RDD[_]): Boolean = rows match {
+    case _: ParallelCollectionRDD[_] | _: EmptyRDD[_] => true
+    case _ =>
+      rows.dependencies match {
+        case Seq(one: OneToOneDependency[_]) => isLocal(one.rdd)
+        case _ => false
+      }
+  }
+}

@@ -1,0 +1,56 @@
+package winops.spark.aggregates
+
+import org.apache.spark.sql.catalyst.encoders.Codec
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.expressions.objects.EncodeUsingSerializer
+import org.apache.spark.sql.execution.aggregate.{ComplexTypedAggregateExpression, ScalaAggregator, SimpleTypedAggregateExpression}
+import org.apache.spark.sql.types.DataType
+
+/** What aggregate functions make of the objects in their buffers when these are stored. */
+private[spark] object BufferBytes {
+
+  /** Whether the bytes are values alone. Others name classes, of which objects are made when they
+    * are read: those of Java's serialization and Kryo's, and types in JSON.
+    */
+  def areValues(function: AggregateFunction): Boolean = columnsOf(function) match {
+    case Some(columns) => columns.forall(isValue)
+    case None =>
+      function match {
+        case _: ApproximatePercentile | _: ApproxCountDistinctForIntervals => true
+        case _: ApproxTopKAccumulate | _: ApproxTopKCombine => true
+        case _: BloomFilterAggregate | _: CountMinSketchAgg => true
+        case _: HllSketchAgg | _: HllUnionAgg => true
+        case _: KllSketchAggBigint | _: KllSketchAggFloat | _: KllSketchAggDouble => true
+        case _: ThetaSketchAgg | _: ThetaUnionAgg | _: ThetaIntersectionAgg => true
+        case _: TypedImperativeAggregate[_] => inherits(function.getClass, KllMerge)
+        case _ => true
+      }
+  }
+
+  /** A class by its name, because Spark has it from 4.1.2 on only. */
+  private val KllMerge = "org.apache.spark.sql.catalyst.expressions.aggregate.KllMergeAggBase"
+
+  private def inherits(of: Class[_], ancestor: String): Boolean =
+    of != null && (of.getName == ancestor || inherits(of.getSuperclass, ancestor))
+
+  /** The types of the columns, if the bytes are those of a row. */
+  def rowOf(function: AggregateFunction): Option[Seq[DataType]] = function match {
+    case _: TypedImperativeAggregate[_] => columnsOf(function).map(_.map(_.dataType))
+    case _ => None
+  }
+
+  /** How a user's object becomes the columns of a row. */
+  private def columnsOf(function: AggregateFunction): Option[Seq[Expression]] = function match {
+    case user: ScalaAggregator[_, _, _] => Some(user.bufferEncoder.serializer)
+    case user: ComplexTypedAggregateExpression => Some(user.bufferSerializer)
+    case user: SimpleTypedAggregateExpression => Some(user.bufferSerializer)
+    case _ => None
+  }
+
+  private def isValue(column: Expression): Boolean = !column.exists {
+    case _: EncodeUsingSerializer => true
+    case Literal(_: Codec[_, _], _) => true
+    case _ => false
+  }
+}

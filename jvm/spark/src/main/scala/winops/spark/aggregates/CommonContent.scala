@@ -1,0 +1,108 @@
+package winops.spark.aggregates
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+
+import winops.log.{ByteReader, ByteWriter, Bytes, CorruptStateException, Pages, RowStore, RowTree}
+import winops.spark.row.{RowBytes, RowShape}
+
+/** The content of the windows of all groups together: a row is copied when it comes in, so that
+  * the rows of all groups are in one order, that in which they came.
+  *
+  * A group that is forgotten without a word leaves its rows here, as it does in Esper.
+  *
+  * @param content
+  *   the columns of a row
+  * @param resultsOf
+  *   what is asked of the content that these rows are
+  * @param open
+  *   the group whose rows come and leave
+  */
+final class CommonContent(
+    content: Seq[Attribute],
+    resultsOf: RowStore => ContentResults,
+    pages: Pages,
+    open: () => CommonContent.Group)
+    extends FollowedContent {
+  private val rows: RowStore =
+    new RowTree(pages, withArrival = false, RowShape.of(content))
+  private val places = pages.newMap()
+  private val results = resultsOf(rows)
+  private val row = new UnsafeRow(content.size)
+  private val left = mutable.ArrayBuffer.empty[Long]
+
+  override def insert(from: Long, until: Long): Unit = eachOf(from, until) { (ordinal, key) =>
+    RowBytes.pointTo(row, open().window, ordinal)
+    RowBytes.append(rows, 0L, row)
+    val copy = rows.end - 1
+    places.put(key, CommonContent.bytes(copy))
+    results.insert(copy, copy + 1)
+  }
+
+  override def remove(from: Long, until: Long): Unit = eachOf(from, until) { (_, key) =>
+    val copy = CommonContent.number(places.get(key))
+    places.remove(key)
+    results.remove(copy, copy + 1)
+    left += copy
+  }
+
+  override def visit(visit: (UnsafeRow, UnsafeRow) => Unit): Unit = results.visit(visit)
+
+  override def release(): Unit = if (left.nonEmpty) {
+    left.foreach(rows.remove)
+    left.clear()
+  }
+
+  override def clear(): Unit = {
+    left.clear()
+    rows.clear()
+    places.clear()
+    results.clear()
+  }
+
+  override def settle(): Unit = results.settle()
+
+  override def save(out: ByteWriter): Unit = {
+    rows.save(out)
+    places.save(out)
+    results.save(out)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    left.clear()
+    rows.restore(in)
+    places.restore(in)
+    results.restore(in)
+  }
+
+  private def eachOf(from: Long, until: Long)(visit: (Long, Array[Byte]) => Unit): Unit = {
+    val group = ContentResults.prefixOf(open().key.getBytes)
+    var ordinal = from
+    while (ordinal < until) {
+      val key = java.util.Arrays.copyOf(group, group.length + java.lang.Long.BYTES)
+      Bytes.putLong(key, group.length, java.lang.Long.reverseBytes(ordinal))
+      visit(ordinal, key)
+      ordinal = open().window.next(ordinal)
+    }
+  }
+}
+
+object CommonContent {
+
+  /** A group whose content is a part of the common one. */
+  trait Group {
+    def key: UnsafeRow
+    def window: RowStore
+  }
+
+  private def bytes(number: Long): Array[Byte] = {
+    val bytes = new Array[Byte](java.lang.Long.BYTES)
+    Bytes.putLong(bytes, 0, number)
+    bytes
+  }
+
+  private def number(bytes: Array[Byte]): Long =
+    if (bytes != null && bytes.length == java.lang.Long.BYTES) Bytes.getLong(bytes, 0)
+    else throw new CorruptStateException("a row of a group is not among those of all groups")
+}

@@ -1,0 +1,296 @@
+package winops.spark.aggregates
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+
+import winops.aggregation.{FrontSummary, TreeSummary, WindowSummary}
+import winops.log.{ByteReader, ByteWriter, Pages}
+import winops.spark.expressions.Tally
+import winops.spark.row.{KeyTypes, RowShape, StoredRows}
+
+/** What a keep's results are worth over the rows that are in the window of the open group. One is
+  * made for a task and serves all of its groups.
+  *
+  * Functions whose buffers can be merged are summarized, different values are counted, and the
+  * others are computed anew each time that they are asked for.
+  *
+  * @param results
+  *   expressions over [[WindowAggregate]]s, [[OfLastArrival]], `by` and columns of a row
+  * @param by
+  *   values whose distinct combinations have results of their own
+  * @param leavesFromFront
+  *   whether rows leave in the order in which they came
+  * @param keepsOldValues
+  *   whether visitors see the results before a step too
+  * @param postsOnSizeChange
+  *   whether only steps that change the number of rows are visited; what stands beside a row's
+  *   number changes then only with them
+  */
+final class ContentResults(
+    results: Seq[Expression],
+    by: Seq[Expression],
+    content: Seq[Attribute],
+    rows: StoredRows,
+    pages: Pages,
+    leavesFromFront: Boolean,
+    keepsOldValues: Boolean = false,
+    postsOnSizeChange: Boolean = false)
+    extends FollowedContent {
+  private val isDivided = by.nonEmpty
+  private val asked = new AskedOfContent(results, by)
+
+  private val buffers = new FunctionBuffers(asked.merged, content, rows)
+  private val tree = new TreeSummary(buffers, pages.newMap())
+  private val summary: WindowSummary[InternalRow] =
+    if (leavesFromFront && !isDivided) new FrontSummary(buffers, pages.newMap()) else tree
+  private val counted = asked.counted.map { aggregate =>
+    new DistinctCounts(
+      aggregate.function.children,
+      aggregate.filter,
+      content,
+      rows,
+      pages.newMap())
+  }.toArray
+  private val tallies = asked.tallied.map(new Tally(_, content)).toArray
+
+  private val lastValues = UnsafeProjection.create(asked.ofLastArrival, content)
+  private var lastArrival: UnsafeRow = _
+  private val noArrival = new GenericInternalRow(asked.ofLastArrival.size)
+  private val storesVisited = postsOnSizeChange && asked.ofLastArrival.nonEmpty
+
+  /** The values of the last arrival at the last step that was visited. */
+  private var visitedArrival: UnsafeRow = _
+
+  /** The results before the step; null if nothing has changed, or nobody asks for them. */
+  private var old: UnsafeRow = _
+
+  /** How many more rows there are than before the step. */
+  private var growth = 0L
+
+  private val byOf = UnsafeProjection.create(by.map(KeyTypes.normalized), content)
+
+  /** The parts that have changed, with their results before the step. */
+  private val touched = mutable.LinkedHashMap.empty[UnsafeRow, UnsafeRow]
+  private var openBy: InternalRow = InternalRow.empty
+
+  private val row = new UnsafeRow(content.size)
+  private val programmed = asked.merged.indices.filter(buffers.evaluation(_).isEmpty).toArray
+  private val others = new GenericInternalRow(asked.outside(programmed.toSeq).size)
+  private val known = new JoinedRow
+  private val input = new JoinedRow
+  private val aside = new JoinedRow
+  private val withRow = new JoinedRow
+  private var isFresh = false
+  private val evaluated = asked.evaluated(buffers)
+  private val named = AttributeSet(evaluated)
+
+  /** Whether buffers alone say what the results are. */
+  private val areOfBuffers = named.subsetOf(AttributeSet(buffers.attributes))
+
+  /** Whether a result depends on columns of the row that it stands beside. */
+  private val dependOnRow = named.intersect(AttributeSet(content)).nonEmpty
+
+  private val projection = UnsafeProjection.create(
+    evaluated,
+    if (areOfBuffers) buffers.attributes
+    else {
+      buffers.attributes ++ asked.outside(programmed.toSeq) ++ asked.lastColumns ++
+        asked.byColumns ++ content
+    })
+
+  /** What the projection is applied to, without the row that results stand beside. */
+  private var answers: InternalRow = _
+  private var last: UnsafeRow = _
+
+  override def insert(from: Long, until: Long): Unit = {
+    change(from, until, isIn = true)
+    if (asked.ofLastArrival.nonEmpty) {
+      rows.pointTo(row, until - 1)
+      lastArrival = lastValues(row).copy()
+    }
+  }
+
+  override def remove(from: Long, until: Long): Unit = change(from, until, isIn = false)
+
+  override def visit(visit: (UnsafeRow, UnsafeRow) => Unit): Unit = {
+    if (isDivided) {
+      touched.foreach { case (values, before) =>
+        open(values)
+        refresh()
+        visit(before, projection(answers))
+      }
+    } else if (!postsOnSizeChange || growth != 0L) {
+      refresh()
+      val now = projection(answers)
+      // A step that is told though nothing has changed replaces the values by the same ones.
+      visit(if (keepsOldValues && old == null) now else old, now)
+      visitedArrival = lastArrival
+    }
+    startStep()
+  }
+
+  /** The results beside a row, which is in the window or has left it just now; valid until the
+    * next call.
+    */
+  def beside(ordinal: Long): UnsafeRow =
+    if (dependOnRow) {
+      refresh()
+      rows.pointTo(row, ordinal)
+      projection(withRow(answers, row))
+    } else {
+      if (!isFresh) {
+        refresh()
+        last = projection(answers)
+      }
+      last
+    }
+
+  /** Goes through the rows in the window, in the order of their arrival. */
+  def foreach(visit: Long => Unit): Unit = summary.foreach(visit)
+
+  override def release(): Unit = ()
+
+  override def clear(): Unit = {
+    summary.clear()
+    counted.foreach(_.clear())
+    lastArrival = null
+    visitedArrival = null
+    startStep()
+    isFresh = false
+  }
+
+  override def settle(): Unit = summary.settle()
+
+  override def save(out: ByteWriter): Unit = {
+    summary.save(out)
+    counted.foreach(_.save(out))
+    if (asked.ofLastArrival.nonEmpty) saveArrival(lastArrival, out)
+    if (storesVisited) saveArrival(visitedArrival, out)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    summary.restore(in)
+    counted.foreach(_.restore(in))
+    startStep()
+    isFresh = false
+    lastArrival = if (asked.ofLastArrival.nonEmpty) restoreArrival(in) else null
+    visitedArrival = if (storesVisited) restoreArrival(in) else null
+  }
+
+  private def startStep(): Unit = {
+    old = null
+    growth = 0L
+    touched.clear()
+  }
+
+  private def saveArrival(values: UnsafeRow, out: ByteWriter): Unit =
+    out.block(if (values == null) Array.emptyByteArray else values.getBytes)
+
+  private def restoreArrival(in: ByteReader): UnsafeRow = {
+    val bytes = in.block()
+    if (bytes.isEmpty) null
+    else {
+      val values = new UnsafeRow(asked.ofLastArrival.size)
+      RowShape.of(asked.ofLastArrival).pointTo(values, bytes)
+      values
+    }
+  }
+
+  /** The results as they were at the last step that was visited; null if nobody asks for them. */
+  private def oldResults(): UnsafeRow =
+    if (!keepsOldValues) null
+    else {
+      val newest = lastArrival
+      if (postsOnSizeChange && newest != visitedArrival) {
+        lastArrival = visitedArrival
+        isFresh = false
+      }
+      refresh()
+      lastArrival = newest
+      projection(answers).copy()
+    }
+
+  private def change(from: Long, until: Long, isIn: Boolean): Unit = {
+    if (!isDivided && old == null) old = oldResults()
+    growth += (if (isIn) until - from else from - until)
+    isFresh = false
+    if (!isDivided) {
+      if (isIn) summary.insert(from, until) else summary.remove(from, until)
+    }
+    if (isDivided || counted.nonEmpty) {
+      var ordinal = from
+      while (ordinal < until) {
+        if (isDivided) {
+          rows.pointTo(row, ordinal)
+          val values = byOf(row)
+          open(values)
+          if (!touched.contains(values)) touched.update(values.copy(), oldResults())
+          if (isIn) summary.insert(ordinal, ordinal + 1)
+          else summary.remove(ordinal, ordinal + 1)
+        }
+        counted.foreach(counts => if (isIn) counts.insert(ordinal) else counts.remove(ordinal))
+        ordinal += 1
+      }
+    }
+  }
+
+  private def open(values: UnsafeRow): Unit = {
+    isFresh = false
+    openBy = values
+    val prefix = ContentResults.prefixOf(values.getBytes)
+    tree.open(prefix)
+    counted.foreach(_.open(prefix))
+  }
+
+  /** Brings the answers up to date that the results are made of. */
+  private def refresh(): Unit = if (!isFresh) {
+    val total = summary.total
+    var place = 0
+    var i = 0
+    while (i < programmed.length) {
+      others.update(place, buffers.result(programmed(i), total))
+      place += 1
+      i += 1
+    }
+    i = 0
+    while (i < counted.length) {
+      others.update(place, counted(i).result)
+      place += 1
+      i += 1
+    }
+    if (tallies.nonEmpty) tally(place)
+    answers =
+      if (areOfBuffers) total
+      else {
+        val arrived = if (lastArrival == null) noArrival else lastArrival
+        input(known(total, others), aside(arrived, openBy))
+      }
+    isFresh = true
+  }
+
+  private def tally(from: Int): Unit = {
+    tallies.foreach(_.clear())
+    val member = new UnsafeRow(content.size)
+    summary.foreach { ordinal =>
+      rows.pointTo(member, ordinal)
+      tallies.foreach(_.add(member))
+    }
+    var i = 0
+    while (i < tallies.length) {
+      others.update(from + i, tallies(i).result)
+      i += 1
+    }
+  }
+}
+
+private object ContentResults {
+
+  /** Bytes of which none begin with others. */
+  def prefixOf(values: Array[Byte]): Array[Byte] = {
+    val prefix = new Array[Byte](Integer.BYTES + values.length)
+    java.nio.ByteBuffer.wrap(prefix).putInt(values.length).put(values)
+    prefix
+  }
+}

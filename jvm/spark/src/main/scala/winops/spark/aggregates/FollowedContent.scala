@@ -1,0 +1,35 @@
+package winops.spark.aggregates
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import winops.log.{ByteReader, ByteWriter}
+
+/** The content of a window, or of several, as it is followed step by step, and what it is worth.
+  */
+trait FollowedContent {
+
+  /** The rows of the open group from one ordinal until another come in. */
+  def insert(from: Long, until: Long): Unit
+
+  /** The rows of the open group from one ordinal until another leave; they can still be read. */
+  def remove(from: Long, until: Long): Unit
+
+  /** Visits the results that have changed since the last call: of each part, or of the whole.
+    * Each is valid until the next.
+    *
+    * @param visit
+    *   takes the results as they were at the last call, or null if they are not asked for, and as
+    *   they are now
+    */
+  def visit(visit: (UnsafeRow, UnsafeRow) => Unit): Unit
+
+  /** Forgets the rows that have left, of which nothing will be asked any more. */
+  def release(): Unit
+
+  def clear(): Unit
+
+  /** Brings up to date what is stored in pages, before they are written. */
+  def settle(): Unit
+  def save(out: ByteWriter): Unit
+  def restore(in: ByteReader): Unit
+}

@@ -1,0 +1,306 @@
+package winops.spark.aggregates
+
+import java.nio.ByteBuffer
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.types.{DataType, DoubleType, FloatType, ObjectType}
+
+import winops.aggregation.Summaries
+import winops.log.{ByteReader, ByteWriter, CorruptStateException}
+import winops.spark.expressions.WindowAggregate
+import winops.spark.row.{RowShape, StoredRows}
+
+/** The buffers of aggregate functions side by side in one row, as a summary of stored rows.
+  *
+  * @param aggregates
+  *   functions that can merge two buffers
+  * @param content
+  *   the columns of a stored row
+  */
+private[spark] final class FunctionBuffers(
+    aggregates: Seq[WindowAggregate],
+    content: Seq[Attribute],
+    rows: StoredRows)
+    extends Summaries[InternalRow] {
+  import FunctionBuffers._
+
+  private val slots: Array[Slot] = {
+    val offsets = aggregates.scanLeft(0)(_ + _.function.aggBufferAttributes.size)
+    aggregates
+      .zip(offsets)
+      .map { case (aggregate, offset) =>
+        aggregate.function match {
+          case function: DeclarativeAggregate => Declared(function, aggregate.filter)
+          case function: ImperativeAggregate =>
+            val bound = BindReferences
+              .bindReference[Expression](
+                function
+                  .withNewMutableAggBufferOffset(offset)
+                  .withNewInputAggBufferOffset(offset),
+                content)
+              .asInstanceOf[ImperativeAggregate]
+            Programmed(bound, offset, aggregate.filter.map(Predicate.create(_, content)))
+          case other => throw new IllegalArgumentException(s"${other.prettyName} has no buffer")
+        }
+      }
+      .toArray
+  }
+  private val programmed: Array[Programmed] = slots.collect { case slot: Programmed => slot }
+
+  /** The columns of a buffer. */
+  val attributes: Seq[Attribute] = slots.toSeq.flatMap(_.function.aggBufferAttributes)
+
+  private val types: Array[DataType] = attributes.map(_.dataType).toArray
+  private val shape = RowShape.ofTypes(types.toSeq)
+  private val isPlain = programmed.isEmpty && types.forall(UnsafeRow.isMutable)
+
+  private val start =
+    MutableProjection.create(slots.toSeq.flatMap(_.initialValues), Nil)
+  private val update =
+    MutableProjection.create(slots.toSeq.flatMap(_.updates), attributes ++ content)
+  private val merge = MutableProjection.create(
+    slots.toSeq.flatMap(_.merges),
+    attributes ++ slots.toSeq.flatMap(_.function.inputAggBufferAttributes))
+
+  private val emptyPlain: UnsafeRow =
+    if (isPlain) {
+      val values = new SpecificInternalRow(types.toSeq)
+      start.target(values)(InternalRow.empty)
+      UnsafeProjection.create(types).apply(values).copy()
+    } else null
+  private lazy val packed = UnsafeProjection.create(types)
+  private lazy val packing = new GenericInternalRow(types.length)
+
+  /** Whether it does not matter in which order rows are added. */
+  private val isCommutative = programmed.isEmpty && aggregates.forall(ignoresOrder)
+
+  private val overflowMarks = aggregates.flatMap(overflowMark(_).toSeq)
+  private val hasOverflowed =
+    overflowMarks.reduceOption[Expression](Or(_, _)).map(Predicate.create(_, attributes))
+
+  /** Some functions compress the object in their buffer when they are evaluated or serialized. */
+  override val changesWhenRead: Boolean =
+    programmed.exists(_.function.isInstanceOf[TypedImperativeAggregate[_]])
+
+  private val row = new UnsafeRow(content.size)
+  private val anyTwo = new JoinedRow
+  private val plainTwo = new TwoUnsafeRows
+
+  override def create(): InternalRow =
+    if (isPlain) emptyPlain.copy()
+    else {
+      val buffer = new SpecificInternalRow(types.toSeq)
+      clear(buffer)
+      buffer
+    }
+
+  override def clear(buffer: InternalRow): Unit =
+    if (isPlain) buffer.asInstanceOf[UnsafeRow].copyFrom(emptyPlain)
+    else {
+      start.target(buffer)(InternalRow.empty)
+      programmed.foreach(_.bound.initialize(buffer))
+    }
+
+  override def add(buffer: InternalRow, ordinal: Long): Unit = {
+    rows.pointTo(row, ordinal)
+    update.target(buffer)(both(buffer, row))
+    var i = 0
+    while (i < programmed.length) {
+      programmed(i).update(buffer, row)
+      i += 1
+    }
+  }
+
+  override def prepend(buffer: InternalRow, ordinal: Long, behind: InternalRow): Unit =
+    if (isPlain && isCommutative) {
+      buffer.asInstanceOf[UnsafeRow].copyFrom(behind.asInstanceOf[UnsafeRow])
+      add(buffer, ordinal)
+    } else super.prepend(buffer, ordinal, behind)
+
+  override def append(buffer: InternalRow, behind: InternalRow): Unit = {
+    merge.target(buffer)(both(buffer, behind))
+    programmed.foreach(_.merge(buffer, behind))
+  }
+
+  override def join(buffer: InternalRow, front: InternalRow, behind: InternalRow): Unit =
+    if (programmed.isEmpty) merge.target(buffer)(both(front, behind))
+    else super.join(buffer, front, behind)
+
+  override def isOverflowed(buffer: InternalRow): Boolean =
+    hasOverflowed.exists(_.eval(buffer))
+
+  override def write(buffer: InternalRow, out: ByteWriter): Unit = buffer match {
+    case plain: UnsafeRow => out.block(plain.getBytes)
+    case values =>
+      var i = 0
+      while (i < types.length) {
+        packing.update(i, values.get(i, types(i)))
+        i += 1
+      }
+      programmed.foreach(_.pack(values, packing))
+      out.block(packed(packing).getBytes)
+  }
+
+  override def read(buffer: InternalRow, in: ByteReader): Unit = {
+    val bytes = in.block()
+    val stored = new UnsafeRow(types.length)
+    shape.pointTo(stored, bytes)
+    buffer match {
+      case plain: UnsafeRow => plain.copyFrom(stored)
+      case values =>
+        var i = 0
+        while (i < types.length) {
+          values.update(i, InternalRow.copyValue(stored.get(i, types(i))))
+          i += 1
+        }
+        programmed.foreach(_.unpack(stored, values))
+    }
+  }
+
+  private def both(buffer: InternalRow, other: InternalRow): InternalRow =
+    if (isPlain) plainTwo.of(buffer.asInstanceOf[UnsafeRow], other.asInstanceOf[UnsafeRow])
+    else anyTwo(buffer, other)
+
+  /** What a function is worth, over [[attributes]]; none for one that [[result]] gives. */
+  def evaluation(index: Int): Option[Expression] = slots(index).evaluation
+
+  /** What a function is worth that has no [[evaluation]]. */
+  def result(index: Int, buffer: InternalRow): Any = slots(index) match {
+    case slot: Programmed => slot.bound.eval(buffer)
+    case _ => throw new NoSuchElementException(s"function $index")
+  }
+}
+
+private[spark] object FunctionBuffers {
+
+  /** Whether the function's buffers can be merged, stay small however many rows there are, and
+    * are stored as values alone. The histogram of two merged buffers is another than that of all
+    * the rows.
+    */
+  def canHold(aggregate: WindowAggregate): Boolean = aggregate.function match {
+    case _ if aggregate.isDistinct => false
+    // Merging two of its buffers loses NaN, or breaks ties in another way.
+    case quantiles: ApproximatePercentile => !isFloating(quantiles.child.dataType)
+    case _: ApproxTopK => false
+    case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg | _: HistogramNumeric => false
+    case _: DeclarativeAggregate | _: ImperativeAggregate =>
+      BufferBytes.areValues(aggregate.function)
+    case _ => false
+  }
+
+  private def ignoresOrder(aggregate: WindowAggregate): Boolean = aggregate.function match {
+    case _: Min | _: Max | _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
+    case _: Covariance | _: PearsonCorrelation | _: BitAggregate => true
+    case _ => false
+  }
+
+  /** The condition on a function's buffer that its sum did not fit into its type, of functions
+    * that mark that by a NULL. Others fail, or their numbers wrap around.
+    */
+  private def overflowMark(aggregate: WindowAggregate): Option[Expression] =
+    (aggregate.function, aggregate.function.aggBufferAttributes) match {
+      case (_: Sum, Seq(sum, isEmpty)) => Some(And(IsNull(sum), Not(isEmpty)))
+      case (_: Average, Seq(sum, _)) if !isFloating(sum.dataType) => Some(IsNull(sum))
+      case _ => None
+    }
+
+  private def isFloating(dataType: DataType): Boolean =
+    dataType == DoubleType || dataType == FloatType
+
+  private sealed abstract class Slot {
+    def function: AggregateFunction
+    def initialValues: Seq[Expression]
+    def updates: Seq[Expression]
+    def merges: Seq[Expression]
+    def evaluation: Option[Expression]
+  }
+
+  private final case class Declared(function: DeclarativeAggregate, filter: Option[Expression])
+      extends Slot {
+    override def initialValues: Seq[Expression] = function.initialValues
+
+    override def updates: Seq[Expression] = filter match {
+      case None => function.updateExpressions
+      case Some(condition) =>
+        function.updateExpressions.zip(function.aggBufferAttributes).map { case (value, before) =>
+          If(condition, value, before)
+        }
+    }
+
+    override def merges: Seq[Expression] = function.mergeExpressions
+    override def evaluation: Option[Expression] = Some(function.evaluateExpression)
+  }
+
+  /** A function that handles its buffer itself, from `offset` on in the common row. */
+  private final case class Programmed(
+      bound: ImperativeAggregate,
+      offset: Int,
+      filter: Option[BasePredicate])
+      extends Slot {
+    private val shape = BufferBytes.rowOf(bound).map(RowShape.ofTypes)
+    private val nothing = bound.aggBufferAttributes.map(_ => NoOp)
+
+    override def function: AggregateFunction = bound
+    override def initialValues: Seq[Expression] = nothing
+    override def updates: Seq[Expression] = nothing
+    override def merges: Seq[Expression] = nothing
+    override def evaluation: Option[Expression] = None
+
+    def update(buffer: InternalRow, row: InternalRow): Unit =
+      if (filter.forall(_.eval(row))) bound.update(buffer, row)
+
+    def merge(buffer: InternalRow, behind: InternalRow): Unit = bound match {
+      case typed: TypedImperativeAggregate[Any @unchecked] =>
+        // What a function merges it may also keep, so it gets an object of its own.
+        val copy = typed.deserialize(typed.serialize(objectIn(behind)))
+        buffer.update(offset, typed.merge(objectIn(buffer), copy))
+      case plain => plain.merge(buffer, behind)
+    }
+
+    def pack(buffer: InternalRow, target: InternalRow): Unit = bound match {
+      case typed: TypedImperativeAggregate[Any @unchecked] =>
+        target.update(offset, typed.serialize(objectIn(buffer)))
+      case _ =>
+    }
+
+    def unpack(stored: InternalRow, buffer: InternalRow): Unit = bound match {
+      case typed: TypedImperativeAggregate[Any @unchecked] =>
+        buffer.update(offset, read(typed, stored.getBinary(offset)))
+      case _ =>
+    }
+
+    private def read(typed: TypedImperativeAggregate[Any], bytes: Array[Byte]): Any = {
+      def refused =
+        new CorruptStateException(s"${bound.prettyName} cannot read what it stored")
+      try {
+        shape.foreach(_.check(bytes, 0, bytes.length))
+        if (isAsLongAsItSays(typed, bytes)) typed.deserialize(bytes) else throw refused
+      } catch {
+        // Some functions take as much memory as their bytes ask for.
+        case NonFatal(_) | _: OutOfMemoryError => throw refused
+      }
+    }
+
+    private def objectIn(buffer: InternalRow): Any = buffer.get(offset, AnyObject)
+  }
+
+  /** Whether there are as many elements in the bytes as they say, of a function that would take
+    * memory for them before it looks.
+    */
+  private def isAsLongAsItSays(function: AggregateFunction, bytes: Array[Byte]): Boolean =
+    function match {
+      case _: ApproximatePercentile =>
+        bytes.length == 24L + 24L * ByteBuffer.wrap(bytes).getInt(20)
+      case _: CountMinSketchAgg =>
+        val header = ByteBuffer.wrap(bytes)
+        val (depth, width) = (header.getInt(12).toLong, header.getInt(16).toLong)
+        depth > 0 && width > 0 && bytes.length == 20L + 8L * depth + 8L * depth * width
+      case _ => true
+    }
+
+  private val AnyObject = ObjectType(classOf[AnyRef])
+}

@@ -1,0 +1,222 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, FunctionTableSubqueryArgumentExpression, NamedArgumentExpression}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.util.MapData
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.ccl.Ccl
+import winops.dialect.Dialect
+import winops.policy.Parameter
+import winops.spark.internal.WinopsErrors
+
+/** The arguments of a call of the table function `keep`, each with the check of its type. */
+final class Arguments(expressions: Seq[Expression]) {
+  import Arguments._
+
+  private val (positional, named) = expressions.span(!_.isInstanceOf[NamedArgumentExpression])
+
+  private val byName: Map[String, Expression] = named.map {
+    case NamedArgumentExpression(name, value) if Names.contains(lower(name)) =>
+      lower(name) -> value
+    case NamedArgumentExpression(name, _) =>
+      throw WinopsErrors.argument("UNKNOWN", name, Names.mkString(", "))
+    case other =>
+      throw WinopsErrors.argument("UNKNOWN", other.sql, "named arguments after positional ones")
+  }.toMap
+
+  named.groupBy(argument => lower(argument.asInstanceOf[NamedArgumentExpression].key)).foreach {
+    case (name, given) if given.size > 1 || name == "policy" && positional.size > 1 =>
+      throw WinopsErrors.argument("DUPLICATE", name, "each argument once")
+    case _ =>
+  }
+
+  if (positional.size > 2) {
+    throw WinopsErrors.argument(
+      "UNKNOWN",
+      positional(2).sql,
+      "a table, a policy, named arguments")
+  }
+
+  val table: FunctionTableSubqueryArgumentExpression = positional.headOption match {
+    case Some(table: FunctionTableSubqueryArgumentExpression) => table
+    case _ => throw WinopsErrors.argument("MISSING", "table", "TABLE(name) as the first argument")
+  }
+
+  /** The policy's dialect and text. Text that no dialect is named for is CCL, where an empty text
+    * is a policy too.
+    */
+  def policy: (Dialect, String) = {
+    (dialects, unnamed) match {
+      case (Seq(), Some(text)) => (Ccl, this.text("policy", text))
+      case (Seq(), None) =>
+        throw WinopsErrors.argument(
+          "MISSING",
+          "policy",
+          "a text such as 'KEEP 100 ROWS', or 'KEEP ALL' for every row")
+      case (Seq(dialect), None) => (dialect, text(dialect.name, byName(dialect.name)))
+      case _ => throw severalPolicies
+    }
+  }
+
+  /** The dialect of several windows, and their texts by their names. */
+  def windows: Option[(Dialect, Seq[(String, String)])] = {
+    val dialect = oneOf("dialect", Dialects.all)(_.name)
+    val asked = texts("windows")
+    if (dialect.isDefined && asked.isEmpty) {
+      throw WinopsErrors.argument("UNKNOWN", "dialect", "windows => with it")
+    }
+    if (asked.isDefined && (dialects.nonEmpty || unnamed.isDefined)) throw severalPolicies
+    asked.map(dialect.getOrElse(Ccl) -> _)
+  }
+
+  private def dialects: Seq[Dialect] =
+    Dialects.all.filter(dialect => byName.contains(dialect.name))
+
+  private def unnamed: Option[Expression] = positional.lift(1).orElse(byName.get("policy"))
+
+  private def severalPolicies: AnalysisException = {
+    val names = ("policy" +: Dialects.all.map(_.name) :+ "windows").mkString(", ")
+    WinopsErrors.argument("DUPLICATE", "policy", s"one of $names")
+  }
+
+  def text(name: String): Option[String] = byName.get(name).map(text(name, _))
+
+  def oneOf[A](name: String, choices: Seq[A])(nameOf: A => String): Option[A] =
+    text(name).map { given =>
+      choices.find(nameOf(_) == lower(given)).getOrElse {
+        throw WinopsErrors.argument(
+          "VALUE",
+          name,
+          choices.map(nameOf).mkString("'", "' or '", "'"))
+      }
+    }
+
+  def positiveLong(name: String): Option[Long] = byName.get(name).map { expression =>
+    whole(value(name, expression)).filter(_ > 0).getOrElse {
+      throw WinopsErrors.argument("VALUE", name, "a whole number above 0")
+    }
+  }
+
+  /** Texts under names, in their order. */
+  def texts(name: String): Option[Seq[(String, String)]] = byName.get(name).map { expression =>
+    def refused = WinopsErrors.argument("VALUE", name, "named_struct('name', 'text', ...)")
+    value(name, expression) match {
+      case (row: InternalRow, struct: StructType) if struct.nonEmpty =>
+        struct.fields.groupBy(_.name).foreach {
+          case (twice, fields) if fields.length > 1 =>
+            throw WinopsErrors.argument("DUPLICATE", twice, s"each name of $name once")
+          case _ =>
+        }
+        struct.fields.toSeq.zipWithIndex.map { case (field, i) =>
+          row.get(i, field.dataType) match {
+            case text: UTF8String => field.name -> text.toString
+            case _ => throw refused
+          }
+        }
+      case _ => throw refused
+    }
+  }
+
+  /** The plan of a query that is given as a table. */
+  def query(name: String, expected: String = "TABLE(SELECT ... FROM ...)"): Option[LogicalPlan] =
+    byName.get(name).map {
+      case table: FunctionTableSubqueryArgumentExpression => table.plan
+      case _ => throw WinopsErrors.argument("VALUE", name, expected)
+    }
+
+  /** A text or a whole number. */
+  def textOrLong(name: String): Option[Either[String, Long]] =
+    byName.get(name).map { expression =>
+      value(name, expression) match {
+        case (text: UTF8String, _: StringType) => Left(text.toString)
+        case other =>
+          whole(other).toRight("").left.map { _ =>
+            throw WinopsErrors.argument("VALUE", name, "a text or a whole number")
+          }
+      }
+    }
+
+  def parameters(name: String): Map[String, Parameter] =
+    byName.get(name).fold(Map.empty[String, Parameter])(Arguments.parameters(name, _))
+
+  private def text(name: String, expression: Expression): String = textOf(name, expression)
+}
+
+object Arguments {
+  val Names: Seq[String] = Seq("policy") ++ Dialects.all.map(_.name) ++ Seq(
+    "windows",
+    "dialect",
+    "time",
+    "apply",
+    "params",
+    "origin",
+    "idle",
+    "max_rows",
+    "on_null_time",
+    "punct",
+    "at_end",
+    "output",
+    "aggregates",
+    "order_by",
+    "of_windows",
+    "mode",
+    "max_content")
+
+  /** The values of a policy's parameters, from a struct, a map or null. */
+  def parameters(name: String, expression: Expression): Map[String, Parameter] =
+    value(name, expression) match {
+      case (null, _) => Map.empty
+      case (row: InternalRow, struct: StructType) =>
+        struct.fields.zipWithIndex.map { case (field, i) =>
+          field.name -> parameter(name, row.get(i, field.dataType), field.dataType)
+        }.toMap
+      case (map: MapData, MapType(_: StringType, valueType, _)) =>
+        (0 until map.numElements()).map { i =>
+          map.keyArray().getUTF8String(i).toString ->
+            parameter(name, map.valueArray().get(i, valueType), valueType)
+        }.toMap
+      case _ => throw WinopsErrors.argument("VALUE", name, "named_struct('name', value, ...)")
+    }
+
+  private[spark] def textOf(name: String, expression: Expression): String =
+    value(name, expression) match {
+      case (text: UTF8String, _: StringType) => text.toString
+      case _ => throw WinopsErrors.argument("VALUE", name, "a text")
+    }
+
+  private[spark] def wholeOf(name: String, expression: Expression): Option[Long] =
+    whole(value(name, expression))
+
+  private def lower(name: String): String = name.toLowerCase(java.util.Locale.ROOT)
+
+  private def value(name: String, expression: Expression): (Any, DataType) = {
+    if (!expression.foldable) throw WinopsErrors.argument("VALUE", name, "a constant")
+    (expression.eval(), expression.dataType)
+  }
+
+  private def whole(value: (Any, DataType)): Option[Long] = value match {
+    case (number: Byte, ByteType) => Some(number.toLong)
+    case (number: Short, ShortType) => Some(number.toLong)
+    case (number: Int, IntegerType) => Some(number.toLong)
+    case (number: Long, LongType) => Some(number)
+    case _ => None
+  }
+
+  private def parameter(argument: String, value: Any, dataType: DataType): Parameter =
+    (value, dataType) match {
+      case (text: UTF8String, _: StringType) => Parameter.Text(text.toString)
+      case (number: Decimal, _: DecimalType) => Parameter.Fraction(number.toBigDecimal)
+      case (number: Double, DoubleType) if !number.isNaN && !number.isInfinite =>
+        Parameter.Fraction(BigDecimal(number))
+      case (number: Float, FloatType) if !number.isNaN && !number.isInfinite =>
+        Parameter.Fraction(BigDecimal(number.toString))
+      case other =>
+        whole(other).map(Parameter.Whole).getOrElse {
+          throw WinopsErrors.argument("VALUE", argument, "texts and finite numbers as values")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.types.StringType
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.policy.{Reclaim, RowExpression}
+import winops.spark.expressions.UnqualifiedSql
+import winops.spark.plan.{Application, KeepSpec}
+
+/** A `keep` in plain English, as a table of one row. */
+object Description {
+
+  /** @param partitionBy
+    *   the keys of the group that stand beside the policy's text
+    */
+  def of(spec: KeepSpec, partitionBy: Seq[Expression], time: Option[Attribute]): LogicalPlan =
+    LocalRelation(
+      Seq(AttributeReference("description", StringType, nullable = false)()),
+      Seq(InternalRow(UTF8String.fromString(text(spec, partitionBy, time)))))
+
+  private def text(
+      spec: KeepSpec,
+      partitionBy: Seq[Expression],
+      time: Option[Attribute]): String = {
+    val group = spec.policy.group
+    val beside = partitionBy
+      .map(rowExpression)
+      .filterNot(key => group.keys.exists(_.sql.equalsIgnoreCase(key.sql)))
+    val policy = spec.policy.copy(group = group.copy(keys = beside.distinct ++ group.keys))
+    val idle = spec.idleMillis.map(millis => Reclaim.Silent(millis * 1000))
+    val applied = for (column <- time; application <- spec.application) yield {
+      val name = rowExpression(column).sql
+      application match {
+        case Application.EventTime =>
+          s"Rows are applied in the order of $name, on a stream once the watermark has passed it."
+        case Application.Arrival =>
+          s"Rows are applied as they arrive; the clock of a group is the latest $name so far."
+      }
+    }
+    (policy.describeWith(idle) +: applied.toSeq).mkString(" ")
+  }
+
+  private def rowExpression(expression: Expression): RowExpression = expression match {
+    case column: Attribute => RowExpression.Column(column.name)(0)
+    case other => RowExpression.Computed(UnqualifiedSql.of(other))(0)
+  }
+}

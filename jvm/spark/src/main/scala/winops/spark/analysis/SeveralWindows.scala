@@ -1,0 +1,113 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.catalyst.expressions.ExpressionSet
+import org.apache.spark.sql.internal.SQLConf
+
+import winops.dialect.Names
+import winops.policy.{Group, Policy, Retention}
+import winops.spark.expressions.{OfWindow, PolicyExpressions, UnqualifiedSql}
+import winops.spark.internal.WinopsErrors
+import winops.spark.plan.{KeepSpec, Output}
+import winops.window.Sharing
+
+/** Several windows over the same rows, in one operator. */
+private[spark] object SeveralWindows {
+
+  /** All of them as one policy, and what its expressions mean; at least one is given. */
+  def of(windows: Seq[NamedPolicy]): (Policy, PolicyExpressions) = {
+    val first = windows.head
+    windows.foreach { window =>
+      Sharing.expected(window.policy).foreach(expected => throw refused(window.name, expected))
+      if (window.policy.stream != first.policy.stream) {
+        throw refused(window.name, s"the same changes to be told as of ${first.name}")
+      }
+    }
+    val grouping = windows.find(_.policy.group.keys.nonEmpty).getOrElse(first)
+    windows.filter(_.policy.group.keys.nonEmpty).foreach(checkGroup(grouping, _))
+    val policy = Policy(
+      Group(grouping.policy.group.keys),
+      Retention.Apart(windows.map(window => window.name -> window.policy.retention)),
+      first.policy.stream,
+      listed(windows)(_.text),
+      listed(windows)(_.window))
+    val ofRows = windows.flatMap(_.expressions.ofRows).distinctBy(use => (use.role, use.source))
+    (policy, PolicyExpressions(grouping.expressions.group, None, ofRows))
+  }
+
+  /** The results of a call with the windows that they are asked of.
+    *
+    * @param windowsOf
+    *   the names of windows by the names of the results' columns
+    */
+  def divided(
+      results: WindowResults,
+      spec: KeepSpec,
+      windowsOf: Option[Seq[(String, String)]]): WindowResults = {
+    val windows = spec.policy.windowNames
+    val isAsked = windows.nonEmpty && spec.output == Output.Columns
+    windowsOf match {
+      case None if isAsked =>
+        throw WinopsErrors.argument("MISSING", Argument, "named_struct('column', 'window', ...)")
+      case Some(_) if !isAsked =>
+        throw WinopsErrors.argument(
+          "UNKNOWN",
+          Argument,
+          "windows => and output => 'columns' with it")
+      case None => results
+      case Some(names) =>
+        val isSame = SQLConf.get.resolver
+        names.foreach { case (column, window) =>
+          if (!results.columns.exists(result => isSame(result.name, column))) {
+            throw WinopsErrors.argument(
+              "VALUE",
+              Argument,
+              results.columns.map(_.name).mkString("columns that are computed: ", ", ", ""))
+          }
+          if (!windows.contains(window)) {
+            throw WinopsErrors.argument(
+              "VALUE",
+              Argument,
+              windows.mkString("names of windows: ", ", ", ""))
+          }
+        }
+        val values = results.columns.zip(results.values).map { case (column, value) =>
+          val window = names.collectFirst { case (name, of) if isSame(name, column.name) => of }
+          OfWindow(
+            windows.indexOf(window.getOrElse {
+              throw WinopsErrors.argument("MISSING", column.name, s"its window in $Argument")
+            }),
+            value)
+        }
+        results.copy(values = values)
+    }
+  }
+
+  /** What several windows give: changes, and rows that come in. */
+  def checkOutput(spec: KeepSpec): Unit = spec.output match {
+    case Output.Changes | Output.Columns | Output.Description =>
+    case _ if spec.policy.windowNames.nonEmpty =>
+      throw WinopsErrors.argument(
+        "VALUE",
+        "output",
+        "'changes' or 'columns', which several windows can give")
+    case _ =>
+  }
+
+  private val Argument = "of_windows"
+
+  private def checkGroup(one: NamedPolicy, other: NamedPolicy): Unit =
+    if (ExpressionSet(one.expressions.group) != ExpressionSet(other.expressions.group)) {
+      throw WinopsErrors.analysis(
+        "WINOPS_GROUP_CONFLICT",
+        "policy" -> one.expressions.group.map(UnqualifiedSql.of).mkString(", "),
+        "given" -> other.expressions.group.map(UnqualifiedSql.of).mkString(", "))
+    }
+
+  private def listed(windows: Seq[NamedPolicy])(text: Policy => String): String =
+    windows
+      .map(window => s"${Names.quoted(window.name)}: ${text(window.policy)}")
+      .mkString(", ")
+
+  private def refused(window: String, expected: String) =
+    WinopsErrors.analysis("WINOPS_SEVERAL_WINDOWS", "window" -> window, "expected" -> expected)
+}

@@ -1,0 +1,126 @@
+package winops.spark.checkpoint
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.log.RowLog
+import winops.spark.group.GroupState
+import winops.spark.row.{Micros, RowBytes}
+import winops.spark.state.StateFormat
+import winops.window.Machine
+
+/** The rows that one partition of a state holds, group by group: first those in the windows, in
+  * the windows' order, then those that wait.
+  */
+final class HeldRowsReader(stored: StoredKeep, partition: Int, groups: StoredGroups)
+    extends Iterator[InternalRow] {
+  import HeldRowsReader._
+
+  private val plan = groups.plan
+  private val changes = groups.changes
+  private val names = stored.windowNames.map(UTF8String.fromString).toArray
+  private val leaving = new LeavingTimes(
+    plan.spec.policy,
+    plan.spec.idleMillis.getOrElse(Machine.Never),
+    plan.spec.windows,
+    changes)
+  private val toldOf = new GenericInternalRow(Width)
+  private val content = new UnsafeRow(stored.content.size)
+  private val joined = new JoinedRow(toldOf, content)
+  private val waitingRow = new UnsafeRow(plan.waitingColumns.size)
+  private val joinedWaiting = new JoinedRow(toldOf, waitingRow)
+  private val toRow =
+    UnsafeProjection.create(schema(stored).map(_.dataType).toArray[DataType])
+  private val places = mutable.ArrayBuffer.empty[Place]
+
+  private val rows: Iterator[InternalRow] = StateFormat.reading {
+    groups.each.flatMap(ofGroup) ++ groups.common.iterator.flatMap(group => waiting(group, null))
+  }
+
+  override def hasNext: Boolean = StateFormat.reading(rows.hasNext)
+  override def next(): InternalRow = StateFormat.reading(rows.next())
+
+  private def ofGroup(group: GroupState): Iterator[InternalRow] = {
+    group.machine.tellContent()
+    places.clear()
+    while (!changes.isEmpty) {
+      changes.next()
+      places += Place(changes.window, changes.ordinal)
+    }
+    leaving.learn(group.machine)
+    val inWindow = places.iterator.map { case Place(window, ordinal) =>
+      row(group.key, window, ordinal, group)
+    }
+    inWindow ++ waiting(group, group.key)
+  }
+
+  private def row(
+      key: InternalRow,
+      window: Int,
+      ordinal: Long,
+      group: GroupState): InternalRow = {
+    toldOf.update(PartitionColumn, partition)
+    toldOf.update(GroupColumn, key)
+    toldOf.update(WindowColumn, if (names.isEmpty) null else names(window))
+    toldOf.update(NumberColumn, ordinal)
+    toldOf.update(
+      ArrivedColumn,
+      if (plan.spec.policy.needsArrivals) Micros.of(group.window.arrival(ordinal)) else null)
+    val leaves = leaving.of(window, ordinal)
+    toldOf.update(LeavesColumn, if (leaves == Machine.Never) null else Micros.of(leaves))
+    toldOf.update(WaitsColumn, false)
+    RowBytes.pointTo(content, group.window, ordinal)
+    toRow(joined)
+  }
+
+  private def waiting(group: GroupState, key: InternalRow): Iterator[InternalRow] = {
+    val log: RowLog = group.waiting
+    Iterator.iterate(log.first)(_ + 1).takeWhile(_ < log.end).map { ordinal =>
+      toldOf.update(PartitionColumn, partition)
+      toldOf.update(GroupColumn, key)
+      Seq(WindowColumn, NumberColumn, ArrivedColumn, LeavesColumn).foreach(toldOf.setNullAt)
+      toldOf.update(WaitsColumn, true)
+      RowBytes.pointTo(waitingRow, log, ordinal)
+      toRow(joinedWaiting)
+    }
+  }
+}
+
+object HeldRowsReader {
+  private final case class Place(window: Int, ordinal: Long)
+
+  private val PartitionColumn = 0
+  private val GroupColumn = 1
+  private val WindowColumn = 2
+  private val NumberColumn = 3
+  private val ArrivedColumn = 4
+  private val LeavesColumn = 5
+  private val WaitsColumn = 6
+  private val Width = 7
+
+  /** What is told of a row, and its own columns. */
+  def schema(stored: StoredKeep): StructType = {
+    val key = StructType(stored.group.zip(stored.keys).map { case (name, column) =>
+      StructField(name, column.dataType)
+    })
+    val own = stored.content.map(column => StructField(column.name, column.dataType))
+    def unused(name: String): String =
+      Iterator
+        .iterate(name)(n => s"_$n")
+        .filterNot(n => own.exists(_.name.equalsIgnoreCase(n)))
+        .next()
+    val told = new StructType()
+      .add("_partition", IntegerType, nullable = false)
+      .add("_group", key)
+      .add("_window", StringType)
+      .add("_row", LongType)
+      .add("_arrived", TimestampType)
+      .add("_leaves", TimestampType)
+      .add("_waits", BooleanType, nullable = false)
+    StructType(told.map(field => field.copy(name = unused(field.name))) ++ own)
+  }
+}

@@ -1,0 +1,145 @@
+package winops.spark.checkpoint
+
+import scala.util.Try
+import scala.util.control.NonFatal
+
+import org.json4s.{JArray, JNothing, JNull, JString, JValue}
+import org.json4s.jackson.JsonMethods.parse
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.winops.internal.WinopsRuntimeException
+
+import winops.policy.Policy
+import winops.spark.analysis.Dialects
+import winops.spark.plan.{AggMode, Application, KeepPlan, KeepSpec, Output}
+import winops.spark.source.SourcePartitions
+import winops.spark.state.{StateFormat, StateIdentity}
+import winops.window.Machine
+
+/** A `keep` as its checkpoint remembers it: its groups can be read with it, without the query.
+  *
+  * @param identity
+  *   the text that [[StateIdentity]] made
+  * @param group
+  *   the expressions that group the rows, as they were written
+  * @param keys
+  *   the values of these, as they are stored
+  */
+final class StoredKeep private (
+    val identity: String,
+    val group: Seq[String],
+    val keys: Seq[Attribute],
+    whole: KeepPlan,
+    divided: KeepPlan)
+    extends Serializable {
+
+  /** The columns of a row. */
+  def content: Seq[Attribute] = whole.content
+
+  def windowNames: Seq[String] = whole.spec.policy.windowNames
+
+  /** Whether there are no groups, so that one task has all rows. */
+  def isUngrouped: Boolean = group.isEmpty
+
+  /** What reads groups.
+    *
+    * @param idle
+    *   after how much silence they are forgotten, in milliseconds; [[Machine.Never]] for never
+    */
+  def plan(idle: Long): KeepPlan =
+    // As when a query is built: groups that are forgotten as a whole are not made smaller.
+    if (idle == Machine.Never) divided
+    else whole.copy(spec = whole.spec.copy(idleMillis = Some(idle)))
+}
+
+object StoredKeep {
+
+  /** @param identity
+    *   the text that [[StateIdentity]] made
+    * @param entryKeys
+    *   the columns of the keys of state entries
+    * @throws org.apache.spark.sql.winops.internal.WinopsRuntimeException
+    *   `WINOPS_STATE_FORMAT` if it is of another format, or cannot be understood
+    */
+  def apply(identity: String, entryKeys: StructType): StoredKeep =
+    try of(identity, entryKeys)
+    catch {
+      case named: WinopsRuntimeException => throw named
+      case NonFatal(_) => throw unknown("identity")
+    }
+
+  private def of(identity: String, entryKeys: StructType): StoredKeep = {
+    val json = parse(identity)
+    val format = (json \ "format").values
+    if (format != BigInt(StateFormat.Version)) throw StateFormat.another(format)
+    val group = texts(json \ "group")
+    val columns =
+      attributes(StoredTypes.columns(json \ "columns").getOrElse(throw unknown("columns")))
+    val dialect = Dialects.all
+      .find(dialect => text(json \ "dialect").contains(dialect.name))
+      .getOrElse(throw unknown("dialect"))
+    val reader = new StoredPolicy(dialect, columns, group.nonEmpty)
+    val policy = text(json \ "policy").flatMap(reader.read).getOrElse(throw unknown("policy"))
+    val application = text(json \ "apply").map { name =>
+      Application.all.find(_.name == name).getOrElse(throw unknown("apply"))
+    }
+    // Between what a store adds to the keys of groups, its hash and its segment numbers.
+    val keys = attributes(StructType(entryKeys.drop(1).dropRight(1)))
+
+    def plan(policy: Policy): KeepPlan = KeepPlan(
+      KeepSpec(
+        dialect.name,
+        policy,
+        group,
+        texts(json \ "order"),
+        application,
+        idleMillis = None,
+        maxRows = Long.MaxValue,
+        dropNullTime = false,
+        punctuation = None,
+        Output.Changes,
+        KeepSpec.DefaultMaxContent,
+        AggMode.All,
+        acrossGroups = false,
+        ofProjection = false),
+      keys,
+      keys,
+      reader.expressions(policy).getOrElse(throw unknown("policy")).ofRows,
+      None,
+      Nil,
+      text(json \ "time").flatMap(name => columns.find(_.name == name)),
+      Nil,
+      Nil,
+      Nil,
+      columns,
+      Option.when(json \ StateIdentity.SourcePartition != JNothing)(SourcePartitions.column),
+      positions = Nil)
+
+    val followsContent = json \ "results" != JNothing
+    val isOne = policy.windowNames.isEmpty
+    val divided = if (isOne && !followsContent) policy.splitByKey else policy
+    new StoredKeep(identity, group, keys, plan(policy), plan(divided))
+  }
+
+  /** The policy's window in a text that [[StateIdentity]] made; empty if it cannot be read. */
+  def windowOf(identity: String): String =
+    Try(text(parse(identity) \ "policy")).toOption.flatten.getOrElse("")
+
+  private def attributes(columns: StructType): Seq[Attribute] =
+    columns.map(c => AttributeReference(c.name, c.dataType, c.nullable, c.metadata)())
+
+  private def text(json: JValue): Option[String] = json match {
+    case JString(text) => Some(text)
+    case JNothing | JNull => None
+    case _ => throw unknown("identity")
+  }
+
+  private def texts(json: JValue): Seq[String] = json match {
+    case JArray(values) => values.flatMap(text)
+    case _ => Nil
+  }
+
+  private def unknown(what: String): Throwable =
+    StateFormat.failure(s"this version of winops cannot read the $what that it was written with")
+}

@@ -1,0 +1,79 @@
+package winops.spark.checkpoint
+
+import scala.util.matching.Regex
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+
+import winops.dialect.Dialect
+import winops.policy.{Origin, Policy, Scope}
+import winops.spark.analysis.{ColumnKinds, NamedPolicy, SeveralWindows}
+import winops.spark.expressions.PolicyExpressions
+
+/** Reads a policy from the text that a checkpoint remembers it by.
+  *
+  * @param dialect
+  *   the language of the text
+  * @param columns
+  *   the columns of the rows
+  * @param isGrouped
+  *   whether the rows have a group, which the text does not tell
+  */
+private[spark] final class StoredPolicy(
+    dialect: Dialect,
+    columns: Seq[Attribute],
+    isGrouped: Boolean) {
+  import StoredPolicy._
+
+  /** The policy whose window is written as `text`, if there is one. */
+  def read(text: String): Option[Policy] = text match {
+    case Named(_*) => readSeveral(text).map(SeveralWindows.of(_)._1)
+    case _ => readOne(text)
+  }
+
+  /** What the policy's expressions mean over the columns. */
+  def expressions(policy: Policy): Option[PolicyExpressions] =
+    PolicyExpressions.resolve(policy, columns).toOption
+
+  private def readOne(text: String): Option[Policy] = {
+    val (window, origin) = text match {
+      case Counting(window, _, null) => (window, Some(Origin.FirstRow))
+      case Counting(window, _, millis) => (window, millis.toLongOption.map(Origin.At(_)))
+      case _ => (text, None)
+    }
+    val scope = Scope(
+      columns = columns.map(_.name),
+      origin = origin,
+      kinds = columns.map(column => column.name -> ColumnKinds.of(column.dataType)).toMap,
+      isGrouped = isGrouped)
+    dialect.parse(window, scope).toOption.filter(_.window == text)
+  }
+
+  /** Nothing but the names tells where a window ends, and a window may contain what looks like
+    * one; so the first reading that gives all of the text is taken.
+    */
+  private def readSeveral(text: String): Option[List[NamedPolicy]] = text match {
+    case Named(quoted, rest) =>
+      val ends = Next.findAllMatchIn(rest).map(_.start).toVector :+ rest.length
+      ends.iterator
+        .flatMap { end =>
+          for {
+            policy <- readOne(rest.take(end))
+            meaning <- expressions(policy)
+            others <- if (end == rest.length) Some(Nil) else readSeveral(rest.drop(end + 2))
+          } yield NamedPolicy(unquoted(quoted), policy, meaning) :: others
+        }
+        .nextOption()
+    case _ => None
+  }
+}
+
+private object StoredPolicy {
+  private val Name = "(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z_0-9]*)"
+  private val Named: Regex = s"(?s)$Name: (.*)".r
+  private val Next: Regex = s", (?=$Name: )".r
+  private val Counting: Regex =
+    "(?is)(.*) origin (first row|(-?[0-9]+) milliseconds?)".r
+
+  private def unquoted(name: String): String =
+    if (name.startsWith("`")) name.drop(1).dropRight(1).replace("``", "`") else name
+}

@@ -1,0 +1,65 @@
+package winops.spark.execution
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, ClusteredDistribution, Distribution, Partitioning}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.SQLMetric
+
+import winops.spark.group.BatchClock
+import winops.spark.input.GroupedRows
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.KeepPlan
+import winops.spark.state.{NoAgenda, NoGroupStore, TransientGroupStore}
+import winops.window.Clock
+
+/** A `keep` over a table.
+  *
+  * @param end
+  *   the greatest event time of all rows, at which time stops
+  */
+final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: SparkPlan)
+    extends UnaryExecNode {
+  override def nodeName: String = "Keep"
+  override def output: Seq[Attribute] = plan.output
+  override def producedAttributes: AttributeSet = AttributeSet(plan.changeColumns)
+  override lazy val metrics: Map[String, SQLMetric] = KeepMetrics.forTable(sparkContext)
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    (if (plan.spec.runsInOneTask) AllTuples else ClusteredDistribution(plan.keys)) :: Nil
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = plan.inputOrder :: Nil
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+  override def simpleString(maxFields: Int): String = plan.simpleString
+
+  override def verboseStringWithOperatorId(): String = plan.verboseString(formattedNodeName)
+
+  override protected def withNewChildInternal(newChild: SparkPlan): BatchKeepExec =
+    copy(child = newChild)
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val shared = plan
+    val input = child.output
+    val counters = new KeepMetrics(metrics)
+    val endMillis = end
+      .flatMap(e => Option(e.eval()))
+      .map(micros => Clock.floorToMillis(micros.asInstanceOf[Long]))
+    val clock = BatchClock.ofTable(endMillis)
+    child.execute().mapPartitions { rows =>
+      val groups = GroupedRows.ofTask(shared, input, rows)
+      val agenda = new NoAgenda(counters)
+      if (shared.spec.couplesGroups) {
+        new CoupledTask(
+          shared,
+          input,
+          groups,
+          clock,
+          new TransientGroupStore,
+          new TransientGroupStore,
+          agenda,
+          counters)
+      } else new KeepTask(shared, input, groups, clock, new NoGroupStore, agenda, counters)
+    }
+  }
+}

@@ -1,0 +1,248 @@
+package winops.spark.execution
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+
+import winops.log.{ByteReader, ByteWriter}
+import winops.spark.group.{Admission, Arrivals, BatchClock, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
+import winops.spark.input.GroupedRows
+import winops.spark.internal.KeepMetrics
+import winops.spark.output.Told
+import winops.spark.plan.{KeepPlan, Output}
+import winops.spark.row.{RowBytes, RowShape}
+import winops.spark.state.{Agenda, GroupStore, StateFormat}
+import winops.window.{ChangeQueue, Clock, CoupledMachines, Machine, Steps}
+
+/** Runs a `keep` whose groups depend on each other, in the one task that has all rows: they are
+  * applied in one order, whatever their groups.
+  *
+  * One group is open at a time, so that no more than that has to fit into memory.
+  *
+  * @param rows
+  *   all rows as if they were one group
+  * @param store
+  *   keeps the groups
+  * @param whole
+  *   keeps what belongs to all groups together, and the rows that wait
+  * @param agenda
+  *   tells to which instant time had passed, and takes the counts
+  */
+final class CoupledTask(
+    plan: KeepPlan,
+    input: Seq[Attribute],
+    rows: GroupedRows,
+    clock: BatchClock,
+    store: GroupStore,
+    whole: GroupStore,
+    agenda: Agenda,
+    metrics: KeepMetrics)
+    extends StreamTask {
+  import CoupledTask._
+
+  private val changes = new ChangeQueue
+  private val steps = new Steps(changes, plan.spec.stream)
+  private val state = new GroupState(plan, store, steps, ownsSteps = false)
+  private val common =
+    new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
+  private val arrivals: Arrivals = {
+    val admission = new Admission(plan, input, clock, metrics)
+    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, common, clock)
+    else new ImmediateArrivals(plan, admission, common, metrics)
+  }
+  private val told =
+    Told.of(
+      plan,
+      changes,
+      state,
+      common.common,
+      plan.time.isDefined || clock.stamp.isDefined,
+      metrics)
+  private val givesRows = plan.spec.output == Output.Rows
+  private val punctuation = Punctuation.of(plan)
+  private val keyOf = UnsafeProjection.create(plan.groupExpressions, plan.content)
+
+  private val waiting = mutable.Queue.empty[InternalRow]
+
+  /** What is given when the batch ends, by the group that gave it last. */
+  private val latest = mutable.LinkedHashMap.empty[UnsafeRow, Seq[InternalRow]]
+  private var opened: UnsafeRow = _
+  private var groupsBefore = 0L
+  private var heldBefore = 0L
+  private var waitingBefore = 0L
+  private var isDone = false
+
+  private object host extends CoupledMachines.Host[UnsafeRow] {
+    override def open(group: UnsafeRow): Machine = {
+      if (opened != group) {
+        putAway()
+        opened = group
+        state.key = group
+        told.beginGroup()
+        val bytes = store.open(group)
+        if (bytes == null) state.clear() else state.restore(bytes)
+      }
+      state.machine
+    }
+
+    override def drain(group: UnsafeRow): Unit = {
+      if (givesRows) changes.clear()
+      takeTold()
+      common.common.foreach(_.release())
+      state.machine.settle()
+    }
+
+    override def drop(group: UnsafeRow): Unit = {
+      val _ = open(group)
+      state.forget()
+      opened = null
+    }
+  }
+
+  private val machines = new CoupledMachines[UnsafeRow](plan.spec.policy, steps, host)
+
+  StateFormat.reading(begin())
+
+  /** The first instant at which there is something to do though no row comes. */
+  override def earliestDue: Long = {
+    val release =
+      if (common.waiting.size == 0) Machine.Never
+      else Clock.floorToMillis(common.firstWaiting) + 1
+    Math.min(machines.groups.nextDue, release)
+  }
+
+  override def lastWaiting: Long = last
+  private var last = Long.MinValue
+
+  override def hasNext: Boolean = {
+    if (waiting.isEmpty && !isDone) StateFormat.reading {
+      while (waiting.isEmpty && !isDone) work()
+    }
+    waiting.nonEmpty
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException
+    waiting.dequeue()
+  }
+
+  private def begin(): Unit = {
+    val in = whole.open(NoKey)
+    if (in == null) common.clear() else restore(in)
+    groupsBefore = machines.groups.size
+    heldBefore = held
+    waitingBefore = common.waiting.size
+    machines.advance(agenda.timePassed)
+    val _ = rows.nextGroup()
+    arrivals.open(rows)
+  }
+
+  private def work(): Unit =
+    if (arrivals.hasNext) take(arrivals.next())
+    else {
+      machines.advance(clock.now)
+      if (givesRows) tellContent()
+      putAway()
+      finish()
+    }
+
+  private def take(row: UnsafeRow): Unit = {
+    val instant =
+      if (plan.timeOrdinal < 0) clock.stamp.getOrElse(0L)
+      else Clock.floorToMillis(row.getLong(plan.timeOrdinal))
+    punctuation.of(row) match {
+      case Punctuation.None if machines.isFinished => metrics.afterFinal += 1
+      case Punctuation.None =>
+        machines.arrive(keyOf(row).copy(), instant) { at =>
+          RowBytes.append(state.window, at, row)
+        }
+        MaxRows.check(plan.spec, held)
+      case Punctuation.Window => machines.punctuate(instant)
+      case Punctuation.Final => machines.finish(instant)
+    }
+  }
+
+  private def tellContent(): Unit = machines.groups.inOrderOfCreation.foreach { group =>
+    host.open(group).tellContent()
+    takeTold()
+  }
+
+  private def takeTold(): Unit = while (told.hasNext) waiting += told.next().copy()
+
+  private def takeLatest(): Unit = {
+    val rows = Seq.newBuilder[InternalRow]
+    while (told.hasNext) rows += told.next().copy()
+    val all = rows.result()
+    if (all.nonEmpty) latest.update(if (plan.spec.acrossGroups) NoKey else opened, all)
+  }
+
+  private def putAway(): Unit = if (opened != null) {
+    told.endGroup()
+    takeLatest()
+    state.machine.settle()
+    if (state.isEmpty) state.forget() else store.save(state.save)
+    opened = null
+  }
+
+  private def held: Long = machines.groups.held + common.waiting.size
+
+  private def finish(): Unit = {
+    waiting ++= latest.valuesIterator.flatten
+    if (clock.flushes) last = common.lastWaiting
+    whole.save(save)
+    agenda.count(
+      machines.groups.size - groupsBefore,
+      held - heldBefore,
+      common.waiting.size - waitingBefore)
+    told.count()
+    metrics.refused += state.machine.rowsRefused
+    metrics.evictedSilently += steps.rowsEvictedSilently
+    metrics.expired += state.machine.groupsForgotten + machines.groupsReclaimed
+    isDone = true
+  }
+
+  private def save(out: ByteWriter): Unit = {
+    out.number(machines.now)
+    out.byte(if (machines.isFinished) 1 else 0)
+    steps.save(out)
+    machines.groups.save(out)(group => out.block(group.getBytes))
+    common.save(out)
+  }
+
+  private def restore(in: ByteReader): Unit = {
+    CoupledTask.restoreGroups(in, machines, steps, plan.groupExpressions)
+    common.restore(in)
+  }
+}
+
+private[spark] object CoupledTask {
+
+  /** Takes up what stands before the content of all groups together.
+    *
+    * @param group
+    *   what makes a group's key
+    */
+  def restoreGroups(
+      in: ByteReader,
+      machines: CoupledMachines[UnsafeRow],
+      steps: Steps,
+      group: Seq[Expression]): Unit = {
+    val shape = RowShape.of(group)
+    val now = Clock.restore(in)
+    machines.resume(now, isFinished = in.byte() == 1)
+    steps.restore(in)
+    machines.groups.restore(in) {
+      val bytes = in.block()
+      val key = new UnsafeRow(group.size)
+      shape.pointTo(key, bytes)
+      key
+    }
+  }
+
+  val NoKey: UnsafeRow = {
+    val row = new UnsafeRow(0)
+    row.pointTo(Array.emptyByteArray, 0)
+    row
+  }
+}

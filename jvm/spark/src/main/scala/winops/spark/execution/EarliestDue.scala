@@ -1,0 +1,22 @@
+package winops.spark.execution
+
+import org.apache.spark.util.AccumulatorV2
+
+import winops.window.Machine
+
+/** The least of the due times that tasks report; [[Machine.Never]] if they report none. */
+final class EarliestDue extends AccumulatorV2[Long, Long] {
+  private var earliest = Machine.Never
+
+  override def isZero: Boolean = earliest == Machine.Never
+  override def reset(): Unit = earliest = Machine.Never
+  override def add(due: Long): Unit = earliest = Math.min(earliest, due)
+  override def merge(other: AccumulatorV2[Long, Long]): Unit = add(other.value)
+  override def value: Long = earliest
+
+  override def copy(): EarliestDue = {
+    val other = new EarliestDue
+    other.add(earliest)
+    other
+  }
+}

@@ -1,0 +1,217 @@
+package winops.spark.execution
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+
+import winops.spark.group.{Admission, Arrivals, BatchClock, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
+import winops.spark.input.GroupedRows
+import winops.spark.internal.KeepMetrics
+import winops.spark.output.Told
+import winops.spark.plan.{KeepPlan, Output}
+import winops.spark.row.RowBytes
+import winops.spark.state.{Agenda, GroupStore, StateFormat}
+import winops.window.{ChangeQueue, Clock, Machine, Steps}
+
+/** Runs a `keep` over the rows of one task: one group after the other, first those that rows came
+  * for and then those that are due, and gives what comes out, row by row.
+  *
+  * Streams and tables differ in `store`, `agenda` and `clock`, and in nothing else.
+  */
+final class KeepTask(
+    plan: KeepPlan,
+    input: Seq[Attribute],
+    rows: GroupedRows,
+    clock: BatchClock,
+    store: GroupStore,
+    agenda: Agenda,
+    metrics: KeepMetrics)
+    extends StreamTask {
+  import KeepTask._
+
+  private val changes = new ChangeQueue
+  private val state = new GroupState(plan, store, new Steps(changes, plan.spec.stream))
+  private val arrivals: Arrivals = {
+    val admission = new Admission(plan, input, clock, metrics)
+    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, clock)
+    else new ImmediateArrivals(plan, admission, state, metrics)
+  }
+  private val told =
+    Told.of(plan, changes, state, None, plan.time.isDefined || clock.stamp.isDefined, metrics)
+  private val givesRows = plan.spec.output == Output.Rows
+  private val timeOrdinal = plan.timeOrdinal
+  private val punctuation = Punctuation.of(plan)
+  private val stamp = clock.stamp.getOrElse(0L)
+
+  private var stage: Stage = Between
+  private var key: UnsafeRow = _
+  private var wasRemembered = false
+  private var arriving: UnsafeRow = _
+  private var target = 0L
+  private var sizeBefore = 0L
+  private var waitingBefore = 0L
+
+  override def earliestDue: Long = Machine.Never
+  override def lastWaiting: Long = last
+  private var last = Long.MinValue
+
+  override def hasNext: Boolean = {
+    if (!told.hasNext && stage != Done) StateFormat.reading {
+      while (!told.hasNext && stage != Done) work()
+    }
+    told.hasNext
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException
+    // The rows of changes are read when they are given.
+    try told.next()
+    catch StateFormat.byName
+  }
+
+  /** The next piece of work, after which there may be changes to give. */
+  private def work(): Unit = stage match {
+    case Between =>
+      if (rows.nextGroup()) openForRows()
+      else {
+        key = agenda.take()
+        if (key == null) finish() else openForTime()
+      }
+    case Arriving =>
+      release()
+      if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
+    case Advancing =>
+      release()
+      if (!state.machine.fireNext(target)) {
+        if (arriving == null) endOfGroup() else arrive()
+      }
+      if (givesRows && stage != Ended) changes.clear()
+    case Ended =>
+      release()
+      putAway()
+    case Done =>
+  }
+
+  private def openForRows(): Unit = {
+    key = rows.key
+    agenda.strike(key)
+    load()
+    arrivals.open(rows)
+    stage = Arriving
+  }
+
+  /** A group stands in the agenda still though it is gone, or though its time has become another.
+    */
+  private def openForTime(): Unit = {
+    load()
+    // Of a group that is gone there is nothing to do, and the next one is taken.
+    if (wasRemembered) {
+      arrivals.open(NoRows)
+      stage = Arriving
+    }
+  }
+
+  private def load(): Unit = {
+    state.key = key
+    told.beginGroup()
+    val bytes = store.open(key)
+    wasRemembered = bytes != null
+    if (wasRemembered) state.restore(bytes) else state.clear()
+    state.machine.reach(agenda.timePassed)
+    // The agenda has been read to this instant, and what it held for the group until then is gone.
+    if (state.enteredDue <= clock.now) state.enteredDue = Machine.Never
+    sizeBefore = state.held
+    waitingBefore = state.waiting.size
+  }
+
+  private def expect(row: UnsafeRow): Unit = {
+    val instant =
+      if (timeOrdinal < 0) stamp else Clock.floorToMillis(row.getLong(timeOrdinal))
+    arriving = row
+    target = state.machine.arrivalAt(instant)
+    stage = Advancing
+  }
+
+  private def expectEnd(): Unit = {
+    arriving = null
+    target = clock.now
+    stage = Advancing
+  }
+
+  private def arrive(): Unit = {
+    punctuation.of(arriving) match {
+      case Punctuation.None if state.machine.isFinished => metrics.afterFinal += 1
+      case _ if state.machine.isFinished =>
+      case Punctuation.None =>
+        RowBytes.append(state.window, target, arriving)
+        val _ = state.machine.arrive(target)
+        MaxRows.check(plan.spec, state.held)
+      case Punctuation.Window => state.machine.punctuate(target)
+      case Punctuation.Final => state.machine.finish(target)
+    }
+    stage = Arriving
+  }
+
+  private def endOfGroup(): Unit = {
+    if (givesRows) {
+      changes.clear()
+      state.machine.tellContent()
+    }
+    told.endGroup()
+    stage = Ended
+  }
+
+  private def putAway(): Unit = {
+    val due = state.nextDue
+    if (due < state.enteredDue) {
+      agenda.enter(due, key)
+      state.enteredDue = due
+    }
+    val isRemembered = !state.isEmpty
+    agenda.count(
+      (if (isRemembered) 1L else 0L) - (if (wasRemembered) 1L else 0L),
+      state.held - sizeBefore,
+      state.waiting.size - waitingBefore)
+    if (clock.flushes) last = Math.max(last, state.lastWaiting)
+    if (isRemembered) store.save(state.save) else state.forget()
+    stage = Between
+  }
+
+  /** Rows that left the window are kept until their changes have been given. */
+  private def release(): Unit = {
+    state.machine.settle()
+    state.renumber()
+  }
+
+  private def finish(): Unit = {
+    told.count()
+    metrics.refused += state.machine.rowsRefused
+    metrics.evictedSilently += state.machine.rowsEvictedSilently
+    metrics.expired += state.machine.groupsForgotten
+    stage = Done
+  }
+}
+
+object KeepTask {
+  private sealed trait Stage
+
+  /** No group is open. */
+  private case object Between extends Stage
+
+  /** Rows arrive at the open group. */
+  private case object Arriving extends Stage
+
+  /** Time passes for the open group, until the next row arrives or the batch ends. */
+  private case object Advancing extends Stage
+
+  /** The open group's last changes are being given. */
+  private case object Ended extends Stage
+
+  private case object Done extends Stage
+
+  private object NoRows extends GroupedRows {
+    override def nextGroup(): Boolean = false
+    override def key: UnsafeRow = throw new NoSuchElementException
+    override def hasNext: Boolean = false
+    override def next(): UnsafeRow = throw new NoSuchElementException
+  }
+}

@@ -1,0 +1,102 @@
+package winops.spark.execution
+
+import java.util.UUID
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.streaming.{StreamingQueryListener, StreamingQueryProgress}
+import org.apache.spark.sql.streaming.StreamingQueryListener._
+import org.apache.spark.sql.winops.execution.StatefulKeepExec
+
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.Keep
+
+/** Warns in the log of what the output of a streaming query with `keep` does not show: rows that
+  * still wait when the query ends, and micro-batches cut into far more partitions than they have
+  * rows.
+  *
+  * @param cores
+  *   how many tasks run at a time
+  * @param warn
+  *   takes a text for the log
+  */
+private[spark] final class StreamReporter(cores: Int, warn: String => Unit)
+    extends StreamingQueryListener {
+  import StreamReporter._
+
+  private val waiting = new ConcurrentHashMap[UUID, Long]
+  private val checked = ConcurrentHashMap.newKeySet[UUID]
+
+  override def onQueryStarted(event: QueryStartedEvent): Unit = ()
+
+  override def onQueryProgress(event: QueryProgressEvent): Unit = {
+    val progress = event.progress
+    val keeps = progress.stateOperators.filter(_.operatorName == StatefulKeepExec.OperatorName)
+    if (keeps.nonEmpty) {
+      val rows = keeps.map(_.customMetrics.asScala.get(KeepMetrics.Waiting).fold(0L)(_.longValue))
+      waiting.put(progress.runId, rows.sum)
+      if (progress.numInputRows > 0 && checked.add(progress.runId)) {
+        checkPartitions(progress, keeps.map(_.numShufflePartitions).max)
+      }
+    }
+  }
+
+  override def onQueryTerminated(event: QueryTerminatedEvent): Unit = {
+    val rows = Option(waiting.remove(event.runId)).fold(0L)(_.longValue)
+    checked.remove(event.runId)
+    if (rows > 0 && event.exception.isEmpty) {
+      warn(s"The streaming query ${event.id} ended while rows ($rows) waited for the watermark, so " +
+        "its output does not have them. They stay in the checkpoint until later rows move the " +
+        "watermark. To apply them when a finite input ends, write keep(..., " +
+        """at_end="flush") and start the query with trigger(availableNow=True); a start that """ +
+        "finds no new rows applies none. Where at_end is given, another watermark of the query " +
+        "holds them back, or a windowed operator before keep.")
+    }
+  }
+
+  private def checkPartitions(progress: StreamingQueryProgress, partitions: Long): Unit =
+    if (partitions >= FarMore * progress.numInputRows && partitions >= FarMore * cores) {
+      warn(
+        s"The first micro-batch of the streaming query ${progress.id} has few rows " +
+          s"(${progress.numInputRows}) for its $partitions shuffle partitions and took " +
+          s"${progress.batchDuration} ms: each partition is a task with a state store of its " +
+          "own, in every micro-batch. If batches stay small, set spark.sql.shuffle.partitions " +
+          "to about the number of cores of the cluster before the first start of a query; a " +
+          "checkpoint that is there keeps its number, and winops.repartition gives it another.")
+    }
+}
+
+private[spark] object StreamReporter extends Logging {
+
+  /** How many times more partitions than rows, or than cores, are far more. */
+  private val FarMore = 4L
+
+  /** Writes a text under the name of this object, which the log's settings can name. */
+  private def report(text: String): Unit = logWarning(text)
+
+  /** Adds a reporter to a session when it starts its first query with a `keep`. */
+  final class Registration(session: SparkSession) extends Rule[LogicalPlan] {
+    override def apply(plan: LogicalPlan): LogicalPlan = {
+      plan match {
+        case start: WriteToStreamStatement if start.inputQuery.exists(_.isInstanceOf[Keep]) =>
+          register()
+        case _ =>
+      }
+      plan
+    }
+
+    private def register(): Unit = session.synchronized {
+      val queries = session.streams
+      if (!queries.listListeners().exists(_.isInstanceOf[StreamReporter])) {
+        val cores = session.sparkContext.defaultParallelism
+        queries.addListener(new StreamReporter(cores, report))
+      }
+    }
+  }
+}

@@ -1,0 +1,17 @@
+package winops.spark.execution
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+/** One task of a `keep`: gives the output rows, and after the last one what the driver has to
+  * know.
+  */
+trait StreamTask extends Iterator[InternalRow] {
+
+  /** The first instant at which there is something to do that no [[Agenda]] knows. */
+  def earliestDue: Long
+
+  /** The greatest time, in milliseconds, of the rows that wait after a batch that flushes;
+    * `Long.MinValue` if none does.
+    */
+  def lastWaiting: Long
+}

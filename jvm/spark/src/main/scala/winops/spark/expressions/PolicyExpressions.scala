@@ -1,0 +1,191 @@
+package winops.spark.expressions
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.types._
+
+import winops.dialect.Problem
+import winops.policy.{Admit, Beat, Bound, Category, Distance, Order, Policy, RowExpression, Window}
+import winops.spark.row.{KeyTypes, SortKeys}
+
+/** What a policy's expressions mean over the columns of a row.
+  *
+  * @param group
+  *   the values whose distinct combinations have a window each
+  * @param filter
+  *   which rows the policy is about
+  * @param ofRows
+  *   what the machine asks of the rows of a group
+  */
+final case class PolicyExpressions(
+    group: Seq[Expression],
+    filter: Option[Expression],
+    ofRows: Seq[PolicyExpression]) {
+
+  /** Whether a condition asks when a row arrived. */
+  def askForTime: Boolean = ofRows.exists(_.exists {
+    case WindowFact(Fact.NewestTimestamp | Fact.OldestTimestamp) => true
+    case _ => false
+  })
+}
+
+object PolicyExpressions {
+
+  /** Resolves all of the policy's expressions, or says what is wrong with the first that does not
+    * fit the columns or the place where it stands.
+    *
+    * @param budget
+    *   what the expressions may cost, with those of the policy's projection
+    */
+  def resolve(
+      policy: Policy,
+      columns: Seq[Attribute],
+      budget: ExpressionBudget = new ExpressionBudget): Either[Problem, PolicyExpressions] = {
+    val resolver = new Resolver(columns, budget)
+    for {
+      group <- all(policy.group.keys)(resolver.value(_, Use.Key))
+      filter <- all(policy.filter.toSeq)(resolver.value(_, Use.Filter))
+      ofRows <- all(policy.retention.windows.flatMap(usesOf)) { case (use, source) =>
+        resolver.value(source, use).map(PolicyExpression(use.role, source, _))
+      }
+    } yield PolicyExpressions(
+      group,
+      filter.headOption,
+      ofRows.distinctBy(use => (use.role, use.source)))
+  }
+
+  /** What an expression is used for, which says what it may be.
+    *
+    * @param expected
+    *   what it has to be, for a message
+    */
+  private sealed abstract class Use(
+      val role: Role,
+      val expected: String,
+      val accepts: DataType => Boolean)
+
+  private object Use {
+    case object Key extends Use(Role.Key, "a value that can be told apart", KeyTypes.accept)
+
+    case object SortKey
+        extends Use(
+          Role.SortKey,
+          "a number, a string, a boolean, a date, a timestamp or a binary",
+          SortKeys.accept)
+
+    case object Timestamp
+        extends Use(Role.Timestamp, "a number or a timestamp", t => isNumber(t) || isInstant(t))
+
+    case object Deadline
+        extends Use(
+          Role.Timestamp,
+          "a whole number or a timestamp",
+          t => isWhole(t) || isInstant(t))
+
+    case object WholeNumber
+        extends Use(Role.Number, "a whole number or a timestamp", t => isWhole(t) || isInstant(t))
+
+    case object RealNumber extends Use(Role.Number, "a number", isNumber)
+
+    case object Condition extends Use(Role.Condition, "a condition", isTruth)
+
+    case object Filter extends Use(Role.Condition, "a condition", isTruth)
+
+    private def isNumber(dataType: DataType): Boolean = dataType.isInstanceOf[NumericType]
+
+    private def isWhole(dataType: DataType): Boolean = dataType match {
+      case ByteType | ShortType | IntegerType | LongType => true
+      case _ => false
+    }
+
+    private def isInstant(dataType: DataType): Boolean = dataType match {
+      case TimestampType | TimestampNTZType => true
+      case _ => false
+    }
+
+    private def isTruth(dataType: DataType): Boolean = dataType match {
+      case BooleanType | NullType => true
+      case _ => false
+    }
+  }
+
+  private def usesOf(window: Window): Seq[(Use, RowExpression)] = {
+    val ofAdmit = window.admit match {
+      case Admit.FirstOfEach(keys) => keys.map(Use.Key -> _)
+      case _ => Nil
+    }
+    val ofOrder = window.order match {
+      case Order.Sorted(by) => by.map(Use.SortKey -> _.expression)
+      case Order.Ranked(keys, by) =>
+        keys.map(Use.Key -> _) ++ by.map(Use.SortKey -> _.expression)
+      case Order.Replacing(keys) => keys.map(Use.Key -> _)
+      case Order.Shadowing(keys) => keys.map(Use.Key -> _)
+      case Order.Arrival => Nil
+    }
+    val beats = Seq(window.beats.enter, window.beats.leave, window.beats.report)
+    ofAdmit ++ ofOrder ++ usesOf(window.bound) ++ beats.flatMap(usesOf)
+  }
+
+  private def usesOf(bound: Bound): Seq[(Use, RowExpression)] = bound match {
+    case Bound.TimestampBehind(timestamp, _) => Seq(Use.Timestamp -> timestamp)
+    case Bound.DeadlineReached(timestamp, _) => Seq(Use.Deadline -> timestamp)
+    case Bound.ValueBehind(value, distance) => Seq(useOf(distance) -> value)
+    case Bound.Fails(condition) => Seq(Use.Condition -> condition)
+    case Bound.Any(bounds) => bounds.flatMap(usesOf)
+    case _ => Nil
+  }
+
+  private def usesOf(beat: Beat): Seq[(Use, RowExpression)] = beat match {
+    case Beat.Crosses(timestamp, _, _) => Seq(Use.Timestamp -> timestamp)
+    case Beat.Exceeds(value, distance) => Seq(useOf(distance) -> value)
+    case Beat.Holds(condition, _) => Seq(Use.Condition -> condition)
+    case _ => Nil
+  }
+
+  private def useOf(distance: Distance): Use = distance match {
+    case _: Distance.Whole => Use.WholeNumber
+    case _: Distance.Real => Use.RealNumber
+  }
+
+  private final class Resolver(columns: Seq[Attribute], budget: ExpressionBudget) {
+    private val names = new ConditionNames(columns)
+
+    /** The meaning of an expression, if it can be used so. */
+    def value(source: RowExpression, use: Use): Either[Problem, Expression] = {
+      def refused(category: Category, expected: String) =
+        Left(Problem(category, source.offset, s"expected $expected"))
+      resolved(source, use).flatMap { expression =>
+        if (AggregateExpression.containsAggregate(expression)) {
+          refused(Category.Unsupported, "no aggregate here, where a row stands alone")
+        } else if (!use.accepts(expression.dataType)) {
+          refused(Category.Type, s"${use.expected}, not ${shown(expression.dataType)}")
+        } else if (needsColumn(use) && expression.references.isEmpty) {
+          refused(Category.Type, "an expression with a column, not a constant")
+        } else Right(asValue(expression))
+      }
+    }
+
+    private def resolved(source: RowExpression, use: Use): Either[Problem, Expression] =
+      if (use == Use.Condition) names.resolve(source, budget)
+      else RowExpressions.resolve(source, columns, budget)
+
+    private def needsColumn(use: Use): Boolean = use == Use.Key || use == Use.SortKey
+
+    private def asValue(expression: Expression): Expression = expression.dataType match {
+      // A condition that is null is never true.
+      case NullType => Cast(expression, BooleanType)
+      case _ => expression
+    }
+
+    private def shown(dataType: DataType): String = dataType.sql.take(ShownType)
+  }
+
+  private val ShownType = 60
+
+  /** What `each` gives for all of the values, or its first problem. */
+  private[spark] def all[A, B](values: Seq[A])(
+      each: A => Either[Problem, B]): Either[Problem, Seq[B]] =
+    values.foldLeft[Either[Problem, Vector[B]]](Right(Vector.empty)) { (done, value) =>
+      done.flatMap(results => each(value).map(results :+ _))
+    }
+}

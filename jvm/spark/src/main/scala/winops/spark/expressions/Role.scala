@@ -1,0 +1,14 @@
+package winops.spark.expressions
+
+/** What the machine asks of a row by an expression; [[winops.window.Evaluator]] has a method for
+  * each.
+  */
+sealed trait Role
+
+object Role {
+  case object Key extends Role
+  case object SortKey extends Role
+  case object Timestamp extends Role
+  case object Number extends Role
+  case object Condition extends Role
+}

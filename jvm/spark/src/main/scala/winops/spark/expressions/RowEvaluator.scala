@@ -1,0 +1,61 @@
+package winops.spark.expressions
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.winops.internal.Catalyst
+
+import winops.policy.{RowExpression, SortKey}
+import winops.spark.row.{KeyTypes, SortKeys, StoredRows, StoredValues}
+import winops.window._
+
+/** Evaluates a policy's expressions over the stored rows of the open group. One is made for a
+  * task and serves all of its groups; nothing of a group stays in it.
+  *
+  * @param expressions
+  *   the meaning of the policy's expressions
+  * @param content
+  *   the columns of a stored row
+  * @param rows
+  *   the rows of whichever group is open
+  */
+final class RowEvaluator(
+    expressions: Seq[PolicyExpression],
+    content: Seq[Attribute],
+    rows: StoredRows)
+    extends Evaluator {
+  private val meanings = expressions.map { expression =>
+    (expression.role: Role, expression.source) -> expression.child
+  }.toMap
+
+  override def key(expressions: Seq[RowExpression]): RowKey = {
+    val normalized = expressions.map(key => KeyTypes.normalized(meaning(Role.Key, key)))
+    val values = new StoredValues(normalized, content, rows)
+    // The bytes of a row may be those that it is written into again.
+    new WithoutValues(expressions).key(ordinal => values.of(ordinal).copy().getBytes)
+  }
+
+  override def sortKey(by: Seq[SortKey]): RowKey = {
+    val criteria = by.map { key =>
+      Catalyst.normalizeFloatingNumbers(meaning(Role.SortKey, key.expression))
+    }
+    val values = new StoredValues(criteria, content, rows)
+    val keys = new SortKeys(criteria.map(_.dataType).zip(by.map(_.descending)))
+    new WithoutValues(by.map(_.expression)).key(ordinal => keys.of(values.of(ordinal)))
+  }
+
+  override def timestamp(expression: RowExpression): RowNumber =
+    new WithoutValues(Seq(expression))
+      .number(RowNumbers.timestamp(meaning(Role.Timestamp, expression), content, rows))
+
+  override def number(expression: RowExpression): RowNumber =
+    new WithoutValues(Seq(expression))
+      .number(RowNumbers.number(meaning(Role.Number, expression), content, rows))
+
+  override def condition(expression: RowExpression): RowCondition =
+    new WithoutValues(Seq(expression))
+      .condition(WindowCondition(meaning(Role.Condition, expression), content, rows))
+
+  private def meaning(role: Role, expression: RowExpression): Expression =
+    meanings.getOrElse(
+      (role, expression),
+      throw new IllegalArgumentException(s"${expression.sql} has no meaning as a $role"))
+}

@@ -1,0 +1,38 @@
+package winops.spark.group
+
+import org.apache.spark.sql.catalyst.expressions._
+
+import winops.spark.input.GroupedRows
+import winops.spark.internal.{KeepMetrics, WinopsErrors}
+import winops.spark.plan.KeepPlan
+import winops.spark.row.Micros
+
+/** The rows of a batch without those that cannot be taken: late ones, and ones without a time. */
+final class Admission(
+    plan: KeepPlan,
+    input: Seq[Attribute],
+    clock: BatchClock,
+    metrics: KeepMetrics) {
+  private val timeOrdinal = plan.timeOrdinal
+  private val lateBefore = Micros.of(clock.lateBefore)
+  private val columnsOf = UnsafeProjection.create(plan.waitingColumns, input)
+
+  /** The next row that is taken, with the columns of one that waits, or null. */
+  def next(rows: GroupedRows): UnsafeRow = {
+    var taken: UnsafeRow = null
+    while (taken == null && rows.hasNext) {
+      val row = rows.next()
+      if (timeOrdinal < 0) taken = row
+      else if (row.isNullAt(timeOrdinal)) dropNullTime()
+      else if (row.getLong(timeOrdinal) < lateBefore) metrics.late += 1
+      else taken = row
+    }
+    if (taken == null) null else columnsOf(taken)
+  }
+
+  private def dropNullTime(): Unit =
+    if (plan.spec.dropNullTime) metrics.nullTime += 1
+    else {
+      throw WinopsErrors.runtime("WINOPS_NULL_TIME", "column" -> plan.time.fold("")(_.name))
+    }
+}

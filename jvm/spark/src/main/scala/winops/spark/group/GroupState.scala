@@ -1,0 +1,209 @@
+package winops.spark.group
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import winops.log.{ByteReader, ByteWriter, Pages, RowLog, RowStore, RowTree, ShiftedSegments}
+import winops.spark.aggregates.{CommonContent, ContentResults, FollowedContent}
+import winops.spark.expressions.{OfWindow, RowEvaluator}
+import winops.spark.plan.{AggMode, KeepPlan}
+import winops.spark.row.{RowBytes, RowShape}
+import winops.spark.state.{GroupStore, StateFormat}
+import winops.window.{Clock, Evaluator, Machine, Steps}
+
+/** All that is known of one group: its window and machine, the rows that wait, and what it has
+  * been entered for. An instance is reused from group to group.
+  */
+final class GroupState(
+    plan: KeepPlan,
+    store: GroupStore,
+    steps: Steps,
+    ownsSteps: Boolean = true,
+    ofAll: Option[() => GroupState] = None)
+    extends CommonContent.Group {
+  private val spec = plan.spec
+  private val pages = new Pages(new ShiftedSegments(store.windowSegments, GroupState.FirstPage))
+
+  private val shape = RowShape.of(plan.content)
+
+  val window: RowStore =
+    if (Machine.leavesHoles(spec.policy)) new RowTree(pages, spec.policy.needsArrivals, shape)
+    else new RowLog(store.windowSegments, withArrival = spec.policy.needsArrivals, shape)
+
+  /** What is asked of the content of each of the group's windows, if that is asked for by itself.
+    */
+  val results: Seq[ContentResults] =
+    if (spec.followsContent && !spec.acrossGroups && ofAll.isEmpty) {
+      val leavesFromFront = Machine.leavesFromFront(spec.policy)
+      (0 until spec.windows).map(contentResults(window, leavesFromFront, _))
+    } else Nil
+
+  /** What is asked of the content of all groups. */
+  val common: Option[CommonContent] =
+    ofAll.filter(_ => spec.acrossGroups).map { open =>
+      new CommonContent(
+        plan.content,
+        contentResults(_, leavesFromFront = false, number = 0),
+        pages,
+        open)
+    }
+
+  private val followed: Seq[FollowedContent] = results ++ common
+
+  val waiting =
+    new RowLog(store.waitingSegments, withArrival = false, RowShape.of(plan.waitingColumns))
+
+  val machine = new Machine(
+    spec.policy,
+    spec.idleMillis.getOrElse(Machine.Never),
+    window,
+    pages,
+    evaluator(window),
+    steps,
+    ownsSteps)
+
+  /** The key of the group. */
+  var key: UnsafeRow = _
+
+  /** The earliest time, in microseconds, of a row that waits. */
+  var firstWaiting: Long = Long.MaxValue
+
+  /** Whether the rows that wait are in the order in which they will be applied. */
+  var waitingInOrder: Boolean = true
+
+  /** The greatest value of the order columns that was applied; empty before the first. */
+  var lastOrder: Array[Byte] = GroupState.NoOrder
+
+  /** The due time for which the group stands in the agenda; [[Machine.Never]] if it does not. */
+  var enteredDue: Long = Machine.Never
+
+  private def isEntered: Boolean = enteredDue != Machine.Never
+
+  def isEmpty: Boolean = !machine.isAlive && waiting.size == 0
+
+  /** How many rows the group holds, waiting ones included. */
+  def held: Long = machine.held + waiting.size
+
+  /** The greatest time, in milliseconds, of the rows that wait; `Long.MinValue` if none does. */
+  def lastWaiting: Long = {
+    val row = new UnsafeRow(plan.waitingColumns.size)
+    def timeOf(ordinal: Long): Long = {
+      RowBytes.pointTo(row, waiting, ordinal)
+      Clock.floorToMillis(row.getLong(plan.timeOrdinal))
+    }
+    if (waiting.size == 0) Long.MinValue
+    else if (waitingInOrder) timeOf(waiting.end - 1)
+    else (waiting.first until waiting.end).iterator.map(timeOf).max
+  }
+
+  /** When the group has something to do though no row comes. */
+  def nextDue: Long = {
+    val release =
+      if (waiting.size == 0) Machine.Never else Clock.floorToMillis(firstWaiting) + 1
+    Math.min(machine.nextDue, release)
+  }
+
+  def clear(): Unit = {
+    pages.clear()
+    window.clear()
+    waiting.clear()
+    machine.clear()
+    followed.foreach(_.clear())
+    firstWaiting = Long.MaxValue
+    waitingInOrder = true
+    lastOrder = GroupState.NoOrder
+    enteredDue = Machine.Never
+  }
+
+  /** Numbers the rows of a group that the machine has forgotten from 0 again, as those of a group
+    * that comes back in a later batch are. Otherwise numbers, by which rows are divided into
+    * blocks to be summed up, would depend on how the rows are cut into batches.
+    */
+  def renumber(): Unit = if (!machine.isAlive && window.end > 0) {
+    window.discard()
+    machine.restart()
+    // The latest value of a batch is computed after its last step.
+    if (spec.mode != AggMode.Latest) followed.foreach(_.clear())
+  }
+
+  /** Forgets the open group, of which nothing is left in the store. */
+  def forget(): Unit = {
+    window.discard()
+    machine.clear()
+    followed.foreach(_.clear())
+    pages.discard()
+    store.remove()
+  }
+
+  def save(out: ByteWriter): Unit = {
+    out.byte(StateFormat.Version)
+    out.byte(if (isEntered) 1 else 0)
+    if (isEntered) out.number(enteredDue)
+    out.block(lastOrder)
+    if (spec.rowsWait) {
+      out.number(firstWaiting)
+      out.byte(if (waitingInOrder) 1 else 0)
+      waiting.save(out)
+    }
+    followed.foreach(_.settle())
+    pages.save(out)
+    window.save(out)
+    machine.save(out)
+    followed.foreach(_.save(out))
+  }
+
+  def restore(in: ByteReader): Unit = {
+    restoreRows(in)
+    followed.foreach(_.restore(in))
+    in.finish()
+  }
+
+  /** Takes up all but what is asked of the content, whoever asked for it. */
+  def restoreRows(in: ByteReader): Unit = {
+    StateFormat.checkVersion(in)
+    enteredDue = if (in.byte() == 1) in.number() else Machine.Never
+    lastOrder = in.block()
+    if (spec.rowsWait) {
+      firstWaiting = in.number()
+      waitingInOrder = in.byte() == 1
+      waiting.restore(in)
+    } else waiting.clear()
+    pages.restore(in)
+    window.restore(in)
+    machine.restore(in)
+  }
+
+  /** Follows the content of the window with this number, whose rows are `rows`. */
+  private def contentResults(
+      rows: RowStore,
+      leavesFromFront: Boolean,
+      number: Int): ContentResults =
+    new ContentResults(
+      plan.results.collect {
+        case OfWindow(`number`, result) => result
+        case result if !result.isInstanceOf[OfWindow] => result
+      },
+      plan.by,
+      plan.content,
+      (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),
+      pages,
+      leavesFromFront,
+      spec.givesOldValues,
+      spec.postsOnSizeChange)
+
+  /** Evaluates the policy's expressions over the rows of a window. */
+  private def evaluator(rows: RowStore): Evaluator =
+    if (plan.expressions.isEmpty) Evaluator.None
+    else {
+      new RowEvaluator(
+        plan.expressions,
+        plan.content,
+        (row, ordinal) => RowBytes.pointTo(row, rows, ordinal))
+    }
+}
+
+object GroupState {
+  val NoOrder: Array[Byte] = Array.emptyByteArray
+
+  /** Behind the numbers of a log's own segments. */
+  private val FirstPage = 1L << 60
+}

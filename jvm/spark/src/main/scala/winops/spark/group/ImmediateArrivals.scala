@@ -1,0 +1,42 @@
+package winops.spark.group
+
+import org.apache.spark.sql.catalyst.expressions._
+
+import winops.spark.input.GroupedRows
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.KeepPlan
+
+/** Rows are applied as they come. */
+final class ImmediateArrivals(
+    plan: KeepPlan,
+    admission: Admission,
+    state: GroupState,
+    metrics: KeepMetrics)
+    extends Arrivals {
+  private val order = new OrderWatch(plan)
+  private var rows: GroupedRows = _
+  private var ahead: UnsafeRow = _
+
+  override def open(rows: GroupedRows): Unit = {
+    this.rows = rows
+    ahead = null
+    order.open(state.lastOrder)
+  }
+
+  override def hasNext: Boolean = {
+    if (ahead == null && rows != null) {
+      ahead = admission.next(rows)
+      if (ahead == null) {
+        rows = null
+        state.lastOrder = order.last
+      } else if (order.isBehind(ahead)) metrics.outOfOrder += 1
+    }
+    ahead != null
+  }
+
+  override def next(): UnsafeRow = {
+    val row = if (hasNext) ahead else throw new NoSuchElementException
+    ahead = null
+    row
+  }
+}

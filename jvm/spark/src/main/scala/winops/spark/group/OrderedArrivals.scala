@@ -1,0 +1,106 @@
+package winops.spark.group
+
+import org.apache.spark.sql.catalyst.expressions.{RowOrdering, UnsafeProjection, UnsafeRow}
+
+import winops.spark.input.GroupedRows
+import winops.spark.plan.KeepPlan
+import winops.spark.row.{Micros, RowBytes}
+
+/** Rows wait until the watermark has passed them, and are applied in the order of time. */
+final class OrderedArrivals(
+    plan: KeepPlan,
+    admission: Admission,
+    state: GroupState,
+    clock: BatchClock)
+    extends Arrivals {
+  private val timeOrdinal = plan.timeOrdinal
+  private val releaseBefore = Micros.of(clock.releaseBefore)
+  private val releasesAll = clock.releaseBefore == Long.MaxValue
+  private val columns = plan.waitingColumns
+  private val order = RowOrdering.create(plan.waitingOrder, columns)
+  private val contentOf: UnsafeRow => UnsafeRow =
+    if (plan.sourcePartition.isEmpty) identity
+    else {
+      val projection = UnsafeProjection.create(plan.content, columns)
+      row => projection(row)
+    }
+
+  private var rows: GroupedRows = _
+  private var waiting: WaitingRows = _
+  private var come: UnsafeRow = _
+  private var ahead: UnsafeRow = _
+  private val newest = new UnsafeRow(columns.size)
+
+  override def open(rows: GroupedRows): Unit = {
+    this.rows = rows
+    come = null
+    ahead = null
+    waiting =
+      if (state.firstWaiting >= releaseBefore) NoWaitingRows
+      else if (state.waitingInOrder) new WaitingInOrder(state.waiting, columns.size)
+      else new WaitingUnordered(state, columns.size, order)
+  }
+
+  override def hasNext: Boolean = {
+    if (ahead == null && rows != null) {
+      val row = choose()
+      if (row != null && isReleased(row)) {
+        ahead = row
+        if (row eq come) come = null else waiting.take()
+      } else {
+        putBack()
+        rows = null
+      }
+    }
+    ahead != null
+  }
+
+  override def next(): UnsafeRow = {
+    val row = if (hasNext) ahead else throw new NoSuchElementException
+    ahead = null
+    contentOf(row)
+  }
+
+  /** The first in order of the rows that waited and those that came; of equal ones, those that
+    * waited.
+    */
+  private def choose(): UnsafeRow = {
+    if (come == null) come = admission.next(rows)
+    val waited = waiting.first
+    if (waited == null || come != null && order.compare(waited, come) > 0) come else waited
+  }
+
+  private def putBack(): Unit = {
+    waiting.putBack(row => wait(row))
+    if (waiting ne NoWaitingRows) state.firstWaiting = timeOfFirst
+    while (come != null) {
+      wait(come)
+      come = admission.next(rows)
+    }
+    if (state.waiting.size == 0) state.waitingInOrder = true
+  }
+
+  /** Of the rows that wait, when they are in order. */
+  private def timeOfFirst: Long =
+    if (state.waiting.size == 0) Long.MaxValue
+    else {
+      RowBytes.pointTo(newest, state.waiting, state.waiting.first)
+      timeOf(newest)
+    }
+
+  private def wait(row: UnsafeRow): Unit = {
+    val log = state.waiting
+    if (state.waitingInOrder && log.size > 0) {
+      RowBytes.pointTo(newest, log, log.end - 1)
+      state.waitingInOrder = order.compare(newest, row) <= 0
+    }
+    RowBytes.append(log, 0L, row)
+    state.firstWaiting = Math.min(state.firstWaiting, timeOf(row))
+    MaxRows.check(plan.spec, state.held)
+  }
+
+  // No instant is after the last one.
+  private def isReleased(row: UnsafeRow): Boolean = releasesAll || timeOf(row) < releaseBefore
+
+  private def timeOf(row: UnsafeRow): Long = row.getLong(timeOrdinal)
+}

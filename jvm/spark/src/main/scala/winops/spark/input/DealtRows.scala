@@ -1,0 +1,137 @@
+package winops.spark.input
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.winops.internal.TaskPages
+import org.apache.spark.unsafe.memory.MemoryBlock
+
+/** Rows of a task in its memory, dealt to parts by the first bits of their hashes. Reading many
+  * rows in another order than that in which they lie in memory is what grouping costs most; a
+  * part is small enough for a processor's cache. Few rows are one part.
+  *
+  * @param newest
+  *   where only the newest rows of each group are asked for, what finds them: rows that are not
+  *   among them are dropped whenever a part has grown, and when there is no more memory
+  */
+private[spark] final class DealtRows(newest: Option[NewestRows] = None) {
+  import DealtRows._
+
+  private val pages = TaskPages.ofTask()
+  private val maxRows = TaskPages.maxRows
+  private var parts = Array(new RowPart(pages))
+  private var room = Array.fill(1)(Long.MaxValue)
+  private var partBits = 0
+  private var bytes = 0L
+  private var rows = 0L
+  private var reserve: MemoryBlock = _
+
+  TaskPages.whenTaskEnds(clear())
+
+  /** Takes a copy of a row; false if there is no memory for it. */
+  def add(row: UnsafeRow, hash: Long): Boolean = {
+    val added = tryToAdd(row, hash) || newest.isDefined && dropOld() && tryToAdd(row, hash)
+    if (added) {
+      bytes += row.getSizeInBytes
+      rows += 1
+    }
+    added
+  }
+
+  /** How many rows there are. */
+  def size: Long = rows
+
+  private def tryToAdd(row: UnsafeRow, hash: Long): Boolean = {
+    val fits = partBits > 0 || bytes <= MaxBytesInOnePart || deal()
+    fits && rows < maxRows && {
+      val part = partOf(hash)
+      if (parts(part).bytes >= room(part)) dropOld(part)
+      parts(part).add(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, hash)
+    }
+  }
+
+  /** The parts, of which each is cleared when it has been read. */
+  def all: Iterator[RowPart] = {
+    giveBackReserve()
+    newestOfParts
+  }
+
+  /** All rows, of which each is valid until the next is asked for. Their memory is given back on
+    * the way, and some at once, so that others can begin.
+    */
+  def takeOut(width: Int): Iterator[UnsafeRow] =
+    if (partBits == 0) newestOfParts.next().takeOut(width).map(_.copy()).toVector.iterator
+    else {
+      giveBackReserve()
+      newestOfParts.flatMap(_.takeOut(width))
+    }
+
+  private def newestOfParts: Iterator[RowPart] = parts.indices.iterator.map { part =>
+    if (newest.isDefined) dropOld(part)
+    parts(part)
+  }
+
+  /** Drops rows that are not among the newest; whether there is much more room now. */
+  private def dropOld(): Boolean = {
+    val before = parts.map(_.bytes).sum
+    parts.indices.foreach(dropOld)
+    parts.map(_.bytes).sum <= before / 4 * 3
+  }
+
+  private def dropOld(part: Int): Unit = newest.foreach { newest =>
+    val all = parts(part)
+    val kept = new RowPart(pages, RowPart.EvenPages)
+    if (newest.copy(all, kept)) {
+      rows -= all.rows - kept.rows
+      parts(part) = kept
+      all.clear()
+    } else kept.clear()
+    room(part) = Math.max(MaxBytesInOnePart, 2 * parts(part).bytes)
+  }
+
+  private def partOf(hash: Long): Int =
+    if (partBits == 0) 0 else (hash >>> (java.lang.Long.SIZE - partBits)).toInt
+
+  /** Deals what there is, and what comes, to many parts; false, with all as it was, if there is
+    * no memory for them.
+    */
+  private def deal(): Boolean = {
+    val dealt = Array.fill(1 << PartBits)(new RowPart(pages))
+    val one = parts(0)
+    val cursor = one.cursor
+    reserve = pages.take(ReserveBytes)
+    var fits = reserve != null
+    while (fits && cursor.next()) {
+      val part = dealt((cursor.hash >>> (java.lang.Long.SIZE - PartBits)).toInt)
+      fits = part.add(cursor.base, cursor.offset, cursor.length, cursor.hash)
+    }
+    if (fits) {
+      one.clear()
+      parts = dealt
+      room = Array.fill(dealt.length)(if (newest.isEmpty) Long.MaxValue else MaxBytesInOnePart)
+      partBits = PartBits
+    } else {
+      dealt.foreach(_.clear())
+      giveBackReserve()
+    }
+    fits
+  }
+
+  private def giveBackReserve(): Unit = if (reserve != null) {
+    pages.giveBack(reserve)
+    reserve = null
+  }
+
+  private def clear(): Unit = {
+    parts.foreach(_.clear())
+    giveBackReserve()
+  }
+}
+
+private[spark] object DealtRows {
+  private val PartBits = 6
+
+  /** As much as a processor's second-level cache holds. */
+  private val MaxBytesInOnePart = 1L << 20
+
+  /** What sorters need to begin with. */
+  private val ReserveBytes = 4L << 20
+}

@@ -1,0 +1,107 @@
+package winops.spark.input
+
+import java.util.Arrays
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
+
+import winops.spark.plan.KeepPlan
+
+/** The groups of rows that are all in memory, part after part, and in each by their hashes.
+  *
+  * The rows of a group are a chain. If they came in order, and nothing else has the same hash,
+  * they are read where they are.
+  */
+private[spark] final class GroupsInMemory(
+    plan: KeepPlan,
+    input: Seq[Attribute],
+    parts: Iterator[RowPart])
+    extends GroupedRows {
+  private val keyOf = UnsafeProjection.create(plan.keys, input)
+  private val partChains = new PartChains(plan, input, Int.MaxValue)
+  private val hashes = partChains.hashes
+  private val unordered = new RunGroups(plan, input)
+
+  private var part: RowPart = _
+  private var cursor: RowPart#Cursor = _
+  private var ordered = new Array[Long](1 << 10)
+  private var chain = 0
+  private var chains = 0
+
+  private var readsChain = true
+  private var chainKey: UnsafeRow = _
+  private var address = RowPart.None
+
+  private val row = new UnsafeRow(input.size)
+
+  override def key: UnsafeRow = if (readsChain) chainKey else unordered.key
+
+  override def hasNext: Boolean =
+    if (readsChain) address != RowPart.None else unordered.hasNext
+
+  override def next(): UnsafeRow =
+    if (readsChain) {
+      read(address)
+      address = cursor.follower
+      row
+    } else unordered.next()
+
+  override def nextGroup(): Boolean = !readsChain && unordered.nextGroup() || nextChain()
+
+  private def nextChain(): Boolean = {
+    while (chain == chains && nextPart()) {}
+    val found = chain < chains
+    if (found) {
+      hashes.find(ordered(chain))
+      chain += 1
+      readsChain = hashes.isOrdered
+      if (readsChain) {
+        address = hashes.first
+        read(address)
+        chainKey = keyOf(row).copy()
+      } else {
+        putInOrder()
+        unordered.nextGroup()
+      }
+    } else {
+      readsChain = true
+      address = RowPart.None
+    }
+    found
+  }
+
+  private def nextPart(): Boolean = {
+    if (part != null) part.clear()
+    val found = parts.hasNext
+    if (found) {
+      part = parts.next()
+      cursor = part.cursor
+      link(part)
+    }
+    found
+  }
+
+  private def link(part: RowPart): Unit = {
+    partChains.link(part)
+    chain = 0
+    chains = hashes.size
+    if (ordered.length < chains) ordered = new Array[Long](chains * 2)
+    hashes.copyTo(ordered)
+    Arrays.sort(ordered, 0, chains)
+  }
+
+  private def putInOrder(): Unit = {
+    unordered.clear()
+    var address = hashes.first
+    while (address != RowPart.None) {
+      read(address)
+      unordered.add(row)
+      address = cursor.follower
+    }
+    unordered.close(hashes.isOneKey)
+  }
+
+  private def read(address: Long): Unit = {
+    cursor.moveTo(address)
+    cursor.pointTo(row)
+  }
+}

@@ -1,0 +1,80 @@
+package winops.spark.input
+
+import java.util.Arrays
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, UnsafeRow}
+
+import winops.spark.plan.KeepPlan
+
+/** Finds the newest rows of each group in a part.
+  *
+  * @param count
+  *   how many of each group
+  */
+private[spark] final class NewestRows(plan: KeepPlan, input: Seq[Attribute], count: Int) {
+  private val chains = new PartChains(plan, input, count)
+  private val hashes = chains.hashes
+  private val arrival = RowOrdering.create(plan.arrival, input)
+  private var gathered = new Array[UnsafeRow](256)
+
+  /** Copies them to another part, those of a group in order; false if there is no memory. Groups
+    * that share a hash are copied whole.
+    */
+  def copy(from: RowPart, to: RowPart): Boolean = {
+    chains.link(from)
+    val cursor = from.cursor
+    var chain = 0
+    var fits = true
+    while (fits && chain < hashes.size) {
+      hashes.goTo(chain)
+      fits =
+        if (hashes.isOrdered) copyChain(cursor, hashes.rows - count, to)
+        else if (hashes.isOneKey) copySorted(cursor, to)
+        else copyChain(cursor, 0, to)
+      chain += 1
+    }
+    fits
+  }
+
+  private def copyChain(cursor: RowPart#Cursor, skipped: Int, to: RowPart): Boolean = {
+    var address = hashes.first
+    var i = 0
+    var fits = true
+    while (fits && address != RowPart.None) {
+      cursor.moveTo(address)
+      if (i >= skipped) fits = to.add(cursor.base, cursor.offset, cursor.length, cursor.hash)
+      address = cursor.follower
+      i += 1
+    }
+    fits
+  }
+
+  private def copySorted(cursor: RowPart#Cursor, to: RowPart): Boolean = {
+    cursor.moveTo(hashes.first)
+    val hash = cursor.hash
+    val rows = hashes.rows
+    gather(cursor, rows)
+    Arrays.sort(gathered, 0, rows, arrival)
+    var i = Math.max(0, rows - count)
+    var fits = true
+    while (fits && i < rows) {
+      val row = gathered(i)
+      fits = to.add(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, hash)
+      i += 1
+    }
+    fits
+  }
+
+  private def gather(cursor: RowPart#Cursor, rows: Int): Unit = {
+    if (rows > gathered.length) gathered = Arrays.copyOf(gathered, rows * 2)
+    var address = hashes.first
+    var i = 0
+    while (i < rows) {
+      if (gathered(i) == null) gathered(i) = new UnsafeRow(input.size)
+      cursor.moveTo(address)
+      cursor.pointTo(gathered(i))
+      address = cursor.follower
+      i += 1
+    }
+  }
+}

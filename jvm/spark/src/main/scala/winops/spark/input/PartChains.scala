@@ -1,0 +1,51 @@
+package winops.spark.input
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, UnsafeRow}
+
+import winops.spark.plan.KeepPlan
+
+/** Makes chains of the rows of a part: all rows whose keys have the same hash, in the order in
+  * which they came.
+  *
+  * @param newest
+  *   how many of a group's newest rows are asked for: rows of which it is plain that they are not
+  *   among them are left out
+  */
+private[spark] final class PartChains(plan: KeepPlan, input: Seq[Attribute], newest: Int) {
+  private val sameKeys = new SameKeys(plan.keys, input)
+  private val arrival = RowOrdering.create(plan.arrival, input)
+  private val before = new UnsafeRow(input.size)
+  private val row = new UnsafeRow(input.size)
+
+  val hashes = new HashChains
+
+  def link(part: RowPart): Unit = {
+    hashes.clear()
+    val linked = part.cursor
+    val all = part.cursor
+    while (all.next()) {
+      if (hashes.findOrAdd(all.hash, all.address)) {
+        linked.moveTo(hashes.last)
+        linked.pointTo(before)
+        all.pointTo(row)
+        val isOne = sameKeys(before, row)
+        val isNext = isOne && arrival.compare(before, row) <= 0
+        if (isNext || !(isOne && isTooOld(linked))) {
+          linked.moveTo(hashes.last)
+          linked.follower = all.address
+          hashes.append(all.address, isOne, isNext)
+        }
+      }
+    }
+  }
+
+  /** Whether the row is older than as many as are asked for. The chain's first row is the oldest
+    * of them if so many came in order: whatever came later is not older, or it was left out.
+    */
+  private def isTooOld(cursor: RowPart#Cursor): Boolean =
+    hashes.isOneKey && hashes.rowsInOrder >= newest && {
+      cursor.moveTo(hashes.first)
+      cursor.pointTo(before)
+      arrival.compare(before, row) > 0
+    }
+}

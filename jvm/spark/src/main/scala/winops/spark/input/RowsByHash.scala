@@ -1,0 +1,92 @@
+package winops.spark.input
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.winops.internal.Catalyst
+import org.apache.spark.util.collection.unsafe.sort.{UnsafeExternalSorter, UnsafeSorterIterator}
+
+/** Brings the rows of a task that have equal hashes together. What Spark's operators do for this
+  * is to sort all rows; but reading many rows in another order than that in which they lie in
+  * memory is what sorting costs most. Here they are dealt to parts by the first bits of their
+  * hashes, each small enough to be sorted and read within a processor's cache.
+  *
+  * A part is one of Spark's sorters: it takes its memory from the task, and spills when there is
+  * none. Few rows are one part.
+  *
+  * @param input
+  *   the rows, which are all read at once
+  * @param width
+  *   how many columns they have
+  */
+final class RowsByHash(input: Iterator[UnsafeRow], hashOf: UnsafeRow => Long, width: Int)
+    extends Iterator[UnsafeRow] {
+  import RowsByHash._
+
+  private var parts = Array(newPart())
+  private var partBits = 0
+  private var inserted = 0L
+
+  private val row = new UnsafeRow(width)
+  private var part = 0
+  private var sorted: UnsafeSorterIterator = _
+
+  input.foreach(add)
+  sorted = parts(0).getSortedIterator
+
+  override def hasNext: Boolean = {
+    while (!sorted.hasNext && part < parts.length) nextPart()
+    sorted.hasNext
+  }
+
+  /** The next row; valid until the next call of any method. */
+  override def next(): UnsafeRow = {
+    if (!hasNext) throw new NoSuchElementException
+    sorted.loadNext()
+    row.pointTo(sorted.getBaseObject, sorted.getBaseOffset, sorted.getRecordLength)
+    row
+  }
+
+  private def add(row: UnsafeRow): Unit = {
+    insert(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, hashOf(row))
+    inserted += row.getSizeInBytes
+    if (partBits == 0 && inserted > MaxBytesInOnePart) deal()
+  }
+
+  private def insert(base: Object, offset: Long, length: Int, hash: Long): Unit = {
+    val part = if (partBits == 0) 0 else (hash >>> (java.lang.Long.SIZE - partBits)).toInt
+    parts(part).insertRecord(base, offset, length, hash, false)
+  }
+
+  /** Deals what there is, and what comes, to many parts. */
+  private def deal(): Unit = {
+    val all = parts(0)
+    val rows = all.getSortedIterator
+    partBits = PartBits
+    parts = Array.fill(1 << PartBits)(newPart())
+    while (rows.hasNext) {
+      rows.loadNext()
+      insert(rows.getBaseObject, rows.getBaseOffset, rows.getRecordLength, rows.getKeyPrefix)
+    }
+    all.cleanupResources()
+  }
+
+  private def nextPart(): Unit = {
+    parts(part).cleanupResources()
+    part += 1
+    if (part < parts.length) sorted = parts(part).getSortedIterator
+  }
+
+  private def newPart(): UnsafeExternalSorter =
+    Catalyst.externalSorter(PageBytes, MaxBytesInMemory >> PartBits)
+}
+
+object RowsByHash {
+  private val PartBits = 5
+
+  /** As much as a processor's second-level cache holds. */
+  private val MaxBytesInOnePart = 1L << 20
+
+  private val PageBytes = 1L << 20
+
+  /** A task can have 8192 pages. */
+  private val MaxBytesInMemory = 6L << 30
+}

@@ -1,0 +1,60 @@
+package winops.spark.internal
+
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+/** Counters of a `keep`, as the Spark UI and a streaming query's progress show them. */
+final class KeepMetrics(metrics: Map[String, SQLMetric]) extends Serializable {
+  val outputRows: SQLMetric = metrics(KeepMetrics.OutputRows)
+  val late: SQLMetric = metrics(KeepMetrics.Late)
+  val inserted: SQLMetric = metrics(KeepMetrics.Inserted)
+  val deleted: SQLMetric = metrics(KeepMetrics.Deleted)
+  val held: SQLMetric = metrics(KeepMetrics.Held)
+  val waiting: SQLMetric = metrics(KeepMetrics.Waiting)
+  val outOfOrder: SQLMetric = metrics(KeepMetrics.OutOfOrder)
+  val nullTime: SQLMetric = metrics(KeepMetrics.NullTime)
+  val refused: SQLMetric = metrics(KeepMetrics.Refused)
+  val afterFinal: SQLMetric = metrics(KeepMetrics.AfterFinal)
+  val evictedSilently: SQLMetric = metrics(KeepMetrics.EvictedSilently)
+  val groups: SQLMetric = metrics(KeepMetrics.Groups)
+  val expired: SQLMetric = metrics(KeepMetrics.Expired)
+}
+
+object KeepMetrics {
+
+  // These two are Spark's own for a stateful operator.
+  private val OutputRows = "numOutputRows"
+  private val Late = "numRowsDroppedByWatermark"
+
+  private val Inserted = "rowsInserted"
+  private val Deleted = "rowsDeleted"
+  private val Held = "rowsHeld"
+  val Waiting = "rowsWaiting"
+  private val OutOfOrder = "rowsOutOfOrder"
+  private val NullTime = "rowsNullTime"
+  private val Refused = "rowsRefused"
+  private val AfterFinal = "rowsAfterFinal"
+  private val EvictedSilently = "rowsEvictedSilently"
+  private val Groups = "groups"
+  private val Expired = "groupsExpired"
+
+  /** Name and description of the metrics that Spark does not have. */
+  val own: Seq[(String, String)] = Seq(
+    Inserted -> "number of rows inserted into windows",
+    Deleted -> "number of rows deleted from windows",
+    Held -> "number of rows held in windows, or waiting for the watermark",
+    Waiting -> "number of rows that wait for the watermark",
+    OutOfOrder -> "number of rows that came behind their group's order",
+    NullTime -> "number of rows dropped for having no time",
+    Refused -> "number of rows that the window did not admit",
+    AfterFinal -> "number of rows dropped for coming after the end of the input",
+    EvictedSilently -> "number of rows evicted without a delete",
+    Groups -> "number of groups remembered",
+    Expired -> "number of groups forgotten for their silence or to make room")
+
+  def forTable(context: SparkContext): Map[String, SQLMetric] =
+    (own :+ (OutputRows -> "number of output rows") :+
+      (Late -> "number of rows which are dropped by watermark")).map { case (name, text) =>
+      name -> SQLMetrics.createMetric(context, text)
+    }.toMap
+}

@@ -1,0 +1,53 @@
+package winops.spark.internal
+
+import org.apache.spark.ErrorClassesJsonReader
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.winops.internal.{ErrorConditions, WinopsRuntimeException}
+
+import winops.policy.PolicyError
+
+/** The error conditions of winops; their texts are in `error/winops-error-conditions.json`. */
+object WinopsErrors {
+  private lazy val conditions = new ErrorClassesJsonReader(
+    Seq(getClass.getClassLoader.getResource("error/winops-error-conditions.json")))
+
+  /** Makes the conditions known to Spark. */
+  def register(): Unit = ErrorConditions.add(conditions)
+
+  def sqlState(condition: String): String = conditions.getSqlState(condition)
+
+  def message(condition: String, parameters: Map[String, String]): String =
+    s"[$condition] ${conditions.getErrorMessage(condition, parameters)} " +
+      s"SQLSTATE: ${sqlState(condition)}"
+
+  def template(condition: String): String = conditions.getMessageTemplate(condition)
+
+  def analysis(condition: String, parameters: (String, String)*): AnalysisException =
+    new WinopsAnalysisException(condition, parameters.toMap)
+
+  def runtime(condition: String, parameters: (String, String)*): WinopsRuntimeException =
+    new WinopsRuntimeException(condition, parameters.toMap)
+
+  def policy(dialect: String, error: PolicyError): AnalysisException =
+    analysis(
+      s"WINOPS_POLICY.${conditionName(error)}",
+      "dialect" -> dialect,
+      "message" -> error.message,
+      "line" -> error.line.toString,
+      "column" -> error.column.toString,
+      "caret" -> error.caret,
+      "example" -> error.example)
+
+  def argument(kind: String, name: String, expected: String): AnalysisException =
+    analysis(s"WINOPS_ARGUMENT.$kind", "name" -> name, "expected" -> expected)
+
+  def unknownColumn(name: String, columns: Seq[Attribute]): AnalysisException =
+    analysis(
+      "WINOPS_UNKNOWN_COLUMN",
+      "column" -> name,
+      "columns" -> columns.map(_.name).mkString(", "))
+
+  private def conditionName(error: PolicyError): String =
+    error.category.name.replace('-', '_').toUpperCase(java.util.Locale.ROOT)
+}

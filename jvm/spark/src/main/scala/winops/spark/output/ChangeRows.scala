@@ -1,0 +1,53 @@
+package winops.spark.output
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.spark.plan.KeepPlan
+import winops.spark.row.Micros
+import winops.window.ChangeQueue
+
+/** Puts the columns that tell of a change before those of its row. There is one row for each
+  * change, so they are joined as bytes, column by column never.
+  */
+private final class ChangeRows(plan: KeepPlan) {
+  import ChangeRows._
+
+  private val windows = plan.spec.policy.windowNames
+  private val schema = DataTypeUtils.fromAttributes(plan.changeColumns)
+  private val ofInsert = ofType(Insert)
+  private val ofDelete = ofType(Delete)
+  private val joiner =
+    GenerateUnsafeRowJoiner.create(schema, DataTypeUtils.fromAttributes(plan.content))
+
+  /** The row that tells of the change at which `changes` stands; valid until the next call. */
+  def of(changes: ChangeQueue, hasTime: Boolean, content: UnsafeRow): UnsafeRow = {
+    val change = (if (changes.isInsert) ofInsert else ofDelete) (changes.window)
+    if (hasTime) change.setLong(Time, Micros.of(changes.at)) else change.setNullAt(Time)
+    change.setLong(Step, changes.step)
+    change.setLong(Sequence, changes.sequence)
+    joiner.join(change, content)
+  }
+
+  /** The columns of changes of a type, by the number of the window. */
+  private def ofType(name: UTF8String): Array[UnsafeRow] = {
+    val projection = UnsafeProjection.create(schema)
+    val front = Seq[Any](name, null, 0L, 0L)
+    val ofWindows =
+      if (windows.isEmpty) Seq(front)
+      else windows.map(window => front :+ UTF8String.fromString(window))
+    ofWindows.map(values => projection(InternalRow.fromSeq(values)).copy()).toArray
+  }
+}
+
+private object ChangeRows {
+  val Insert: UTF8String = UTF8String.fromString("insert")
+  val Delete: UTF8String = UTF8String.fromString("delete")
+
+  private val Time = 1
+  private val Step = 2
+  private val Sequence = 3
+}

@@ -1,0 +1,31 @@
+package winops.spark.output
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import winops.spark.group.GroupState
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.KeepPlan
+import winops.spark.row.RowBytes
+import winops.window.ChangeQueue
+
+/** The changes, one by one. */
+private final class ToldChanges(
+    plan: KeepPlan,
+    changes: ChangeQueue,
+    state: GroupState,
+    hasTime: Boolean,
+    metrics: KeepMetrics)
+    extends Told(changes, metrics) {
+  private val content = new UnsafeRow(plan.content.size)
+  private val changeRows = new ChangeRows(plan)
+
+  override def hasNext: Boolean = isAtChange
+
+  override protected def give(): InternalRow = {
+    changes.next()
+    countRows(1L)
+    RowBytes.pointTo(content, state.window, changes.ordinal)
+    changeRows.of(changes, hasTime, content)
+  }
+}

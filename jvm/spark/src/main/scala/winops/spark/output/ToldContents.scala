@@ -1,0 +1,39 @@
+package winops.spark.output
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import winops.spark.group.GroupState
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.KeepPlan
+import winops.spark.row.Micros
+import winops.window.ChangeQueue
+
+/** The content of a window at each report, as one value. */
+private final class ToldContents(
+    plan: KeepPlan,
+    changes: ChangeQueue,
+    state: GroupState,
+    hasTime: Boolean,
+    metrics: KeepMetrics)
+    extends ToldSteps(plan, changes, Array(state.results.head), metrics) {
+  private val results = state.results.head
+  private val rows = new ContentRows(plan, front = 2, state)
+  private val contents = mutable.Queue.empty[InternalRow]
+
+  override def hasNext: Boolean = {
+    follow()
+    contents.nonEmpty
+  }
+
+  override protected def give(): InternalRow = contents.dequeue()
+
+  override protected def report(): Unit = {
+    if (hasTime) rows.step.setLong(0, Micros.of(at)) else rows.step.setNullAt(0)
+    rows.step.setLong(1, step)
+    rows.clear()
+    results.foreach(rows.add)
+    contents += rows.result(state.key).copy()
+  }
+}

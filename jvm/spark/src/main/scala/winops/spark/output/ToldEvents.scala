@@ -1,0 +1,61 @@
+package winops.spark.output
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.spark.group.GroupState
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.{KeepPlan, Output}
+import winops.spark.row.Micros
+import winops.window.{ChangeKind, ChangeQueue}
+
+/** What a window tells by itself: contents at its triggers, or all of its events. */
+private final class ToldEvents(
+    plan: KeepPlan,
+    changes: ChangeQueue,
+    state: GroupState,
+    hasTime: Boolean,
+    metrics: KeepMetrics)
+    extends Told(changes, metrics) {
+  import ToldEvents._
+
+  private val isOfTriggers = plan.spec.output == Output.Snapshots
+  // An event begins with its type.
+  private val timeColumn = if (isOfTriggers) 0 else 1
+  private val rows = new ContentRows(plan, timeColumn + 2, state)
+
+  override def hasNext: Boolean = {
+    while (!changes.isEmpty && !isAsked(changes.nextKind)) takeEntry()
+    !changes.isEmpty
+  }
+
+  override protected def give(): InternalRow = {
+    takeEntry()
+    if (!isOfTriggers) rows.step.update(0, Types(changes.kind))
+    if (hasTime) rows.step.setLong(timeColumn, Micros.of(changes.at))
+    else rows.step.setNullAt(timeColumn)
+    rows.step.setLong(timeColumn + 1, changes.step)
+    rows.clear()
+    var row = changes.ordinal
+    while (row < changes.end) {
+      rows.add(row)
+      row = state.window.next(row)
+    }
+    rows.result(state.key)
+  }
+
+  private def isAsked(kind: Int): Boolean =
+    if (isOfTriggers) kind == ChangeKind.Trigger else kind != ChangeKind.EmptyBeat
+}
+
+private object ToldEvents {
+
+  /** The types of events by the kind of change, as IBM Streams names them. */
+  val Types: Map[Int, UTF8String] = Map(
+    ChangeKind.Delete -> "EVICTION",
+    ChangeKind.Insert -> "INSERTION",
+    ChangeKind.GroupDelete -> "PARTITION_EVICTION",
+    ChangeKind.Trigger -> "TRIGGER",
+    ChangeKind.InitialFull -> "INITIAL_FULL",
+    ChangeKind.Final -> "FINAL").map { case (kind, name) => kind -> UTF8String.fromString(name) }
+}

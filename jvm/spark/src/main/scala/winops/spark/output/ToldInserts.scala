@@ -1,0 +1,65 @@
+package winops.spark.output
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+
+import winops.spark.aggregates.ResultsBesideRows
+import winops.spark.group.GroupState
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.KeepPlan
+import winops.spark.row.RowBytes
+import winops.window.ChangeQueue
+
+/** Each row that came in, and behind its columns what the content is worth after its step. */
+private final class ToldInserts(
+    plan: KeepPlan,
+    changes: ChangeQueue,
+    state: GroupState,
+    metrics: KeepMetrics)
+    extends ToldSteps(plan, changes, state.results.toArray, metrics) {
+  private val results = new ResultsBesideRows(state.results, plan.results)
+  private val content = new UnsafeRow(plan.content.size)
+  private val joiner = GenerateUnsafeRowJoiner.create(
+    DataTypeUtils.fromAttributes(plan.content),
+    DataTypeUtils.fromAttributes(plan.changeColumns))
+
+  /** The rows that came in: from one ordinal until another, one after the other. */
+  private var ranges = new Array[Long](32)
+  private var end = 0
+  private var place = 0
+  private var row = 0L
+
+  override def hasNext: Boolean = {
+    if (place == end) {
+      place = 0
+      end = 0
+      follow()
+      if (end > 0) row = ranges(0)
+    }
+    place < end
+  }
+
+  override protected def give(): InternalRow = {
+    val result = results.beside(row)
+    RowBytes.pointTo(content, state.window, row)
+    val enriched = joiner.join(content, result)
+    row = state.window.next(row)
+    if (row >= ranges(place + 1)) {
+      place += 2
+      if (place < end) row = ranges(place)
+    }
+    enriched
+  }
+
+  override protected def report(): Unit = ()
+
+  /** Where there are several windows, every row comes into each of them. */
+  override protected def inserted(from: Long, until: Long): Unit = if (changes.window == 0) {
+    if (end == ranges.length) ranges = java.util.Arrays.copyOf(ranges, end * 2)
+    ranges(end) = from
+    ranges(end + 1) = until
+    end += 2
+  }
+}

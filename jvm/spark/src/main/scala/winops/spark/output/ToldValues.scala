@@ -1,0 +1,83 @@
+package winops.spark.output
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.spark.aggregates.FollowedContent
+import winops.spark.group.GroupState
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.{AggMode, KeepPlan}
+import winops.spark.row.Micros
+import winops.window.ChangeQueue
+
+/** What the content of a window is worth at each report: the group's key, when that was, the
+  * number of the last change, and the results. Where changes of values are given, each report
+  * deletes the values that it replaces.
+  */
+private final class ToldValues(
+    plan: KeepPlan,
+    changes: ChangeQueue,
+    state: GroupState,
+    content: FollowedContent,
+    hasTime: Boolean,
+    metrics: KeepMetrics)
+    extends ToldSteps(plan, changes, Array(content), metrics) {
+  private val spec = plan.spec
+  private val onlyLatest = spec.mode == AggMode.Latest
+  private val givesChanges = spec.mode == AggMode.Changes
+
+  /** Whether the values at the end of a batch are those of the last report in it. */
+  private val isOfSteps =
+    !spec.reportsByTrigger && !spec.reportsWhenEmptied && !spec.postsOnSizeChange
+
+  private val change = new GenericInternalRow(if (givesChanges) 3 else 2)
+  private val front = new JoinedRow
+  private val whole = new JoinedRow
+  private val projection = UnsafeProjection.create(plan.output.map(_.dataType).toArray)
+
+  private val values = mutable.Queue.empty[UnsafeRow]
+  private var isAwaited = false
+  private var isGroupDone = false
+
+  override def hasNext: Boolean = {
+    follow()
+    values.nonEmpty && (isGroupDone || !onlyLatest)
+  }
+
+  override protected def give(): InternalRow = values.dequeue()
+
+  override def beginGroup(): Unit = isGroupDone = false
+
+  override def endGroup(): Unit = {
+    isGroupDone = true
+    if (isAwaited) evaluate()
+  }
+
+  override protected def report(): Unit =
+    if (onlyLatest && isOfSteps) isAwaited = true
+    else evaluate()
+
+  private def evaluate(): Unit = {
+    isAwaited = false
+    val time = change.numFields - 2
+    if (hasTime) change.setLong(time, Micros.of(at)) else change.setNullAt(time)
+    change.setLong(time + 1, sequence)
+    front(if (spec.acrossGroups) InternalRow.empty else state.key, change)
+    var replaces = onlyLatest
+    content.visit { (before, now) =>
+      // A step that gives no values leaves those of the step before.
+      if (replaces) values.clear()
+      replaces = false
+      if (spec.givesOldValues) add(ChangeRows.Delete, before)
+      if (spec.givesNewValues) add(ChangeRows.Insert, now)
+    }
+  }
+
+  private def add(kind: UTF8String, results: UnsafeRow): Unit = {
+    if (givesChanges) change.update(0, kind)
+    values += projection(whole(front, results)).copy()
+  }
+}

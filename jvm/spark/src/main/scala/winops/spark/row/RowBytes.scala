@@ -1,0 +1,20 @@
+package winops.spark.row
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
+
+import winops.log.RowStore
+
+/** Rows of Spark in a [[RowStore]], as the bytes they are. */
+object RowBytes {
+  def append(log: RowStore, arrival: Long, row: UnsafeRow): Unit = {
+    val position = log.append(arrival, row.getSizeInBytes)
+    row.writeToMemory(log.target, Platform.BYTE_ARRAY_OFFSET + position.toLong)
+  }
+
+  /** Makes `row` the row with this ordinal, until the next call of any method of the log. */
+  def pointTo(row: UnsafeRow, log: RowStore, ordinal: Long): Unit = {
+    log.find(ordinal)
+    row.pointTo(log.rowBytes, Platform.BYTE_ARRAY_OFFSET + log.rowPosition.toLong, log.rowLength)
+  }
+}

@@ -1,0 +1,219 @@
+package winops.spark.source
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Literal, MonotonicallyIncreasingID, PythonUDTF, ScalarSubquery, SubqueryExpression}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.winops.source.{FilePosition, Sources}
+
+import winops.spark.internal.WinopsErrors
+
+/** How the rows of a plan can be put in the order of their source, whatever tasks read them.
+  *
+  * Tasks are no such order by themselves: how files are cut into tasks depends on the number of
+  * cores and on settings.
+  */
+sealed abstract class SourceOrder {
+
+  /** The plan with columns that order its rows. */
+  def positioned: Positioned
+}
+
+/** A plan and the columns that order its rows as the source does.
+  *
+  * @param positions
+  *   the columns, the first of which decides first
+  * @param isUnique
+  *   whether no two rows have the same values in all of them; such rows are of one task, and in
+  *   the order in which it has them
+  */
+final case class Positioned(plan: LogicalPlan, positions: Seq[Attribute], isUnique: Boolean)
+    extends SourceOrder {
+  override def positioned: Positioned = this
+}
+
+/** The tasks hold contiguous parts of the source, one after the other, so that the number of a
+  * row within its task and that of the task order the rows.
+  */
+final case class OrderOfTasks(plan: LogicalPlan) extends SourceOrder {
+  override def positioned: Positioned = {
+    val number = SourceOrder.numberInTasks()
+    Positioned(Project(plan.output :+ number, plan), Seq(number.toAttribute), isUnique = true)
+  }
+}
+
+/** Each row comes out of the plan while its task reads the row's file, so that the piece of the
+  * file that is being read, and the number of the row within it, order the rows.
+  */
+final case class OrderOfFiles(plan: LogicalPlan) extends SourceOrder {
+  override def positioned: Positioned = {
+    val position = SourceOrder.numberInTasks().toAttribute
+    Positioned(FilePosition(position, plan), Seq(position), isUnique = true)
+  }
+}
+
+object SourceOrder {
+  private val Name = "_position"
+
+  /** The order of the plan's rows, or the operator above or at the source that leaves none.
+    *
+    * The plan may be analyzed only or optimized.
+    *
+    * @param definitions
+    *   the plans of the WITH clause, by id
+    */
+  def of(
+      plan: LogicalPlan,
+      definitions: Map[Long, CTERelationDef] = Map.empty): Either[LogicalPlan, SourceOrder] =
+    new OfPositions(definitions).of(plan)
+
+  /** The refusal of a `keep` that needs an order and has none because of an operator. */
+  def required(operator: String): AnalysisException =
+    WinopsErrors.analysis("WINOPS_ORDER_REQUIRED", "operator" -> operator)
+
+  /** The number of a row in its task, behind the number of the task. */
+  def numberInTasks(): Alias = Alias(MonotonicallyIncreasingID(), Name)()
+
+  private final class OfPositions(definitions: Map[Long, CTERelationDef])
+      extends SourceOrderReader(definitions) {
+
+    override protected def ofLeaf(leaf: LeafNode): Option[SourceOrder] = Sources.order(leaf)
+
+    override protected def ofReference(
+        reference: CTERelationRef,
+        definition: CTERelationDef,
+        order: SourceOrder): SourceOrder = order match {
+      case OrderOfTasks(_) => OrderOfTasks(reference)
+      case OrderOfFiles(_) => OrderOfFiles(reference)
+      // References are replaced by their plans before the columns are asked for.
+      case other: Positioned => other.copy(plan = reference, positions = Nil)
+    }
+
+    /** The rows of one child after those of the other. */
+    override protected def ofUnion(union: Union, orders: Seq[SourceOrder]): SourceOrder =
+      if (orders.forall(_.isInstanceOf[OrderOfTasks])) OrderOfTasks(union)
+      else {
+        val children = orders.map(_.positioned)
+        // Children whose positions are of the same types share columns, which are NULL in the
+        // others.
+        val kinds = children.map(typesOf).distinct
+        val columns = kinds.flatten
+        val aligned = children.zipWithIndex.map { case (child, i) =>
+          val before = kinds.takeWhile(_ != typesOf(child)).map(_.size).sum
+          val values = columns.indices.map { c =>
+            child.positions.lift(c - before).getOrElse(Literal(null, columns(c)))
+          }
+          val named = (Literal(i) +: values).map(Alias(_, Name)())
+          Project(union.children(i).output ++ named, child.plan)
+        }
+        val all = union.copy(children = aligned)
+        Positioned(all, all.output.takeRight(columns.size + 1), children.forall(_.isUnique))
+      }
+
+    private def typesOf(positioned: Positioned) = positioned.positions.map(_.dataType)
+  }
+}
+
+/** Follows the order of a source's rows, or columns that say it, through the operators above the
+  * source.
+  *
+  * @param definitions
+  *   the plans of the WITH clause, by id
+  */
+private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelationDef]) {
+
+  /** The order of a source's rows, if it has one. */
+  protected def ofLeaf(leaf: LeafNode): Option[SourceOrder]
+
+  /** The order of the rows of all children, given that of each one's. */
+  protected def ofUnion(union: Union, children: Seq[SourceOrder]): SourceOrder
+
+  /** The order of a reference's rows, given that of its definition's. */
+  protected def ofReference(
+      reference: CTERelationRef,
+      definition: CTERelationDef,
+      order: SourceOrder): SourceOrder
+
+  /** The order behind a node that makes fewer tasks of those that it reads. */
+  protected def ofCoalesced(coalesce: Repartition, child: SourceOrder): SourceOrder =
+    through(coalesce, child.positioned)
+
+  /** The order of the plan's rows, or the operator above or at the source that leaves none. */
+  final def of(plan: LogicalPlan): Either[LogicalPlan, SourceOrder] = plan match {
+    case reference: CTERelationRef =>
+      // Spark may compute other definitions once, and shuffle the rows to share them.
+      definitions
+        .get(reference.cteId)
+        .filter(_.deterministic)
+        .toRight(reference)
+        .flatMap(definition => of(definition.child).map(ofReference(reference, definition, _)))
+    case withClause: WithCTE =>
+      of(withClause.plan).map {
+        case child: Positioned => child.copy(plan = withClause.copy(plan = child.plan))
+        case other => other
+      }
+    case leaf: LeafNode => ofLeaf(leaf).toRight(leaf)
+    case node if hasSubqueries(node) => Left(node)
+    case union: Union =>
+      val (obstacles, orders) = union.children.map(of).partitionMap(identity)
+      obstacles.headOption.toLeft(ofUnion(union, orders))
+    case coalesce: Repartition if !coalesce.shuffle =>
+      // Which tasks become one, and in which order, may depend on where their data is.
+      of(coalesce.child).map(ofCoalesced(coalesce, _))
+    case udfs: BaseEvalPython =>
+      // It reads rows ahead.
+      of(udfs.child).map {
+        case OrderOfTasks(_) => OrderOfTasks(udfs)
+        case other => through(udfs, other.positioned)
+      }
+    case node: UnaryNode if isRowByRow(node) =>
+      of(node.child).flatMap {
+        case OrderOfTasks(_) => Right(OrderOfTasks(node))
+        case OrderOfFiles(_) => Right(OrderOfFiles(node))
+        case child: Positioned => carried(node, child).toRight(node)
+      }
+    case node => Left(node)
+  }
+
+  /** Returns true if the node makes rows of one row at a time, and gives them before it reads the
+    * next one.
+    */
+  private def isRowByRow(node: UnaryNode): Boolean = node match {
+    case generate: Generate => !generate.generator.isInstanceOf[PythonUDTF]
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint |
+        _: EventTimeWatermark | _: UpdateEventTimeWatermarkColumn | _: CollectMetrics |
+        _: DataFrameDropColumns | _: Sample | _: Expand | _: DeserializeToObject |
+        _: SerializeFromObject | _: MapElements | _: TypedFilter =>
+      true
+    case _ => false
+  }
+
+  /** The node over a plan that has columns of positions, if it can pass them on. */
+  private def carried(node: UnaryNode, child: Positioned): Option[Positioned] = node match {
+    case project: Project =>
+      val missing = child.positions.filterNot { position =>
+        project.projectList.exists(_.exprId == position.exprId)
+      }
+      Some(child.copy(plan = project.copy(project.projectList ++ missing, child.plan)))
+    case generate: Generate =>
+      val positions = AttributeSet(child.positions)
+      val unrequired =
+        generate.unrequiredChildIndex.filterNot(i => positions.contains(child.plan.output(i)))
+      val passing = generate.copy(unrequiredChildIndex = unrequired, child = child.plan)
+      Some(Positioned(passing, child.positions, isUnique = false))
+    case _: Expand | _: DeserializeToObject | _: SerializeFromObject | _: MapElements |
+        _: TypedFilter =>
+      None
+    case _: Sample => Some(through(node, child).copy(isUnique = false))
+    case _ => Some(through(node, child))
+  }
+
+  protected final def through(node: UnaryNode, child: Positioned): Positioned =
+    child.copy(plan = node.withNewChildren(Seq(child.plan)))
+
+  /** A subquery that is not a single value becomes a join. */
+  private def hasSubqueries(node: LogicalPlan): Boolean = node.expressions.exists(_.exists {
+    case value: ScalarSubquery => value.isCorrelated
+    case _: SubqueryExpression => true
+    case _ => false
+  })
+}

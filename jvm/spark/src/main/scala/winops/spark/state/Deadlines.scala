@@ -1,0 +1,140 @@
+package winops.spark.state
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
+
+import winops.log.{ByteReader, ByteWriter, CorruptStateException, RowCheck, Segments}
+import winops.window.Machine
+
+/** Which groups of a partition have something to do though they receive no rows, and when.
+  *
+  * A timing wheel kept in the state store: groups are gathered into buckets by their due time,
+  * narrow ones for what is near and wide ones for what is far, so that there are few. A group
+  * enters once and stays until its time has come, even if it is given other work; then it is
+  * looked at, and enters again. A bucket is read only when something in it may be due.
+  *
+  * @param slots
+  *   keeps the entries of the buckets, under numbers from 1
+  * @param width
+  *   the number of columns of a key
+  * @param keyCheck
+  *   looks at each key that is read
+  */
+final class Deadlines(slots: Segments, width: Int, keyCheck: RowCheck = RowCheck.Nothing) {
+  import Deadlines._
+
+  private val buckets = mutable.TreeMap.empty[Long, Bucket]
+  private var nextSlot = 1L
+
+  /** The first instant at which a group may be due; [[Machine.Never]] if none is. */
+  def earliest: Long =
+    buckets.valuesIterator.map(_.firstDue).minOption.getOrElse(Machine.Never)
+
+  /** Enters a group that is due at `due`; `now` tells how far away that is. */
+  def add(due: Long, now: Long, key: UnsafeRow): Unit = {
+    val bucket = buckets.getOrElseUpdate(bucketOf(due, now), new Bucket)
+    bucket.firstDue = Math.min(bucket.firstDue, due)
+    bucket.fresh.number(due)
+    bucket.fresh.block(key.getBytes)
+    bucket.grown = true
+  }
+
+  /** Takes out the groups that were entered for `now` or earlier. */
+  def takeDue(now: Long): java.util.Set[UnsafeRow] = {
+    val due = new java.util.LinkedHashSet[UnsafeRow]
+    buckets.filter { case (_, bucket) => bucket.firstDue <= now }.keys.toSeq.foreach { start =>
+      val bucket = buckets.remove(start).get
+      bucket.slots.foreach { slot =>
+        val entries = new ByteReader(stored(slot))
+        while (entries.remaining > 0) {
+          val at = entries.number()
+          val key = keyOf(entries.block())
+          if (at <= now) due.add(key) else add(at, now, key)
+        }
+        slots.remove(slot)
+      }
+    }
+    due
+  }
+
+  /** Writes the new entries into slots, and what finds them to `out`. */
+  def save(out: ByteWriter): Unit = {
+    buckets.valuesIterator.filter(_.grown).foreach(store)
+    out.number(nextSlot)
+    out.number(buckets.size.toLong)
+    buckets.foreach { case (start, bucket) =>
+      out.number(start)
+      out.number(bucket.firstDue)
+      out.number(bucket.slots.size.toLong)
+      bucket.slots.foreach(out.number)
+    }
+  }
+
+  def restore(in: ByteReader): Unit = {
+    nextSlot = in.count(Long.MaxValue)
+    (0L until in.count(in.remaining.toLong)).foreach { _ =>
+      val bucket = new Bucket
+      buckets.put(in.number(), bucket)
+      bucket.firstDue = in.number()
+      (0L until in.count(in.remaining.toLong)).foreach(_ => bucket.slots += in.number())
+    }
+  }
+
+  private def store(bucket: Bucket): Unit = {
+    val fresh = bucket.fresh.toArray
+    val last = bucket.slots.lastOption.map(slot => slot -> stored(slot))
+    last match {
+      case Some((slot, entries)) if entries.length + fresh.length <= FullSlotBytes =>
+        slots.put(slot, entries ++ fresh)
+      case _ =>
+        slots.put(nextSlot, fresh)
+        bucket.slots += nextSlot
+        nextSlot += 1
+    }
+    bucket.fresh.clear()
+    bucket.grown = false
+  }
+
+  private def stored(slot: Long): Array[Byte] = {
+    val entries = slots.get(slot)
+    if (entries == null) {
+      throw new CorruptStateException(s"slot $slot of the deadlines is missing")
+    }
+    entries
+  }
+
+  private def keyOf(bytes: Array[Byte]): UnsafeRow = {
+    keyCheck.check(bytes, 0, bytes.length)
+    val key = new UnsafeRow(width)
+    key.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length)
+    key
+  }
+}
+
+object Deadlines {
+
+  /** A slot that is shorter is added to; how long it then is depends on how much there is to add.
+    */
+  private val FullSlotBytes = 1 << 14
+
+  /** Buckets become as wide as an eighth of the time until they are due. */
+  private val BucketsPerDoubling = 8L
+
+  /** Groups whose due times are near each other: the first of these times, the slots that hold
+    * groups already, and those that came since.
+    */
+  private final class Bucket {
+    var firstDue: Long = Machine.Never
+    val slots: mutable.ArrayBuffer[Long] = mutable.ArrayBuffer.empty
+    val fresh: ByteWriter = new ByteWriter
+    var grown: Boolean = false
+  }
+
+  private def bucketOf(due: Long, now: Long): Long = {
+    val away = Math.max(1L, if (now == Long.MinValue) Math.abs(due) else due - now)
+    val span = Math.max(1L, java.lang.Long.highestOneBit(away) / BucketsPerDoubling)
+    Math.floorDiv(due, span) * span
+  }
+}

@@ -1,0 +1,166 @@
+package winops.spark.state
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore}
+import org.apache.spark.sql.types._
+
+import winops.log.{ByteReader, ByteWriter, Segments}
+
+/** Groups in Spark's state store: their own values in buckets of groups with neighbouring hashes,
+  * and one entry for each sealed segment of a large one.
+  *
+  * The key of an entry is [[KeyHash]] of the group's key, the key, and a segment number, from 1
+  * on. Under a key of nulls, 0 is a bucket, and negative numbers belong to the partition as a
+  * whole.
+  *
+  * A store that sorts its entries by their bytes has them in the order in which a task goes
+  * through its groups, so that neighbours are read and written one after the other.
+  */
+final class StateGroupStore private (
+    store: ReadStateStore,
+    written: Option[StateStore],
+    keys: Seq[Attribute],
+    fixedBuckets: Option[Long] = None)
+    extends GroupStore {
+  import StateGroupStore._
+
+  def this(store: StateStore, keys: Seq[Attribute]) = this(store, Some(store), keys)
+
+  private val entries = new StoreEntries(store, written, keys)
+  private val buckets = new GroupBuckets(entries, fixedBuckets)
+  private val noHash = 0L
+
+  private val saved = new ByteWriter
+
+  private var group: UnsafeRow = _
+  private var groupBytes: Array[Byte] = _
+  private var groupHash = 0L
+  private var found = false
+
+  def entriesPut: Long = entries.entriesPut
+  def entriesRemoved: Long = entries.entriesRemoved
+
+  /** How many entries groups with short values share. */
+  def numberOfBuckets: Long = buckets.size
+
+  override def open(key: UnsafeRow): ByteReader = {
+    select(key)
+    val bytes = buckets.get(groupHash, groupBytes)
+    found = bytes != null
+    if (found) new ByteReader(bytes) else null
+  }
+
+  override def save(write: ByteWriter => Unit): Unit = {
+    saved.clear()
+    write(saved)
+    buckets.put(groupHash, groupBytes, saved.toArray)
+  }
+
+  override def remove(): Unit = if (found) buckets.remove(groupHash, groupBytes)
+
+  /** Writes what is not written yet, once all groups have been put away. */
+  def finish(): Unit = buckets.finish()
+
+  override val windowSegments: Segments = new Numbered(n => FirstWindowSegment + n)
+  override val waitingSegments: Segments = new Numbered(n => FirstWaitingSegment + n)
+
+  /** What belongs to the partition and to no group. */
+  val partition: Segments = new Segments {
+    override def get(number: Long): Array[Byte] =
+      entries.get(noHash, entries.noGroup, -1 - number)
+    override def put(number: Long, bytes: Array[Byte]): Unit =
+      entries.put(noHash, entries.noGroup, -1 - number, bytes)
+    override def remove(number: Long): Unit = entries.remove(noHash, entries.noGroup, -1 - number)
+  }
+
+  /** The keys of all groups. */
+  def all: Seq[UnsafeRow] = each.toVector
+
+  /** The keys of all groups, one by one; what is open goes with the task if it is not read to its
+    * end.
+    */
+  def each: Iterator[UnsafeRow] = {
+    buckets.flush()
+    buckets.each
+  }
+
+  /** Groups in the order in which they cost least. */
+  def inOrder(groups: Iterable[UnsafeRow]): Seq[UnsafeRow] =
+    groups.map(group => rankOf(group) -> group).toSeq.sortBy(_._1).map(_._2)
+
+  /** What is stored of all groups, piece by piece; as [[each]]. */
+  def pieces: Iterator[GroupPiece] = {
+    val own = buckets.eachWithValue.map { case (key, value) =>
+      GroupPiece(key.getBytes, GroupBuckets.BucketNumber, value)
+    }
+    own ++ segments
+  }
+
+  private def segments: Iterator[GroupPiece] = entries.all
+    .filter { entry =>
+      val number = entries.numberOf(entry.key)
+      number > GroupBuckets.BucketNumber && number != GroupBuckets.ElsewhereNumber
+    }
+    .map { entry =>
+      val group = entries.groupOf(entry.key).copy().getBytes
+      GroupPiece(group, entries.numberOf(entry.key), entry.value.getBinary(0))
+    }
+
+  /** Groups cost least in the order of these. */
+  def rankOf(group: UnsafeRow): Long = entries.hashOf(group) ^ Long.MinValue
+
+  /** Stores a piece of a group that was stored elsewhere. */
+  def put(piece: GroupPiece): Unit = {
+    select(piece.group(keys.size))
+    if (piece.isOwnValue) buckets.put(groupHash, groupBytes, piece.content)
+    else entries.put(groupHash, group, piece.number, piece.content)
+  }
+
+  private def select(key: UnsafeRow): Unit = {
+    group = key
+    groupBytes = key.getBytes
+    groupHash = entries.hashOf(key)
+  }
+
+  private final class Numbered(numberOf: Long => Long) extends Segments {
+    override def get(number: Long): Array[Byte] = entries.get(groupHash, group, numberOf(number))
+    override def put(number: Long, bytes: Array[Byte]): Unit =
+      entries.put(groupHash, group, numberOf(number), bytes)
+    override def remove(number: Long): Unit =
+      entries.remove(groupHash, group, numberOf(number))
+  }
+}
+
+object StateGroupStore {
+
+  /** Groups that are looked at and stay as they are. */
+  def readOnly(store: ReadStateStore, keys: Seq[Attribute]): StateGroupStore =
+    new StateGroupStore(store, None, keys)
+
+  /** An empty store to which groups are moved. Nothing is removed from it meanwhile.
+    *
+    * @param buckets
+    *   among how many entries the groups with short values are divided
+    */
+  def ofMoved(store: StateStore, keys: Seq[Attribute], buckets: Long): StateGroupStore =
+    new StateGroupStore(store, Some(store), keys, Some(buckets))
+
+  private val FirstWindowSegment = 1L
+  private val FirstWaitingSegment = 1L << 62
+
+  val HashColumn = "_hash"
+  val SegmentColumn = "_segment"
+
+  def keySchema(keys: Seq[Attribute]): StructType = {
+    def unused(name: String): String = Iterator
+      .iterate(name)(name => s"_$name")
+      .filterNot(name => keys.exists(_.name.equalsIgnoreCase(name)))
+      .next()
+    new StructType(
+      StructField(unused(HashColumn), LongType, nullable = false) +:
+        keys.map(k => StructField(k.name, k.dataType)).toArray :+
+        StructField(unused(SegmentColumn), LongType, nullable = false))
+  }
+
+  val valueSchema: StructType = new StructType().add("content", BinaryType, nullable = false)
+}

@@ -1,0 +1,140 @@
+package winops.spark.state
+
+import scala.util.{Success, Try}
+
+import org.json4s.{JArray, JNothing, JObject, JString, JValue}
+import org.json4s.JsonDSL._
+import org.json4s.jackson.JsonMethods.{compact, parse, render}
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.sql.winops.internal.Catalyst
+
+import winops.dialect.Names
+import winops.log.CorruptStateException
+import winops.policy.Resizable
+import winops.spark.expressions.UnqualifiedSql
+import winops.spark.internal.WinopsErrors
+import winops.spark.plan.{KeepPlan, KeepSpec}
+
+/** What makes state the state of one `keep` and no other, as JSON: it is stored with a checkpoint
+  * and in the state itself, and a restart with another one is refused, unless its window differs
+  * in its length only.
+  *
+  * `max_rows`, `idle` and `on_null_time` are not in it: a restart may change them.
+  */
+object StateIdentity {
+  def of(plan: KeepPlan): String = {
+    val spec = plan.spec
+    val columns = StructType(plan.content.map(c => StructField(c.name, c.dataType)))
+    val json: JObject =
+      ("dialect" -> spec.dialect) ~
+        (Policy -> spec.policy.window) ~
+        (Lengths -> resizable(spec).map(_.name)) ~
+        ("group" -> JArray(spec.group.map(JString(_)).toList)) ~
+        ("order" -> JArray(spec.order.map(JString(_)).toList)) ~
+        ("time" -> plan.time.map(_.name)) ~
+        ("apply" -> spec.application.map(_.name)) ~
+        ("punctuation" -> spec.punctuation) ~
+        ("across" -> Option.when(spec.acrossGroups)(true)) ~
+        ("zone" -> SessionZone.of(expressions(plan))) ~
+        ("results" -> results(plan)) ~
+        (Columns -> parse(Catalyst.asNullable(columns).json)) ~
+        (SourcePartition -> plan.sourcePartition.map(_ => true)) ~
+        (Format -> StateFormat.Version)
+    compact(render(json))
+  }
+
+  /** How windows are called that could go on with what this one holds. */
+  private def resizable(spec: KeepSpec): Option[Resizable] =
+    Resizable.of(spec.policy).filterNot(_ => spec.couplesGroups)
+
+  private def expressions(plan: KeepPlan): Seq[Expression] =
+    plan.groupExpressions ++ plan.order ++ plan.expressions ++ plan.by ++ plan.results
+
+  /** What is stored beside the rows depends on it. */
+  private def results(plan: KeepPlan): Option[JArray] = Option.when(plan.spec.followsContent) {
+    JArray((plan.by ++ plan.results).map(result => JString(UnqualifiedSql.of(result))).toList)
+  }
+
+  /** Refuses state of another keep than this, with what differs, and state in another format. */
+  def check(before: String, now: String): Unit = {
+    val (was, is) = (fields(before), fields(now))
+    if (was.get(Format) != is.get(Format)) {
+      throw StateFormat.another(was.get(Format).fold[Any]("unknown")(_.values))
+    }
+    // Only where policies differ it matters what else could go on with the one or the other.
+    val mayDiffer = if (areResizable(was, is)) Set(Lengths, Policy) else Set(Lengths)
+    if (was -- mayDiffer != is -- mayDiffer) {
+      val (left, right) = difference(was - Lengths, is - Lengths)
+      throw WinopsErrors.runtime("WINOPS_POLICY_CHANGED", "before" -> left, "now" -> right)
+    }
+  }
+
+  /** Whether the rows of state that was not refused leave at other instants than they would have.
+    */
+  def changesDueTimes(before: String, now: String): Boolean = {
+    val (was, is) = (fields(before), fields(now))
+    was.get(Policy) != is.get(Policy) && !is.get(Lengths).contains(JString(Resizable.ByRows.name))
+  }
+
+  private def areResizable(was: Map[String, JValue], is: Map[String, JValue]): Boolean =
+    was.contains(Lengths) && was.get(Lengths) == is.get(Lengths)
+
+  private val Policy = "policy"
+  private val Lengths = "lengths"
+  private val Format = "format"
+  private val Columns = "columns"
+
+  /** Where it is true, waiting rows have the column that [[SourcePartitions]] adds. */
+  private[spark] val SourcePartition = "source_partition"
+
+  private def difference(
+      left: Map[String, JValue],
+      right: Map[String, JValue]): (String, String) = {
+    val names = (left.keySet ++ right.keySet).filter(name => left.get(name) != right.get(name))
+    def show(side: Map[String, JValue], other: Map[String, JValue]): String =
+      names.toSeq.sorted
+        .map { name =>
+          val value = (side.get(name), other.get(name)) match {
+            case (Some(columns), Some(others)) if name == Columns =>
+              differingColumns(columns, others)
+            case (Some(json), _) => compact(render(json))
+            case (None, _) => "nothing"
+          }
+          s"$name = $value"
+        }
+        .mkString(", ")
+    (show(left, right), show(right, left))
+  }
+
+  /** The columns of one schema that another one does not have alike. */
+  private def differingColumns(schema: JValue, other: JValue): String = {
+    val (own, others) = (namesAndTypes(schema), namesAndTypes(other))
+    val missing = others.map(_._1).diff(own.map(_._1)).map(name => s"no column $name")
+    val differing = own.diff(others).map { case (name, kind) => s"$name $kind" } ++ missing
+    if (differing.isEmpty) own.map(_._1).mkString("in the order ", ", ", "")
+    else differing.mkString(", ")
+  }
+
+  /** The columns of a schema; types that have parts, and properties, are JSON. */
+  private def namesAndTypes(schema: JValue): Seq[(String, String)] =
+    (schema \ "fields").children.map { field =>
+      def text(json: JValue): String = json match {
+        case JString(text) => text
+        case other => compact(render(other))
+      }
+      val properties = field \ "metadata" match {
+        case JObject(Nil) | JNothing => ""
+        case metadata => s" ${text(metadata)}"
+      }
+      (Names.shown(text(field \ "name")), text(field \ "type") + properties)
+    }
+
+  private def fields(identity: String): Map[String, JValue] = StateFormat.reading {
+    Try(parse(identity)) match {
+      case Success(JObject(fields)) => fields.toMap
+      case _ => throw new CorruptStateException("what keep it belongs to is no JSON")
+    }
+  }
+}

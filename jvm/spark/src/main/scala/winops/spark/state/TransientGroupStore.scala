@@ -1,0 +1,62 @@
+package winops.spark.state
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import winops.log.{ByteReader, ByteWriter, HeapSegments, Segments}
+
+/** Groups on the heap, of a query that keeps no state. */
+final class TransientGroupStore extends GroupStore {
+  private val groups = mutable.Map.empty[UnsafeRow, TransientGroupStore.Entry]
+  private var key: UnsafeRow = _
+
+  override def open(key: UnsafeRow): ByteReader = {
+    this.key = key.copy()
+    groups
+      .get(key)
+      .filter(_.content != null)
+      .fold[ByteReader](null)(e => new ByteReader(e.content))
+  }
+
+  override val windowSegments: Segments = new OfOpenGroup(_.window)
+  override val waitingSegments: Segments = new OfOpenGroup(_.waiting)
+
+  override def save(write: ByteWriter => Unit): Unit = {
+    val out = new ByteWriter
+    write(out)
+    entry.content = out.toArray
+  }
+
+  override def remove(): Unit = groups.get(key).foreach { entry =>
+    entry.content = null
+    if (entry.values == 0) groups.remove(key)
+  }
+
+  /** The groups that have been put away. */
+  def all: Seq[UnsafeRow] =
+    groups.collect { case (key, entry) if entry.content != null => key }.toSeq
+
+  /** How many values are kept for all groups. */
+  def values: Int = groups.valuesIterator.map(_.values).sum
+
+  private def entry: TransientGroupStore.Entry =
+    groups.getOrElseUpdate(key, new TransientGroupStore.Entry)
+
+  private final class OfOpenGroup(select: TransientGroupStore.Entry => Segments)
+      extends Segments {
+    override def get(number: Long): Array[Byte] = select(entry).get(number)
+    override def put(number: Long, bytes: Array[Byte]): Unit = select(entry).put(number, bytes)
+    override def remove(number: Long): Unit = select(entry).remove(number)
+  }
+}
+
+private object TransientGroupStore {
+  final class Entry {
+    var content: Array[Byte] = _
+    val window = new HeapSegments
+    val waiting = new HeapSegments
+
+    def values: Int = (if (content == null) 0 else 1) + window.size + waiting.size
+  }
+}

@@ -1,0 +1,124 @@
+package org.apache.spark.sql.winops.execution
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.winops.testing.{Hoarder, TaskTest}
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.spark.execution.NewestRowsOfTask
+import winops.spark.input.GroupedRows
+import winops.spark.plan.Output
+import winops.spark.testing.{Arrived, KeepPlans}
+
+class NewestRowsSuite extends TaskTest {
+  import NewestRowsSuite._
+  import TaskTest.check
+
+  test("the newest rows of each group are among those given, each once, however they come") {
+    inTask { _ =>
+      for {
+        count <- Seq(0, 100, 60000)
+        keys <- Seq(1, 900, 20000)
+        (way, come) <- ways
+      } {
+        val rows = numbered(count, keys)
+        val left = pruned(come(rows).iterator, textBytes = 40)
+        checkGiven(rows, left, s"$count rows of $keys keys, $way")
+        if (count == 60000 && keys < 1000) check(left.size < count / 4, s"few are given, $way")
+      }
+    }
+  }
+
+  test("after the shuffle a task drops rows that are not among the newest, and no others") {
+    inTask { _ =>
+      for (keys <- Seq(1, 7, 900); (way, come) <- ways) {
+        val rows = numbered(60000, keys)
+        val groups = GroupedRows.ofTask(plan, input, unsafe(come(rows).iterator, textBytes = 40))
+        val newest = newestOf(rows)
+        var seen = 0
+        while (groups.nextGroup()) {
+          seen += 1
+          val key = groups.key.getLong(0)
+          val left = Iterator.continually(groups).takeWhile(_.hasNext).map(g => rowOf(g.next()))
+          check(left.toSeq.takeRight(Newest) == newest(key), s"the newest of $keys keys, $way")
+        }
+        check(seen == keys, "all groups")
+      }
+    }
+  }
+
+  test("when there is no more memory, what was found is given and others begin") {
+    inTask { context =>
+      for (keys <- Seq(50, 15000); (way, come) <- ways) {
+        val hoarder = new Hoarder(context.taskMemoryManager())
+        val rows = numbered(30000, keys)
+        val coming = come(rows).iterator.zipWithIndex.map { case (row, i) =>
+          if (i == rows.size / 3) hoarder.takeEverything()
+          row
+        }
+        checkGiven(rows, pruned(coming, textBytes = 500), s"$keys keys, $way")
+        hoarder.giveBack()
+      }
+    }
+  }
+
+  test("a row may be larger than all memory that there is for rows") {
+    inTask { context =>
+      val hoarder = new Hoarder(context.taskMemoryManager())
+      hoarder.takeEverything()
+      val rows = numbered(50, keys = 2)
+      val left = pruned(rows.iterator, textBytes = 1 << 20)
+      hoarder.giveBack()
+      checkGiven(rows, left, "large rows")
+    }
+  }
+}
+
+private object NewestRowsSuite {
+  import TaskTest.check
+
+  import KeepPlans._
+
+  val Newest = 5
+
+  private val policy = spec(s"KEEP $Newest ROWS").copy(output = Output.Rows)
+  val input = KeepPlans.input
+  val plan = KeepPlans.plan(policy, order = Seq(n))
+
+  /** Rows whose order leaves ties; their time is their place, which decides those. */
+  def numbered(count: Int, keys: Int): Seq[Arrived] =
+    (0 until count).map(i => Arrived(i * 31L % keys, Some(i.toLong), i.toLong / 3 / keys))
+
+  val ways: Seq[(String, Seq[Arrived] => Seq[Arrived])] = Seq(
+    "in order" -> identity,
+    "shuffled" -> (new Random(1).shuffle(_)),
+    "newest first" -> (_.reverse),
+    "in runs" -> (rows => rows.grouped(1 + rows.size / 7).toSeq.reverse.flatten))
+
+  def newestOf(rows: Seq[Arrived]): Map[Long, Seq[Arrived]] =
+    rows.groupBy(_.k).map { case (key, all) =>
+      key -> all.sortBy(row => (row.n, row.micros)).takeRight(Newest)
+    }
+
+  def checkGiven(rows: Seq[Arrived], left: Seq[Arrived], where: String): Unit = {
+    check(left.distinct.size == left.size, s"each row is given once: $where")
+    check(left.toSet.subsetOf(rows.toSet), s"only rows that came are given: $where")
+    check(newestOf(left) == newestOf(rows), s"the newest are given: $where")
+  }
+
+  def pruned(rows: Iterator[Arrived], textBytes: Int): Seq[Arrived] =
+    new NewestRowsOfTask(plan, input, Newest, unsafe(rows, textBytes)).map(rowOf).toVector
+
+  /** The rows come in one object, as those of an operator. */
+  def unsafe(rows: Iterator[Arrived], textBytes: Int): Iterator[UnsafeRow] = {
+    val projection = UnsafeProjection.create(input.map(_.dataType).toArray[DataType])
+    val text = UTF8String.fromString("x" * textBytes)
+    rows.map(row => projection(InternalRow(row.k, row.micros.get, row.n, text, row.micros.get)))
+  }
+
+  def rowOf(row: UnsafeRow): Arrived =
+    Arrived(row.getLong(0), Some(row.getLong(1)), row.getLong(2))
+}

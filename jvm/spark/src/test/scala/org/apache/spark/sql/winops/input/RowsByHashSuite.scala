@@ -1,0 +1,83 @@
+package org.apache.spark.sql.winops.input
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.types.{BinaryType, DataType, LongType}
+import org.apache.spark.sql.winops.testing.{Hoarder, TaskTest}
+
+import winops.spark.input.RowsByHash
+
+class RowsByHashSuite extends TaskTest {
+  import RowsByHashSuite._
+  import TaskTest.check
+
+  test("rows of equal hashes come together, few or many, and none is lost") {
+    inTask { _ =>
+      for (count <- Seq(0, 1, 100, 3000, 60000)) {
+        val rows = byHash(numbers(count, keys = 1 + count / 7), bytes = 100)
+        val read = rows.map(readRow).toVector
+        check(read.sorted == (0 until count), s"all of $count rows")
+        val keys = read.map(number => keyOf(number, 1 + count / 7))
+        val runs = keys.zip(keys.drop(1)).count { case (a, b) => a != b } + 1
+        check(count == 0 || runs == keys.distinct.size, s"$count rows of a key come together")
+        check(!rows.hasNext, "nothing after the last row")
+      }
+    }
+  }
+
+  test("a row may be larger than what is taken of memory at once") {
+    inTask { _ =>
+      val read = byHash(numbers(6, keys = 2), bytes = 3 << 20).map(readRow).toVector
+      check(read.sorted == (0 until 6), "all rows")
+    }
+  }
+
+  test("what was read is given back before the rest is read, and the rest when a task ends") {
+    inTask { context =>
+      val memory = context.taskMemoryManager()
+      val rows = byHash(numbers(60000, keys = 60000), bytes = 100)
+      val all = memory.getMemoryConsumptionForThisTask
+      check(all > 60000 * 100, "rows are held in the task's memory")
+      rows.take(50000).foreach(readRow)
+      check(memory.getMemoryConsumptionForThisTask < all / 2, "most of it is given back")
+    }
+  }
+
+  test("rows that do not fit into memory are spilled") {
+    inTask { context =>
+      val rows = byHash(numbers(20000, keys = 100), bytes = 2000)
+      val hoarder = new Hoarder(context.taskMemoryManager())
+      hoarder.takeEverything()
+      check(context.taskMetrics().memoryBytesSpilled > 0, "rows are spilled")
+      check(rows.map(readRow).toVector.sorted == (0 until 20000), "all rows")
+      hoarder.giveBack()
+    }
+  }
+}
+
+private object RowsByHashSuite {
+  import TaskTest.check
+
+  private val types = Array[DataType](LongType, LongType, BinaryType)
+
+  def keyOf(number: Int, keys: Int): Int = (number * 31) % keys
+
+  def numbers(count: Int, keys: Int): Seq[(Int, Int)] =
+    (0 until count).map(i => i -> keyOf(i, keys))
+
+  def byHash(rows: Seq[(Int, Int)], bytes: Int): RowsByHash = {
+    // The rows come in one object, as those of a shuffle.
+    val projection = UnsafeProjection.create(types)
+    val input = rows.iterator.map { case (number, key) =>
+      projection(InternalRow(number.toLong, key.toLong, Array.fill(bytes)(number.toByte)))
+    }
+    // Keys lie a golden ratio apart, so that their hashes begin with all bits there are.
+    new RowsByHash(input, row => row.getLong(1) * 0x9e3779b97f4a7c15L, types.length)
+  }
+
+  def readRow(row: UnsafeRow): Int = {
+    val number = row.getLong(0).toInt
+    check(row.getBinary(2).forall(_ == number.toByte), "a row's bytes")
+    number
+  }
+}

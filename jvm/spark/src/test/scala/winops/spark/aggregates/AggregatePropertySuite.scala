@@ -1,0 +1,235 @@
+package winops.spark.aggregates
+
+import scala.util.Random
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions.{lit, udaf}
+
+import winops.spark.testing.{AggregateCheck, ContentSteps, FreshAggregates, KeepStreamTest, RandomProperties, RandomWindow, RandomWindows, Reading, Readings, RollingHash, SameBits}
+
+/** Aggregates over live windows are what Spark computes of the content that the changes leave. */
+class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
+  import AggregatePropertySuite._
+  import testImplicits._
+
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    spark.udf.register("rolling", udaf(RollingHash))
+  }
+
+  Seq[(String, RandomWindows => Seq[RandomWindow])](
+    "CCL" -> (_.ccl),
+    "Apama" -> (_.apama),
+    "Esper" -> (_.esper),
+    "Esper's together" -> (_.combined(5))).foreach { case (name, windowsOf) =>
+    property(s"$name: each value is that of the function computed afresh") { random =>
+      val readings = Readings.random(random, Seq.fill(200)(1 + random.nextInt(9)))
+      val table = tableOf(readings)
+      val told = windowsOf(new RandomWindows(random)).map { window =>
+        withClue(s"${window.call}: ") {
+          val some = random.shuffle(Functions).take(15)
+          val steps =
+            ContentSteps.replay(keep(table, window.callForChanges).collect().toSeq).toVector
+          val ofSteps = aggregates(some)(table, window).collect().toSeq
+          (window, some, steps, ofSteps, columns(table, window).collect().toSeq)
+        }
+      }
+      val check = checkOf(readings, told.flatMap(_._3.map(_.content)), Functions)
+      told.foreach { case (window, some, steps, ofSteps, ofInserts) =>
+        withClue(s"${window.call}: ") {
+          check.ofSteps(steps, some, ofSteps)
+          check.ofInserts(steps, ColumnFunctions, ofInserts)
+        }
+      }
+    }
+  }
+
+  property("windows that report by themselves: the values are of the content by then") { random =>
+    val readings = Readings.random(random, Seq.fill(200)(1 + random.nextInt(9)))
+    val table = tableOf(readings)
+    val told = new RandomWindows(random).reporting.map { window =>
+      withClue(s"${window.call}: ") {
+        val contents = ContentSteps.afterEach(keep(table, window.callForChanges).collect().toSeq)
+        val reports = aggregates(Functions)(table, window).collect().toSeq.map { row =>
+          contents((row.getLong(0), row.getLong(1))) -> row
+        }
+        assert(reports.size == keep(table, s"${window.call}, output => 'snapshots'").count())
+        (window, reports)
+      }
+    }
+    val check = checkOf(readings, told.flatMap(_._2.map(_._1)), Functions)
+    told.foreach { case (window, reports) =>
+      withClue(s"${window.call}: ")(check.ofReports(reports, Functions))
+    }
+  }
+
+  property("a stream that is restarted gives what a table does") { random =>
+    val readings = Readings.random(random, Seq.fill(200)(1 + random.nextInt(12)))
+    val all = readings :+ Readings.heartbeat(readings.size.toLong)
+    val named = new RandomWindows(random)
+    random.shuffle(named.ccl ++ named.apama ++ named.esper).take(2).foreach { window =>
+      Seq[Output](aggregates(Functions), columns).foreach { output =>
+        withClue(s"${window.call}: ") {
+          // The heartbeat's own group is as far as the end of the time lets it be.
+          def known(rows: Seq[Row]) = AggregateCheck.keyed(rows.filter(_.getLong(0) >= 0))
+          val expected = known(output(tableOf(all), window).collect().toSeq)
+          val got = known(stream(random, all, window, output))
+          AggregateCheck.checkKeys(got.keySet, expected.keySet)
+          expected.foreach { case (key, row) =>
+            assert(SameBits.same(row, got(key)), s"$row on a table, ${got(key)} on a stream")
+          }
+        }
+      }
+    }
+  }
+
+  property("windows of hundreds and thousands of rows, on a stream that is restarted") { random =>
+    val readings = Readings.random(random, Seq(3000, 4000, 300))
+    random.shuffle(new RandomWindows(random).large).take(2).foreach { window =>
+      withClue(s"${window.call}: ") {
+        val changes = keep(tableOf(readings), window.callForChanges).collect().toSeq
+        val steps = ContentSteps.replay(changes).filter(_ => random.nextInt(50) == 0).toVector
+        val isSampled = steps.map(step => (step.k, step.sequence)).toSet
+        val onTable =
+          AggregateCheck.keyed(
+            aggregates(LargeFunctions)(tableOf(readings), window).collect().toSeq)
+        val onStream =
+          AggregateCheck.keyed(stream(random, readings, window, aggregates(LargeFunctions)))
+        AggregateCheck.checkKeys(onStream.keySet, onTable.keySet)
+        onStream.foreach { case (key, row) =>
+          // A table has no time of its own.
+          val (got, expected) = (row.toSeq.drop(3), onTable(key).toSeq.drop(3))
+          assert(SameBits.same(got, expected), s"$expected on a table, $got on a stream")
+        }
+        val rows = onStream.collect { case (key, row) if isSampled(key) => row }.toSeq
+        checkOf(readings, steps.map(_.content), LargeFunctions)
+          .ofSteps(steps, LargeFunctions, rows)
+      }
+    }
+  }
+
+  private def checkOf(
+      readings: Vector[Reading],
+      contents: Seq[Vector[Long]],
+      functions: Seq[String]): AggregateCheck =
+    new AggregateCheck(readings, new FreshAggregates(spark, readings).of(contents, functions))
+
+  private def tableOf(readings: Seq[Reading]): DataFrame =
+    Readings.columns(spark.sparkContext.parallelize(readings, 1).toDF())
+
+  private def aggregates(
+      functions: Seq[String])(df: DataFrame, window: RandomWindow): DataFrame = {
+    val named = functions.zipWithIndex.map { case (function, i) => s"$function AS value$i" }
+    val query = s"SELECT ${named.mkString(", ")} FROM input_of_keep"
+    // Without a time column a stream tells the time of its batches.
+    val time = window.time.fold(lit(null))(_ => $"_change_time")
+    val values = functions.indices.map(i => $"value$i")
+    keep(df, s"${window.call}, output => 'agg', aggregates => TABLE($query)")
+      .select(Seq($"k", $"_change_seq", time) ++ values: _*)
+  }
+
+  private def columns(df: DataFrame, window: RandomWindow): DataFrame = {
+    val named = ColumnFunctions.zipWithIndex.map { case (function, i) => s"$function AS value$i" }
+    val query = s"SELECT x - avg(x) AS off, ${named.mkString(", ")} FROM input_of_keep " +
+      s"GROUP BY ${df.columns.mkString(", ")}"
+    val values = ColumnFunctions.indices.map(i => $"value$i")
+    keep(df, s"${window.call}, output => 'columns', aggregates => TABLE($query)")
+      .select(Seq($"k", $"n", $"x", $"off") ++ values: _*)
+  }
+
+  /** What a stream gives that gets the readings in a few batches and is restarted once between
+    * them.
+    */
+  private def stream(
+      random: Random,
+      readings: Seq[Reading],
+      window: RandomWindow,
+      output: Output): Seq[Row] = withSQLConf(KeepStreamTest.rocksDb) {
+    val source = MemoryStream[Reading](spark)
+    val written = new Written
+    val batches = split(random, readings, 4)
+    val (before, after) = batches.splitAt(1 + random.nextInt(batches.size - 1))
+    withTempDir { dir =>
+      Seq(before, after).foreach { some =>
+        val df = Readings.columns(source.toDF()).withWatermark("ts", Readings.Disorder)
+        val query = start(output(df, window), dir.getCanonicalPath, written)
+        try
+          some.foreach { batch =>
+            source.addData(batch)
+            query.processAllAvailable()
+          }
+        finally query.stop()
+      }
+    }
+    written.rows
+  }
+
+  private def split[A](random: Random, values: Seq[A], parts: Int): Seq[Seq[A]] = {
+    val cuts = Seq.fill(parts - 1)(1 + random.nextInt(values.size - 1)).distinct.sorted
+    (0 +: cuts).zip(cuts :+ values.size).map { case (from, until) => values.slice(from, until) }
+  }
+}
+
+private object AggregatePropertySuite {
+
+  /** A way to ask for aggregates, and the columns by which [[AggregateCheck]] knows its rows. */
+  type Output = (DataFrame, RandomWindow) => DataFrame
+
+  val Functions: Seq[String] = Seq(
+    "sum(x)",
+    "avg(x)",
+    "min(x)",
+    "max(x)",
+    "stddev(x)",
+    "corr(n, z)",
+    "count(DISTINCT i)",
+    "first(text)",
+    "last(x)",
+    "max_by(n, i)",
+    "collect_list(i)",
+    // Spark itself merges percentiles wrongly where one of the values is NaN.
+    "percentile_approx(IF(isnan(x), NULL, x), array(0.1, 0.5, 0.9))",
+    "approx_count_distinct(text)",
+    "bit_xor(i)",
+    "histogram_numeric(i, 4)",
+    "rolling(n)",
+    "count(*)",
+    "min(text)",
+    "sum(amount)",
+    "avg(amount)",
+    "min_by(text, y)",
+    "last(i, true)",
+    "collect_list(struct(n, text))",
+    "max(x) - min(x)",
+    "sum(i * 2 + n) + count(text)",
+    "first(text) || '-' || last(text)",
+    "sum(x) FILTER (WHERE text = 'a')",
+    "collect_list(n) FILTER (WHERE i > 0)",
+    "count(DISTINCT x)",
+    "sum(DISTINCT amount)",
+    "count(DISTINCT text, i)",
+    "count(DISTINCT i) FILTER (WHERE y > 0)")
+
+  /** Some of them, for a row and its columns. */
+  val ColumnFunctions: Seq[String] =
+    Seq("avg(x)", "collect_list(i)", "count(DISTINCT i)", "rolling(n)", "max(x) - min(x)")
+
+  /** Those of windows that are summed up in parts. */
+  val LargeFunctions: Seq[String] = Seq(
+    "sum(x)",
+    "avg(y)",
+    "sum(amount)",
+    "stddev(y)",
+    "corr(n, z)",
+    "min(i)",
+    "min(text)",
+    "max(amount)",
+    "first(n)",
+    "last(n)",
+    "first(text)",
+    "last(x)",
+    "rolling(n)",
+    "count(DISTINCT i)",
+    "sum(i) FILTER (WHERE x > 0)")
+}

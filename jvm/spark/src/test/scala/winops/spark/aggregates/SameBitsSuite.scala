@@ -1,0 +1,202 @@
+package winops.spark.aggregates
+
+import java.io.File
+
+import scala.util.Random
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.StreamingQuery
+
+import winops.spark.testing.{KeepStreamTest, RandomProperties, Reading, Readings, SameBits}
+
+/** Two numbers of a group `k`, in which `n` is their place. */
+final case class Pair(k: Long, n: Long, x: Option[Double], y: Option[Double])
+
+/** Aggregates of doubles are the same to the bit on a table and on a stream, whatever the cut
+  * into batches, the restarts, the partitions and the state store. Runs twice, or as often as
+  * `-Dbits=` says.
+  */
+class SameBitsSuite extends KeepStreamTest with RandomProperties {
+  import SameBitsSuite._
+  import testImplicits._
+
+  (1 to Runs).foreach { run =>
+    property(s"same bits: table, stream and Spark's own windows, run $run") { random =>
+      val pairs = randomPairs(random)
+      val onTable = values(aggregates(tableOf(random, pairs)).collect().toSeq)
+      assert(onTable.size == pairs.size * Sizes.size)
+      check("a stream", onTable, values(stream(random, pairs)))
+      val folded = onTable.filter { case ((size, _, _), _) => isFolded(size) }
+      check("Spark's windows", folded, inWindows(tableOf(random, pairs)))
+    }
+  }
+
+  test(
+    "same bits: a group that was forgotten and comes back, in the same batch or in a later one") {
+    val random = new Random(1)
+    def rows(k: Long, from: Long, count: Int): Seq[Reading] = (0 until count).map { i =>
+      val x = Some(random.nextGaussian() * 1e6)
+      Reading(k, (from * 1000 + i) * 1000, from + i, None, None, x, None, None, None)
+    }
+    // The last row of all lets the group be forgotten again; the second batch only passes time.
+    val batches = Seq(rows(1, 100, 50), rows(2, 500, 1), rows(1, 900, 70), rows(2, 2000, 1))
+    def sums(df: DataFrame): DataFrame = keep(
+      Readings.columns(df).withWatermark("ts", Readings.Disorder),
+      "PARTITION BY (k) ORDER BY (n), 'KEEP 60 ROWS', time => 'ts', idle => '5 seconds', " +
+        "output => 'agg', " +
+        "aggregates => TABLE(SELECT sum(x) AS s, stddev(x) AS d FROM input_of_keep)")
+      .select($"k", $"_change_time", $"_change_seq", $"s", $"d")
+    val source = MemoryStream[Reading](spark)
+    val written = new Written
+    withTempDir { dir =>
+      runOver(source, batches)(start(sums(source.toDF()), dir.getPath, written))
+    }
+    def inOrder(rows: Seq[Row]): Seq[Row] = rows
+      .filter(_.getLong(0) == 1)
+      .sortBy(row => (row.getTimestamp(1).getTime, row.getLong(2)))
+    val onStream = inOrder(written.rows)
+    val onTable = inOrder(sums(batches.flatten.toDF()).collect().toSeq)
+    assert(onTable.count(_.isNullAt(3)) == 2, "the group is forgotten twice")
+    assert(SameBits.same(onStream, onTable))
+  }
+
+  /** Compares values by the window, the group and the step that they are of. */
+  private def check(
+      of: String,
+      expected: Map[(Int, Long, Long), Row],
+      got: Map[(Int, Long, Long), Row]): Unit = {
+    assert(got.keySet == expected.keySet, s"$of has other steps than a table")
+    got.foreach { case (key, row) =>
+      if (!SameBits.same(row, expected(key))) {
+        fail(s"$of has $row for $key, and a table ${expected(key)}")
+      }
+    }
+  }
+
+  /** All aggregates of all windows in one query. */
+  private def aggregates(df: DataFrame): DataFrame = Sizes
+    .map { size =>
+      val named = Functions.zipWithIndex.map { case (function, i) => s"$function AS value$i" }
+      keep(
+        df,
+        s"PARTITION BY (k) ORDER BY (n), 'KEEP $size ROWS', output => 'agg', " +
+          s"aggregates => TABLE(SELECT ${named.mkString(", ")} FROM input_of_keep)")
+        .select(Seq(lit(size), $"k", $"_change_seq") ++ columns: _*)
+    }
+    .reduce(_.union(_))
+
+  private def columns = Functions.indices.map(i => $"value$i")
+
+  private def values(rows: Seq[Row]): Map[(Int, Long, Long), Row] = {
+    val steps = rows.groupBy(row => (row.getInt(0), row.getLong(1))).toSeq
+    steps.flatMap { case ((size, k), ofGroup) =>
+      ofGroup.sortBy(_.getLong(2)).zipWithIndex.map { case (row, step) =>
+        (size, k, step.toLong) -> Row.fromSeq(row.toSeq.drop(3))
+      }
+    }.toMap
+  }
+
+  /** The same of the windows whose rows are folded one by one, as Spark itself computes it. */
+  private def inWindows(df: DataFrame): Map[(Int, Long, Long), Row] = {
+    df.createOrReplaceTempView("pairs")
+    val rows = Sizes.filter(isFolded).flatMap { size =>
+      val over =
+        s"OVER (PARTITION BY k ORDER BY n ROWS BETWEEN ${size - 1} PRECEDING AND CURRENT ROW)"
+      val named = Functions.map(function => s"$function $over")
+      spark.sql(s"SELECT $size, k, n, ${named.mkString(", ")} FROM pairs").collect().toSeq
+    }
+    values(rows)
+  }
+
+  private def isFolded(size: Int): Boolean = size <= winops.aggregation.WindowSummary.FoldedRows
+
+  private def tableOf(random: Random, pairs: Seq[Pair]): DataFrame = spark.sparkContext
+    .parallelize(random.shuffle(pairs), 1 + random.nextInt(4))
+    .toDF()
+
+  /** What a stream gives whose rows come in a few batches, with restarts between them, of which
+    * one may move the state to another number of partitions.
+    */
+  private def stream(random: Random, pairs: Seq[Pair]): Seq[Row] = {
+    val stores = Seq(
+      Seq(KeepStreamTest.hdfs),
+      Seq(KeepStreamTest.rocksDb),
+      Seq(KeepStreamTest.rocksDb, KeepStreamTest.changelog))
+    val partitions = SQLConf.SHUFFLE_PARTITIONS.key -> (1 + random.nextInt(3)).toString
+    val written = new Written
+    withSQLConf(stores(random.nextInt(stores.size)) :+ partitions: _*) {
+      withTempDir { dir =>
+        val source = MemoryStream[Pair](spark)
+        var checkpoint = new File(dir, "0")
+        val runs = parts(random, parts(random, pairs, 5), 3)
+        runs.zipWithIndex.foreach { case (batches, run) =>
+          if (run > 0 && random.nextInt(4) == 0) {
+            val moved = new File(dir, run.toString)
+            val count = 1 + random.nextInt(4)
+            spark
+              .sql(s"SELECT * FROM winops_repartition('$checkpoint', '$moved', $count)")
+              .collect()
+            checkpoint = moved
+          }
+          runOver(source, batches)(start(aggregates(source.toDF()), checkpoint.getPath, written))
+        }
+      }
+    }
+    written.rows
+  }
+
+  /** Runs a query until it has taken each of the batches. */
+  private def runOver[A](source: MemoryStream[A], batches: Seq[Seq[A]])(
+      started: => StreamingQuery): Unit = {
+    val query = started
+    try
+      batches.foreach { batch =>
+        source.addData(batch)
+        query.processAllAvailable()
+      }
+    finally query.stop()
+  }
+
+  private def parts[A](random: Random, all: Seq[A], most: Int): Seq[Seq[A]] = {
+    val cuts = Seq.fill(random.nextInt(most))(random.nextInt(all.size)).filter(_ > 0)
+    val bounds = 0 +: cuts.distinct.sorted :+ all.size
+    bounds.zip(bounds.tail).map { case (from, until) => all.slice(from, until) }
+  }
+}
+
+private object SameBitsSuite {
+  val Runs: Int = sys.props.get("bits").fold(2)(_.toInt)
+
+  val Sizes: Seq[Int] = Seq(3, 30, 300, 3000)
+
+  val Functions: Seq[String] = Seq(
+    "sum(x)",
+    "avg(x)",
+    "stddev(x)",
+    "var_pop(y)",
+    "skewness(x)",
+    "kurtosis(y)",
+    "corr(x, y)",
+    "covar_samp(x, y)",
+    "regr_slope(y, x)",
+    "regr_intercept(x, y)")
+
+  /** Rows of groups that are longer than some of the windows, and mixed. */
+  def randomPairs(random: Random): Vector[Pair] = {
+    val groups = Seq(3050 + random.nextInt(500), 301 + random.nextInt(300), 50, 2)
+    val ofGroups = groups.zipWithIndex.flatMap { case (count, k) =>
+      val powers = Seq(0, 3, 12)(random.nextInt(3))
+      def number() =
+        Option.when(random.nextInt(20) > 0) {
+          random.nextGaussian() * Math.pow(10, random.nextInt(powers + 1).toDouble) + 0.1
+        }
+      Seq.fill(count)(Pair(k.toLong, 0L, number(), number()))
+    }
+    random.shuffle(ofGroups.toVector).zipWithIndex.map { case (pair, n) =>
+      pair.copy(n = n.toLong)
+    }
+  }
+}

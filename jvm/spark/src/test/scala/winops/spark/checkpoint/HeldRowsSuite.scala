@@ -1,0 +1,145 @@
+package winops.spark.checkpoint
+
+import java.sql.Timestamp
+
+import org.apache.spark.sql.DataFrame
+
+import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
+
+/** What `winops_state` reads of a checkpoint is what the query's changes leave behind. */
+class HeldRowsSuite extends ManyKeeps {
+  import KeepStreamTest._
+  import ManyKeeps._
+  import testImplicits._
+
+  private def held(checkpoint: String, more: String): DataFrame =
+    spark.sql(s"SELECT * FROM winops_state('$checkpoint'$more)")
+
+  /** Runs a query batch by batch, and reads what was held after those with these numbers. */
+  private def check(calls: Seq[Call], after: Int*)(more: String => Unit): Unit = withTempDir {
+    dir =>
+      val checkpoint = dir.getCanonicalPath
+      val stream = ticks()
+      val written = new Written
+      val query = start(manyKeeps(stream, calls), checkpoint, written)
+      val ends = batches.map { batch =>
+        stream.addData(batch)
+        query.processAllAvailable()
+        written.batchCount.toLong - 1
+      }
+      query.stop()
+      after.foreach { end =>
+        compare(checkpoint, calls, written, ends(end), batches.take(end + 1).flatten)
+      }
+      more(checkpoint)
+  }
+
+  private def compare(
+      checkpoint: String,
+      calls: Seq[Call],
+      written: Written,
+      batch: Long,
+      come: Seq[Tick]): Unit = {
+    val told = (0L to batch).flatMap(written.batch)
+    calls.zipWithIndex.foreach { case (call, number) =>
+      val changes = told.filter(_.getAs[Int]("keep") == number)
+      val (waiting, inside) = held(checkpoint, s", batch => $batch, operator => $number")
+        .select($"_window".as("window"), $"n", $"_waits")
+        .collect()
+        .toSeq
+        .partition(_.getBoolean(2))
+      val entered = changes.filter(_.getAs[String]("kind") == "insert").map(_.getAs[Int]("n"))
+      val outside = come.map(_.n).toSet -- entered
+      assert(inside.map(placed).distinct.size == inside.size)
+      if (call.waitsInside) {
+        assert((inside ++ waiting).map(_.getAs[Int]("n")).toSet == outside, call)
+      } else {
+        assert(inside.map(placed).toSet == content(changes), call)
+        assert(waiting.map(_.getAs[Int]("n")).toSet == outside, call)
+      }
+    }
+  }
+
+  test("every kind of window") {
+    check(all, 1) { checkpoint =>
+      val many = (0 until all.size).map(n => held(checkpoint, s", operator => $n"))
+      assert(many.head.select("_group").distinct().count() > 200)
+      assert(many.head.where("_group.k IS NULL").count() > 0)
+      assert(many.last.where("to_json(_group) LIKE '%:\"NaN\"%'").count() == 115)
+      val rows =
+        many(8).where("NOT _waits").orderBy("_row").select("_row", "_partition").collect().toSeq
+      assert(rows.map(_.getLong(0)) == (rows.head.getLong(0) until rows.head.getLong(0) + 700))
+    }
+  }
+
+  Seq("RocksDB" -> Seq(rocksDb), "RocksDB with changelog" -> Seq(rocksDb, changelog)).foreach {
+    case (name, settings) =>
+      test(s"after the last batch and the one before: $name") {
+        withSQLConf(settings: _*)(check(few, 0, 1)(_ => ()))
+      }
+  }
+
+  test("rows leave when they are said to, if no other comes") {
+    withTempDir { dir =>
+      val checkpoint = dir.getCanonicalPath
+      val calls = all.filter(_.arguments.contains("SECONDS")) ++ all.filter(_.waitsInside)
+      val stream = ticks()
+      // Then no row waits but that of the heartbeat.
+      stream.addData(batches.flatten ++ heartbeat(118))
+      runAll(manyKeeps(stream, calls), checkpoint)
+      val said = calls.indices.map { number =>
+        held(checkpoint, s", operator => $number")
+          .where("n >= 0 AND _leaves IS NOT NULL")
+          .select($"_window".as("window"), $"n", $"_leaves")
+          .collect()
+          .map(row => placed(row) -> row.getTimestamp(2))
+          .toMap
+      }
+      stream.addData(heartbeat(100000))
+      val told = runAll(manyKeeps(stream, calls), checkpoint).rows
+        .filter(row => row.getAs[String]("kind") == "delete" && row.getAs[Int]("n") >= 0)
+      calls.zipWithIndex.foreach { case (call, number) =>
+        val left = told
+          .filter(_.getAs[Int]("keep") == number)
+          .map(row => placed(row) -> row.getAs[Timestamp]("time"))
+          .toMap
+        // What a batch has told already is not its content any more, but has yet to leave.
+        val listed =
+          if (call.waitsInside) left.filter(row => said(number).contains(row._1)) else left
+        assert(said(number).nonEmpty && said(number) == listed, call)
+      }
+    }
+  }
+
+  test("what cannot be read is told as such") {
+    withTempDir { dir =>
+      val checkpoint = dir.getCanonicalPath
+      def refused(query: => Any): (String, String) = {
+        val error = intercept[org.apache.spark.sql.AnalysisException](query)
+        (error.getCondition, error.getMessage)
+      }
+      assert(refused(held(checkpoint, ""))._1 == "WINOPS_CHECKPOINT_NOT_FOUND")
+      val stream = ticks()
+      stream.addData(batches.head)
+      runAll(manyKeeps(stream, few), checkpoint)
+      val (several, told) = refused(held(checkpoint, ""))
+      assert(several == "WINOPS_CHECKPOINT_OPERATOR")
+      assert(told.contains("1 [KEEP 8 SECONDS], 2 [#sort(3, n desc)]"))
+      assert(refused(held(checkpoint, ", operator => 9"))._1 == several)
+      val (noBatch, batches_) = refused(held(checkpoint, ", batch => 77"))
+      assert(noBatch == "WINOPS_CHECKPOINT_BATCH" && batches_.contains("0 to 1"))
+      assert(refused(held(checkpoint, ", batch => -1"))._1 == "WINOPS_ARGUMENT.VALUE")
+      assert(refused(held(checkpoint, ", of => 1"))._1 == "WINOPS_ARGUMENT.UNKNOWN")
+      assert(refused(spark.sql("SELECT * FROM winops_state()"))._1 == "WINOPS_ARGUMENT.MISSING")
+    }
+    withTempDir { dir =>
+      val stream = ticks()
+      stream.addData(batches.head)
+      runAll(timed(stream).dropDuplicates("n"), dir.getCanonicalPath)
+      val error = intercept[org.apache.spark.sql.AnalysisException] {
+        held(dir.getCanonicalPath, "")
+      }
+      assert(error.getCondition == "WINOPS_CHECKPOINT_NO_KEEP")
+    }
+  }
+}

@@ -1,0 +1,113 @@
+package winops.spark.execution
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.streaming.StateOperatorProgress
+
+import winops.spark.internal.KeepMetrics
+import winops.spark.testing.{KeepStreamTest, Tick}
+
+/** What a query's progress tells of `keep`. */
+class ProgressSuite extends KeepStreamTest {
+  import testImplicits._
+
+  private def metrics(operator: StateOperatorProgress): Map[String, Long] =
+    operator.customMetrics.asScala.collect {
+      case (name, value) if KeepMetrics.own.exists(_._1 == name) => name -> value.toLong
+    }.toMap
+
+  test("the numbers of a batch, and of what is held after it") {
+    val stream = ticks()
+    val df = withTime(stream.toDF())
+      .selectExpr("k", "IF(n < 0, NULL, ts) AS ts", "n")
+      .withWatermark("ts", "0 seconds")
+    val kept = keep(
+      df,
+      "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts', apply => 'arrival', " +
+        "idle => '10 seconds', on_null_time => 'drop'")
+    withTempDir { dir =>
+      val query = start(kept, dir.getCanonicalPath, new Written)
+      try {
+        stream.addData(
+          Tick("a", 10, 1),
+          Tick("a", 11, 2),
+          Tick("a", 12, 3),
+          Tick("b", 12, 4),
+          Tick("c", 0, -1))
+        query.processAllAvailable()
+        stream.addData(Tick("b", 12, 4))
+        query.processAllAvailable()
+        stream.addData(Tick("a", 11, 9), Tick("a", 13, 2), Tick("b", 40, 5), Tick("d", 13, -7))
+        query.processAllAvailable()
+
+        val batches = progressOf(query).filter(_.stateOperators.nonEmpty)
+        val operators = batches.map(_.stateOperators.head)
+        assert(operators.map(_.operatorName).toSet == Set("keep"))
+        assert(operators.size == 4)
+        val (first, second, third) = (operators(0), operators(2), operators(3))
+        assert(
+          metrics(first) == Map(
+            "rowsInserted" -> 4,
+            "rowsDeleted" -> 1,
+            "rowsHeld" -> 3,
+            "rowsOutOfOrder" -> 0,
+            "rowsNullTime" -> 1,
+            "rowsRefused" -> 0,
+            "rowsWaiting" -> 0,
+            "rowsAfterFinal" -> 0,
+            "rowsEvictedSilently" -> 0,
+            "groups" -> 2,
+            "groupsExpired" -> 0))
+        // At watermark 12 one row is late, one has no time, one is behind its group's order, and
+        // one comes to a group that was silent for too long.
+        assert(second.numRowsDroppedByWatermark == 1)
+        assert(
+          metrics(second) == Map(
+            "rowsInserted" -> 2,
+            "rowsDeleted" -> 3,
+            "rowsHeld" -> 3,
+            "rowsOutOfOrder" -> 1,
+            "rowsNullTime" -> 1,
+            "rowsRefused" -> 0,
+            "rowsWaiting" -> 0,
+            "rowsAfterFinal" -> 0,
+            "rowsEvictedSilently" -> 0,
+            "groups" -> 2,
+            "groupsExpired" -> 1))
+        assert(
+          metrics(third) == Map(
+            "rowsInserted" -> 0,
+            "rowsDeleted" -> 2,
+            "rowsHeld" -> 1,
+            "rowsOutOfOrder" -> 0,
+            "rowsNullTime" -> 0,
+            "rowsRefused" -> 0,
+            "rowsWaiting" -> 0,
+            "rowsAfterFinal" -> 0,
+            "rowsEvictedSilently" -> 0,
+            "groups" -> 1,
+            "groupsExpired" -> 1))
+        assert(third.numRowsRemoved >= 1)
+        assert(first.numRowsUpdated >= 2 && first.numShufflePartitions == 2)
+        assert(first.numRowsTotal >= 2 && first.memoryUsedBytes > 0)
+        assert(batches.head.stateOperators.head.commitTimeMs >= 0)
+      } finally query.stop()
+    }
+  }
+
+  test("a query with two keeps tells of both") {
+    val stream = ticks()
+    val inner = keep(stream.toDF(), "PARTITION BY (k), 'KEEP 1 ROW'").select($"k", $"n")
+    val kept = keep(inner, "PARTITION BY (k) ORDER BY (n), 'KEEP 3 ROWS'")
+    withTempDir { dir =>
+      val query = start(kept, dir.getCanonicalPath, new Written)
+      try {
+        stream.addData((1 to 6).map(i => Tick("a", 0, i)))
+        query.processAllAvailable()
+        val operators = query.lastProgress.stateOperators.toSeq
+        assert(operators.map(_.operatorName) == Seq("keep", "keep"))
+        assert(operators.map(metrics(_)("rowsInserted")).toSet == Set(6, 11))
+      } finally query.stop()
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package winops.spark.execution
+
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import winops.esper.Esper
+import winops.spark.plan.Application
+import winops.spark.testing.{Arrived, DrivenTask, KeepPlans}
+
+/** What a row costs in a window of many, counted in what is read and written of the state. */
+class WindowCostSuite extends AnyFunSuite {
+  import KeepPlans._
+  import WindowCostSuite._
+
+  Seq(
+    "#sort(100000, n)" -> Effect(inserts = 1, deletes = 1),
+    "#rank(n, 100000, text)" -> Effect(inserts = 1, deletes = 1),
+    "#unique(n)" -> Effect(inserts = 1, deletes = 0),
+    "#time_order(n, 1 day)" -> Effect(inserts = 1, deletes = 0),
+    "#timetolive(n + 86400000)" -> Effect(inserts = 1, deletes = 0),
+    "#length(100000)#unique(n)" -> Effect(inserts = 1, deletes = 1),
+    "#length(100000)#time(1 day)" -> Effect(inserts = 1, deletes = 1)).foreach {
+    case (policy, effect) =>
+      test(s"$policy over 100,000 rows touches what changes and no more") {
+        val numbers = new Random(1).shuffle((0 until Held).toVector)
+        val driven =
+          new DrivenTask(plan(spec(policy, Some(Application.Arrival), dialect = Esper)))
+        driven.batch(0L, 0L)(numbers.map(row): _*)
+        assert(driven.rowsHeld == Held)
+        (Held until Held + 20).foreach { n =>
+          driven.counted.reset()
+          val told = driven.batch(0L, 0L)(row(n))
+          assert(Effect(told.count(_.kind == "insert"), told.count(_.kind == "delete")) == effect)
+          assert(driven.counted.valuesTouched <= MaxValues)
+          assert(driven.counted.bytesTouched <= MaxBytes)
+        }
+      }
+  }
+}
+
+private object WindowCostSuite {
+  final case class Effect(inserts: Int, deletes: Int)
+
+  val Held = 100000
+
+  def row(n: Int): Arrived = Arrived(1L, Some(2000000L), n.toLong, s"row $n")
+
+  /** Of two trees of three levels each, what a search reads and a change writes. */
+  val MaxValues = 40
+  val MaxBytes = 200000L
+}

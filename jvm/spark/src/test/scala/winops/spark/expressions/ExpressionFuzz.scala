@@ -1,0 +1,76 @@
+package winops.spark.expressions
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
+import org.apache.spark.sql.types._
+
+import winops.dialect.SmallStack
+import winops.esper.Esper
+import winops.fuzz.{Corpus, Fuzzing, Outcome, Trial}
+import winops.policy.ColumnKind
+import winops.spark.analysis.Projections
+
+/** A campaign against what Spark makes of policies' expressions: so many texts that are read in
+  * Esper's language, calls of all of Spark's functions among them, over rows with columns of all
+  * kinds. It fails if one of them crashed, took more than 100 ms or needed more than 128 MiB.
+  */
+object ExpressionFuzz {
+  def main(arguments: Array[String]): Unit = {
+    val inputs = arguments.headOption.fold(50000)(_.toInt)
+    val seed = arguments.lift(1).fold(2026L)(_.toLong)
+    val fuzzing = new Fuzzing(resolved, Corpus.of(Esper.name) ++ FunctionCalls.policies, seed)
+    val tally = SmallStack(kilobytes = 1024)(fuzzing.run(inputs))
+    val worst = tally.slowest.amount / 1e6
+    println(
+      f"expressions: $inputs inputs, ${tally.accepted} accepted, ${tally.refused} refused, " +
+        f"${tally.crashes.size} crashes, worst $worst%.2f ms, ${tally.largest.amount / 1024} KiB")
+    tally.crashes.foreach { case (kind, text) => println(s"$kind\n  ${text.take(300)}") }
+    println(s"slowest: ${tally.slowest.text.take(300)}")
+    println(s"largest: ${tally.largest.text.take(300)}")
+    sys.exit(if (tally.isGood(MaxBytes)) 0 else 1)
+  }
+
+  private val MaxBytes = 128L * 1024 * 1024
+
+  private val columns: Seq[Attribute] = Trial.scope.columns.map { name =>
+    val dataType = Trial.scope.kinds(name) match {
+      case ColumnKind.WholeNumber => LongType
+      case ColumnKind.RealNumber => DoubleType
+      case ColumnKind.Timestamp => TimestampType
+      case ColumnKind.Other => StringType
+    }
+    AttributeReference(name, dataType)()
+  }
+
+  /** What becomes of a text when a query is built. */
+  def resolved(text: String): Outcome =
+    try {
+      val budget = new ExpressionBudget
+      val meaning = for {
+        policy <- Esper
+          .parse(text, Trial.scope)
+          .left
+          .map(error => error.category -> error.message)
+        _ <- PolicyExpressions
+          .resolve(policy, columns, budget)
+          .left
+          .map(problem => problem.category -> problem.message)
+        _ <- policy.projection match {
+          case Some(projection) =>
+            Projections
+              .resolve(projection, columns, budget)
+              .left
+              .map(problem => problem.category -> problem.message)
+          case None => Right(())
+        }
+      } yield policy
+      meaning match {
+        case Right(policy) => Outcome.Accepted(policy.text.take(40))
+        case Left((category, message)) =>
+          Outcome.Refused(s"${category.name}: ${message.take(40)}")
+      }
+    } catch {
+      case error: Throwable =>
+        val place = error.getStackTrace.headOption.fold("")(_.toString)
+        Outcome.Crashed(s"${error.getClass.getName} $place")
+    }
+}

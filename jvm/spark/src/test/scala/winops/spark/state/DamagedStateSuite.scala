@@ -1,0 +1,170 @@
+package winops.spark.state
+
+import scala.concurrent.{Await, ExecutionContext, Future}
+import scala.concurrent.duration.DurationInt
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.types.{DecimalType, DoubleType}
+import org.apache.spark.sql.winops.internal.WinopsRuntimeException
+
+import winops.apama.Apama
+import winops.ccl.Ccl
+import winops.dialect.Dialect
+import winops.esper.Esper
+import winops.spark.analysis.WindowResults
+import winops.spark.expressions.{OfLastArrival, WindowAggregate}
+import winops.spark.group.BatchClock
+import winops.spark.plan.{Application, KeepPlan, Output}
+import winops.spark.testing.{Arrived, Damage, DrivenTask, KeepPlans}
+import winops.spl.Spl
+
+/** Whatever happens to an entry of the state, a task goes on, with wrong rows at worst, or fails
+  * by name.
+  */
+class DamagedStateSuite extends AnyFunSuite {
+  import DamagedStateSuite._
+  import KeepPlans.{n, text}
+
+  private val windows: Seq[(Dialect, String, Option[Application])] = Seq(
+    (Ccl, "KEEP 3 ROWS SLACK 2", None),
+    (Ccl, "KEEP 400 ROWS", None),
+    (Ccl, "KEEP 20 SECONDS", Some(Application.EventTime)),
+    (Ccl, "KEEP EVERY 5 SECONDS", Some(Application.Arrival)),
+    (Esper, "#sort(300, text desc, n)", None),
+    (Esper, "#unique(text)", None),
+    (Esper, "#rank(text, 300, n desc)", None),
+    (Esper, "#expr(count(*) <= 100 or newest_event.text = 'a')", None),
+    (Esper, "#time_order(ts, 20 sec)", Some(Application.EventTime)),
+    (Esper, "#length(50)#time(20 sec)", Some(Application.EventTime)),
+    (Esper, "#length(50)#time(20 sec) retain-union", Some(Application.Arrival)),
+    (Esper, "#length_batch(7)", None),
+    (Apama, "within 20.0 every 5.0 retain 30 with unique text", Some(Application.Arrival)),
+    (Spl, "sliding, count(200), time(3)", Some(Application.Arrival)))
+
+  windows.foreach { case (dialect, policy, time) =>
+    survives(policy, planOf(dialect, policy, time, idleMillis = Some(60000L)), groups = 3)
+  }
+
+  private val coupled: Seq[(Dialect, String, Option[Application])] = Seq(
+    (Esper, "@Hint('reclaim_group_aged=4') #groupwin(k)#length(30)", None),
+    (Esper, "@Hint('reclaim_group_aged=4') #groupwin(k)#time(3)", Some(Application.EventTime)),
+    (Spl, "sliding, count(90), count(3), partitioned, partitionCount(4)", None),
+    (Spl, "sliding, time(4), partitioned, tupleCount(60)", Some(Application.Arrival)))
+
+  coupled.foreach { case (dialect, policy, time) =>
+    survives(policy, planOf(dialect, policy, time), groups = 7)
+  }
+
+  private val projected: Seq[(String, Int)] = Seq(
+    "#length(300)#uni(n)" -> 1,
+    "select sum(n), count(distinct text), max(text) from S#sort(90, n)" -> 3,
+    "select text, avg(n), count(distinct n) from S#length(90) group by text" -> 3,
+    "#groupwin(k)#length(30)#merge(k)#linest(n, n)" -> 7,
+    "select text, sum(n) from S#groupwin(k)#length(30) group by text" -> 7)
+
+  projected.foreach { case (policy, groups) =>
+    survives(policy, KeepPlans.projected(planOf(Esper, policy, None)), groups)
+  }
+
+  private val held: Seq[(String, Seq[AggregateFunction])] = Seq(
+    "buffers of one size" -> Seq(Sum(n), Max(n), Sum(Cast(n, DecimalType(30, 2)))),
+    "buffers of any size" -> Seq(Max(text), First(text, ignoreNulls = false)),
+    "registers" -> Seq(
+      new HyperLogLogPlusPlus(text),
+      StddevSamp(Cast(n, DoubleType), nullOnDivideByZero = true)),
+    "a digest" -> Seq(new ApproximatePercentile(n, Literal(0.5))),
+    "counts of hashes" -> Seq(
+      new CountMinSketchAgg(text, Literal(0.2), Literal(0.8), Literal(7))))
+
+  for ((what, functions) <- held; window <- Seq("#length(300)", "#sort(300, text desc, n)")) {
+    val values =
+      functions.map(WindowAggregate(_, isDistinct = false, None)) :+ OfLastArrival(text)
+    val columns = values.map(value => AttributeReference("value", value.dataType)())
+    survives(
+      s"$window with $what",
+      KeepPlans.computing(
+        planOf(Esper, window, None),
+        Output.Columns,
+        WindowResults(Nil, values, columns)),
+      groups = 1)
+  }
+
+  private def survives(name: String, plan: => KeepPlan, groups: Int): Unit =
+    test(s"a damaged entry of $name is an error by name or is read as something else") {
+      val random = new Random(name.hashCode.toLong)
+      val planned = plan
+      assert(outcome(planned, groups, new Random(0), isDamaged = false) == GoesOn)
+      val outcomes =
+        withinTwoMinutes(Seq.fill(Trials)(outcome(planned, groups, random, isDamaged = true)))
+      assert(outcomes.contains(Refused))
+      assert(outcomes.forall(Expected), outcomes.filterNot(Expected))
+    }
+
+  /** What a task says that finds one of its entries damaged, or none. */
+  private def outcome(plan: KeepPlan, groups: Int, random: Random, isDamaged: Boolean): String = {
+    val damage = new Damage(random)
+    var entries = 0
+    var damaged = -1
+    val driven = new DrivenTask(
+      plan,
+      bytes => {
+        entries += 1
+        if (entries - 1 == damaged) damage.of(bytes) else bytes
+      })
+    def batch(number: Int): Unit = {
+      val rows = Seq.tabulate(RowsOfBatch) { i =>
+        val at = number * RowsOfBatch + i
+        Arrived(
+          (at % groups).toLong,
+          Some(at * 50000L),
+          at.toLong,
+          "abcdefghij".take(1 + at * 7 % 9))
+      }
+      val now = number * RowsOfBatch * 50L
+      val clock =
+        if (plan.time.isEmpty) BatchClock.ofBatch(now) else BatchClock.ofWatermarks(now, now)
+      driven.run(rows, clock)(_ => ())
+      ()
+    }
+    (1 to 3).foreach(batch)
+    val ofBatch = entries / 3
+    // The partition's own entry is the first, and read once.
+    if (isDamaged) {
+      damaged = entries + (if (random.nextInt(4) == 0) 0 else random.nextInt(ofBatch + 4))
+    }
+    try {
+      (4 to 6).foreach(batch)
+      GoesOn
+    } catch {
+      case error: WinopsRuntimeException => error.getCondition
+      case other: Throwable => s"$other ${other.getStackTrace.take(3).mkString(" ")}"
+    }
+  }
+
+  // A loop without an end would not notice an interruption.
+  private def withinTwoMinutes[T](body: => T): T =
+    Await.result(Future(body)(ExecutionContext.global), 2.minutes)
+}
+
+private object DamagedStateSuite {
+  val Trials = 15
+  val RowsOfBatch = 120
+
+  val GoesOn = "goes on"
+  val Refused = "WINOPS_STATE_FORMAT"
+
+  /** A changed letter of the policy, or a greater number of rows, is another policy's or group's.
+    */
+  val Expected: Set[String] = Set(GoesOn, Refused, "WINOPS_POLICY_CHANGED", "WINOPS_MAX_ROWS")
+
+  def planOf(
+      dialect: Dialect,
+      policy: String,
+      time: Option[Application],
+      idleMillis: Option[Long] = None): KeepPlan =
+    KeepPlans.plan(KeepPlans.spec(policy, time, idleMillis, dialect = dialect), Seq(KeepPlans.n))
+}

@@ -1,0 +1,137 @@
+package winops.spark.state
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.types.{DataType, LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.log.{ByteReader, ByteWriter}
+import winops.spark.testing.MapSegments
+import winops.window.Machine
+
+class DeadlinesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import DeadlinesSuite._
+
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 25)
+
+  test("every group is taken once its time has come, not before, and nothing is lost") {
+    forAll(
+      Gen
+        .choose(0, 25)
+        .flatMap(Gen.listOfN(_, Gen.zip(Gen.oneOf(Gen.const(0L), away), awayTimes)))) { steps =>
+      val checked = new Checked
+      var now = 0L
+      steps.foreach { case (step, dues) =>
+        now += step
+        checked.run(Batch(now, dues.map(now + _)))
+      }
+      checked.run(Batch(Long.MaxValue / 2, Nil))
+      assert(checked.slots.numbers.isEmpty)
+    }
+  }
+
+  test("before the first watermark groups are entered and none is due") {
+    val checked = new Checked
+    checked.run(Batch(Long.MinValue, Seq(-3L, 0L, 5L, 1L << 40)))
+    checked.run(Batch(Long.MinValue, Nil))
+    checked.run(Batch(1L, Seq(2L)))
+    checked.run(Batch(1L << 41, Nil))
+    assert(checked.slots.numbers.isEmpty)
+  }
+
+  test("a batch in which nothing is due reads no entry") {
+    val checked = new Checked
+    checked.run(Batch(0L, (1L to 5000L).map(_ + 60000)))
+    val before = checked.slots.timesRead
+    checked.run(Batch(60000L, Nil))
+    assert(checked.slots.timesRead == before)
+  }
+
+  test("due times from a millisecond to a year away need few buckets") {
+    val year = 365L * 24 * 3600 * 1000
+    val checked = new Checked
+    val dues = (1L to 3000L).map(i => Math.max(1L, (year * Math.pow(i / 3000.0, 9)).toLong))
+    checked.run(Batch(0L, dues))
+    assert(checked.buckets <= 8 * 36)
+    checked.run(Batch(year / 1000, Nil))
+    assert(checked.buckets <= 8 * 36)
+  }
+
+  test("entries that fall due one after the other are not all read again each time") {
+    val count = 20000
+    val checked = new Checked
+    checked.run(Batch(0L, (0 until count).map(i => 1000000L + i)))
+    val held = checked.slots.bytesHeld
+    val before = checked.slots.bytesRead
+    val batches = 200
+    (1 to batches).foreach(i => checked.run(Batch(1000000L + i * count / batches, Nil)))
+    assert(checked.slots.bytesRead - before < held * batches / 10)
+  }
+}
+
+private object DeadlinesSuite {
+
+  /** Time comes to `now`, then groups are entered for these instants after it. */
+  final case class Batch(now: Long, dues: Seq[Long])
+
+  private final case class Pending(due: Long, key: String)
+
+  val away: Gen[Long] = Gen.choose(0, 40).flatMap(bits => Gen.choose(1L, 1L << bits))
+
+  val awayTimes: Gen[Seq[Long]] =
+    Gen.frequency(3 -> Gen.choose(0, 6), 1 -> Gen.choose(200, 600)).flatMap(Gen.listOfN(_, away))
+
+  private val projection = UnsafeProjection.create(Array[DataType](StringType, LongType))
+
+  private def keyOf(name: String): UnsafeRow =
+    projection(InternalRow(UTF8String.fromString(name), name.length.toLong)).copy()
+
+  /** Deadlines beside a plain list of what stands in them. */
+  final class Checked {
+    val slots = new MapSegments
+    private val pending = mutable.ArrayBuffer.empty[Pending]
+    private var directory: Array[Byte] = _
+    private var entered = 0
+
+    def buckets: Long = {
+      val in = new ByteReader(directory)
+      in.number()
+      in.number()
+    }
+
+    def run(batch: Batch): Unit = {
+      val now = batch.now
+      val deadlines = new Deadlines(slots, width = 2)
+      if (directory != null) deadlines.restore(new ByteReader(directory))
+      assert(deadlines.earliest == earliest)
+
+      val taken = deadlines.takeDue(now).asScala.map(_.copy()).toSet
+      assert(taken == pending.filter(_.due <= now).map(p => keyOf(p.key)).toSet)
+      pending.filterInPlace(_.due > now)
+      assert(deadlines.earliest == earliest)
+
+      batch.dues.foreach { due =>
+        // Every third key is one that was entered before.
+        val key = s"group ${if (entered % 3 == 2) entered / 3 else entered}"
+        deadlines.add(due, now, keyOf(key))
+        pending += Pending(due, key)
+        entered += 1
+      }
+      val out = new ByteWriter
+      deadlines.save(out)
+      directory = out.toArray
+      assert(deadlines.earliest == earliest)
+      assert(pending.nonEmpty || slots.numbers.isEmpty)
+    }
+
+    private def earliest: Long = pending.map(_.due).minOption.getOrElse(Machine.Never)
+  }
+}

@@ -1,0 +1,197 @@
+package winops.spark.state
+
+import org.json4s.JObject
+import org.json4s.jackson.JsonMethods.{compact, parse, render}
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, Cast, Expression, SortOrder}
+import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType}
+import org.apache.spark.sql.winops.internal.WinopsRuntimeException
+
+import winops.apama.Apama
+import winops.ccl.Ccl
+import winops.esper.Esper
+import winops.policy.{Origin, Scope}
+import winops.spark.plan.{Application, KeepPlan, KeepSpec, Output}
+import winops.spark.testing.KeepPlans
+import winops.spl.Spl
+
+class StateIdentitySuite extends AnyFunSuite {
+  import KeepPlans._
+
+  private val base = plan(spec("KEEP 2 ROWS", Some(Application.Arrival)), Seq(n))
+  private val identity = StateIdentity.of(base)
+
+  private def identityOf(spec: KeepSpec): String = StateIdentity.of(plan(spec, Seq(n)))
+
+  test("the text is the same for ever, because checkpoints hold it") {
+    assert(
+      identity ==
+        """{"dialect":"ccl","policy":"KEEP 2 ROWS","lengths":"rows","group":["k"],""" +
+        """"order":["n ASC NULLS FIRST"],"time":"ts","apply":"arrival",""" +
+        """"columns":{"type":"struct","fields":[""" +
+        """{"name":"k","type":"long","nullable":true,"metadata":{}},""" +
+        """{"name":"ts","type":"timestamp","nullable":true,"metadata":{}},""" +
+        """{"name":"n","type":"long","nullable":true,"metadata":{}},""" +
+        """{"name":"text","type":"string","nullable":true,"metadata":{}}]},"format":5}""")
+  }
+
+  test("it does not depend on the identifiers that a query's columns get") {
+    val renewed = content.map(column => column -> column.newInstance()).toMap
+    val again = base.copy(
+      keys = Seq(renewed(k)),
+      order = Seq(SortOrder(renewed(n), Ascending)),
+      time = Some(renewed(ts)),
+      content = content.map(renewed))
+    assert(StateIdentity.of(again) == identity)
+  }
+
+  test("what may change at a restart is not in it") {
+    val other = base.spec
+      .copy(idleMillis = Some(5L), maxRows = 7L, dropNullTime = true, output = Output.Rows)
+    assert(StateIdentity.of(base.copy(spec = other)) == identity)
+  }
+
+  test("it does not matter whether the group is given in the policy or outside it") {
+    val inside = plan(spec("KEEP 2 ROWS PER (k)", Some(Application.Arrival)), Seq(n))
+    assert(StateIdentity.of(inside) == identity)
+  }
+
+  test("it does not matter what may be null") {
+    val never = base.copy(content = content.map(_.withNullability(false)))
+    assert(StateIdentity.of(never) == identity)
+  }
+
+  test("whatever decides over the state is in it") {
+    def withSpec(change: KeepSpec => KeepSpec) = base.copy(spec = change(base.spec))
+    val others = Seq(
+      "policy" -> withSpec(_.copy(policy = spec("KEEP 2 SECONDS").policy)),
+      "punctuation" -> withSpec(_.copy(punctuation = Some("text"))),
+      "across" -> withSpec(_.copy(acrossGroups = true)),
+      "apply" -> withSpec(_.copy(application = Some(Application.EventTime))),
+      "time" -> base.copy(time = None),
+      "order" -> withSpec(_.copy(order = Nil)),
+      "order" -> withSpec(_.copy(order = Seq("n DESC NULLS LAST"))),
+      "group" -> withSpec(_.copy(group = Seq("(k % 2L)"))),
+      "columns" -> base.copy(content = content.init),
+      "columns" -> base.copy(content = content.init :+ text.withName("remark")),
+      "columns" -> base.copy(content = content.init :+ AttributeReference("text", IntegerType)()))
+    others.foreach { case (field, other) =>
+      val refused = intercept[WinopsRuntimeException] {
+        StateIdentity.check(identity, StateIdentity.of(other))
+      }
+      assert(refused.getCondition == "WINOPS_POLICY_CHANGED")
+      val parameters = refused.getMessageParameters
+      assert(parameters.get("before").startsWith(s"$field = "), refused.getMessage)
+      assert(parameters.get("now").startsWith(s"$field = "), refused.getMessage)
+      assert(parameters.get("before") != parameters.get("now"))
+    }
+  }
+
+  test("windows that differ in their length alone take each other's state") {
+    Seq(
+      Seq("KEEP 2 ROWS", "KEEP 3 ROWS SLACK 2", "KEEP EVERY 9 ROWS", "KEEP ALL"),
+      Seq("KEEP 2 SECONDS", "KEEP 1 HOUR"),
+      Seq("KEEP EVERY 2 SECONDS", "KEEP EVERY 1 HOUR")).foreach { windows =>
+      val byTime = !windows.contains("KEEP ALL")
+      for (before <- windows; now <- windows) {
+        val (was, is) = (identityOf(spec(before)), identityOf(spec(now)))
+        StateIdentity.check(was, is)
+        assert(StateIdentity.changesDueTimes(was, is) == (byTime && before != now))
+      }
+    }
+  }
+
+  test("a version that knows more windows that differ in their length alone goes on with one") {
+    val before = identity.replace(""""lengths":"rows",""", "")
+    assert(before != identity)
+    StateIdentity.check(before, identity)
+    intercept[WinopsRuntimeException] {
+      StateIdentity.check(before, identityOf(spec("KEEP 3 ROWS", Some(Application.Arrival))))
+    }
+  }
+
+  private def refuses(before: String, now: String): Unit = {
+    val refused = intercept[WinopsRuntimeException](StateIdentity.check(before, now))
+    assert(refused.getCondition == "WINOPS_POLICY_CHANGED")
+  }
+
+  test("a length is the only thing that may be another then") {
+    refuses(
+      identity,
+      identityOf(spec("KEEP 3 ROWS").copy(application = Some(Application.EventTime))))
+    Seq(
+      (Esper, "#sort(2, n)", "#sort(3, n)"),
+      (Esper, "#length_batch(2)", "#length_batch(3)"),
+      (Esper, "#length(2)#unique(text)", "#length(3)#unique(text)"),
+      (Esper, "#firstlength(2)", "#firstlength(3)"),
+      (Esper, "#time_batch(2 sec)", "#time_batch(3 sec)"),
+      (Apama, "retain 2", "retain 3"),
+      (Apama, "within 2.0", "within 3.0"),
+      (Spl, "sliding, count(2)", "sliding, count(3)"),
+      (Spl, "tumbling, time(2)", "tumbling, time(3)")).foreach { case (dialect, before, now) =>
+      refuses(
+        identityOf(spec(before, dialect = dialect)),
+        identityOf(spec(now, dialect = dialect)))
+    }
+  }
+
+  test("intervals that count from elsewhere are refused, whatever their length") {
+    val counting = for {
+      origin <- Seq(None, Some(Origin.At(5L)), Some(Origin.FirstRow))
+      interval <- Seq("2 SECONDS", "1 HOUR")
+    } yield {
+      val scope = Scope(columns = content.map(_.name), origin = origin, isGrouped = true)
+      val policy = Ccl.parse(s"KEEP EVERY $interval", scope).toOption.get
+      origin -> identityOf(spec("KEEP ALL").copy(policy = policy))
+    }
+    for ((was, before) <- counting; (is, now) <- counting) {
+      if (was == is) StateIdentity.check(before, now) else refuses(before, now)
+    }
+  }
+
+  test("the zone of the session counts where an expression depends on it, and only there") {
+    def grouped(column: Attribute, as: DataType, zone: String) =
+      StateIdentity.of(base.copy(groupExpressions = Seq(Cast(column, as, Some(zone)))))
+    val refused = intercept[WinopsRuntimeException] {
+      StateIdentity.check(grouped(ts, DateType, "UTC"), grouped(ts, DateType, "Asia/Tokyo"))
+    }
+    assert(refused.getMessageParameters.get("now") == "zone = \"Asia/Tokyo\"")
+    val elsewhere = Seq[Expression => KeepPlan](
+      day => base.copy(order = Seq(SortOrder(day, Ascending))),
+      day => base.copy(by = Seq(day)),
+      day => base.copy(results = Seq(day)))
+    elsewhere.foreach { planOf =>
+      def identityIn(zone: String) = StateIdentity.of(planOf(Cast(ts, DateType, Some(zone))))
+      refuses(identityIn("UTC"), identityIn("Asia/Tokyo"))
+    }
+    assert(grouped(text, LongType, "UTC") == grouped(text, LongType, "Asia/Tokyo"))
+  }
+
+  test("of two keeps that differ in one thing only that one is told") {
+    val other = base.copy(spec = base.spec.copy(group = Seq("(k % 2L)")))
+    val refused = intercept[WinopsRuntimeException] {
+      StateIdentity.check(identity, StateIdentity.of(other))
+    }
+    assert(refused.getMessageParameters.get("before") == "group = [\"k\"]")
+    assert(refused.getMessageParameters.get("now") == "group = [\"(k % 2L)\"]")
+  }
+
+  test("the order of the fields does not matter") {
+    val fields = parse(identity).asInstanceOf[JObject].obj
+    StateIdentity.check(compact(render(JObject(fields.reverse))), identity)
+  }
+
+  test("another format is told as such") {
+    val refused = intercept[WinopsRuntimeException] {
+      StateIdentity.check(
+        identity.replace(s"\"format\":${StateFormat.Version}", "\"format\":1"),
+        identity)
+    }
+    assert(refused.getCondition == "WINOPS_STATE_FORMAT")
+  }
+
+  test("state as it is now is taken over") {
+    StateIdentity.check(identity, StateIdentity.of(base))
+  }
+}

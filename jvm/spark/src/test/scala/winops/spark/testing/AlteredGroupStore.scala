@@ -1,0 +1,31 @@
+package winops.spark.testing
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import winops.log.{ByteReader, ByteWriter, Segments}
+import winops.spark.state.GroupStore
+
+/** A store of which something else is read than was written. */
+final class AlteredGroupStore(store: GroupStore, seenAs: Array[Byte] => Array[Byte])
+    extends GroupStore {
+  override def open(key: UnsafeRow): ByteReader = {
+    val in = store.open(key)
+    if (in == null) null else new ByteReader(seenAs(in.bytes))
+  }
+
+  override def save(write: ByteWriter => Unit): Unit = store.save(write)
+  override def remove(): Unit = store.remove()
+  override val windowSegments: Segments = new AlteredSegments(store.windowSegments, seenAs)
+  override val waitingSegments: Segments = new AlteredSegments(store.waitingSegments, seenAs)
+}
+
+final class AlteredSegments(segments: Segments, seenAs: Array[Byte] => Array[Byte])
+    extends Segments {
+  override def get(number: Long): Array[Byte] = {
+    val bytes = segments.get(number)
+    if (bytes == null) null else seenAs(bytes)
+  }
+
+  override def put(number: Long, bytes: Array[Byte]): Unit = segments.put(number, bytes)
+  override def remove(number: Long): Unit = segments.remove(number)
+}

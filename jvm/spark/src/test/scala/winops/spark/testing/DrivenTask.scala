@@ -1,0 +1,160 @@
+package winops.spark.testing
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.spark.execution.{CoupledTask, KeepTask}
+import winops.spark.group.BatchClock
+import winops.spark.input.GroupedRows
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.{KeepPlan, Output}
+import winops.spark.row.RowShape
+import winops.spark.state.{Agenda, GroupStore, NoAgenda, NoGroupStore, PartitionState, StateIdentity, TransientGroupStore, WholeGroupStore}
+
+/** A row of [[KeepPlans]]; `micros` is its time. */
+final case class Arrived(k: Long, micros: Option[Long], n: Long, text: String = "")
+
+/** A change that a task gave, of a row of [[KeepPlans]]. */
+final case class Changed(
+    kind: String,
+    at: Option[Long],
+    step: Long,
+    sequence: Long,
+    row: Arrived,
+    window: String = "")
+
+/** One task of a `keep`, driven from batch to batch as the stream's operator drives it:
+  * everything but what is in `store` is new in each batch.
+  *
+  * @param seenAs
+  *   what the task finds instead of what is stored
+  */
+final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = identity) {
+  val store = new TransientGroupStore
+  val counted = new CountedGroupStore(store)
+
+  /** What belongs to the partition and to no group. */
+  val partitionSegments = new MapSegments
+
+  private val stored = new AlteredGroupStore(counted, seenAs)
+  private val identity = StateIdentity.of(plan)
+  private val counters = DrivenTask.counters
+  private var due = Long.MaxValue
+  private var held = 0L
+  private var groups = 0L
+
+  def metric(name: String): Long = counters(name).value
+  def earliestDue: Long = due
+  def rowsHeld: Long = held
+  def groupsRemembered: Long = groups
+
+  /** A batch of a stream without a time column. */
+  def batchAt(timestamp: Long)(rows: Arrived*): Seq[Changed] =
+    run(rows, BatchClock.ofBatch(timestamp))(DrivenTask.changed(plan, _))
+
+  /** A batch of a stream whose watermark goes from `late` to `now`. */
+  def batch(late: Long, now: Long)(rows: Arrived*): Seq[Changed] =
+    run(rows, BatchClock.ofWatermarks(late, now))(DrivenTask.changed(plan, _))
+
+  /** A batch of which `read` takes what is given, row by row. */
+  def run[A](rows: Seq[Arrived], clock: BatchClock)(read: InternalRow => A): Seq[A] = {
+    val ofPartition = new AlteredSegments(partitionSegments, seenAs)
+    val partition = new PartitionState(
+      ofPartition,
+      identity,
+      plan.keys.size,
+      clock.now,
+      plan.spec.idleMillis,
+      store.all,
+      RowShape.of(plan.keys))
+    val metrics = new KeepMetrics(counters)
+    val task: Iterator[InternalRow] =
+      if (plan.spec.couplesGroups) {
+        val whole = new WholeGroupStore(ofPartition)
+        val groups = DrivenTask.grouped(plan, rows)
+        new CoupledTask(plan, KeepPlans.input, groups, clock, stored, whole, partition, metrics)
+      } else DrivenTask.task(plan, rows, clock, stored, partition, metrics)
+    val taken = task.map(read).toVector
+    partition.save()
+    due = partition.earliestDue
+    held = partition.rowsHeld
+    groups = partition.groupsRemembered
+    taken
+  }
+}
+
+object DrivenTask {
+
+  /** What a table with these rows gives, whose time ends at `end`. */
+  def table(plan: KeepPlan, rows: Seq[Arrived], end: Option[Long]): Seq[Changed] = {
+    val metrics = new KeepMetrics(counters)
+    task(plan, rows, BatchClock.ofTable(end), new NoGroupStore, new NoAgenda(metrics), metrics)
+      .map(changed(plan, _))
+      .toVector
+  }
+
+  /** What a table with these rows holds in the end. */
+  def content(plan: KeepPlan, rows: Seq[Arrived], end: Option[Long]): Seq[Arrived] = {
+    val rowsOnly = plan.copy(spec = plan.spec.copy(output = Output.Rows), changeColumns = Nil)
+    val metrics = new KeepMetrics(counters)
+    task(
+      rowsOnly,
+      rows,
+      BatchClock.ofTable(end),
+      new NoGroupStore,
+      new NoAgenda(metrics),
+      metrics)
+      .map(arrived(_, 0))
+      .toVector
+  }
+
+  private def counters: Map[String, SQLMetric] =
+    (KeepMetrics.own.map(_._1) ++ Seq("numOutputRows", "numRowsDroppedByWatermark"))
+      .map(_ -> new SQLMetric("sum"))
+      .toMap
+
+  private def task(
+      plan: KeepPlan,
+      rows: Seq[Arrived],
+      clock: BatchClock,
+      store: GroupStore,
+      agenda: Agenda,
+      metrics: KeepMetrics): KeepTask =
+    new KeepTask(plan, KeepPlans.input, grouped(plan, rows), clock, store, agenda, metrics)
+
+  private def grouped(plan: KeepPlan, rows: Seq[Arrived]): GroupedRows = GroupedRows(
+    plan,
+    KeepPlans.input,
+    KeepPlans.inInputOrder(plan, rows.zipWithIndex.map { case (row, i) => unsafe(row, i) }))
+
+  private val toUnsafe =
+    UnsafeProjection.create(KeepPlans.input.map(_.dataType).toArray[DataType])
+
+  private def unsafe(row: Arrived, position: Int): UnsafeRow = toUnsafe(
+    InternalRow(
+      row.k,
+      row.micros.map(Long.box).orNull,
+      row.n,
+      UTF8String.fromString(row.text),
+      position.toLong)).copy()
+
+  private def changed(plan: KeepPlan, row: InternalRow): Changed = {
+    val from = plan.changeColumns.size
+    Changed(
+      row.getString(0),
+      Option.when(!row.isNullAt(1))(row.getLong(1) / 1000),
+      row.getLong(2),
+      row.getLong(3),
+      arrived(row, from),
+      if (plan.spec.policy.windowNames.isEmpty) "" else row.getString(4))
+  }
+
+  private def arrived(row: InternalRow, from: Int): Arrived = Arrived(
+    row.getLong(from),
+    Option.when(!row.isNullAt(from + 1))(row.getLong(from + 1)),
+    row.getLong(from + 2),
+    row.getString(from + 3))
+}

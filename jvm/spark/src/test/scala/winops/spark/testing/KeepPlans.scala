@@ -1,0 +1,134 @@
+package winops.spark.testing
+
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, RowOrdering, SortOrder, UnsafeRow}
+import org.apache.spark.sql.types.{LongType, StringType, TimestampType}
+
+import winops.ccl.Ccl
+import winops.dialect.Dialect
+import winops.policy.{Policy, Scope}
+import winops.spark.analysis.{ColumnKinds, NamedPolicy, Projections, SeveralWindows, WindowResults}
+import winops.spark.expressions.{PolicyExpressions, UnqualifiedSql}
+import winops.spark.plan.{AggMode, Application, Keep, KeepPlan, KeepSpec, Output}
+import winops.spark.row.KeyHash
+
+/** Plans over rows of a group `k`, a time `ts`, an order `n` and a text `text`, without a
+  * session.
+  */
+object KeepPlans {
+  val k: Attribute = AttributeReference("k", LongType)()
+  val ts: Attribute = AttributeReference("ts", TimestampType)()
+  val n: Attribute = AttributeReference("n", LongType)()
+  val text: Attribute = AttributeReference("text", StringType)()
+  val position: Attribute = AttributeReference("_position", LongType, nullable = false)()
+
+  val content: Seq[Attribute] = Seq(k, ts, n, text)
+  val input: Seq[Attribute] = content :+ position
+
+  private val scope = Scope(
+    columns = content.map(_.name),
+    kinds = content.map(column => column.name -> ColumnKinds.of(column.dataType)).toMap,
+    isGrouped = true)
+
+  def policyOf(dialect: Dialect, text: String): Policy = dialect
+    .parse(text, scope)
+    .fold(error => throw new IllegalArgumentException(error.toString), identity)
+
+  /** Windows that stand apart, under the names `w0`, `w1` and so on. */
+  def policyOf(dialect: Dialect, texts: Seq[String]): Policy = {
+    val windows = texts.zipWithIndex.map { case (text, i) =>
+      val policy = policyOf(dialect, text)
+      NamedPolicy(s"w$i", policy, expressionsOf(policy))
+    }
+    SeveralWindows.of(windows)._1
+  }
+
+  private def expressionsOf(policy: Policy): PolicyExpressions = PolicyExpressions
+    .resolve(policy, content)
+    .fold(problem => throw new IllegalArgumentException(problem.toString), identity)
+
+  def spec(
+      policy: String,
+      application: Option[Application] = None,
+      idleMillis: Option[Long] = None,
+      maxRows: Long = KeepSpec.DefaultMaxRows,
+      dropNullTime: Boolean = false,
+      dialect: Dialect = Ccl): KeepSpec =
+    KeepSpec(
+      dialect.name,
+      policyOf(dialect, policy),
+      Nil,
+      Nil,
+      application,
+      idleMillis,
+      maxRows,
+      dropNullTime,
+      None,
+      Output.Changes,
+      KeepSpec.DefaultMaxContent,
+      AggMode.All,
+      acrossGroups = false,
+      ofProjection = false)
+
+  def plan(
+      spec: KeepSpec,
+      order: Seq[Attribute] = Nil,
+      keys: Seq[Attribute] = Seq(k)): KeepPlan = {
+    val time = spec.application.map(_ => ts)
+    val sorted = order.map(SortOrder(_, Ascending))
+    KeepPlan(
+      spec.copy(group = keys.map(UnqualifiedSql.of), order = sorted.map(UnqualifiedSql.of)),
+      keys,
+      keys,
+      expressionsOf(spec.policy).ofRows,
+      None,
+      sorted,
+      time,
+      Keep.changeColumns(time) ++ Keep.windowColumn(spec.policy),
+      Nil,
+      Nil,
+      content,
+      sourcePartition = None,
+      Seq(position))
+  }
+
+  /** The plan of what windows are worth, with each row that comes in or for each step. */
+  def computing(plan: KeepPlan, output: Output, results: WindowResults): KeepPlan = {
+    val spec = plan.spec.copy(output = output)
+    val front = output match {
+      case Output.Columns => Nil
+      case _ =>
+        Keep.resultColumns(plan.time, if (spec.acrossGroups) Nil else plan.keys, spec.mode)
+    }
+    plan.copy(
+      spec = spec,
+      changeColumns = front ++ results.columns,
+      by = results.by,
+      results = results.values)
+  }
+
+  /** The plan of what the policy itself computes of its windows. */
+  def projected(plan: KeepPlan): KeepPlan = {
+    val projection = plan.spec.policy.projection.get
+    val aggregates = Projections
+      .resolve(projection, content)
+      .fold(problem => throw new IllegalArgumentException(problem.toString), identity)
+    computing(
+      plan.copy(spec =
+        plan.spec.copy(acrossGroups = projection.acrossGroups, ofProjection = true)),
+      Output.Agg,
+      WindowResults.ofContent(aggregates.without(plan.keys)))
+  }
+
+  /** Rows as they come out of a sorted shuffle, one after the other in the same object. */
+  def inInputOrder(plan: KeepPlan, rows: Seq[UnsafeRow]): Iterator[UnsafeRow] = {
+    val reused = UnsafeRow.createFromByteArray(0, input.size)
+    val hash = KeyHash(plan.keys, input)
+    val sorted =
+      if (plan.spec.runsInOneTask) rows.sorted(RowOrdering.create(plan.inputOrder, input))
+      else rows.sortBy(hash)
+    sorted.iterator.map { row =>
+      reused.copyFrom(row)
+      reused
+    }
+  }
+}

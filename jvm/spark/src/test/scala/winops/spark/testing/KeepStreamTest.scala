@@ -1,0 +1,137 @@
+package winops.spark.testing
+
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
+import scala.reflect.ClassTag
+
+import org.apache.spark.{SparkConf, SparkThrowable}
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
+import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamExecution, StreamingQueryWrapper}
+import org.apache.spark.sql.functions.timestamp_seconds
+import org.apache.spark.sql.internal.{SQLConf, StaticSQLConf}
+import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException, StreamingQueryProgress, StreamTest}
+
+import winops.spark.WinopsExtensions
+
+/** A row of the tests' streams; `sec` is its time in seconds since the epoch. */
+final case class Tick(k: String, sec: Long, n: Int)
+
+/** Streams of [[Tick]]s through `keep`, written by the means that users have. */
+trait KeepStreamTest extends StreamTest {
+  import testImplicits._
+
+  // Spark's test sessions load no extensions that lie on the class path.
+  override protected def sparkConf: SparkConf = super.sparkConf
+    .set(StaticSQLConf.SPARK_SESSION_EXTENSIONS.key, classOf[WinopsExtensions].getName)
+    .set(SQLConf.SHUFFLE_PARTITIONS.key, "2")
+    // Spark stops its state stores with a lock in hand that their maintenance may be waiting for.
+    .set(SQLConf.STATE_STORE_MAINTENANCE_SHUTDOWN_TIMEOUT.key, "1s")
+    // The other one starts processes for every file that it writes.
+    .set(
+      SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key,
+      classOf[FileSystemBasedCheckpointFileManager].getName)
+
+  protected def ticks(): MemoryStream[Tick] = MemoryStream[Tick](spark)
+
+  /** The stream with the columns `k`, `n` and `ts`, which has a watermark without delay. */
+  protected def timed(stream: MemoryStream[Tick]): DataFrame =
+    withTime(stream.toDF()).withWatermark("ts", "0 seconds")
+
+  protected def withTime(df: DataFrame): DataFrame =
+    df.select($"k", timestamp_seconds($"sec").as("ts"), $"n")
+
+  /** `keep` over `df`; `arguments` is what follows TABLE(...) in SQL. */
+  protected def keep(df: DataFrame, arguments: String): DataFrame = {
+    df.createOrReplaceTempView("input_of_keep")
+    spark.sql(s"SELECT * FROM keep(TABLE(input_of_keep) $arguments)")
+  }
+
+  /** What the sink of a query was given, batch by batch. */
+  protected final class Written {
+    private val batches = new ConcurrentLinkedQueue[(Long, Seq[Row])]
+
+    def add(id: Long, rows: Seq[Row]): Unit = batches.add(id -> rows)
+    def batch(id: Long): Seq[Row] = batches.asScala.filter(_._1 == id).flatMap(_._2).toSeq
+    def rows: Seq[Row] = batches.asScala.flatMap(_._2).toSeq
+    def batchCount: Int = batches.size
+  }
+
+  /** Starts a query into `written`, whose sink first does what `before` does. */
+  protected def start(
+      df: DataFrame,
+      checkpoint: String,
+      written: Written,
+      before: (DataFrame, Long) => Unit = (_, _) => ()): StreamingQuery = {
+    val write = (batch: DataFrame, id: Long) => {
+      before(batch, id)
+      written.add(id, batch.collect().toSeq)
+    }
+    df.writeStream.option("checkpointLocation", checkpoint).foreachBatch(write).start()
+  }
+
+  /** Runs a query over what its source has, with all that falls due by then, and stops it. */
+  protected def runAll(
+      df: DataFrame,
+      checkpoint: String,
+      written: Written = new Written): Written = {
+    val query = start(df, checkpoint, written)
+    try query.processAllAvailable()
+    finally query.stop()
+    written
+  }
+
+  /** What a new query over `df` gives for batches that come one after the other. */
+  protected def runBatches(df: DataFrame, stream: MemoryStream[Tick])(
+      batches: Seq[Tick]*): Written = {
+    val written = new Written
+    withTempDir { checkpoint =>
+      val query = start(df, checkpoint.getCanonicalPath, written)
+      try {
+        batches.foreach { batch =>
+          stream.addData(batch)
+          query.processAllAvailable()
+        }
+      } finally query.stop()
+    }
+    written
+  }
+
+  protected def execution(query: StreamingQuery): StreamExecution =
+    query.asInstanceOf[StreamingQueryWrapper].streamingQuery
+
+  /** The progress of the batches that ran. */
+  protected def progressOf(query: StreamingQuery): Seq[StreamingQueryProgress] =
+    query.recentProgress.toSeq.groupBy(_.batchId).toSeq.sortBy(_._1).map(_._2.last)
+
+  /** The first of an error's causes that is of a type and satisfies a condition. */
+  protected def causeOf[E <: Throwable: ClassTag](error: Throwable): Option[E] =
+    Iterator.iterate(error)(_.getCause).takeWhile(_ != null).collectFirst { case e: E => e }
+
+  /** The error conditions in an error's causes. */
+  protected def conditionsOf(error: Throwable): Seq[String] =
+    Iterator
+      .iterate(error)(_.getCause)
+      .takeWhile(_ != null)
+      .collect { case e: SparkThrowable => e.getCondition }
+      .filter(_ != null)
+      .toSeq
+
+  protected def failureOf(df: DataFrame, checkpoint: String): StreamingQueryException =
+    intercept[StreamingQueryException](runAll(df, checkpoint))
+}
+
+object KeepStreamTest {
+  private val provider = SQLConf.STATE_STORE_PROVIDER_CLASS.key
+  private val folder = "org.apache.spark.sql.execution.streaming.state"
+
+  // Settings of the state store; that on HDFS, which is Spark's default, is the fastest to start.
+  val hdfs: (String, String) = provider -> s"$folder.HDFSBackedStateStoreProvider"
+  val rocksDb: (String, String) = provider -> s"$folder.RocksDBStateStoreProvider"
+
+  val changelog: (String, String) =
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true"
+
+  val formatTwo: (String, String) = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key -> "2"
+}

@@ -1,0 +1,363 @@
+package winops.spark.testing
+
+import scala.annotation.tailrec
+
+/** Esper's windows by the letter of their rules: everything is looked through again at every row
+  * and at every instant at which something could be due.
+  */
+object NaiveEsper {
+
+  /** A row, and the instant at which it came. */
+  final case class Row(arrived: Arrived, at: Long) {
+    def ts: Long = millis(arrived)
+    def n: Long = arrived.n
+    def text: String = arrived.text
+  }
+
+  def millis(arrived: Arrived): Long = Math.floorDiv(arrived.micros.get, 1000L)
+
+  /** What a window says of a row or of an instant, and the window as it is after that. */
+  final case class Turn(window: Window, entered: List[Row], left: List[Row])
+
+  trait Window {
+
+    /** All rows that the window has not let go of. */
+    def held: List[Row]
+    def arrive(row: Row): Turn
+    def due: Option[Long]
+    def fire(now: Long): Turn
+
+    /** The window after others have let go of rows. */
+    def without(gone: List[Row]): Window
+  }
+
+  /** What sets windows apart that take in each row by itself. Rows are given oldest first. */
+  trait Rule {
+    def refuses(held: List[Row], row: Row): Boolean = false
+
+    /** The rows that leave because the last one came. */
+    def evicts(held: List[Row]): List[Row] = Nil
+    def due(held: List[Row]): Option[Long] = None
+    def expires(held: List[Row], now: Long): List[Row] = Nil
+
+    /** The rows that this window alone gives up because others have left it. */
+    def abandons(held: List[Row]): List[Row] = Nil
+  }
+
+  final case class Sliding(rule: Rule, held: List[Row] = Nil) extends Window {
+    override def arrive(row: Row): Turn =
+      if (rule.refuses(held, row)) Turn(this, Nil, Nil)
+      else {
+        val all = held :+ row
+        val left = rule.evicts(all)
+        Turn(copy(held = all.diff(left)), List(row), left)
+      }
+
+    override def due: Option[Long] = rule.due(held)
+
+    override def fire(now: Long): Turn = {
+      val left = rule.expires(held, now)
+      Turn(copy(held = held.diff(left)), Nil, left)
+    }
+
+    override def without(gone: List[Row]): Window = {
+      val kept = held.diff(gone)
+      if (kept == held) this else copy(held = kept.diff(rule.abandons(kept)))
+    }
+  }
+
+  def keepall: Window = Sliding(new Rule {})
+
+  def length(size: Int): Window = Sliding(new Rule {
+    override def evicts(held: List[Row]): List[Row] = held.dropRight(size)
+  })
+
+  def time(period: Long): Window = Sliding(new Rule {
+    override def due(held: List[Row]): Option[Long] = held.map(_.at + period).minOption
+    override def expires(held: List[Row], now: Long): List[Row] =
+      held.filter(_.at + period <= now)
+  })
+
+  def extTimed(period: Long): Window = Sliding(new Rule {
+    override def evicts(held: List[Row]): List[Row] =
+      held.takeWhile(_.ts <= held.last.ts - period)
+  })
+
+  def timeAccum(period: Long): Window = Sliding(new Rule {
+    override def due(held: List[Row]): Option[Long] = held.lastOption.map(_.at + period)
+    override def expires(held: List[Row], now: Long): List[Row] = held
+  })
+
+  def timeOrder(period: Long): Window = Sliding(new Rule {
+    override def evicts(held: List[Row]): List[Row] =
+      held.filter(row => row == held.last && row.ts <= row.at - period)
+    override def due(held: List[Row]): Option[Long] = held.map(_.ts + period).minOption
+    override def expires(held: List[Row], now: Long): List[Row] =
+      held.filter(_.ts + period <= now).sortBy(_.ts)
+  })
+
+  def firstLength(size: Int): Window = Sliding(new Rule {
+    override def refuses(held: List[Row], row: Row): Boolean = held.size >= size
+  })
+
+  def firstTime(period: Long): Window = Sliding(new Rule {
+    override def refuses(held: List[Row], row: Row): Boolean =
+      held.headOption.exists(_.at + period <= row.at)
+  })
+
+  def firstUnique(key: Row => Any): Window = Sliding(new Rule {
+    override def refuses(held: List[Row], row: Row): Boolean = held.exists(key(_) == key(row))
+  })
+
+  def unique(key: Row => Any): Window = Sliding(new Rule {
+    override def evicts(held: List[Row]): List[Row] = replaced(key, held)
+  })
+
+  def sort(size: Int, isBetter: (Row, Row) => Boolean): Window = Sliding(new Rule {
+    override def evicts(held: List[Row]): List[Row] = beyond(size, isBetter, held)
+  })
+
+  def rank(key: Row => Any, size: Int, isBetter: (Row, Row) => Boolean): Window =
+    Sliding(new Rule {
+      override def evicts(held: List[Row]): List[Row] = {
+        val earlier = replaced(key, held)
+        earlier ++ beyond(size, isBetter, held.diff(earlier))
+      }
+    })
+
+  /** @param holds
+    *   whether rows may stay together, of which so many have been removed in this evaluation
+    */
+  def expr(holds: (List[Row], Int) => Boolean): Window = Sliding(new Rule {
+    override def evicts(held: List[Row]): List[Row] =
+      held.take(held.tails.zipWithIndex.indexWhere { case (rest, expired) =>
+        rest.isEmpty || holds(rest, expired)
+      })
+    override def abandons(held: List[Row]): List[Row] = evicts(held)
+  })
+
+  private def replaced(key: Row => Any, held: List[Row]): List[Row] =
+    held.init.filter(key(_) == key(held.last))
+
+  /** The worst of too many rows, and of equally bad ones the oldest. */
+  private def beyond(size: Int, isBetter: (Row, Row) => Boolean, held: List[Row]): List[Row] =
+    if (held.size <= size) Nil
+    else held.find(row => !held.exists(isBetter(row, _))).toList
+
+  /** What sets windows apart that take in many rows at once. */
+  trait Beat {
+
+    /** After how long a batch is followed by the next one, if by time. */
+    def period: Option[Long] = None
+    def isForced: Boolean = false
+    def endsBefore(batch: Batching, row: Row): Boolean = false
+    def endsWith(current: List[Row]): Boolean = false
+    def starts(first: Row, now: Long): Option[Long] = None
+  }
+
+  /** @param first
+    *   the first row that ever came
+    */
+  final case class Batching(
+      beat: Beat,
+      first: Option[Row] = None,
+      current: List[Row] = Nil,
+      previous: List[Row] = Nil,
+      due: Option[Long] = None)
+      extends Window {
+    override def held: List[Row] = previous ++ current
+
+    override def arrive(row: Row): Turn = {
+      val begun = copy(first = first.orElse(Some(row)))
+      val grown = begun.copy(current = current :+ row)
+      if (beat.endsBefore(begun, row)) begun.post(List(row), row.at)
+      else if (beat.endsWith(grown.current)) grown.post(Nil, row.at)
+      else {
+        val timer = due.orElse(beat.starts(grown.first.get, row.at))
+        Turn(grown.copy(due = timer), Nil, Nil)
+      }
+    }
+
+    override def fire(now: Long): Turn =
+      if (held.nonEmpty || beat.isForced) post(Nil, now)
+      else Turn(copy(due = None), Nil, Nil)
+
+    private def post(next: List[Row], now: Long): Turn = Turn(
+      copy(current = next, previous = current, due = beat.period.map(now + _)),
+      current,
+      previous)
+
+    override def without(gone: List[Row]): Window = copy(current = current.diff(gone))
+  }
+
+  def lengthBatch(size: Int): Window = Batching(new Beat {
+    override def endsWith(current: List[Row]): Boolean = current.size == size
+  })
+
+  def timeBatch(every: Long, reference: Option[Long] = None, forced: Boolean = false): Window =
+    Batching(new Beat {
+      override def period: Option[Long] = Some(every)
+      override def isForced: Boolean = forced
+      override def starts(first: Row, now: Long): Option[Long] =
+        Some(boundaryAfter(reference.getOrElse(first.at), every, now))
+    })
+
+  def extTimedBatch(every: Long): Window = Batching(new Beat {
+    override def endsBefore(batch: Batching, row: Row): Boolean =
+      batch.current.headOption.exists { oldest =>
+        row.ts >= boundaryAfter(batch.first.get.ts, every, oldest.ts)
+      }
+  })
+
+  def timeLengthBatch(every: Long, size: Int): Window = Batching(new Beat {
+    override def period: Option[Long] = Some(every)
+    override def endsWith(current: List[Row]): Boolean = current.size == size
+    override def starts(first: Row, now: Long): Option[Long] = Some(now + every)
+  })
+
+  /** @param posts
+    *   whether the batch ends with its last row
+    */
+  def exprBatch(posts: List[Row] => Boolean): Window = Batching(new Beat {
+    override def endsWith(current: List[Row]): Boolean = posts(current)
+  })
+
+  private def boundaryAfter(reference: Long, period: Long, instant: Long): Long =
+    reference + (Math.floorDiv(instant - reference, period) + 1) * period
+
+  /** A row leaves with the first of the windows. */
+  final case class Intersection(windows: List[Window]) extends Window {
+    override def held: List[Row] = windows.flatMap(_.held).distinct
+
+    override def arrive(row: Row): Turn = {
+      val turns = windows.map(_.arrive(row))
+      val isTaken = turns.forall(_.entered.contains(row))
+      val left = turns.flatMap(_.left).distinct
+      val gone = if (isTaken) left else row :: left
+      Turn(
+        Intersection(turns.map(_.window.without(gone))),
+        if (isTaken) List(row) else Nil,
+        if (isTaken) left else left.filter(_ != row))
+    }
+
+    override def due: Option[Long] = windows.flatMap(_.due).minOption
+
+    override def fire(now: Long): Turn = {
+      val (after, left) = windows.indices.foldLeft((windows, List.empty[Row])) {
+        case ((before, left), i) if isDue(before(i), now) =>
+          val turn = before(i).fire(now)
+          (before.updated(i, turn.window).map(_.without(turn.left)), left ++ turn.left)
+        case (unchanged, _) => unchanged
+      }
+      Turn(Intersection(after), Nil, left)
+    }
+
+    override def without(gone: List[Row]): Window = Intersection(windows.map(_.without(gone)))
+  }
+
+  /** Beside a batch the other windows say which rows are still in it, and tell nothing.
+    *
+    * @param batch
+    *   which of the windows it is
+    */
+  final case class BatchIntersection(windows: List[Window], batch: Int) extends Window {
+    override def held: List[Row] = windows(batch).held
+
+    override def arrive(row: Row): Turn = {
+      val turns = windows.zipWithIndex.map { case (window, i) =>
+        if (i == batch) Turn(window, List(row), Nil) else window.arrive(row)
+      }
+      val evicted = turns.flatMap(_.left)
+      val isTaken = turns.forall(_.entered.contains(row)) && !evicted.contains(row)
+      val gone = if (isTaken) evicted else row :: evicted
+      val rest = copy(windows = turns.map(_.window.without(gone)))
+      if (isTaken) {
+        val turn = rest.windows(batch).arrive(row)
+        Turn(rest.afterPost(turn), turn.entered, turn.left)
+      } else Turn(rest, Nil, Nil)
+    }
+
+    override def due: Option[Long] = windows.flatMap(_.due).minOption
+
+    override def fire(now: Long): Turn = {
+      val (after, entered, left) =
+        windows.indices.foldLeft((this, List.empty[Row], List.empty[Row])) {
+          case ((before, _, _), `batch`) if isDue(before.windows(batch), now) =>
+            val turn = before.windows(batch).fire(now)
+            (before.afterPost(turn), turn.entered, turn.left)
+          case ((before, entered, left), i) if isDue(before.windows(i), now) =>
+            val turn = before.windows(i).fire(now)
+            val rest = before.windows.updated(i, turn.window).map(_.without(turn.left))
+            (copy(windows = rest), entered, left)
+          case (unchanged, _) => unchanged
+        }
+      Turn(after, entered, left)
+    }
+
+    private def afterPost(turn: Turn): BatchIntersection =
+      copy(windows = windows.updated(batch, turn.window).map(_.without(turn.entered)))
+
+    override def without(gone: List[Row]): Window = copy(windows = windows.map(_.without(gone)))
+  }
+
+  /** A row leaves with the last of the windows. */
+  final case class Union(windows: List[Window]) extends Window {
+    override def held: List[Row] = windows.flatMap(_.held).distinct
+
+    override def arrive(row: Row): Turn = {
+      val turns = windows.map(_.arrive(row))
+      val isTaken = turns.exists(t => t.entered.contains(row) || t.window.held.contains(row))
+      together(turns, if (isTaken) List(row) else Nil)
+    }
+
+    override def due: Option[Long] = windows.flatMap(_.due).minOption
+
+    override def fire(now: Long): Turn = together(
+      windows.map(window => if (isDue(window, now)) window.fire(now) else Turn(window, Nil, Nil)),
+      Nil)
+
+    // A row stands where the last window has let go of it.
+    private def together(turns: List[Turn], entered: List[Row]): Turn = {
+      val after = Union(turns.map(_.window))
+      val left = turns.flatMap(_.left).reverse.distinct.reverse
+      Turn(after, entered, left.diff(after.held))
+    }
+
+    override def without(gone: List[Row]): Window = Union(windows.map(_.without(gone)))
+  }
+
+  private def isDue(window: Window, now: Long): Boolean = window.due.exists(_ <= now)
+
+  /** What one group's rows, in the order in which they come, give by the end of time. */
+  def changes(window: Window, rows: Seq[Row], end: Long): Seq[Changed] = {
+    val arrived = rows.foldLeft(Story(window)) { (story, row) =>
+      val before = story.advance(row.at)
+      before.tell(row.at, before.window.arrive(row))
+    }
+    val changes = for {
+      ((at, turn), step) <- arrived.advance(end).turns.zipWithIndex
+      (kind, row) <- turn.entered.map("insert" -> _) ++ turn.left.map("delete" -> _)
+    } yield Changed(kind, Some(at), step.toLong, 0, row.arrived)
+    changes.zipWithIndex.map { case (change, i) => change.copy(sequence = i.toLong) }
+  }
+
+  /** A window, and the steps so far in which something happened. */
+  private final case class Story(
+      window: Window,
+      clock: Long = Long.MinValue,
+      turns: Vector[(Long, Turn)] = Vector.empty) {
+
+    def tell(at: Long, turn: Turn): Story = {
+      val isEmpty = turn.entered.isEmpty && turn.left.isEmpty
+      Story(turn.window, at, if (isEmpty) turns else turns :+ (at -> turn))
+    }
+
+    @tailrec
+    def advance(until: Long): Story = window.due.filter(_ <= until) match {
+      case None => this
+      case Some(due) =>
+        val now = Math.max(due, clock)
+        tell(now, window.fire(now)).advance(until)
+    }
+  }
+}

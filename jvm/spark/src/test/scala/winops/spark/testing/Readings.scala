@@ -1,0 +1,81 @@
+package winops.spark.testing
+
+import scala.util.Random
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.{col, timestamp_micros}
+
+/** A row that aggregates are computed of: `k` is its group, `n` its place among all rows. No two
+  * finite `z` are equal: where all values are, Spark's `corr` divides by zero.
+  */
+final case class Reading(
+    k: Long,
+    micros: Long,
+    n: Long,
+    text: Option[String],
+    i: Option[Int],
+    x: Option[Double],
+    y: Option[Double],
+    z: Option[Double],
+    amount: Option[BigDecimal])
+
+object Readings {
+
+  /** By how much the time of a row may lie before that of one that came earlier. */
+  val Disorder: String = "1 second"
+
+  private val Start = 1000000000L
+
+  /** A row of no group of the others', with whose time all that they wait for is over. */
+  def heartbeat(n: Long): Reading =
+    Reading(-1, Start + 20000000L, n, None, None, None, None, None, None)
+
+  /** The columns of a frame of [[Reading]]s as they are queried. */
+  def columns(df: DataFrame): DataFrame = df
+    .withColumn("ts", timestamp_micros(col("micros")))
+    .withColumn("amount", col("amount").cast("decimal(16, 4)"))
+    .drop("micros")
+
+  /** Rows in the order in which they come, of as many groups as there are counts, each with
+    * values of a kind of its own.
+    */
+  def random(random: Random, counts: Seq[Int]): Vector[Reading] = {
+    val drawn = counts.zipWithIndex.flatMap { case (count, k) => group(random, k.toLong, count) }
+    val arrived = drawn.sortBy { case (arrival, _) => arrival }
+    arrived.zipWithIndex.map { case ((_, reading), n) => reading.copy(n = n.toLong) }.toVector
+  }
+
+  private def group(random: Random, k: Long, count: Int): Seq[(Long, Reading)] = {
+    val gap = Seq(1, 700, 150000)(random.nextInt(3))
+    val (doubles, others) = (anyDoubles(random), anyDoubles(random))
+    var arrival = Start
+    Vector.fill(count) {
+      arrival += random.nextInt(gap)
+      val reading = Reading(
+        k,
+        arrival + random.nextInt(3 * gap),
+        0,
+        orNull(random)(('a' + random.nextInt(4)).toChar.toString),
+        orNull(random)(random.nextInt(7) - 3),
+        orNull(random)(doubles()),
+        orNull(random)(others()),
+        orNull(random)(if (random.nextInt(20) == 0) Double.NaN else random.nextGaussian()),
+        orNull(random)(BigDecimal(random.nextInt(2000) - 1000) / 16))
+      arrival -> reading
+    }
+  }
+
+  private def orNull[A](random: Random)(value: => A): Option[A] =
+    Option.when(random.nextInt(6) > 0)(value)
+
+  private def anyDoubles(random: Random): () => Double = random.nextInt(5) match {
+    case 0 => () => random.nextGaussian()
+    case 1 => () => random.nextGaussian() * Math.pow(10, random.nextInt(18).toDouble)
+    case 2 => () => 0.1
+    case 3 => pick(random, Seq(0.0, -0.0, 1.5, -1.5))
+    case _ => pick(random, Seq(Double.NaN, 1e16, 1.0, Double.NegativeInfinity, 0.3, -1e16, 7.0))
+  }
+
+  private def pick(random: Random, values: Seq[Double]): () => Double =
+    () => values(random.nextInt(values.size))
+}
