@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.log._
 import winops.policy.Policy
-import winops.spark.aggregates.{CommonContent, FollowedContent}
+import winops.spark.aggregates.{CrossGroupContents, TrackedContents}
 import winops.spark.expressions.{PolicyExpressions, RowEvaluator}
 import winops.spark.row.RowBytes
 import winops.window.{ChangeKind, ChangeQueue, Machine, Steps}
@@ -24,9 +24,9 @@ private[conformance] final class Slot(
     expressions: PolicyExpressions,
     schema: Schema,
     values: Option[Values],
-    common: Option[CommonContent],
+    common: Option[CrossGroupContents],
     shared: Option[(Steps, ChangeQueue)])
-    extends CommonContent.Group {
+    extends CrossGroupContents.Group {
   private var kept = new HeapSegments
 
   private object segments extends Segments {
@@ -45,7 +45,7 @@ private[conformance] final class Slot(
 
   override def window: RowStore = log
 
-  private val content: Option[FollowedContent] =
+  private val content: Option[TrackedContents] =
     if (common.isDefined) common else values.map(_.of(log, pages))
   private val own = if (common.isDefined) None else content
 
@@ -100,7 +100,7 @@ private[conformance] final class Slot(
     }
   }
 
-  private def follow(content: FollowedContent): Unit = changes.kind match {
+  private def follow(content: TrackedContents): Unit = changes.kind match {
     case ChangeKind.Insert => content.insert(changes.ordinal, changes.end)
     case ChangeKind.Delete | ChangeKind.GroupDelete =>
       content.remove(changes.ordinal, changes.end)

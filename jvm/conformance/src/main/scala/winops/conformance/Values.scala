@@ -7,7 +7,7 @@ import org.apache.spark.sql.types._
 
 import winops.log.{Pages, RowStore}
 import winops.policy.{Policy, Stream}
-import winops.spark.aggregates.{CommonContent, ContentResults}
+import winops.spark.aggregates.{ContentResults, CrossGroupContents}
 import winops.spark.analysis.{Aggregates, WindowResults}
 import winops.spark.row.RowBytes
 import winops.window.Machine
@@ -36,8 +36,8 @@ private[conformance] final class Values(
     of(rows, pages, Machine.leavesFromFront(policy))
 
   /** The values of the windows of all groups. */
-  def common(pages: Pages, open: () => CommonContent.Group): CommonContent =
-    new CommonContent(schema.attributes, of(_, pages, leavesFromFront = false), pages, open)
+  def common(pages: Pages, open: () => CrossGroupContents.Group): CrossGroupContents =
+    new CrossGroupContents(schema.attributes, of(_, pages, leavesFromFront = false), pages, open)
 
   private def of(rows: RowStore, pages: Pages, leavesFromFront: Boolean): ContentResults =
     new ContentResults(

@@ -2,7 +2,7 @@ package winops.spark
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.winops.checkpoint.HeldRows
+import org.apache.spark.sql.winops.checkpoint.StateRelation
 
 import winops.spark.analysis.StateArguments
 
@@ -18,7 +18,7 @@ object StateFunction extends (Seq[Expression] => LogicalPlan) {
 
   override def apply(expressions: Seq[Expression]): LogicalPlan = {
     val arguments = new StateArguments(Seq("checkpoint", "batch", "operator"), expressions)
-    HeldRows(
+    StateRelation(
       arguments.text("checkpoint", "the folder of a checkpoint"),
       arguments.whole("batch", 0),
       arguments.whole("operator", 0))

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import winops.aggregation.{FrontSummary, TreeSummary, WindowSummary}
 import winops.log.{ByteReader, ByteWriter, Pages}
-import winops.spark.expressions.Tally
+import winops.spark.expressions.AggregateEvaluator
 import winops.spark.row.{KeyTypes, RowShape, StoredRows}
 
 /** What a keep's results are worth over the rows that are in the window of the open group. One is
@@ -37,9 +37,9 @@ final class ContentResults(
     leavesFromFront: Boolean,
     keepsOldValues: Boolean = false,
     postsOnSizeChange: Boolean = false)
-    extends FollowedContent {
+    extends TrackedContents {
   private val isDivided = by.nonEmpty
-  private val asked = new AskedOfContent(results, by)
+  private val asked = new AggregatePlan(results, by)
 
   private val buffers = new FunctionBuffers(asked.merged, content, rows)
   private val tree = new TreeSummary(buffers, pages.newMap())
@@ -53,7 +53,7 @@ final class ContentResults(
       rows,
       pages.newMap())
   }.toArray
-  private val tallies = asked.tallied.map(new Tally(_, content)).toArray
+  private val tallies = asked.tallied.map(new AggregateEvaluator(_, content)).toArray
 
   private val lastValues = UnsafeProjection.create(asked.ofLastArrival, content)
   private var lastArrival: UnsafeRow = _

@@ -18,7 +18,7 @@ import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 import winops.dialect.Dialect
 import winops.policy.{Origin, Policy, Scope, StepOrder}
-import winops.spark.expressions.{ExpressionBudget, ExpressionWithoutValues, PolicyExpressions, UnqualifiedSql}
+import winops.spark.expressions.{ExpressionBudget, PolicyExpressions, RedactingExpression, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{AggMode, Application, Keep, KeepSpec, Output}
 import winops.spark.row.KeyTypes
@@ -66,7 +66,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       definitions: Map[Long, CTERelationDef]): LogicalPlan = {
     val arguments = call.arguments
     val (dialect, Understood(policy, keysInText, expressions, projected)) = windowsOf(call)
-    val filter = expressions.filter.map(ExpressionWithoutValues.ofCondition)
+    val filter = expressions.filter.map(RedactingExpression.ofCondition)
     val table = filter.fold(call.child)(Filter(_, call.child))
     val order = orderOf(call)
     val time = arguments.text("time").map(timeColumn(table, _))
@@ -75,7 +75,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     val ofText = ExpressionSet(expressions.group)
     val split = checked("PARTITION BY", splitting)
     val group = ExpressionSet(groupOf(call.partitionBy, named) ++ split).toSeq.map { key =>
-      if (ofText.contains(key)) ExpressionWithoutValues.of(key) else key
+      if (ofText.contains(key)) RedactingExpression.of(key) else key
     }
     order.foreach(o => checkDeterministic("ORDER BY", o.child))
     val spec = specOf(dialect, arguments, policy, group, order, time, punctuation)
@@ -117,7 +117,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     spec.output match {
       case Output.Rows => ordered
       case Output.Description =>
-        Description.of(spec, if (keysInText > 0) Nil else call.partitionBy, time)
+        KeepDescription.of(spec, if (keysInText > 0) Nil else call.partitionBy, time)
       case Output.Columns => Project(withColumns(keep.rows, renewed(keep.changeColumns)), ordered)
       case _ => Project(renewed(keep.changeColumns) ++ keep.rows, ordered)
     }
@@ -160,7 +160,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
         checked("GROUP BY", asked.by.map(WindowResults.unnamed))
         WindowResults.ofContent(asked)
       case (Output.Agg, None) if projected.isDefined =>
-        WindowResults.ofContent(projected.get.without(group)).withoutValues
+        WindowResults.ofContent(projected.get.without(group)).redacted
       case (Output.Columns, Some(asked)) => WindowResults.besideRows(asked)
       case (Output.Agg | Output.Columns, None) =>
         throw WinopsErrors.argument(

@@ -44,11 +44,11 @@ private[spark] object SeveralWindows {
       spec: KeepSpec,
       windowsOf: Option[Seq[(String, String)]]): WindowResults = {
     val windows = spec.policy.windowNames
-    val isAsked = windows.nonEmpty && spec.output == Output.Columns
+    val isRequired = windows.nonEmpty && spec.output == Output.Columns
     windowsOf match {
-      case None if isAsked =>
+      case None if isRequired =>
         throw WinopsErrors.argument("MISSING", Argument, "named_struct('column', 'window', ...)")
-      case Some(_) if !isAsked =>
+      case Some(_) if !isRequired =>
         throw WinopsErrors.argument(
           "UNKNOWN",
           Argument,

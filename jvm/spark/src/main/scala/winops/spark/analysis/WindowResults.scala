@@ -3,7 +3,7 @@ package winops.spark.analysis
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 
-import winops.spark.expressions.{ExpressionWithoutValues, OfLastArrival, WindowAggregate}
+import winops.spark.expressions.{OfLastArrival, RedactingExpression, WindowAggregate}
 
 /** The results of a keep as its plans carry them.
   *
@@ -20,29 +20,29 @@ final case class WindowResults(
     columns: Seq[Attribute]) {
 
   /** The same, with failures that tell no value of a row. */
-  def withoutValues: WindowResults =
-    copy(by = by.map(ExpressionWithoutValues.of), values = values.map(ofContent))
+  def redacted: WindowResults =
+    copy(by = by.map(RedactingExpression.of), values = values.map(ofContent))
 
   private def ofContent(value: Expression): Expression = ofParts(value) match {
     case part @ (_: WindowAggregate | _: OfLastArrival) => part
-    case other => ExpressionWithoutValues.of(other)
+    case other => RedactingExpression.of(other)
   }
 
   private def ofParts(value: Expression): Expression = value match {
-    case key if by.exists(_.semanticEquals(key)) => ExpressionWithoutValues.of(key)
+    case key if by.exists(_.semanticEquals(key)) => RedactingExpression.of(key)
     case WindowAggregate(function, isDistinct, filter) =>
       WindowAggregate(
         function.mapChildren(ofArgument).asInstanceOf[AggregateFunction],
         isDistinct,
-        filter.map(ExpressionWithoutValues.ofCondition))
-    case OfLastArrival(child) => OfLastArrival(ExpressionWithoutValues.of(child))
+        filter.map(RedactingExpression.ofCondition))
+    case OfLastArrival(child) => OfLastArrival(RedactingExpression.of(child))
     case other => other.mapChildren(ofParts)
   }
 
   private def ofArgument(argument: Expression): Expression = argument match {
     case order: SortOrder => order.mapChildren(ofArgument)
     case value if value.foldable => value
-    case value => ExpressionWithoutValues.of(value)
+    case value => RedactingExpression.of(value)
   }
 }
 

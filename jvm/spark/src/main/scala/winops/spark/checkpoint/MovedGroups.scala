@@ -36,7 +36,7 @@ object MovedGroups {
       Nil)
     new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
       partition.count(1, group.held, group.waiting.size)
-      if (group.enteredDue != Machine.Never) partition.enter(group.enteredDue, group.key)
+      if (group.registeredTimer != Machine.Never) partition.register(group.registeredTimer, group.key)
     }
     partition.save()
     groups.finish()

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.ReadStateStore
 
 import winops.log.CorruptStateException
-import winops.spark.execution.CoupledTask
+import winops.spark.execution.CrossGroupTask
 import winops.spark.group.GroupState
 import winops.spark.plan.KeepPlan
 import winops.spark.state.{PartitionState, StateFormat, StateGroupStore, StateIdentity, WholeGroupStore}
@@ -23,7 +23,7 @@ final class StoredGroups(
     val summary: Option[PartitionState.Summary]) {
 
   /** Whether what happens to one group depended on the others. */
-  val areCoupled: Boolean = WholeGroupStore.isIn(groups.partition)
+  val isCrossGroup: Boolean = WholeGroupStore.isIn(groups.partition)
 
   val plan: KeepPlan = stored.plan(summary.fold(Machine.Never)(_.idle))
 
@@ -34,7 +34,7 @@ final class StoredGroups(
     new Steps(changes, plan.spec.policy.stream.copy(inserts = true, deletes = true))
 
   /** The group that is open. */
-  val state = new GroupState(plan, groups, steps, ownsSteps = !areCoupled)
+  val state = new GroupState(plan, groups, steps, ownsSteps = !isCrossGroup)
 
   /** Among how many entries the groups with short values are divided. */
   def buckets: Long = groups.numberOfBuckets
@@ -43,13 +43,13 @@ final class StoredGroups(
   def each: Iterator[GroupState] = groups.each.map(open)
 
   /** What belongs to all groups together, among it the rows that wait. */
-  def common: Option[GroupState] = Option.when(areCoupled) {
+  def common: Option[GroupState] = Option.when(isCrossGroup) {
     val whole = new WholeGroupStore(groups.partition)
     val all = new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
-    val in = whole.open(CoupledTask.NoKey)
+    val in = whole.open(CrossGroupTask.NoKey)
     val machines =
       new CoupledMachines[UnsafeRow](plan.spec.policy, steps, StoredGroups.NoHost)
-    CoupledTask.restoreGroups(in, machines, steps, stored.keys)
+    CrossGroupTask.restoreGroups(in, machines, steps, stored.keys)
     all.restoreRows(in)
     all
   }

@@ -11,7 +11,7 @@ import winops.spark.group.BatchClock
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
-import winops.spark.state.{NoAgenda, NoGroupStore, TransientGroupStore}
+import winops.spark.state.{NoGroupStore, NoTimerService, TransientGroupStore}
 import winops.window.Clock
 
 /** A `keep` over a table.
@@ -48,18 +48,18 @@ final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: S
     val clock = BatchClock.ofTable(endMillis)
     child.execute().mapPartitions { rows =>
       val groups = GroupedRows.ofTask(shared, input, rows)
-      val agenda = new NoAgenda(counters)
+      val timers = new NoTimerService(counters)
       if (shared.spec.couplesGroups) {
-        new CoupledTask(
+        new CrossGroupTask(
           shared,
           input,
           groups,
           clock,
           new TransientGroupStore,
           new TransientGroupStore,
-          agenda,
+          timers,
           counters)
-      } else new KeepTask(shared, input, groups, clock, new NoGroupStore, agenda, counters)
+      } else new KeepTask(shared, input, groups, clock, new NoGroupStore, timers, counters)
     }
   }
 }

@@ -6,10 +6,10 @@ import org.apache.spark.sql.catalyst.expressions._
 import winops.spark.group.{Admission, Arrivals, BatchClock, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
-import winops.spark.output.Told
+import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.RowBytes
-import winops.spark.state.{Agenda, GroupStore, StateFormat}
+import winops.spark.state.{GroupStore, StateFormat, TimerService}
 import winops.window.{ChangeQueue, Clock, Machine, Steps}
 
 /** Runs a `keep` over the rows of one task: one group after the other, first those that rows came
@@ -23,7 +23,7 @@ final class KeepTask(
     rows: GroupedRows,
     clock: BatchClock,
     store: GroupStore,
-    agenda: Agenda,
+    timers: TimerService,
     metrics: KeepMetrics)
     extends StreamTask {
   import KeepTask._
@@ -35,8 +35,8 @@ final class KeepTask(
     if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, clock)
     else new ImmediateArrivals(plan, admission, state, metrics)
   }
-  private val told =
-    Told.of(plan, changes, state, None, plan.time.isDefined || clock.stamp.isDefined, metrics)
+  private val writer =
+    OutputWriter.of(plan, changes, state, None, plan.time.isDefined || clock.stamp.isDefined, metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val timeOrdinal = plan.timeOrdinal
   private val punctuation = Punctuation.of(plan)
@@ -55,16 +55,16 @@ final class KeepTask(
   private var last = Long.MinValue
 
   override def hasNext: Boolean = {
-    if (!told.hasNext && stage != Done) StateFormat.reading {
-      while (!told.hasNext && stage != Done) work()
+    if (!writer.hasNext && stage != Done) StateFormat.reading {
+      while (!writer.hasNext && stage != Done) work()
     }
-    told.hasNext
+    writer.hasNext
   }
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
     // The rows of changes are read when they are given.
-    try told.next()
+    try writer.next()
     catch StateFormat.byName
   }
 
@@ -73,7 +73,7 @@ final class KeepTask(
     case Between =>
       if (rows.nextGroup()) openForRows()
       else {
-        key = agenda.take()
+        key = timers.nextExpired()
         if (key == null) finish() else openForTime()
       }
     case Arriving =>
@@ -87,13 +87,13 @@ final class KeepTask(
       if (givesRows && stage != Ended) changes.clear()
     case Ended =>
       release()
-      putAway()
+      saveGroup()
     case Done =>
   }
 
   private def openForRows(): Unit = {
     key = rows.key
-    agenda.strike(key)
+    timers.cancel(key)
     load()
     arrivals.open(rows)
     stage = Arriving
@@ -112,13 +112,13 @@ final class KeepTask(
 
   private def load(): Unit = {
     state.key = key
-    told.beginGroup()
+    writer.beginGroup()
     val bytes = store.open(key)
     wasRemembered = bytes != null
     if (wasRemembered) state.restore(bytes) else state.clear()
-    state.machine.reach(agenda.timePassed)
+    state.machine.reach(timers.timePassed)
     // The agenda has been read to this instant, and what it held for the group until then is gone.
-    if (state.enteredDue <= clock.now) state.enteredDue = Machine.Never
+    if (state.registeredTimer <= clock.now) state.registeredTimer = Machine.Never
     sizeBefore = state.held
     waitingBefore = state.waiting.size
   }
@@ -156,18 +156,18 @@ final class KeepTask(
       changes.clear()
       state.machine.tellContent()
     }
-    told.endGroup()
+    writer.endGroup()
     stage = Ended
   }
 
-  private def putAway(): Unit = {
+  private def saveGroup(): Unit = {
     val due = state.nextDue
-    if (due < state.enteredDue) {
-      agenda.enter(due, key)
-      state.enteredDue = due
+    if (due < state.registeredTimer) {
+      timers.register(due, key)
+      state.registeredTimer = due
     }
     val isRemembered = !state.isEmpty
-    agenda.count(
+    timers.count(
       (if (isRemembered) 1L else 0L) - (if (wasRemembered) 1L else 0L),
       state.held - sizeBefore,
       state.waiting.size - waitingBefore)
@@ -183,7 +183,7 @@ final class KeepTask(
   }
 
   private def finish(): Unit = {
-    told.count()
+    writer.count()
     metrics.refused += state.machine.rowsRefused
     metrics.evictedSilently += state.machine.rowsEvictedSilently
     metrics.expired += state.machine.groupsForgotten

@@ -2,7 +2,7 @@ package winops.spark.execution
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 
-import winops.spark.input.{DealtRows, NewestRows}
+import winops.spark.input.{NewestRows, PartitionedRowBuffer}
 import winops.spark.plan.KeepPlan
 import winops.spark.row.KeyHash
 
@@ -35,23 +35,23 @@ final class NewestRowsOfTask(
 
   /** Of as many rows as there is memory for. */
   private def newestOfNext(): Iterator[UnsafeRow] = {
-    val dealt = new DealtRows(Some(newest))
+    val buffer = new PartitionedRowBuffer(Some(newest))
     var read = 0L
     var fits = true
     while (fits && (ahead != null || rows.hasNext)) {
       if (ahead == null) ahead = rows.next()
-      fits = dealt.add(ahead, hashOf(ahead))
+      fits = buffer.add(ahead, hashOf(ahead))
       if (fits) {
         ahead = null
         read += 1
       }
     }
-    if (ahead == null) dealt.takeOut(input.size)
+    if (ahead == null) buffer.takeOut(input.size)
     else {
-      gains = dealt.size < read / 4 * 3
+      gains = buffer.size < read / 4 * 3
       val one = ahead
       ahead = null
-      dealt.takeOut(input.size) ++ Iterator.single(one)
+      buffer.takeOut(input.size) ++ Iterator.single(one)
     }
   }
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.InternalRow
   */
 trait StreamTask extends Iterator[InternalRow] {
 
-  /** The first instant at which there is something to do that no [[Agenda]] knows. */
+  /** The first instant at which there is something to do that no [[TimerService]] knows. */
   def earliestDue: Long
 
   /** The greatest time, in milliseconds, of the rows that wait after a batch that flushes;

@@ -30,7 +30,7 @@ final class RowEvaluator(
     val normalized = expressions.map(key => KeyTypes.normalized(meaning(Role.Key, key)))
     val values = new StoredValues(normalized, content, rows)
     // The bytes of a row may be those that it is written into again.
-    new WithoutValues(expressions).key(ordinal => values.of(ordinal).copy().getBytes)
+    new RedactingEvaluator(expressions).key(ordinal => values.of(ordinal).copy().getBytes)
   }
 
   override def sortKey(by: Seq[SortKey]): RowKey = {
@@ -39,19 +39,19 @@ final class RowEvaluator(
     }
     val values = new StoredValues(criteria, content, rows)
     val keys = new SortKeys(criteria.map(_.dataType).zip(by.map(_.descending)))
-    new WithoutValues(by.map(_.expression)).key(ordinal => keys.of(values.of(ordinal)))
+    new RedactingEvaluator(by.map(_.expression)).key(ordinal => keys.of(values.of(ordinal)))
   }
 
   override def timestamp(expression: RowExpression): RowNumber =
-    new WithoutValues(Seq(expression))
+    new RedactingEvaluator(Seq(expression))
       .number(RowNumbers.timestamp(meaning(Role.Timestamp, expression), content, rows))
 
   override def number(expression: RowExpression): RowNumber =
-    new WithoutValues(Seq(expression))
+    new RedactingEvaluator(Seq(expression))
       .number(RowNumbers.number(meaning(Role.Number, expression), content, rows))
 
   override def condition(expression: RowExpression): RowCondition =
-    new WithoutValues(Seq(expression))
+    new RedactingEvaluator(Seq(expression))
       .condition(WindowCondition(meaning(Role.Condition, expression), content, rows))
 
   private def meaning(role: Role, expression: RowExpression): Expression =

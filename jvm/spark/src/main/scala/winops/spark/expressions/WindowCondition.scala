@@ -43,9 +43,9 @@ private final class WindowCondition(
   private val examinedValues = examined.valuesOf(content, rows)
   private val newestValues = newest.valuesOf(content, rows)
   private val oldestValues = oldest.valuesOf(content, rows)
-  private val factsAsked = facts.map(_._1).toArray
+  private val factsInUse = facts.map(_._1).toArray
   private val tallies = aggregates.map { case (aggregate, _) =>
-    new Tally(aggregate, content)
+    new AggregateEvaluator(aggregate, content)
   }.toArray
 
   private val ofWindow = new SpecificInternalRow((facts ++ aggregates).map(_._2.dataType).toSeq)
@@ -60,8 +60,8 @@ private final class WindowCondition(
       if (newest.isEmpty) InternalRow.empty else newestValues.of(view.newest))
     ofOthers(if (oldest.isEmpty) InternalRow.empty else oldestValues.of(view.oldest), ofWindow)
     var i = 0
-    while (i < factsAsked.length) {
-      ofWindow.setLong(i, factsAsked(i).of(view))
+    while (i < factsInUse.length) {
+      ofWindow.setLong(i, factsInUse(i).of(view))
       i += 1
     }
     if (tallies.nonEmpty) tally(view)
@@ -78,7 +78,7 @@ private final class WindowCondition(
     }
     var i = 0
     while (i < tallies.length) {
-      ofWindow.update(factsAsked.length + i, tallies(i).result)
+      ofWindow.update(factsInUse.length + i, tallies(i).result)
       i += 1
     }
   }

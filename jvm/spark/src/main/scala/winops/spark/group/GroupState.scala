@@ -3,7 +3,7 @@ package winops.spark.group
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.log.{ByteReader, ByteWriter, Pages, RowLog, RowStore, RowTree, ShiftedSegments}
-import winops.spark.aggregates.{CommonContent, ContentResults, FollowedContent}
+import winops.spark.aggregates.{ContentResults, CrossGroupContents, TrackedContents}
 import winops.spark.expressions.{OfWindow, RowEvaluator}
 import winops.spark.plan.{AggMode, KeepPlan}
 import winops.spark.row.{RowBytes, RowShape}
@@ -19,7 +19,7 @@ final class GroupState(
     steps: Steps,
     ownsSteps: Boolean = true,
     ofAll: Option[() => GroupState] = None)
-    extends CommonContent.Group {
+    extends CrossGroupContents.Group {
   private val spec = plan.spec
   private val pages = new Pages(new ShiftedSegments(store.windowSegments, GroupState.FirstPage))
 
@@ -38,16 +38,16 @@ final class GroupState(
     } else Nil
 
   /** What is asked of the content of all groups. */
-  val common: Option[CommonContent] =
+  val common: Option[CrossGroupContents] =
     ofAll.filter(_ => spec.acrossGroups).map { open =>
-      new CommonContent(
+      new CrossGroupContents(
         plan.content,
         contentResults(_, leavesFromFront = false, number = 0),
         pages,
         open)
     }
 
-  private val followed: Seq[FollowedContent] = results ++ common
+  private val followed: Seq[TrackedContents] = results ++ common
 
   val waiting =
     new RowLog(store.waitingSegments, withArrival = false, RowShape.of(plan.waitingColumns))
@@ -74,9 +74,9 @@ final class GroupState(
   var lastOrder: Array[Byte] = GroupState.NoOrder
 
   /** The due time for which the group stands in the agenda; [[Machine.Never]] if it does not. */
-  var enteredDue: Long = Machine.Never
+  var registeredTimer: Long = Machine.Never
 
-  private def isEntered: Boolean = enteredDue != Machine.Never
+  private def hasTimer: Boolean = registeredTimer != Machine.Never
 
   def isEmpty: Boolean = !machine.isAlive && waiting.size == 0
 
@@ -111,7 +111,7 @@ final class GroupState(
     firstWaiting = Long.MaxValue
     waitingInOrder = true
     lastOrder = GroupState.NoOrder
-    enteredDue = Machine.Never
+    registeredTimer = Machine.Never
   }
 
   /** Numbers the rows of a group that the machine has forgotten from 0 again, as those of a group
@@ -136,8 +136,8 @@ final class GroupState(
 
   def save(out: ByteWriter): Unit = {
     out.byte(StateFormat.Version)
-    out.byte(if (isEntered) 1 else 0)
-    if (isEntered) out.number(enteredDue)
+    out.byte(if (hasTimer) 1 else 0)
+    if (hasTimer) out.number(registeredTimer)
     out.block(lastOrder)
     if (spec.rowsWait) {
       out.number(firstWaiting)
@@ -160,7 +160,7 @@ final class GroupState(
   /** Takes up all but what is asked of the content, whoever asked for it. */
   def restoreRows(in: ByteReader): Unit = {
     StateFormat.checkVersion(in)
-    enteredDue = if (in.byte() == 1) in.number() else Machine.Never
+    registeredTimer = if (in.byte() == 1) in.number() else Machine.Never
     lastOrder = in.block()
     if (spec.rowsWait) {
       firstWaiting = in.number()

@@ -51,16 +51,16 @@ object GroupedRows {
       rows: Iterator[UnsafeRow]): GroupedRows = {
     val hashOf = KeyHash(plan.keys, input)
     val newest = plan.spec.newestRows.map(new NewestRows(plan, input, _))
-    val dealt = new DealtRows(newest)
+    val buffer = new PartitionedRowBuffer(newest)
     var left: UnsafeRow = null
     while (left == null && rows.hasNext) {
       val row = rows.next()
-      if (!dealt.add(row, hashOf(row))) left = row
+      if (!buffer.add(row, hashOf(row))) left = row
     }
-    if (left == null) new GroupsInMemory(plan, input, dealt.all)
+    if (left == null) new GroupsInMemory(plan, input, buffer.all)
     else {
-      val all = dealt.takeOut(input.size) ++ Iterator.single(left) ++ rows
-      new HashedGroups(plan, input, new RowsByHash(all, hashOf, input.size))
+      val all = buffer.takeOut(input.size) ++ Iterator.single(left) ++ rows
+      new HashedGroups(plan, input, new SpillableHashSorter(all, hashOf, input.size))
     }
   }
 }

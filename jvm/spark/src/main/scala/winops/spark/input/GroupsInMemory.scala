@@ -14,29 +14,29 @@ import winops.spark.plan.KeepPlan
 private[spark] final class GroupsInMemory(
     plan: KeepPlan,
     input: Seq[Attribute],
-    parts: Iterator[RowPart])
+    parts: Iterator[RowPartition])
     extends GroupedRows {
   private val keyOf = UnsafeProjection.create(plan.keys, input)
-  private val partChains = new PartChains(plan, input, Int.MaxValue)
-  private val hashes = partChains.hashes
+  private val linker = new GroupLinker(plan, input, Int.MaxValue)
+  private val hashes = linker.hashes
   private val unordered = new RunGroups(plan, input)
 
-  private var part: RowPart = _
-  private var cursor: RowPart#Cursor = _
+  private var part: RowPartition = _
+  private var cursor: RowPartition#Cursor = _
   private var ordered = new Array[Long](1 << 10)
   private var chain = 0
   private var chains = 0
 
   private var readsChain = true
   private var chainKey: UnsafeRow = _
-  private var address = RowPart.None
+  private var address = RowPartition.None
 
   private val row = new UnsafeRow(input.size)
 
   override def key: UnsafeRow = if (readsChain) chainKey else unordered.key
 
   override def hasNext: Boolean =
-    if (readsChain) address != RowPart.None else unordered.hasNext
+    if (readsChain) address != RowPartition.None else unordered.hasNext
 
   override def next(): UnsafeRow =
     if (readsChain) {
@@ -64,7 +64,7 @@ private[spark] final class GroupsInMemory(
       }
     } else {
       readsChain = true
-      address = RowPart.None
+      address = RowPartition.None
     }
     found
   }
@@ -80,8 +80,8 @@ private[spark] final class GroupsInMemory(
     found
   }
 
-  private def link(part: RowPart): Unit = {
-    partChains.link(part)
+  private def link(part: RowPartition): Unit = {
+    linker.link(part)
     chain = 0
     chains = hashes.size
     if (ordered.length < chains) ordered = new Array[Long](chains * 2)
@@ -92,7 +92,7 @@ private[spark] final class GroupsInMemory(
   private def putInOrder(): Unit = {
     unordered.clear()
     var address = hashes.first
-    while (address != RowPart.None) {
+    while (address != RowPartition.None) {
       read(address)
       unordered.add(row)
       address = cursor.follower

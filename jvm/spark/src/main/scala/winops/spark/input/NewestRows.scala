@@ -12,7 +12,7 @@ import winops.spark.plan.KeepPlan
   *   how many of each group
   */
 private[spark] final class NewestRows(plan: KeepPlan, input: Seq[Attribute], count: Int) {
-  private val chains = new PartChains(plan, input, count)
+  private val chains = new GroupLinker(plan, input, count)
   private val hashes = chains.hashes
   private val arrival = RowOrdering.create(plan.arrival, input)
   private var gathered = new Array[UnsafeRow](256)
@@ -20,7 +20,7 @@ private[spark] final class NewestRows(plan: KeepPlan, input: Seq[Attribute], cou
   /** Copies them to another part, those of a group in order; false if there is no memory. Groups
     * that share a hash are copied whole.
     */
-  def copy(from: RowPart, to: RowPart): Boolean = {
+  def copy(from: RowPartition, to: RowPartition): Boolean = {
     chains.link(from)
     val cursor = from.cursor
     var chain = 0
@@ -36,11 +36,11 @@ private[spark] final class NewestRows(plan: KeepPlan, input: Seq[Attribute], cou
     fits
   }
 
-  private def copyChain(cursor: RowPart#Cursor, skipped: Int, to: RowPart): Boolean = {
+  private def copyChain(cursor: RowPartition#Cursor, skipped: Int, to: RowPartition): Boolean = {
     var address = hashes.first
     var i = 0
     var fits = true
-    while (fits && address != RowPart.None) {
+    while (fits && address != RowPartition.None) {
       cursor.moveTo(address)
       if (i >= skipped) fits = to.add(cursor.base, cursor.offset, cursor.length, cursor.hash)
       address = cursor.follower
@@ -49,7 +49,7 @@ private[spark] final class NewestRows(plan: KeepPlan, input: Seq[Attribute], cou
     fits
   }
 
-  private def copySorted(cursor: RowPart#Cursor, to: RowPart): Boolean = {
+  private def copySorted(cursor: RowPartition#Cursor, to: RowPartition): Boolean = {
     cursor.moveTo(hashes.first)
     val hash = cursor.hash
     val rows = hashes.rows
@@ -65,7 +65,7 @@ private[spark] final class NewestRows(plan: KeepPlan, input: Seq[Attribute], cou
     fits
   }
 
-  private def gather(cursor: RowPart#Cursor, rows: Int): Unit = {
+  private def gather(cursor: RowPartition#Cursor, rows: Int): Unit = {
     if (rows > gathered.length) gathered = Arrays.copyOf(gathered, rows * 2)
     var address = hashes.first
     var i = 0

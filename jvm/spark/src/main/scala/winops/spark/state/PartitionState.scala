@@ -42,8 +42,8 @@ final class PartitionState(
     keyCheck: RowCheck = RowCheck.Nothing,
     inOrder: Iterable[UnsafeRow] => Seq[UnsafeRow] = _.toSeq,
     takesAll: Boolean = false)
-    extends Agenda {
-  private val deadlines = new Deadlines(segments, width, keyCheck)
+    extends TimerService {
+  private val timers = new TimerWheel(segments, width, keyCheck)
   private var groups = 0L
   private var rows = 0L
   private var waiting = 0L
@@ -54,13 +54,13 @@ final class PartitionState(
 
   StateFormat.reading(restore(segments.get(PartitionState.Number)))
 
-  private val due = StateFormat.reading(deadlines.takeDue(now))
+  private val due = StateFormat.reading(timers.takeDue(now))
   if (takesAll || leavesAtOtherTimes || idleBefore != idleMillis.getOrElse(Machine.Never)) {
     StateFormat.reading(allGroups.foreach(due.add))
   }
 
   /** The first instant at which a group may be due; [[Machine.Never]] if none is. */
-  def earliestDue: Long = deadlines.earliest
+  def earliestDue: Long = timers.earliest
   def groupsRemembered: Long = groups
   def rowsHeld: Long = rows
 
@@ -69,13 +69,13 @@ final class PartitionState(
 
   override def timePassed: Long = passed
 
-  override def strike(key: UnsafeRow): Unit = if (!due.isEmpty) due.remove(key)
+  override def cancel(key: UnsafeRow): Unit = if (!due.isEmpty) due.remove(key)
 
-  private lazy val notStruckOut = inOrder(due.asScala).iterator
+  private lazy val notCancelled = inOrder(due.asScala).iterator
 
-  override def take(): UnsafeRow = if (notStruckOut.hasNext) notStruckOut.next() else null
+  override def nextExpired(): UnsafeRow = if (notCancelled.hasNext) notCancelled.next() else null
 
-  override def enter(due: Long, key: UnsafeRow): Unit = deadlines.add(due, now, key)
+  override def register(due: Long, key: UnsafeRow): Unit = timers.add(due, now, key)
 
   override def count(moreGroups: Long, moreRows: Long, moreWaiting: Long): Unit = {
     groups += moreGroups
@@ -92,7 +92,7 @@ final class PartitionState(
     out.number(groups)
     out.number(rows)
     out.number(waiting)
-    deadlines.save(out)
+    timers.save(out)
     segments.put(PartitionState.Number, out.toArray)
   }
 
@@ -107,7 +107,7 @@ final class PartitionState(
       groups = before.groups
       rows = before.rows
       waiting = before.waiting
-      deadlines.restore(in)
+      timers.restore(in)
       in.finish()
     }
 }

@@ -151,7 +151,7 @@ class PolicyFunctionsSuite extends AnyFunSuite {
     aggregates.foreach { aggregate =>
       val window = WindowAggregate(aggregate.aggregateFunction, isDistinct = false, None)
       gives {
-        val tally = new Tally(window, columns)
+        val tally = new AggregateEvaluator(window, columns)
         tally.clear()
         tally.add(row)
         tally.result

@@ -26,22 +26,22 @@ class PartitionStateSuite extends AnyFunSuite {
     new PartitionState(segments, identity, 1, now, idle, groups)
 
   private def takeAll(state: PartitionState): Seq[UnsafeRow] =
-    Iterator.continually(state.take()).takeWhile(_ != null).toVector
+    Iterator.continually(state.nextExpired()).takeWhile(_ != null).toVector
 
   test("what was counted and entered is there after the next start") {
     val segments = new MapSegments
     val first = open(segments, now = 0)
     first.count(3, 10, 5)
     first.count(-1, -4, -2)
-    first.enter(50, key(1))
-    first.enter(60, key(2))
-    first.enter(70, key(3))
+    first.register(50, key(1))
+    first.register(60, key(2))
+    first.register(70, key(3))
     first.save()
 
     val second = open(segments, now = 60)
     assert((second.groupsRemembered, second.rowsHeld, second.rowsWaiting) == ((2, 6, 3)))
-    second.strike(key(1))
-    second.strike(key(9))
+    second.cancel(key(1))
+    second.cancel(key(9))
     assert(takeAll(second) == Seq(key(2)))
     assert(second.earliestDue == 70)
     second.save()
@@ -51,11 +51,11 @@ class PartitionStateSuite extends AnyFunSuite {
   test("groups that are due are worked on in the order that costs least") {
     val segments = new MapSegments
     val first = open(segments, now = 0)
-    Seq(3L, 1L, 4L, 2L).foreach(k => first.enter(60 - k, key(k)))
+    Seq(3L, 1L, 4L, 2L).foreach(k => first.register(60 - k, key(k)))
     first.save()
     val byKey = (keys: Iterable[UnsafeRow]) => keys.toSeq.sortBy(_.getLong(0))
     val second = new PartitionState(segments, identity, 1, 60, None, Nil, inOrder = byKey)
-    second.strike(key(3))
+    second.cancel(key(3))
     assert(takeAll(second) == Seq(1L, 2L, 4L).map(key))
   }
 
@@ -65,7 +65,7 @@ class PartitionStateSuite extends AnyFunSuite {
     open(segments, now = 1).save()
 
     val added = open(segments, now = 2, idle = Some(10), groups = Seq(key(1), key(2)))
-    added.strike(key(1))
+    added.cancel(key(1))
     assert(takeAll(added) == Seq(key(2)))
     added.save()
     open(segments, now = 3, idle = Some(10)).save()
@@ -102,7 +102,7 @@ class PartitionStateSuite extends AnyFunSuite {
   test("state that is cut off, or has more than it should, is refused") {
     val segments = new MapSegments
     val state = open(segments, now = 0)
-    state.enter(50, key(1))
+    state.register(50, key(1))
     state.save()
     val whole = segments.get(0)
     Seq(whole.dropRight(1), whole :+ 0.toByte, Array.emptyByteArray).foreach { bytes =>
@@ -129,6 +129,6 @@ class PartitionStateSuite extends AnyFunSuite {
   test("without entries nothing is ever due") {
     val state = open(new MapSegments, now = Long.MinValue)
     assert(state.earliestDue == Machine.Never)
-    assert(state.take() == null)
+    assert(state.nextExpired() == null)
   }
 }

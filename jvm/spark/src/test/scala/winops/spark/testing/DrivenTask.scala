@@ -6,13 +6,13 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.spark.execution.{CoupledTask, KeepTask}
+import winops.spark.execution.{CrossGroupTask, KeepTask}
 import winops.spark.group.BatchClock
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.RowShape
-import winops.spark.state.{Agenda, GroupStore, NoAgenda, NoGroupStore, PartitionState, StateIdentity, TransientGroupStore, WholeGroupStore}
+import winops.spark.state.{GroupStore, NoGroupStore, NoTimerService, PartitionState, StateIdentity, TimerService, TransientGroupStore, WholeGroupStore}
 
 /** A row of [[KeepPlans]]; `micros` is its time. */
 final case class Arrived(k: Long, micros: Option[Long], n: Long, text: String = "")
@@ -75,7 +75,7 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
       if (plan.spec.couplesGroups) {
         val whole = new WholeGroupStore(ofPartition)
         val groups = DrivenTask.grouped(plan, rows)
-        new CoupledTask(plan, KeepPlans.input, groups, clock, stored, whole, partition, metrics)
+        new CrossGroupTask(plan, KeepPlans.input, groups, clock, stored, whole, partition, metrics)
       } else DrivenTask.task(plan, rows, clock, stored, partition, metrics)
     val taken = task.map(read).toVector
     partition.save()
@@ -91,7 +91,7 @@ object DrivenTask {
   /** What a table with these rows gives, whose time ends at `end`. */
   def table(plan: KeepPlan, rows: Seq[Arrived], end: Option[Long]): Seq[Changed] = {
     val metrics = new KeepMetrics(counters)
-    task(plan, rows, BatchClock.ofTable(end), new NoGroupStore, new NoAgenda(metrics), metrics)
+    task(plan, rows, BatchClock.ofTable(end), new NoGroupStore, new NoTimerService(metrics), metrics)
       .map(changed(plan, _))
       .toVector
   }
@@ -105,7 +105,7 @@ object DrivenTask {
       rows,
       BatchClock.ofTable(end),
       new NoGroupStore,
-      new NoAgenda(metrics),
+      new NoTimerService(metrics),
       metrics)
       .map(arrived(_, 0))
       .toVector
@@ -121,9 +121,9 @@ object DrivenTask {
       rows: Seq[Arrived],
       clock: BatchClock,
       store: GroupStore,
-      agenda: Agenda,
+      timers: TimerService,
       metrics: KeepMetrics): KeepTask =
-    new KeepTask(plan, KeepPlans.input, grouped(plan, rows), clock, store, agenda, metrics)
+    new KeepTask(plan, KeepPlans.input, grouped(plan, rows), clock, store, timers, metrics)
 
   private def grouped(plan: KeepPlan, rows: Seq[Arrived]): GroupedRows = GroupedRows(
     plan,

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
 import winops.spark.analysis.Aggregates
-import winops.spark.expressions.{OfLastArrival, Tally, WindowAggregate}
+import winops.spark.expressions.{AggregateEvaluator, OfLastArrival, WindowAggregate}
 
 /** Aggregates over rows that are all there, worked out anew and interpreted. */
 final class ProjectedRows(aggregates: Aggregates, columns: Seq[Attribute]) {
@@ -36,7 +36,7 @@ final class ProjectedRows(aggregates: Aggregates, columns: Seq[Attribute]) {
       last: Option[InternalRow]): Any = {
     def known(part: Expression): Expression = part match {
       case AggregateExpression(function, _, isDistinct, filter, _) =>
-        val tally = new Tally(WindowAggregate(function, isDistinct, filter), columns)
+        val tally = new AggregateEvaluator(WindowAggregate(function, isDistinct, filter), columns)
         tally.clear()
         rows.foreach(tally.add)
         Literal(tally.result, function.dataType)

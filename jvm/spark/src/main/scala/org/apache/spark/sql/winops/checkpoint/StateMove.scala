@@ -37,7 +37,7 @@ private[winops] final class StateMove(
         stores.read(partition, batch, ids.map(_(partition))) { store =>
           StateFormat.reading {
             val groups = StoredGroups.in(stored, store)
-            groups.summary.map(Part(groups.areCoupled, groups.buckets, _)).iterator
+            groups.summary.map(Part(groups.isCrossGroup, groups.buckets, _)).iterator
           }
         }
       })
@@ -50,7 +50,7 @@ private[winops] final class StateMove(
   }
 
   // What has no groups, or groups that depend on each other, stays together.
-  private val isOneTask = stored.isUngrouped || parts.exists(_.isCoupled)
+  private val isOneTask = stored.isUngrouped || parts.exists(_.isCrossGroup)
   private val after = if (isOneTask) 1 else partitions
 
   /** @param folder
@@ -160,7 +160,7 @@ private object StateMove {
 
   /** What a partition is before. */
   private final case class Part(
-      isCoupled: Boolean,
+      isCrossGroup: Boolean,
       buckets: Long,
       summary: PartitionState.Summary)
 

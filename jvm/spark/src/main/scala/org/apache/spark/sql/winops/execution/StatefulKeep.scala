@@ -2,7 +2,7 @@ package org.apache.spark.sql.winops.execution
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 
-import winops.spark.execution.{CoupledTask, KeepTask, StreamTask}
+import winops.spark.execution.{CrossGroupTask, KeepTask, StreamTask}
 import winops.spark.group.BatchClock
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
@@ -29,7 +29,7 @@ private[sql] final class StatefulKeep(val plan: KeepPlan, val flushes: Boolean)
       partition: PartitionState,
       counters: KeepMetrics): StreamTask =
     if (plan.spec.couplesGroups) {
-      new CoupledTask(
+      new CrossGroupTask(
         plan,
         columns,
         rows,

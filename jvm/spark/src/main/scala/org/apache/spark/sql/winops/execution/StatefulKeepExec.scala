@@ -21,7 +21,7 @@ import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode}
 import org.apache.spark.sql.winops.shuffle.PackedShuffle
 import org.apache.spark.util.CompletionIterator
 
-import winops.spark.execution.EarliestDue
+import winops.spark.execution.NextTimerAccumulator
 import winops.spark.group.BatchClock
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
@@ -147,8 +147,8 @@ final class StatefulKeepExec private[winops] (
   /** By how many milliseconds the watermark of the output is behind that of the input. */
   private[winops] def watermarkLag: Long = 1L
 
-  private lazy val earliestDue: EarliestDue = {
-    val accumulator = new EarliestDue
+  private lazy val earliestDue: NextTimerAccumulator = {
+    val accumulator = new NextTimerAccumulator
     sparkContext.register(accumulator)
     accumulator
   }

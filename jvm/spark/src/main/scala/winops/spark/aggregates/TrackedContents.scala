@@ -6,7 +6,7 @@ import winops.log.{ByteReader, ByteWriter}
 
 /** The content of a window, or of several, as it is followed step by step, and what it is worth.
   */
-trait FollowedContent {
+trait TrackedContents {
 
   /** The rows of the open group from one ordinal until another come in. */
   def insert(from: Long, until: Long): Unit

@@ -5,8 +5,8 @@ import java.util.Arrays
 /** Chains of rows by the hash of their keys, each with the addresses of its first and its last
   * row. All but [[clear]] and [[find]] are about the chain that was found last.
   */
-private[spark] final class HashChains {
-  import HashChains._
+private[spark] final class KeyHashTable {
+  import KeyHashTable._
 
   /** One more than the number of a chain; 0 where there is none. */
   private var slots = new Array[Int](1 << 11)
@@ -98,7 +98,7 @@ private[spark] final class HashChains {
   }
 }
 
-private object HashChains {
+private object KeyHashTable {
 
   /** Of a chain: its hash, and at these places what else is known of it. */
   private val Fields = 5

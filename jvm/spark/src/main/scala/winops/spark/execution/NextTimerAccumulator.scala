@@ -5,7 +5,7 @@ import org.apache.spark.util.AccumulatorV2
 import winops.window.Machine
 
 /** The least of the due times that tasks report; [[Machine.Never]] if they report none. */
-final class EarliestDue extends AccumulatorV2[Long, Long] {
+final class NextTimerAccumulator extends AccumulatorV2[Long, Long] {
   private var earliest = Machine.Never
 
   override def isZero: Boolean = earliest == Machine.Never
@@ -14,8 +14,8 @@ final class EarliestDue extends AccumulatorV2[Long, Long] {
   override def merge(other: AccumulatorV2[Long, Long]): Unit = add(other.value)
   override def value: Long = earliest
 
-  override def copy(): EarliestDue = {
-    val other = new EarliestDue
+  override def copy(): NextTimerAccumulator = {
+    val other = new NextTimerAccumulator
     other.add(earliest)
     other
   }

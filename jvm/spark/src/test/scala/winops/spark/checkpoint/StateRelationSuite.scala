@@ -7,7 +7,7 @@ import org.apache.spark.sql.DataFrame
 import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
 
 /** What `winops_state` reads of a checkpoint is what the query's changes leave behind. */
-class HeldRowsSuite extends ManyKeeps {
+class StateRelationSuite extends ManyKeeps {
   import KeepStreamTest._
   import ManyKeeps._
   import testImplicits._

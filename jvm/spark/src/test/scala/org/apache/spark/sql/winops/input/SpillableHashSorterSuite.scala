@@ -5,10 +5,10 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{BinaryType, DataType, LongType}
 import org.apache.spark.sql.winops.testing.{Hoarder, TaskTest}
 
-import winops.spark.input.RowsByHash
+import winops.spark.input.SpillableHashSorter
 
-class RowsByHashSuite extends TaskTest {
-  import RowsByHashSuite._
+class SpillableHashSorterSuite extends TaskTest {
+  import SpillableHashSorterSuite._
   import TaskTest.check
 
   test("rows of equal hashes come together, few or many, and none is lost") {
@@ -55,7 +55,7 @@ class RowsByHashSuite extends TaskTest {
   }
 }
 
-private object RowsByHashSuite {
+private object SpillableHashSorterSuite {
   import TaskTest.check
 
   private val types = Array[DataType](LongType, LongType, BinaryType)
@@ -65,14 +65,14 @@ private object RowsByHashSuite {
   def numbers(count: Int, keys: Int): Seq[(Int, Int)] =
     (0 until count).map(i => i -> keyOf(i, keys))
 
-  def byHash(rows: Seq[(Int, Int)], bytes: Int): RowsByHash = {
+  def byHash(rows: Seq[(Int, Int)], bytes: Int): SpillableHashSorter = {
     // The rows come in one object, as those of a shuffle.
     val projection = UnsafeProjection.create(types)
     val input = rows.iterator.map { case (number, key) =>
       projection(InternalRow(number.toLong, key.toLong, Array.fill(bytes)(number.toByte)))
     }
     // Keys lie a golden ratio apart, so that their hashes begin with all bits there are.
-    new RowsByHash(input, row => row.getLong(1) * 0x9e3779b97f4a7c15L, types.length)
+    new SpillableHashSorter(input, row => row.getLong(1) * 0x9e3779b97f4a7c15L, types.length)
   }
 
   def readRow(row: UnsafeRow): Int = {

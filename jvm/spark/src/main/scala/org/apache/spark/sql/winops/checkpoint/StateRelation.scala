@@ -6,10 +6,10 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.LogicalRDD
 
-import winops.spark.checkpoint.{HeldRowsReader, StoredGroups, StoredKeep}
+import winops.spark.checkpoint.{StateRelationReader, StoredGroups, StoredKeep}
 
 /** The rows that a `keep` holds, as its checkpoint has them. */
-object HeldRows {
+object StateRelation {
 
   /** @param folder
     *   where the checkpoint is
@@ -32,11 +32,11 @@ object HeldRows {
       .mapPartitions { given =>
         given.flatMap { partition =>
           stores.read[InternalRow](partition, number, ids.map(_(partition))) { store =>
-            new HeldRowsReader(stored, partition, StoredGroups.in(stored, store))
+            new StateRelationReader(stored, partition, StoredGroups.in(stored, store))
           }
         }
       }
-    val columns = HeldRowsReader.schema(stored).map { field =>
+    val columns = StateRelationReader.schema(stored).map { field =>
       AttributeReference(field.name, field.dataType, field.nullable)()
     }
     LogicalRDD(columns, rows)(session)

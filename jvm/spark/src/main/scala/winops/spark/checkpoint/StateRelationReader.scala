@@ -16,9 +16,9 @@ import winops.window.Machine
 /** The rows that one partition of a state holds, group by group: first those in the windows, in
   * the windows' order, then those that wait.
   */
-final class HeldRowsReader(stored: StoredKeep, partition: Int, groups: StoredGroups)
+final class StateRelationReader(stored: StoredKeep, partition: Int, groups: StoredGroups)
     extends Iterator[InternalRow] {
-  import HeldRowsReader._
+  import StateRelationReader._
 
   private val plan = groups.plan
   private val changes = groups.changes
@@ -90,7 +90,7 @@ final class HeldRowsReader(stored: StoredKeep, partition: Int, groups: StoredGro
   }
 }
 
-object HeldRowsReader {
+object StateRelationReader {
   private final case class Place(window: Int, ordinal: Long)
 
   private val PartitionColumn = 0

@@ -13,8 +13,8 @@ import winops.spark.row.KeyTypes
   * @param content
   *   the columns of the rows
   */
-private[spark] final class Tally(aggregate: WindowAggregate, content: Seq[Attribute]) {
-  import Tally._
+private[spark] final class AggregateEvaluator(aggregate: WindowAggregate, content: Seq[Attribute]) {
+  import AggregateEvaluator._
 
   private val filter = aggregate.filter.map(Predicate.create(_, content))
   private val distinct =
@@ -39,7 +39,7 @@ private[spark] final class Tally(aggregate: WindowAggregate, content: Seq[Attrib
   def result: Any = state.result
 }
 
-private[spark] object Tally {
+private[spark] object AggregateEvaluator {
 
   /** Tells rows whose arguments were there already. */
   private final class Distinct(arguments: Seq[Expression], content: Seq[Attribute]) {

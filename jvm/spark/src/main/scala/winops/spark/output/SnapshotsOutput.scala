@@ -11,13 +11,13 @@ import winops.spark.row.Micros
 import winops.window.ChangeQueue
 
 /** The content of a window at each report, as one value. */
-private final class ToldContents(
+private final class SnapshotsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
     state: GroupState,
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends ToldSteps(plan, changes, Array(state.results.head), metrics) {
+    extends ContentsTracker(plan, changes, Array(state.results.head), metrics) {
   private val results = state.results.head
   private val rows = new ContentRows(plan, front = 2, state)
   private val contents = mutable.Queue.empty[InternalRow]

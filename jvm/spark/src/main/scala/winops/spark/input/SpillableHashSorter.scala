@@ -17,9 +17,9 @@ import org.apache.spark.util.collection.unsafe.sort.{UnsafeExternalSorter, Unsaf
   * @param width
   *   how many columns they have
   */
-final class RowsByHash(input: Iterator[UnsafeRow], hashOf: UnsafeRow => Long, width: Int)
+final class SpillableHashSorter(input: Iterator[UnsafeRow], hashOf: UnsafeRow => Long, width: Int)
     extends Iterator[UnsafeRow] {
-  import RowsByHash._
+  import SpillableHashSorter._
 
   private var parts = Array(newPart())
   private var partBits = 0
@@ -79,7 +79,7 @@ final class RowsByHash(input: Iterator[UnsafeRow], hashOf: UnsafeRow => Long, wi
     Catalyst.externalSorter(PageBytes, MaxBytesInMemory >> PartBits)
 }
 
-object RowsByHash {
+object SpillableHashSorter {
   private val PartBits = 5
 
   /** As much as a processor's second-level cache holds. */

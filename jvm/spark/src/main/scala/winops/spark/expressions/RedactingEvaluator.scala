@@ -10,7 +10,7 @@ import winops.window.{RowCondition, RowKey, RowNumber}
 /** What a policy's expressions give, whose failures tell no value of a row: Spark's own messages
   * show what could not be cast or divided.
   */
-private[spark] final class WithoutValues(expressions: Seq[RowExpression]) {
+private[spark] final class RedactingEvaluator(expressions: Seq[RowExpression]) {
   def key(key: RowKey): RowKey = ordinal =>
     try key.of(ordinal)
     catch { case EvaluationFailure(error) => throw failure(error) }
@@ -29,10 +29,10 @@ private[spark] final class WithoutValues(expressions: Seq[RowExpression]) {
   }
 
   private def failure(error: SparkThrowable): Throwable =
-    WithoutValues.failure(expressions.map(e => WithoutValues.shown(e.sql)).mkString(", "), error)
+    RedactingEvaluator.failure(expressions.map(e => RedactingEvaluator.shown(e.sql)).mkString(", "), error)
 }
 
-private[spark] object WithoutValues {
+private[spark] object RedactingEvaluator {
 
   /** What takes the place of Spark's failure.
     *

@@ -22,8 +22,8 @@ import winops.window.Machine
   * @param keyCheck
   *   looks at each key that is read
   */
-final class Deadlines(slots: Segments, width: Int, keyCheck: RowCheck = RowCheck.Nothing) {
-  import Deadlines._
+final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowCheck.Nothing) {
+  import TimerWheel._
 
   private val buckets = mutable.TreeMap.empty[Long, Bucket]
   private var nextSlot = 1L
@@ -113,7 +113,7 @@ final class Deadlines(slots: Segments, width: Int, keyCheck: RowCheck = RowCheck
   }
 }
 
-object Deadlines {
+object TimerWheel {
 
   /** A slot that is shorter is added to; how long it then is depends on how much there is to add.
     */

@@ -12,12 +12,12 @@ import org.apache.spark.unsafe.memory.MemoryBlock
   *   where only the newest rows of each group are asked for, what finds them: rows that are not
   *   among them are dropped whenever a part has grown, and when there is no more memory
   */
-private[spark] final class DealtRows(newest: Option[NewestRows] = None) {
-  import DealtRows._
+private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = None) {
+  import PartitionedRowBuffer._
 
   private val pages = TaskPages.ofTask()
   private val maxRows = TaskPages.maxRows
-  private var parts = Array(new RowPart(pages))
+  private var parts = Array(new RowPartition(pages))
   private var room = Array.fill(1)(Long.MaxValue)
   private var partBits = 0
   private var bytes = 0L
@@ -40,7 +40,7 @@ private[spark] final class DealtRows(newest: Option[NewestRows] = None) {
   def size: Long = rows
 
   private def tryToAdd(row: UnsafeRow, hash: Long): Boolean = {
-    val fits = partBits > 0 || bytes <= MaxBytesInOnePart || deal()
+    val fits = partBits > 0 || bytes <= MaxBytesInOnePart || partition()
     fits && rows < maxRows && {
       val part = partOf(hash)
       if (parts(part).bytes >= room(part)) dropOld(part)
@@ -49,7 +49,7 @@ private[spark] final class DealtRows(newest: Option[NewestRows] = None) {
   }
 
   /** The parts, of which each is cleared when it has been read. */
-  def all: Iterator[RowPart] = {
+  def all: Iterator[RowPartition] = {
     giveBackReserve()
     newestOfParts
   }
@@ -64,7 +64,7 @@ private[spark] final class DealtRows(newest: Option[NewestRows] = None) {
       newestOfParts.flatMap(_.takeOut(width))
     }
 
-  private def newestOfParts: Iterator[RowPart] = parts.indices.iterator.map { part =>
+  private def newestOfParts: Iterator[RowPartition] = parts.indices.iterator.map { part =>
     if (newest.isDefined) dropOld(part)
     parts(part)
   }
@@ -78,7 +78,7 @@ private[spark] final class DealtRows(newest: Option[NewestRows] = None) {
 
   private def dropOld(part: Int): Unit = newest.foreach { newest =>
     val all = parts(part)
-    val kept = new RowPart(pages, RowPart.EvenPages)
+    val kept = new RowPartition(pages, RowPartition.EvenPages)
     if (newest.copy(all, kept)) {
       rows -= all.rows - kept.rows
       parts(part) = kept
@@ -93,23 +93,23 @@ private[spark] final class DealtRows(newest: Option[NewestRows] = None) {
   /** Deals what there is, and what comes, to many parts; false, with all as it was, if there is
     * no memory for them.
     */
-  private def deal(): Boolean = {
-    val dealt = Array.fill(1 << PartBits)(new RowPart(pages))
+  private def partition(): Boolean = {
+    val partitions = Array.fill(1 << PartBits)(new RowPartition(pages))
     val one = parts(0)
     val cursor = one.cursor
     reserve = pages.take(ReserveBytes)
     var fits = reserve != null
     while (fits && cursor.next()) {
-      val part = dealt((cursor.hash >>> (java.lang.Long.SIZE - PartBits)).toInt)
+      val part = partitions((cursor.hash >>> (java.lang.Long.SIZE - PartBits)).toInt)
       fits = part.add(cursor.base, cursor.offset, cursor.length, cursor.hash)
     }
     if (fits) {
       one.clear()
-      parts = dealt
-      room = Array.fill(dealt.length)(if (newest.isEmpty) Long.MaxValue else MaxBytesInOnePart)
+      parts = partitions
+      room = Array.fill(partitions.length)(if (newest.isEmpty) Long.MaxValue else MaxBytesInOnePart)
       partBits = PartBits
     } else {
-      dealt.foreach(_.clear())
+      partitions.foreach(_.clear())
       giveBackReserve()
     }
     fits
@@ -126,7 +126,7 @@ private[spark] final class DealtRows(newest: Option[NewestRows] = None) {
   }
 }
 
-private[spark] object DealtRows {
+private[spark] object PartitionedRowBuffer {
   private val PartBits = 6
 
   /** As much as a processor's second-level cache holds. */

@@ -1,6 +1,6 @@
 package winops.spark.output
 
-import winops.spark.aggregates.FollowedContent
+import winops.spark.aggregates.TrackedContents
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.window.{ChangeKind, ChangeQueue}
@@ -13,12 +13,12 @@ import winops.window.{ChangeKind, ChangeQueue}
   * @param contents
   *   the content of each window, by its number
   */
-private[spark] abstract class ToldSteps(
+private[spark] abstract class ContentsTracker(
     plan: KeepPlan,
     changes: ChangeQueue,
-    contents: Array[FollowedContent],
+    contents: Array[TrackedContents],
     metrics: KeepMetrics)
-    extends Told(changes, metrics) {
+    extends OutputWriter(changes, metrics) {
   private val spec = plan.spec
 
   /** When the step was, in milliseconds, and its number. */

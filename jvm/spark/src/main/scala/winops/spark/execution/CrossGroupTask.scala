@@ -9,10 +9,10 @@ import winops.log.{ByteReader, ByteWriter}
 import winops.spark.group.{Admission, Arrivals, BatchClock, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
-import winops.spark.output.Told
+import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.{RowBytes, RowShape}
-import winops.spark.state.{Agenda, GroupStore, StateFormat}
+import winops.spark.state.{GroupStore, StateFormat, TimerService}
 import winops.window.{ChangeQueue, Clock, CoupledMachines, Machine, Steps}
 
 /** Runs a `keep` whose groups depend on each other, in the one task that has all rows: they are
@@ -29,17 +29,17 @@ import winops.window.{ChangeQueue, Clock, CoupledMachines, Machine, Steps}
   * @param agenda
   *   tells to which instant time had passed, and takes the counts
   */
-final class CoupledTask(
+final class CrossGroupTask(
     plan: KeepPlan,
     input: Seq[Attribute],
     rows: GroupedRows,
     clock: BatchClock,
     store: GroupStore,
     whole: GroupStore,
-    agenda: Agenda,
+    timers: TimerService,
     metrics: KeepMetrics)
     extends StreamTask {
-  import CoupledTask._
+  import CrossGroupTask._
 
   private val changes = new ChangeQueue
   private val steps = new Steps(changes, plan.spec.stream)
@@ -51,8 +51,8 @@ final class CoupledTask(
     if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, common, clock)
     else new ImmediateArrivals(plan, admission, common, metrics)
   }
-  private val told =
-    Told.of(
+  private val writer =
+    OutputWriter.of(
       plan,
       changes,
       state,
@@ -76,10 +76,10 @@ final class CoupledTask(
   private object host extends CoupledMachines.Host[UnsafeRow] {
     override def open(group: UnsafeRow): Machine = {
       if (opened != group) {
-        putAway()
+        saveGroup()
         opened = group
         state.key = group
-        told.beginGroup()
+        writer.beginGroup()
         val bytes = store.open(group)
         if (bytes == null) state.clear() else state.restore(bytes)
       }
@@ -88,7 +88,7 @@ final class CoupledTask(
 
     override def drain(group: UnsafeRow): Unit = {
       if (givesRows) changes.clear()
-      takeTold()
+      queueOutput()
       common.common.foreach(_.release())
       state.machine.settle()
     }
@@ -133,7 +133,7 @@ final class CoupledTask(
     groupsBefore = machines.groups.size
     heldBefore = held
     waitingBefore = common.waiting.size
-    machines.advance(agenda.timePassed)
+    machines.advance(timers.timePassed)
     val _ = rows.nextGroup()
     arrivals.open(rows)
   }
@@ -143,7 +143,7 @@ final class CoupledTask(
     else {
       machines.advance(clock.now)
       if (givesRows) tellContent()
-      putAway()
+      saveGroup()
       finish()
     }
 
@@ -165,20 +165,20 @@ final class CoupledTask(
 
   private def tellContent(): Unit = machines.groups.inOrderOfCreation.foreach { group =>
     host.open(group).tellContent()
-    takeTold()
+    queueOutput()
   }
 
-  private def takeTold(): Unit = while (told.hasNext) waiting += told.next().copy()
+  private def queueOutput(): Unit = while (writer.hasNext) waiting += writer.next().copy()
 
   private def takeLatest(): Unit = {
     val rows = Seq.newBuilder[InternalRow]
-    while (told.hasNext) rows += told.next().copy()
+    while (writer.hasNext) rows += writer.next().copy()
     val all = rows.result()
     if (all.nonEmpty) latest.update(if (plan.spec.acrossGroups) NoKey else opened, all)
   }
 
-  private def putAway(): Unit = if (opened != null) {
-    told.endGroup()
+  private def saveGroup(): Unit = if (opened != null) {
+    writer.endGroup()
     takeLatest()
     state.machine.settle()
     if (state.isEmpty) state.forget() else store.save(state.save)
@@ -191,11 +191,11 @@ final class CoupledTask(
     waiting ++= latest.valuesIterator.flatten
     if (clock.flushes) last = common.lastWaiting
     whole.save(save)
-    agenda.count(
+    timers.count(
       machines.groups.size - groupsBefore,
       held - heldBefore,
       common.waiting.size - waitingBefore)
-    told.count()
+    writer.count()
     metrics.refused += state.machine.rowsRefused
     metrics.evictedSilently += steps.rowsEvictedSilently
     metrics.expired += state.machine.groupsForgotten + machines.groupsReclaimed
@@ -211,12 +211,12 @@ final class CoupledTask(
   }
 
   private def restore(in: ByteReader): Unit = {
-    CoupledTask.restoreGroups(in, machines, steps, plan.groupExpressions)
+    CrossGroupTask.restoreGroups(in, machines, steps, plan.groupExpressions)
     common.restore(in)
   }
 }
 
-private[spark] object CoupledTask {
+private[spark] object CrossGroupTask {
 
   /** Takes up what stands before the content of all groups together.
     *

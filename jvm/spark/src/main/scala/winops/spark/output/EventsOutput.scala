@@ -10,14 +10,14 @@ import winops.spark.row.Micros
 import winops.window.{ChangeKind, ChangeQueue}
 
 /** What a window tells by itself: contents at its triggers, or all of its events. */
-private final class ToldEvents(
+private final class EventsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
     state: GroupState,
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends Told(changes, metrics) {
-  import ToldEvents._
+    extends OutputWriter(changes, metrics) {
+  import EventsOutput._
 
   private val isOfTriggers = plan.spec.output == Output.Snapshots
   // An event begins with its type.
@@ -25,7 +25,7 @@ private final class ToldEvents(
   private val rows = new ContentRows(plan, timeColumn + 2, state)
 
   override def hasNext: Boolean = {
-    while (!changes.isEmpty && !isAsked(changes.nextKind)) takeEntry()
+    while (!changes.isEmpty && !emits(changes.nextKind)) takeEntry()
     !changes.isEmpty
   }
 
@@ -44,11 +44,11 @@ private final class ToldEvents(
     rows.result(state.key)
   }
 
-  private def isAsked(kind: Int): Boolean =
+  private def emits(kind: Int): Boolean =
     if (isOfTriggers) kind == ChangeKind.Trigger else kind != ChangeKind.EmptyBeat
 }
 
-private object ToldEvents {
+private object EventsOutput {
 
   /** The types of events by the kind of change, as IBM Streams names them. */
   val Types: Map[Int, UTF8String] = Map(

@@ -19,12 +19,12 @@ import winops.spark.row.{RowBytes, RowShape}
   * @param open
   *   the group whose rows come and leave
   */
-final class CommonContent(
+final class CrossGroupContents(
     content: Seq[Attribute],
     resultsOf: RowStore => ContentResults,
     pages: Pages,
-    open: () => CommonContent.Group)
-    extends FollowedContent {
+    open: () => CrossGroupContents.Group)
+    extends TrackedContents {
   private val rows: RowStore =
     new RowTree(pages, withArrival = false, RowShape.of(content))
   private val places = pages.newMap()
@@ -36,12 +36,12 @@ final class CommonContent(
     RowBytes.pointTo(row, open().window, ordinal)
     RowBytes.append(rows, 0L, row)
     val copy = rows.end - 1
-    places.put(key, CommonContent.bytes(copy))
+    places.put(key, CrossGroupContents.bytes(copy))
     results.insert(copy, copy + 1)
   }
 
   override def remove(from: Long, until: Long): Unit = eachOf(from, until) { (_, key) =>
-    val copy = CommonContent.number(places.get(key))
+    val copy = CrossGroupContents.number(places.get(key))
     places.remove(key)
     results.remove(copy, copy + 1)
     left += copy
@@ -88,7 +88,7 @@ final class CommonContent(
   }
 }
 
-object CommonContent {
+object CrossGroupContents {
 
   /** A group whose content is a part of the common one. */
   trait Group {

@@ -10,12 +10,12 @@ import winops.spark.row.RowBytes
 import winops.window.ChangeQueue
 
 /** The rows of a content, one by one. */
-private final class ToldRows(
+private final class RowsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
     state: GroupState,
     metrics: KeepMetrics)
-    extends Told(changes, metrics) {
+    extends OutputWriter(changes, metrics) {
   private val content = new UnsafeRow(plan.content.size)
 
   override def hasNext: Boolean = isAtChange

@@ -10,13 +10,13 @@ import winops.spark.row.RowBytes
 import winops.window.ChangeQueue
 
 /** The changes, one by one. */
-private final class ToldChanges(
+private final class ChangesOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
     state: GroupState,
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends Told(changes, metrics) {
+    extends OutputWriter(changes, metrics) {
   private val content = new UnsafeRow(plan.content.size)
   private val changeRows = new ChangeRows(plan)
 

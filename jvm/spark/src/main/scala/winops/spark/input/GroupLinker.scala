@@ -11,15 +11,15 @@ import winops.spark.plan.KeepPlan
   *   how many of a group's newest rows are asked for: rows of which it is plain that they are not
   *   among them are left out
   */
-private[spark] final class PartChains(plan: KeepPlan, input: Seq[Attribute], newest: Int) {
+private[spark] final class GroupLinker(plan: KeepPlan, input: Seq[Attribute], newest: Int) {
   private val sameKeys = new SameKeys(plan.keys, input)
   private val arrival = RowOrdering.create(plan.arrival, input)
   private val before = new UnsafeRow(input.size)
   private val row = new UnsafeRow(input.size)
 
-  val hashes = new HashChains
+  val hashes = new KeyHashTable
 
-  def link(part: RowPart): Unit = {
+  def link(part: RowPartition): Unit = {
     hashes.clear()
     val linked = part.cursor
     val all = part.cursor
@@ -42,7 +42,7 @@ private[spark] final class PartChains(plan: KeepPlan, input: Seq[Attribute], new
   /** Whether the row is older than as many as are asked for. The chain's first row is the oldest
     * of them if so many came in order: whatever came later is not older, or it was left out.
     */
-  private def isTooOld(cursor: RowPart#Cursor): Boolean =
+  private def isTooOld(cursor: RowPartition#Cursor): Boolean =
     hashes.isOneKey && hashes.rowsInOrder >= newest && {
       cursor.moveTo(hashes.first)
       cursor.pointTo(before)

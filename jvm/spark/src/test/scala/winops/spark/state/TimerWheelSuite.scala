@@ -16,8 +16,8 @@ import winops.log.{ByteReader, ByteWriter}
 import winops.spark.testing.MapSegments
 import winops.window.Machine
 
-class DeadlinesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  import DeadlinesSuite._
+class TimerWheelSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import TimerWheelSuite._
 
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 25)
@@ -77,7 +77,7 @@ class DeadlinesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 }
 
-private object DeadlinesSuite {
+private object TimerWheelSuite {
 
   /** Time comes to `now`, then groups are entered for these instants after it. */
   final case class Batch(now: Long, dues: Seq[Long])
@@ -109,26 +109,26 @@ private object DeadlinesSuite {
 
     def run(batch: Batch): Unit = {
       val now = batch.now
-      val deadlines = new Deadlines(slots, width = 2)
-      if (directory != null) deadlines.restore(new ByteReader(directory))
-      assert(deadlines.earliest == earliest)
+      val timers = new TimerWheel(slots, width = 2)
+      if (directory != null) timers.restore(new ByteReader(directory))
+      assert(timers.earliest == earliest)
 
-      val taken = deadlines.takeDue(now).asScala.map(_.copy()).toSet
+      val taken = timers.takeDue(now).asScala.map(_.copy()).toSet
       assert(taken == pending.filter(_.due <= now).map(p => keyOf(p.key)).toSet)
       pending.filterInPlace(_.due > now)
-      assert(deadlines.earliest == earliest)
+      assert(timers.earliest == earliest)
 
       batch.dues.foreach { due =>
         // Every third key is one that was entered before.
         val key = s"group ${if (entered % 3 == 2) entered / 3 else entered}"
-        deadlines.add(due, now, keyOf(key))
+        timers.add(due, now, keyOf(key))
         pending += Pending(due, key)
         entered += 1
       }
       val out = new ByteWriter
-      deadlines.save(out)
+      timers.save(out)
       directory = out.toArray
-      assert(deadlines.earliest == earliest)
+      assert(timers.earliest == earliest)
       assert(pending.nonEmpty || slots.numbers.isEmpty)
     }
 

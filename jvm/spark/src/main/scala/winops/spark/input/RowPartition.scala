@@ -8,8 +8,8 @@ import org.apache.spark.unsafe.memory.MemoryBlock
 /** Rows one behind the other in pages of memory, each with its hash and with room for the address
   * of another row of its group.
   */
-private[spark] final class RowPart(pages: TaskPages, doublings: Int = RowPart.Doublings) {
-  import RowPart._
+private[spark] final class RowPartition(pages: TaskPages, doublings: Int = RowPartition.Doublings) {
+  import RowPartition._
 
   private var blocks = new Array[MemoryBlock](4)
   private var ends = new Array[Long](4)
@@ -98,7 +98,7 @@ private[spark] final class RowPart(pages: TaskPages, doublings: Int = RowPart.Do
 
     def hash: Long = Platform.getLong(base, start)
 
-    /** The address of the row that follows in the row's group; [[RowPart.None]] if none does. */
+    /** The address of the row that follows in the row's group; [[RowPartition.None]] if none does. */
     def follower: Long = Platform.getLong(base, start + NextAt)
     def follower_=(address: Long): Unit = Platform.putLong(base, start + NextAt, address)
 
@@ -129,7 +129,7 @@ private[spark] final class RowPart(pages: TaskPages, doublings: Int = RowPart.Do
   }
 }
 
-private[spark] object RowPart {
+private[spark] object RowPartition {
 
   /** The address of no row. */
   val None: Long = -1L

@@ -2,7 +2,7 @@ package winops.spark.output
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import winops.spark.aggregates.FollowedContent
+import winops.spark.aggregates.TrackedContents
 import winops.spark.group.GroupState
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output}
@@ -14,7 +14,7 @@ import winops.window.{ChangeKind, ChangeQueue}
   * What is told is read before the machine goes on, because rows that have left are there only
   * until then.
   */
-abstract class Told(changes: ChangeQueue, metrics: KeepMetrics) {
+abstract class OutputWriter(changes: ChangeQueue, metrics: KeepMetrics) {
   private var inserted = 0L
   private var deleted = 0L
   private var rowsGiven = 0L
@@ -61,7 +61,7 @@ abstract class Told(changes: ChangeQueue, metrics: KeepMetrics) {
     else if (ChangeKind.isChange(changes.kind)) deleted += rows
 }
 
-object Told {
+object OutputWriter {
 
   /** @param common
     *   the content of all groups, if that is asked for
@@ -72,18 +72,18 @@ object Told {
       plan: KeepPlan,
       changes: ChangeQueue,
       state: GroupState,
-      common: Option[FollowedContent],
+      common: Option[TrackedContents],
       hasTime: Boolean,
-      metrics: KeepMetrics): Told = plan.spec.output match {
-    case Output.Rows | Output.Description => new ToldRows(plan, changes, state, metrics)
-    case Output.Changes => new ToldChanges(plan, changes, state, hasTime, metrics)
+      metrics: KeepMetrics): OutputWriter = plan.spec.output match {
+    case Output.Rows | Output.Description => new RowsOutput(plan, changes, state, metrics)
+    case Output.Changes => new ChangesOutput(plan, changes, state, hasTime, metrics)
     case Output.Snapshots if plan.spec.followsContent =>
-      new ToldContents(plan, changes, state, hasTime, metrics)
+      new SnapshotsOutput(plan, changes, state, hasTime, metrics)
     case Output.Snapshots | Output.Events =>
-      new ToldEvents(plan, changes, state, hasTime, metrics)
+      new EventsOutput(plan, changes, state, hasTime, metrics)
     case Output.Agg =>
       val content = common.getOrElse(state.results.head)
-      new ToldValues(plan, changes, state, content, hasTime, metrics)
-    case Output.Columns => new ToldInserts(plan, changes, state, metrics)
+      new AggOutput(plan, changes, state, content, hasTime, metrics)
+    case Output.Columns => new WithColumnsOutput(plan, changes, state, metrics)
   }
 }

@@ -13,12 +13,12 @@ import winops.spark.row.RowBytes
 import winops.window.ChangeQueue
 
 /** Each row that came in, and behind its columns what the content is worth after its step. */
-private final class ToldInserts(
+private final class WithColumnsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
     state: GroupState,
     metrics: KeepMetrics)
-    extends ToldSteps(plan, changes, state.results.toArray, metrics) {
+    extends ContentsTracker(plan, changes, state.results.toArray, metrics) {
   private val results = new ResultsBesideRows(state.results, plan.results)
   private val content = new UnsafeRow(plan.content.size)
   private val joiner = GenerateUnsafeRowJoiner.create(

@@ -12,7 +12,7 @@ import winops.spark.expressions.{OfLastArrival, WindowAggregate}
   * @param results
   *   expressions over [[WindowAggregate]]s, [[OfLastArrival]], `by` and columns of a row
   */
-private[spark] final class AskedOfContent(results: Seq[Expression], by: Seq[Expression]) {
+private[spark] final class AggregatePlan(results: Seq[Expression], by: Seq[Expression]) {
   private val aggregates = mutable.ArrayBuffer.empty[(WindowAggregate, Attribute)]
   private val last = mutable.ArrayBuffer.empty[(Expression, Attribute)]
 

@@ -4,7 +4,7 @@ import java.util.function.{Function => JavaFunction}
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.DataType
 
@@ -17,10 +17,10 @@ import org.apache.spark.sql.types.DataType
   * @param shown
   *   the expression as a failure shows it
   */
-final case class ExpressionWithoutValues(child: Expression, shown: String)
+final case class RedactingExpression(child: Expression, shown: String)
     extends UnaryExpression
     with ConditionalExpression {
-  import ExpressionWithoutValues._
+  import RedactingExpression._
 
   @transient private lazy val failureOf = new FailureOf(shown)
 
@@ -28,10 +28,10 @@ final case class ExpressionWithoutValues(child: Expression, shown: String)
   override def alwaysEvaluatedInputs: Seq[Expression] = Nil
   override def branchGroups: Seq[Seq[Expression]] = Nil
 
-  override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): ExpressionWithoutValues =
+  override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): RedactingExpression =
     this
 
-  override lazy val canonicalized: Expression = ExpressionWithoutValues(child.canonicalized, "")
+  override lazy val canonicalized: Expression = RedactingExpression(child.canonicalized, "")
   override def sql: String = child.sql
   override def toString: String = child.toString
 
@@ -56,18 +56,18 @@ final case class ExpressionWithoutValues(child: Expression, shown: String)
       }""")
   }
 
-  override protected def withNewChildInternal(newChild: Expression): ExpressionWithoutValues =
+  override protected def withNewChildInternal(newChild: Expression): RedactingExpression =
     copy(child = newChild)
 }
 
-object ExpressionWithoutValues {
+object RedactingExpression {
 
   /** The value of an expression over a row, which stays as it is where it cannot fail: Spark's
     * sources know the simplest conditions and read less by them.
     */
   def of(expression: Expression): Expression =
     if (cannotFail(expression)) expression
-    else ExpressionWithoutValues(expression, WithoutValues.shown(UnqualifiedSql.of(expression)))
+    else RedactingExpression(expression, RedactingEvaluator.shown(UnqualifiedSql.of(expression)))
 
   /** A condition, part by part. */
   def ofCondition(condition: Expression): Expression = condition match {
@@ -76,7 +76,7 @@ object ExpressionWithoutValues {
   }
 
   private def cannotFail(expression: Expression): Boolean = expression match {
-    case _: Attribute | _: Literal | _: ExpressionWithoutValues => true
+    case _: Attribute | _: Literal | _: RedactingExpression => true
     case _: BinaryComparison | _: And | _: Or | _: Not | _: IsNull | _: IsNotNull | _: In =>
       expression.children.forall(cannotFail)
     case cast: Cast =>
@@ -88,7 +88,7 @@ object ExpressionWithoutValues {
       extends JavaFunction[Throwable, RuntimeException]
       with Serializable {
     override def apply(error: Throwable): RuntimeException = error match {
-      case EvaluationFailure(known) => WithoutValues.failure(shown, known)
+      case EvaluationFailure(known) => RedactingEvaluator.failure(shown, known)
       case other => throw other
     }
   }

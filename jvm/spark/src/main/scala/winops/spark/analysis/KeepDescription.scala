@@ -11,7 +11,7 @@ import winops.spark.expressions.UnqualifiedSql
 import winops.spark.plan.{Application, KeepSpec}
 
 /** A `keep` in plain English, as a table of one row. */
-object Description {
+object KeepDescription {
 
   /** @param partitionBy
     *   the keys of the group that stand beside the policy's text

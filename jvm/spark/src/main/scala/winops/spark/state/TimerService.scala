@@ -5,21 +5,21 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import winops.spark.internal.KeepMetrics
 
 /** The groups of a task that have something to do at a time of their own. */
-trait Agenda {
+trait TimerService {
 
   /** The instant to which time had passed for every group before. */
   def timePassed: Long
 
   /** Strikes out a group that is worked on anyway. */
-  def strike(key: UnsafeRow): Unit
+  def cancel(key: UnsafeRow): Unit
 
   /** Takes a group whose time has come; null when there is none left. Nothing may be struck out
     * after the first call.
     */
-  def take(): UnsafeRow
+  def nextExpired(): UnsafeRow
 
   /** Enters a group to be taken when `due` has come; the key is copied. */
-  def enter(due: Long, key: UnsafeRow): Unit
+  def register(due: Long, key: UnsafeRow): Unit
 
   /** Tells that this many groups, rows, and rows that wait for the watermark, more (or less) are
     * remembered than before. Rows that wait are among the rows.
@@ -28,11 +28,11 @@ trait Agenda {
 }
 
 /** Of a table, whose groups are all worked on once. */
-final class NoAgenda(metrics: KeepMetrics) extends Agenda {
+final class NoTimerService(metrics: KeepMetrics) extends TimerService {
   override def timePassed: Long = Long.MinValue
-  override def strike(key: UnsafeRow): Unit = ()
-  override def take(): UnsafeRow = null
-  override def enter(due: Long, key: UnsafeRow): Unit = ()
+  override def cancel(key: UnsafeRow): Unit = ()
+  override def nextExpired(): UnsafeRow = null
+  override def register(due: Long, key: UnsafeRow): Unit = ()
 
   override def count(groups: Long, rows: Long, waiting: Long): Unit = {
     metrics.groups += groups

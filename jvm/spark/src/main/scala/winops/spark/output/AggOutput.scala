@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.spark.aggregates.FollowedContent
+import winops.spark.aggregates.TrackedContents
 import winops.spark.group.GroupState
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{AggMode, KeepPlan}
@@ -17,14 +17,14 @@ import winops.window.ChangeQueue
   * number of the last change, and the results. Where changes of values are given, each report
   * deletes the values that it replaces.
   */
-private final class ToldValues(
+private final class AggOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
     state: GroupState,
-    content: FollowedContent,
+    content: TrackedContents,
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends ToldSteps(plan, changes, Array(content), metrics) {
+    extends ContentsTracker(plan, changes, Array(content), metrics) {
   private val spec = plan.spec
   private val onlyLatest = spec.mode == AggMode.Latest
   private val givesChanges = spec.mode == AggMode.Changes
