@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import winops.spark.expressions.{OfLastArrival, WindowAggregate}
 
-/** What results ask of a window's content, each thing once, and the results as expressions over
-  * columns that hold the answers.
+/** The aggregates that results are made of, each once, and the results as expressions over the
+  * columns that hold them.
   *
   * @param results
   *   expressions over [[WindowAggregate]]s, [[OfLastArrival]], `by` and columns of a row
@@ -30,7 +30,7 @@ private[spark] final class AggregatePlan(results: Seq[Expression], by: Seq[Expre
     (held, numbers, others)
   }
 
-  /** What is asked of the row that came in last. */
+  /** Expressions evaluated on the most recently inserted row. */
   val ofLastArrival: Seq[Expression] = last.map(_._1).toSeq
   val lastColumns: Seq[Attribute] = last.map(_._2).toSeq
 

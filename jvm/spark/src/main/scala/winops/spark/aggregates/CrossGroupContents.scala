@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import winops.log.{ByteReader, ByteWriter, Bytes, CorruptStateException, Pages, RowStore, RowTree}
 import winops.spark.row.{RowBytes, RowShape}
 
-/** The content of the windows of all groups together: a row is copied when it comes in, so that
-  * the rows of all groups are in one order, that in which they came.
+/** The contents of the windows of all groups together: a row is copied when it is inserted, so that
+  * the rows of all groups are in one order, that of their arrival.
   *
   * A group that is forgotten without a word leaves its rows here, as it does in Esper.
   *

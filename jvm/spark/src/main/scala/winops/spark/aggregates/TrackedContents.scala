@@ -4,14 +4,13 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.log.{ByteReader, ByteWriter}
 
-/** The content of a window, or of several, as it is followed step by step, and what it is worth.
-  */
+/** The contents of one window or several, tracked step by step, and their aggregates. */
 trait TrackedContents {
 
-  /** The rows of the open group from one ordinal until another come in. */
+  /** Inserts the rows of the open group from one ordinal until another. */
   def insert(from: Long, until: Long): Unit
 
-  /** The rows of the open group from one ordinal until another leave; they can still be read. */
+  /** Evicts the rows of the open group from one ordinal until another; they can still be read. */
   def remove(from: Long, until: Long): Unit
 
   /** Visits the results that have changed since the last call: of each part, or of the whole.
@@ -23,7 +22,7 @@ trait TrackedContents {
     */
   def visit(visit: (UnsafeRow, UnsafeRow) => Unit): Unit
 
-  /** Forgets the rows that have left, of which nothing will be asked any more. */
+  /** Releases the rows that were evicted and will not be read any more. */
   def release(): Unit
 
   def clear(): Unit

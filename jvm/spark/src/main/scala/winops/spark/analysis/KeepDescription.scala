@@ -10,7 +10,7 @@ import winops.policy.{Reclaim, RowExpression}
 import winops.spark.expressions.UnqualifiedSql
 import winops.spark.plan.{Application, KeepSpec}
 
-/** A `keep` in plain English, as a table of one row. */
+/** Describes a `keep` in plain English, as a relation of one row. */
 object KeepDescription {
 
   /** @param partitionBy

@@ -22,7 +22,7 @@ final class StoredGroups(
     groups: StateGroupStore,
     val summary: Option[PartitionState.Summary]) {
 
-  /** Whether what happens to one group depended on the others. */
+  /** Returns true if what happens to one group depends on the others. */
   val isCrossGroup: Boolean = WholeGroupStore.isIn(groups.partition)
 
   val plan: KeepPlan = stored.plan(summary.fold(Machine.Never)(_.idle))

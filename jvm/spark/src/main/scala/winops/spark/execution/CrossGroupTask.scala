@@ -26,8 +26,8 @@ import winops.window.{ChangeQueue, Clock, CoupledMachines, Machine, Steps}
   *   keeps the groups
   * @param whole
   *   keeps what belongs to all groups together, and the rows that wait
-  * @param agenda
-  *   tells to which instant time had passed, and takes the counts
+  * @param timers
+  *   holds the instant up to which timers fired before, and takes the counts
   */
 final class CrossGroupTask(
     plan: KeepPlan,

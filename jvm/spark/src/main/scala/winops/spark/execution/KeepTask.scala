@@ -15,7 +15,7 @@ import winops.window.{ChangeQueue, Clock, Machine, Steps}
 /** Runs a `keep` over the rows of one task: one group after the other, first those that rows came
   * for and then those that are due, and gives what comes out, row by row.
   *
-  * Streams and tables differ in `store`, `agenda` and `clock`, and in nothing else.
+  * Streams and tables differ in `store`, `timers` and `clock`, and in nothing else.
   */
 final class KeepTask(
     plan: KeepPlan,
@@ -99,8 +99,7 @@ final class KeepTask(
     stage = Arriving
   }
 
-  /** A group stands in the agenda still though it is gone, or though its time has become another.
-    */
+  /** Timers are not deleted when a group is removed or rescheduled, so an entry may be stale. */
   private def openForTime(): Unit = {
     load()
     // Of a group that is gone there is nothing to do, and the next one is taken.
@@ -117,7 +116,7 @@ final class KeepTask(
     wasRemembered = bytes != null
     if (wasRemembered) state.restore(bytes) else state.clear()
     state.machine.reach(timers.timePassed)
-    // The agenda has been read to this instant, and what it held for the group until then is gone.
+    // The timers up to this instant have been taken, that of the group among them.
     if (state.registeredTimer <= clock.now) state.registeredTimer = Machine.Never
     sizeBefore = state.held
     waitingBefore = state.waiting.size

@@ -4,7 +4,7 @@ import org.apache.spark.util.AccumulatorV2
 
 import winops.window.Machine
 
-/** The least of the due times that tasks report; [[Machine.Never]] if they report none. */
+/** Accumulates the earliest time of the timers that tasks report; [[Machine.Never]] if none. */
 final class NextTimerAccumulator extends AccumulatorV2[Long, Long] {
   private var earliest = Machine.Never
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.InternalRow
   */
 trait StreamTask extends Iterator[InternalRow] {
 
-  /** The first instant at which there is something to do that no [[TimerService]] knows. */
+  /** The time of the earliest timer that no [[TimerService]] holds. */
   def earliestDue: Long
 
   /** The greatest time, in milliseconds, of the rows that wait after a batch that flushes;

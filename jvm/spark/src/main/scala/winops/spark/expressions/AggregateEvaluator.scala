@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{DeclarativeAggregate
 
 import winops.spark.row.KeyTypes
 
-/** One aggregate over rows, which are added one by one in the order of the window.
+/** Evaluates one aggregate over rows that are added one by one in the order of the window.
   *
   * @param content
   *   the columns of the rows

@@ -7,8 +7,8 @@ import winops.policy.RowExpression
 import winops.spark.internal.WinopsErrors
 import winops.window.{RowCondition, RowKey, RowNumber}
 
-/** What a policy's expressions give, whose failures tell no value of a row: Spark's own messages
-  * show what could not be cast or divided.
+/** Wraps the evaluation of a policy's expressions so that failures show no value of a row: Spark's
+  * own messages show what could not be cast or divided.
   */
 private[spark] final class RedactingEvaluator(expressions: Seq[RowExpression]) {
   def key(key: RowKey): RowKey = ordinal =>
@@ -34,7 +34,7 @@ private[spark] final class RedactingEvaluator(expressions: Seq[RowExpression]) {
 
 private[spark] object RedactingEvaluator {
 
-  /** What takes the place of Spark's failure.
+  /** The failure that replaces Spark's.
     *
     * @param expression
     *   as it is to be shown

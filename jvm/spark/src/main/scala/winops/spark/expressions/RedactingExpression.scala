@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.DataType
 
 /** An expression of a policy that Spark evaluates by itself, before the operator, and whose
-  * failures tell no value of a row: they are `WINOPS_EXPRESSION`.
+  * failures show no value of a row: they are `WINOPS_EXPRESSION`.
   *
   * It is conditional in that Spark may not evaluate a part of it beforehand, where failures would
   * be its own.

@@ -73,7 +73,7 @@ final class GroupState(
   /** The greatest value of the order columns that was applied; empty before the first. */
   var lastOrder: Array[Byte] = GroupState.NoOrder
 
-  /** The due time for which the group stands in the agenda; [[Machine.Never]] if it does not. */
+  /** The time of the group's registered timer, or [[Machine.Never]]. */
   var registeredTimer: Long = Machine.Never
 
   private def hasTimer: Boolean = registeredTimer != Machine.Never

@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, Unsafe
 
 import winops.spark.plan.KeepPlan
 
-/** Makes chains of the rows of a part: all rows whose keys have the same hash, in the order in
-  * which they came.
+/** Links the rows of a partition into chains: all rows whose keys have the same hash, in the order
+  * of their arrival.
   *
   * @param newest
-  *   how many of a group's newest rows are asked for: rows of which it is plain that they are not
-  *   among them are left out
+  *   the number of a group's newest rows that the query needs: rows that are certainly older are
+  *   left out
   */
 private[spark] final class GroupLinker(plan: KeepPlan, input: Seq[Attribute], newest: Int) {
   private val sameKeys = new SameKeys(plan.keys, input)

@@ -2,19 +2,19 @@ package winops.spark.input
 
 import java.util.Arrays
 
-/** Chains of rows by the hash of their keys, each with the addresses of its first and its last
-  * row. All but [[clear]] and [[find]] are about the chain that was found last.
+/** A hash table from the hashes of keys to chains of rows, each with the addresses of its first
+  * and its last row. All methods but [[clear]] and [[find]] act on the chain that was found last.
   */
 private[spark] final class KeyHashTable {
   import KeyHashTable._
 
-  /** One more than the number of a chain; 0 where there is none. */
+  /** 1-based chain index; 0 marks an empty slot. */
   private var slots = new Array[Int](1 << 11)
   private var chains = new Array[Long](Fields << 10)
   private var count = 0
   private var found = 0
 
-  /** How many chains there are. */
+  /** The number of chains. */
   def size: Int = count
 
   def clear(): Unit = {
@@ -22,7 +22,9 @@ private[spark] final class KeyHashTable {
     count = 0
   }
 
-  /** Finds the chain of a hash, or makes one of the row at `address`; whether there was one. */
+  /** Finds the chain of a hash, or starts one with the row at `address`; returns true if there was
+    * one.
+    */
   def findOrAdd(hash: Long, address: Long): Boolean = {
     val slot = slotOf(hash)
     val exists = slots(slot) > 0

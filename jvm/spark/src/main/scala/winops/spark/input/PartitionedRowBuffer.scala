@@ -4,13 +4,13 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.winops.internal.TaskPages
 import org.apache.spark.unsafe.memory.MemoryBlock
 
-/** Rows of a task in its memory, dealt to parts by the first bits of their hashes. Reading many
-  * rows in another order than that in which they lie in memory is what grouping costs most; a
-  * part is small enough for a processor's cache. Few rows are one part.
+/** Buffers a task's input rows in memory, partitioned by the leading bits of the key hash so that
+  * each partition fits the processor's cache: most of the cost of grouping is reading rows in
+  * another order than that in which they lie in memory. Few rows are one partition.
   *
   * @param newest
-  *   where only the newest rows of each group are asked for, what finds them: rows that are not
-  *   among them are dropped whenever a part has grown, and when there is no more memory
+  *   finds the newest rows of each group, if the query needs no others: the rest is dropped
+  *   whenever a partition has grown, and when there is no more memory
   */
 private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = None) {
   import PartitionedRowBuffer._
@@ -26,7 +26,7 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
 
   TaskPages.whenTaskEnds(clear())
 
-  /** Takes a copy of a row; false if there is no memory for it. */
+  /** Adds a copy of a row; returns false if there is no memory for it. */
   def add(row: UnsafeRow, hash: Long): Boolean = {
     val added = tryToAdd(row, hash) || newest.isDefined && dropOld() && tryToAdd(row, hash)
     if (added) {
@@ -36,7 +36,7 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
     added
   }
 
-  /** How many rows there are. */
+  /** The number of rows. */
   def size: Long = rows
 
   private def tryToAdd(row: UnsafeRow, hash: Long): Boolean = {
@@ -48,7 +48,7 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
     }
   }
 
-  /** The parts, of which each is cleared when it has been read. */
+  /** The partitions; each is cleared when it has been read. */
   def all: Iterator[RowPartition] = {
     giveBackReserve()
     newestOfParts
@@ -90,8 +90,8 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
   private def partOf(hash: Long): Int =
     if (partBits == 0) 0 else (hash >>> (java.lang.Long.SIZE - partBits)).toInt
 
-  /** Deals what there is, and what comes, to many parts; false, with all as it was, if there is
-    * no memory for them.
+  /** Divides the rows among many partitions; returns false, and changes nothing, if there is no
+    * memory for them.
     */
   private def partition(): Boolean = {
     val partitions = Array.fill(1 << PartBits)(new RowPartition(pages))

@@ -4,13 +4,13 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.winops.internal.Catalyst
 import org.apache.spark.util.collection.unsafe.sort.{UnsafeExternalSorter, UnsafeSorterIterator}
 
-/** Brings the rows of a task that have equal hashes together. What Spark's operators do for this
-  * is to sort all rows; but reading many rows in another order than that in which they lie in
-  * memory is what sorting costs most. Here they are dealt to parts by the first bits of their
-  * hashes, each small enough to be sorted and read within a processor's cache.
+/** Sorts the rows of a task by their hashes. Spark's operators sort all rows at once, and most of
+  * that cost is reading rows in another order than that in which they lie in memory. This sorter
+  * first partitions them by the leading bits of their hashes, so that each partition is sorted
+  * and read within the processor's cache.
   *
-  * A part is one of Spark's sorters: it takes its memory from the task, and spills when there is
-  * none. Few rows are one part.
+  * A partition is one of Spark's sorters: it takes its memory from the task, and spills when
+  * there is none. Few rows are one partition.
   *
   * @param input
   *   the rows, which are all read at once
@@ -56,7 +56,7 @@ final class SpillableHashSorter(input: Iterator[UnsafeRow], hashOf: UnsafeRow =>
     parts(part).insertRecord(base, offset, length, hash, false)
   }
 
-  /** Deals what there is, and what comes, to many parts. */
+  /** Divides the rows among many partitions. */
   private def deal(): Unit = {
     val all = parts(0)
     val rows = all.getSortedIterator

@@ -13,9 +13,9 @@ import winops.spark.plan.{AggMode, KeepPlan}
 import winops.spark.row.Micros
 import winops.window.ChangeQueue
 
-/** What the content of a window is worth at each report: the group's key, when that was, the
-  * number of the last change, and the results. Where changes of values are given, each report
-  * deletes the values that it replaces.
+/** Emits the aggregates of the window contents at each report: the group key, the time, the
+  * number of the last change, and the results. In the mode `changes`, each report deletes the
+  * values that it replaces.
   */
 private final class AggOutput(
     plan: KeepPlan,

@@ -9,7 +9,7 @@ import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
 import winops.window.ChangeQueue
 
-/** The changes, one by one. */
+/** Emits each change as one row. */
 private final class ChangesOutput(
     plan: KeepPlan,
     changes: ChangeQueue,

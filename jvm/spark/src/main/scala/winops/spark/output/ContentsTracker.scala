@@ -5,13 +5,13 @@ import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.window.{ChangeKind, ChangeQueue}
 
-/** What follows the content of a window step by step.
+/** A writer that tracks the contents of each window, step by step.
   *
-  * A machine's step is in the queue as a whole when it is read, so the end of the queue is the
+  * The queue holds a machine's step as a whole when it is read, so the end of the queue is the
   * end of the step.
   *
   * @param contents
-  *   the content of each window, by its number
+  *   the contents of each window, by the number of the window
   */
 private[spark] abstract class ContentsTracker(
     plan: KeepPlan,
@@ -21,14 +21,14 @@ private[spark] abstract class ContentsTracker(
     extends OutputWriter(changes, metrics) {
   private val spec = plan.spec
 
-  /** When the step was, in milliseconds, and its number. */
+  /** The time of the step in milliseconds, and its number. */
   protected var at = 0L
   protected var step = 0L
 
-  /** The number of the last change that the content has seen. */
+  /** The number of the last change that was applied to the contents. */
   protected var sequence = 0L
 
-  /** Reads what has been told, and [[report]]s where the content is to be told. */
+  /** Applies the queued changes, and calls [[report]] whenever the contents are to be reported. */
   protected final def follow(): Unit = if (!changes.isEmpty) {
     var hasChanged = false
     while (!changes.isEmpty) {
@@ -54,9 +54,9 @@ private[spark] abstract class ContentsTracker(
     if (hasChanged && !spec.reportsByTrigger && !spec.reportsWhenEmptied) report()
   }
 
-  /** The content is to be told, as it is now. */
+  /** Reports the contents as they are now. */
   protected def report(): Unit
 
-  /** Rows came in. */
+  /** Called when rows have been inserted. */
   protected def inserted(from: Long, until: Long): Unit = ()
 }

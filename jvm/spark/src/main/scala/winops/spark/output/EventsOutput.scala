@@ -9,7 +9,7 @@ import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.Micros
 import winops.window.{ChangeKind, ChangeQueue}
 
-/** What a window tells by itself: contents at its triggers, or all of its events. */
+/** Emits what a window reports by itself: contents at its triggers, or all of its events. */
 private final class EventsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,

@@ -8,33 +8,35 @@ import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output}
 import winops.window.{ChangeKind, ChangeQueue}
 
-/** Makes rows of Spark from what a machine has told of the open group, as the output of the keep
-  * asks for them.
+/** Writes the output rows of the open group: reads the changes that the machine has queued, and
+  * makes rows of one output mode of them.
   *
-  * What is told is read before the machine goes on, because rows that have left are there only
-  * until then.
+  * The queue is read before the machine goes on, because evicted rows can be read only until
+  * then.
   */
 abstract class OutputWriter(changes: ChangeQueue, metrics: KeepMetrics) {
   private var inserted = 0L
   private var deleted = 0L
   private var rowsGiven = 0L
 
-  /** Whether there is something to give; what the output does not ask for is passed over. */
+  /** Returns true if another output row is available. Skips changes that the output mode does not
+    * emit.
+    */
   def hasNext: Boolean
 
-  /** The next row to give; valid until the next call. */
+  /** The next output row; valid until the next call. */
   final def next(): InternalRow = {
     rowsGiven += 1
     give()
   }
 
-  /** A group has been opened. */
+  /** Called when a group has been opened. */
   def beginGroup(): Unit = ()
 
-  /** The group that is open has done all that it does in this batch. */
+  /** Called when the open group has no more steps in this micro-batch. */
   def endGroup(): Unit = ()
 
-  /** Adds what was given to the metrics. */
+  /** Adds the rows that were emitted to the metrics. */
   final def count(): Unit = {
     metrics.outputRows += rowsGiven
     metrics.inserted += inserted
@@ -43,13 +45,13 @@ abstract class OutputWriter(changes: ChangeQueue, metrics: KeepMetrics) {
 
   protected def give(): InternalRow
 
-  /** Goes to the next change, past what is none; false if there is none. */
+  /** Moves to the next change and skips other entries; returns false if there is none. */
   protected final def isAtChange: Boolean = {
     while (!changes.isEmpty && !ChangeKind.isChange(changes.nextKind)) takeEntry()
     !changes.isEmpty
   }
 
-  /** Goes to the next entry as a whole. */
+  /** Moves to the next entry as a whole. */
   protected final def takeEntry(): Unit = {
     changes.nextEntry()
     countRows(changes.end - changes.ordinal)
@@ -63,10 +65,12 @@ abstract class OutputWriter(changes: ChangeQueue, metrics: KeepMetrics) {
 
 object OutputWriter {
 
-  /** @param common
-    *   the content of all groups, if that is asked for
+  /** The writer of a plan's output mode.
+    *
+    * @param common
+    *   the contents of all groups, for results across groups
     * @param hasTime
-    *   whether it is known when a step happens
+    *   whether the time of a step is known
     */
   def of(
       plan: KeepPlan,

@@ -9,7 +9,7 @@ import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
 import winops.window.ChangeQueue
 
-/** The rows of a content, one by one. */
+/** Emits each row of the window contents. */
 private final class RowsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,

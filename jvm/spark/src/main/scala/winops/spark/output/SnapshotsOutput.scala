@@ -10,7 +10,7 @@ import winops.spark.plan.KeepPlan
 import winops.spark.row.Micros
 import winops.window.ChangeQueue
 
-/** The content of a window at each report, as one value. */
+/** Emits the contents of a window as one row, an array of rows, at each report. */
 private final class SnapshotsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,

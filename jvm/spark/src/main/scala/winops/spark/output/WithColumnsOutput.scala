@@ -12,7 +12,9 @@ import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
 import winops.window.ChangeQueue
 
-/** Each row that came in, and behind its columns what the content is worth after its step. */
+/** Emits each inserted row, and after its columns the aggregates of the window contents right
+  * after its step.
+  */
 private final class WithColumnsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
@@ -25,7 +27,7 @@ private final class WithColumnsOutput(
     DataTypeUtils.fromAttributes(plan.content),
     DataTypeUtils.fromAttributes(plan.changeColumns))
 
-  /** The rows that came in: from one ordinal until another, one after the other. */
+  /** The inserted rows, as ranges of ordinals: the start of a range, then its end. */
   private var ranges = new Array[Long](32)
   private var end = 0
   private var place = 0
@@ -55,7 +57,7 @@ private final class WithColumnsOutput(
 
   override protected def report(): Unit = ()
 
-  /** Where there are several windows, every row comes into each of them. */
+  /** Every row is inserted into each of several windows, and is emitted once. */
   override protected def inserted(from: Long, until: Long): Unit = if (changes.window == 0) {
     if (end == ranges.length) ranges = java.util.Arrays.copyOf(ranges, end * 2)
     ranges(end) = from

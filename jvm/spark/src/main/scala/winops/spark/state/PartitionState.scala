@@ -13,7 +13,7 @@ import winops.window.{Clock, Machine}
   * there is, and which groups are due when.
   *
   * @param segments
-  *   keeps it; number 0 is this object's own, the others are the deadlines'
+  *   keeps it; number 0 is this object's own, the others are the timers'
   * @param identity
   *   what keep this is; state of another is refused
   * @param width
@@ -59,7 +59,7 @@ final class PartitionState(
     StateFormat.reading(allGroups.foreach(due.add))
   }
 
-  /** The first instant at which a group may be due; [[Machine.Never]] if none is. */
+  /** The time of the earliest timer, or [[Machine.Never]]. */
   def earliestDue: Long = timers.earliest
   def groupsRemembered: Long = groups
   def rowsHeld: Long = rows

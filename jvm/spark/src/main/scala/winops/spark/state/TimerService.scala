@@ -4,30 +4,30 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.spark.internal.KeepMetrics
 
-/** The groups of a task that have something to do at a time of their own. */
+/** Timers of the groups of a task. */
 trait TimerService {
 
-  /** The instant to which time had passed for every group before. */
+  /** The instant up to which timers of all groups fired in earlier batches. */
   def timePassed: Long
 
-  /** Strikes out a group that is worked on anyway. */
+  /** Cancels the expired timer of a group that is processed anyway. */
   def cancel(key: UnsafeRow): Unit
 
-  /** Takes a group whose time has come; null when there is none left. Nothing may be struck out
+  /** The next group whose timer has expired; null after the last. [[cancel]] may not be called
     * after the first call.
     */
   def nextExpired(): UnsafeRow
 
-  /** Enters a group to be taken when `due` has come; the key is copied. */
+  /** Registers a timer of a group that fires at `due`; the key is copied. */
   def register(due: Long, key: UnsafeRow): Unit
 
-  /** Tells that this many groups, rows, and rows that wait for the watermark, more (or less) are
-    * remembered than before. Rows that wait are among the rows.
+  /** Adds changes of the numbers of groups, rows, and rows that wait for the watermark, to what is
+    * stored. Rows that wait are among the rows.
     */
   def count(groups: Long, rows: Long, waiting: Long): Unit
 }
 
-/** Of a table, whose groups are all worked on once. */
+/** The timer service of a batch query, which processes every group once and needs no timers. */
 final class NoTimerService(metrics: KeepMetrics) extends TimerService {
   override def timePassed: Long = Long.MinValue
   override def cancel(key: UnsafeRow): Unit = ()

@@ -8,12 +8,12 @@ import org.apache.spark.unsafe.Platform
 import winops.log.{ByteReader, ByteWriter, CorruptStateException, RowCheck, Segments}
 import winops.window.Machine
 
-/** Which groups of a partition have something to do though they receive no rows, and when.
+/** The timers of a partition's groups, as a timing wheel in the state store.
   *
-  * A timing wheel kept in the state store: groups are gathered into buckets by their due time,
-  * narrow ones for what is near and wide ones for what is far, so that there are few. A group
-  * enters once and stays until its time has come, even if it is given other work; then it is
-  * looked at, and enters again. A bucket is read only when something in it may be due.
+  * Timers are gathered into buckets by their time, narrow buckets for near times and wide ones for
+  * far times, so that there are few. Timers are not deleted when a group is removed or
+  * rescheduled, so an entry may be stale: whoever takes it looks at the group, and registers the
+  * next timer. A bucket is read only when one of its timers may have expired.
   *
   * @param slots
   *   keeps the entries of the buckets, under numbers from 1
@@ -28,11 +28,11 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   private val buckets = mutable.TreeMap.empty[Long, Bucket]
   private var nextSlot = 1L
 
-  /** The first instant at which a group may be due; [[Machine.Never]] if none is. */
+  /** The earliest time of a timer, or [[Machine.Never]]. */
   def earliest: Long =
     buckets.valuesIterator.map(_.firstDue).minOption.getOrElse(Machine.Never)
 
-  /** Enters a group that is due at `due`; `now` tells how far away that is. */
+  /** Adds a timer of a group that fires at `due`; its distance from `now` decides the bucket. */
   def add(due: Long, now: Long, key: UnsafeRow): Unit = {
     val bucket = buckets.getOrElseUpdate(bucketOf(due, now), new Bucket)
     bucket.firstDue = Math.min(bucket.firstDue, due)
@@ -41,7 +41,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
     bucket.grown = true
   }
 
-  /** Takes out the groups that were entered for `now` or earlier. */
+  /** Removes the timers that fire at `now` or earlier, and returns their groups. */
   def takeDue(now: Long): java.util.Set[UnsafeRow] = {
     val due = new java.util.LinkedHashSet[UnsafeRow]
     buckets.filter { case (_, bucket) => bucket.firstDue <= now }.keys.toSeq.foreach { start =>

@@ -133,7 +133,7 @@ class TimeLimitsSuite extends AnyFunSuite {
     val driven =
       new DrivenTask(plan(spec("KEEP 30 MILLISECONDS", Some(Application.Arrival)), Seq(n)))
     driven.batch(0, 1000)(Arrived(1, Some(5000000), 1))
-    // Group 2 is due long before what the agenda holds already, group 3 between the two.
+    // Group 2 is due long before the timers that are registered already, group 3 between the two.
     driven.batch(1000, 1000)(Arrived(2, Some(1001000), 2), Arrived(3, Some(3000000), 3))
     assert(driven.earliestDue <= 1031)
     assert(driven.batch(1000, 1031)().map(_.row.k) == Seq(2))

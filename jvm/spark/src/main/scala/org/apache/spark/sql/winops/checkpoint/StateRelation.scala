@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.LogicalRDD
 
 import winops.spark.checkpoint.{StateRelationReader, StoredGroups, StoredKeep}
 
-/** The rows that a `keep` holds, as its checkpoint has them. */
+/** The relation of the rows that a `keep` holds in its checkpoint. */
 object StateRelation {
 
   /** @param folder
