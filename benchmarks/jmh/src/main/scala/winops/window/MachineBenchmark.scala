@@ -57,7 +57,7 @@ class MachineBenchmark extends AverageNanos {
       else new RowLog(segments, policy.needsArrivals)
     machine = new Machine(
       policy,
-      Machine.Never,
+      Clock.Never,
       rows,
       pages,
       new LongColumns(places, rows),

@@ -7,7 +7,7 @@ import winops.policy.Policy
 import winops.spark.aggregates.{CrossGroupContents, TrackedContents}
 import winops.spark.expressions.{PolicyExpressions, RowEvaluator}
 import winops.spark.row.RowBytes
-import winops.window.{ChangeKind, ChangeQueue, Machine, Steps}
+import winops.window.{ChangeKind, ChangeQueue, Clock, Machine, Steps}
 
 /** The machine, the rows and the changes of one group at a time; a slot is reused as the groups
   * come and go, with whatever the last one left behind in its buffers.
@@ -53,7 +53,7 @@ private[conformance] final class Slot(
 
   val machine = new Machine(
     policy,
-    Machine.Never,
+    Clock.Never,
     log,
     pages,
     new RowEvaluator(

@@ -13,7 +13,7 @@ private[window] final class Apart(windows: Array[SharingWindow], rows: Rows, ste
     extends Retainer {
 
   override def due: Long = {
-    var first = Machine.Never
+    var first = Clock.Never
     var i = 0
     while (i < windows.length) {
       first = Math.min(first, windows(i).retainer.due)

@@ -23,7 +23,7 @@ private[window] abstract class BatchBeat {
   def isCompleteAfterLoss(first: Long, last: Long, count: Long): Boolean = false
 
   /** When the batch is complete though no row arrives. */
-  def due: Long = Machine.Never
+  def due: Long = Clock.Never
 
   /** A batch came in at `at`.
     *
@@ -49,24 +49,24 @@ private final class EachRowsBeat(rows: Long) extends BatchBeat {
 
 /** The ends of spans in a row from an anchor on, as long as there is something to tell. */
 private final class PeriodBeat(span: Span, anchor: Anchor, forced: Boolean) extends BatchBeat {
-  private var timer = Machine.Never
+  private var timer = Clock.Never
 
   override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
     anchor.arrive(at)
-    if (timer == Machine.Never) timer = span.nextAfter(at, anchor.instant)
+    if (timer == Clock.Never) timer = span.nextAfter(at, anchor.instant)
     WindowView.NoRow
   }
 
   override def due: Long = timer
 
   override def posted(at: Long, byTime: Boolean, something: Boolean): Unit =
-    timer = if (something || forced) span.nextAfter(at, anchor.instant) else Machine.Never
+    timer = if (something || forced) span.nextAfter(at, anchor.instant) else Clock.Never
 
   override def tellsEmpty: Boolean = forced
 
   override def clear(): Unit = {
     anchor.clear()
-    timer = Machine.Never
+    timer = Clock.Never
   }
 
   override def save(out: ByteWriter): Unit = {
@@ -85,10 +85,10 @@ private final class PeriodBeat(span: Span, anchor: Anchor, forced: Boolean) exte
   */
 private final class PeriodOrRowsBeat(span: Span, rows: Long, origin: Origin, forced: Boolean)
     extends BatchBeat {
-  private var timer = Machine.Never
+  private var timer = Clock.Never
 
   override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
-    if (timer == Machine.Never) timer = origin match {
+    if (timer == Clock.Never) timer = origin match {
       case Origin.At(instant) => span.nextAfter(at, instant)
       case Origin.FirstRow => span.after(at)
     }
@@ -98,10 +98,10 @@ private final class PeriodOrRowsBeat(span: Span, rows: Long, origin: Origin, for
   override def due: Long = timer
 
   override def posted(at: Long, byTime: Boolean, something: Boolean): Unit =
-    timer = if (!byTime || something || forced) span.after(at) else Machine.Never
+    timer = if (!byTime || something || forced) span.after(at) else Clock.Never
 
   override def tellsEmpty: Boolean = forced
-  override def clear(): Unit = timer = Machine.Never
+  override def clear(): Unit = timer = Clock.Never
   override def save(out: ByteWriter): Unit = out.number(timer)
   override def restore(in: ByteReader): Unit = timer = in.number()
 }

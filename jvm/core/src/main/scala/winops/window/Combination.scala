@@ -15,7 +15,7 @@ private[window] final class Combination(
   private val takes = new Array[Boolean](parts.length)
 
   override def due: Long = {
-    var first = Machine.Never
+    var first = Clock.Never
     var i = 0
     while (i < parts.length) {
       first = Math.min(first, parts(i).due)

@@ -37,8 +37,8 @@ final class Coupling[G](reclaim: Option[Reclaim]) {
   /** Number of rows that a group holds. */
   def heldBy(group: G): Long = groups.get(group).fold(0L)(_.rows)
 
-  /** When the group that is due first is due; [[Machine.Never]] if none is. */
-  def nextDue: Long = if (dues.isEmpty) Machine.Never else dues.first.due
+  /** When the group that is due first is due; [[Clock.Never]] if none is. */
+  def nextDue: Long = if (dues.isEmpty) Clock.Never else dues.first.due
 
   /** The group that is due first; of several, the one that was created first. */
   def firstDue: G = dues.first.group
@@ -69,7 +69,7 @@ final class Coupling[G](reclaim: Option[Reclaim]) {
     dues.remove(entry)
     val now = entry.copy(rows = held, due = due)
     groups.update(group, now)
-    if (due != Machine.Never) dues.add(now)
+    if (due != Clock.Never) dues.add(now)
   }
 
   /** The group is no more. */
@@ -133,7 +133,7 @@ final class Coupling[G](reclaim: Option[Reclaim]) {
   private def add(entry: Entry[G]): Unit = {
     groups.update(entry.group, entry)
     rows += entry.rows
-    if (entry.due != Machine.Never) dues.add(entry)
+    if (entry.due != Clock.Never) dues.add(entry)
   }
 }
 

@@ -15,7 +15,7 @@ private[window] final class Events(eviction: Eviction, trigger: Trigger, rows: R
   private var wasFull = false
 
   override def due: Long =
-    if (size == 0) Machine.Never else Math.min(eviction.due(head), trigger.due)
+    if (size == 0) Clock.Never else Math.min(eviction.due(head), trigger.due)
 
   override def arrive(row: Long, at: Long): Boolean = {
     val comesIn = eviction.admits(row) && trigger.admits(row)

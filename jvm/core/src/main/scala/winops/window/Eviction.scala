@@ -27,7 +27,7 @@ private[window] abstract class Eviction {
   def emptiesWithPunctuation: Boolean = false
 
   /** When rows leave though none arrives; there are rows from `head` on. */
-  def due(head: Long): Long = Machine.Never
+  def due(head: Long): Long = Clock.Never
 
   /** The first row from `head` on that stays at `due`. */
   def atDue(head: Long, due: Long): Long = head

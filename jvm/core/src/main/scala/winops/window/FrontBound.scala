@@ -10,7 +10,7 @@ private[window] abstract class FrontBound {
   def firstStaying(head: Long, end: Long, at: Long): Long
 
   /** The first instant at which the oldest row no longer stays. */
-  def due(head: Long): Long = Machine.Never
+  def due(head: Long): Long = Clock.Never
 }
 
 private[window] object FrontBound {
@@ -65,7 +65,7 @@ private final class AnyBound(bounds: Array[FrontBound]) extends FrontBound {
   }
 
   override def due(head: Long): Long = {
-    var first = Machine.Never
+    var first = Clock.Never
     var i = 0
     while (i < bounds.length) {
       first = Math.min(first, bounds(i).due(head))

@@ -62,7 +62,7 @@ private final class NewestPart(rows: Long, held: HeldRows) extends FrontPart(hel
 }
 
 private final class YoungPart(span: Span, held: HeldRows) extends FrontPart(held) {
-  override def due: Long = if (count == 0) Machine.Never else span.after(held.arrival(oldest))
+  override def due: Long = if (count == 0) Clock.Never else span.after(held.arrival(oldest))
 
   override def atDue(due: Long, letGo: LetGo): Unit =
     while (count > 0 && span.after(held.arrival(oldest)) <= due) letGoOfOldest(letGo)
@@ -154,7 +154,7 @@ private final class QuietPart(span: Span, held: HeldRows) extends FrontPart(held
   }
 
   override def due: Long =
-    if (count == 0) Machine.Never
+    if (count == 0) Clock.Never
     else {
       newest = held.lastFrom(newest)
       span.after(held.arrival(newest))

@@ -26,7 +26,7 @@ private final class KeepingNewest(count: Long, excess: Long, rows: Rows, steps: 
 private final class KeepingYoung(span: Span, rows: Rows, steps: Steps)
     extends FrontRetainer(rows, steps) {
   override def due: Long =
-    if (size == 0) Machine.Never else span.after(rows.arrival(head))
+    if (size == 0) Clock.Never else span.after(rows.arrival(head))
 
   override def arrive(row: Long, at: Long): Boolean = {
     steps.insert(row, row + 1)
@@ -45,7 +45,7 @@ private final class KeepingYoung(span: Span, rows: Rows, steps: Steps)
   */
 private final class KeepingUntilPeriod(span: Span, anchor: Anchor, rows: Rows, steps: Steps)
     extends FrontRetainer(rows, steps) {
-  override def due: Long = if (size == 0) Machine.Never else end(head)
+  override def due: Long = if (size == 0) Clock.Never else end(head)
 
   override def arrive(row: Long, at: Long): Boolean = {
     anchor.arrive(at)

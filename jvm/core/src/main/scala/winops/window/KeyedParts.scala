@@ -133,7 +133,7 @@ private final class DeadlinePart(timestamp: RowNumber, span: Span, index: PagedM
     else index.put(place(row), Array.emptyByteArray)
 
   override def due: Long =
-    if (index.size == 0) Machine.Never
+    if (index.size == 0) Clock.Never
     else {
       index.first()
       dueOf(index.key)

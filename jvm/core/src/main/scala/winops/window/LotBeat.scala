@@ -10,7 +10,7 @@ private[window] abstract class LotBeat {
   def entersAt(at: Long, pending: Long): Boolean
 
   /** When a row enters that arrived at `at` and did not enter then. */
-  def after(at: Long): Long = Machine.Never
+  def after(at: Long): Long = Clock.Never
 
   /** When a row leaves whose time was over at `at`. */
   def at(instant: Long): Long = instant

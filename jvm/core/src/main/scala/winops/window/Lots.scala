@@ -22,9 +22,9 @@ private[window] final class Lots(
   private var entered = rows.end
 
   override def due: Long = {
-    val enter = if (entered < rows.end) beat.after(rows.arrival(entered)) else Machine.Never
-    val leave = if (head < entered) bound.due(head) else Machine.Never
-    if (leave == Machine.Never) enter else Math.min(enter, beat.at(leave))
+    val enter = if (entered < rows.end) beat.after(rows.arrival(entered)) else Clock.Never
+    val leave = if (head < entered) bound.due(head) else Clock.Never
+    if (leave == Clock.Never) enter else Math.min(enter, beat.at(leave))
   }
 
   override def arrive(row: Long, at: Long): Boolean = {

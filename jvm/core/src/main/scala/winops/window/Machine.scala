@@ -15,7 +15,7 @@ import winops.policy.{Order, Policy, Reclaim, Span}
   *   what to keep
   * @param idleMillis
   *   after how much silence the group is forgotten, with deletes for the rows it held;
-  *   [[Machine.Never]] for a group that is never forgotten
+  *   [[Clock.Never]] for a group that is never forgotten
   * @param rows
   *   the group's rows; for each row the clock is moved by [[advance]], then the row is appended,
   *   then [[arrive]] tells of it; rows with holes if [[Machine.leavesHoles]]
@@ -36,8 +36,6 @@ final class Machine(
     evaluator: Evaluator,
     steps: Steps,
     ownsSteps: Boolean = true) {
-  import Machine._
-
   private val retainer = Retainers.of(policy, rows, pages, evaluator, steps)
   private val silence: Long = policy.group.reclaim match {
     case Some(Reclaim.Silent(micros)) => Math.min(Span.ofMicros(micros).after(0L), idleMillis)
@@ -72,11 +70,11 @@ final class Machine(
   /** The instant up to which time has passed for the group, in milliseconds. */
   def now: Long = clock
 
-  /** The first instant at which something happens though no row arrives; [[Machine.Never]] if
+  /** The first instant at which something happens though no row arrives; [[Clock.Never]] if
     * nothing does.
     */
   def nextDue: Long =
-    if (alive && !finished) Math.min(retainerDue, silenceDue) else Never
+    if (alive && !finished) Math.min(retainerDue, silenceDue) else Clock.Never
 
   /** Moves the clock to `instant`, if it is not there yet, and fires all that is due by then,
     * earliest first. What is due at the instant itself fires: time goes before rows.
@@ -195,7 +193,7 @@ final class Machine(
 
   private def silenceDue: Long =
     // A time that was set shorter since may have been over before now; it is told now.
-    if (silence == Never) Never else Math.max(lastArrival + silence, clock)
+    if (silence == Clock.Never) Clock.Never else Math.max(lastArrival + silence, clock)
 
   private def forget(): Unit = {
     steps.evictSilently(retainer.notInserted)
@@ -215,9 +213,6 @@ final class Machine(
 }
 
 object Machine {
-
-  /** The instant that never comes. */
-  val Never: Long = Long.MaxValue
 
   /** Whether rows of the policy may leave from anywhere, so that the group's rows have holes. */
   def leavesHoles(policy: Policy): Boolean = Retainers.leavesHoles(policy)

@@ -21,7 +21,7 @@ private[window] abstract class Part {
   def arrive(row: Long, at: Long, letGo: LetGo): Unit
 
   /** The first instant at which rows leave though none arrives. */
-  def due: Long = Machine.Never
+  def due: Long = Clock.Never
 
   /** Lets go of what is due at `due`, an instant that [[due]] gave. */
   def atDue(due: Long, letGo: LetGo): Unit = ()

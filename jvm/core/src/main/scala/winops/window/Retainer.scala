@@ -9,10 +9,10 @@ import winops.log.{ByteReader, ByteWriter}
   */
 private[window] abstract class Retainer {
 
-  /** The first instant at which something happens though no row arrives; [[Machine.Never]] if
+  /** The first instant at which something happens though no row arrives; [[Clock.Never]] if
     * nothing does.
     */
-  def due: Long = Machine.Never
+  def due: Long = Clock.Never
 
   /** Takes in the newest row, which arrives at `at`; false if it may not come in at all and is to
     * be forgotten. What it caused all the same is told.

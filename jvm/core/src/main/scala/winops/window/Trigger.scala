@@ -20,7 +20,7 @@ private[window] abstract class Trigger {
   def afterRow(at: Long, isFirst: Boolean): Boolean = false
 
   /** When the content, which is not empty, is told though no row arrives. */
-  def due: Long = Machine.Never
+  def due: Long = Clock.Never
 
   def fired(at: Long): Unit = ()
 

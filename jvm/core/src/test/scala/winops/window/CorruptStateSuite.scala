@@ -80,7 +80,7 @@ class CorruptStateSuite extends AnyFunSuite {
 
   test("a clock at the instant that never comes is refused") {
     val out = new ByteWriter
-    out.number(Machine.Never)
+    out.number(Clock.Never)
     intercept[CorruptStateException](Clock.restore(new ByteReader(out.toArray)))
   }
 

@@ -136,7 +136,7 @@ final class DrivenGroup(
     changes = new ChangeQueue
     machine = new Machine(
       policy,
-      idle.getOrElse(Machine.Never),
+      idle.getOrElse(Clock.Never),
       log,
       pages,
       evaluator(rowAt),

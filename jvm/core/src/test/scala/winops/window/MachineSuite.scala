@@ -79,7 +79,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val group = new DrivenGroup(keep, idle)
       inputs.foreach(group.tell)
       val due = group.nextDue
-      if (due != Machine.Never) {
+      if (due != Clock.Never) {
         assert(due > group.now)
         assert(group.tell(Input.Time(due - 1)).isEmpty)
         val wasEmpty = group.size == 0
@@ -127,7 +127,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val error = intercept[IllegalArgumentException] {
       new Machine(
         policy,
-        Machine.Never,
+        Clock.Never,
         EmptyRows,
         new Pages(new HeapSegments),
         Evaluator.None,

@@ -3,7 +3,7 @@ package winops.spark.checkpoint
 import scala.collection.mutable
 
 import winops.policy.Policy
-import winops.window.{ChangeKind, ChangeQueue, Machine}
+import winops.window.{ChangeKind, ChangeQueue, Clock, Machine}
 
 /** When rows leave their windows if no row comes any more, found out by letting time pass.
   *
@@ -16,13 +16,13 @@ private[spark] final class LeavingTimes(
     windows: Int,
     changes: ChangeQueue) {
   private val times = Array.fill(windows)(mutable.LongMap.empty[Long])
-  private val mayLeave = idle != Machine.Never || policy.usesTime
+  private val mayLeave = idle != Clock.Never || policy.usesTime
 
   /** Lets time pass for a machine, whose content is not what it was after that. */
   def learn(machine: Machine): Unit = {
     times.foreach(_.clear())
     var stepsWithout = 0
-    while (mayLeave && machine.held > 0 && machine.nextDue != Machine.Never &&
+    while (mayLeave && machine.held > 0 && machine.nextDue != Clock.Never &&
       stepsWithout < LeavingTimes.MaxStepsWithout) {
       val _ = machine.fireNext(machine.nextDue)
       if (readLeaving()) stepsWithout = 0 else stepsWithout += 1
@@ -30,9 +30,9 @@ private[spark] final class LeavingTimes(
   }
 
   /** When the row with this ordinal leaves the window with this number, in milliseconds;
-    * [[Machine.Never]] if time alone does not make it leave.
+    * [[Clock.Never]] if time alone does not make it leave.
     */
-  def of(window: Int, ordinal: Long): Long = times(window).getOrElse(ordinal, Machine.Never)
+  def of(window: Int, ordinal: Long): Long = times(window).getOrElse(ordinal, Clock.Never)
 
   private def readLeaving(): Boolean = {
     var some = false

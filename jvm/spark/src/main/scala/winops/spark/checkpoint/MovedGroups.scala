@@ -3,7 +3,7 @@ package winops.spark.checkpoint
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import winops.spark.state.{GroupPiece, PartitionState, StateGroupStore}
-import winops.window.Machine
+import winops.window.Clock
 
 /** Groups that have come from other partitions. */
 object MovedGroups {
@@ -32,11 +32,11 @@ object MovedGroups {
       stored.identity,
       stored.keys.size,
       before.passed,
-      Option.when(before.idle != Machine.Never)(before.idle),
+      Option.when(before.idle != Clock.Never)(before.idle),
       Nil)
     new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
       partition.count(1, group.held, group.waiting.size)
-      if (group.registeredTimer != Machine.Never) partition.register(group.registeredTimer, group.key)
+      if (group.registeredTimer != Clock.Never) partition.register(group.registeredTimer, group.key)
     }
     partition.save()
     groups.finish()

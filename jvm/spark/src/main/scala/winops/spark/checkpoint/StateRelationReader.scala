@@ -11,7 +11,7 @@ import winops.log.RowLog
 import winops.spark.group.GroupState
 import winops.spark.row.{Micros, RowBytes}
 import winops.spark.state.StateFormat
-import winops.window.Machine
+import winops.window.Clock
 
 /** The rows that one partition of a state holds, group by group: first those in the windows, in
   * the windows' order, then those that wait.
@@ -25,7 +25,7 @@ final class StateRelationReader(stored: StoredKeep, partition: Int, groups: Stor
   private val names = stored.windowNames.map(UTF8String.fromString).toArray
   private val leaving = new LeavingTimes(
     plan.spec.policy,
-    plan.spec.idleMillis.getOrElse(Machine.Never),
+    plan.spec.idleMillis.getOrElse(Clock.Never),
     plan.spec.windows,
     changes)
   private val toldOf = new GenericInternalRow(Width)
@@ -71,7 +71,7 @@ final class StateRelationReader(stored: StoredKeep, partition: Int, groups: Stor
       ArrivedColumn,
       if (plan.spec.policy.needsArrivals) Micros.of(group.window.arrival(ordinal)) else null)
     val leaves = leaving.of(window, ordinal)
-    toldOf.update(LeavesColumn, if (leaves == Machine.Never) null else Micros.of(leaves))
+    toldOf.update(LeavesColumn, if (leaves == Clock.Never) null else Micros.of(leaves))
     toldOf.update(WaitsColumn, false)
     RowBytes.pointTo(content, group.window, ordinal)
     toRow(joined)

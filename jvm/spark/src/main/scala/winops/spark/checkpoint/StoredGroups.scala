@@ -8,7 +8,7 @@ import winops.spark.execution.CrossGroupTask
 import winops.spark.group.GroupState
 import winops.spark.plan.KeepPlan
 import winops.spark.state.{PartitionState, StateFormat, StateGroupStore, StateIdentity, WholeGroupStore}
-import winops.window.{ChangeQueue, CoupledMachines, Machine, Steps}
+import winops.window.{ChangeQueue, Clock, CoupledMachines, Machine, Steps}
 
 /** The groups in one partition of the state of a `keep`, one open after the other.
   *
@@ -25,7 +25,7 @@ final class StoredGroups(
   /** Returns true if what happens to one group depends on the others. */
   val isCrossGroup: Boolean = WholeGroupStore.isIn(groups.partition)
 
-  val plan: KeepPlan = stored.plan(summary.fold(Machine.Never)(_.idle))
+  val plan: KeepPlan = stored.plan(summary.fold(Clock.Never)(_.idle))
 
   /** What the machine of the open group tells. */
   val changes = new ChangeQueue

@@ -15,7 +15,7 @@ import winops.spark.analysis.Dialects
 import winops.spark.plan.{AggMode, Application, KeepPlan, KeepSpec, Output}
 import winops.spark.source.SourcePartitions
 import winops.spark.state.{StateFormat, StateIdentity}
-import winops.window.Machine
+import winops.window.Clock
 
 /** A `keep` as its checkpoint remembers it: its groups can be read with it, without the query.
   *
@@ -45,11 +45,11 @@ final class StoredKeep private (
   /** What reads groups.
     *
     * @param idle
-    *   after how much silence they are forgotten, in milliseconds; [[Machine.Never]] for never
+    *   after how much silence they are forgotten, in milliseconds; [[Clock.Never]] for never
     */
   def plan(idle: Long): KeepPlan =
     // As when a query is built: groups that are forgotten as a whole are not made smaller.
-    if (idle == Machine.Never) divided
+    if (idle == Clock.Never) divided
     else whole.copy(spec = whole.spec.copy(idleMillis = Some(idle)))
 }
 

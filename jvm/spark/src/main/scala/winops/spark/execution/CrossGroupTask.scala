@@ -107,7 +107,7 @@ final class CrossGroupTask(
   /** The first instant at which there is something to do though no row comes. */
   override def earliestDue: Long = {
     val release =
-      if (common.waiting.size == 0) Machine.Never
+      if (common.waiting.size == 0) Clock.Never
       else Clock.floorToMillis(common.firstWaiting) + 1
     Math.min(machines.groups.nextDue, release)
   }

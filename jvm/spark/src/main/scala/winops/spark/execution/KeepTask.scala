@@ -10,7 +10,7 @@ import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.RowBytes
 import winops.spark.state.{GroupStore, StateFormat, TimerService}
-import winops.window.{ChangeQueue, Clock, Machine, Steps}
+import winops.window.{ChangeQueue, Clock, Steps}
 
 /** Runs a `keep` over the rows of one task: one group after the other, first those that rows came
   * for and then those that are due, and gives what comes out, row by row.
@@ -50,7 +50,7 @@ final class KeepTask(
   private var sizeBefore = 0L
   private var waitingBefore = 0L
 
-  override def earliestDue: Long = Machine.Never
+  override def earliestDue: Long = Clock.Never
   override def lastWaiting: Long = last
   private var last = Long.MinValue
 
@@ -117,7 +117,7 @@ final class KeepTask(
     if (wasRemembered) state.restore(bytes) else state.clear()
     state.machine.reach(timers.timePassed)
     // The timers up to this instant have been taken, that of the group among them.
-    if (state.registeredTimer <= clock.now) state.registeredTimer = Machine.Never
+    if (state.registeredTimer <= clock.now) state.registeredTimer = Clock.Never
     sizeBefore = state.held
     waitingBefore = state.waiting.size
   }

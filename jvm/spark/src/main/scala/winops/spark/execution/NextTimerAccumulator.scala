@@ -2,14 +2,14 @@ package winops.spark.execution
 
 import org.apache.spark.util.AccumulatorV2
 
-import winops.window.Machine
+import winops.window.Clock
 
-/** Accumulates the earliest time of the timers that tasks report; [[Machine.Never]] if none. */
+/** Accumulates the earliest time of the timers that tasks report; [[Clock.Never]] if none. */
 final class NextTimerAccumulator extends AccumulatorV2[Long, Long] {
-  private var earliest = Machine.Never
+  private var earliest = Clock.Never
 
-  override def isZero: Boolean = earliest == Machine.Never
-  override def reset(): Unit = earliest = Machine.Never
+  override def isZero: Boolean = earliest == Clock.Never
+  override def reset(): Unit = earliest = Clock.Never
   override def add(due: Long): Unit = earliest = Math.min(earliest, due)
   override def merge(other: AccumulatorV2[Long, Long]): Unit = add(other.value)
   override def value: Long = earliest

@@ -54,7 +54,7 @@ final class GroupState(
 
   val machine = new Machine(
     spec.policy,
-    spec.idleMillis.getOrElse(Machine.Never),
+    spec.idleMillis.getOrElse(Clock.Never),
     window,
     pages,
     evaluator(window),
@@ -73,10 +73,10 @@ final class GroupState(
   /** The greatest value of the order columns that was applied; empty before the first. */
   var lastOrder: Array[Byte] = GroupState.NoOrder
 
-  /** The time of the group's registered timer, or [[Machine.Never]]. */
-  var registeredTimer: Long = Machine.Never
+  /** The time of the group's registered timer, or [[Clock.Never]]. */
+  var registeredTimer: Long = Clock.Never
 
-  private def hasTimer: Boolean = registeredTimer != Machine.Never
+  private def hasTimer: Boolean = registeredTimer != Clock.Never
 
   def isEmpty: Boolean = !machine.isAlive && waiting.size == 0
 
@@ -98,7 +98,7 @@ final class GroupState(
   /** When the group has something to do though no row comes. */
   def nextDue: Long = {
     val release =
-      if (waiting.size == 0) Machine.Never else Clock.floorToMillis(firstWaiting) + 1
+      if (waiting.size == 0) Clock.Never else Clock.floorToMillis(firstWaiting) + 1
     Math.min(machine.nextDue, release)
   }
 
@@ -111,7 +111,7 @@ final class GroupState(
     firstWaiting = Long.MaxValue
     waitingInOrder = true
     lastOrder = GroupState.NoOrder
-    registeredTimer = Machine.Never
+    registeredTimer = Clock.Never
   }
 
   /** Numbers the rows of a group that the machine has forgotten from 0 again, as those of a group
@@ -160,7 +160,7 @@ final class GroupState(
   /** Takes up all but what is asked of the content, whoever asked for it. */
   def restoreRows(in: ByteReader): Unit = {
     StateFormat.checkVersion(in)
-    registeredTimer = if (in.byte() == 1) in.number() else Machine.Never
+    registeredTimer = if (in.byte() == 1) in.number() else Clock.Never
     lastOrder = in.block()
     if (spec.rowsWait) {
       firstWaiting = in.number()

@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.log.{ByteReader, ByteWriter, RowCheck, Segments}
-import winops.window.{Clock, Machine}
+import winops.window.Clock
 
 /** What a partition of the state remembers beside its groups: what keep it belongs to, how much
   * there is, and which groups are due when.
@@ -47,7 +47,7 @@ final class PartitionState(
   private var groups = 0L
   private var rows = 0L
   private var waiting = 0L
-  private var idleBefore = idleMillis.getOrElse(Machine.Never)
+  private var idleBefore = idleMillis.getOrElse(Clock.Never)
   private var leavesAtOtherTimes = false
 
   private var passed = Long.MinValue
@@ -55,11 +55,11 @@ final class PartitionState(
   StateFormat.reading(restore(segments.get(PartitionState.Number)))
 
   private val due = StateFormat.reading(timers.takeDue(now))
-  if (takesAll || leavesAtOtherTimes || idleBefore != idleMillis.getOrElse(Machine.Never)) {
+  if (takesAll || leavesAtOtherTimes || idleBefore != idleMillis.getOrElse(Clock.Never)) {
     StateFormat.reading(allGroups.foreach(due.add))
   }
 
-  /** The time of the earliest timer, or [[Machine.Never]]. */
+  /** The time of the earliest timer, or [[Clock.Never]]. */
   def earliestDue: Long = timers.earliest
   def groupsRemembered: Long = groups
   def rowsHeld: Long = rows
@@ -87,7 +87,7 @@ final class PartitionState(
     val out = new ByteWriter
     out.byte(StateFormat.Version)
     out.block(identity.getBytes(UTF_8))
-    out.number(idleMillis.getOrElse(Machine.Never))
+    out.number(idleMillis.getOrElse(Clock.Never))
     out.number(Math.max(passed, now))
     out.number(groups)
     out.number(rows)
@@ -118,7 +118,7 @@ object PartitionState {
   /** What a partition says of itself.
     *
     * @param idle
-    *   after how much silence groups were forgotten, in milliseconds; [[Machine.Never]] for never
+    *   after how much silence groups were forgotten, in milliseconds; [[Clock.Never]] for never
     * @param passed
     *   the instant to which time had passed for every group
     */

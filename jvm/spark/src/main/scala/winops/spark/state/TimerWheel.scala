@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 import winops.log.{ByteReader, ByteWriter, CorruptStateException, RowCheck, Segments}
-import winops.window.Machine
+import winops.window.Clock
 
 /** The timers of a partition's groups, as a timing wheel in the state store.
   *
@@ -28,9 +28,9 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   private val buckets = mutable.TreeMap.empty[Long, Bucket]
   private var nextSlot = 1L
 
-  /** The earliest time of a timer, or [[Machine.Never]]. */
+  /** The earliest time of a timer, or [[Clock.Never]]. */
   def earliest: Long =
-    buckets.valuesIterator.map(_.firstDue).minOption.getOrElse(Machine.Never)
+    buckets.valuesIterator.map(_.firstDue).minOption.getOrElse(Clock.Never)
 
   /** Adds a timer of a group that fires at `due`; its distance from `now` decides the bucket. */
   def add(due: Long, now: Long, key: UnsafeRow): Unit = {
@@ -126,7 +126,7 @@ object TimerWheel {
     * groups already, and those that came since.
     */
   private final class Bucket {
-    var firstDue: Long = Machine.Never
+    var firstDue: Long = Clock.Never
     val slots: mutable.ArrayBuffer[Long] = mutable.ArrayBuffer.empty
     val fresh: ByteWriter = new ByteWriter
     var grown: Boolean = false

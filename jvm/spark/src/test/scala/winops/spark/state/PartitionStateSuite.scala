@@ -9,7 +9,7 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
 import winops.log.ByteWriter
 import winops.spark.testing.MapSegments
-import winops.window.Machine
+import winops.window.Clock
 
 class PartitionStateSuite extends AnyFunSuite {
   private val identity = """{"policy":"KEEP 2 ROWS","format":1}"""
@@ -128,7 +128,7 @@ class PartitionStateSuite extends AnyFunSuite {
 
   test("without entries nothing is ever due") {
     val state = open(new MapSegments, now = Long.MinValue)
-    assert(state.earliestDue == Machine.Never)
+    assert(state.earliestDue == Clock.Never)
     assert(state.nextExpired() == null)
   }
 }

@@ -14,7 +14,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.log.{ByteReader, ByteWriter}
 import winops.spark.testing.MapSegments
-import winops.window.Machine
+import winops.window.Clock
 
 class TimerWheelSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import TimerWheelSuite._
@@ -132,6 +132,6 @@ private object TimerWheelSuite {
       assert(pending.nonEmpty || slots.numbers.isEmpty)
     }
 
-    private def earliest: Long = pending.map(_.due).minOption.getOrElse(Machine.Never)
+    private def earliest: Long = pending.map(_.due).minOption.getOrElse(Clock.Never)
   }
 }
