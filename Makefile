@@ -134,7 +134,7 @@ bench-peers: $(VENV) $(JARS) peers ## the same jobs on what people use instead
 # Policies come from anywhere: 2.5 million texts for each of the four languages, and fewer for what
 # Spark makes of the expressions in them.
 fuzz: ## 10 million texts against the readers of policies
-	SBT_OPTS=-Dfuzz=512m ./sbt "core/Test/runMain winops.fuzz.PolicyFuzz 2500000" \
+	SBT_OPTS=-Dfuzz=512m ./sbt "core/Test/runMain winops.testing.fuzz.PolicyFuzz 2500000" \
 		"spark/Test/runMain winops.spark.expressions.ExpressionFuzz 50000"
 
 sbom: $(WHEEL) ## dist: bills of materials of the JAR and the wheel, as CycloneDX

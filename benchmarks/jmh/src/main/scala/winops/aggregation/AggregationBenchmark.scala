@@ -6,7 +6,8 @@ import org.openjdk.jmh.annotations._
 import org.openjdk.jmh.infra.Blackhole
 
 import winops.benchmarks.AverageNanos
-import winops.log.{HeapSegments, Pages}
+import winops.storage.btree.Pages
+import winops.storage.bytes.HeapSegments
 
 /** A row that comes into a window and another that leaves it, and what the window is worth then.
   */

@@ -2,7 +2,7 @@ package winops.aggregation
 
 import scala.util.Random
 
-import winops.log.{ByteReader, ByteWriter}
+import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** The sum and the greatest of random numbers, one for each row: the least that a summary does,
   * so that what is measured is how summaries are put together.

@@ -6,10 +6,13 @@ import com.fasterxml.jackson.databind.JsonNode
 
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
-import winops.log.{ByteReader, ByteWriter, HeapSegments, Pages}
 import winops.policy.Policy
 import winops.spark.expressions.PolicyExpressions
-import winops.window.{ChangeKind, ChangeQueue, CoupledMachines, Machine, Steps}
+import winops.storage.btree.Pages
+import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments}
+import winops.window.changes.{ChangeKind, ChangeQueue, Steps}
+import winops.window.crossgroup.CoupledMachines
+import winops.window.machine.Machine
 
 /** All groups of a case, each in a slot of its own, on one clock. */
 private[conformance] sealed abstract class Groups {

@@ -2,12 +2,16 @@ package winops.conformance
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.log._
 import winops.policy.Policy
 import winops.spark.aggregates.{CrossGroupContents, TrackedContents}
 import winops.spark.expressions.{PolicyExpressions, RowEvaluator}
 import winops.spark.row.RowBytes
-import winops.window.{ChangeKind, ChangeQueue, Clock, Machine, Steps}
+import winops.storage.btree.Pages
+import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments, Segments, ShiftedSegments}
+import winops.storage.rows.{RowLog, RowStore, RowTree}
+import winops.window.changes.{ChangeKind, ChangeQueue, Steps}
+import winops.window.machine.Machine
+import winops.window.time.Clock
 
 /** The machine, the rows and the changes of one group at a time; a slot is reused as the groups
   * come and go, with whatever the last one left behind in its buffers.

@@ -2,12 +2,12 @@ package winops.conformance
 
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 
-import winops.window.ChangeKind
+import winops.window.changes.ChangeKind
 
 /** What was told at once of one group: rows that came in or left, or a content.
   *
   * @param kind
-  *   one of [[winops.window.ChangeKind]]
+  *   one of [[winops.window.changes.ChangeKind]]
   * @param rows
   *   the rows, in order
   */

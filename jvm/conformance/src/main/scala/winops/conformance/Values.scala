@@ -5,12 +5,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.types._
 
-import winops.log.{Pages, RowStore}
 import winops.policy.{Policy, Stream}
 import winops.spark.aggregates.{ContentResults, CrossGroupContents}
 import winops.spark.analysis.{Aggregates, WindowResults}
 import winops.spark.row.RowBytes
-import winops.window.Machine
+import winops.storage.btree.Pages
+import winops.storage.rows.RowStore
+import winops.window.machine.Machine
 
 /** What a policy computes of its windows.
   *

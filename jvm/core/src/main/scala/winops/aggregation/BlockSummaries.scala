@@ -1,6 +1,7 @@
 package winops.aggregation
 
-import winops.log.{ByteReader, ByteWriter, PagedMap}
+import winops.storage.btree.PagedMap
+import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** Summaries of whole blocks of consecutive rows, and of blocks of blocks. Blocks lie at fixed
   * row numbers, so that a summary depends on nothing but the rows of its block: level 1 has

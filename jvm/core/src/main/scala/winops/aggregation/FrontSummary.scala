@@ -1,6 +1,8 @@
 package winops.aggregation
 
-import winops.log.{ByteReader, ByteWriter, CorruptStateException, PagedMap, RowLog}
+import winops.storage.btree.PagedMap
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
+import winops.storage.rows.RowLog
 
 /** The summary of a window whose rows leave in the order in which they came, at a cost for each
   * row that does not depend on how many there are.

@@ -1,6 +1,6 @@
 package winops.aggregation
 
-import winops.log.{Bytes, CorruptStateException}
+import winops.storage.bytes.{Bytes, CorruptStateException}
 
 /** Keys of nodes that sort by prefix, level and number. */
 private[aggregation] object NodeKey {

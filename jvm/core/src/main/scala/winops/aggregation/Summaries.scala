@@ -1,6 +1,6 @@
 package winops.aggregation
 
-import winops.log.{ByteReader, ByteWriter}
+import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** What is known of a stretch of rows, such as the buffers of aggregate functions: made of single
   * rows, or of two stretches of which one stands right behind the other. Nothing is ever taken

@@ -3,7 +3,8 @@ package winops.aggregation
 import scala.collection.mutable
 import scala.util.control.NoStackTrace
 
-import winops.log.{ByteReader, ByteWriter, CorruptStateException, PagedMap}
+import winops.storage.btree.PagedMap
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
 /** The summary of a window whose rows come and leave in any order, at a cost for each that grows
   * with the logarithm of their number.

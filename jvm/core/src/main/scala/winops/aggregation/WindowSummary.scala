@@ -1,6 +1,6 @@
 package winops.aggregation
 
-import winops.log.{ByteReader, ByteWriter}
+import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** The summary of the rows in the window of one group, while rows come in and leave.
   *

@@ -1,105 +1,45 @@
 package winops.policy
 
-/** Admit: whether an arriving row may come in at all. */
-sealed trait Admit {
-  def usesTime: Boolean = false
-}
+/** One window: four of the six pieces. */
+final case class Window(admit: Admit, order: Order, bound: Bound, beats: Beats) {
+  def usesTime: Boolean = admit.usesTime || bound.usesTime || beats.usesTime
 
-object Admit {
-  case object All extends Admit
-
-  /** The first `rows` rows. */
-  final case class First(rows: Long) extends Admit
-
-  /** The rows that arrive before `span` is over, counted from `origin`. */
-  final case class FirstFor(span: Span, origin: Origin) extends Admit {
-    override def usesTime: Boolean = true
+  /** The key of which the window holds one row each, if that is all it does. */
+  private[policy] def keyOfEachRow: Option[Seq[RowExpression]] = this match {
+    case Window(Admit.All, Order.Replacing(keys), Bound.Unbounded, _) => Some(keys)
+    case Window(Admit.FirstOfEach(keys), Order.Arrival, Bound.Unbounded, _) => Some(keys)
+    case _ => None
   }
 
-  /** The first row of each key, as long as it stays. */
-  final case class FirstOfEach(keys: Seq[RowExpression]) extends Admit
-}
-
-/** Order: what "oldest" means. */
-sealed trait Order
-
-object Order {
-  case object Arrival extends Order
-
-  /** By criteria; what is too much is the end. Of equal rows the oldest stands last. */
-  final case class Sorted(by: Seq[SortKey]) extends Order
-
-  /** By arrival; a row takes the place of the previous row of its key. */
-  final case class Replacing(keys: Seq[RowExpression]) extends Order
-
-  /** By criteria, as [[Sorted]]; a row takes the place of the previous row of its key. */
-  final case class Ranked(keys: Seq[RowExpression], by: Seq[SortKey]) extends Order
-
-  /** By arrival; of the rows of a key only the newest is seen, the others count but never come
-    * back.
-    */
-  final case class Shadowing(keys: Seq[RowExpression]) extends Order
-}
-
-/** Bound: what is too much. */
-sealed trait Bound {
-  def usesTime: Boolean = false
-}
-
-object Bound {
-
-  /** Nothing is ever too much. */
-  case object Unbounded extends Bound
-
-  /** All but the newest, or best, `rows` rows. */
-  final case class MoreThan(rows: Long) extends Bound
-
-  /** The rows that arrived `span` ago or earlier. */
-  final case class AgeReached(span: Span) extends Bound {
-    override def usesTime: Boolean = true
+  /** Whether the window lets go of a row for reasons that are the row's alone. */
+  private[policy] def looksAtEachRow: Boolean = this match {
+    case Window(Admit.All, Order.Arrival, bound, _) =>
+      bound match {
+        case Bound.Unbounded | _: Bound.AgeReached | _: Bound.DeadlineReached => true
+        case _ => false
+      }
+    case _ => false
   }
 
-  /** The rows that arrived more than `span` ago. */
-  final case class AgeExceeded(span: Span) extends Bound {
-    override def usesTime: Boolean = true
+  /** How many of the newest rows the window holds, if their number alone decides. */
+  private[policy] def newestRows: Option[Long] = this match {
+    case Window(Admit.All, Order.Arrival, Bound.MoreThan(rows), Beats(Beat.EachRow, leave, _)) =>
+      leave match {
+        case Beat.EachRow | Beat.Excess(1L) => Some(rows)
+        case _ => None
+      }
+    case _ => None
   }
 
-  /** From the oldest on, the rows whose timestamp is `span` before the arriving row's or earlier.
-    */
-  final case class TimestampBehind(timestamp: RowExpression, span: Span) extends Bound
-
-  /** From the oldest on, the rows whose value is more than `distance` below the arriving row's.
-    */
-  final case class ValueBehind(value: RowExpression, distance: Distance) extends Bound
-
-  /** The rows whose own timestamp was `span` ago or earlier. */
-  final case class DeadlineReached(timestamp: RowExpression, span: Span) extends Bound {
-    override def usesTime: Boolean = true
+  /** The window over the rows of one key. */
+  private[policy] def withinKey: Window = this match {
+    case Window(Admit.All, Order.Replacing(_), Bound.Unbounded, _) =>
+      Window(
+        Admit.All,
+        Order.Arrival,
+        Bound.MoreThan(1L),
+        Beats(Beat.EachRow, Beat.Excess(1L), Beat.Never))
+    case Window(_: Admit.FirstOfEach, _, _, _) => copy(admit = Admit.First(1L))
+    case _ => this
   }
-
-  /** From the oldest on, the rows for which the condition does not hold. */
-  final case class Fails(condition: RowExpression) extends Bound
-
-  /** Every row. */
-  case object Everything extends Bound
-
-  /** The rows that came in together before those that come in now. */
-  case object PreviousLot extends Bound
-
-  /** What is too much for any of them; each is a prefix of the order of arrival. */
-  final case class Any(bounds: Seq[Bound]) extends Bound {
-    override def usesTime: Boolean = bounds.exists(_.usesTime)
-  }
-}
-
-/** How far apart two values may be. */
-sealed trait Distance
-
-object Distance {
-
-  /** Between whole numbers, or timestamps in microseconds: exact. */
-  final case class Whole(value: Long) extends Distance
-
-  /** Between floating-point numbers. */
-  final case class Real(value: Double) extends Distance
 }

@@ -4,7 +4,8 @@ import scala.collection.mutable
 import scala.util.{Random, Try}
 
 import org.scalatest.funsuite.AnyFunSuite
-import winops.log._
+import winops.storage.btree.{PagedMap, Pages}
+import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments}
 
 /** The order in which rows are added up is a function of the window and its rows' numbers. */
 class SummationOrderSuite extends AnyFunSuite {

@@ -4,7 +4,8 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
-import winops.log._
+import winops.storage.btree.{PagedMap, Pages}
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, Segments}
 
 class WindowSummarySuite extends AnyFunSuite {
 

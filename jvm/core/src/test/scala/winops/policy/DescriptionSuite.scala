@@ -2,11 +2,11 @@ package winops.policy
 
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
-import winops.apama.Apama
-import winops.ccl.Ccl
-import winops.dialect.Dialect
-import winops.esper.Esper
-import winops.spl.Spl
+import winops.text.apama.Apama
+import winops.text.ccl.Ccl
+import winops.text.dialect.Dialect
+import winops.text.esper.Esper
+import winops.text.spl.Spl
 
 class DescriptionSuite extends AnyFunSuite {
   private val scope = Scope(

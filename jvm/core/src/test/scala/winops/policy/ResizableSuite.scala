@@ -2,9 +2,9 @@ package winops.policy
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import winops.ccl.Ccl
-import winops.dialect.Dialect
-import winops.esper.Esper
+import winops.text.ccl.Ccl
+import winops.text.dialect.Dialect
+import winops.text.esper.Esper
 
 class ResizableSuite extends AnyFunSuite {
   private def of(

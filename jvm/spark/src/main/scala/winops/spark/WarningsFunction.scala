@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.{ArrayType, StringType}
 
-import winops.ccl.Ccl
 import winops.policy.Scope
 import winops.spark.analysis.Arguments
 import winops.spark.internal.WinopsErrors
+import winops.text.ccl.Ccl
 
 /** `winops_warnings(policy, params, columns, group, key)`: what is allowed in a policy over rows
   * with `columns` and a primary `key`, but hardly meant; `group` are the columns given outside

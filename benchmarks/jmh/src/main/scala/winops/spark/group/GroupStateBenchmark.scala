@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.types.{DataType, LongType}
 
 import winops.benchmarks.{AverageNanos, Trades}
-import winops.log.{ByteReader, ByteWriter}
 import winops.spark.row.RowBytes
 import winops.spark.state.TransientGroupStore
 import winops.spark.testing.KeepPlans
-import winops.window.{ChangeQueue, Steps}
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.changes.{ChangeQueue, Steps}
 
 /** What a group costs a micro-batch beside its rows: it is taken up before they come and put away
   * after them. Of a long window the rows are in segments, which neither reads nor writes.

@@ -6,9 +6,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import winops.aggregation.{FrontSummary, TreeSummary, WindowSummary}
-import winops.log.{ByteReader, ByteWriter, Pages}
 import winops.spark.expressions.AggregateEvaluator
 import winops.spark.row.{KeyTypes, RowShape, StoredRows}
+import winops.storage.btree.Pages
+import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** What a keep's results are worth over the rows that are in the window of the open group. One is
   * made for a task and serves all of its groups.

@@ -4,8 +4,10 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 
-import winops.log.{ByteReader, ByteWriter, Bytes, CorruptStateException, Pages, RowStore, RowTree}
 import winops.spark.row.{RowBytes, RowShape}
+import winops.storage.btree.Pages
+import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException}
+import winops.storage.rows.{RowStore, RowTree}
 
 /** The contents of the windows of all groups together: a row is copied when it is inserted, so that
   * the rows of all groups are in one order, that of their arrival.

@@ -2,9 +2,10 @@ package winops.spark.aggregates
 
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.log.{ByteReader, ByteWriter, PagedMap}
 import winops.spark.expressions.WindowAggregate
 import winops.spark.row.{KeyTypes, StoredRows}
+import winops.storage.btree.PagedMap
+import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** How many different values the rows in a window have, exactly: for each value it is known how
   * many rows have it.

@@ -10,9 +10,9 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType, ObjectType}
 
 import winops.aggregation.Summaries
-import winops.log.{ByteReader, ByteWriter, CorruptStateException}
 import winops.spark.expressions.WindowAggregate
 import winops.spark.row.{RowShape, StoredRows}
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
 /** The buffers of aggregate functions side by side in one row, as a summary of stored rows.
   *

@@ -2,7 +2,7 @@ package winops.spark.aggregates
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.log.{ByteReader, ByteWriter}
+import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** The contents of one window or several, tracked step by step, and their aggregates. */
 trait TrackedContents {

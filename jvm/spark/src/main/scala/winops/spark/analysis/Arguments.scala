@@ -8,10 +8,10 @@ import org.apache.spark.sql.catalyst.util.MapData
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.ccl.Ccl
-import winops.dialect.Dialect
 import winops.policy.Parameter
 import winops.spark.internal.WinopsErrors
+import winops.text.ccl.Ccl
+import winops.text.dialect.Dialect
 
 /** The arguments of a call of the table function `keep`, each with the check of its type. */
 final class Arguments(expressions: Seq[Expression]) {

@@ -1,11 +1,11 @@
 package winops.spark.analysis
 
-import winops.apama.Apama
-import winops.ccl.Ccl
-import winops.dialect.{Dialect, Names}
-import winops.esper.Esper
 import winops.policy.{PolicyError, Scope}
-import winops.spl.Spl
+import winops.text.apama.Apama
+import winops.text.ccl.Ccl
+import winops.text.dialect.{Dialect, Names}
+import winops.text.esper.Esper
+import winops.text.spl.Spl
 
 /** The languages of policies; the name of each is the argument that takes its texts. */
 object Dialects {

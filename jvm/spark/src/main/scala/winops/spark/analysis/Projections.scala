@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types.{DoubleType, NumericType}
 
-import winops.dialect.{Names, Problem}
 import winops.policy.{Beside, Category, Named, Projection, RowExpression, Statistic}
 import winops.spark.expressions.{ExpressionBudget, OfLastArrival, PolicyExpressions, RowExpressions}
 import winops.spark.row.KeyTypes
+import winops.text.dialect.{Names, Problem}
 
 /** Gives a policy's projection its meaning in Spark SQL, over the columns of a row. */
 object Projections {

@@ -16,13 +16,13 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
-import winops.dialect.Dialect
 import winops.policy.{Origin, Policy, Scope, StepOrder}
 import winops.spark.expressions.{ExpressionBudget, PolicyExpressions, RedactingExpression, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{AggMode, Application, Keep, KeepSpec, Output}
 import winops.spark.row.KeyTypes
 import winops.spark.source.{SourceOrder, SourcePartitions}
+import winops.text.dialect.Dialect
 
 /** Turns a call of `keep` into a [[Keep]], or into an error that says what it lacks. */
 object ResolveKeep extends Rule[LogicalPlan] with Logging {

@@ -3,12 +3,12 @@ package winops.spark.analysis
 import org.apache.spark.sql.catalyst.expressions.ExpressionSet
 import org.apache.spark.sql.internal.SQLConf
 
-import winops.dialect.Names
 import winops.policy.{Group, Policy, Retention}
 import winops.spark.expressions.{OfWindow, PolicyExpressions, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{KeepSpec, Output}
-import winops.window.Sharing
+import winops.text.dialect.Names
+import winops.window.machine.Sharing
 
 /** Several windows over the same rows, in one operator. */
 private[spark] object SeveralWindows {

@@ -3,7 +3,9 @@ package winops.spark.checkpoint
 import scala.collection.mutable
 
 import winops.policy.Policy
-import winops.window.{ChangeKind, ChangeQueue, Clock, Machine}
+import winops.window.changes.{ChangeKind, ChangeQueue}
+import winops.window.machine.Machine
+import winops.window.time.Clock
 
 /** When rows leave their windows if no row comes any more, found out by letting time pass.
   *

@@ -3,7 +3,7 @@ package winops.spark.checkpoint
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import winops.spark.state.{GroupPiece, PartitionState, StateGroupStore}
-import winops.window.Clock
+import winops.window.time.Clock
 
 /** Groups that have come from other partitions. */
 object MovedGroups {

@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.log.RowLog
 import winops.spark.group.GroupState
 import winops.spark.row.{Micros, RowBytes}
 import winops.spark.state.StateFormat
-import winops.window.Clock
+import winops.storage.rows.RowLog
+import winops.window.time.Clock
 
 /** The rows that one partition of a state holds, group by group: first those in the windows, in
   * the windows' order, then those that wait.

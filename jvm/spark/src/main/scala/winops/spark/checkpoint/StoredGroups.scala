@@ -3,12 +3,15 @@ package winops.spark.checkpoint
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.ReadStateStore
 
-import winops.log.CorruptStateException
 import winops.spark.execution.CrossGroupTask
 import winops.spark.group.GroupState
 import winops.spark.plan.KeepPlan
 import winops.spark.state.{PartitionState, StateFormat, StateGroupStore, StateIdentity, WholeGroupStore}
-import winops.window.{ChangeQueue, Clock, CoupledMachines, Machine, Steps}
+import winops.storage.bytes.CorruptStateException
+import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.crossgroup.CoupledMachines
+import winops.window.machine.Machine
+import winops.window.time.Clock
 
 /** The groups in one partition of the state of a `keep`, one open after the other.
   *

@@ -15,7 +15,7 @@ import winops.spark.analysis.Dialects
 import winops.spark.plan.{AggMode, Application, KeepPlan, KeepSpec, Output}
 import winops.spark.source.SourcePartitions
 import winops.spark.state.{StateFormat, StateIdentity}
-import winops.window.Clock
+import winops.window.time.Clock
 
 /** A `keep` as its checkpoint remembers it: its groups can be read with it, without the query.
   *

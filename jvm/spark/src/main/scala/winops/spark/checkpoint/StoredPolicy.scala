@@ -4,10 +4,10 @@ import scala.util.matching.Regex
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 
-import winops.dialect.Dialect
 import winops.policy.{Origin, Policy, Scope}
 import winops.spark.analysis.{ColumnKinds, NamedPolicy, SeveralWindows}
 import winops.spark.expressions.PolicyExpressions
+import winops.text.dialect.Dialect
 
 /** Reads a policy from the text that a checkpoint remembers it by.
   *

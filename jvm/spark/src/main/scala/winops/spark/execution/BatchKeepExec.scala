@@ -12,7 +12,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.state.{NoGroupStore, NoTimerService, TransientGroupStore}
-import winops.window.Clock
+import winops.window.time.Clock
 
 /** A `keep` over a table.
   *

@@ -5,7 +5,6 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.log.{ByteReader, ByteWriter}
 import winops.spark.group.{Admission, Arrivals, BatchClock, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
@@ -13,7 +12,11 @@ import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.{RowBytes, RowShape}
 import winops.spark.state.{GroupStore, StateFormat, TimerService}
-import winops.window.{ChangeQueue, Clock, CoupledMachines, Machine, Steps}
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.crossgroup.CoupledMachines
+import winops.window.machine.Machine
+import winops.window.time.Clock
 
 /** Runs a `keep` whose groups depend on each other, in the one task that has all rows: they are
   * applied in one order, whatever their groups.

@@ -10,7 +10,8 @@ import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.RowBytes
 import winops.spark.state.{GroupStore, StateFormat, TimerService}
-import winops.window.{ChangeQueue, Clock, Steps}
+import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.time.Clock
 
 /** Runs a `keep` over the rows of one task: one group after the other, first those that rows came
   * for and then those that are due, and gives what comes out, row by row.

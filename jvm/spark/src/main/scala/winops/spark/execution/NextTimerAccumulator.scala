@@ -2,7 +2,7 @@ package winops.spark.execution
 
 import org.apache.spark.util.AccumulatorV2
 
-import winops.window.Clock
+import winops.window.time.Clock
 
 /** Accumulates the earliest time of the timers that tasks report; [[Clock.Never]] if none. */
 final class NextTimerAccumulator extends AccumulatorV2[Long, Long] {

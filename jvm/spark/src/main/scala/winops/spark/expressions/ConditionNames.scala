@@ -4,9 +4,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType}
 
-import winops.dialect.{Names, Problem}
 import winops.policy.{Category, RowExpression}
 import winops.spark.row.KeyTypes
+import winops.text.dialect.{Names, Problem}
 
 /** What a condition can name: the columns of the row it examines, and what is known of the
   * window. The latter go first; a column that is called as one of them can be reached as

@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
-import winops.log.CorruptStateException
+import winops.storage.bytes.CorruptStateException
 
 /** What an expression failed with over a row. Spark's message of it may show values of the row,
   * and so may that of Java's, which some of Spark's functions let through. State that cannot be

@@ -4,9 +4,9 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types._
 
-import winops.dialect.Problem
 import winops.policy.{Admit, Beat, Bound, Category, Distance, Order, Policy, RowExpression, Window}
 import winops.spark.row.{KeyTypes, SortKeys}
+import winops.text.dialect.Problem
 
 /** What a policy's expressions mean over the columns of a row.
   *

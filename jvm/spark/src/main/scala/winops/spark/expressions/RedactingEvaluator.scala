@@ -5,7 +5,7 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
 import winops.policy.RowExpression
 import winops.spark.internal.WinopsErrors
-import winops.window.{RowCondition, RowKey, RowNumber}
+import winops.window.expression.{RowCondition, RowKey, RowNumber}
 
 /** Wraps the evaluation of a policy's expressions so that failures show no value of a row: Spark's
   * own messages show what could not be cast or divided.

@@ -1,6 +1,6 @@
 package winops.spark.expressions
 
-/** What the machine asks of a row by an expression; [[winops.window.Evaluator]] has a method for
+/** What the machine asks of a row by an expression; [[winops.window.expression.Evaluator]] has a method for
   * each.
   */
 sealed trait Role

@@ -5,7 +5,7 @@ import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.policy.{RowExpression, SortKey}
 import winops.spark.row.{KeyTypes, SortKeys, StoredRows, StoredValues}
-import winops.window._
+import winops.window.expression.{Evaluator, RowCondition, RowKey, RowNumber}
 
 /** Evaluates a policy's expressions over the stored rows of the open group. One is made for a
   * task and serves all of its groups; nothing of a group stays in it.

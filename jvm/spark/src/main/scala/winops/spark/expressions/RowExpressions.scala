@@ -14,8 +14,8 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
 
-import winops.dialect.{Names, Problem}
 import winops.policy.{Category, RowExpression}
+import winops.text.dialect.{Names, Problem}
 
 /** Gives a policy's expressions their meaning in Spark SQL, over the columns of a row.
   *

@@ -4,7 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression, U
 import org.apache.spark.sql.types._
 
 import winops.spark.row.{StoredRows, StoredValues}
-import winops.window.{Clock, RowNumber}
+import winops.window.expression.RowNumber
+import winops.window.time.Clock
 
 /** Numbers and timestamps of stored rows. */
 private[spark] object RowNumbers {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import winops.spark.row.{StoredRows, StoredValues}
-import winops.window.{RowCondition, WindowView}
+import winops.window.expression.{RowCondition, WindowView}
 
 /** Conditions on a row and the window it is in, out of expressions as [[ConditionNames]] resolves
   * them.

@@ -3,7 +3,7 @@ package winops.spark.expressions
 import org.apache.spark.sql.catalyst.expressions.{LeafExpression, Unevaluable}
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import winops.window.WindowView
+import winops.window.expression.WindowView
 
 /** A number that a condition may ask of the window. */
 sealed abstract class Fact(val name: String) extends Serializable {

@@ -2,13 +2,18 @@ package winops.spark.group
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.log.{ByteReader, ByteWriter, Pages, RowLog, RowStore, RowTree, ShiftedSegments}
 import winops.spark.aggregates.{ContentResults, CrossGroupContents, TrackedContents}
 import winops.spark.expressions.{OfWindow, RowEvaluator}
 import winops.spark.plan.{AggMode, KeepPlan}
 import winops.spark.row.{RowBytes, RowShape}
 import winops.spark.state.{GroupStore, StateFormat}
-import winops.window.{Clock, Evaluator, Machine, Steps}
+import winops.storage.btree.Pages
+import winops.storage.bytes.{ByteReader, ByteWriter, ShiftedSegments}
+import winops.storage.rows.{RowLog, RowStore, RowTree}
+import winops.window.changes.Steps
+import winops.window.expression.Evaluator
+import winops.window.machine.Machine
+import winops.window.time.Clock
 
 /** All that is known of one group: its window and machine, the rows that wait, and what it has
   * been entered for. An instance is reused from group to group.

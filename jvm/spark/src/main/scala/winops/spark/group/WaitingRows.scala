@@ -3,8 +3,8 @@ package winops.spark.group
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.log.RowLog
 import winops.spark.row.RowBytes
+import winops.storage.rows.RowLog
 
 /** The rows of the open group that have waited since earlier batches, in the order in which they
   * are applied.

@@ -11,7 +11,7 @@ import winops.spark.group.GroupState
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{AggMode, KeepPlan}
 import winops.spark.row.Micros
-import winops.window.ChangeQueue
+import winops.window.changes.ChangeQueue
 
 /** Emits the aggregates of the window contents at each report: the group key, the time, the
   * number of the last change, and the results. In the mode `changes`, each report deletes the

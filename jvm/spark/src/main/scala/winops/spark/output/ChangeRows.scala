@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.plan.KeepPlan
 import winops.spark.row.Micros
-import winops.window.ChangeQueue
+import winops.window.changes.ChangeQueue
 
 /** Puts the columns that tell of a change before those of its row. There is one row for each
   * change, so they are joined as bytes, column by column never.

@@ -3,7 +3,7 @@ package winops.spark.output
 import winops.spark.aggregates.TrackedContents
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
-import winops.window.{ChangeKind, ChangeQueue}
+import winops.window.changes.{ChangeKind, ChangeQueue}
 
 /** A writer that tracks the contents of each window, step by step.
   *

@@ -7,7 +7,7 @@ import winops.spark.group.GroupState
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.Micros
-import winops.window.{ChangeKind, ChangeQueue}
+import winops.window.changes.{ChangeKind, ChangeQueue}
 
 /** Emits what a window reports by itself: contents at its triggers, or all of its events. */
 private final class EventsOutput(

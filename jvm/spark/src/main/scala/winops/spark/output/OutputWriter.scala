@@ -6,7 +6,7 @@ import winops.spark.aggregates.TrackedContents
 import winops.spark.group.GroupState
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output}
-import winops.window.{ChangeKind, ChangeQueue}
+import winops.window.changes.{ChangeKind, ChangeQueue}
 
 /** Writes the output rows of the open group: reads the changes that the machine has queued, and
   * makes rows of one output mode of them.

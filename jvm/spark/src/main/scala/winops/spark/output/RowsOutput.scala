@@ -7,7 +7,7 @@ import winops.spark.group.GroupState
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
-import winops.window.ChangeQueue
+import winops.window.changes.ChangeQueue
 
 /** Emits each row of the window contents. */
 private final class RowsOutput(

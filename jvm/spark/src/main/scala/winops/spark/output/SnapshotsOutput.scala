@@ -8,7 +8,7 @@ import winops.spark.group.GroupState
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.row.Micros
-import winops.window.ChangeQueue
+import winops.window.changes.ChangeQueue
 
 /** Emits the contents of a window as one row, an array of rows, at each report. */
 private final class SnapshotsOutput(

@@ -10,7 +10,7 @@ import winops.spark.group.GroupState
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
-import winops.window.ChangeQueue
+import winops.window.changes.ChangeQueue
 
 /** Emits each inserted row, and after its columns the aggregates of the window contents right
   * after its step.

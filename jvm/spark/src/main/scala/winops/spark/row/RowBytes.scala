@@ -3,7 +3,7 @@ package winops.spark.row
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-import winops.log.RowStore
+import winops.storage.rows.RowStore
 
 /** Rows of Spark in a [[RowStore]], as the bytes they are. */
 object RowBytes {

@@ -6,7 +6,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.bitset.BitSetMethods
 
-import winops.log.{CorruptStateException, RowCheck}
+import winops.storage.bytes.CorruptStateException
+import winops.storage.rows.RowCheck
 
 /** What the bytes of a row have to be so that Spark reads nothing outside of them: Spark trusts
   * the places and lengths in a row, and would read any memory that they point to.

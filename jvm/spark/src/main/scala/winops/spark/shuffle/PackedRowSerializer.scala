@@ -10,7 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.unsafe.Platform
 
-import winops.log.{ByteWriter, RowBlockReader, RowBlockWriter}
+import winops.storage.bytes.ByteWriter
+import winops.storage.rows.{RowBlockReader, RowBlockWriter}
 
 /** Writes the rows of a shuffle as they are written to the state, which leaves a third of their
   * bytes to be compressed, stored and read, and reads them a block at a time.

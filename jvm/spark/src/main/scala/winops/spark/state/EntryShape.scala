@@ -3,8 +3,8 @@ package winops.spark.state
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 
-import winops.log.CorruptStateException
 import winops.spark.row.RowShape
+import winops.storage.bytes.CorruptStateException
 
 /** What the rows of a state entry have to be. A store gives what its files hold, and Spark looks
   * at the first entry of each store only.
@@ -18,7 +18,7 @@ final class EntryShape(keys: Seq[Attribute]) {
 
   /** What an entry's value contains.
     *
-    * @throws winops.log.CorruptStateException
+    * @throws winops.storage.bytes.CorruptStateException
     *   if it does not lie within the row
     */
   def content(row: UnsafeRow): Array[Byte] = {
@@ -30,7 +30,7 @@ final class EntryShape(keys: Seq[Attribute]) {
 
   /** The entry, if both of its rows can be read.
     *
-    * @throws winops.log.CorruptStateException
+    * @throws winops.storage.bytes.CorruptStateException
     *   if a column does not lie within its row
     */
   def checked(entry: UnsafeRowPair): UnsafeRowPair = {

@@ -4,8 +4,9 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.log.{Bucket, ByteReader, ByteWriter, CorruptStateException, LinearHashing}
 import winops.spark.row.RowShape
+import winops.storage.buckets.{Bucket, LinearHashing}
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
 /** The own values of groups in the entries of a store, those with neighbouring hashes in one
   * entry: what a store asks for an entry is more than what it asks for some hundred bytes.

@@ -2,7 +2,7 @@ package winops.spark.state
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.log.{ByteReader, ByteWriter, HeapSegments, Segments}
+import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments, Segments}
 
 /** Where the groups of a task are between its batches. One group is open at a time. */
 trait GroupStore {

@@ -6,8 +6,9 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.log.{ByteReader, ByteWriter, RowCheck, Segments}
-import winops.window.Clock
+import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
+import winops.storage.rows.RowCheck
+import winops.window.time.Clock
 
 /** What a partition of the state remembers beside its groups: what keep it belongs to, how much
   * there is, and which groups are due when.

@@ -1,7 +1,7 @@
 package winops.spark.state
 
-import winops.log.{ByteReader, CorruptStateException, TooManyBytesException}
 import winops.spark.internal.WinopsErrors
+import winops.storage.bytes.{ByteReader, CorruptStateException, TooManyBytesException}
 
 /** The form in which state is stored. */
 object StateFormat {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore}
 import org.apache.spark.sql.types._
 
-import winops.log.{ByteReader, ByteWriter, Segments}
+import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 
 /** Groups in Spark's state store: their own values in buckets of groups with neighbouring hashes,
   * and one entry for each sealed segment of a large one.

@@ -10,12 +10,12 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.winops.internal.Catalyst
 
-import winops.dialect.Names
-import winops.log.CorruptStateException
 import winops.policy.Resizable
 import winops.spark.expressions.UnqualifiedSql
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{KeepPlan, KeepSpec}
+import winops.storage.bytes.CorruptStateException
+import winops.text.dialect.Names
 
 /** What makes state the state of one `keep` and no other, as JSON: it is stored with a checkpoint
   * and in the state itself, and a restart with another one is refused, unless its window differs

@@ -5,8 +5,9 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-import winops.log.{ByteReader, ByteWriter, CorruptStateException, RowCheck, Segments}
-import winops.window.Clock
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
+import winops.storage.rows.RowCheck
+import winops.window.time.Clock
 
 /** The timers of a partition's groups, as a timing wheel in the state store.
   *

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.log.{ByteReader, ByteWriter, HeapSegments, Segments}
+import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments, Segments}
 
 /** Groups on the heap, of a query that keeps no state. */
 final class TransientGroupStore extends GroupStore {

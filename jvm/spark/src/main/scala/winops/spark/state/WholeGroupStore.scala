@@ -2,7 +2,7 @@ package winops.spark.state
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.log.{ByteReader, ByteWriter, Segments, ShiftedSegments}
+import winops.storage.bytes.{ByteReader, ByteWriter, Segments, ShiftedSegments}
 
 /** What belongs to all groups of a partition together, among what belongs to the partition. */
 final class WholeGroupStore(partition: Segments) extends GroupStore {

@@ -12,9 +12,9 @@ import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions.udaf
 import org.apache.spark.sql.types.{LongType, VariantType}
 
-import winops.log.{ByteReader, ByteWriter, CorruptStateException}
 import winops.spark.expressions.WindowAggregate
 import winops.spark.testing.{Damage, KeepStreamTest, Tick}
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
 /** Of aggregates that name classes in what they store nothing is stored. */
 class BufferBytesSuite extends KeepStreamTest {

@@ -9,11 +9,11 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
-import winops.dialect.Problem
-import winops.esper.Esper
 import winops.policy._
 import winops.spark.expressions.OfLastArrival
 import winops.spark.testing.{EvaluatedRows, ProjectedRows}
+import winops.text.dialect.Problem
+import winops.text.esper.Esper
 
 /** What a policy computes of its rows. The numbers are those that Esper gives for the same rows.
   */

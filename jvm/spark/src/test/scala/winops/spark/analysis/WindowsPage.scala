@@ -2,8 +2,8 @@ package winops.spark.analysis
 
 import java.nio.file.{Files, Path}
 
-import winops.dialect.Dialect
 import winops.policy.{ColumnKind, Scope}
+import winops.text.dialect.Dialect
 
 /** The page of the documentation that lists all windows: made of what the dialects say of
   * themselves, and of the policies' own descriptions.

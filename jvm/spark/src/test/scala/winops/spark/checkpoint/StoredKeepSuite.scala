@@ -10,9 +10,9 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
-import winops.esper.Esper
 import winops.spark.state.{StateGroupStore, StateIdentity}
 import winops.spark.testing.{Damage, KeepPlans, SpiedType}
+import winops.text.esper.Esper
 
 /** What a checkpoint says of its `keep`, as it was written and as it may have become. */
 class StoredKeepSuite extends AnyFunSuite {

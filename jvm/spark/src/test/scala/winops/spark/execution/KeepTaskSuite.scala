@@ -54,7 +54,7 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val grouped = spec(
         s"$hint #groupwin(k)$windows",
         Some(Application.EventTime),
-        dialect = winops.esper.Esper)
+        dialect = winops.text.esper.Esper)
       val driven = new DrivenTask(plan(grouped, Seq(n)))
       val random = new Random(8)
       val rows = (0 until 400).map { i =>
@@ -75,7 +75,7 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("rows behind the end of the input are counted, of one group and of several") {
     Seq(Seq(k), Nil).foreach { keys =>
       Seq(Some(Application.EventTime), Some(Application.Arrival), None).foreach { application =>
-        val tumbling = spec("tumbling, punct()", application, dialect = winops.spl.Spl)
+        val tumbling = spec("tumbling, punct()", application, dialect = winops.text.spl.Spl)
         val marked =
           plan(tumbling.copy(punctuation = Some("text")), Seq(n), keys).copy(punctuation =
             Some(text))

@@ -6,9 +6,9 @@ import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import winops.esper.Esper
 import winops.spark.plan.Application
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans, NaiveEsper}
+import winops.text.esper.Esper
 
 /** Esper's windows, alone and in combinations made at random, against a model that does nothing
   * but what the rules say.

@@ -2,12 +2,12 @@ package winops.spark.execution
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import winops.ccl.Ccl
-import winops.dialect.Dialect
-import winops.esper.Esper
 import winops.spark.plan.Application
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
-import winops.spl.Spl
+import winops.text.ccl.Ccl
+import winops.text.dialect.Dialect
+import winops.text.esper.Esper
+import winops.text.spl.Spl
 
 /** Instants at the limits of SQL's timestamps, and clocks that jump. */
 class TimeLimitsSuite extends AnyFunSuite {

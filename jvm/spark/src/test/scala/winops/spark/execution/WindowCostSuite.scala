@@ -4,9 +4,9 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import winops.esper.Esper
 import winops.spark.plan.Application
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans}
+import winops.text.esper.Esper
 
 /** What a row costs in a window of many, counted in what is read and written of the state. */
 class WindowCostSuite extends AnyFunSuite {

@@ -6,15 +6,15 @@ import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import winops.apama.Apama
-import winops.ccl.Ccl
-import winops.esper.Esper
-import winops.dialect.Dialect
 import winops.policy.{Bound, Policy, Retention}
 import winops.spark.plan.{Application, KeepPlan}
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
-import winops.spl.Spl
-import winops.window.Sharing
+import winops.text.apama.Apama
+import winops.text.ccl.Ccl
+import winops.text.dialect.Dialect
+import winops.text.esper.Esper
+import winops.text.spl.Spl
+import winops.window.machine.Sharing
 
 /** What holds of every window of every dialect, and of Esper's in combinations made at random.
   * Between two batches everything is stored, and taken up by other objects.

@@ -3,11 +3,11 @@ package winops.spark.expressions
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
 import org.apache.spark.sql.types._
 
-import winops.dialect.SmallStack
-import winops.esper.Esper
-import winops.fuzz.{Corpus, Fuzzing, Outcome, Trial}
 import winops.policy.ColumnKind
 import winops.spark.analysis.Projections
+import winops.testing.SmallStack
+import winops.testing.fuzz.{Corpus, Fuzzing, Outcome, Trial}
+import winops.text.esper.Esper
 
 /** A campaign against what Spark makes of policies' expressions: so many texts that are read in
   * Esper's language, calls of all of Spark's functions among them, over rows with columns of all

@@ -2,7 +2,7 @@ package winops.spark.expressions
 
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 
-/** Calls of Spark's functions, in Esper's words and over the columns of [[winops.fuzz.Trial]]. */
+/** Calls of Spark's functions, in Esper's words and over the columns of [[winops.testing.fuzz.Trial]]. */
 private object FunctionCalls {
 
   private val plain =

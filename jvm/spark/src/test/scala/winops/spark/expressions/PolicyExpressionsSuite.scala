@@ -8,10 +8,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, LocalRelatio
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
-import winops.dialect.Problem
 import winops.policy._
 import winops.spark.internal.WinopsErrors
 import winops.spark.testing.EvaluatedRows
+import winops.text.dialect.Problem
 
 /** Which expressions a policy can have where, over rows with columns of every type. */
 class PolicyExpressionsSuite extends AnyFunSuite {

@@ -9,10 +9,10 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.dialect.Problem
-import winops.fuzz.Fuzzing
 import winops.policy.Category
 import winops.spark.testing.EvaluatedRows
+import winops.testing.fuzz.Fuzzing
+import winops.text.dialect.Problem
 
 /** What a text may ask of Spark's functions: a value, and not more than its length is worth. */
 class PolicyFunctionsSuite extends AnyFunSuite {

@@ -17,7 +17,7 @@ import org.apache.spark.sql.types._
 
 import winops.policy._
 import winops.spark.testing.{EvaluatedRows, ViewOf}
-import winops.window.RowNumber
+import winops.window.expression.RowNumber
 
 /** What a policy's expressions give of stored rows. */
 class RowEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -99,7 +99,7 @@ class RowEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       Decimal(large, 38, 0) -> Some(far),
       Decimal(-large, 38, 0) -> Some(-far))
     Seq(far, -far).foreach { instant =>
-      Seq(Span.ofMicros(winops.dialect.Limits.MaxMicros), Span(1200L, 0L)).foreach { span =>
+      Seq(Span.ofMicros(winops.text.dialect.Limits.MaxMicros), Span(1200L, 0L)).foreach { span =>
         assert(span.after(instant) > instant)
         assert(span.before(instant) < instant)
       }

@@ -17,7 +17,7 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 import winops.policy.Bound
 import winops.spark.row.StoredRows
 import winops.spark.testing.{EvaluatedRows, ViewOf}
-import winops.window.{RowCondition, WindowView}
+import winops.window.expression.{RowCondition, WindowView}
 
 /** Conditions on rows and the windows they are in. */
 class WindowConditionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

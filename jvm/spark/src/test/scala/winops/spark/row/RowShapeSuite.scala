@@ -12,8 +12,8 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
-import winops.log.CorruptStateException
 import winops.spark.testing.Damage
+import winops.storage.bytes.CorruptStateException
 
 /** Rows of every type as they are are taken, and of damaged ones nothing outside is read. */
 class RowShapeSuite extends AnyFunSuite {

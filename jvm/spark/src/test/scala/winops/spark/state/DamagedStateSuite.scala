@@ -11,16 +11,16 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types.{DecimalType, DoubleType}
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
-import winops.apama.Apama
-import winops.ccl.Ccl
-import winops.dialect.Dialect
-import winops.esper.Esper
 import winops.spark.analysis.WindowResults
 import winops.spark.expressions.{OfLastArrival, WindowAggregate}
 import winops.spark.group.BatchClock
 import winops.spark.plan.{Application, KeepPlan, Output}
 import winops.spark.testing.{Arrived, Damage, DrivenTask, KeepPlans}
-import winops.spl.Spl
+import winops.text.apama.Apama
+import winops.text.ccl.Ccl
+import winops.text.dialect.Dialect
+import winops.text.esper.Esper
+import winops.text.spl.Spl
 
 /** Whatever happens to an entry of the state, a task goes on, with wrong rows at worst, or fails
   * by name.

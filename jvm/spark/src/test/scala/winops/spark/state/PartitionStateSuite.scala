@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType}
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
-import winops.log.ByteWriter
 import winops.spark.testing.MapSegments
-import winops.window.Clock
+import winops.storage.bytes.ByteWriter
+import winops.window.time.Clock
 
 class PartitionStateSuite extends AnyFunSuite {
   private val identity = """{"policy":"KEEP 2 ROWS","format":1}"""

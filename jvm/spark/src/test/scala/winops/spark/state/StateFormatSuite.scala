@@ -4,7 +4,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
-import winops.log.{HeapSegments, RowLog}
+import winops.storage.bytes.HeapSegments
+import winops.storage.rows.RowLog
 
 /** What goes wrong with state is told under conditions of winops. */
 class StateFormatSuite extends AnyFunSuite {

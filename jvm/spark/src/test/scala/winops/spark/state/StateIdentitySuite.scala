@@ -8,13 +8,13 @@ import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, Attribut
 import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType}
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
-import winops.apama.Apama
-import winops.ccl.Ccl
-import winops.esper.Esper
 import winops.policy.{Origin, Scope}
 import winops.spark.plan.{Application, KeepPlan, KeepSpec, Output}
 import winops.spark.testing.KeepPlans
-import winops.spl.Spl
+import winops.text.apama.Apama
+import winops.text.ccl.Ccl
+import winops.text.esper.Esper
+import winops.text.spl.Spl
 
 class StateIdentitySuite extends AnyFunSuite {
   import KeepPlans._

@@ -12,9 +12,9 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.log.{ByteReader, ByteWriter}
 import winops.spark.testing.MapSegments
-import winops.window.Clock
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.time.Clock
 
 class TimerWheelSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import TimerWheelSuite._

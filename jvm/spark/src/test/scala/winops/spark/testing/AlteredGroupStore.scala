@@ -2,8 +2,8 @@ package winops.spark.testing
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.log.{ByteReader, ByteWriter, Segments}
 import winops.spark.state.GroupStore
+import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 
 /** A store of which something else is read than was written. */
 final class AlteredGroupStore(store: GroupStore, seenAs: Array[Byte] => Array[Byte])

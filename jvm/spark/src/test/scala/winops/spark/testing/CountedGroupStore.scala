@@ -2,8 +2,8 @@ package winops.spark.testing
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.log.{ByteReader, ByteWriter, Segments}
 import winops.spark.state.GroupStore
+import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 
 /** Counts what is read and written of another store. */
 final class CountedGroupStore(store: GroupStore) extends GroupStore {

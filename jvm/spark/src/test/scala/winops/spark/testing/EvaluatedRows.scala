@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference,
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.log.RowLog
 import winops.policy._
 import winops.spark.expressions.{PolicyExpressions, RowEvaluator}
 import winops.spark.row.{RowBytes, StoredRows}
-import winops.window.{Evaluator, WindowView}
+import winops.storage.rows.RowLog
+import winops.window.expression.{Evaluator, WindowView}
 
 /** Rows in a log, and a policy's expressions over them. */
 final class EvaluatedRows(columns: Seq[Attribute]) {

@@ -3,13 +3,13 @@ package winops.spark.testing
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, RowOrdering, SortOrder, UnsafeRow}
 import org.apache.spark.sql.types.{LongType, StringType, TimestampType}
 
-import winops.ccl.Ccl
-import winops.dialect.Dialect
 import winops.policy.{Policy, Scope}
 import winops.spark.analysis.{ColumnKinds, NamedPolicy, Projections, SeveralWindows, WindowResults}
 import winops.spark.expressions.{PolicyExpressions, UnqualifiedSql}
 import winops.spark.plan.{AggMode, Application, Keep, KeepPlan, KeepSpec, Output}
 import winops.spark.row.KeyHash
+import winops.text.ccl.Ccl
+import winops.text.dialect.Dialect
 
 /** Plans over rows of a group `k`, a time `ts`, an order `n` and a text `text`, without a
   * session.

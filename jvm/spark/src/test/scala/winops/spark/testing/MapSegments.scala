@@ -2,7 +2,7 @@ package winops.spark.testing
 
 import scala.collection.mutable
 
-import winops.log.Segments
+import winops.storage.bytes.Segments
 
 /** Segments on the heap that tell what is in them and how much was read of it. */
 final class MapSegments extends Segments {

@@ -5,13 +5,13 @@ import scala.util.Random
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 
-import winops.apama.Apama
-import winops.ccl.Ccl
-import winops.dialect.Dialect
-import winops.esper.Esper
 import winops.spark.execution.WindowsPropertySuite
 import winops.spark.plan.Application
-import winops.spl.Spl
+import winops.text.apama.Apama
+import winops.text.ccl.Ccl
+import winops.text.dialect.Dialect
+import winops.text.esper.Esper
+import winops.text.spl.Spl
 
 /** A window over [[Reading]]s. */
 final case class RandomWindow(dialect: Dialect, policy: String, time: Option[Application]) {

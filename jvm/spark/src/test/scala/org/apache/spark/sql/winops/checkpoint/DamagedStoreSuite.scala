@@ -15,9 +15,10 @@ import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.sql.winops.testing.{ChangedStores, TaskTest}
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.log.{Bucket, ByteReader, ByteWriter, CorruptStateException}
 import winops.spark.state.StateGroupStore
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.storage.buckets.Bucket
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
 /** Entries of state stores that point outside of their rows. */
 class DamagedStoreSuite extends KeepStreamTest with TaskTest {

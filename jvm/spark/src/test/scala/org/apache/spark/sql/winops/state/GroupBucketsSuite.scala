@@ -11,10 +11,10 @@ import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.sql.winops.testing.{ChangedStores, TaskTest}
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.log.{ByteWriter, CorruptStateException}
 import winops.spark.row.KeyHash
 import winops.spark.state.StateGroupStore
 import winops.spark.testing.KeepStreamTest
+import winops.storage.bytes.{ByteWriter, CorruptStateException}
 
 /** Groups whose own values share entries of a state store. */
 class GroupBucketsSuite extends KeepStreamTest with TaskTest {

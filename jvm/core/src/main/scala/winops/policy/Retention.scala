@@ -1,0 +1,39 @@
+package winops.policy
+
+/** The windows of a policy, and how they decide over a row. */
+sealed trait Retention {
+  def windows: Seq[Window]
+
+  /** The same over the rows of one key, if a key that a window holds one row of may become a
+    * group's.
+    */
+  private[policy] def withinKey: Option[Retention] = None
+}
+
+object Retention {
+
+  /** One window decides alone. */
+  final case class One(window: Window) extends Retention {
+    override def windows: Seq[Window] = Seq(window)
+    override private[policy] def withinKey: Option[Retention] = Some(One(window.withinKey))
+  }
+
+  /** A row leaves when the first window lets it go. */
+  final case class Intersection(windows: Seq[Window]) extends Retention {
+    override private[policy] def withinKey: Option[Retention] =
+      Some(Intersection(windows.map(_.withinKey)))
+  }
+
+  /** A row leaves when the last window lets it go. */
+  final case class Union(windows: Seq[Window]) extends Retention
+
+  /** Each part decides for itself, and tells of itself, over rows that are kept once.
+    *
+    * @param parts
+    *   by the names under which they are told of; each takes every row as it comes, and its rows
+    *   leave in that order
+    */
+  final case class Apart(parts: Seq[(String, Retention)]) extends Retention {
+    override def windows: Seq[Window] = parts.flatMap(_._2.windows)
+  }
+}

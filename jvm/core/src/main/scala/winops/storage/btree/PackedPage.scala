@@ -1,0 +1,135 @@
+package winops.storage.btree
+
+import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException, PackedRow}
+
+/** Pages as they are stored: how long keys and values are, once if all are as long, then each
+  * entry packed as what differs from the one before, as [[PackedRow]] packs rows, and then the
+  * pages under an inner one.
+  */
+private[storage] object PackedPage {
+  private val Version: Byte = 2
+  private val Several = -1L
+
+  /** Half a byte is the least that eight bytes are packed into. */
+  private val MostFromByte = 16L
+
+  def write(page: Page, out: ByteWriter): Unit = {
+    out.byte(Version.toInt)
+    out.byte(if (page.isLeaf) 1 else 0)
+    out.number(page.count.toLong)
+    writeLengths(page.count, page.keyLength, out)
+    if (page.isLeaf) writeLengths(page.count, page.valueLength, out)
+    writeEntries(page, out)
+    if (!page.isLeaf) (0 until page.count).foreach(i => out.number(page.child(i)))
+  }
+
+  /** Reads what [[write]] wrote; anything else is a [[CorruptStateException]]. */
+  def read(number: Long, in: ByteReader): Page = {
+    val version = in.byte()
+    val kind = in.byte()
+    if (version != Version || kind < 0 || kind > 1) {
+      throw new CorruptStateException(s"page $number is of another version")
+    }
+    val isLeaf = kind == 1
+    val count = in.count(Page.MaxEntries.toLong).toInt
+    if (!isLeaf && count == 0) throw new CorruptStateException(s"page $number is empty")
+    val keyLengths = readLengths(count, in)
+    val valueLengths = if (isLeaf) readLengths(count, in) else new Array[Int](count)
+    val stored = readEntries(keyLengths, valueLengths, in)
+    val page = new Page(number, isLeaf, room = count + 1, stored)
+    var entry = 0
+    var i = 0
+    while (i < count) {
+      page.append(entry, if (isLeaf) 0L else in.count(Long.MaxValue))
+      entry += PageEntries.sizeOf(keyLengths(i), valueLengths(i)).toInt
+      i += 1
+    }
+    page.checkOrder()
+    page.isDirty = false
+    page
+  }
+
+  private def writeLengths(count: Int, lengthOf: Int => Int, out: ByteWriter): Unit =
+    if (count > 0) {
+      var i = 1
+      while (i < count && lengthOf(i) == lengthOf(0)) i += 1
+      if (i == count) out.number(lengthOf(0).toLong)
+      else {
+        out.number(Several)
+        (0 until count).foreach(i => out.number(lengthOf(i).toLong))
+      }
+    }
+
+  private def readLengths(count: Int, in: ByteReader): Array[Int] = {
+    val lengths = new Array[Int](count)
+    if (count > 0) {
+      val ofAll = in.number()
+      var i = 0
+      while (i < count) {
+        lengths(i) = checkedLength(if (ofAll == Several) in.number() else ofAll, in)
+        i += 1
+      }
+    }
+    lengths
+  }
+
+  private def checkedLength(length: Long, in: ByteReader): Int = {
+    if (length < 0 || length > in.remaining * MostFromByte || length > Bytes.MaxArray) cutOff()
+    length.toInt
+  }
+
+  private def writeEntries(page: Page, out: ByteWriter): Unit = {
+    var (beforeAt, beforeLength) = (0, 0)
+    var i = 0
+    while (i < page.count) {
+      val at = page.keyAt(i)
+      val length = page.keyLength(i) + page.valueLength(i)
+      val target = out.roomFor(PackedRow.roomFor(length))
+      out.end = PackedRow.write(page.bytes, at, length, beforeAt, beforeLength, target, out.end)
+      beforeAt = at
+      beforeLength = length
+      i += 1
+    }
+  }
+
+  private def readEntries(
+      keyLengths: Array[Int],
+      valueLengths: Array[Int],
+      in: ByteReader): PageEntries = {
+    val stored = new PageEntries(roomFor(keyLengths, valueLengths, in))
+    var (beforeAt, beforeLength) = (0, 0)
+    var i = 0
+    while (i < keyLengths.length) {
+      val at = stored.keyAt(stored.add(keyLengths(i), valueLengths(i)))
+      val length = keyLengths(i) + valueLengths(i)
+      in.position = PackedRow.read(
+        in.bytes,
+        in.position,
+        in.end,
+        stored.bytes,
+        at,
+        length,
+        beforeAt,
+        beforeLength)
+      beforeAt = at
+      beforeLength = length
+      i += 1
+    }
+    stored
+  }
+
+  private def roomFor(keyLengths: Array[Int], valueLengths: Array[Int], in: ByteReader): Int = {
+    var needed = PackedRow.WordBytes.toLong
+    var unpacked = 0L
+    var i = 0
+    while (i < keyLengths.length) {
+      needed += PageEntries.sizeOf(keyLengths(i), valueLengths(i))
+      unpacked += keyLengths(i).toLong + valueLengths(i)
+      i += 1
+    }
+    if (unpacked > in.remaining * MostFromByte || needed > Bytes.MaxArray) cutOff()
+    needed.toInt
+  }
+
+  private def cutOff(): Nothing = throw new CorruptStateException("a stored page is cut off")
+}

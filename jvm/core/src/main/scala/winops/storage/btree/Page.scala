@@ -1,0 +1,318 @@
+package winops.storage.btree
+
+import java.util.Arrays
+
+import winops.storage.bytes.{CorruptStateException, SharedBytes}
+
+/** A node of a [[PagedMap]]: entries in the order of their keys.
+  *
+  * A leaf has values. An inner page has the numbers of other pages, each with a key that is not
+  * greater than any under it; the first of these keys stands for the least of all.
+  *
+  * @param number
+  *   what the page is stored under; [[Page.Inline]] for one that is stored with its group
+  * @param room
+  *   for how many entries it has room at first
+  * @param stored
+  *   where the entries stand
+  */
+private[storage] final class Page(
+    val number: Long,
+    val isLeaf: Boolean,
+    room: Int = 8,
+    private val stored: PageEntries = new PageEntries(0)) {
+  private var entryOf = new Array[Int](room)
+  // Searching in these leaves most of the keys unread.
+  private var prefixOf = new Array[Long](room)
+  private var shared: SharedBytes = _
+  private var childOf = new Array[Long](if (isLeaf) 0 else room)
+  private var pageOf = new Array[Page](if (isLeaf) 0 else room)
+  private var entries = 0
+  private var length = 0L
+
+  /** Whether the page is not as it was stored. */
+  var isDirty: Boolean = true
+
+  def count: Int = entries
+
+  def key(index: Int): Array[Byte] = stored.key(entryOf(index))
+  def value(index: Int): Array[Byte] = stored.value(entryOf(index))
+  def child(index: Int): Long = childOf(index)
+
+  /** What holds the entries, which stand there in any order. */
+  def bytes: Array[Byte] = stored.bytes
+  def keyAt(index: Int): Int = stored.keyAt(entryOf(index))
+  def keyLength(index: Int): Int = stored.keyLength(entryOf(index))
+  def valueAt(index: Int): Int = stored.valueAt(entryOf(index))
+  def valueLength(index: Int): Int = stored.valueLength(entryOf(index))
+
+  /** The page under an inner one. */
+  def below(index: Int, pages: Pages): Page = {
+    if (pageOf(index) == null) pageOf(index) = pages.page(childOf(index))
+    pageOf(index)
+  }
+
+  def isBefore(index: Int, key: Array[Byte]): Boolean = {
+    val at = keyAt(index)
+    Arrays.compareUnsigned(bytes, at, at + keyLength(index), key, 0, key.length) < 0
+  }
+
+  def isTooLarge: Boolean = (entries > Page.MaxEntries || length > Page.MaxBytes) && entries > 1
+
+  /** Whether the page could be one with a neighbour without being full at once. */
+  def fitsWith(other: Page): Boolean =
+    entries + other.entries <= Page.MaxEntries * 3 / 4 &&
+      length + other.length <= Page.MaxBytes * 3 / 4
+
+  def isSparse: Boolean = entries <= Page.MaxEntries / 4 && length <= Page.MaxBytes / 4
+
+  /** The index of the entry with the key; if there is none, -1 less the index of the first entry
+    * whose key is greater.
+    */
+  def search(key: Array[Byte]): Int = search(key, 0)
+
+  /** The index of the child that the key is under. */
+  def childIndexOf(key: Array[Byte]): Int = {
+    val found = search(key, 1)
+    if (found >= 0) found else -2 - found
+  }
+
+  /** Inserts an entry whose value is still to be written. */
+  def insert(index: Int, key: Array[Byte], valueLength: Int): Unit = {
+    makeRoomFor(key.length, valueLength)
+    val entry = stored.add(key.length, valueLength)
+    System.arraycopy(key, 0, stored.bytes, stored.keyAt(entry), key.length)
+    insert(index, entry)
+  }
+
+  def insert(index: Int, key: Array[Byte], value: Array[Byte]): Unit = {
+    insert(index, key, value.length)
+    System.arraycopy(value, 0, stored.bytes, valueAt(index), value.length)
+  }
+
+  def insert(index: Int, key: Array[Byte], child: Long): Unit = {
+    insert(index, key, valueLength = 0)
+    childOf(index) = child
+  }
+
+  /** Takes up an entry that is among the stored ones and not yet one of the page's. */
+  def append(entry: Int, child: Long): Unit = {
+    insert(entries, entry)
+    if (!isLeaf) childOf(entries - 1) = child
+  }
+
+  def replace(index: Int, value: Array[Byte]): Unit = {
+    val entry = entryOf(index)
+    if (stored.valueLength(entry) == value.length) {
+      System.arraycopy(value, 0, stored.bytes, stored.valueAt(entry), value.length)
+    } else {
+      val key = stored.key(entry)
+      length -= sizeOf(index)
+      makeRoomFor(key.length, value.length)
+      stored.forget(entryOf(index))
+      entryOf(index) = stored.add(key.length, value.length)
+      System.arraycopy(key, 0, stored.bytes, keyAt(index), key.length)
+      System.arraycopy(value, 0, stored.bytes, valueAt(index), value.length)
+      length += sizeOf(index)
+    }
+    isDirty = true
+  }
+
+  def remove(index: Int): Unit = {
+    length -= sizeOf(index)
+    stored.forget(entryOf(index))
+    val behind = entries - index - 1
+    System.arraycopy(entryOf, index + 1, entryOf, index, behind)
+    System.arraycopy(prefixOf, index + 1, prefixOf, index, behind)
+    if (!isLeaf) {
+      System.arraycopy(childOf, index + 1, childOf, index, behind)
+      System.arraycopy(pageOf, index + 1, pageOf, index, behind)
+      pageOf(entries - 1) = null
+    }
+    entries -= 1
+    isDirty = true
+  }
+
+  /** Moves the entries from `index` on behind those of `to`. */
+  def move(index: Int, to: Page): Unit = {
+    var i = index
+    while (i < entries) {
+      to.makeRoomFor(keyLength(i), valueLength(i))
+      to.append(to.stored.add(stored, entryOf(i)), if (isLeaf) 0L else childOf(i))
+      i += 1
+    }
+    while (entries > index) remove(entries - 1)
+    stored.trim(entryOf, entries)
+  }
+
+  /** Where to cut a page that is too large: behind its last entry but one if entries come in
+    * order, else in the middle of its bytes.
+    */
+  def cut(inserted: Int): Int =
+    if (inserted == entries - 1) inserted
+    else {
+      var index = 1
+      var before = sizeOf(0)
+      while (index < entries - 1 && before + sizeOf(index) <= length / 2) {
+        before += sizeOf(index)
+        index += 1
+      }
+      index
+    }
+
+  /** Finds out what the keys share.
+    *
+    * @throws CorruptStateException
+    *   if they are not in order
+    */
+  def checkOrder(): Unit = {
+    findPrefixes()
+    var i = firstCompared
+    while (i < entries) {
+      val follows = i == firstCompared || prefixOf(i - 1) < prefixOf(i) ||
+        prefixOf(i - 1) == prefixOf(i) && compare(i - 1, i) < 0
+      if (!follows || !shares(i)) throw notInOrder
+      i += 1
+    }
+  }
+
+  private def sizeOf(index: Int): Long = {
+    val value = if (isLeaf) valueLength(index) else java.lang.Long.BYTES
+    keyLength(index).toLong + value + Page.EntryBytes
+  }
+
+  private def makeRoomFor(keyLength: Int, valueLength: Int): Unit =
+    if (!stored.hasRoomFor(keyLength, valueLength)) {
+      stored.makeRoom(keyLength, valueLength, entryOf, entries)
+    }
+
+  private def insert(index: Int, entry: Int): Unit = {
+    if (entries == entryOf.length) {
+      entryOf = Arrays.copyOf(entryOf, entries * 2)
+      prefixOf = Arrays.copyOf(prefixOf, entries * 2)
+      if (!isLeaf) {
+        childOf = Arrays.copyOf(childOf, entries * 2)
+        pageOf = Arrays.copyOf(pageOf, entries * 2)
+      }
+    }
+    if (index < entries) moveUp(index)
+    if (!isLeaf) pageOf(index) = null
+    entryOf(index) = entry
+    entries += 1
+    length += sizeOf(index)
+    isDirty = true
+    if (shared != null && index >= firstCompared) {
+      if (shares(index)) prefixOf(index) = prefixAt(index) else shared = null
+    }
+  }
+
+  private def moveUp(index: Int): Unit = {
+    System.arraycopy(entryOf, index, entryOf, index + 1, entries - index)
+    System.arraycopy(prefixOf, index, prefixOf, index + 1, entries - index)
+    if (!isLeaf) {
+      System.arraycopy(childOf, index, childOf, index + 1, entries - index)
+      System.arraycopy(pageOf, index, pageOf, index + 1, entries - index)
+    }
+  }
+
+  /** As [[search]], among the entries from one on, which all have comparable keys. */
+  private def search(key: Array[Byte], from: Int): Int =
+    if (entries <= from) -1 - entries
+    else {
+      if (shared == null) findPrefixes()
+      val side = shared.compare(key)
+      if (side > 0) -1 - entries
+      else if (side < 0) -1 - from
+      else searchBehindShared(key, from)
+    }
+
+  private def searchBehindShared(key: Array[Byte], from: Int): Int = {
+    val prefix = shared.prefix(key, 0, key.length)
+    var low = atLeast(prefix, from)
+    var high =
+      if (!isAt(low, prefix)) low
+      else if (!isAt(low + 1, prefix)) low + 1
+      else if (prefix == Long.MaxValue) entries
+      else atLeast(prefix + 1, low)
+    var found = -1
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      val order = shared.compareRest(bytes, keyAt(middle), keyLength(middle), key)
+      if (order == 0) {
+        found = middle
+        high = low
+      } else if (order < 0) low = middle + 1
+      else high = middle
+    }
+    if (found >= 0) found else -1 - low
+  }
+
+  private def isAt(index: Int, prefix: Long): Boolean =
+    index < entries && prefixOf(index) == prefix
+
+  /** The first index, from one on, whose prefix is not less. It goes the same way however the
+    * comparisons come out, so that a processor need not guess.
+    */
+  private def atLeast(prefix: Long, from: Int): Int = {
+    var low = from
+    var left = entries - from
+    while (left > 0) {
+      val half = (left + 1) >>> 1
+      if (prefixOf(low + half - 1) < prefix) low += half
+      left -= half
+    }
+    low
+  }
+
+  /** The first key of an inner page stands for the least of all. */
+  private def firstCompared: Int = if (isLeaf) 0 else 1
+
+  private def shares(index: Int): Boolean =
+    shared.beginsWithThem(bytes, keyAt(index), keyLength(index))
+
+  private def prefixAt(index: Int): Long =
+    shared.prefix(bytes, keyAt(index), keyLength(index))
+
+  private def findPrefixes(): Unit = {
+    val (first, last) = (firstCompared, entries - 1)
+    if (first <= last) {
+      // The keys between two share what these share.
+      val differ = Arrays.mismatch(
+        bytes,
+        keyAt(first),
+        keyAt(first) + keyLength(first),
+        bytes,
+        keyAt(last),
+        keyAt(last) + keyLength(last))
+      val count = if (differ < 0) keyLength(first) else differ
+      shared = new SharedBytes(bytes, keyAt(first), count)
+      var i = first
+      while (i <= last) {
+        if (keyLength(i) < count) throw notInOrder
+        prefixOf(i) = prefixAt(i)
+        i += 1
+      }
+    }
+  }
+
+  private def compare(one: Int, other: Int): Int = Arrays.compareUnsigned(
+    bytes,
+    keyAt(one),
+    keyAt(one) + keyLength(one),
+    bytes,
+    keyAt(other),
+    keyAt(other) + keyLength(other))
+
+  private def notInOrder: CorruptStateException =
+    new CorruptStateException(s"page $number is not in order")
+}
+
+private[storage] object Page {
+  val Inline = 0L
+
+  /** Pages are this large so that reading one costs little more than finding it. */
+  val MaxBytes = 8192L
+  val MaxEntries = 256
+
+  private val EntryBytes = 2L
+}

@@ -1,0 +1,326 @@
+package winops.storage.btree
+
+import java.util.Arrays
+
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
+
+/** A map in the order of its keys, which compare as unsigned bytes, as a tree of pages: what a
+  * change costs grows with the logarithm of the size. A small map is one page, stored with its
+  * group.
+  *
+  * Keys that come in order fill their pages. A page that has become sparse is put together with a
+  * neighbour if they fit, an empty one is freed.
+  *
+  * One place in the map is looked at at a time: [[first]], [[last]], [[atLeast]], [[next]] and
+  * the like go there and tell whether there is one; a change of the map leaves it. Arrays that
+  * are given and taken are copied.
+  */
+final class PagedMap private[storage] (pages: Pages) {
+  import PagedMap._
+
+  // Null while only its number is known: it is read when it is needed, as all pages are.
+  private var root = new Page(Page.Inline, isLeaf = true)
+  private var rootNumber = Page.Inline
+  private var entries = 0L
+
+  private val path = new Array[Page](MaxDepth)
+  private val places = new Array[Int](MaxDepth)
+  private var depth = 0
+
+  def size: Long = entries
+
+  /** The key at the place that is looked at. */
+  def key: Array[Byte] = path(depth).key(places(depth))
+
+  /** Whether the key at the place that is looked at is less than another. */
+  def isBefore(key: Array[Byte]): Boolean = path(depth).isBefore(places(depth), key)
+
+  /** The value at the place that is looked at. */
+  def value: Array[Byte] = path(depth).value(places(depth))
+
+  /** What holds the value at the place that is looked at, and goes on holding it, until another
+    * is put under its key.
+    */
+  private[storage] def valueBytes: Array[Byte] = path(depth).bytes
+  private[storage] def valueAt: Int = path(depth).valueAt(places(depth))
+  private[storage] def valueLength: Int = path(depth).valueLength(places(depth))
+
+  /** The value of a key, or null. */
+  def get(key: Array[Byte]): Array[Byte] = if (find(key)) value else null
+
+  def contains(key: Array[Byte]): Boolean = find(key)
+
+  /** Puts a value under a key, and returns the value that it takes the place of, or null. */
+  def put(key: Array[Byte], value: Array[Byte]): Array[Byte] =
+    if (find(key)) {
+      val previous = this.value
+      path(depth).replace(places(depth), value)
+      splitIfTooLarge()
+      previous
+    } else {
+      path(depth).insert(places(depth), key, value)
+      inserted()
+      null
+    }
+
+  /** Puts a value that is still to be written, to [[valueBytes]], under a key that is greater
+    * than all, and goes there.
+    */
+  private[storage] def append(key: Array[Byte], valueLength: Int): Unit = {
+    goToLast()
+    places(depth) += 1
+    path(depth).insert(places(depth), key, valueLength)
+    inserted()
+    if (!isHere) goToLast()
+  }
+
+  /** Removes a key; false if it is not there. */
+  def remove(key: Array[Byte]): Boolean = {
+    val isThere = find(key)
+    if (isThere) remove()
+    isThere
+  }
+
+  /** Removes the entry at the place that is looked at. */
+  def remove(): Unit = {
+    path(depth).remove(places(depth))
+    entries -= 1
+    if (depth > 0 && path(depth).isSparse) shrink(depth)
+  }
+
+  def first(): Boolean = {
+    goToTop()
+    goToFirst()
+    isHere
+  }
+
+  def last(): Boolean = {
+    goToLast()
+    places(depth) >= 0
+  }
+
+  /** Goes to the first key that is not less. */
+  def atLeast(key: Array[Byte]): Boolean = find(key) || isHere || forward()
+
+  /** Goes to the first key that is greater. */
+  def above(key: Array[Byte]): Boolean = if (find(key)) next() else isHere || forward()
+
+  /** Goes to the last key that is less. */
+  def below(key: Array[Byte]): Boolean = {
+    val _ = find(key)
+    previous()
+  }
+
+  def next(): Boolean = {
+    places(depth) += 1
+    isHere || forward()
+  }
+
+  def previous(): Boolean = {
+    places(depth) -= 1
+    places(depth) >= 0 || backward()
+  }
+
+  /** Empties the map and frees its pages. */
+  def clear(): Unit = if (entries > 0) {
+    free(top, 0)
+    startAfresh()
+  }
+
+  /** Starts as the map of a group that has no pages. */
+  private[storage] def startAfresh(): Unit = if (entries > 0) {
+    root = new Page(Page.Inline, isLeaf = true)
+    entries = 0L
+    depth = 0
+    Arrays.fill(path.asInstanceOf[Array[AnyRef]], null)
+  }
+
+  /** [[Pages.save]] goes before. */
+  def save(out: ByteWriter): Unit = {
+    val number = if (root == null) rootNumber else root.number
+    out.number(entries)
+    out.number(number)
+    if (number == Page.Inline) PackedPage.write(root, out)
+  }
+
+  /** [[Pages.restore]] goes before. */
+  def restore(in: ByteReader): Unit = {
+    entries = in.count(Long.MaxValue)
+    val number = in.count(Long.MaxValue)
+    if (number == Page.Inline) {
+      root = PackedPage.read(Page.Inline, in)
+      if (!root.isLeaf || root.count != entries) {
+        throw new CorruptStateException(s"a map of $entries entries has ${root.count}")
+      }
+    } else {
+      if (entries == 0) throw new CorruptStateException(s"an empty map has page $number")
+      root = null
+      rootNumber = number
+    }
+  }
+
+  private def top: Page = {
+    if (root == null) root = pages.page(rootNumber)
+    root
+  }
+
+  /** Goes to the key, or to the place in a page where it would be. */
+  private def find(key: Array[Byte]): Boolean = {
+    goToTop()
+    while (!path(depth).isLeaf) goBelow(path(depth).childIndexOf(key))
+    val found = path(depth).search(key)
+    places(depth) = if (found >= 0) found else -1 - found
+    found >= 0
+  }
+
+  private def isHere: Boolean = places(depth) < path(depth).count
+
+  private def goToTop(): Unit = {
+    depth = 0
+    path(0) = top
+  }
+
+  /** Goes to the child at a place in the page that is looked at. */
+  private def goBelow(place: Int): Unit = {
+    if (depth + 1 == MaxDepth) throw new CorruptStateException("a map is too deep")
+    places(depth) = place
+    path(depth + 1) = path(depth).below(place, pages)
+    depth += 1
+  }
+
+  /** Goes to the first place under the page that is looked at. */
+  private def goToFirst(): Unit = {
+    while (!path(depth).isLeaf) goBelow(0)
+    places(depth) = 0
+  }
+
+  /** Goes to the last place under the page that is looked at. */
+  private def goToLastBelow(): Unit = {
+    while (!path(depth).isLeaf) goBelow(path(depth).count - 1)
+    places(depth) = path(depth).count - 1
+  }
+
+  private def goToLast(): Unit = {
+    goToTop()
+    goToLastBelow()
+  }
+
+  private def inserted(): Unit = {
+    entries += 1
+    splitIfTooLarge()
+  }
+
+  private def splitIfTooLarge(): Unit =
+    if (path(depth).isTooLarge) split(depth, places(depth))
+
+  /** Goes to the first place in the next page, if there is one. */
+  private def forward(): Boolean = {
+    var level = depth - 1
+    while (level >= 0 && places(level) + 1 >= path(level).count) level -= 1
+    level >= 0 && {
+      depth = level
+      goBelow(places(level) + 1)
+      goToFirst()
+      isHere
+    }
+  }
+
+  private def backward(): Boolean = {
+    var level = depth - 1
+    while (level >= 0 && places(level) == 0) level -= 1
+    level >= 0 && {
+      depth = level
+      goBelow(places(level) - 1)
+      goToLastBelow()
+      places(depth) >= 0
+    }
+  }
+
+  private def split(level: Int, inserted: Int): Unit = {
+    val page = path(level)
+    val right = pages.create(page.isLeaf)
+    page.move(page.cut(inserted), right)
+    if (level == 0) {
+      // The page of a map that was small has no number yet.
+      val left = if (page.number == Page.Inline) renumbered(page) else page
+      root = pages.create(isLeaf = false)
+      root.insert(0, Array.emptyByteArray, left.number)
+      root.insert(1, right.key(0), right.number)
+    } else {
+      val parent = path(level - 1)
+      val place = places(level - 1) + 1
+      parent.insert(place, right.key(0), right.number)
+      if (parent.isTooLarge) split(level - 1, place)
+    }
+  }
+
+  private def renumbered(page: Page): Page = {
+    val copy = pages.create(page.isLeaf)
+    page.move(0, copy)
+    copy
+  }
+
+  /** Puts a sparse page together with a neighbour, or frees it if it is empty. */
+  private def shrink(level: Int): Unit = {
+    val page = path(level)
+    val parent = path(level - 1)
+    val place = places(level - 1)
+    if (page.count == 0) {
+      parent.remove(place)
+      pages.free(page)
+    } else if (place + 1 < parent.count && page.fitsWith(parent.below(place + 1, pages))) {
+      merge(parent, place, page, parent.below(place + 1, pages))
+    } else if (place > 0 && page.fitsWith(parent.below(place - 1, pages))) {
+      merge(parent, place - 1, parent.below(place - 1, pages), page)
+    }
+    if (level > 1 && parent.isSparse) shrink(level - 1)
+    else if (level == 1) lower()
+  }
+
+  private def merge(parent: Page, place: Int, left: Page, right: Page): Unit = {
+    // The first key of an inner page may stand for the least of all; its parent knows the true one.
+    val known = parent.key(place + 1)
+    if (right.isLeaf) right.move(0, left)
+    else {
+      left.insert(left.count, known, right.child(0))
+      right.remove(0)
+      right.move(0, left)
+    }
+    parent.remove(place + 1)
+    pages.free(right)
+  }
+
+  /** A root with one page below it is not needed, one with none is a leaf again. */
+  private def lower(): Unit = {
+    while (!root.isLeaf && root.count == 1) {
+      val below = root.below(0, pages)
+      pages.free(root)
+      root = below
+    }
+    if (!root.isLeaf && root.count == 0) {
+      pages.free(root)
+      root = new Page(Page.Inline, isLeaf = true)
+    } else if (root.isLeaf && root.number != Page.Inline) {
+      val small = new Page(Page.Inline, isLeaf = true)
+      root.move(0, small)
+      pages.free(root)
+      root = small
+    }
+  }
+
+  private def free(page: Page, level: Int): Unit = {
+    if (level == MaxDepth) throw new CorruptStateException("a map is too deep")
+    if (!page.isLeaf) {
+      var i = 0
+      while (i < page.count) {
+        free(page.below(i, pages), level + 1)
+        i += 1
+      }
+    }
+    if (page.number != Page.Inline) pages.free(page)
+  }
+}
+
+object PagedMap {
+  private val MaxDepth = 24
+}

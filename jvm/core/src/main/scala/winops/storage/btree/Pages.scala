@@ -1,0 +1,96 @@
+package winops.storage.btree
+
+import scala.collection.mutable
+
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
+
+/** The pages of one group's maps: read when they are needed, written when the group is stored.
+  *
+  * An instance is reused from group to group: [[restore]] or [[clear]] starts the next one.
+  */
+final class Pages(segments: Segments) {
+  private val maps = mutable.ArrayBuffer.empty[PagedMap]
+  private val loaded = mutable.LongMap.empty[Page]
+  private val freed = mutable.ArrayBuffer.empty[Long]
+  private var stored = 0L
+  private var last = 0L
+  private val writer = new ByteWriter
+
+  /** A map of the group's own, and of each group after it. */
+  def newMap(): PagedMap = {
+    val map = new PagedMap(this)
+    maps += map
+    map
+  }
+
+  /** Starts with a group that has no pages. */
+  def clear(): Unit = {
+    maps.foreach(_.startAfresh())
+    loaded.clear()
+    freed.clear()
+    last = 0L
+    stored = 0L
+  }
+
+  /** Writes the pages that have changed, and what finds a number for the next. The maps are saved
+    * beside it, in any order.
+    */
+  def save(out: ByteWriter): Unit = {
+    store()
+    out.number(last)
+  }
+
+  /** Forgets the group: its maps are empty, and nothing of them is stored any more. */
+  def discard(): Unit = {
+    maps.foreach(_.clear())
+    store()
+  }
+
+  def restore(in: ByteReader): Unit = {
+    clear()
+    last = in.count(Long.MaxValue)
+    stored = last
+  }
+
+  private[storage] def page(number: Long): Page = {
+    val there = loaded.getOrNull(number)
+    if (there != null) there else load(number)
+  }
+
+  private[storage] def create(isLeaf: Boolean): Page = {
+    last += 1
+    val page = new Page(last, isLeaf)
+    loaded.update(last, page)
+    page
+  }
+
+  private[storage] def free(page: Page): Unit = {
+    loaded.remove(page.number)
+    // What was never stored need not be removed.
+    if (page.number <= stored) freed += page.number
+  }
+
+  private def store(): Unit = {
+    freed.foreach(segments.remove)
+    freed.clear()
+    loaded.foreachValue { page =>
+      if (page.isDirty) {
+        writer.clear()
+        PackedPage.write(page, writer)
+        segments.put(page.number, writer.toArray)
+        page.isDirty = false
+      }
+    }
+    stored = last
+  }
+
+  private def load(number: Long): Page = {
+    val bytes = segments.get(number)
+    if (bytes == null) throw new CorruptStateException(s"page $number is missing")
+    val in = new ByteReader(bytes)
+    val page = PackedPage.read(number, in)
+    in.finish()
+    loaded.update(number, page)
+    page
+  }
+}

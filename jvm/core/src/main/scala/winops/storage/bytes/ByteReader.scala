@@ -1,0 +1,74 @@
+package winops.storage.bytes
+
+/** Reads what a [[ByteWriter]] wrote; anything that does not fit is a [[CorruptStateException]].
+  */
+final class ByteReader(val bytes: Array[Byte]) {
+  private var next = 0
+
+  /** Where the next byte is. */
+  def position: Int = next
+  private[storage] def position_=(at: Int): Unit = next = at
+
+  /** Where the bytes end. */
+  private[storage] def end: Int = bytes.length
+
+  def remaining: Int = bytes.length - next
+
+  def byte(): Int = {
+    need(1)
+    next += 1
+    bytes(next - 1).toInt
+  }
+
+  def number(): Long = {
+    var value = 0L
+    var shift = 0
+    var more = true
+    while (more) {
+      if (shift > 63) throw new CorruptStateException("a stored number is too long")
+      val piece = byte()
+      value |= (piece & 0x7fL) << shift
+      shift += 7
+      more = (piece & 0x80) != 0
+    }
+    (value >>> 1) ^ -(value & 1)
+  }
+
+  /** A number that counts rows: at least 0 and at most `limit`. */
+  def count(limit: Long): Long = {
+    val value = number()
+    if (value < 0 || value > limit) {
+      throw new CorruptStateException(s"a stored count of $value is not within 0 and $limit")
+    }
+    value
+  }
+
+  /** How many bytes follow: at most those that are there. */
+  def length(): Int = {
+    val value = number()
+    if (value < 0 || value > remaining) {
+      throw new CorruptStateException(s"$value stored bytes expected, $remaining are there")
+    }
+    value.toInt
+  }
+
+  def block(): Array[Byte] = {
+    val size = length()
+    next += size
+    java.util.Arrays.copyOfRange(bytes, next - size, next)
+  }
+
+  /** Ends the reading: nothing may be left. */
+  def finish(): Unit =
+    if (remaining != 0) throw new CorruptStateException(s"$remaining stored bytes are left over")
+
+  def skip(length: Int): Unit = {
+    need(length)
+    next += length
+  }
+
+  private def need(length: Int): Unit =
+    if (length < 0 || remaining < length) {
+      throw new CorruptStateException(s"$length stored bytes expected, $remaining are there")
+    }
+}

@@ -1,0 +1,58 @@
+package winops.storage.bytes
+
+/** Appends values to a growing byte array, which is reused from one group to the next. */
+final class ByteWriter {
+  private var bytes = new Array[Byte](1 << 10)
+  private var length = 0
+
+  def clear(): Unit = length = 0
+
+  /** Makes room for `count` bytes more and returns the array to write them to, from [[end]] on.
+    */
+  private[storage] def roomFor(count: Long): Array[Byte] = {
+    ensure(count)
+    bytes
+  }
+
+  /** Where the next byte goes. */
+  private[storage] def end: Int = length
+  private[storage] def end_=(at: Int): Unit = length = at
+
+  def toArray: Array[Byte] = java.util.Arrays.copyOf(bytes, length)
+
+  def byte(value: Int): Unit = {
+    ensure(1)
+    bytes(length) = value.toByte
+    length += 1
+  }
+
+  /** A number in as few bytes as it needs, small negative ones included (zig-zag). */
+  def number(value: Long): Unit = {
+    ensure(10)
+    var rest = (value << 1) ^ (value >> 63)
+    while ((rest & ~0x7fL) != 0) {
+      bytes(length) = ((rest & 0x7f) | 0x80).toByte
+      length += 1
+      rest >>>= 7
+    }
+    bytes(length) = rest.toByte
+    length += 1
+  }
+
+  def raw(source: Array[Byte], from: Int, count: Int): Unit = {
+    ensure(count.toLong)
+    System.arraycopy(source, from, bytes, length, count)
+    length += count
+  }
+
+  /** Bytes preceded by their number. */
+  def block(source: Array[Byte]): Unit = {
+    number(source.length.toLong)
+    raw(source, 0, source.length)
+  }
+
+  private def ensure(more: Long): Unit = {
+    val needed = length.toLong + more
+    if (needed > bytes.length) bytes = java.util.Arrays.copyOf(bytes, Bytes.roomFor(needed))
+  }
+}

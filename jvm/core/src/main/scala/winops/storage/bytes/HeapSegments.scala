@@ -1,0 +1,16 @@
+package winops.storage.bytes
+
+import scala.collection.mutable
+
+/** Segments on the heap, for queries that keep no state. */
+final class HeapSegments extends Segments {
+  private val kept = mutable.LongMap.empty[Array[Byte]]
+
+  override def get(number: Long): Array[Byte] = kept.getOrNull(number)
+  override def put(number: Long, bytes: Array[Byte]): Unit = kept.update(number, bytes)
+  override def remove(number: Long): Unit = kept.remove(number)
+  def clear(): Unit = kept.clear()
+
+  /** How many segments there are. */
+  def size: Int = kept.size
+}

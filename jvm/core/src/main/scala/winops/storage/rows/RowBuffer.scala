@@ -1,0 +1,133 @@
+package winops.storage.rows
+
+import java.util.Arrays
+
+import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException, PackedRow}
+
+/** Rows one behind the other in one array, numbered from 0 on.
+  *
+  * @param withArrival
+  *   whether arrival times are kept; without them [[arrival]] is 0
+  */
+private[storage] final class RowBuffer(withArrival: Boolean) {
+  private val header = if (withArrival) 12 else 4
+
+  private var content = new Array[Byte](1 << 12)
+  private var used = 0
+  private var offsets = new Array[Int](64)
+  private var rows = 0
+
+  def count: Int = rows
+
+  /** The array that positions refer to, until something is appended. */
+  def bytes: Array[Byte] = content
+
+  def position(row: Int): Int = offsets(row) + header
+  def length(row: Int): Int = Bytes.getInt(content, offsets(row))
+
+  def arrival(row: Int): Long =
+    if (withArrival) Bytes.getLong(content, offsets(row) + Integer.BYTES) else 0L
+
+  def hasRoomFor(length: Int): Boolean = needed(length) <= content.length
+
+  /** Makes room for twice what there is with a row of `length` bytes. */
+  def reserve(length: Int): Unit =
+    if (needed(length) > content.length / 2) {
+      content = Arrays.copyOf(content, Bytes.roomFor(needed(length)))
+    }
+
+  /** Makes room for a row of `length` bytes and returns the position at which to write it. */
+  def append(arrival: Long, length: Int): Int = {
+    if (!hasRoomFor(length)) reserve(length)
+    if (rows == offsets.length) offsets = Arrays.copyOf(offsets, rows * 2)
+    offsets(rows) = used
+    Bytes.putInt(content, used, length)
+    if (withArrival) Bytes.putLong(content, used + Integer.BYTES, arrival)
+    val at = used + header
+    used = at + length
+    rows += 1
+    at
+  }
+
+  def dropLast(): Unit = {
+    rows -= 1
+    used = offsets(rows)
+  }
+
+  /** Drops the first `count` rows, so that the others have smaller numbers. */
+  def dropFirst(count: Int): Unit =
+    if (count == rows) clear()
+    else {
+      val from = offsets(count)
+      System.arraycopy(content, from, content, 0, used - from)
+      used -= from
+      rows -= count
+      var i = 0
+      while (i < rows) {
+        offsets(i) = offsets(i + count) - from
+        i += 1
+      }
+    }
+
+  def clear(): Unit = {
+    rows = 0
+    used = 0
+  }
+
+  /** Writes the first `count` rows, packed. */
+  def write(out: ByteWriter, count: Int): Unit = {
+    var lengthBefore = 0
+    var positionBefore = 0
+    var arrivalBefore = 0L
+    var row = 0
+    while (row < count) {
+      val at = position(row)
+      val bytes = length(row)
+      out.number((bytes - lengthBefore).toLong)
+      if (withArrival) {
+        out.number(arrival(row) - arrivalBefore)
+        arrivalBefore = arrival(row)
+      }
+      val target = out.roomFor(PackedRow.roomFor(bytes))
+      out.end = PackedRow.write(content, at, bytes, positionBefore, lengthBefore, target, out.end)
+      lengthBefore = bytes
+      positionBefore = at
+      row += 1
+    }
+  }
+
+  /** Reads `count` rows in the place of those that are there. */
+  def read(in: ByteReader, count: Int): Unit = {
+    clear()
+    var lengthBefore = 0L
+    var positionBefore = 0
+    var arrivalBefore = 0L
+    var row = 0
+    while (row < count) {
+      val length = lengthBefore + in.number()
+      // A packed row has half a byte at least for each of its words.
+      val most = Math.min(in.remaining * 2L * PackedRow.WordBytes, Bytes.MaxArray.toLong)
+      if (length < 0 || length > most) {
+        throw new CorruptStateException(s"stored row ${row + 1} of $count has $length bytes")
+      }
+      if (withArrival) arrivalBefore += in.number()
+      val at = append(arrivalBefore, length.toInt)
+      in.position = PackedRow.read(
+        in.bytes,
+        in.position,
+        in.end,
+        content,
+        at,
+        length.toInt,
+        positionBefore,
+        lengthBefore.toInt)
+      lengthBefore = length
+      positionBefore = at
+      row += 1
+    }
+  }
+
+  // Rows are unpacked in whole words, so that there is always room for one more.
+  private def needed(length: Int): Long =
+    used.toLong + header + length + PackedRow.WordBytes
+}

@@ -1,0 +1,46 @@
+package winops.text.ccl
+
+import winops.policy.Origin
+import winops.text.dialect.{Names, Origins}
+
+/** The one text of a clause: read again, it gives an equal policy. */
+private[ccl] object Canonical {
+
+  /** The clause with its keywords in upper case, its defaults left out and its names quoted where
+    * they are not plain. CCL has no word for the origin of an interval, so an origin other than
+    * the epoch is told in words that only people read.
+    */
+  def text(keep: Keep, origin: Origin): String =
+    s"KEEP ${what(keep)}${columns(keep.per)}${counting(keep, origin)}"
+
+  /** The same without PER. */
+  def window(keep: Keep, origin: Origin): String = s"KEEP ${what(keep)}${counting(keep, origin)}"
+
+  private def what(keep: Keep): String = keep match {
+    case Keep.All => "ALL"
+    case Keep.Rows(n, 1, _) => rows(n)
+    case Keep.Rows(n, slack, _) => s"${rows(n)} SLACK $slack"
+    case Keep.EveryRows(n, _) => s"EVERY ${rows(n)}"
+    case Keep.Interval(micros, _) => interval(micros)
+    case Keep.EveryInterval(micros, _) => s"EVERY ${interval(micros)}"
+  }
+
+  private def rows(count: Long): String = if (count == 1) "1 ROW" else s"$count ROWS"
+
+  private def interval(micros: Long): String = {
+    val lengths = TimeUnit.all.scanLeft(micros)(_ % _.micros)
+    TimeUnit.all
+      .zip(lengths)
+      .collect { case (unit, left) if left >= unit.micros => unit.text(left / unit.micros) }
+      .mkString(" ")
+  }
+
+  private def columns(per: Seq[String]): String =
+    if (per.isEmpty) "" else per.map(Names.quoted).mkString(" PER (", ", ", ")")
+
+  private def counting(keep: Keep, origin: Origin): String = keep match {
+    case _: Keep.EveryInterval if origin != Origin.epoch =>
+      s" ${Names.upper(Origins.words(origin))}"
+    case _ => ""
+  }
+}

@@ -1,0 +1,122 @@
+package winops.text.ccl
+
+import winops.policy.{Category, Parameter, Scope}
+import winops.text.dialect.{ColumnName, Columns, Expr, Names, Parameters, Problem, Token}
+
+/** The KEEP clause, read in one pass: what a token means is checked as soon as it is read. */
+private[ccl] final class KeepParser(
+    override protected val text: String,
+    override protected val scope: Scope)
+    extends IntervalParsers {
+  import IntervalParsers._
+
+  def parse: Either[Problem, Keep] = run(clause, lexer.tokens(text))
+
+  /** CCL: no clause means KEEP ALL. */
+  private def clause: Parser[Keep] =
+    end ^^^ Keep.All |
+      (keyword("KEEP") | expected("KEEP")) ~> (all | policy)
+
+  /** CCL: KEEP ALL has neither EVERY nor SLACK nor PER. */
+  private def all: Parser[Keep] =
+    keyword("ALL") ~> opt(keyword("ROW", "ROWS")) ~> finish(Seq.empty) ^^^ Keep.All
+
+  private def policy: Parser[Keep] = opt(keyword("EVERY")) >> { every =>
+    val what =
+      if (every.isEmpty) "ALL, EVERY, a number of rows or an interval"
+      else "a number of rows or an interval"
+    interval >> byTime(every.isDefined) | expr(what) >> byExpr(every.isDefined, what)
+  }
+
+  /** An interval that begins as none of the other policies does. */
+  private def interval: Parser[Long] =
+    keyword("INTERVAL") ~> (inQuotes | expected("an interval in quotes")) | inQuotes | colons
+
+  private def byExpr(every: Boolean, what: String)(first: Expr): Parser[Keep] = first match {
+    case Expr.Name(token) =>
+      scope.parameters.get(token.name) match {
+        case Some(Parameter.Text(value)) => byParameter(every, token, value)
+        // A forgotten parameter is told as one, not as a number without a unit.
+        case None =>
+          superfluous(token, what) |
+            checked(constants.value(first)) >> (_ => byRowsOrUnit(every, first))
+        case _ => byRowsOrUnit(every, first)
+      }
+    case _ => byRowsOrUnit(every, first)
+  }
+
+  /** Refuses a word before a number or another word, as in `KEEP LAST 5 ROWS`. */
+  private def superfluous(token: Token.Named, what: String): Parser[Nothing] =
+    guard(number ^^^ (()) | name ^^^ (())) ~> checked(
+      Left(Problem(
+        Category.Syntax,
+        token.offset,
+        s"expected $what, not ${Names.shown(token.name)}. KEEP 5 ROWS keeps the newest 5 rows")))
+
+  /** CCL: a parameter alone holds an interval; anywhere else it would have to be a number. */
+  private def byParameter(every: Boolean, token: Token.Named, value: String): Parser[Keep] = {
+    val (python, sql) = Parameters.arguments(token.name)
+    // What kind of mistake it is depends on the text alone, as where nothing follows it.
+    val number = Problem(
+      intervalOf(value).fold(_.category, _ => Category.Type),
+      token.offset,
+      s"expected a number; the parameter ${Names.shown(token.name)} is a text, which can only be " +
+        s"an interval. Give a number: $python in Python, $sql in SQL")
+    guard(keyword("ROW", "ROWS") | unitWord) ~> checked(Left(number)) |
+      inParameter(token, value) >> byTime(every)
+  }
+
+  private def byRowsOrUnit(every: Boolean, first: Expr): Parser[Keep] =
+    keyword("ROW", "ROWS") ~> checked(constants.rows(first)) >> byRows(every) |
+      unit("ROWS or a unit of time") >> (rest(first, _)) >> byTime(every)
+
+  /** CCL: SLACK is 1 where it is not given, and does not go with EVERY. */
+  private def byRows(every: Boolean)(rows: Long): Parser[Keep] =
+    if (every) {
+      refusedSlack(Category.SlackWithEvery, "no SLACK, which does not go with EVERY") |
+        per(Seq("PER (columns)")) ^^ (Keep.EveryRows(rows, _))
+    } else {
+      opt(slack) >> { rowsOver =>
+        per("PER (columns)" +: Seq("SLACK").filter(_ => rowsOver.isEmpty)) ^^ { columns =>
+          Keep.Rows(rows, rowsOver.getOrElse(1L), columns)
+        }
+      }
+    }
+
+  /** CCL: SLACK does not go with an interval, be it EVERY or not. */
+  private def byTime(every: Boolean)(micros: Long): Parser[Keep] =
+    refusedSlack(Category.SlackWithTime, "no SLACK, which does not go with an interval") |
+      per(Seq("PER (columns)")) ^^ { columns =>
+        if (every) Keep.EveryInterval(micros, columns) else Keep.Interval(micros, columns)
+      }
+
+  private def slack: Parser[Long] =
+    keyword("SLACK") ~> expr("a number of rows") >> (rows => checked(constants.rows(rows)))
+
+  private def refusedSlack(category: Category, what: String): Parser[Nothing] =
+    guard(keyword("SLACK")) ~> missing(category, what)
+
+  /** The columns of PER, none without it, and the end of the clause.
+    *
+    * @param before
+    *   what could still have stood before the end
+    */
+  private def per(before: Seq[String]): Parser[Seq[String]] =
+    opt(keyword("PER") ~> columns) >> { named =>
+      finish(if (named.isEmpty) before else Seq.empty) ^^^ named.getOrElse(Seq.empty)
+    }
+
+  private def columns: Parser[Seq[String]] = {
+    // No word is a keyword here.
+    val column =
+      accept("a column", { case token: Token.Named => ColumnName(None, token) }) |
+        expected("the name of a column")
+    (symbol('(') | expected("( and the names of columns")) ~>
+      rep1sep(column, symbol(',')) <~
+      (symbol(')') | expected("a comma or )")) >> (names => checked(distinct(names)))
+  }
+
+  /** CCL: every column is one of the rows' and stands there once. */
+  private def distinct(names: Seq[ColumnName]): Either[Problem, Seq[String]] =
+    Columns.once(names).flatMap(new Columns(scope).columns).map(_.map(_.name))
+}

@@ -1,0 +1,32 @@
+package winops.text.dialect
+
+/** A constant expression as it was written. */
+sealed trait Expr {
+
+  /** The place of its first character. */
+  def offset: Int
+}
+
+object Expr {
+  final case class Number(token: Token.Number) extends Expr {
+    override def offset: Int = token.offset
+  }
+
+  /** A parameter. */
+  final case class Name(token: Token.Named) extends Expr {
+    override def offset: Int = token.offset
+  }
+
+  final case class Negated(operand: Expr, offset: Int) extends Expr
+
+  final case class Parentheses(inner: Expr, offset: Int) extends Expr
+
+  /** Operators of the same rank, applied from the left. They are a list rather than a tree
+    * because a long sum would be a deep tree.
+    */
+  final case class Chain(first: Expr, links: Seq[Link]) extends Expr {
+    override def offset: Int = first.offset
+  }
+
+  final case class Link(operator: Token.Symbol, operand: Expr)
+}

@@ -1,0 +1,157 @@
+package winops.text.esper
+
+import winops.policy._
+import winops.text.dialect.Token
+
+/** All of Esper's windows. */
+private[esper] trait WindowTable extends ParameterParsers {
+
+  private lazy val origin: Origin = scope.origin.getOrElse(Origin.FirstRow)
+
+  /** For each window its namespace, its name, its parameters, and what it is made of. */
+  protected lazy val table: Seq[Line] = Seq(
+    // Rows come in one by one, and leave by their number or age.
+    Line("win", "length", one(size)(n => slides(Bound.MoreThan(n), Beat.Excess(1)))),
+    Line("std", "lastevent", none(slides(Bound.MoreThan(1), Beat.Excess(1)))),
+    Line("win", "keepall", none(slides(Bound.Unbounded, Beat.Never))),
+    Line("win", "time", one(periodOrZero)(p => slides(Bound.AgeReached(p), Beat.WhenDue))),
+    Line("win", "time_accum", one(periodOrZero)(p => slides(Bound.Everything, Beat.Quiet(p)))),
+    Line(
+      "win",
+      "ext_timed",
+      two(timestamp(), next(periodOrZero))((ts, p) =>
+        slides(Bound.TimestampBehind(ts, p), Beat.EachRow))),
+    Line("win", "expr", one(condition)(e => slides(Bound.Fails(e), Beat.EachRow))),
+    // The first rows come in, and stay.
+    Line("win", "firstlength", one(size)(n => admits(Admit.First(n)))),
+    Line("std", "firstevent", none(admits(Admit.First(1)))),
+    Line("win", "firsttime", one(periodOrZero)(p => admits(Admit.FirstFor(p, origin)).counting)),
+    Line("std", "firstunique", one(keys)(k => admits(Admit.FirstOfEach(k)))),
+    // Rows are told apart or ordered by their values.
+    Line(
+      "std",
+      "unique",
+      one(keys)(k => orders(Order.Replacing(k), Bound.Unbounded, Beat.EachRow))),
+    Line(
+      "ext",
+      "sort",
+      two(size, next(sortKeys))((n, by) =>
+        orders(Order.Sorted(by), Bound.MoreThan(n), Beat.Excess(1)))),
+    Line(
+      "ext",
+      "rank",
+      three(keysBeforeSize, next(literalSize), next(sortKeys))((k, n, by) =>
+        orders(Order.Ranked(k, by), Bound.MoreThan(n), Beat.Excess(1)))),
+    Line(
+      "ext",
+      "time_order",
+      two(timestamp(), next(periodOrZero))((ts, p) =>
+        slides(Bound.DeadlineReached(ts, p), Beat.WhenDue))),
+    Line(
+      "ext",
+      "timetolive",
+      one(timestamp(ColumnKind.RealNumber))(ts =>
+        slides(Bound.DeadlineReached(ts, Span.ofMicros(0)), Beat.WhenDue))),
+    // Rows come in together, and leave when the next ones come in.
+    Line("win", "length_batch", one(size)(n => batches(Beat.EachRows(n)))),
+    Line(
+      "win",
+      "time_batch",
+      three(period, optional(noText(reference), None), optional(flow, Flow.Plain)) {
+        case (p, Some(millis), flow) =>
+          batches(Beat.Period(p, Origin.At(millis), flow.isForced))
+        case (p, None, flow) => batches(Beat.Period(p, origin, flow.isForced)).counting
+      }),
+    Line(
+      "win",
+      "ext_timed_batch",
+      three(timestamp(), next(period), optional(reference, None))((ts, p, from) =>
+        batches(Beat.Crosses(ts, p, from)))),
+    Line(
+      "win",
+      "time_length_batch",
+      three(period, next(size), optional(flow, Flow.Plain)) { (p, n, flow) =>
+        if (flow.isEager) {
+          batches(Beat.PeriodOrRows(p, n, Some(origin), flow.isForced)).counting
+        } else batches(Beat.PeriodOrRows(p, n, None, flow.isForced))
+      }),
+    Line(
+      "win",
+      "expr_batch",
+      two(condition, optional(include, true))((e, withRow) => batches(Beat.Holds(e, withRow)))),
+    // Groups, and values of rows.
+    Line("std", "groupwin", one(keys)(Role.Groups(_))),
+    Line("std", "merge", one(keys)(Role.Merges(_))),
+    Line("std", "size", computesOfRows(Statistic.Size)),
+    Line("stat", "uni", computes(Statistic.Uni, 1)),
+    Line("stat", "linest", computes(Statistic.Linest, 2)),
+    Line("stat", "correl", computes(Statistic.Correl, 2)),
+    Line("stat", "weighted_avg", computes(Statistic.WeightedAverage, 2)))
+
+  // The shapes of windows.
+
+  private def slides(bound: Bound, leave: Beat): Role.Retains =
+    orders(Order.Arrival, bound, leave)
+
+  private def orders(order: Order, bound: Bound, leave: Beat): Role.Retains =
+    Role.Retains(Window(Admit.All, order, bound, Beats(Beat.EachRow, leave, Beat.Never)))
+
+  private def admits(admit: Admit): Role.Retains = Role.Retains(
+    Window(admit, Order.Arrival, Bound.Unbounded, Beats(Beat.EachRow, Beat.Never, Beat.Never)))
+
+  private def batches(beat: Beat): Role.Retains = Role.Retains(
+    Window(Admit.All, Order.Arrival, Bound.PreviousLot, Beats(beat, beat, Beat.Never)))
+
+  // The shapes of parameter lists.
+
+  private def none(role: Role): Parser[Written[Role]] = {
+    val empty = symbol(')') | expected(") because the window has no parameters")
+    opt(symbol('(') ~> empty) ^^^ Written(role, Nil)
+  }
+
+  private def one[A](a: Parser[Written[A]])(role: A => Role): Parser[Written[Role]] =
+    list(a ^^ (_.map(role)))
+
+  private def two[A, B](a: Parser[Written[A]], b: Parser[Written[B]])(
+      role: (A, B) => Role): Parser[Written[Role]] =
+    list(a ~ b ^^ { case x ~ y => Written(role(x.value, y.value), x.text ++ y.text) })
+
+  private def three[A, B, C](a: Parser[Written[A]], b: Parser[Written[B]], c: Parser[Written[C]])(
+      role: (A, B, C) => Role): Parser[Written[Role]] =
+    list(a ~ b ~ c ^^ { case x ~ y ~ z =>
+      Written(role(x.value, y.value, z.value), x.text ++ y.text ++ z.text)
+    })
+
+  /** Numbers, which a statistic is computed of, and after them what to tell with it. */
+  private def computes(statistic: Statistic, numbers: Int): Parser[Written[Role]] = {
+    val number = numberOf("a number")
+    val of = (1 until numbers).foldLeft(number ^^ (Seq(_))) { (read, _) =>
+      read ~ next(number) ^^ { case before ~ one => before :+ one }
+    }
+    list(of ~ rep(symbol(',') ~> beside) ^^ { case of ~ others =>
+      val (numbers, told) = (Written.all(of), Written.all(others))
+      Written(Role.Computes(statistic, numbers.value, told.value), numbers.text ++ told.text)
+    })
+  }
+
+  /** The same of a statistic that asks nothing of a row. */
+  private def computesOfRows(statistic: Statistic): Parser[Written[Role]] = {
+    val none = Written(Nil, Nil)
+    val others = guard(symbol(')')) ^^^ none | separated(beside)
+    opt(symbol('(') ~> others <~ last) ^^ (_.getOrElse(none)) ^^ {
+      _.map(Role.Computes(statistic, Nil, _))
+    }
+  }
+
+  private def list[T](parameters: Parser[T]): Parser[T] =
+    (symbol('(') | expected("( and parameters")) ~> parameters <~ last
+
+  private def last: Parser[Token] = symbol(')') | expected(") after the last parameter")
+
+  /** A line of the table.
+    *
+    * @param parameters
+    *   reads the parameters and gives what the window is made of
+    */
+  protected case class Line(namespace: String, name: String, parameters: Parser[Written[Role]])
+}

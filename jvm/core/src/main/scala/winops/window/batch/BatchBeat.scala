@@ -1,0 +1,148 @@
+package winops.window.batch
+
+import winops.policy.{Origin, Span}
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.contents.{FrontView, HeldRows}
+import winops.window.expression.{RowCondition, RowNumber, WindowView}
+import winops.window.time.{Anchor, Clock}
+
+/** When a batch is complete. */
+private[window] abstract class BatchBeat {
+
+  /** Returns true if the row has no value for what the beat reads of every row. */
+  def lacksValue(row: Long): Boolean = false
+
+  /** Whether the batch that begins with `first` is complete without the newest row. */
+  def endsBefore(row: Long, first: Long): Boolean = false
+
+  /** Counts the newest row to the batch that begins with `first` and has now `count` rows. The
+    * ordinal that the batch ends before, if it is complete; else [[WindowView.NoRow]].
+    */
+  def endAfter(row: Long, at: Long, first: Long, count: Long): Long = WindowView.NoRow
+
+  /** Whether the batch is complete now that others have dropped rows of it; it goes from `first`
+    * to `last` and has `count` rows left.
+    */
+  def isCompleteAfterLoss(first: Long, last: Long, count: Long): Boolean = false
+
+  /** When the batch is complete though no row arrives. */
+  def due: Long = Clock.Never
+
+  /** A batch came in at `at`.
+    *
+    * @param byTime
+    *   whether because it was due
+    * @param something
+    *   whether any row came in or left with it
+    */
+  def posted(at: Long, byTime: Boolean, something: Boolean): Unit = ()
+
+  /** Whether a batch is told though no row came in or left with it. */
+  def tellsEmpty: Boolean = false
+
+  def clear(): Unit = ()
+  def save(out: ByteWriter): Unit = ()
+  def restore(in: ByteReader): Unit = ()
+}
+
+private[window] final class EachRowsBeat(rows: Long) extends BatchBeat {
+  override def endAfter(row: Long, at: Long, first: Long, count: Long): Long =
+    if (count >= rows) row + 1 else WindowView.NoRow
+}
+
+/** The ends of spans in a row from an anchor on, as long as there is something to tell. */
+private[window] final class PeriodBeat(span: Span, anchor: Anchor, forced: Boolean) extends BatchBeat {
+  private var timer = Clock.Never
+
+  override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
+    anchor.arrive(at)
+    if (timer == Clock.Never) timer = span.nextAfter(at, anchor.instant)
+    WindowView.NoRow
+  }
+
+  override def due: Long = timer
+
+  override def posted(at: Long, byTime: Boolean, something: Boolean): Unit =
+    timer = if (something || forced) span.nextAfter(at, anchor.instant) else Clock.Never
+
+  override def tellsEmpty: Boolean = forced
+
+  override def clear(): Unit = {
+    anchor.clear()
+    timer = Clock.Never
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    anchor.save(out)
+    out.number(timer)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    anchor.restore(in)
+    timer = in.number()
+  }
+}
+
+/** A number of rows, or a span since the last batch or the first row after it. Spans that count
+  * from another instant than that of a row have counted since then when the first row comes.
+  */
+private[window] final class PeriodOrRowsBeat(span: Span, rows: Long, origin: Origin, forced: Boolean)
+    extends BatchBeat {
+  private var timer = Clock.Never
+
+  override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
+    if (timer == Clock.Never) timer = origin match {
+      case Origin.At(instant) => span.nextAfter(at, instant)
+      case Origin.FirstRow => span.after(at)
+    }
+    if (count >= rows) row + 1 else WindowView.NoRow
+  }
+
+  override def due: Long = timer
+
+  override def posted(at: Long, byTime: Boolean, something: Boolean): Unit =
+    timer = if (!byTime || something || forced) span.after(at) else Clock.Never
+
+  override def tellsEmpty: Boolean = forced
+  override def clear(): Unit = timer = Clock.Never
+  override def save(out: ByteWriter): Unit = out.number(timer)
+  override def restore(in: ByteReader): Unit = timer = in.number()
+}
+
+/** A row whose timestamp is in another span than that of the batch's first row; spans count from
+  * a reference, or from the timestamp of the first row ever.
+  */
+private[window] final class CrossesBeat(timestamp: RowNumber, span: Span, reference: Anchor)
+    extends BatchBeat {
+  override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
+
+  override def endsBefore(row: Long, first: Long): Boolean =
+    timestamp.whole(row) >= span.nextAfter(timestamp.whole(first), reference.instant)
+
+  override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
+    reference.arrive(timestamp.whole(row))
+    WindowView.NoRow
+  }
+
+  override def clear(): Unit = reference.clear()
+  override def save(out: ByteWriter): Unit = reference.save(out)
+  override def restore(in: ByteReader): Unit = reference.restore(in)
+}
+
+/** A row with which the condition holds. */
+private[window] final class HoldsBeat(condition: RowCondition, withRow: Boolean, held: HeldRows)
+    extends BatchBeat {
+  private val view = new FrontView(held)
+
+  override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
+    view.set(row, first, row, count, 0L)
+    if (!condition.holds(view)) WindowView.NoRow else if (withRow) row + 1 else row
+  }
+
+  override def isCompleteAfterLoss(first: Long, last: Long, count: Long): Boolean = {
+    view.set(last, first, last, count, 0L)
+    condition.holds(view)
+  }
+
+  override def tellsEmpty: Boolean = true
+}

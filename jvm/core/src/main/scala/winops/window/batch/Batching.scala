@@ -1,0 +1,202 @@
+package winops.window.batch
+
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.changes.Steps
+import winops.window.contents.HeldRows
+import winops.window.expression.WindowView
+import winops.window.rules.{LetGo, Part}
+import winops.window.single.Retainer
+
+/** Rows collect and come in together at a beat, when those that came in at the beat before leave.
+  * Until then other windows may drop them, without a word.
+  *
+  * @param before
+  *   how many of the filters stand before the window of batches: they go first at an instant
+  */
+private[window] final class Batching(
+    filters: Array[Part],
+    before: Int,
+    beat: BatchBeat,
+    rows: HeldRows,
+    steps: Steps)
+    extends Retainer {
+  private val letGo = new LetGo(byLast = false)
+  private val takes = new Array[Boolean](filters.length)
+
+  /** Rows before it came in with the last batch; the others are pending. */
+  private var boundary = 0L
+  private var pending = 0L
+
+  override def due: Long = {
+    var first = beat.due
+    var i = 0
+    while (i < filters.length) {
+      first = Math.min(first, filters(i).due)
+      i += 1
+    }
+    first
+  }
+
+  override def arrive(row: Long, at: Long): Boolean = {
+    rows.entered()
+    val isComplete = !beat.lacksValue(row) && !Part.lacksValue(filters, row)
+    if (!isComplete) rows.refused(row)
+    isComplete && offer(row, at)
+  }
+
+  /** Offers the row to the filters and, if all of them take it, to the batch; returns true if it
+    * enters. What the filters evict for it leaves the batch even if it does not enter.
+    */
+  private def offer(row: Long, at: Long): Boolean = {
+    letGo.clear()
+    var comesIn = true
+    var i = 0
+    while (i < filters.length) {
+      takes(i) = filters(i).admits(row, at)
+      if (takes(i)) filters(i).arrive(row, at, letGo) else comesIn = false
+      i += 1
+    }
+    if (!comesIn) takeBack(row)
+    dropFiltered(row, isThere = comesIn)
+    checkLoss(at, row)
+    if (comesIn && !letGo.contains(row)) join(row, at)
+    comesIn
+  }
+
+  override def atDue(due: Long): Unit = {
+    filterAtDue(due, 0, before)
+    if (beat.due <= due) beat.posted(due, byTime = true, post(rows.end))
+    filterAtDue(due, before, filters.length)
+  }
+
+  override def held: Long = rows.size
+  override def notInserted: Long = pending
+
+  /** What has not come in yet: what has is told, and only waits to be told as leaving. */
+  override def tellContent(): Unit = eachFrom(boundary, rows.end)(steps.content)
+
+  override def report(kind: Int): Unit = steps.report(kind, rows.from(boundary), rows.end)
+
+  override def leaveAll(): Unit = {
+    eachFrom(0L, boundary)(steps.deleteGroup)
+    eachFrom(0L, rows.end) { (row, _) =>
+      val _ = rows.leave(row)
+    }
+  }
+
+  override def settle(): Unit = rows.settle()
+
+  override def clear(): Unit = {
+    rows.startAfresh()
+    boundary = 0L
+    pending = 0L
+    beat.clear()
+    filters.foreach(_.clear())
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    out.number(rows.size)
+    out.number(boundary)
+    out.number(pending)
+    beat.save(out)
+    filters.foreach(_.save(out))
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    rows.restart(in.count(rows.end))
+    boundary = in.count(rows.end)
+    pending = in.count(rows.end)
+    beat.restore(in)
+    filters.foreach(_.restore(in))
+  }
+
+  private def filterAtDue(due: Long, from: Int, until: Int): Unit = {
+    var i = from
+    while (i < until) {
+      if (filters(i).due <= due) {
+        letGo.clear()
+        filters(i).atDue(due, letGo)
+        dropFiltered(WindowView.NoRow, isThere = false)
+        checkLoss(due, rows.end)
+      }
+      i += 1
+    }
+  }
+
+  /** What other windows dropped may have made the batch, which ends before `until`, complete. */
+  private def checkLoss(at: Long, until: Long): Unit =
+    if (letGo.size > 0 && pending > 0) {
+      val first = rows.from(boundary)
+      if (beat.isCompleteAfterLoss(first, rows.lastFrom(until - 1), pending)) {
+        beat.posted(at, byTime = false, post(until))
+      }
+    }
+
+  private def join(row: Long, at: Long): Unit = {
+    if (pending > 0 && beat.endsBefore(row, rows.from(boundary))) {
+      beat.posted(at, byTime = false, post(row))
+    }
+    pending += 1
+    val end = beat.endAfter(row, at, rows.from(boundary), pending)
+    if (end != WindowView.NoRow) beat.posted(at, byTime = false, post(end))
+  }
+
+  /** The pending rows before `until` come in; whether any row came in or left. */
+  private def post(until: Long): Boolean = {
+    val lastBoundary = boundary
+    boundary = until
+    var posted = 0L
+    eachFrom(lastBoundary, until) { (row, end) =>
+      steps.insert(row, end)
+      filters.foreach(_.forget(row))
+      posted += 1
+    }
+    filters.foreach(_.startFrom(until))
+    if (posted > 0) filters.foreach(_.afterForgetting())
+    pending -= posted
+    var left = 0L
+    eachFrom(0L, lastBoundary) { (row, end) =>
+      steps.delete(row, end)
+      val _ = rows.leave(row)
+      left += 1
+    }
+    val something = posted + left > 0
+    if (!something && beat.tellsEmpty) steps.beat()
+    something
+  }
+
+  private def takeBack(row: Long): Unit = {
+    var i = 0
+    while (i < filters.length) {
+      if (takes(i)) filters(i).takeBack(row)
+      i += 1
+    }
+    rows.refused(row)
+  }
+
+  /** What a filter let go of leaves the others, and the rows that are pending. */
+  private def dropFiltered(arriving: Long, isThere: Boolean): Unit = {
+    var i = 0
+    while (i < letGo.size) {
+      val row = letGo(i)
+      if ((row != arriving || isThere) && rows.leave(row)) {
+        filters.foreach(_.forget(row))
+        steps.evictSilently(1L)
+        if (row != arriving) pending -= 1
+      }
+      i += 1
+    }
+    if (letGo.size > 0 || arriving != WindowView.NoRow && !isThere) {
+      filters.foreach(_.afterForgetting())
+    }
+  }
+
+  private def eachFrom(from: Long, until: Long)(tell: (Long, Long) => Unit): Unit = {
+    var row = rows.from(from)
+    while (row < until) {
+      val next = rows.next(row)
+      tell(row, row + 1)
+      row = next
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package winops.window.batch
+
+import winops.policy.{Beat, Span}
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.time.{Anchor, Clock}
+
+/** When the content of a window of lots changes. */
+private[window] abstract class LotBeat {
+
+  /** Whether rows enter with the row that arrives at `at`, as the `pending`-th that waits. */
+  def entersAt(at: Long, pending: Long): Boolean
+
+  /** When a row enters that arrived at `at` and did not enter then. */
+  def after(at: Long): Long = Clock.Never
+
+  /** When a row leaves whose time was over at `at`. */
+  def at(instant: Long): Long = instant
+
+  /** A row arrives. */
+  def arrive(at: Long): Unit = ()
+
+  def clear(): Unit = ()
+  def save(out: ByteWriter): Unit = ()
+  def restore(in: ByteReader): Unit = ()
+}
+
+private[window] object LotBeat {
+  def of(beat: Beat): Option[LotBeat] = beat match {
+    case Beat.EachRow => Some(EachRowLot)
+    case Beat.EachRows(count) => Some(new EachRowsLot(count))
+    case Beat.Period(span, origin, false) => Some(new PeriodLot(span, new Anchor(origin)))
+    case _ => None
+  }
+}
+
+private case object EachRowLot extends LotBeat {
+  override def entersAt(at: Long, pending: Long): Boolean = true
+}
+
+private final class EachRowsLot(rows: Long) extends LotBeat {
+  override def entersAt(at: Long, pending: Long): Boolean = pending >= rows
+}
+
+/** At the ends of spans in a row; a row that arrives exactly then enters at once. */
+private final class PeriodLot(span: Span, anchor: Anchor) extends LotBeat {
+  override def entersAt(at: Long, pending: Long): Boolean = this.at(at) == at
+  override def after(at: Long): Long = span.nextAfter(at, anchor.instant)
+  override def at(instant: Long): Long = span.nextAfter(instant - 1, anchor.instant)
+  override def arrive(at: Long): Unit = anchor.arrive(at)
+  override def clear(): Unit = anchor.clear()
+  override def save(out: ByteWriter): Unit = anchor.save(out)
+  override def restore(in: ByteReader): Unit = anchor.restore(in)
+}

@@ -1,0 +1,121 @@
+package winops.window.batch
+
+import winops.policy.{Admit, Beat, Beats, Order, Window}
+import winops.storage.btree.Pages
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.storage.rows.Rows
+import winops.window.changes.Steps
+import winops.window.expression.Evaluator
+import winops.window.rules.FrontBound
+import winops.window.single.{FrontRetainer, Retainer}
+import winops.window.time.Clock
+
+/** Rows that come in and leave in lots: what is told is the difference between the content before
+  * a step and after it, so that what comes and leaves in one lot was never there.
+  *
+  * The rows from `head` until `entered` are in the window; those from `entered` on wait for the
+  * next beat. If rows shadow those of the same key before them, only the newest of each key is
+  * seen.
+  */
+private[window] final class Lots(
+    bound: FrontBound,
+    beat: LotBeat,
+    shadows: Shadows,
+    rows: Rows,
+    steps: Steps)
+    extends FrontRetainer(rows, steps) {
+  private var entered = rows.end
+
+  override def due: Long = {
+    val enter = if (entered < rows.end) beat.after(rows.arrival(entered)) else Clock.Never
+    val leave = if (head < entered) bound.due(head) else Clock.Never
+    if (leave == Clock.Never) enter else Math.min(enter, beat.at(leave))
+  }
+
+  override def arrive(row: Long, at: Long): Boolean = {
+    beat.arrive(at)
+    if (beat.entersAt(at, rows.end - entered)) change(at)
+    true
+  }
+
+  override def atDue(due: Long): Unit = change(due)
+
+  override def notInserted: Long = rows.end - entered
+  override def tellContent(): Unit = tellSeen(steps.content)
+  override def report(kind: Int): Unit = steps.report(kind, head, entered)
+
+  override def leaveAll(): Unit = {
+    tellSeen(steps.deleteGroup)
+    head = rows.end
+    entered = rows.end
+  }
+
+  override def clear(): Unit = {
+    super.clear()
+    entered = rows.end
+    beat.clear()
+    if (shadows != null) shadows.clear()
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    out.number(entered)
+    beat.save(out)
+    if (shadows != null) shadows.save(out)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    super.restore(in)
+    entered = Math.max(head, in.count(rows.end))
+    beat.restore(in)
+    if (shadows != null) shadows.restore(in)
+  }
+
+  /** All pending rows enter, and what is then too much leaves. */
+  private def change(at: Long): Unit = {
+    val (before, end) = (entered, rows.end)
+    val staying = bound.firstStaying(head, end, at)
+    val firstInserted = Math.max(before, staying)
+    val inserted =
+      if (shadows == null) {
+        steps.insert(firstInserted, end)
+        steps.delete(head, Math.min(staying, before))
+        end - firstInserted
+      } else shadows.change(head, before, staying, end, steps)
+    steps.evictSilently(end - before - inserted)
+    entered = end
+    head = staying
+  }
+
+  private def tellSeen(tell: (Long, Long) => Unit): Unit =
+    if (shadows == null) tell(head, entered)
+    else {
+      var row = head
+      while (row < entered) {
+        if (shadows.isSeen(row)) tell(row, row + 1)
+        row += 1
+      }
+    }
+}
+
+private[window] object Lots {
+  def of(
+      window: Window,
+      rows: Rows,
+      pages: Pages,
+      evaluator: Evaluator,
+      steps: Steps): Option[Retainer] = window match {
+    case Window(Admit.All, order, bound, Beats(enter, leave, Beat.Never))
+        if enter == Beat.EachRow || enter == leave =>
+      for {
+        front <- FrontBound.of(bound, rows)
+        beat <- LotBeat.of(enter)
+        shadows <- order match {
+          case Order.Arrival => Some(null)
+          case Order.Shadowing(keys) =>
+            Some(new Shadows(evaluator.key(keys), pages.newMap()))
+          case _ => None
+        }
+      } yield new Lots(front, beat, shadows, rows, steps)
+    case _ => None
+  }
+}

@@ -1,0 +1,66 @@
+package winops.window.batch
+
+import scala.collection.mutable
+
+import winops.storage.btree.PagedMap
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.changes.Steps
+import winops.window.expression.{RowKey, WindowView}
+import winops.window.rules.Ordinals
+
+/** Which of the rows of a key is seen: the newest that is in the window. */
+private final class Shadows(key: RowKey, newest: PagedMap) {
+  private val leaving = mutable.ArrayBuffer.empty[Long]
+
+  def isSeen(row: Long): Boolean = Ordinals.get(newest.get(key.of(row))) == row
+
+  /** Tells the rows that are seen after a change and were not before, then those that were and no
+    * longer are.
+    *
+    * @param head
+    *   the oldest row before the change
+    * @param entered
+    *   the row after the newest before the change
+    * @param staying
+    *   the oldest row after the change
+    * @param end
+    *   the row after the newest after the change
+    * @return
+    *   how many rows were inserted
+    */
+  def change(head: Long, entered: Long, staying: Long, end: Long, steps: Steps): Long = {
+    leaving.clear()
+    var row = head
+    while (row < Math.min(staying, entered)) {
+      if (isSeen(row)) {
+        leaving += row
+        newest.remove(key.of(row))
+      }
+      row += 1
+    }
+    row = Math.max(entered, staying)
+    while (row < end) {
+      val of = key.of(row)
+      val shadowed = Ordinals.get(newest.get(of))
+      if (shadowed != WindowView.NoRow && shadowed < entered) leaving += shadowed
+      newest.put(of, Ordinals.bytes(row))
+      row += 1
+    }
+    row = Math.max(entered, staying)
+    var inserted = 0L
+    while (row < end) {
+      if (isSeen(row)) {
+        steps.insert(row, row + 1)
+        inserted += 1
+      }
+      row += 1
+    }
+    leaving.sortInPlace()
+    leaving.foreach(row => steps.delete(row, row + 1))
+    inserted
+  }
+
+  def clear(): Unit = newest.clear()
+  def save(out: ByteWriter): Unit = newest.save(out)
+  def restore(in: ByteReader): Unit = newest.restore(in)
+}

@@ -1,0 +1,101 @@
+package winops.window.combination
+
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.storage.rows.Rows
+import winops.window.changes.Steps
+import winops.window.single.Retainer
+import winops.window.time.Clock
+
+/** Windows that decide over the same rows each for itself: what one of them tells is what it
+  * would tell alone, under its number and in steps that all of them have in common. A row is
+  * forgotten when none of them needs it any more.
+  */
+private[window] final class Apart(windows: Array[SharingWindow], rows: Rows, steps: Steps)
+    extends Retainer {
+
+  override def due: Long = {
+    var first = Clock.Never
+    var i = 0
+    while (i < windows.length) {
+      first = Math.min(first, windows(i).retainer.due)
+      i += 1
+    }
+    first
+  }
+
+  override def arrive(row: Long, at: Long): Boolean = {
+    var i = 0
+    while (i < windows.length) {
+      if (!turnOf(i).arrive(row, at)) {
+        throw new IllegalStateException(s"window $i refused a row that others have taken")
+      }
+      i += 1
+    }
+    true
+  }
+
+  override def atDue(due: Long): Unit = each { window =>
+    if (window.due <= due) window.atDue(due)
+  }
+
+  override def punctuate(): Unit = each(_.punctuate())
+
+  /** As many rows as the largest window needs, because all of them end with the newest row. */
+  override def held: Long = {
+    var most = 0L
+    var i = 0
+    while (i < windows.length) {
+      most = Math.max(most, windows(i).retainer.held)
+      i += 1
+    }
+    most
+  }
+
+  override def tellContent(): Unit = each(_.tellContent())
+
+  override def report(kind: Int): Unit = each { window =>
+    if (window.held > 0) window.report(kind)
+  }
+
+  override def leaveAll(): Unit = each(_.leaveAll())
+
+  override def settle(): Unit = {
+    var needed = rows.end
+    var i = 0
+    while (i < windows.length) {
+      windows(i).retainer.settle()
+      needed = Math.min(needed, windows(i).rows.first)
+      i += 1
+    }
+    rows.release(needed)
+  }
+
+  override def clear(): Unit = windows.foreach { window =>
+    window.rows.clear()
+    window.retainer.clear()
+  }
+
+  override def save(out: ByteWriter): Unit = windows.foreach { window =>
+    window.rows.save(out)
+    window.retainer.save(out)
+  }
+
+  override def restore(in: ByteReader): Unit = windows.foreach { window =>
+    window.rows.restore(in)
+    window.retainer.restore(in)
+  }
+
+  private def each(act: Retainer => Unit): Unit = {
+    var i = 0
+    while (i < windows.length) {
+      act(turnOf(i))
+      i += 1
+    }
+  }
+
+  /** The window with the number, which is the one that is told of from now on. */
+  private def turnOf(number: Int): Retainer = {
+    steps.window = number
+    windows(number).retainer
+  }
+}

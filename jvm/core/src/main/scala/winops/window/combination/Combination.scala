@@ -1,0 +1,156 @@
+package winops.window.combination
+
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.changes.Steps
+import winops.window.contents.HeldRows
+import winops.window.expression.WindowView
+import winops.window.rules.{LetGo, Part}
+import winops.window.single.Retainer
+import winops.window.time.Clock
+
+/** Windows that decide over rows together: a row leaves when the first of them lets it go or, in
+  * a union, when the last one does.
+  */
+private[window] final class Combination(
+    parts: Array[Part],
+    isUnion: Boolean,
+    rows: HeldRows,
+    steps: Steps)
+    extends Retainer {
+  private val letGo = new LetGo(byLast = isUnion)
+  private val takes = new Array[Boolean](parts.length)
+
+  override def due: Long = {
+    var first = Clock.Never
+    var i = 0
+    while (i < parts.length) {
+      first = Math.min(first, parts(i).due)
+      i += 1
+    }
+    first
+  }
+
+  override def arrive(row: Long, at: Long): Boolean = {
+    rows.entered()
+    val isComplete = !Part.lacksValue(parts, row)
+    if (!isComplete) rows.refused(row)
+    isComplete && offer(row, at)
+  }
+
+  /** Offers the row to every window; returns true if it enters. What the windows evict for it
+    * leaves even if it does not enter.
+    */
+  private def offer(row: Long, at: Long): Boolean = {
+    letGo.clear()
+    var taken = 0
+    var i = 0
+    while (i < parts.length) {
+      takes(i) = parts(i).admits(row, at)
+      if (takes(i)) {
+        parts(i).arrive(row, at, letGo)
+        taken += 1
+      }
+      i += 1
+    }
+    val comesIn = if (isUnion) taken > 0 else taken == parts.length
+    if (comesIn) steps.insert(row, row + 1)
+    else {
+      takeBack(row)
+      rows.refused(row)
+    }
+    tellLeaving(if (comesIn) WindowView.NoRow else row)
+    comesIn
+  }
+
+  /** In an intersection the rows that a window expires have left the others before the next
+    * window's timer fires.
+    */
+  override def atDue(due: Long): Unit = {
+    letGo.clear()
+    parts.foreach { part =>
+      if (part.due <= due) {
+        part.atDue(due, letGo)
+        if (!isUnion) {
+          tellLeaving(WindowView.NoRow)
+          letGo.clear()
+        }
+      }
+    }
+    if (isUnion) tellLeaving(WindowView.NoRow)
+  }
+
+  override def held: Long = rows.size
+
+  override def tellContent(): Unit = {
+    val ordered = if (parts.length == 1) parts(0).inOrder else null
+    if (ordered != null) ordered.foreach(row => steps.content(row, row + 1))
+    else {
+      var row = rows.from(0L)
+      while (row < rows.end) {
+        steps.content(row, row + 1)
+        row = rows.next(row)
+      }
+    }
+  }
+
+  override def report(kind: Int): Unit = steps.report(kind, rows.from(0L), rows.end)
+
+  override def leaveAll(): Unit = {
+    var row = rows.from(0L)
+    while (row < rows.end) {
+      steps.deleteGroup(row, row + 1)
+      val next = rows.next(row)
+      val _ = rows.leave(row)
+      row = next
+    }
+  }
+
+  override def settle(): Unit = rows.settle()
+
+  override def clear(): Unit = {
+    rows.startAfresh()
+    parts.foreach(_.clear())
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    out.number(rows.size)
+    parts.foreach(_.save(out))
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    rows.restart(in.count(rows.end))
+    parts.foreach(_.restore(in))
+  }
+
+  /** The row may not come in, so those that took it give it back. */
+  private def takeBack(row: Long): Unit = {
+    var i = 0
+    while (i < parts.length) {
+      if (takes(i)) parts(i).takeBack(row)
+      i += 1
+    }
+  }
+
+  private def tellLeaving(refused: Long): Unit = {
+    var i = 0
+    while (i < letGo.size) {
+      val row = letGo(i)
+      if (row != WindowView.NoRow && row != refused && !(isUnion && isHeld(row)) && rows.leave(
+          row)) {
+        // Of one window alone it is the one that let go of the row.
+        if (!isUnion && parts.length > 1) parts.foreach(_.forget(row))
+        steps.delete(row, row + 1)
+      }
+      i += 1
+    }
+    if (!isUnion && (letGo.size > 0 || refused != WindowView.NoRow)) {
+      parts.foreach(_.afterForgetting())
+    }
+  }
+
+  private def isHeld(row: Long): Boolean = {
+    var i = 0
+    while (i < parts.length && !parts(i).holds(row)) i += 1
+    i < parts.length
+  }
+}

@@ -1,0 +1,122 @@
+package winops.window.event
+
+import winops.policy.{Distance, Span}
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.expression.RowNumber
+import winops.window.time.{Anchor, Clock}
+
+/** When the content of a window of events is told. */
+private[window] abstract class Trigger {
+
+  /** Whether the row has what the trigger looks at. */
+  def admits(row: Long): Boolean = true
+
+  /** Whether the content is told before the newest row comes in and pushes others out. */
+  def beforeRow(row: Long): Boolean = false
+
+  /** Whether the content is told after a row came in.
+    *
+    * @param isFirst
+    *   whether the window was empty before it
+    */
+  def afterRow(at: Long, isFirst: Boolean): Boolean = false
+
+  /** When the content, which is not empty, is told though no row arrives. */
+  def due: Long = Clock.Never
+
+  def fired(at: Long): Unit = ()
+
+  def clear(): Unit = ()
+  def save(out: ByteWriter): Unit = ()
+  def restore(in: ByteReader): Unit = ()
+}
+
+private case object NoTrigger extends Trigger
+
+private final class RowsTrigger(rows: Long) extends Trigger {
+  private var count = 0L
+
+  override def afterRow(at: Long, isFirst: Boolean): Boolean = {
+    count += 1
+    val fires = count >= rows
+    if (fires) count = 0L
+    fires
+  }
+
+  override def clear(): Unit = count = 0L
+  override def save(out: ByteWriter): Unit = out.number(count)
+  override def restore(in: ByteReader): Unit = count = in.count(Long.MaxValue)
+}
+
+private final class PeriodTrigger(span: Span, anchor: Anchor) extends Trigger {
+
+  /** Beats up to this instant have passed. */
+  private var passed = Long.MinValue
+
+  override def afterRow(at: Long, isFirst: Boolean): Boolean = {
+    anchor.arrive(at)
+    if (isFirst) passed = at
+    false
+  }
+
+  override def due: Long = span.nextAfter(passed, anchor.instant)
+  override def fired(at: Long): Unit = passed = at
+
+  override def clear(): Unit = {
+    anchor.clear()
+    passed = Long.MinValue
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    anchor.save(out)
+    out.number(passed)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    anchor.restore(in)
+    passed = in.number()
+  }
+}
+
+/** A row whose value is more than the distance above that of the last row that triggered. */
+private final class ValueTrigger(value: RowNumber, distance: Distance) extends Trigger {
+  private var hasReference = false
+  private var whole = 0L
+  private var real = 0.0
+
+  override def admits(row: Long): Boolean = !value.isMissing(row)
+
+  override def beforeRow(row: Long): Boolean = {
+    val fires = hasReference && isExceeded(row)
+    if (fires || !hasReference) {
+      hasReference = true
+      whole = value.whole(row)
+      real = value.real(row)
+    }
+    fires
+  }
+
+  override def clear(): Unit = {
+    hasReference = false
+    whole = 0L
+    real = 0.0
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    out.byte(if (hasReference) 1 else 0)
+    out.number(whole)
+    out.number(java.lang.Double.doubleToLongBits(real))
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    hasReference = in.byte() == 1
+    whole = in.number()
+    real = java.lang.Double.longBitsToDouble(in.number())
+  }
+
+  private def isExceeded(row: Long): Boolean = distance match {
+    case Distance.Whole(limit) => Gap.exceeds(value.whole(row), whole, limit)
+    // The product adds to the reference here, where eviction subtracts.
+    case Distance.Real(limit) => value.real(row) > real + limit
+  }
+}

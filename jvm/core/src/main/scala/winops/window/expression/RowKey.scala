@@ -1,0 +1,6 @@
+package winops.window.expression
+
+/** Bytes that stand for a row. */
+trait RowKey {
+  def of(ordinal: Long): Array[Byte]
+}

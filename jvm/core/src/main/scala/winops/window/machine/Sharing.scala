@@ -1,0 +1,35 @@
+package winops.window.machine
+
+import winops.policy._
+
+/** Which windows can stand apart over rows that are kept once. */
+object Sharing {
+
+  /** What a policy would have to be to share its rows with others; none if it can. */
+  def expected(policy: Policy): Option[String] = {
+    val windows = policy.retention.windows
+    if (policy.filter.isDefined) Some("no filter, which others would share")
+    else if (policy.projection.isDefined) Some("the rows themselves, not values of them")
+    else if (policy.group.reclaim.isDefined) Some("no clause that forgets groups")
+    else if (!policy.takesRowsAtOnce || windows.exists(_.admit != Admit.All)) {
+      Some("a window that takes every row as it comes")
+    } else if (windows.exists(refuses)) {
+      Some("a window that takes every row, whatever value is missing in it")
+    } else if (!Machine.leavesFromFront(policy)) {
+      Some("a window whose rows leave in the order in which they came")
+    } else None
+  }
+
+  /** Whether a row may be refused because it lacks what the window looks at. */
+  private def refuses(window: Window): Boolean =
+    refuses(window.bound) || Seq(window.beats.leave, window.beats.report).exists {
+      case _: Beat.Exceeds | _: Beat.Crosses => true
+      case _ => false
+    }
+
+  private def refuses(bound: Bound): Boolean = bound match {
+    case _: Bound.TimestampBehind | _: Bound.ValueBehind | _: Bound.DeadlineReached => true
+    case Bound.Any(bounds) => bounds.exists(refuses)
+    case _ => false
+  }
+}

@@ -1,0 +1,20 @@
+package winops.window.rules
+
+import winops.policy.Span
+import winops.window.contents.HeldRows
+import winops.window.expression.RowNumber
+
+/** Lets go of the oldest rows whose timestamp is a span before the arriving row's. The arriving
+  * row itself leaves at once only if the span is empty.
+  */
+private[window] final class BehindPart(timestamp: RowNumber, span: Span, held: HeldRows)
+    extends FrontPart(held) {
+  override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
+
+  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
+    super.arrive(row, at, letGo)
+    val limit = span.before(timestamp.whole(row))
+    val least = if (span.isEmpty) 0L else 1L
+    while (count > least && timestamp.whole(oldest) <= limit) letGoOfOldest(letGo)
+  }
+}

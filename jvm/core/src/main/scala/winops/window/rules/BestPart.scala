@@ -1,0 +1,40 @@
+package winops.window.rules
+
+import scala.collection.mutable
+
+import winops.storage.btree.PagedMap
+import winops.window.expression.RowKey
+
+/** The best rows by a sort key; of equal ones the newest. */
+private[window] final class BestPart(rows: Long, sortKey: RowKey, index: PagedMap)
+    extends IndexedPart(index) {
+  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
+    val arriving = place(row)
+    if (index.size == rows && isBehindAll(arriving)) letGo.add(row)
+    else {
+      index.put(arriving, NoBytes)
+      if (index.size > rows) {
+        index.last()
+        letGo.add(rowAt(index.key))
+        index.remove()
+      }
+    }
+  }
+
+  override def forget(row: Long): Unit = index.remove(place(row))
+  override def holds(row: Long): Boolean = index.contains(place(row))
+
+  override def inOrder: mutable.ArrayBuffer[Long] =
+    Ordinals.all(index, rowAt)
+
+  private def isBehindAll(place: Array[Byte]): Boolean =
+    index.last() && index.isBefore(place)
+
+  private def rowAt(place: Array[Byte]): Long = Long.MaxValue - Ordinals.getLast(place)
+
+  // The newer of equal rows comes first, so that the last place is the oldest of the worst.
+  private def place(row: Long): Array[Byte] =
+    Ordinals.append(sortKey.of(row), Long.MaxValue - row)
+
+  private val NoBytes = Array.emptyByteArray
+}

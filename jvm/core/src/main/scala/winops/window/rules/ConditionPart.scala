@@ -1,0 +1,66 @@
+package winops.window.rules
+
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.contents.{FrontView, HeldRows}
+import winops.window.expression.{RowCondition, WindowView}
+
+/** Lets go of the oldest rows as long as the condition does not hold for them. */
+private[window] final class ConditionPart(condition: RowCondition, held: HeldRows)
+    extends FrontPart(held) {
+  private val view = new FrontView(held)
+  private var newest = WindowView.NoRow
+
+  /** Whether other windows have removed rows in the present step since the last evaluation. */
+  private var lost = false
+
+  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
+    super.arrive(row, at, letGo)
+    newest = row
+    pass(letGo)
+  }
+
+  override def forget(row: Long): Unit = {
+    if (row >= head) lost = true
+    super.forget(row)
+  }
+
+  /** What it lets go of then leaves this window only. */
+  override def afterForgetting(): Unit = if (lost) {
+    lost = false
+    if (count > 0) pass(null)
+  }
+
+  private def pass(letGo: LetGo): Unit = {
+    var expired = 0L
+    var fails = true
+    while (fails && count > 0) {
+      val row = oldest
+      view.set(row, row, last, count, expired)
+      fails = !condition.holds(view)
+      if (fails) {
+        if (letGo != null) letGo.add(row)
+        pass(row)
+        expired += 1
+      }
+    }
+  }
+
+  private def last: Long = held.lastFrom(newest)
+
+  override def clear(): Unit = {
+    super.clear()
+    newest = WindowView.NoRow
+    lost = false
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    super.save(out)
+    out.number(newest)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    super.restore(in)
+    newest = in.number()
+    lost = false
+  }
+}

@@ -1,0 +1,45 @@
+package winops.window.rules
+
+import winops.policy.Span
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.contents.HeldRows
+import winops.window.expression.WindowView
+import winops.window.time.Anchor
+
+/** Takes in the rows that arrive before the span is over, and never lets go. An empty span is
+  * over once the row has arrived with which it begins.
+  */
+private[window] final class FirstForPart(span: Span, anchor: Anchor, held: HeldRows)
+    extends FrontPart(held) {
+
+  /** The row with which an empty span began. */
+  private var only = WindowView.NoRow
+
+  override def admits(row: Long, at: Long): Boolean = {
+    if (span.isEmpty && !anchor.isKnown) only = row
+    anchor.arrive(at)
+    row == only || isBeforeEnd(at)
+  }
+
+  override def holds(row: Long): Boolean = row == only || isBeforeEnd(held.arrival(row))
+
+  override def clear(): Unit = {
+    super.clear()
+    anchor.clear()
+    only = WindowView.NoRow
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    super.save(out)
+    anchor.save(out)
+    if (span.isEmpty) out.number(only)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    super.restore(in)
+    anchor.restore(in)
+    only = if (span.isEmpty) in.number() else WindowView.NoRow
+  }
+
+  private def isBeforeEnd(at: Long): Boolean = at < span.after(anchor.instant)
+}

@@ -1,0 +1,35 @@
+package winops.window.rules
+
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.contents.HeldRows
+import winops.window.expression.WindowView
+
+/** Takes in rows as long as it has less than so many, and never lets go. */
+private[window] final class FirstRowsPart(rows: Long, held: HeldRows) extends FrontPart(held) {
+  private var newest = WindowView.NoRow
+
+  override def admits(row: Long, at: Long): Boolean = count < rows
+
+  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
+    super.arrive(row, at, letGo)
+    newest = row
+  }
+
+  override def forget(row: Long): Unit = if (holds(row)) count -= 1
+  override def holds(row: Long): Boolean = row <= newest
+
+  override def clear(): Unit = {
+    super.clear()
+    newest = WindowView.NoRow
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    super.save(out)
+    out.number(newest)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    super.restore(in)
+    newest = in.number()
+  }
+}

@@ -1,0 +1,17 @@
+package winops.window.rules
+
+import winops.storage.btree.PagedMap
+import winops.window.expression.RowKey
+
+/** One row for each key: the first, or the newest. */
+private[window] abstract class OneForEachPart(key: RowKey, index: PagedMap)
+    extends IndexedPart(index) {
+  protected final def rowLike(row: Long): Long = Ordinals.get(index.get(key.of(row)))
+
+  /** Puts the row in the place of the previous one of its key, which is returned. */
+  protected final def put(row: Long): Long =
+    Ordinals.get(index.put(key.of(row), Ordinals.bytes(row)))
+
+  override def holds(row: Long): Boolean = rowLike(row) == row
+  override def forget(row: Long): Unit = if (holds(row)) index.remove(key.of(row))
+}

@@ -1,0 +1,47 @@
+package winops.window.rules
+
+import scala.collection.mutable
+
+import winops.storage.bytes.{ByteReader, ByteWriter}
+
+/** As [[BestPart]], and a row takes the place of the previous row of its key. */
+private[window] final class RankedPart(newest: NewestOfEachPart, best: BestPart) extends Part {
+  private val replaced = new LetGo(byLast = false)
+
+  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
+    replaced.clear()
+    newest.arrive(row, at, replaced)
+    var i = 0
+    while (i < replaced.size) {
+      letGo.add(replaced(i))
+      best.forget(replaced(i))
+      i += 1
+    }
+    val before = letGo.size
+    best.arrive(row, at, letGo)
+    if (letGo.size > before) newest.forget(letGo(before))
+  }
+
+  override def forget(row: Long): Unit = {
+    best.forget(row)
+    newest.forget(row)
+  }
+
+  override def holds(row: Long): Boolean = best.holds(row)
+  override def inOrder: mutable.ArrayBuffer[Long] = best.inOrder
+
+  override def clear(): Unit = {
+    newest.clear()
+    best.clear()
+  }
+
+  override def save(out: ByteWriter): Unit = {
+    newest.save(out)
+    best.save(out)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    newest.restore(in)
+    best.restore(in)
+  }
+}

@@ -1,0 +1,12 @@
+package winops.window.rules
+
+import winops.policy.Span
+import winops.window.contents.HeldRows
+import winops.window.time.Clock
+
+private[window] final class YoungPart(span: Span, held: HeldRows) extends FrontPart(held) {
+  override def due: Long = if (count == 0) Clock.Never else span.after(held.arrival(oldest))
+
+  override def atDue(due: Long, letGo: LetGo): Unit =
+    while (count > 0 && span.after(held.arrival(oldest)) <= due) letGoOfOldest(letGo)
+}

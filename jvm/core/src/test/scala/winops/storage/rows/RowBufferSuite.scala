@@ -1,0 +1,136 @@
+package winops.storage.rows
+
+import java.nio.{ByteBuffer, ByteOrder}
+
+import scala.util.Random
+
+import org.scalacheck.{Arbitrary, Gen}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException, PackedRow, TooManyBytesException}
+
+/** Rows in a buffer, and packed as they are stored. */
+class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import RowBufferSuite._
+
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 500)
+
+  test("rows that were packed are unpacked") {
+    forAll(Gen.listOf(rows), Gen.oneOf(true, false), Gen.choose(0.0, 1.0)) {
+      (rows, withArrival, share) =>
+        val buffer = filled(rows, withArrival)
+        val count = (rows.size * share).toInt
+        val out = new ByteWriter
+        buffer.write(out, count)
+        out.number(77L)
+        val in = new ByteReader(out.toArray)
+        // What the buffer has held before leaves no trace.
+        val read = filled(rows.reverse, withArrival)
+        read.read(in, count)
+        assert(in.number() == 77)
+        in.finish()
+        assert(content(read) == content(buffer).take(count))
+    }
+  }
+
+  test("rows are dropped from both ends") {
+    forAll(Gen.nonEmptyListOf(rows), Gen.choose(0.0, 1.0)) { (rows, share) =>
+      val buffer = filled(rows, withArrival = true)
+      val before = content(buffer)
+      buffer.dropLast()
+      val dropped = (buffer.count * share).toInt
+      buffer.dropFirst(dropped)
+      assert(content(buffer) == before.init.drop(dropped))
+    }
+  }
+
+  test("a row that does not fit into the array with the others is an error that says so") {
+    val rows = Seq(1L -> words(7L), 2L -> words(8L, 9L))
+    val buffer = filled(rows, withArrival = true)
+    val length = Bytes.MaxArray - 40
+    val error = intercept[TooManyBytesException](buffer.append(3L, length))
+    assert(error.bytes == length.toLong + 2 * 12 + 24 + 12 + PackedRow.WordBytes)
+    assert(content(buffer) == rows)
+  }
+
+  test("rows that are alike take little room") {
+    val random = new Random(7)
+    val rows = Seq.tabulate(100) { i =>
+      words(
+        0L,
+        4711L,
+        1000000L + i * 9000L + random.nextInt(9000),
+        java.lang.Double.doubleToLongBits(random.nextInt(50000) / 100.0),
+        random.nextInt(1000).toLong,
+        1357000000000000L + i * 900000L)
+    }
+    val out = new ByteWriter
+    filled(rows.map(0L -> _), withArrival = false).write(out, 100)
+    assert(out.toArray.length < rows.map(_.size).sum / 2)
+  }
+
+  test("no row takes much more room than it has bytes") {
+    val random = new Random(8)
+    val rows = Seq.fill(100)(0L -> Seq.fill(800)(random.nextInt().toByte))
+    val out = new ByteWriter
+    filled(rows, withArrival = false).write(out, 100)
+    assert(out.toArray.length < 100 * 800 * 1.08)
+  }
+
+  test("packed rows that were cut off or changed are refused, or read as others") {
+    val outcomes = (0 until 3000).map { seed =>
+      val random = new Random(seed)
+      val rows = Seq.fill(20)(random.nextLong() -> Seq.fill(random.nextInt(90))(seed.toByte))
+      val out = new ByteWriter
+      filled(rows, withArrival = true).write(out, 20)
+      val bytes = out.toArray
+      val damaged =
+        if (random.nextBoolean()) bytes.take(random.nextInt(bytes.length))
+        else {
+          val place = random.nextInt(bytes.length)
+          bytes.updated(place, random.nextInt().toByte)
+        }
+      try {
+        val read = new RowBuffer(withArrival = true)
+        read.read(new ByteReader(damaged), 20)
+        assert(content(read).size == 20)
+        true
+      } catch {
+        case _: CorruptStateException => false
+      }
+    }
+    assert(outcomes.contains(true))
+    assert(outcomes.contains(false))
+  }
+}
+
+private object RowBufferSuite {
+  private val bytes: Gen[Seq[Byte]] = Gen.oneOf(
+    Gen.listOf(Arbitrary.arbitrary[Byte]),
+    Gen.listOf(Gen.oneOf(0.toByte, 0.toByte, -1.toByte, 1.toByte)),
+    Gen.listOf(Arbitrary.arbitrary[Long]).map(words(_: _*)),
+    Gen.listOf(Gen.choose(-3L, 300L)).map(words(_: _*)))
+
+  val rows: Gen[(Long, Seq[Byte])] = Gen.zip(Arbitrary.arbitrary[Long], bytes)
+
+  def words(values: Long*): Seq[Byte] = {
+    val buffer = ByteBuffer.allocate(values.size * 8).order(ByteOrder.LITTLE_ENDIAN)
+    values.foreach(buffer.putLong)
+    buffer.array.toSeq
+  }
+
+  def filled(rows: Seq[(Long, Seq[Byte])], withArrival: Boolean): RowBuffer = {
+    val buffer = new RowBuffer(withArrival)
+    rows.foreach { case (arrival, row) =>
+      val at = buffer.append(arrival, row.size)
+      System.arraycopy(row.toArray, 0, buffer.bytes, at, row.size)
+    }
+    buffer
+  }
+
+  def content(buffer: RowBuffer): Seq[(Long, Seq[Byte])] = (0 until buffer.count).map { row =>
+    val from = buffer.position(row)
+    buffer.arrival(row) -> buffer.bytes.slice(from, from + buffer.length(row)).toSeq
+  }
+}

@@ -1,0 +1,193 @@
+package winops.testing
+
+import java.nio.ByteBuffer
+
+import winops.policy.Policy
+import winops.storage.btree.Pages
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, Segments, ShiftedSegments}
+import winops.storage.rows.{RowLog, RowStore, RowTree}
+import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.expression.Evaluator
+import winops.window.machine.Machine
+import winops.window.time.Clock
+
+/** One group of a machine, driven as an operator drives it: rows in a log, changes drained after
+  * every input, everything stored and taken up again on demand.
+  *
+  * @param evaluator
+  *   the evaluator of the policy's expressions, given the number of a row by its ordinal
+  */
+final class DrivenGroup(
+    first: Policy,
+    idle: Option[Long],
+    evaluator: (Long => Int) => Evaluator = _ => Evaluator.None) {
+  private var policy = first
+  private val segments = new DrivenGroup.SwitchedSegments
+  private var log: RowStore = _
+  private var pages: Pages = _
+  private var changes: ChangeQueue = _
+  private var machine: Machine = _
+  private var rows = 0
+
+  def this(keep: Keep, idle: Option[Long]) = this(keep.policy, idle)
+
+  open()
+  startGroup()
+
+  /** Takes in one row or instant and gives what it changed. */
+  def tell(input: Input): Seq[Told] = {
+    input match {
+      case Input.Row(stamp) =>
+        val at = machine.arrivalAt(stamp)
+        machine.advance(at)
+        val payload = DrivenGroup.payload(rows)
+        val position = log.append(at, payload.length)
+        System.arraycopy(payload, 0, log.target, position, payload.length)
+        rows += 1
+        val _ = machine.arrive(at)
+      case Input.Time(at) => machine.advance(at)
+    }
+    drain()
+  }
+
+  def isAlive: Boolean = machine.isAlive
+  def nextDue: Long = machine.nextDue
+  def now: Long = machine.now
+  def size: Long = machine.held
+
+  /** How many rows are stored. */
+  def stored: Long = log.size
+
+  /** The rows that the window holds, in its order. */
+  def content: Seq[Int] = contents.map(_.row)
+
+  /** The rows of all windows, as their inserts. */
+  def contents: Seq[Told] = {
+    machine.tellContent()
+    drain()
+  }
+
+  /** Everything that is stored of the group but its segments. */
+  def save(): Array[Byte] = {
+    val out = new ByteWriter
+    pages.save(out)
+    log.save(out)
+    machine.save(out)
+    out.toArray
+  }
+
+  /** Takes up what [[save]] gave, in buffers that this group has already used. */
+  def restore(bytes: Array[Byte]): Unit = {
+    val in = new ByteReader(bytes)
+    pages.restore(in)
+    log.restore(in)
+    machine.restore(in)
+    if (in.remaining > 0) throw new CorruptStateException("stored bytes were not read")
+  }
+
+  /** Takes up what [[save]] gave in another process. */
+  def restart(bytes: Array[Byte]): Unit = {
+    open()
+    restore(bytes)
+  }
+
+  /** Takes up what [[save]] gave in another process, which has another policy. */
+  def restartAs(other: Policy, bytes: Array[Byte]): Unit = {
+    policy = other
+    restart(bytes)
+  }
+
+  /** Stores the group, runs the machine over another group, and restores the first one.
+    *
+    * @param firstRow
+    *   the number of the other group's first row
+    */
+  def serve(other: Seq[Input], firstRow: Int): Unit = {
+    val (bytes, own, next) = (save(), segments.target, rows)
+    segments.target = new HeapSegments
+    rows = firstRow
+    startGroup()
+    other.foreach(tell)
+    segments.target = own
+    rows = next
+    restore(bytes)
+  }
+
+  /** Drops everything that is stored of a group that was forgotten, and begins it again. */
+  def dropForgotten(): Unit = {
+    val clock = machine.now
+    drop()
+    machine.advance(clock)
+  }
+
+  /** Drops everything that is stored of the group, its clock included. */
+  def drop(): Unit = {
+    log.discard()
+    pages.discard()
+    pages.clear()
+    machine.clear()
+  }
+
+  private def startGroup(): Unit = {
+    pages.clear()
+    log.clear()
+    machine.clear()
+  }
+
+  private def open(): Unit = {
+    pages = new Pages(new ShiftedSegments(segments, 1L << 60))
+    log =
+      if (Machine.leavesHoles(policy)) new RowTree(pages, policy.needsArrivals)
+      else new RowLog(segments, policy.needsArrivals)
+    changes = new ChangeQueue
+    machine = new Machine(
+      policy,
+      idle.getOrElse(Clock.Never),
+      log,
+      pages,
+      evaluator(rowAt),
+      new Steps(changes, policy.stream))
+  }
+
+  private def drain(): Seq[Told] = {
+    val told = Seq.newBuilder[Told]
+    while (!changes.isEmpty) {
+      changes.next()
+      told += Told(
+        changes.isInsert,
+        if (changes.ordinal < changes.end) rowAt(changes.ordinal) else DrivenGroup.NoRow,
+        changes.at,
+        changes.step,
+        changes.sequence,
+        changes.window)
+    }
+    machine.settle()
+    told.result()
+  }
+
+  private def rowAt(ordinal: Long): Int = {
+    log.find(ordinal)
+    val payload = new Array[Byte](log.rowLength)
+    System.arraycopy(log.rowBytes, log.rowPosition, payload, 0, payload.length)
+    if (payload.length < 4) -1 else ByteBuffer.wrap(payload).getInt
+  }
+}
+
+object DrivenGroup {
+
+  /** The number of the row of a report without rows. */
+  val NoRow: Int = -1
+
+  /** The segments of the group that is served. */
+  private final class SwitchedSegments extends Segments {
+    var target = new HeapSegments
+
+    override def get(number: Long): Array[Byte] = target.get(number)
+    override def put(number: Long, bytes: Array[Byte]): Unit = target.put(number, bytes)
+    override def remove(number: Long): Unit = target.remove(number)
+  }
+
+  /** The bytes of a row: its number, and after it a filling of varying length. */
+  private def payload(row: Int): Array[Byte] =
+    ByteBuffer.allocate(4 + row % 23).putInt(row).array
+}

@@ -1,0 +1,93 @@
+package winops.testing.fuzz
+
+import java.nio.file.{Path, Paths}
+import java.util.concurrent.{Callable, Executors}
+
+import scala.jdk.CollectionConverters._
+
+import winops.text.apama.Apama
+import winops.text.ccl.Ccl
+import winops.text.dialect.Dialect
+import winops.text.esper.Esper
+import winops.text.spl.Spl
+
+/** A campaign against the readers of policies: so many texts for each of the four, on two threads
+  * with half the stack that threads usually have. It fails if one of them crashed, took more than
+  * 100 ms or needed more than 64 MiB.
+  *
+  * What it found is below `target/fuzz`: the shortest text of each kind of refusal, and those
+  * that crashed, took longest and needed most of the heap.
+  */
+object PolicyFuzz {
+  val dialects: Seq[Dialect] = Seq(Ccl, Esper, Apama, Spl)
+
+  /** Ten thousand characters make as many tokens, each of a few kilobytes until it is known what
+    * it is.
+    */
+  val MaxBytes: Long = 64L * 1024 * 1024
+
+  def main(arguments: Array[String]): Unit = {
+    val inputs = arguments.headOption.fold(2500000)(_.toInt)
+    val seed = arguments.lift(1).fold(2026L)(_.toLong)
+    val threads = Executors.newFixedThreadPool(
+      2,
+      body => {
+        val thread = new Thread(null, body, "fuzz", StackKilobytes * 1024L)
+        thread.setDaemon(true)
+        thread
+      })
+    val tasks = dialects.map { dialect =>
+      val task: Callable[Result] = () => campaign(dialect, inputs, seed)
+      task
+    }
+    println(
+      f"${"dialect"}%-8s ${"inputs"}%9s ${"accepted"}%9s ${"refused"}%9s ${"kinds"}%6s " +
+        f"${"crashes"}%7s ${"worst ms"}%8s ${"worst KiB"}%9s ${"seconds"}%7s")
+    val results = threads.invokeAll(tasks.asJava).asScala.map(_.get)
+    results.foreach(_.crashes.foreach(println))
+    sys.exit(if (results.forall(_.isGood)) 0 else 1)
+  }
+
+  private val StackKilobytes = 512
+
+  private final case class Result(
+      dialect: String,
+      inputs: Int,
+      tally: FuzzTally,
+      kinds: Int,
+      seconds: Double) {
+    private val worstMillis = tally.slowest.amount / 1e6
+
+    def isGood: Boolean = tally.isGood(MaxBytes)
+
+    def line: String = f"$dialect%-8s $inputs%9d ${tally.accepted}%9d ${tally.refused}%9d " +
+      f"$kinds%6d ${tally.crashes.size}%7d $worstMillis%8.2f ${tally.largest.amount / 1024}%9d " +
+      f"$seconds%7.0f"
+
+    def crashes: Iterable[String] = tally.crashes.map { case (kind, text) =>
+      s"$dialect: $kind\n  ${text.take(300)}"
+    }
+  }
+
+  private def campaign(dialect: Dialect, inputs: Int, seed: Long): Result = {
+    val start = System.nanoTime()
+    val fuzzing = new Fuzzing(new Trial(dialect)(_), Corpus.of(dialect.name), seed)
+    val tally = fuzzing.run(inputs)
+    val found = Paths.get("target", "fuzz")
+    save(found.resolve(s"${dialect.name}.txt"), fuzzing.shortest.values)
+    save(
+      found.resolve(s"${dialect.name}-extreme.txt"),
+      tally.crashes.values ++ Seq(tally.slowest.text, tally.largest.text))
+    val result = Result(
+      dialect.name,
+      inputs,
+      tally,
+      fuzzing.shortest.size,
+      (System.nanoTime() - start) / 1e9)
+    println(result.line)
+    result
+  }
+
+  private def save(file: Path, texts: Iterable[String]): Unit =
+    Corpus.write(file, texts.toSeq.sorted.distinct)
+}

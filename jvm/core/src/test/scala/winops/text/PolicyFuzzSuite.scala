@@ -1,0 +1,25 @@
+package winops.text
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import winops.testing.SmallStack
+import winops.testing.fuzz.{Corpus, Fuzzing, PolicyFuzz, Trial}
+
+/** A few of the texts that `make fuzz` tries millions of. Time is not measured here; what a text
+  * costs shows in the memory that reading it takes.
+  */
+class PolicyFuzzSuite extends AnyFunSuite {
+  private val Inputs = 5000
+
+  PolicyFuzz.dialects.foreach { dialect =>
+    test(s"whatever a text is, ${dialect.name} reads it or refuses it at a place in it") {
+      val corpus = Corpus.of(dialect.name)
+      val fuzzing = new Fuzzing(new Trial(dialect)(_), corpus, seed = 1L)
+      val tally = SmallStack(kilobytes = 1024)(fuzzing.run(corpus.size + Inputs))
+      assert(tally.crashes == Map.empty)
+      assert(tally.accepted > Inputs / 100)
+      assert(tally.refused > Inputs / 10)
+      assert(tally.largest.amount < PolicyFuzz.MaxBytes, tally.largest.text.take(200))
+    }
+  }
+}

@@ -1,0 +1,206 @@
+package winops.text.apama
+
+import org.scalatest.funsuite.AnyFunSuite
+import winops.policy._
+
+class ApamaSuite extends AnyFunSuite {
+  private val scope = Scope(
+    parameters = Map(
+      "d" -> Parameter.Fraction(BigDecimal("2.5")),
+      "p" -> Parameter.Fraction(BigDecimal("0.5")),
+      "n" -> Parameter.Whole(2),
+      "my rows" -> Parameter.Whole(9)),
+    columns = Seq("symbol", "Symbol", "venue", "price", "trade id", "a`b", "within", "v"))
+
+  private def policy(text: String, scope: Scope = scope): Policy =
+    Apama.parse(text, scope).fold(e => fail(s"${e.message}\n${e.caret}"), identity)
+
+  private def window(text: String): Window = policy(text).retention.windows.head
+
+  private def canonical(text: String): String = policy(text).text
+
+  private val both = Stream(inserts = true, deletes = true, StepOrder.Net)
+
+  private def pieces(bound: Bound, beats: Beats, group: String*)(text: String): Policy = Policy(
+    Group.by(group),
+    Retention.One(Window(Admit.All, Order.Arrival, bound, beats)),
+    both,
+    text,
+    window = text.replaceFirst("^partition by [^ ]*(, [^ ]*)* (?=within|retain)", ""))
+
+  private val atOnce = Beats(Beat.EachRow, Beat.Excess(1), Beat.Never)
+  private val whenDue = Beats(Beat.EachRow, Beat.WhenDue, Beat.Never)
+  private def together(beat: Beat) = Beats(beat, beat, Beat.Never)
+  private def millis(count: Long) = Span.ofMillis(count)
+  private def period(count: Long) = together(Beat.Period(millis(count), Origin.epoch))
+
+  test("the dialect is called apama") {
+    assert(Apama.name == "apama")
+  }
+
+  test("APAMA-5: within") {
+    assert(policy("within 1.5") == pieces(Bound.AgeReached(millis(1500)), whenDue)("within 1.5"))
+    assert(policy("within 1.5").usesTime)
+  }
+
+  test("APAMA-6: retain") {
+    assert(policy("retain 3") == pieces(Bound.MoreThan(3), atOnce)("retain 3"))
+    assert(!policy("retain 3").usesTime)
+  }
+
+  test("APAMA-7: within and retain, whichever comes first") {
+    val bound = Bound.Any(Seq(Bound.AgeReached(millis(10000)), Bound.MoreThan(5)))
+    assert(policy("within 10.0 retain 5") == pieces(bound, whenDue)("within 10.0 retain 5"))
+  }
+
+  test("APAMA-8: within in batches, which count from the epoch or the scope's origin") {
+    val text = "within 1.5 every 1.0"
+    def every(origin: Origin) = policy(text, scope.copy(origin = Some(origin)))
+    def pieced(origin: Origin) =
+      pieces(Bound.AgeReached(millis(1500)), together(Beat.Period(millis(1000), origin))) _
+    assert(policy(text) == pieced(Origin.epoch)(text))
+    assert(every(Origin.epoch) == policy(text))
+    assert(every(Origin.At(250)) == pieced(Origin.At(250))(s"$text origin 250 milliseconds"))
+    assert(every(Origin.FirstRow) == pieced(Origin.FirstRow)(s"$text origin first row"))
+  }
+
+  test("APAMA-10: retain in batches") {
+    assert(
+      policy("retain 3 every 2") ==
+        pieces(Bound.MoreThan(3), together(Beat.EachRows(2)))("retain 3 every 2"))
+    assert(window("retain 5 every 1").beats == together(Beat.EachRows(1)))
+  }
+
+  test("APAMA-11: within and retain in batches of time") {
+    val bound = Bound.Any(Seq(Bound.AgeReached(millis(60000)), Bound.MoreThan(5)))
+    assert(
+      policy("within 60.0 every 30.0 retain 5") ==
+        pieces(bound, period(30000))("within 60.0 every 30.0 retain 5"))
+  }
+
+  test("APAMA-12: with unique") {
+    Seq("retain 3", "retain 3 every 2", "within 1.0", "within 1.0 every 0.5 retain 3").foreach {
+      text =>
+        val unique = policy(s"$text with unique v.symbol")
+        val Window(admit, order, bound, beats) = unique.retention.windows.head
+        assert(order == Order.Shadowing(Seq(RowExpression.Column("symbol")(0))))
+        assert(Window(admit, Order.Arrival, bound, beats) == window(text))
+        assert(unique.text == s"$text with unique symbol")
+        assert(unique.window == unique.text)
+    }
+  }
+
+  test("APAMA-13: partition by, kept also where it changes nothing") {
+    assert(policy("partition by v.symbol, v.venue retain 1") ==
+      pieces(Bound.MoreThan(1), atOnce, "symbol", "venue")("partition by symbol, venue retain 1"))
+    assert(policy("partition by symbol within 1.0") ==
+      pieces(Bound.AgeReached(millis(1000)), whenDue, "symbol")("partition by symbol within 1.0"))
+    assert(
+      policy("partition by venue within 0.5 retain 6 with unique v.symbol").group ==
+        Group.by(Seq("venue")))
+  }
+
+  test("keys are columns, with the name of the item before them or not") {
+    Seq(
+      "from v in values partition by v.symbol retain 1",
+      "from v in values partition by symbol retain 1",
+      "partition by anything . symbol retain 1",
+      "partition by `any thing`.\"symbol\" retain 1").foreach { text =>
+      assert(canonical(text) == "partition by symbol retain 1", text)
+    }
+    assert(
+      canonical("partition by \"trade id\", `a``b`, `within` retain 1") ==
+        "partition by `trade id`, `a``b`, `within` retain 1")
+    assert(policy("partition by v.v retain 1").group == Group.by(Seq("v")))
+    assert(policy("partition by t.symbol retain 1").group.keys.map(_.offset) == Seq(15))
+  }
+
+  test("APAMA-14: select tells what a step shows") {
+    def shown(text: String) = {
+      val stream = policy(text).stream
+      assert(stream.order == StepOrder.Net)
+      (stream.inserts, stream.deletes)
+    }
+    Seq("retain 2", "from v in values retain 2", "from v in values retain 2;").foreach(text =>
+      assert(shown(text) == ((true, true)), text))
+    Seq(
+      "from t in values retain 2 select t",
+      "from t in values retain 2 select t;",
+      "from symbol in symbols retain 2 select symbol",
+      "partition by t.symbol retain 2 select t",
+      "retain 2 with unique t.symbol select t",
+      "retain 2 select t",
+      "retain 2 select `t`").foreach(text => assert(shown(text) == ((true, false)), text))
+    Seq(
+      "from t in values retain 2 select rstream t",
+      "from t in values retain 2 select rstream sum(t.price);",
+      "retain 2 select rstream t").foreach(text => assert(shown(text) == ((false, true)), text))
+    Seq(
+      "from t in values retain 2 select sum(t.price)",
+      "from t in values retain 2 select t.price",
+      "from t in values retain 2 select u",
+      "retain 2 select price",
+      "from t in values within d every p select R(t.symbol, \"a;b\", t.price * 1.5 >= 3.0);",
+      "from t in values retain 2 select {t.id: [t]} != 'x' ").foreach { text =>
+      assert(shown(text) == ((true, true)), text)
+    }
+  }
+
+  test("the text of a query that does not show all says so") {
+    assert(
+      canonical("from t in all com.Tick() partition by t.symbol retain 1 select t") ==
+        "from item in rows partition by symbol retain 1 select item")
+    val removed = policy("partition by symbol within 1.5 every 1.0 select rstream x")
+    assert(
+      removed.text ==
+        "from item in rows partition by symbol within 1.5 every 1.0 select rstream item")
+    assert(removed.window == "from item in rows within 1.5 every 1.0 select rstream item")
+    val itemsAreRows = scope.copy(columns = Seq("item", "rows"))
+    val text = "from item in rows partition by item retain 1 select item"
+    assert(policy(text, itemsAreRows).text == text)
+    assert(!policy(text, itemsAreRows).stream.deletes)
+  }
+
+  test("APAMA-15: retain all") {
+    val everything = Beats(Beat.EachRow, Beat.Never, Beat.Never)
+    assert(policy("retain all") == pieces(Bound.Unbounded, everything)("retain all"))
+    assert(policy("from v in values retain all select v;").stream.inserts)
+    assert(policy("retain all select sum(x)") == policy("retain all"))
+  }
+
+  test("APAMA-2: constant expressions of one type, also with parameters") {
+    Seq(
+      "within 0.5 * 3.0 every 2.0/2.0" -> "within 1.5 every 1.0",
+      "within d every p retain n" -> "within 2.5 every 0.5 retain 2",
+      "within d - p * (1.0 + 1.0)" -> "within 1.5",
+      "within -(-d)" -> "within 2.5",
+      "within 1e1" -> "within 10.0",
+      "within 0.000001" -> "within 0.000001",
+      "within 1.0 / 4.0" -> "within 0.25",
+      "retain 7/2 every n * n" -> "retain 3 every 4",
+      "retain `my rows`" -> "retain 9",
+      "within 8640000000.0" -> "within 8640000000.0",
+      "retain 1000000000000" -> "retain 1000000000000").foreach { case (text, expected) =>
+      assert(canonical(text) == expected, text)
+    }
+    assert(window("within 0.0015").bound == Bound.AgeReached(Span.ofMicros(1500)))
+  }
+
+  test("the origin is part of periodic policies alone") {
+    val moved = scope.copy(origin = Some(Origin.FirstRow))
+    Seq("within 1.0", "retain 3", "retain 3 every 2", "within 1.0 retain 3", "retain all")
+      .foreach(text => assert(policy(text, moved) == policy(text), text))
+  }
+
+  test("blanks and one semicolon do not matter") {
+    Seq(" within\n\t1.5every 1.0 ;", "within 1.5\u00a0every\u20031.0\r\n").foreach { text =>
+      assert(canonical(text) == "within 1.5 every 1.0", text)
+    }
+  }
+
+  test("a text as long and as deep as is allowed") {
+    assert(policy("retain 2" + " " * 9992) == policy("retain 2"))
+    assert(canonical(s"retain ${"(" * 32}2${")" * 32}") == "retain 2")
+    assert(canonical(s"within 1.0${"+1.0" * 2400}") == "within 2401.0")
+  }
+}

@@ -1,0 +1,88 @@
+package winops.window.changes
+
+import scala.collection.mutable
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+class ChangeQueueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import ChangeQueueSuite._
+
+  test("changes come out one row at a time, in the order in which they were added") {
+    forAll(ops, Gen.choose(1, 6)) { (ops, repeats) =>
+      val queue = new ChangeQueue
+      val model = mutable.Queue.empty[One]
+      var row = 0L
+      var step = 0L
+      var sequence = 0L
+      // Repeats make the queue wrap and grow, which a short list of operations would not.
+      Seq.fill(repeats * 3)(ops).flatten.foreach {
+        case Add(insert, rows, at, window) =>
+          queue.add(
+            if (insert) ChangeKind.Insert else ChangeKind.Delete,
+            row,
+            row + rows,
+            at,
+            step,
+            sequence,
+            window)
+          (0 until rows).foreach(i =>
+            model += One(insert, row + i, at, step, sequence + i, window))
+          row += rows
+          sequence += rows
+          step += 1
+        case Take(changes) =>
+          (0 until math.min(changes, model.size)).foreach(_ => takeOne(queue, model))
+      }
+      while (model.nonEmpty) takeOne(queue, model)
+      assert(queue.isEmpty)
+    }
+  }
+
+  test("rows that follow each other are one entry, but for those of different windows") {
+    val queue = new ChangeQueue
+    def add(row: Long, window: Int): Unit =
+      queue.add(ChangeKind.Insert, row, row + 1, at = 5L, step = 0L, sequence = row, window)
+    add(0L, window = 0)
+    add(1L, window = 0)
+    add(2L, window = 1)
+    val entries = Iterator
+      .continually(())
+      .takeWhile(_ => !queue.isEmpty)
+      .map { _ =>
+        queue.nextEntry()
+        (queue.ordinal, queue.end, queue.window)
+      }
+    assert(entries.toSeq == Seq((0L, 2L, 0), (2L, 3L, 1)))
+  }
+
+  private def takeOne(queue: ChangeQueue, model: mutable.Queue[One]): Unit = {
+    assert(!queue.isEmpty)
+    queue.next()
+    val taken =
+      One(queue.isInsert, queue.ordinal, queue.at, queue.step, queue.sequence, queue.window)
+    assert(taken == model.dequeue())
+  }
+}
+
+private object ChangeQueueSuite {
+  final case class One(
+      insert: Boolean,
+      row: Long,
+      at: Long,
+      step: Long,
+      sequence: Long,
+      window: Int)
+
+  sealed trait Op
+  final case class Add(insert: Boolean, rows: Int, at: Long, window: Int) extends Op
+  final case class Take(changes: Int) extends Op
+
+  val ops: Gen[Seq[Op]] = Gen.listOf(
+    Gen.oneOf(
+      Gen
+        .zip(Gen.oneOf(true, false), Gen.choose(1, 9), Gen.choose(-9L, 9L), Gen.oneOf(0, 1, 300))
+        .map { case (insert, rows, at, window) => Add(insert, rows, at, window) },
+      Gen.choose(0, 12).map(Take(_))))
+}

@@ -1,0 +1,139 @@
+package winops.window.machine
+
+import scala.concurrent.{Await, ExecutionContext, Future}
+import scala.concurrent.duration.DurationInt
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
+import winops.testing.{DrivenGroup, Input, Keep}
+import winops.window.crossgroup.Coupling
+import winops.window.time.Clock
+
+/** Whatever happens to stored bytes, a group goes on, with wrong rows at worst, or fails by name.
+  */
+class CorruptStateSuite extends AnyFunSuite {
+  private val keeps = Seq(
+    Keep.All,
+    Keep.Rows(3, 2),
+    Keep.Rows(400, 5),
+    Keep.EveryRows(4),
+    Keep.Interval(40000L),
+    Keep.EveryInterval(7000L, None),
+    Keep.EveryInterval(7000L, Some(3L)))
+
+  test("bytes that are cut off are refused") {
+    keeps.foreach { keep =>
+      val bytes = stored(keep, rows = 20)
+      bytes.indices.foreach { length =>
+        intercept[CorruptStateException](restored(keep, bytes.take(length)))
+      }
+    }
+  }
+
+  test("bytes that were changed are refused or read as something else") {
+    val outcomes = withinAMinute {
+      for {
+        keep <- keeps
+        bytes = stored(keep, rows = 20)
+        place <- bytes.indices
+        bit <- 0 until 8
+      } yield survives(keep, changed(bytes, place, bit))
+    }
+    assert(outcomes.contains(true))
+    assert(outcomes.contains(false))
+  }
+
+  test("bytes that are anything at all are refused or read as something else") {
+    val random = new Random(20)
+    val outcomes = withinAMinute {
+      Seq.fill(20000) {
+        val bytes = new Array[Byte](random.nextInt(60))
+        random.nextBytes(bytes)
+        // Small numbers are more often plausible.
+        if (random.nextBoolean()) bytes.indices.foreach(i => bytes(i) = (bytes(i) & 7).toByte)
+        survives(keeps(random.nextInt(keeps.size)), bytes)
+      }
+    }
+    assert(outcomes.contains(false))
+  }
+
+  test("a large group's own bytes that were changed are refused or read as something else") {
+    val keep = Keep.Rows(400, 5)
+    val random = new Random(7)
+    withinAMinute {
+      val group = filled(keep, rows = 1000)
+      val bytes = group.save()
+      // The numbers at the two ends decide over everything between them.
+      val places = (0 until 12) ++ (bytes.length - 12 until bytes.length) ++
+        Seq.fill(200)(random.nextInt(bytes.length))
+      places.foreach { place =>
+        (0 until 8).foreach { bit =>
+          try {
+            group.restart(changed(bytes, place, bit))
+            val _ = group.content
+          } catch {
+            case _: CorruptStateException =>
+          }
+        }
+      }
+    }
+  }
+
+  test("a clock at the instant that never comes is refused") {
+    val out = new ByteWriter
+    out.number(Clock.Never)
+    intercept[CorruptStateException](Clock.restore(new ByteReader(out.toArray)))
+  }
+
+  test("a group that is stored twice among those that depend on each other is refused") {
+    def stored(groups: Long*): ByteReader = {
+      val out = new ByteWriter
+      out.byte(0)
+      Seq(0L, 9L, groups.size.toLong).foreach(out.number)
+      groups.zipWithIndex.foreach { case (group, created) =>
+        Seq(group, created.toLong, 5L, 1L, 7L).foreach(out.number)
+      }
+      new ByteReader(out.toArray)
+    }
+    val coupling = new Coupling[Long](None)
+    val whole = stored(1L, 2L)
+    coupling.restore(whole)(whole.number())
+    assert(coupling.size == 2)
+    val twice = stored(1L, 2L, 1L)
+    intercept[CorruptStateException](coupling.restore(twice)(twice.number()))
+  }
+
+  private def stored(keep: Keep, rows: Int): Array[Byte] = filled(keep, rows).save()
+
+  private def filled(keep: Keep, rows: Int): DrivenGroup = {
+    val group = new DrivenGroup(keep, Some(100L))
+    (0 until rows).foreach(i => group.tell(Input.Row(i.toLong)))
+    group
+  }
+
+  private def restored(keep: Keep, bytes: Array[Byte]): DrivenGroup = {
+    val group = new DrivenGroup(keep, Some(100L))
+    group.restart(bytes)
+    group
+  }
+
+  private def survives(keep: Keep, bytes: Array[Byte]): Boolean =
+    try {
+      val group = restored(keep, bytes)
+      (20 until 50).foreach(i => group.tell(Input.Row(i.toLong)))
+      group.tell(Input.Time(1000L))
+      val _ = group.content
+      true
+    } catch {
+      case _: CorruptStateException => false
+    }
+
+  private def changed(bytes: Array[Byte], place: Int, bit: Int): Array[Byte] =
+    bytes.updated(place, (bytes(place) ^ (1 << bit)).toByte)
+
+  // A loop without an end would not notice an interruption.
+  private def withinAMinute[T](body: => T): T =
+    Await.result(Future(body)(ExecutionContext.global), 1.minute)
+}

@@ -1,0 +1,155 @@
+package winops.window.machine
+
+import scala.util.Random
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import winops.policy.{Bound, Retention}
+import winops.storage.btree.Pages
+import winops.storage.bytes.HeapSegments
+import winops.storage.rows.Rows
+import winops.testing.{DrivenGroup, Input, Keep, NaiveWindow}
+import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.expression.Evaluator
+import winops.window.time.Clock
+
+class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 500)
+
+  private val idle = Gen.option(Gen.choose(1L, 90L))
+
+  test("the machine tells what the rules tell, and holds what they hold") {
+    forAll(Keep.any, idle, Input.sequences) { (keep, idle, inputs) =>
+      val naive = new NaiveWindow(keep, idle)
+      val group = new DrivenGroup(keep, idle)
+      assert(inputs.flatMap(group.tell) == naive.tell(inputs))
+      assert(group.content == naive.content)
+    }
+  }
+
+  test("wherever a group is stored and taken up again, the changes are the same") {
+    forAll(Keep.any, idle, Input.sequences, Gen.long) { (keep, idle, inputs, seed) =>
+      val group = new DrivenGroup(keep, idle)
+      val random = new Random(seed)
+      val told = inputs.flatMap { input =>
+        random.nextInt(5) match {
+          case 0 => group.restore(group.save())
+          case 1 => group.restart(group.save())
+          case 2 => if (!group.isAlive) group.dropForgotten()
+          case _ =>
+        }
+        group.tell(input)
+      }
+      assert(told == new NaiveWindow(keep, idle).tell(inputs))
+    }
+  }
+
+  test("telling the time before each input changes nothing") {
+    forAll(Keep.any, idle, Input.sequences) { (keep, idle, inputs) =>
+      val often = new DrivenGroup(keep, idle)
+      val told = inputs.flatMap { input =>
+        val first = if (often.isAlive) often.now + 1 else input.at
+        (first to input.at).flatMap(t => often.tell(Input.Time(t))) ++ often.tell(input)
+      }
+      val seldom = new DrivenGroup(keep, idle)
+      assert(told == inputs.flatMap(seldom.tell))
+    }
+  }
+
+  test("replaying the changes rebuilds the content, and nothing is lost or told twice") {
+    forAll(Keep.any, Input.sequences) { (keep, inputs) =>
+      val group = new DrivenGroup(keep, None)
+      val told = inputs.flatMap(group.tell)
+      val replayed = told.foldLeft(Vector.empty[Int]) { (content, change) =>
+        if (change.isInsert) content :+ change.row
+        else {
+          assert(content.head == change.row)
+          content.tail
+        }
+      }
+      val (inserts, deletes) = told.partition(_.isInsert)
+      assert(replayed == group.content)
+      assert(group.size == inserts.size - deletes.size)
+      assert(inserts.size == inputs.count(_.isInstanceOf[Input.Row]))
+      assert(told.map(_.sequence) == told.indices.map(_.toLong))
+      assert(told.map(_.step).distinct == told.map(_.step).distinct.indices.map(_.toLong))
+      assert(told.map(_.at) == told.map(_.at).sorted)
+    }
+  }
+
+  test("the next due time is the instant of the next change that no row makes") {
+    forAll(Keep.any, idle, Input.sequences) { (keep, idle, inputs) =>
+      val group = new DrivenGroup(keep, idle)
+      inputs.foreach(group.tell)
+      val due = group.nextDue
+      if (due != Clock.Never) {
+        assert(due > group.now)
+        assert(group.tell(Input.Time(due - 1)).isEmpty)
+        val wasEmpty = group.size == 0
+        assert(group.tell(Input.Time(due)).forall(_.at == due))
+        assert(group.nextDue > due)
+        assert(wasEmpty || group.size == 0 || keep.isInstanceOf[Keep.Interval])
+      } else assert(group.tell(Input.Time(group.now.max(0L) + 1000000L)).isEmpty)
+    }
+  }
+
+  test("a window of many thousand rows is kept across stores") {
+    val keep = Keep.Rows(5000, 700)
+    val group = new DrivenGroup(keep, None)
+    val inputs = (0 until 20000).map(i => Input.Row(i / 3L))
+    val told = inputs.zipWithIndex.flatMap { case (input, i) =>
+      if (i % 611 == 0) group.restart(group.save())
+      group.tell(input)
+    }
+    assert(told.filter(_.isInsert).map(_.row) == inputs.indices)
+    assert(told.filterNot(_.isInsert).map(_.row) == (0 until (20000 - group.size.toInt)))
+    assert(group.size >= 5000 && group.size < 5700)
+    assert(group.content == (20000 - group.size.toInt until 20000))
+  }
+
+  test("instants far from the epoch are no trouble") {
+    // The years 1 and 9999, the ends of what a timestamp of SQL can say.
+    Seq(-62135596800000L, 253402300799000L).foreach { instant =>
+      val keeps = Seq(Keep.Interval(Long.MaxValue), Keep.EveryInterval(86400000000L, None))
+      keeps.foreach { keep =>
+        val group = new DrivenGroup(keep, None)
+        assert(group.tell(Input.Row(instant)).map(_.isInsert) == Seq(true))
+        assert(group.tell(Input.Row(instant + 86399999L)).map(_.isInsert) == Seq(true))
+      }
+      val daily = new DrivenGroup(Keep.EveryInterval(86400000000L, Some(0L)), None)
+      daily.tell(Input.Row(instant))
+      assert(daily.nextDue > instant)
+      assert(daily.nextDue <= instant + 86400000L)
+      assert(daily.nextDue % 86400000L == 0)
+    }
+  }
+
+  test("bounds and beats that make no window are refused") {
+    val window = Keep.All.policy.retention.windows.head.copy(bound = Bound.Everything)
+    val policy = Keep.All.policy.copy(retention = Retention.One(window))
+    val error = intercept[IllegalArgumentException] {
+      new Machine(
+        policy,
+        Clock.Never,
+        EmptyRows,
+        new Pages(new HeapSegments),
+        Evaluator.None,
+        new Steps(new ChangeQueue, policy.stream))
+    }
+    assert(error.getMessage.contains("Everything"))
+  }
+
+  private object EmptyRows extends Rows {
+    override def end: Long = 0
+    override def first: Long = 0
+    override def next(ordinal: Long): Long = ordinal + 1
+    override def previous(ordinal: Long): Long = -1
+    override def release(until: Long): Unit = ()
+    override def remove(ordinal: Long): Unit = ()
+    override def takeBack(): Unit = ()
+    override def arrival(ordinal: Long): Long = throw new AssertionError(s"no row $ordinal")
+  }
+}

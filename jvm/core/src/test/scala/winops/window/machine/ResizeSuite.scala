@@ -1,0 +1,37 @@
+package winops.window.machine
+
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import winops.policy.Resizable
+import winops.testing.{DrivenGroup, Input, Keep, NaiveWindow}
+
+/** What a window holds, another goes on with that differs in its length only. */
+class ResizeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 500, maxDiscardedFactor = 20)
+
+  test("rows that are too many or too old for the new length leave as the rules say") {
+    forAll(Keep.any, Keep.any, Input.sequences, Input.sequences) { (before, other, early, late) =>
+      val after = (before, other) match {
+        case (Keep.EveryInterval(_, origin), every: Keep.EveryInterval) =>
+          every.copy(origin = origin)
+        case _ => other
+      }
+      whenever(Resizable.of(before.policy) == Resizable.of(after.policy)) {
+        val instant = early.map(_.at).maxOption.map(Input.Time(_)).toSeq
+        val naive = new NaiveWindow(before, None)
+        val group = new DrivenGroup(before, None)
+        val told = early.flatMap(group.tell)
+        assert(told == naive.tell(early))
+
+        group.restartAs(after.policy, group.save())
+        naive.become(after)
+        // A group is looked at once, whether rows come for it or not.
+        val more = (instant ++ late).flatMap(group.tell)
+        assert(told ++ more == naive.tell(late))
+        assert(group.content == naive.content)
+      }
+    }
+  }
+}
