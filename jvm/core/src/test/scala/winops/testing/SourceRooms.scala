@@ -1,0 +1,241 @@
+package winops.testing
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Path}
+
+import scala.jdk.CollectionConverters._
+import scala.util.matching.Regex
+
+/** Checks that the packages of a source tree, its rooms, use each other in one direction only.
+  *
+  * A file uses a type of another room if it imports it, alone or with a wildcard, names it with
+  * its package, absolute or relative to a package that it sees, or sees it through an outer
+  * package clause. Comments and the texts of strings do not count, code spliced into strings
+  * does.
+  *
+  * @param roots
+  *   folders in which the folders of packages begin, such as `src/main/scala`
+  * @param packages
+  *   the packages that hold the rooms; a room may have a part in each of them
+  * @param order
+  *   the rooms' names below `packages`, such as `window.rules`, the highest first; the empty name
+  *   is that of `packages` themselves. A room may use the rooms behind it.
+  */
+final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[String]) {
+  import SourceRooms._
+
+  private val rankOf = order.zipWithIndex.toMap
+  private val files = roots.flatMap(sourcesOf)
+  private val declared =
+    files.groupMap(_.inPackage)(_.types).view.mapValues(_.flatten.toSet).toMap
+  // Every package with types, and all those around it.
+  private val known = declared.keySet.flatMap(prefixes)
+
+  /** Every use of a room by another. */
+  val uses: Seq[Use] = files.flatMap(usesOf)
+
+  /** All that is wrong, a line each; empty if nothing is. */
+  def problems: Seq[String] =
+    homeless ++ misplaced ++ upward ++ circles ++ crowded()
+
+  /** Packages that stand in no place of the order. */
+  def homeless: Seq[String] = files
+    .filter(file => roomOf(file.inPackage).isEmpty)
+    .groupBy(_.inPackage)
+    .toSeq
+    .sortBy(_._1)
+    .map { case (name, its) =>
+      s"package $name (${its.head.path}) has no place in the order of rooms"
+    }
+
+  /** Files in a folder other than their package's. */
+  def misplaced: Seq[String] = files.collect {
+    case file if !file.path.getParent.endsWith(file.inPackage.replace('.', '/')) =>
+      s"${file.path}: its package is ${file.inPackage}"
+  }
+
+  /** Uses of a room that stands above the file's own. */
+  def upward: Seq[String] = uses
+    .filter(use => rankOf(use.to) < rankOf(use.from))
+    .map(use => s"$use, but ${shown(use.to)} stands above ${shown(use.from)}")
+
+  /** Rooms that use each other, directly or through others. */
+  def circles: Seq[String] = {
+    val next = uses.groupMap(_.from)(_.to).view.mapValues(_.distinct).toMap.withDefaultValue(Nil)
+    def pathBack(from: String, to: String): Option[Seq[String]] = {
+      def go(paths: Seq[Seq[String]], seen: Set[String]): Option[Seq[String]] =
+        paths.find(_.last == to).orElse {
+          val longer =
+            for (path <- paths; room <- next(path.last) if !seen(room)) yield path :+ room
+          Option.when(longer.nonEmpty)(longer).flatMap(go(_, seen ++ longer.map(_.last)))
+        }
+      go(Seq(Seq(from)), Set(from))
+    }
+    // A use of a room above is what closes a circle.
+    uses
+      .filter(use => rankOf(use.to) < rankOf(use.from))
+      .distinctBy(use => (use.from, use.to))
+      .flatMap(use => pathBack(use.to, use.from))
+      .map { path =>
+        val round = path :+ path.head
+        val steps = round.zip(round.tail).map { case (from, to) =>
+          uses.find(use => use.from == from && use.to == to).fold("")(_.toString)
+        }
+        s"circle of rooms ${round.map(shown).mkString(" -> ")}: ${steps.mkString("; ")}"
+      }
+  }
+
+  /** Folders with more than `limit` sources. */
+  def crowded(limit: Int = MaxFiles): Seq[String] = SourceRooms.crowded(roots, limit)
+
+  /** Files in which no type is called as the file is. */
+  def unnamed: Seq[String] = files.collect {
+    case file if !file.types.contains(file.name) =>
+      s"${file.path} holds ${file.types.toSeq.sorted.mkString(", ")}, but no ${file.name}"
+  }
+
+  private def shown(room: String): String = if (room.isEmpty) packages.mkString(", ") else room
+
+  private def roomOf(inPackage: String): Option[String] = packages.collectFirst {
+    case outer if inPackage == outer && rankOf.contains("") => ""
+    case outer
+        if rankOf.contains(inPackage.stripPrefix(s"$outer.")) &&
+          inPackage.startsWith(s"$outer.") =>
+      inPackage.stripPrefix(s"$outer.")
+  }
+
+  private def usesOf(file: Source): Seq[Use] = for {
+    from <- roomOf(file.inPackage).toSeq
+    (line, inPackage, name) <- namesIn(file).distinct
+    to <- roomOf(inPackage)
+    if to != from
+  } yield Use(file.path, line, from, to, s"$inPackage.$name")
+
+  /** The types, or wildcards, that a file uses: line, package, name. */
+  private def namesIn(file: Source): Seq[(Int, String, String)] = {
+    // Short names of packages, which the file sees through imports and its package clauses.
+    val members = file.imports.flatMap { case (_, path, selectors) =>
+      selectors.flatMap(name => if (name == "_") membersOf(path) else Some(s"$path.$name"))
+    } ++ file.clauses.flatMap(membersOf)
+    val short = members.filter(known).map(name => name.split('.').last -> name).toMap
+    val imported = file.imports.flatMap { case (at, path, selectors) =>
+      val first = path.takeWhile(_ != '.')
+      val absolute = short.get(first).fold(path)(_ + path.drop(first.length))
+      selectors.flatMap { name =>
+        val whole = s"$absolute.$name"
+        if (known(whole)) Some((at, whole, "_"))
+        else packageOf(whole).map(found => (at, found, whole.drop(found.length + 1)))
+      }
+    }
+    val qualified = Dotted.findAllMatchIn(file.code).toSeq.flatMap { m =>
+      val (first, rest) = (m.group(1), m.group(2))
+      val starts = if (packages.exists(_.startsWith(s"$first."))) Seq(first) else Nil
+      (starts ++ packages.filter(_ == first) ++ short.get(first)).flatMap { start =>
+        val whole = start + rest
+        packageOf(whole).flatMap { found =>
+          val name = whole.drop(found.length + 1).takeWhile(_ != '.')
+          Option.when(declared.get(found).exists(_(name)))((m.start(1), found, name))
+        }
+      }
+    }
+    val outer = file.clauses.dropRight(1).flatMap { clause =>
+      val seen = declared.getOrElse(clause, Set.empty)
+      Identifier.findAllMatchIn(file.code).filter(m => seen(m.matched)).map { m =>
+        (m.start, clause, m.matched)
+      }
+    }
+    (imported ++ qualified ++ outer).map { case (at, found, name) =>
+      (file.lineAt(at), found, name)
+    }
+  }
+
+  private def membersOf(inPackage: String): Seq[String] =
+    known
+      .filter(name => name.lastIndexOf('.') == inPackage.length && name.startsWith(inPackage))
+      .toSeq
+
+  /** The longest package that a dotted name begins with. */
+  private def packageOf(name: String): Option[String] =
+    prefixes(name).filter(declared.contains).maxByOption(_.length)
+
+  private def sourcesOf(root: Path): Seq[Source] =
+    scalaFiles(root).map(path => Source(path, Files.readString(path, UTF_8)))
+}
+
+object SourceRooms {
+  val MaxFiles = 25
+
+  def apply(root: Path, inPackage: String, order: String*): SourceRooms =
+    new SourceRooms(Seq(root), Seq(inPackage), order)
+
+  /** Folders below `roots` with more than `limit` sources. */
+  def crowded(roots: Seq[Path], limit: Int = MaxFiles): Seq[String] =
+    roots.flatMap(scalaFiles).groupBy(_.getParent).toSeq.sortBy(_._1).collect {
+      case (folder, its) if its.size > limit =>
+        s"$folder holds ${its.size} sources, more than $limit: divide it"
+    }
+
+  /** A file of the room `from` uses `name`, which is of the room `to`. */
+  final case class Use(path: Path, line: Int, from: String, to: String, name: String) {
+    override def toString: String = s"$path:$line uses $name"
+  }
+
+  private val NoCode: Regex =
+    ("""(?s)/\*.*?\*/|//[^\n]*|"{3}.*?"{3}"*|"(?:\\.|[^"\\\n])*+"|""" +
+      """'(?:\\u\w{4}|\\.|[^\\\n])'""").r
+  private val Spliced: Regex = """\$\{([^}]*)\}""".r
+  private val Clause: Regex = """(?m)^package ([\w.]+)""".r
+  private val Import: Regex = """(?m)^\s*import ((?:\w+\.)*\w+)\.(\{[^}]*\}|\w+)""".r
+  private val TopLevel: Regex =
+    """(?m)^(?:[a-z]+(?:\[\w+\])? )*(?:class|object|trait|type|val|def) (\w+)""".r
+  private val Dotted: Regex = """(?<![\w.])(\w+)((?:\.\w+)+)""".r
+  private val Identifier: Regex = """(?<![\w.])[A-Z]\w*""".r
+
+  private final case class Source(path: Path, text: String) {
+    val code: String = NoCode.replaceAllIn(
+      text.replace("_root_.", ""),
+      m => {
+        val spliced =
+          if (m.matched.startsWith("\""))
+            Spliced.findAllMatchIn(m.matched).map(_.group(1)).mkString(" ")
+          else ""
+        // Lines keep their numbers.
+        val missing = m.matched.count(_ == '\n') - spliced.count(_ == '\n')
+        Regex.quoteReplacement(s" $spliced ${"\n" * missing}")
+      })
+
+    val name: String = path.getFileName.toString.stripSuffix(".scala")
+    val clauses: Seq[String] =
+      Clause
+        .findAllMatchIn(code)
+        .map(_.group(1))
+        .toSeq
+        .scanLeft("") { (outer, inner) =>
+          if (outer.isEmpty) inner else s"$outer.$inner"
+        }
+        .tail
+    val inPackage: String = clauses.lastOption.getOrElse("")
+    val types: Set[String] = TopLevel.findAllMatchIn(code).map(_.group(1)).toSet
+
+    /** Position, package or type that is imported from, and what is. */
+    val imports: Seq[(Int, String, Seq[String])] = Import
+      .findAllMatchIn(code)
+      .map { m =>
+        val selectors = m.group(2).stripPrefix("{").stripSuffix("}").split(',').toSeq
+        val names = selectors.map(_.split("=>").head.trim).filter(_.nonEmpty)
+        (m.start(1), m.group(1), names)
+      }
+      .toSeq
+
+    def lineAt(position: Int): Int = code.take(position).count(_ == '\n') + 1
+  }
+
+  private def prefixes(name: String): Seq[String] =
+    name.split('.').toSeq.inits.filter(_.nonEmpty).map(_.mkString(".")).toSeq
+
+  private def scalaFiles(root: Path): Seq[Path] = {
+    val found = Files.walk(root)
+    try found.iterator.asScala.filter(_.toString.endsWith(".scala")).toSeq.sorted
+    finally found.close()
+  }
+}
