@@ -11,7 +11,7 @@ import winops.spark.expressions.PolicyExpressions
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments}
 import winops.window.changes.{ChangeKind, ChangeQueue, Steps}
-import winops.window.crossgroup.CoupledMachines
+import winops.window.crossgroup.CrossGroupMachines
 import winops.window.machine.Machine
 
 /** All groups of a case, each in a slot of its own, on one clock. */
@@ -41,7 +41,7 @@ private[conformance] object Groups {
       values: Option[Values],
       example: Case): Groups =
     if (policy.group.keys.nonEmpty && (policy.couplesGroups || example.isMarked))
-      new CoupledGroups(policy, expressions, values, example.schema)
+      new CrossGroups(policy, expressions, values, example.schema)
     else new SeparateGroups(policy, expressions, values, example)
 
   def keys(expressions: PolicyExpressions, schema: Schema): UnsafeProjection =
@@ -95,7 +95,7 @@ private final class SeparateGroups(
   override def finish(instant: Long): Seq[Step] = advance(instant) ++ each(_.finish(clock))
 
   override def content: Seq[Long] = slots.values.toSeq.flatMap { slot =>
-    slot.machine.tellContent()
+    slot.machine.emitContents()
     slot.told().flatMap(_.events).flatMap(_.rows).map(_.id)
   }
 
@@ -122,7 +122,7 @@ private final class SeparateGroups(
 }
 
 /** Groups that depend on each other, with steps that are numbered in common. */
-private final class CoupledGroups(
+private final class CrossGroups(
     policy: Policy,
     expressions: PolicyExpressions,
     values: Option[Values],
@@ -139,7 +139,7 @@ private final class CoupledGroups(
   private val told = mutable.ArrayBuffer.empty[(Long, Step)]
   private var arrived = 0L
 
-  private object host extends CoupledMachines.Host[UnsafeRow] {
+  private object host extends CrossGroupMachines.Host[UnsafeRow] {
     override def open(group: UnsafeRow): Machine = {
       opened = slots.getOrElseUpdate(group, newSlot(group))
       opened.machine
@@ -153,7 +153,7 @@ private final class CoupledGroups(
     }
   }
 
-  private var machines = new CoupledMachines[UnsafeRow](policy, steps, host)
+  private var machines = new CrossGroupMachines[UnsafeRow](policy, steps, host)
 
   /** What is computed at one instant is told at once. */
   override def advance(instant: Long): Seq[Step] = {
@@ -192,7 +192,7 @@ private final class CoupledGroups(
   }
 
   override def content: Seq[Long] = machines.groups.inOrderOfCreation.flatMap { group =>
-    host.open(group).tellContent()
+    host.open(group).emitContents()
     slots(group).told().flatMap(_.events).flatMap(_.rows).map(_.id)
   }
 
@@ -202,7 +202,7 @@ private final class CoupledGroups(
     val keys = mutable.ArrayBuffer.empty[UnsafeRow]
     machines.groups.save(out)(keys += _)
     val (now, isFinished) = (machines.now, machines.isFinished)
-    machines = new CoupledMachines[UnsafeRow](policy, steps, host)
+    machines = new CrossGroupMachines[UnsafeRow](policy, steps, host)
     machines.resume(now, isFinished)
     val read = keys.iterator
     machines.groups.restore(new ByteReader(out.toArray))(read.next())

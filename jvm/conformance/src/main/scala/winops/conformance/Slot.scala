@@ -100,7 +100,7 @@ private[conformance] final class Slot(
     machine.settle()
     entries.map(_._1).distinct.map { step =>
       val ofStep = entries.filter(_._1 == step)
-      Step(ofStep.head._2, ofStep.map(_._3).filter(_.kind != ChangeKind.EmptyBeat), computed)
+      Step(ofStep.head._2, ofStep.map(_._3).filter(_.kind != ChangeKind.EmptyTrigger), computed)
     }
   }
 

@@ -43,7 +43,7 @@ object Bound {
   case object Everything extends Bound
 
   /** The rows that came in together before those that come in now. */
-  case object PreviousLot extends Bound
+  case object PreviousBatch extends Bound
 
   /** What is too much for any of them; each is a prefix of the order of arrival. */
   final case class Any(bounds: Seq[Bound]) extends Bound {

@@ -22,7 +22,7 @@ private[policy] object Description {
       Seq(s"a row leaves as soon as one of these lets it go: ${numbered(windows)}")
     case Retention.Union(windows) =>
       Seq(s"a row leaves when the last of these lets it go: ${numbered(windows)}")
-    case Retention.Apart(parts) =>
+    case Retention.Independent(parts) =>
       parts.map { case (name, part) => s"in window $name, ${retained(part).mkString(", ")}" }
   }
 
@@ -38,7 +38,7 @@ private[policy] object Description {
     case Window(admit, Order.Arrival, Bound.Unbounded, _) => admitted(admit)
     case Window(_, Order.Replacing(keys), Bound.Unbounded, _) =>
       s"the newest row of each ${listed(keys)}"
-    case Window(_, Order.Arrival, Bound.MoreThan(1), Beats(_, Beat.Excess(rows), _))
+    case Window(_, Order.Arrival, Bound.MoreThan(1), Triggers(_, Trigger.Excess(rows), _))
         if rows > 1 =>
       s"up to $rows rows"
     case Window(_, order, bound, _) => s"${held(bound, order)}${sorted(order, bound)}"
@@ -56,7 +56,7 @@ private[policy] object Description {
     case Bound.MoreThan(rows) => s"the ${best(order)} ${several(rows)}"
     case Bound.AgeReached(span) => s"rows for ${length(span)}"
     case Bound.Everything => "rows"
-    case Bound.PreviousLot => "the newest lot of rows"
+    case Bound.PreviousBatch => "the newest lot of rows"
     case _: Bound.TimestampBehind | _: Bound.ValueBehind | _: Bound.Fails =>
       s"rows, of which the oldest leave while ${reasons(bound).mkString}"
     case _: Bound.AgeExceeded | _: Bound.DeadlineReached | _: Bound.Any =>
@@ -82,7 +82,7 @@ private[policy] object Description {
       Seq(s"it is ${after}their ${shown(timestamp)}")
     case Bound.Fails(condition) => Seq(s"${shown(condition)} does not hold for them")
     case Bound.Everything => Seq("they all leave together")
-    case Bound.PreviousLot => Seq("a new lot comes in")
+    case Bound.PreviousBatch => Seq("a new lot comes in")
     case Bound.Any(bounds) => bounds.flatMap(reasons)
   }
 
@@ -109,7 +109,7 @@ private[policy] object Description {
 
   /** What else there is to say of a window. */
   private def remarks(window: Window): Seq[String] =
-    replaced(window).toSeq ++ refused(window) ++ moved(window) ++ reported(window.beats.report)
+    replaced(window).toSeq ++ refused(window) ++ moved(window) ++ reported(window.triggers.report)
 
   private def replaced(window: Window): Option[String] = window.order match {
     case _: Order.Replacing if window.bound == Bound.Unbounded => None
@@ -134,72 +134,72 @@ private[policy] object Description {
   }
 
   private def moved(window: Window): Seq[String] = {
-    val Beats(enter, leave, _) = window.beats
+    val Triggers(enter, leave, _) = window.triggers
     val rows = window.bound match {
       case Bound.Unbounded | Bound.MoreThan(1) => "rows"
       case _ => "they"
     }
     window.bound match {
-      case Bound.PreviousLot if enter == leave =>
+      case Bound.PreviousBatch if enter == leave =>
         Seq(s"${when(leave)}, a new lot comes in and the old one leaves")
-      case Bound.PreviousLot =>
+      case Bound.PreviousBatch =>
         Seq(s"a new lot comes in ${when(enter)}", s"the old one leaves ${when(leave)}")
-      case _ if enter == Beat.EachRow => left(window, rows).toSeq
+      case _ if enter == Trigger.EachRow => left(window, rows).toSeq
       case _ if enter == leave => Seq(s"$rows come in and leave together ${when(leave)}")
       case _ => s"$rows come in ${when(enter)}" +: left(window, rows).toSeq
     }
   }
 
   private def left(window: Window, rows: String): Option[String] =
-    (window.bound, window.beats.leave) match {
+    (window.bound, window.triggers.leave) match {
       case (bound, leave) if isPlain(bound, leave) => None
-      case (Bound.MoreThan(1), _: Beat.Excess) if window.order == Order.Arrival =>
+      case (Bound.MoreThan(1), _: Trigger.Excess) if window.order == Order.Arrival =>
         Some("one more makes all the others leave")
-      case (Bound.MoreThan(count), Beat.Excess(more)) =>
+      case (Bound.MoreThan(count), Trigger.Excess(more)) =>
         Some(s"when ${count + more} are held, the ${worst(window.order)} $more leave")
-      case (_, Beat.Never) => Some(s"$rows never leave")
+      case (_, Trigger.Never) => Some(s"$rows never leave")
       case (Bound.Everything, leave) => Some(s"they all leave together ${when(leave)}")
       case (_, leave) => Some(s"$rows leave ${when(leave)}")
     }
 
   /** Whether rows leave just when the bound says it, so that no more has to be said. */
-  private def isPlain(bound: Bound, leave: Beat): Boolean = bound match {
+  private def isPlain(bound: Bound, leave: Trigger): Boolean = bound match {
     case Bound.Unbounded => true
-    case Bound.Everything | Bound.PreviousLot => false
-    case _ if bound.usesTime => leave == Beat.WhenDue
-    case _ => leave == Beat.EachRow || leave == Beat.Excess(1)
+    case Bound.Everything | Bound.PreviousBatch => false
+    case _ if bound.usesTime => leave == Trigger.WhenDue
+    case _ => leave == Trigger.EachRow || leave == Trigger.Excess(1)
   }
 
-  private def reported(report: Beat): Option[String] = report match {
-    case Beat.Never => None
-    case Beat.Exceeds(value, distance) =>
+  private def reported(report: Trigger): Option[String] = report match {
+    case Trigger.Never => None
+    case Trigger.Exceeds(value, distance) =>
       val last = "that of the row that last brought a report"
       Some(s"the content is reported ${above(value, distance, last)}")
     case _ => Some(s"the content is reported ${when(report)}")
   }
 
-  private def when(beat: Beat): String = beat match {
-    case Beat.Never => "never"
-    case Beat.EachRow | Beat.EachRows(1) => "with every row"
-    case Beat.EachRows(rows) => s"with every ${ordinal(rows)} row"
-    case Beat.Excess(rows) => s"with ${counted(rows, "row")} too many"
-    case Beat.WhenDue => "when their time has come"
-    case Beat.Period(span, origin, forced) =>
+  private def when(trigger: Trigger): String = trigger match {
+    case Trigger.Never => "never"
+    case Trigger.EachRow | Trigger.EachRows(1) => "with every row"
+    case Trigger.EachRows(rows) => s"with every ${ordinal(rows)} row"
+    case Trigger.Excess(rows) => s"with ${counted(rows, "row")} too many"
+    case Trigger.WhenDue => "when their time has come"
+    case Trigger.Period(span, origin, forced) =>
       val counting = if (origin == Origin.epoch) "" else s", ${from(origin)}"
       s"every ${period(span)}$counting${alsoSilent(forced)}"
-    case Beat.PeriodOrRows(span, rows, origin, forced) =>
+    case Trigger.PeriodOrRows(span, rows, origin, forced) =>
       val start = from(origin.getOrElse(Origin.FirstRow))
       s"after ${length(span)} or ${counted(rows, "row")}, whichever comes first, " +
         s"at first $start${alsoSilent(forced)}"
-    case Beat.Crosses(timestamp, span, reference) =>
+    case Trigger.Crosses(timestamp, span, reference) =>
       val start = reference.fold("the first one")(instant)
       s"before a row whose ${shown(timestamp)} is past the ${length(span)} in which the lot " +
         s"began, counted from $start"
-    case Beat.Exceeds(value, distance) => above(value, distance, "the oldest row's")
-    case Beat.Holds(condition, true) => s"with a row for which ${shown(condition)} holds"
-    case Beat.Holds(condition, false) => s"before a row for which ${shown(condition)} holds"
-    case Beat.Quiet(span) => s"when no row has come for ${length(span)}"
-    case Beat.Punctuation => "with each window punctuation"
+    case Trigger.Exceeds(value, distance) => above(value, distance, "the oldest row's")
+    case Trigger.Holds(condition, true) => s"with a row for which ${shown(condition)} holds"
+    case Trigger.Holds(condition, false) => s"before a row for which ${shown(condition)} holds"
+    case Trigger.Quiet(span) => s"when no row has come for ${length(span)}"
+    case Trigger.Punctuation => "with each window punctuation"
   }
 
   private def above(value: RowExpression, distance: Distance, other: String): String =

@@ -1,6 +1,6 @@
 package winops.policy
 
-/** Where a periodic beat starts to count. */
+/** Where a periodic trigger starts to count. */
 sealed trait Origin
 
 object Origin {

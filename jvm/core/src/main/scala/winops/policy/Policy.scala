@@ -3,7 +3,7 @@ package winops.policy
 /** A retention policy: which rows of a stream are still remembered, and what is told of it.
   *
   * Every window of every dialect is a combination of six pieces: the group, and then for each
-  * window admit, order, bound and beats, and the stream. The machine knows nothing but them: a
+  * window admit, order, bound and triggers, and the stream. The machine knows nothing but them: a
   * named window is a line in a table, never a class.
   *
   * @param group
@@ -44,7 +44,7 @@ final case class Policy(
 
   /** The names of the windows, if there are several that stand apart. */
   def windowNames: Seq[String] = retention match {
-    case Retention.Apart(parts) => parts.map(_._1)
+    case Retention.Independent(parts) => parts.map(_._1)
     case _ => Nil
   }
 
@@ -54,13 +54,13 @@ final case class Policy(
     case _ => None
   }
 
-  /** Whether each row comes in when it arrives, and not at a later beat. */
-  def takesRowsAtOnce: Boolean = retention.windows.forall(_.beats.enter == Beat.EachRow)
+  /** Whether each row comes in when it arrives, and not at a later trigger. */
+  def takesRowsAtOnce: Boolean = retention.windows.forall(_.triggers.enter == Trigger.EachRow)
 
   /** Whether it matters when a row arrived: for time, or for a condition that asks. */
   def needsArrivals: Boolean = usesTime || retention.windows.exists { window =>
-    (window.bound, window.beats.enter) match {
-      case (_: Bound.Fails, _) | (_, _: Beat.Holds) => true
+    (window.bound, window.triggers.enter) match {
+      case (_: Bound.Fails, _) | (_, _: Trigger.Holds) => true
       case _ => false
     }
   }
@@ -84,5 +84,5 @@ final case class Policy(
     */
   def couplesGroups: Boolean =
     group.reclaim.exists(_.couplesGroups) || projection.exists(_.acrossGroups) ||
-      retention.windows.exists(_.beats.leave == Beat.Punctuation)
+      retention.windows.exists(_.triggers.leave == Trigger.Punctuation)
 }

@@ -25,7 +25,7 @@ object Resizable {
     case Policy(
           Group(_, None),
           Retention.One(
-            Window(Admit.All, Order.Arrival, bound, Beats(Beat.EachRow, leave, Beat.Never))),
+            Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, Trigger.Never))),
           Stream.InsertsThenDeletes,
           _,
           _,
@@ -35,13 +35,13 @@ object Resizable {
     case _ => None
   }
 
-  private def of(bound: Bound, leave: Beat): Option[Resizable] = (bound, leave) match {
-    case (Bound.Unbounded, Beat.Never) | (Bound.MoreThan(_), Beat.Excess(_)) =>
+  private def of(bound: Bound, leave: Trigger): Option[Resizable] = (bound, leave) match {
+    case (Bound.Unbounded, Trigger.Never) | (Bound.MoreThan(_), Trigger.Excess(_)) =>
       Some(ByRows)
-    case (Bound.AgeReached(_), Beat.WhenDue) => Some(ByAge)
-    case (Bound.Everything, Beat.Period(_, Origin.At(millis), false)) =>
+    case (Bound.AgeReached(_), Trigger.WhenDue) => Some(ByAge)
+    case (Bound.Everything, Trigger.Period(_, Origin.At(millis), false)) =>
       Some(Resizable(s"every interval from $millis"))
-    case (Bound.Everything, Beat.Period(_, Origin.FirstRow, false)) =>
+    case (Bound.Everything, Trigger.Period(_, Origin.FirstRow, false)) =>
       Some(Resizable("every interval from the first row"))
     case _ => None
   }

@@ -33,7 +33,7 @@ object Retention {
     *   by the names under which they are told of; each takes every row as it comes, and its rows
     *   leave in that order
     */
-  final case class Apart(parts: Seq[(String, Retention)]) extends Retention {
+  final case class Independent(parts: Seq[(String, Retention)]) extends Retention {
     override def windows: Seq[Window] = parts.flatMap(_._2.windows)
   }
 }

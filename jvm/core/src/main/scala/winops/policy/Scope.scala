@@ -7,7 +7,7 @@ package winops.policy
   * @param columns
   *   the names of the rows' columns
   * @param origin
-  *   where periodic beats start to count when the text does not say; none where the dialect has
+  *   where periodic triggers start to count when the text does not say; none where the dialect has
   *   an origin of its own
   * @param kinds
   *   what kind of values the columns have, by name

@@ -1,8 +1,8 @@
 package winops.policy
 
 /** One window: four of the six pieces. */
-final case class Window(admit: Admit, order: Order, bound: Bound, beats: Beats) {
-  def usesTime: Boolean = admit.usesTime || bound.usesTime || beats.usesTime
+final case class Window(admit: Admit, order: Order, bound: Bound, triggers: Triggers) {
+  def usesTime: Boolean = admit.usesTime || bound.usesTime || triggers.usesTime
 
   /** The key of which the window holds one row each, if that is all it does. */
   private[policy] def keyOfEachRow: Option[Seq[RowExpression]] = this match {
@@ -23,9 +23,9 @@ final case class Window(admit: Admit, order: Order, bound: Bound, beats: Beats) 
 
   /** How many of the newest rows the window holds, if their number alone decides. */
   private[policy] def newestRows: Option[Long] = this match {
-    case Window(Admit.All, Order.Arrival, Bound.MoreThan(rows), Beats(Beat.EachRow, leave, _)) =>
+    case Window(Admit.All, Order.Arrival, Bound.MoreThan(rows), Triggers(Trigger.EachRow, leave, _)) =>
       leave match {
-        case Beat.EachRow | Beat.Excess(1L) => Some(rows)
+        case Trigger.EachRow | Trigger.Excess(1L) => Some(rows)
         case _ => None
       }
     case _ => None
@@ -38,7 +38,7 @@ final case class Window(admit: Admit, order: Order, bound: Bound, beats: Beats) 
         Admit.All,
         Order.Arrival,
         Bound.MoreThan(1L),
-        Beats(Beat.EachRow, Beat.Excess(1L), Beat.Never))
+        Triggers(Trigger.EachRow, Trigger.Excess(1L), Trigger.Never))
     case Window(_: Admit.FirstOfEach, _, _, _) => copy(admit = Admit.First(1L))
     case _ => this
   }

@@ -37,13 +37,13 @@ class DescriptionSuite extends AnyFunSuite {
 
   private def window(
       bound: Bound,
-      leave: Beat,
+      leave: Trigger,
       order: Order = Order.Arrival,
       admit: Admit = Admit.All,
-      enter: Beat = Beat.EachRow): Window =
-    Window(admit, order, bound, Beats(enter, leave, Beat.Never))
+      enter: Trigger = Trigger.EachRow): Window =
+    Window(admit, order, bound, Triggers(enter, leave, Trigger.Never))
 
-  private def batch(beat: Beat): Window = window(Bound.PreviousLot, beat, enter = beat)
+  private def batch(trigger: Trigger): Window = window(Bound.PreviousBatch, trigger, enter = trigger)
 
   private def says(window: Window, sentence: String): Assertion =
     assert(policy(window).describe == sentence)
@@ -178,55 +178,55 @@ class DescriptionSuite extends AnyFunSuite {
 
   test("Esper: windows that rows enter one by one") {
     says(
-      window(Bound.TimestampBehind(ts, tenSeconds), Beat.EachRow),
+      window(Bound.TimestampBehind(ts, tenSeconds), Trigger.EachRow),
       "Keeps rows, of which the oldest leave while their ts is 10 seconds or more behind " +
         "the arriving row's.")
     says(
-      window(Bound.Everything, Beat.Quiet(tenSeconds)),
+      window(Bound.Everything, Trigger.Quiet(tenSeconds)),
       "Keeps rows; they all leave together when no row has come for 10 seconds.")
     says(
-      window(Bound.Fails(computed("current_count <= 5")), Beat.EachRow),
+      window(Bound.Fails(computed("current_count <= 5")), Trigger.EachRow),
       "Keeps rows, of which the oldest leave while (current_count <= 5) does not hold for them.")
     says(
-      window(Bound.DeadlineReached(ts, tenSeconds), Beat.WhenDue, Order.Sorted(byPrice)),
+      window(Bound.DeadlineReached(ts, tenSeconds), Trigger.WhenDue, Order.Sorted(byPrice)),
       "Keeps rows until it is 10 seconds after their ts, in the order of price descending.")
     says(
-      window(Bound.DeadlineReached(ts, Span.ofMillis(0)), Beat.WhenDue),
+      window(Bound.DeadlineReached(ts, Span.ofMillis(0)), Trigger.WhenDue),
       "Keeps rows until it is their ts.")
   }
 
   test("Esper: order") {
     says(
-      window(Bound.MoreThan(10), Beat.Excess(1), Order.Sorted(byPriceAndTs)),
+      window(Bound.MoreThan(10), Trigger.Excess(1), Order.Sorted(byPriceAndTs)),
       "Keeps the first 10 rows by price descending, then ts.")
     says(
-      window(Bound.MoreThan(1), Beat.EachRow, Order.Sorted(byPrice)),
+      window(Bound.MoreThan(1), Trigger.EachRow, Order.Sorted(byPrice)),
       "Keeps the first row by price descending.")
     says(
-      window(Bound.MoreThan(10), Beat.Excess(2), Order.Sorted(byPrice)),
+      window(Bound.MoreThan(10), Trigger.Excess(2), Order.Sorted(byPrice)),
       "Keeps the first 10 rows by price descending; when 12 are held, the last 2 leave.")
     says(
-      window(Bound.MoreThan(10), Beat.Excess(1), Order.Ranked(symbol, byPrice)),
+      window(Bound.MoreThan(10), Trigger.Excess(1), Order.Ranked(symbol, byPrice)),
       "Keeps the first 10 rows by price descending; a row takes the place of the one before " +
         "it of the same symbol.")
     says(
-      window(Bound.Unbounded, Beat.Never, Order.Replacing(symbolAndVenue)),
+      window(Bound.Unbounded, Trigger.Never, Order.Replacing(symbolAndVenue)),
       "Keeps the newest row of each symbol and venue.")
     says(
-      window(Bound.AgeReached(tenSeconds), Beat.WhenDue, Order.Replacing(symbol)),
+      window(Bound.AgeReached(tenSeconds), Trigger.WhenDue, Order.Replacing(symbol)),
       "Keeps rows for 10 seconds; a row takes the place of the one before it of the same " +
         "symbol.")
   }
 
   test("Esper: rows that do not come in") {
-    def first(admit: Admit) = window(Bound.Unbounded, Beat.Never, admit = admit)
+    def first(admit: Admit) = window(Bound.Unbounded, Trigger.Never, admit = admit)
     says(first(Admit.First(1)), "Keeps the first row.")
     says(first(Admit.First(5)), "Keeps the first 5 rows.")
     says(first(Admit.FirstOfEach(symbol)), "Keeps the first row of each symbol.")
     says(
       first(Admit.FirstFor(tenSeconds, Origin.FirstRow)),
       "Keeps the rows of the first 10 seconds, counted from the first row.")
-    def slides(admit: Admit) = window(Bound.MoreThan(3), Beat.Excess(1), admit = admit)
+    def slides(admit: Admit) = window(Bound.MoreThan(3), Trigger.Excess(1), admit = admit)
     says(slides(Admit.First(1)), "Keeps the newest 3 rows; only the first row comes in.")
     says(slides(Admit.First(5)), "Keeps the newest 3 rows; only the first 5 rows come in.")
     says(
@@ -241,40 +241,40 @@ class DescriptionSuite extends AnyFunSuite {
   test("Esper: batches") {
     val lots = "Keeps the newest lot of rows;"
     val change = "a new lot comes in and the old one leaves."
-    says(batch(Beat.EachRows(5)), s"$lots with every 5th row, $change")
+    says(batch(Trigger.EachRows(5)), s"$lots with every 5th row, $change")
     says(
-      batch(Beat.Period(tenSeconds, Origin.FirstRow, forced = true)),
+      batch(Trigger.Period(tenSeconds, Origin.FirstRow, forced = true)),
       s"$lots every 10 seconds, counted from the first row, even with nothing to tell, $change")
     says(
-      batch(Beat.PeriodOrRows(tenSeconds, 1, None, forced = false)),
+      batch(Trigger.PeriodOrRows(tenSeconds, 1, None, forced = false)),
       s"$lots after 10 seconds or 1 row, whichever comes first, at first counted from the " +
         s"first row, $change")
     says(
-      batch(Beat.PeriodOrRows(second, 5, Some(Origin.epoch), forced = true)),
+      batch(Trigger.PeriodOrRows(second, 5, Some(Origin.epoch), forced = true)),
       s"$lots after 1 second or 5 rows, whichever comes first, at first counted from " +
         s"1970-01-01T00:00:00Z, even with nothing to tell, $change")
     says(
-      batch(Beat.Crosses(ts, tenSeconds, None)),
+      batch(Trigger.Crosses(ts, tenSeconds, None)),
       s"$lots before a row whose ts is past the 10 seconds in which the lot began, counted " +
         s"from the first one, $change")
     says(
-      batch(Beat.Crosses(ts, tenSeconds, Some(1500))),
+      batch(Trigger.Crosses(ts, tenSeconds, Some(1500))),
       s"$lots before a row whose ts is past the 10 seconds in which the lot began, counted " +
         s"from 1970-01-01T00:00:01.500Z, $change")
     says(
-      batch(Beat.Holds(computed("a > 3"), withRow = true)),
+      batch(Trigger.Holds(computed("a > 3"), withRow = true)),
       s"$lots with a row for which (a > 3) holds, $change")
     says(
-      batch(Beat.Holds(column("closing"), withRow = false)),
+      batch(Trigger.Holds(column("closing"), withRow = false)),
       s"$lots before a row for which closing holds, $change")
   }
 
   test("Esper: intersections and unions") {
     val windows = Seq(
-      window(Bound.MoreThan(100), Beat.Excess(1)),
-      window(Bound.AgeReached(tenSeconds), Beat.WhenDue),
-      window(Bound.Unbounded, Beat.Never, Order.Replacing(symbol)),
-      batch(Beat.EachRows(3)))
+      window(Bound.MoreThan(100), Trigger.Excess(1)),
+      window(Bound.AgeReached(tenSeconds), Trigger.WhenDue),
+      window(Bound.Unbounded, Trigger.Never, Order.Replacing(symbol)),
+      batch(Trigger.EachRows(3)))
     val items = "(1) the newest 100 rows; (2) rows for 10 seconds; (3) the newest row of each " +
       "symbol; (4) the newest lot of rows, with every 3rd row, a new lot comes in and the " +
       "old one leaves."
@@ -287,14 +287,14 @@ class DescriptionSuite extends AnyFunSuite {
   }
 
   test("several windows that stand apart") {
-    val apart = Retention.Apart(
+    val apart = Retention.Independent(
       Seq(
-        "few" -> Retention.One(window(Bound.MoreThan(100), Beat.Excess(1))),
-        "young" -> Retention.One(window(Bound.AgeReached(tenSeconds), Beat.WhenDue)),
+        "few" -> Retention.One(window(Bound.MoreThan(100), Trigger.Excess(1))),
+        "young" -> Retention.One(window(Bound.AgeReached(tenSeconds), Trigger.WhenDue)),
         "both" -> Retention.Intersection(
           Seq(
-            window(Bound.MoreThan(5), Beat.Excess(1)),
-            window(Bound.AgeReached(tenSeconds), Beat.WhenDue)))))
+            window(Bound.MoreThan(5), Trigger.Excess(1)),
+            window(Bound.AgeReached(tenSeconds), Trigger.WhenDue)))))
     assert(policy(apart).copy(group = Group(symbol)).describe ==
       "For each symbol, in window few, keeps the newest 100 rows; in window young, keeps rows " +
       "for 10 seconds; in window both, a row leaves as soon as one of these lets it go: (1) " +
@@ -303,7 +303,7 @@ class DescriptionSuite extends AnyFunSuite {
 
   test("Esper: groups, filters and swept groups") {
     val swept = Reclaim.SweptAtArrival(millis = 10000, everyMillis = 1000)
-    val grouped = policy(window(Bound.MoreThan(5), Beat.Excess(1)))
+    val grouped = policy(window(Bound.MoreThan(5), Trigger.Excess(1)))
       .copy(
         group = Group(Seq(computed("upper(symbol)")), Some(swept)),
         filter = Some(computed("price > 3")))
@@ -316,28 +316,28 @@ class DescriptionSuite extends AnyFunSuite {
 
   test("pieces that no window has together") {
     says(
-      window(Bound.MoreThan(1), Beat.Excess(2), Order.Sorted(byPrice)),
+      window(Bound.MoreThan(1), Trigger.Excess(2), Order.Sorted(byPrice)),
       "Keeps the first row by price descending; when 3 are held, the last 2 leave.")
-    says(window(Bound.Any(Seq(Bound.Unbounded)), Beat.EachRow), "Keeps every row.")
+    says(window(Bound.Any(Seq(Bound.Unbounded)), Trigger.EachRow), "Keeps every row.")
     says(
-      window(Bound.AgeReached(second), Beat.Never),
+      window(Bound.AgeReached(second), Trigger.Never),
       "Keeps rows for 1 second; they never leave.")
     says(
-      window(Bound.AgeReached(second), Beat.EachRow),
+      window(Bound.AgeReached(second), Trigger.EachRow),
       "Keeps rows for 1 second; they leave with every row.")
     says(
-      window(Bound.AgeReached(second), Beat.Excess(2)),
+      window(Bound.AgeReached(second), Trigger.Excess(2)),
       "Keeps rows for 1 second; they leave with 2 rows too many.")
     says(
-      window(Bound.MoreThan(3), Beat.WhenDue, enter = Beat.EachRows(2)),
+      window(Bound.MoreThan(3), Trigger.WhenDue, enter = Trigger.EachRows(2)),
       "Keeps the newest 3 rows; they come in with every 2nd row; they leave when their time " +
         "has come.")
     says(
-      window(Bound.PreviousLot, Beat.Punctuation, enter = Beat.Never),
+      window(Bound.PreviousBatch, Trigger.Punctuation, enter = Trigger.Never),
       "Keeps the newest lot of rows; a new lot comes in never; the old one leaves with each " +
         "window punctuation.")
     says(
-      window(Bound.Unbounded, Beat.Never, Order.Sorted(byPrice)),
+      window(Bound.Unbounded, Trigger.Never, Order.Sorted(byPrice)),
       "Keeps every row, in the order of price descending.")
     val any = Bound.Any(
       Seq(
@@ -346,13 +346,13 @@ class DescriptionSuite extends AnyFunSuite {
         Bound.DeadlineReached(ts, second),
         Bound.ValueBehind(column("n"), Distance.Real(0.5)),
         Bound.Everything,
-        Bound.PreviousLot))
+        Bound.PreviousBatch))
     says(
-      window(any, Beat.WhenDue),
+      window(any, Trigger.WhenDue),
       "Keeps rows until they are more than 1 second old or ok does not hold for them or it is " +
         "1 second after their ts or their n is more than 0.5 below the arriving row's or they " +
         "all leave together or a new lot comes in.")
-    val silent = policy(window(Bound.MoreThan(1), Beat.Excess(1)))
+    val silent = policy(window(Bound.MoreThan(1), Trigger.Excess(1)))
       .copy(stream = Stream(inserts = false, deletes = false, StepOrder.Net))
     assert(silent.describe == "Keeps the newest row; no change is told.")
   }
@@ -372,7 +372,7 @@ class DescriptionSuite extends AnyFunSuite {
       Span.ofMillis(0) -> "0 seconds",
       Span(1, 0) -> "1 month",
       Span(26, 86400000000L) -> "2 years 2 months 1 day").foreach { case (span, length) =>
-      says(window(Bound.AgeReached(span), Beat.WhenDue), s"Keeps rows for $length.")
+      says(window(Bound.AgeReached(span), Trigger.WhenDue), s"Keeps rows for $length.")
     }
   }
 
@@ -380,16 +380,16 @@ class DescriptionSuite extends AnyFunSuite {
     Seq(2 -> "2nd", 3 -> "3rd", 11 -> "11th", 12 -> "12th", 13 -> "13th", 21 -> "21st").foreach {
       case (rows, ordinal) =>
         says(
-          window(Bound.Everything, Beat.EachRows(rows.toLong)),
+          window(Bound.Everything, Trigger.EachRows(rows.toLong)),
           s"Keeps rows; they all leave together with every $ordinal row.")
     }
     says(
-      window(Bound.Everything, Beat.EachRows(111)),
+      window(Bound.Everything, Trigger.EachRows(111)),
       "Keeps rows; they all leave together with every 111th row.")
   }
 
   test("odd names stay on one line") {
-    val odd = policy(window(Bound.MoreThan(1), Beat.Excess(1)))
+    val odd = policy(window(Bound.MoreThan(1), Trigger.Excess(1)))
       .copy(group = Group(Seq(column("a\nb"), computed("x\n+ y"))))
     assert(odd.describe == "For each `a b` and (x + y), keeps the newest row.")
   }

@@ -35,7 +35,7 @@ final class DrivenGroup(
   startGroup()
 
   /** Takes in one row or instant and gives what it changed. */
-  def tell(input: Input): Seq[Told] = {
+  def tell(input: Input): Seq[ObservedChange] = {
     input match {
       case Input.Row(stamp) =>
         val at = machine.arrivalAt(stamp)
@@ -62,8 +62,8 @@ final class DrivenGroup(
   def content: Seq[Int] = contents.map(_.row)
 
   /** The rows of all windows, as their inserts. */
-  def contents: Seq[Told] = {
-    machine.tellContent()
+  def contents: Seq[ObservedChange] = {
+    machine.emitContents()
     drain()
   }
 
@@ -149,11 +149,11 @@ final class DrivenGroup(
       new Steps(changes, policy.stream))
   }
 
-  private def drain(): Seq[Told] = {
-    val told = Seq.newBuilder[Told]
+  private def drain(): Seq[ObservedChange] = {
+    val told = Seq.newBuilder[ObservedChange]
     while (!changes.isEmpty) {
       changes.next()
-      told += Told(
+      told += ObservedChange(
         changes.isInsert,
         if (changes.ordinal < changes.end) rowAt(changes.ordinal) else DrivenGroup.NoRow,
         changes.at,

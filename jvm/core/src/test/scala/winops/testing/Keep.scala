@@ -13,41 +13,41 @@ sealed trait Keep {
     Policy(
       Group.whole,
       Retention.One(
-        Window(Admit.All, Order.Arrival, bound, Beats(Beat.EachRow, leave, Beat.Never))),
+        Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, Trigger.Never))),
       Stream.InsertsThenDeletes,
       text = toString,
       window = toString)
   }
 
-  protected def pieces: (Bound, Beat)
+  protected def pieces: (Bound, Trigger)
 }
 
 object Keep {
   case object All extends Keep {
-    override protected def pieces: (Bound, Beat) = (Bound.Unbounded, Beat.Never)
+    override protected def pieces: (Bound, Trigger) = (Bound.Unbounded, Trigger.Never)
   }
 
   final case class Rows(count: Int, slack: Int) extends Keep {
-    override protected def pieces: (Bound, Beat) =
-      (Bound.MoreThan(count.toLong), Beat.Excess(slack.toLong))
+    override protected def pieces: (Bound, Trigger) =
+      (Bound.MoreThan(count.toLong), Trigger.Excess(slack.toLong))
   }
 
   final case class EveryRows(count: Int) extends Keep {
-    override protected def pieces: (Bound, Beat) =
-      (Bound.MoreThan(1L), Beat.Excess(count.toLong))
+    override protected def pieces: (Bound, Trigger) =
+      (Bound.MoreThan(1L), Trigger.Excess(count.toLong))
   }
 
   final case class Interval(micros: Long) extends Keep {
-    override protected def pieces: (Bound, Beat) =
-      (Bound.AgeReached(Span.ofMicros(micros)), Beat.WhenDue)
+    override protected def pieces: (Bound, Trigger) =
+      (Bound.AgeReached(Span.ofMicros(micros)), Trigger.WhenDue)
   }
 
   /** Intervals count from `origin`, in milliseconds, or from the group's first row. */
   final case class EveryInterval(micros: Long, origin: Option[Long]) extends Keep {
-    override protected def pieces: (Bound, Beat) =
+    override protected def pieces: (Bound, Trigger) =
       (
         Bound.Everything,
-        Beat.Period(Span.ofMicros(micros), origin.fold[Origin](Origin.FirstRow)(Origin.At(_))))
+        Trigger.Period(Span.ofMicros(micros), origin.fold[Origin](Origin.FirstRow)(Origin.At(_))))
   }
 
   private val micros: Gen[Long] =

@@ -19,10 +19,10 @@ final class NaiveWindow(first: Keep, idle: Option[Long]) {
   private var rows = 0
   private var steps = 0L
   private var changes = 0L
-  private var told = Vector.empty[Told]
+  private var told = Vector.empty[ObservedChange]
 
   /** Everything that has happened for these inputs, in order. */
-  def tell(inputs: Seq[Input]): Seq[Told] = {
+  def tell(inputs: Seq[Input]): Seq[ObservedChange] = {
     inputs.foreach { input =>
       moveClock(input.at)
       input match {
@@ -91,7 +91,7 @@ final class NaiveWindow(first: Keep, idle: Option[Long]) {
     if (inserted.nonEmpty || removed.nonEmpty) {
       val all = inserted.map(true -> _) ++ removed.map(false -> _)
       all.foreach { case (isInsert, row) =>
-        told :+= Told(isInsert, row.row, now.get, steps, changes)
+        told :+= ObservedChange(isInsert, row.row, now.get, steps, changes)
         changes += 1
       }
       steps += 1

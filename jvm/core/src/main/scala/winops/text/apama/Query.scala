@@ -9,7 +9,7 @@ private[apama] final case class Query(
     unique: Option[RowExpression.Column],
     shown: Shown) {
 
-  /** The policy, whose periodic beats count from `origin`.
+  /** The policy, whose periodic triggers count from `origin`.
     *
     * Apama: a step is a lot, the difference between two contents. Of the items that the other
     * clauses keep, those that are not the newest of their key are shadowed.
@@ -21,7 +21,7 @@ private[apama] final case class Query(
         Admit.All,
         unique.fold[Order](Order.Arrival)(key => Order.Shadowing(Seq(key))),
         content.bound,
-        content.beats(origin))),
+        content.triggers(origin))),
     Stream(shown.inserts, shown.deletes, StepOrder.Net),
     Canonical.text(this, origin),
     Canonical.window(this, origin))
@@ -31,14 +31,14 @@ private[apama] final case class Query(
 private[apama] sealed trait Content {
   def bound: Bound
 
-  /** Apama: items that are batched enter and leave at the same beat. */
-  def beats(origin: Origin): Beats
+  /** Apama: items that are batched enter and leave at the same trigger. */
+  def triggers(origin: Origin): Triggers
 }
 
 private[apama] object Content {
   case object All extends Content {
     override def bound: Bound = Bound.Unbounded
-    override def beats(origin: Origin): Beats = Beats(Beat.EachRow, Beat.Never, Beat.Never)
+    override def triggers(origin: Origin): Triggers = Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)
   }
 
   /** The last `rows` items.
@@ -48,9 +48,9 @@ private[apama] object Content {
     */
   final case class Retain(rows: Long, every: Option[Long]) extends Content {
     override def bound: Bound = Bound.MoreThan(rows)
-    override def beats(origin: Origin): Beats = every match {
-      case Some(batch) => together(Beat.EachRows(batch))
-      case None => Beats(Beat.EachRow, Beat.Excess(1), Beat.Never)
+    override def triggers(origin: Origin): Triggers = every match {
+      case Some(batch) => together(Trigger.EachRows(batch))
+      case None => Triggers(Trigger.EachRow, Trigger.Excess(1), Trigger.Never)
     }
   }
 
@@ -66,13 +66,13 @@ private[apama] object Content {
       retain.fold[Bound](age)(rows => Bound.Any(Seq(age, Bound.MoreThan(rows))))
     }
 
-    override def beats(origin: Origin): Beats = every match {
-      case Some(period) => together(Beat.Period(Span.ofMicros(period), origin))
-      case None => Beats(Beat.EachRow, Beat.WhenDue, Beat.Never)
+    override def triggers(origin: Origin): Triggers = every match {
+      case Some(period) => together(Trigger.Period(Span.ofMicros(period), origin))
+      case None => Triggers(Trigger.EachRow, Trigger.WhenDue, Trigger.Never)
     }
   }
 
-  private def together(beat: Beat): Beats = Beats(enter = beat, leave = beat, Beat.Never)
+  private def together(trigger: Trigger): Triggers = Triggers(enter = trigger, leave = trigger, Trigger.Never)
 }
 
 /** Which changes of the content a query shows. */

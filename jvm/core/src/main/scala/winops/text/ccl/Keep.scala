@@ -11,9 +11,9 @@ private[ccl] sealed trait Keep {
   protected def bound: Bound
 
   /** When the bound is applied. */
-  protected def leave(origin: Origin): Beat
+  protected def leave(origin: Origin): Trigger
 
-  /** The policy, whose periodic beat counts from `origin`.
+  /** The policy, whose periodic trigger counts from `origin`.
     *
     * CCL: rows enter as they arrive, and within a step the inserts stand before the deletes,
     * which they have triggered. Groups do not change when rows leave because of time, but are
@@ -26,7 +26,7 @@ private[ccl] sealed trait Keep {
         Admit.All,
         Order.Arrival,
         bound,
-        Beats(enter = Beat.EachRow, leave = leave(origin), report = Beat.Never))),
+        Triggers(enter = Trigger.EachRow, leave = leave(origin), report = Trigger.Never))),
     Stream.InsertsThenDeletes,
     Canonical.text(this, origin),
     Canonical.window(this, origin))
@@ -36,13 +36,13 @@ private[ccl] object Keep {
   case object All extends Keep {
     override def per: Seq[String] = Seq.empty
     override protected def bound: Bound = Bound.Unbounded
-    override protected def leave(origin: Origin): Beat = Beat.Never
+    override protected def leave(origin: Origin): Trigger = Trigger.Never
   }
 
   /** CCL: when a group holds `rows + slack` rows, the `slack` oldest leave. */
   final case class Rows(rows: Long, slack: Long, per: Seq[String]) extends Keep {
     override protected def bound: Bound = Bound.MoreThan(rows)
-    override protected def leave(origin: Origin): Beat = Beat.Excess(slack)
+    override protected def leave(origin: Origin): Trigger = Trigger.Excess(slack)
   }
 
   /** CCL: the row that would be one too many makes all older ones leave, and stays alone. So the
@@ -50,19 +50,19 @@ private[ccl] object Keep {
     */
   final case class EveryRows(rows: Long, per: Seq[String]) extends Keep {
     override protected def bound: Bound = Bound.MoreThan(1)
-    override protected def leave(origin: Origin): Beat = Beat.Excess(rows)
+    override protected def leave(origin: Origin): Trigger = Trigger.Excess(rows)
   }
 
   /** CCL: each row leaves when it is `micros` old. */
   final case class Interval(micros: Long, per: Seq[String]) extends Keep {
     override protected def bound: Bound = Bound.AgeReached(Span.ofMicros(micros))
-    override protected def leave(origin: Origin): Beat = Beat.WhenDue
+    override protected def leave(origin: Origin): Trigger = Trigger.WhenDue
   }
 
   /** CCL: all rows leave at the end of each interval of `micros`, counted from the origin. */
   final case class EveryInterval(micros: Long, per: Seq[String]) extends Keep {
     override protected def bound: Bound = Bound.Everything
-    override protected def leave(origin: Origin): Beat =
-      Beat.Period(Span.ofMicros(micros), origin)
+    override protected def leave(origin: Origin): Trigger =
+      Trigger.Period(Span.ofMicros(micros), origin)
   }
 }

@@ -2,7 +2,7 @@ package winops.text.dialect
 
 import winops.policy.Origin
 
-/** Origins of periodic beats in the canonical text of a dialect that has no word for them: these
+/** Origins of periodic triggers in the canonical text of a dialect that has no word for them: these
   * words are for people alone.
   */
 object Origins {

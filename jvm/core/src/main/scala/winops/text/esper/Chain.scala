@@ -71,7 +71,7 @@ private[esper] object Chain {
     }
 
   private val everyRow =
-    Window(Admit.All, Order.Arrival, Bound.Unbounded, Beats(Beat.EachRow, Beat.Never, Beat.Never))
+    Window(Admit.All, Order.Arrival, Bound.Unbounded, Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never))
 
   private def accepted(statement: Statement, scope: Scope): Policy = {
     val keys = statement.views.map(_.role).collectFirst { case Role.Groups(keys) => keys }
@@ -108,7 +108,7 @@ private[esper] object Chain {
   }
 
   private def isBatch(view: View): Boolean = view.role match {
-    case Role.Retains(window, _) => window.bound == Bound.PreviousLot
+    case Role.Retains(window, _) => window.bound == Bound.PreviousBatch
     case _ => false
   }
 }

@@ -11,17 +11,17 @@ private[esper] trait WindowTable extends ParameterParsers {
   /** For each window its namespace, its name, its parameters, and what it is made of. */
   protected lazy val table: Seq[Line] = Seq(
     // Rows come in one by one, and leave by their number or age.
-    Line("win", "length", one(size)(n => slides(Bound.MoreThan(n), Beat.Excess(1)))),
-    Line("std", "lastevent", none(slides(Bound.MoreThan(1), Beat.Excess(1)))),
-    Line("win", "keepall", none(slides(Bound.Unbounded, Beat.Never))),
-    Line("win", "time", one(periodOrZero)(p => slides(Bound.AgeReached(p), Beat.WhenDue))),
-    Line("win", "time_accum", one(periodOrZero)(p => slides(Bound.Everything, Beat.Quiet(p)))),
+    Line("win", "length", one(size)(n => slides(Bound.MoreThan(n), Trigger.Excess(1)))),
+    Line("std", "lastevent", none(slides(Bound.MoreThan(1), Trigger.Excess(1)))),
+    Line("win", "keepall", none(slides(Bound.Unbounded, Trigger.Never))),
+    Line("win", "time", one(periodOrZero)(p => slides(Bound.AgeReached(p), Trigger.WhenDue))),
+    Line("win", "time_accum", one(periodOrZero)(p => slides(Bound.Everything, Trigger.Quiet(p)))),
     Line(
       "win",
       "ext_timed",
       two(timestamp(), next(periodOrZero))((ts, p) =>
-        slides(Bound.TimestampBehind(ts, p), Beat.EachRow))),
-    Line("win", "expr", one(condition)(e => slides(Bound.Fails(e), Beat.EachRow))),
+        slides(Bound.TimestampBehind(ts, p), Trigger.EachRow))),
+    Line("win", "expr", one(condition)(e => slides(Bound.Fails(e), Trigger.EachRow))),
     // The first rows come in, and stay.
     Line("win", "firstlength", one(size)(n => admits(Admit.First(n)))),
     Line("std", "firstevent", none(admits(Admit.First(1)))),
@@ -31,54 +31,54 @@ private[esper] trait WindowTable extends ParameterParsers {
     Line(
       "std",
       "unique",
-      one(keys)(k => orders(Order.Replacing(k), Bound.Unbounded, Beat.EachRow))),
+      one(keys)(k => orders(Order.Replacing(k), Bound.Unbounded, Trigger.EachRow))),
     Line(
       "ext",
       "sort",
       two(size, next(sortKeys))((n, by) =>
-        orders(Order.Sorted(by), Bound.MoreThan(n), Beat.Excess(1)))),
+        orders(Order.Sorted(by), Bound.MoreThan(n), Trigger.Excess(1)))),
     Line(
       "ext",
       "rank",
       three(keysBeforeSize, next(literalSize), next(sortKeys))((k, n, by) =>
-        orders(Order.Ranked(k, by), Bound.MoreThan(n), Beat.Excess(1)))),
+        orders(Order.Ranked(k, by), Bound.MoreThan(n), Trigger.Excess(1)))),
     Line(
       "ext",
       "time_order",
       two(timestamp(), next(periodOrZero))((ts, p) =>
-        slides(Bound.DeadlineReached(ts, p), Beat.WhenDue))),
+        slides(Bound.DeadlineReached(ts, p), Trigger.WhenDue))),
     Line(
       "ext",
       "timetolive",
       one(timestamp(ColumnKind.RealNumber))(ts =>
-        slides(Bound.DeadlineReached(ts, Span.ofMicros(0)), Beat.WhenDue))),
+        slides(Bound.DeadlineReached(ts, Span.ofMicros(0)), Trigger.WhenDue))),
     // Rows come in together, and leave when the next ones come in.
-    Line("win", "length_batch", one(size)(n => batches(Beat.EachRows(n)))),
+    Line("win", "length_batch", one(size)(n => batches(Trigger.EachRows(n)))),
     Line(
       "win",
       "time_batch",
       three(period, optional(noText(reference), None), optional(flow, Flow.Plain)) {
         case (p, Some(millis), flow) =>
-          batches(Beat.Period(p, Origin.At(millis), flow.isForced))
-        case (p, None, flow) => batches(Beat.Period(p, origin, flow.isForced)).counting
+          batches(Trigger.Period(p, Origin.At(millis), flow.isForced))
+        case (p, None, flow) => batches(Trigger.Period(p, origin, flow.isForced)).counting
       }),
     Line(
       "win",
       "ext_timed_batch",
       three(timestamp(), next(period), optional(reference, None))((ts, p, from) =>
-        batches(Beat.Crosses(ts, p, from)))),
+        batches(Trigger.Crosses(ts, p, from)))),
     Line(
       "win",
       "time_length_batch",
       three(period, next(size), optional(flow, Flow.Plain)) { (p, n, flow) =>
         if (flow.isEager) {
-          batches(Beat.PeriodOrRows(p, n, Some(origin), flow.isForced)).counting
-        } else batches(Beat.PeriodOrRows(p, n, None, flow.isForced))
+          batches(Trigger.PeriodOrRows(p, n, Some(origin), flow.isForced)).counting
+        } else batches(Trigger.PeriodOrRows(p, n, None, flow.isForced))
       }),
     Line(
       "win",
       "expr_batch",
-      two(condition, optional(include, true))((e, withRow) => batches(Beat.Holds(e, withRow)))),
+      two(condition, optional(include, true))((e, withRow) => batches(Trigger.Holds(e, withRow)))),
     // Groups, and values of rows.
     Line("std", "groupwin", one(keys)(Role.Groups(_))),
     Line("std", "merge", one(keys)(Role.Merges(_))),
@@ -90,17 +90,17 @@ private[esper] trait WindowTable extends ParameterParsers {
 
   // The shapes of windows.
 
-  private def slides(bound: Bound, leave: Beat): Role.Retains =
+  private def slides(bound: Bound, leave: Trigger): Role.Retains =
     orders(Order.Arrival, bound, leave)
 
-  private def orders(order: Order, bound: Bound, leave: Beat): Role.Retains =
-    Role.Retains(Window(Admit.All, order, bound, Beats(Beat.EachRow, leave, Beat.Never)))
+  private def orders(order: Order, bound: Bound, leave: Trigger): Role.Retains =
+    Role.Retains(Window(Admit.All, order, bound, Triggers(Trigger.EachRow, leave, Trigger.Never)))
 
   private def admits(admit: Admit): Role.Retains = Role.Retains(
-    Window(admit, Order.Arrival, Bound.Unbounded, Beats(Beat.EachRow, Beat.Never, Beat.Never)))
+    Window(admit, Order.Arrival, Bound.Unbounded, Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)))
 
-  private def batches(beat: Beat): Role.Retains = Role.Retains(
-    Window(Admit.All, Order.Arrival, Bound.PreviousLot, Beats(beat, beat, Beat.Never)))
+  private def batches(trigger: Trigger): Role.Retains = Role.Retains(
+    Window(Admit.All, Order.Arrival, Bound.PreviousBatch, Triggers(trigger, trigger, Trigger.Never)))
 
   // The shapes of parameter lists.
 

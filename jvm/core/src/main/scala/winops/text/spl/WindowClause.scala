@@ -8,34 +8,34 @@ private[spl] final case class WindowClause(
     keys: Seq[RowExpression.Column],
     eviction: Option[PartitionEviction]) {
 
-  /** The policy, whose periodic beats count from `origin`.
+  /** The policy, whose periodic triggers count from `origin`.
     *
     * SPL: tuples enter as they arrive, and each window has its own order of events.
     */
   def policy(origin: Origin): Policy = {
     val (bound, leave, report) = shape match {
-      case Shape.Tumbling(eviction) => (Bound.Everything, beat(eviction, origin), Beat.Never)
-      case Shape.Punctuated => (Bound.Everything, Beat.Punctuation, Beat.Never)
+      case Shape.Tumbling(eviction) => (Bound.Everything, triggerOf(eviction, origin), Trigger.Never)
+      case Shape.Punctuated => (Bound.Everything, Trigger.Punctuation, Trigger.Never)
       case Shape.Sliding(Extent.Count(rows), trigger) =>
-        (Bound.MoreThan(rows), Beat.EachRow, beat(trigger, origin))
+        (Bound.MoreThan(rows), Trigger.EachRow, triggerOf(trigger, origin))
       case Shape.Sliding(Extent.Time(micros), trigger) =>
-        (Bound.AgeExceeded(Span.ofMicros(micros)), Beat.WhenDue, beat(trigger, origin))
+        (Bound.AgeExceeded(Span.ofMicros(micros)), Trigger.WhenDue, triggerOf(trigger, origin))
       case Shape.Sliding(Extent.Attribute(delta), trigger) =>
         val bound = Bound.ValueBehind(delta.attribute, delta.distance)
-        (bound, Beat.EachRow, beat(trigger, origin))
+        (bound, Trigger.EachRow, triggerOf(trigger, origin))
     }
     Policy(
       Group(keys, eviction.map(_.reclaim)),
-      Retention.One(Window(Admit.All, Order.Arrival, bound, Beats(Beat.EachRow, leave, report))),
+      Retention.One(Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, report))),
       Stream(inserts = true, deletes = true, StepOrder.Events),
       Canonical.text(this, origin),
       Canonical.window(this, origin))
   }
 
-  private def beat(extent: Extent[Delta], origin: Origin): Beat = extent match {
-    case Extent.Count(rows) => Beat.EachRows(rows)
-    case Extent.Time(micros) => Beat.Period(Span.ofMicros(micros), origin)
-    case Extent.Attribute(delta) => Beat.Exceeds(delta.attribute, delta.distance)
+  private def triggerOf(extent: Extent[Delta], origin: Origin): Trigger = extent match {
+    case Extent.Count(rows) => Trigger.EachRows(rows)
+    case Extent.Time(micros) => Trigger.Period(Span.ofMicros(micros), origin)
+    case Extent.Attribute(delta) => Trigger.Exceeds(delta.attribute, delta.distance)
   }
 }
 

@@ -3,29 +3,29 @@ package winops.window.batch
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{LetGo, Part}
+import winops.window.rules.{Evicted, Part}
 
 /** A window of batches in a union: it lets go of a batch when the next one is complete. */
-private[window] final class BatchPart(beat: BatchBeat, held: HeldRows) extends Part {
+private[window] final class BatchPart(trigger: BatchTrigger, held: HeldRows) extends Part {
   private var head = 0L
   private var boundary = 0L
   private var pending = 0L
 
-  override def lacksValue(row: Long): Boolean = beat.lacksValue(row)
+  override def lacksValue(row: Long): Boolean = trigger.lacksValue(row)
 
-  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
-    if (pending > 0 && beat.endsBefore(row, held.from(boundary))) {
-      beat.posted(at, byTime = false, post(row, letGo))
+  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+    if (pending > 0 && trigger.endsBefore(row, held.from(boundary))) {
+      trigger.posted(at, byTime = false, post(row, evicted))
     }
     pending += 1
-    val end = beat.endAfter(row, at, held.from(boundary), pending)
-    if (end != WindowView.NoRow) beat.posted(at, byTime = false, post(end, letGo))
+    val end = trigger.endAfter(row, at, held.from(boundary), pending)
+    if (end != WindowView.NoRow) trigger.posted(at, byTime = false, post(end, evicted))
   }
 
-  override def due: Long = beat.due
+  override def due: Long = trigger.due
 
-  override def atDue(due: Long, letGo: LetGo): Unit =
-    beat.posted(due, byTime = true, post(held.end, letGo))
+  override def atDue(due: Long, evicted: Evicted): Unit =
+    trigger.posted(due, byTime = true, post(held.end, evicted))
 
   override def forget(row: Long): Unit = ()
   override def holds(row: Long): Boolean = row >= head
@@ -34,28 +34,28 @@ private[window] final class BatchPart(beat: BatchBeat, held: HeldRows) extends P
     head = 0L
     boundary = 0L
     pending = 0L
-    beat.clear()
+    trigger.clear()
   }
 
   override def save(out: ByteWriter): Unit = {
     out.number(head)
     out.number(boundary)
     out.number(pending)
-    beat.save(out)
+    trigger.save(out)
   }
 
   override def restore(in: ByteReader): Unit = {
     head = in.count(held.end)
     boundary = in.count(held.end)
     pending = in.count(held.end)
-    beat.restore(in)
+    trigger.restore(in)
   }
 
-  private def post(until: Long, letGo: LetGo): Boolean = {
+  private def post(until: Long, evicted: Evicted): Boolean = {
     val something = pending > 0 || held.from(head) < boundary
     var row = held.from(head)
     while (row < boundary) {
-      letGo.add(row)
+      evicted.add(row)
       row = held.next(row)
     }
     head = boundary

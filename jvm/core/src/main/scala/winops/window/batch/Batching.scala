@@ -4,10 +4,10 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.Steps
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{LetGo, Part}
+import winops.window.rules.{Evicted, Part}
 import winops.window.single.Retainer
 
-/** Rows collect and come in together at a beat, when those that came in at the beat before leave.
+/** Rows collect and come in together at a trigger, when those that came in at the trigger before leave.
   * Until then other windows may drop them, without a word.
   *
   * @param before
@@ -16,11 +16,11 @@ import winops.window.single.Retainer
 private[window] final class Batching(
     filters: Array[Part],
     before: Int,
-    beat: BatchBeat,
+    trigger: BatchTrigger,
     rows: HeldRows,
     steps: Steps)
     extends Retainer {
-  private val letGo = new LetGo(byLast = false)
+  private val evicted = new Evicted(byLast = false)
   private val takes = new Array[Boolean](filters.length)
 
   /** Rows before it came in with the last batch; the others are pending. */
@@ -28,7 +28,7 @@ private[window] final class Batching(
   private var pending = 0L
 
   override def due: Long = {
-    var first = beat.due
+    var first = trigger.due
     var i = 0
     while (i < filters.length) {
       first = Math.min(first, filters(i).due)
@@ -39,7 +39,7 @@ private[window] final class Batching(
 
   override def arrive(row: Long, at: Long): Boolean = {
     rows.entered()
-    val isComplete = !beat.lacksValue(row) && !Part.lacksValue(filters, row)
+    val isComplete = !trigger.lacksValue(row) && !Part.lacksValue(filters, row)
     if (!isComplete) rows.refused(row)
     isComplete && offer(row, at)
   }
@@ -48,24 +48,24 @@ private[window] final class Batching(
     * enters. What the filters evict for it leaves the batch even if it does not enter.
     */
   private def offer(row: Long, at: Long): Boolean = {
-    letGo.clear()
+    evicted.clear()
     var comesIn = true
     var i = 0
     while (i < filters.length) {
       takes(i) = filters(i).admits(row, at)
-      if (takes(i)) filters(i).arrive(row, at, letGo) else comesIn = false
+      if (takes(i)) filters(i).arrive(row, at, evicted) else comesIn = false
       i += 1
     }
     if (!comesIn) takeBack(row)
     dropFiltered(row, isThere = comesIn)
     checkLoss(at, row)
-    if (comesIn && !letGo.contains(row)) join(row, at)
+    if (comesIn && !evicted.contains(row)) join(row, at)
     comesIn
   }
 
   override def atDue(due: Long): Unit = {
     filterAtDue(due, 0, before)
-    if (beat.due <= due) beat.posted(due, byTime = true, post(rows.end))
+    if (trigger.due <= due) trigger.posted(due, byTime = true, post(rows.end))
     filterAtDue(due, before, filters.length)
   }
 
@@ -73,7 +73,7 @@ private[window] final class Batching(
   override def notInserted: Long = pending
 
   /** What has not come in yet: what has is told, and only waits to be told as leaving. */
-  override def tellContent(): Unit = eachFrom(boundary, rows.end)(steps.content)
+  override def emitContents(): Unit = eachFrom(boundary, rows.end)(steps.content)
 
   override def report(kind: Int): Unit = steps.report(kind, rows.from(boundary), rows.end)
 
@@ -90,7 +90,7 @@ private[window] final class Batching(
     rows.startAfresh()
     boundary = 0L
     pending = 0L
-    beat.clear()
+    trigger.clear()
     filters.foreach(_.clear())
   }
 
@@ -98,7 +98,7 @@ private[window] final class Batching(
     out.number(rows.size)
     out.number(boundary)
     out.number(pending)
-    beat.save(out)
+    trigger.save(out)
     filters.foreach(_.save(out))
   }
 
@@ -106,7 +106,7 @@ private[window] final class Batching(
     rows.restart(in.count(rows.end))
     boundary = in.count(rows.end)
     pending = in.count(rows.end)
-    beat.restore(in)
+    trigger.restore(in)
     filters.foreach(_.restore(in))
   }
 
@@ -114,8 +114,8 @@ private[window] final class Batching(
     var i = from
     while (i < until) {
       if (filters(i).due <= due) {
-        letGo.clear()
-        filters(i).atDue(due, letGo)
+        evicted.clear()
+        filters(i).atDue(due, evicted)
         dropFiltered(WindowView.NoRow, isThere = false)
         checkLoss(due, rows.end)
       }
@@ -125,20 +125,20 @@ private[window] final class Batching(
 
   /** What other windows dropped may have made the batch, which ends before `until`, complete. */
   private def checkLoss(at: Long, until: Long): Unit =
-    if (letGo.size > 0 && pending > 0) {
+    if (evicted.size > 0 && pending > 0) {
       val first = rows.from(boundary)
-      if (beat.isCompleteAfterLoss(first, rows.lastFrom(until - 1), pending)) {
-        beat.posted(at, byTime = false, post(until))
+      if (trigger.isCompleteAfterLoss(first, rows.lastFrom(until - 1), pending)) {
+        trigger.posted(at, byTime = false, post(until))
       }
     }
 
   private def join(row: Long, at: Long): Unit = {
-    if (pending > 0 && beat.endsBefore(row, rows.from(boundary))) {
-      beat.posted(at, byTime = false, post(row))
+    if (pending > 0 && trigger.endsBefore(row, rows.from(boundary))) {
+      trigger.posted(at, byTime = false, post(row))
     }
     pending += 1
-    val end = beat.endAfter(row, at, rows.from(boundary), pending)
-    if (end != WindowView.NoRow) beat.posted(at, byTime = false, post(end))
+    val end = trigger.endAfter(row, at, rows.from(boundary), pending)
+    if (end != WindowView.NoRow) trigger.posted(at, byTime = false, post(end))
   }
 
   /** The pending rows before `until` come in; whether any row came in or left. */
@@ -161,7 +161,7 @@ private[window] final class Batching(
       left += 1
     }
     val something = posted + left > 0
-    if (!something && beat.tellsEmpty) steps.beat()
+    if (!something && trigger.emitsEmpty) steps.emptyTrigger()
     something
   }
 
@@ -177,8 +177,8 @@ private[window] final class Batching(
   /** What a filter let go of leaves the others, and the rows that are pending. */
   private def dropFiltered(arriving: Long, isThere: Boolean): Unit = {
     var i = 0
-    while (i < letGo.size) {
-      val row = letGo(i)
+    while (i < evicted.size) {
+      val row = evicted(i)
       if ((row != arriving || isThere) && rows.leave(row)) {
         filters.foreach(_.forget(row))
         steps.evictSilently(1L)
@@ -186,7 +186,7 @@ private[window] final class Batching(
       }
       i += 1
     }
-    if (letGo.size > 0 || arriving != WindowView.NoRow && !isThere) {
+    if (evicted.size > 0 || arriving != WindowView.NoRow && !isThere) {
       filters.foreach(_.afterForgetting())
     }
   }

@@ -8,7 +8,7 @@ object ChangeKind {
   /** Rows left with their whole group. */
   val GroupDelete = 2
 
-  /** The content at a beat of its own. */
+  /** The content at a trigger of its own. */
   val Trigger = 3
 
   /** The content when the window was full for the first time. */
@@ -17,8 +17,8 @@ object ChangeKind {
   /** The content at the end of the input. */
   val Final = 5
 
-  /** A beat that is told though nothing happened. */
-  val EmptyBeat = 6
+  /** A trigger that is told though nothing happened. */
+  val EmptyTrigger = 6
 
   /** Whether rows came in or left, rather than that a content was told. */
   def isChange(kind: Int): Boolean = kind <= GroupDelete

@@ -62,8 +62,8 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
   }
 
   /** Tells that nothing happened; the step has no number by that. */
-  private[window] def beat(): Unit =
-    changes.add(ChangeKind.EmptyBeat, 0L, 0L, at, number, sequence, window)
+  private[window] def emptyTrigger(): Unit =
+    changes.add(ChangeKind.EmptyTrigger, 0L, 0L, at, number, sequence, window)
 
   /** The rows from `from` until `until` are the content, or a part of it; no change has made it.
     */

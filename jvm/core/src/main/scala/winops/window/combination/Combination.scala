@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.Steps
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{LetGo, Part}
+import winops.window.rules.{Evicted, Part}
 import winops.window.single.Retainer
 import winops.window.time.Clock
 
@@ -17,7 +17,7 @@ private[window] final class Combination(
     rows: HeldRows,
     steps: Steps)
     extends Retainer {
-  private val letGo = new LetGo(byLast = isUnion)
+  private val evicted = new Evicted(byLast = isUnion)
   private val takes = new Array[Boolean](parts.length)
 
   override def due: Long = {
@@ -41,13 +41,13 @@ private[window] final class Combination(
     * leaves even if it does not enter.
     */
   private def offer(row: Long, at: Long): Boolean = {
-    letGo.clear()
+    evicted.clear()
     var taken = 0
     var i = 0
     while (i < parts.length) {
       takes(i) = parts(i).admits(row, at)
       if (takes(i)) {
-        parts(i).arrive(row, at, letGo)
+        parts(i).arrive(row, at, evicted)
         taken += 1
       }
       i += 1
@@ -58,7 +58,7 @@ private[window] final class Combination(
       takeBack(row)
       rows.refused(row)
     }
-    tellLeaving(if (comesIn) WindowView.NoRow else row)
+    emitEvictions(if (comesIn) WindowView.NoRow else row)
     comesIn
   }
 
@@ -66,22 +66,22 @@ private[window] final class Combination(
     * window's timer fires.
     */
   override def atDue(due: Long): Unit = {
-    letGo.clear()
+    evicted.clear()
     parts.foreach { part =>
       if (part.due <= due) {
-        part.atDue(due, letGo)
+        part.atDue(due, evicted)
         if (!isUnion) {
-          tellLeaving(WindowView.NoRow)
-          letGo.clear()
+          emitEvictions(WindowView.NoRow)
+          evicted.clear()
         }
       }
     }
-    if (isUnion) tellLeaving(WindowView.NoRow)
+    if (isUnion) emitEvictions(WindowView.NoRow)
   }
 
   override def held: Long = rows.size
 
-  override def tellContent(): Unit = {
+  override def emitContents(): Unit = {
     val ordered = if (parts.length == 1) parts(0).inOrder else null
     if (ordered != null) ordered.foreach(row => steps.content(row, row + 1))
     else {
@@ -131,10 +131,10 @@ private[window] final class Combination(
     }
   }
 
-  private def tellLeaving(refused: Long): Unit = {
+  private def emitEvictions(refused: Long): Unit = {
     var i = 0
-    while (i < letGo.size) {
-      val row = letGo(i)
+    while (i < evicted.size) {
+      val row = evicted(i)
       if (row != WindowView.NoRow && row != refused && !(isUnion && isHeld(row)) && rows.leave(
           row)) {
         // Of one window alone it is the one that let go of the row.
@@ -143,7 +143,7 @@ private[window] final class Combination(
       }
       i += 1
     }
-    if (!isUnion && (letGo.size > 0 || refused != WindowView.NoRow)) {
+    if (!isUnion && (evicted.size > 0 || refused != WindowView.NoRow)) {
       parts.foreach(_.afterForgetting())
     }
   }

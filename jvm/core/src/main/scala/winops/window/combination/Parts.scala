@@ -3,7 +3,7 @@ package winops.window.combination
 import winops.policy._
 import winops.storage.btree.{PagedMap, Pages}
 import winops.storage.rows.Rows
-import winops.window.batch.{BatchBeat, BatchPart, CrossesBeat, EachRowsBeat, HoldsBeat, PeriodBeat, PeriodOrRowsBeat}
+import winops.window.batch.{BatchPart, BatchTrigger, ConditionBatchTrigger, CountBatchTrigger, PeriodBatchTrigger, PeriodOrCountBatchTrigger, TimestampBatchTrigger}
 import winops.window.contents.HeldRows
 import winops.window.expression.Evaluator
 import winops.window.rules._
@@ -20,20 +20,20 @@ private[window] final class Parts(rows: Rows, pages: Pages, evaluator: Evaluator
   }
 
   /** When a window of batches is complete. */
-  def beat(window: Window): Option[BatchBeat] = window match {
-    case Window(Admit.All, Order.Arrival, Bound.PreviousLot, Beats(enter, leave, Beat.Never))
+  def triggerOf(window: Window): Option[BatchTrigger] = window match {
+    case Window(Admit.All, Order.Arrival, Bound.PreviousBatch, Triggers(enter, leave, Trigger.Never))
         if enter == leave =>
       enter match {
-        case Beat.EachRows(count) => Some(new EachRowsBeat(count))
-        case Beat.Period(span, origin, forced) =>
-          Some(new PeriodBeat(span, new Anchor(origin), forced))
-        case Beat.PeriodOrRows(span, count, origin, forced) =>
-          Some(new PeriodOrRowsBeat(span, count, origin.getOrElse(Origin.FirstRow), forced))
-        case Beat.Crosses(timestamp, span, reference) =>
+        case Trigger.EachRows(count) => Some(new CountBatchTrigger(count))
+        case Trigger.Period(span, origin, forced) =>
+          Some(new PeriodBatchTrigger(span, new Anchor(origin), forced))
+        case Trigger.PeriodOrRows(span, count, origin, forced) =>
+          Some(new PeriodOrCountBatchTrigger(span, count, origin.getOrElse(Origin.FirstRow), forced))
+        case Trigger.Crosses(timestamp, span, reference) =>
           val origin = reference.fold[Origin](Origin.FirstRow)(Origin.At(_))
-          Some(new CrossesBeat(evaluator.timestamp(timestamp), span, new Anchor(origin)))
-        case Beat.Holds(condition, withRow) =>
-          Some(new HoldsBeat(evaluator.condition(condition), withRow, held))
+          Some(new TimestampBatchTrigger(evaluator.timestamp(timestamp), span, new Anchor(origin)))
+        case Trigger.Holds(condition, withRow) =>
+          Some(new ConditionBatchTrigger(evaluator.condition(condition), withRow, held))
         case _ => None
       }
     case _ => None
@@ -48,8 +48,8 @@ private[window] final class Parts(rows: Rows, pages: Pages, evaluator: Evaluator
           Some(new FirstForPart(span, new Anchor(origin), held))
         case Admit.FirstOfEach(keys) => Some(new FirstOfEachPart(evaluator.key(keys), index))
       }
-    case Window(Admit.All, Order.Arrival, bound, beats) =>
-      ofArrival(bound, beats, window, inUnion)
+    case Window(Admit.All, Order.Arrival, bound, triggers) =>
+      ofArrival(bound, triggers, window, inUnion)
     case Window(Admit.All, Order.Replacing(keys), Bound.Unbounded, _) => Some(newestOf(keys))
     case Window(Admit.All, Order.Sorted(by), Bound.MoreThan(count), _) => Some(best(by, count))
     case Window(Admit.All, Order.Ranked(keys, by), Bound.MoreThan(count), _) =>
@@ -59,7 +59,7 @@ private[window] final class Parts(rows: Rows, pages: Pages, evaluator: Evaluator
 
   private def ofArrival(
       bound: Bound,
-      beats: Beats,
+      triggers: Triggers,
       window: Window,
       inUnion: Boolean): Option[Part] = bound match {
     case Bound.MoreThan(count) => Some(new NewestPart(count, held))
@@ -71,11 +71,11 @@ private[window] final class Parts(rows: Rows, pages: Pages, evaluator: Evaluator
     case Bound.Fails(condition) =>
       Some(new ConditionPart(evaluator.condition(condition), held))
     case Bound.Everything =>
-      beats.leave match {
-        case Beat.Quiet(span) => Some(new QuietPart(span, held))
+      triggers.leave match {
+        case Trigger.Quiet(span) => Some(new QuietPart(span, held))
         case _ => None
       }
-    case Bound.PreviousLot if inUnion => beat(window).map(new BatchPart(_, held))
+    case Bound.PreviousBatch if inUnion => triggerOf(window).map(new BatchPart(_, held))
     case _ => None
   }
 

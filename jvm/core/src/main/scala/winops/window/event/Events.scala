@@ -1,6 +1,6 @@
 package winops.window.event
 
-import winops.policy.{Admit, Beat, Beats, Bound, Order, Window}
+import winops.policy.{Admit, Bound, Order, Trigger, Triggers, Window}
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
 import winops.window.changes.{ChangeKind, Steps}
@@ -14,7 +14,7 @@ import winops.window.time.{Anchor, Clock}
   * Rows leave before the row that pushes them out comes in, and a trigger by value tells the
   * content without the row that causes it.
   */
-private[window] final class Events(eviction: Eviction, trigger: Trigger, rows: Rows, steps: Steps)
+private[window] final class Events(eviction: Eviction, trigger: ReportTrigger, rows: Rows, steps: Steps)
     extends FrontRetainer(rows, steps) {
 
   /** Whether the window has been full before. */
@@ -84,7 +84,7 @@ private[window] final class Events(eviction: Eviction, trigger: Trigger, rows: R
 private[window] object Events {
   def of(window: Window, rows: Rows, evaluator: Evaluator, steps: Steps): Option[Retainer] =
     window match {
-      case Window(Admit.All, Order.Arrival, bound, Beats(Beat.EachRow, leave, report)) =>
+      case Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, report)) =>
         for {
           eviction <- evictionOf(bound, leave, rows, evaluator)
           trigger <- triggerOf(report, evaluator)
@@ -94,29 +94,29 @@ private[window] object Events {
 
   private def evictionOf(
       bound: Bound,
-      leave: Beat,
+      leave: Trigger,
       rows: Rows,
       evaluator: Evaluator): Option[Eviction] = (bound, leave) match {
-    case (Bound.Everything, Beat.EachRows(count)) => Some(new TumblingRows(count))
-    case (Bound.Everything, Beat.Period(span, origin, false)) =>
+    case (Bound.Everything, Trigger.EachRows(count)) => Some(new TumblingRows(count))
+    case (Bound.Everything, Trigger.Period(span, origin, false)) =>
       Some(new TumblingPeriod(span, new Anchor(origin), rows))
-    case (Bound.Everything, Beat.Exceeds(value, distance)) =>
+    case (Bound.Everything, Trigger.Exceeds(value, distance)) =>
       Some(new TumblingValue(new Gap(evaluator.number(value), distance)))
-    case (Bound.Everything, Beat.Punctuation) => Some(TumblingPunctuation)
-    case (Bound.MoreThan(count), Beat.EachRow) => Some(new SlidingRows(count))
-    case (Bound.AgeExceeded(span), Beat.WhenDue) =>
+    case (Bound.Everything, Trigger.Punctuation) => Some(TumblingPunctuation)
+    case (Bound.MoreThan(count), Trigger.EachRow) => Some(new SlidingRows(count))
+    case (Bound.AgeExceeded(span), Trigger.WhenDue) =>
       Some(new SlidingTime(AgeBound.exceeded(span, rows), rows))
-    case (Bound.ValueBehind(value, distance), Beat.EachRow) =>
+    case (Bound.ValueBehind(value, distance), Trigger.EachRow) =>
       Some(new SlidingValue(new Gap(evaluator.number(value), distance)))
     case _ => None
   }
 
-  private def triggerOf(report: Beat, evaluator: Evaluator): Option[Trigger] = report match {
-    case Beat.Never => Some(NoTrigger)
-    case Beat.EachRows(count) => Some(new RowsTrigger(count))
-    case Beat.Period(span, origin, false) => Some(new PeriodTrigger(span, new Anchor(origin)))
-    case Beat.Exceeds(value, distance) =>
-      Some(new ValueTrigger(evaluator.number(value), distance))
+  private def triggerOf(report: Trigger, evaluator: Evaluator): Option[ReportTrigger] = report match {
+    case Trigger.Never => Some(NoReportTrigger)
+    case Trigger.EachRows(count) => Some(new CountReportTrigger(count))
+    case Trigger.Period(span, origin, false) => Some(new PeriodReportTrigger(span, new Anchor(origin)))
+    case Trigger.Exceeds(value, distance) =>
+      Some(new ValueReportTrigger(evaluator.number(value), distance))
     case _ => None
   }
 }

@@ -66,7 +66,7 @@ final class Machine(
   /** Whether there is anything to remember of the group. */
   def isAlive: Boolean = alive
 
-  /** How many rows are kept for the window, those that wait for its next beat included. */
+  /** How many rows are kept for the window, those that wait for its next trigger included. */
   def held: Long = retainer.held
 
   /** Whether the input has ended, so that nothing happens any more. */
@@ -155,9 +155,9 @@ final class Machine(
   }
 
   /** Tells the content, row by row as inserts, in the order of the window. */
-  def tellContent(): Unit = {
+  def emitContents(): Unit = {
     steps.begin(clock)
-    retainer.tellContent()
+    retainer.emitContents()
     steps.end()
   }
 

@@ -3,9 +3,9 @@ package winops.window.machine
 import winops.policy._
 import winops.storage.btree.Pages
 import winops.storage.rows.Rows
-import winops.window.batch.{Batching, Lots}
+import winops.window.batch.{Batching, NetChanges}
 import winops.window.changes.Steps
-import winops.window.combination.{Apart, Combination, Parts, SharingWindow}
+import winops.window.combination.{Combination, IndependentWindows, Parts, SharingWindow}
 import winops.window.contents.SharedRows
 import winops.window.event.Events
 import winops.window.expression.Evaluator
@@ -22,19 +22,19 @@ private[window] object Retainers {
       steps: Steps): Retainer = {
     val parts = new Parts(rows, pages, evaluator)
     (policy.retention, policy.stream.order) match {
-      case (Retention.Apart(named), _) =>
+      case (Retention.Independent(named), _) =>
         val each = named.map { case (_, retention) =>
           val shared = new SharedRows(rows)
           val alone = policy.copy(retention = retention)
           new SharingWindow(shared, of(alone, shared, pages, evaluator, steps))
         }
-        new Apart(each.toArray, rows, steps)
+        new IndependentWindows(each.toArray, rows, steps)
       case (Retention.One(window), StepOrder.Events) =>
         Events.of(window, rows, evaluator, steps).getOrElse(refused(policy))
       case (Retention.One(window), order) =>
         simple(window, rows, steps)
           .orElse(
-            if (order == StepOrder.Net) Lots.of(window, rows, pages, evaluator, steps) else None)
+            if (order == StepOrder.Net) NetChanges.of(window, rows, pages, evaluator, steps) else None)
           .orElse(several(Seq(window), isUnion = false, parts, steps))
           .getOrElse(refused(policy))
       case (Retention.Intersection(windows), StepOrder.InsertsFirst) =>
@@ -47,7 +47,7 @@ private[window] object Retainers {
 
   def leavesHoles(policy: Policy): Boolean = policy.retention match {
     case Retention.One(window) => !leavesFromFront(window)
-    case Retention.Apart(parts) =>
+    case Retention.Independent(parts) =>
       parts.exists(part => leavesHoles(policy.copy(retention = part._2)))
     // What one window did not admit may leave before what it holds.
     case Retention.Union(windows) =>
@@ -66,7 +66,7 @@ private[window] object Retainers {
     case _ => false
   }
 
-  private def isBatch(window: Window): Boolean = window.bound == Bound.PreviousLot
+  private def isBatch(window: Window): Boolean = window.bound == Bound.PreviousBatch
 
   private def isConditional(window: Window): Boolean = window.bound match {
     case _: Bound.Fails => true
@@ -75,13 +75,13 @@ private[window] object Retainers {
 
   private def simple(window: Window, rows: Rows, steps: Steps): Option[Retainer] =
     window match {
-      case Window(Admit.All, Order.Arrival, bound, Beats(Beat.EachRow, leave, Beat.Never)) =>
+      case Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, Trigger.Never)) =>
         (bound, leave) match {
-          case (Bound.Unbounded, Beat.Never) => Some(new KeepingAll(rows, steps))
-          case (Bound.MoreThan(count), Beat.Excess(excess)) =>
+          case (Bound.Unbounded, Trigger.Never) => Some(new KeepingAll(rows, steps))
+          case (Bound.MoreThan(count), Trigger.Excess(excess)) =>
             Some(new KeepingNewest(count, excess, rows, steps))
-          case (Bound.AgeReached(span), Beat.WhenDue) => Some(new KeepingYoung(span, rows, steps))
-          case (Bound.Everything, Beat.Period(span, origin, false)) =>
+          case (Bound.AgeReached(span), Trigger.WhenDue) => Some(new KeepingYoung(span, rows, steps))
+          case (Bound.Everything, Trigger.Period(span, origin, false)) =>
             Some(new KeepingUntilPeriod(span, new Anchor(origin), rows, steps))
           case _ => None
         }
@@ -100,9 +100,9 @@ private[window] object Retainers {
       parts.of(windows, inUnion = false).map(new Combination(_, false, parts.held, steps))
     } else if (batches.size == 1) {
       for {
-        beat <- parts.beat(batches.head)
+        trigger <- parts.triggerOf(batches.head)
         others <- parts.of(filters, inUnion = false)
-      } yield new Batching(others, windows.indexWhere(isBatch), beat, parts.held, steps)
+      } yield new Batching(others, windows.indexWhere(isBatch), trigger, parts.held, steps)
     } else None
   }
 

@@ -22,8 +22,8 @@ object Sharing {
 
   /** Whether a row may be refused because it lacks what the window looks at. */
   private def refuses(window: Window): Boolean =
-    refuses(window.bound) || Seq(window.beats.leave, window.beats.report).exists {
-      case _: Beat.Exceeds | _: Beat.Crosses => true
+    refuses(window.bound) || Seq(window.triggers.leave, window.triggers.report).exists {
+      case _: Trigger.Exceeds | _: Trigger.Crosses => true
       case _ => false
     }
 

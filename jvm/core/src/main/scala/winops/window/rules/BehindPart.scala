@@ -11,10 +11,10 @@ private[window] final class BehindPart(timestamp: RowNumber, span: Span, held: H
     extends FrontPart(held) {
   override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
 
-  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
-    super.arrive(row, at, letGo)
+  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+    super.arrive(row, at, evicted)
     val limit = span.before(timestamp.whole(row))
     val least = if (span.isEmpty) 0L else 1L
-    while (count > least && timestamp.whole(oldest) <= limit) letGoOfOldest(letGo)
+    while (count > least && timestamp.whole(oldest) <= limit) evictOldest(evicted)
   }
 }

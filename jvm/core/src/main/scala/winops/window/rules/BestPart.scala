@@ -8,14 +8,14 @@ import winops.window.expression.RowKey
 /** The best rows by a sort key; of equal ones the newest. */
 private[window] final class BestPart(rows: Long, sortKey: RowKey, index: PagedMap)
     extends IndexedPart(index) {
-  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
+  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
     val arriving = place(row)
-    if (index.size == rows && isBehindAll(arriving)) letGo.add(row)
+    if (index.size == rows && isBehindAll(arriving)) evicted.add(row)
     else {
       index.put(arriving, NoBytes)
       if (index.size > rows) {
         index.last()
-        letGo.add(rowAt(index.key))
+        evicted.add(rowAt(index.key))
         index.remove()
       }
     }

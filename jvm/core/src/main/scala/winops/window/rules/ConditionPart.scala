@@ -13,10 +13,10 @@ private[window] final class ConditionPart(condition: RowCondition, held: HeldRow
   /** Whether other windows have removed rows in the present step since the last evaluation. */
   private var lost = false
 
-  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
-    super.arrive(row, at, letGo)
+  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+    super.arrive(row, at, evicted)
     newest = row
-    pass(letGo)
+    pass(evicted)
   }
 
   override def forget(row: Long): Unit = {
@@ -30,7 +30,7 @@ private[window] final class ConditionPart(condition: RowCondition, held: HeldRow
     if (count > 0) pass(null)
   }
 
-  private def pass(letGo: LetGo): Unit = {
+  private def pass(evicted: Evicted): Unit = {
     var expired = 0L
     var fails = true
     while (fails && count > 0) {
@@ -38,7 +38,7 @@ private[window] final class ConditionPart(condition: RowCondition, held: HeldRow
       view.set(row, row, last, count, expired)
       fails = !condition.holds(view)
       if (fails) {
-        if (letGo != null) letGo.add(row)
+        if (evicted != null) evicted.add(row)
         pass(row)
         expired += 1
       }

@@ -12,8 +12,8 @@ private[window] final class DeadlinePart(timestamp: RowNumber, span: Span, index
     extends IndexedPart(index) {
   override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
 
-  override def arrive(row: Long, at: Long, letGo: LetGo): Unit =
-    if (span.after(timestamp.whole(row)) <= at) letGo.add(row)
+  override def arrive(row: Long, at: Long, evicted: Evicted): Unit =
+    if (span.after(timestamp.whole(row)) <= at) evicted.add(row)
     else index.put(place(row), Array.emptyByteArray)
 
   override def due: Long =
@@ -23,9 +23,9 @@ private[window] final class DeadlinePart(timestamp: RowNumber, span: Span, index
       dueOf(index.key)
     }
 
-  override def atDue(due: Long, letGo: LetGo): Unit = {
+  override def atDue(due: Long, evicted: Evicted): Unit = {
     while (index.size > 0 && { index.first(); dueOf(index.key) <= due }) {
-      letGo.add(Ordinals.getLast(index.key))
+      evicted.add(Ordinals.getLast(index.key))
       index.remove()
     }
   }

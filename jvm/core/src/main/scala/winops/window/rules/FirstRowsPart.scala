@@ -10,8 +10,8 @@ private[window] final class FirstRowsPart(rows: Long, held: HeldRows) extends Fr
 
   override def admits(row: Long, at: Long): Boolean = count < rows
 
-  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
-    super.arrive(row, at, letGo)
+  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+    super.arrive(row, at, evicted)
     newest = row
   }
 

@@ -19,13 +19,13 @@ private[window] abstract class Part {
   def admits(row: Long, at: Long): Boolean = true
 
   /** Takes in the newest row, and lets go of what is then too much. */
-  def arrive(row: Long, at: Long, letGo: LetGo): Unit
+  def arrive(row: Long, at: Long, evicted: Evicted): Unit
 
   /** The first instant at which rows leave though none arrives. */
   def due: Long = Clock.Never
 
   /** Lets go of what is due at `due`, an instant that [[due]] gave. */
-  def atDue(due: Long, letGo: LetGo): Unit = ()
+  def atDue(due: Long, evicted: Evicted): Unit = ()
 
   /** A row left though this window held it; nothing if it did not. */
   def forget(row: Long): Unit

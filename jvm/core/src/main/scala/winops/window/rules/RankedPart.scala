@@ -6,20 +6,20 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** As [[BestPart]], and a row takes the place of the previous row of its key. */
 private[window] final class RankedPart(newest: NewestOfEachPart, best: BestPart) extends Part {
-  private val replaced = new LetGo(byLast = false)
+  private val replaced = new Evicted(byLast = false)
 
-  override def arrive(row: Long, at: Long, letGo: LetGo): Unit = {
+  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
     replaced.clear()
     newest.arrive(row, at, replaced)
     var i = 0
     while (i < replaced.size) {
-      letGo.add(replaced(i))
+      evicted.add(replaced(i))
       best.forget(replaced(i))
       i += 1
     }
-    val before = letGo.size
-    best.arrive(row, at, letGo)
-    if (letGo.size > before) newest.forget(letGo(before))
+    val before = evicted.size
+    best.arrive(row, at, evicted)
+    if (evicted.size > before) newest.forget(evicted(before))
   }
 
   override def forget(row: Long): Unit = {

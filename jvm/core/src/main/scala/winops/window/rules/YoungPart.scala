@@ -7,6 +7,6 @@ import winops.window.time.Clock
 private[window] final class YoungPart(span: Span, held: HeldRows) extends FrontPart(held) {
   override def due: Long = if (count == 0) Clock.Never else span.after(held.arrival(oldest))
 
-  override def atDue(due: Long, letGo: LetGo): Unit =
-    while (count > 0 && span.after(held.arrival(oldest)) <= due) letGoOfOldest(letGo)
+  override def atDue(due: Long, evicted: Evicted): Unit =
+    while (count > 0 && span.after(held.arrival(oldest)) <= due) evictOldest(evicted)
 }

@@ -16,7 +16,7 @@ private[window] abstract class FrontRetainer(rows: Rows, steps: Steps) extends R
   }
 
   override def held: Long = size
-  override def tellContent(): Unit = steps.content(head, rows.end)
+  override def emitContents(): Unit = steps.content(head, rows.end)
   override def report(kind: Int): Unit = steps.report(kind, head, rows.end)
 
   override def leaveAll(): Unit = {

@@ -33,7 +33,7 @@ private[window] abstract class Retainer {
   def notInserted: Long = 0L
 
   /** Tells the content, in the order of the window. */
-  def tellContent(): Unit
+  def emitContents(): Unit
 
   /** Tells `kind` of the content. */
   def report(kind: Int): Unit

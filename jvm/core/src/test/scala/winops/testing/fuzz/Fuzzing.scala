@@ -21,12 +21,12 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
   private val accepted = mutable.ArrayBuffer.empty[String]
   private val mutator = new Mutator(pool.flatMap(Mutator.split).distinct.toVector, random)
   private val kinds = mutable.Map.empty[String, String]
-  private val tally = new FuzzTally
+  private val tally = new FuzzCounts
 
   /** Tries the seeds and then others, until it were so many texts; then the seeds again, because
     * their time counts only where the JVM has compiled what reads them.
     */
-  def run(inputs: Int): FuzzTally = {
+  def run(inputs: Int): FuzzCounts = {
     var tried = 0
     while (tried < inputs) {
       val text = if (tried < seeds.size) seeds(tried) else mutator.changed(pick(), pick())
@@ -106,7 +106,7 @@ final case class Extreme(amount: Long, text: String) {
 }
 
 /** What became of many texts. */
-final class FuzzTally {
+final class FuzzCounts {
   private var acceptedCount = 0L
   private var refusedCount = 0L
   private val crashesByKind = mutable.Map.empty[String, String]

@@ -53,7 +53,7 @@ object PolicyFuzz {
   private final case class Result(
       dialect: String,
       inputs: Int,
-      tally: FuzzTally,
+      tally: FuzzCounts,
       kinds: Int,
       seconds: Double) {
     private val worstMillis = tally.slowest.amount / 1e6

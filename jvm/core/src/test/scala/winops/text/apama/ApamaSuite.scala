@@ -21,18 +21,18 @@ class ApamaSuite extends AnyFunSuite {
 
   private val both = Stream(inserts = true, deletes = true, StepOrder.Net)
 
-  private def pieces(bound: Bound, beats: Beats, group: String*)(text: String): Policy = Policy(
+  private def pieces(bound: Bound, triggers: Triggers, group: String*)(text: String): Policy = Policy(
     Group.by(group),
-    Retention.One(Window(Admit.All, Order.Arrival, bound, beats)),
+    Retention.One(Window(Admit.All, Order.Arrival, bound, triggers)),
     both,
     text,
     window = text.replaceFirst("^partition by [^ ]*(, [^ ]*)* (?=within|retain)", ""))
 
-  private val atOnce = Beats(Beat.EachRow, Beat.Excess(1), Beat.Never)
-  private val whenDue = Beats(Beat.EachRow, Beat.WhenDue, Beat.Never)
-  private def together(beat: Beat) = Beats(beat, beat, Beat.Never)
+  private val atOnce = Triggers(Trigger.EachRow, Trigger.Excess(1), Trigger.Never)
+  private val whenDue = Triggers(Trigger.EachRow, Trigger.WhenDue, Trigger.Never)
+  private def together(trigger: Trigger) = Triggers(trigger, trigger, Trigger.Never)
   private def millis(count: Long) = Span.ofMillis(count)
-  private def period(count: Long) = together(Beat.Period(millis(count), Origin.epoch))
+  private def period(count: Long) = together(Trigger.Period(millis(count), Origin.epoch))
 
   test("the dialect is called apama") {
     assert(Apama.name == "apama")
@@ -57,7 +57,7 @@ class ApamaSuite extends AnyFunSuite {
     val text = "within 1.5 every 1.0"
     def every(origin: Origin) = policy(text, scope.copy(origin = Some(origin)))
     def pieced(origin: Origin) =
-      pieces(Bound.AgeReached(millis(1500)), together(Beat.Period(millis(1000), origin))) _
+      pieces(Bound.AgeReached(millis(1500)), together(Trigger.Period(millis(1000), origin))) _
     assert(policy(text) == pieced(Origin.epoch)(text))
     assert(every(Origin.epoch) == policy(text))
     assert(every(Origin.At(250)) == pieced(Origin.At(250))(s"$text origin 250 milliseconds"))
@@ -67,8 +67,8 @@ class ApamaSuite extends AnyFunSuite {
   test("APAMA-10: retain in batches") {
     assert(
       policy("retain 3 every 2") ==
-        pieces(Bound.MoreThan(3), together(Beat.EachRows(2)))("retain 3 every 2"))
-    assert(window("retain 5 every 1").beats == together(Beat.EachRows(1)))
+        pieces(Bound.MoreThan(3), together(Trigger.EachRows(2)))("retain 3 every 2"))
+    assert(window("retain 5 every 1").triggers == together(Trigger.EachRows(1)))
   }
 
   test("APAMA-11: within and retain in batches of time") {
@@ -82,9 +82,9 @@ class ApamaSuite extends AnyFunSuite {
     Seq("retain 3", "retain 3 every 2", "within 1.0", "within 1.0 every 0.5 retain 3").foreach {
       text =>
         val unique = policy(s"$text with unique v.symbol")
-        val Window(admit, order, bound, beats) = unique.retention.windows.head
+        val Window(admit, order, bound, triggers) = unique.retention.windows.head
         assert(order == Order.Shadowing(Seq(RowExpression.Column("symbol")(0))))
-        assert(Window(admit, Order.Arrival, bound, beats) == window(text))
+        assert(Window(admit, Order.Arrival, bound, triggers) == window(text))
         assert(unique.text == s"$text with unique symbol")
         assert(unique.window == unique.text)
     }
@@ -162,7 +162,7 @@ class ApamaSuite extends AnyFunSuite {
   }
 
   test("APAMA-15: retain all") {
-    val everything = Beats(Beat.EachRow, Beat.Never, Beat.Never)
+    val everything = Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)
     assert(policy("retain all") == pieces(Bound.Unbounded, everything)("retain all"))
     assert(policy("from v in values retain all select v;").stream.inserts)
     assert(policy("retain all select sum(x)") == policy("retain all"))

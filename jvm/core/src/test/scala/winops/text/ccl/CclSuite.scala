@@ -22,10 +22,10 @@ class CclSuite extends AnyFunSuite {
 
   private def canonical(text: String): String = policy(text).text
 
-  private def pieces(bound: Bound, leave: Beat, per: String*)(text: String): Policy = Policy(
+  private def pieces(bound: Bound, leave: Trigger, per: String*)(text: String): Policy = Policy(
     Group.by(per),
     Retention.One(
-      Window(Admit.All, Order.Arrival, bound, Beats(Beat.EachRow, leave, Beat.Never))),
+      Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, Trigger.Never))),
     Stream.InsertsThenDeletes,
     text,
     window = text.replaceFirst(" PER \\(.*\\)", ""))
@@ -37,7 +37,7 @@ class CclSuite extends AnyFunSuite {
   }
 
   test("CCL-2 and CCL-21: no clause and KEEP ALL keep everything") {
-    val everything = pieces(Bound.Unbounded, Beat.Never)("KEEP ALL")
+    val everything = pieces(Bound.Unbounded, Trigger.Never)("KEEP ALL")
     Seq("", " \n\t", "KEEP ALL", "keep all row;", "Keep All Rows").foreach { text =>
       assert(policy(text) == everything, text)
     }
@@ -46,17 +46,17 @@ class CclSuite extends AnyFunSuite {
 
   test("CCL-8: KEEP n ROWS") {
     assert(
-      policy("KEEP 100 ROWS") == pieces(Bound.MoreThan(100), Beat.Excess(1))("KEEP 100 ROWS"))
-    assert(policy("KEEP 1 ROWS") == pieces(Bound.MoreThan(1), Beat.Excess(1))("KEEP 1 ROW"))
+      policy("KEEP 100 ROWS") == pieces(Bound.MoreThan(100), Trigger.Excess(1))("KEEP 100 ROWS"))
+    assert(policy("KEEP 1 ROWS") == pieces(Bound.MoreThan(1), Trigger.Excess(1))("KEEP 1 ROW"))
   }
 
   test("CCL-9: SLACK, which is 1 when it is not given") {
     assert(
       policy("KEEP 100 ROWS SLACK 10 PER(symbol)") ==
-        pieces(Bound.MoreThan(100), Beat.Excess(10), "symbol")(
+        pieces(Bound.MoreThan(100), Trigger.Excess(10), "symbol")(
           "KEEP 100 ROWS SLACK 10 PER (symbol)"))
     assert(policy("KEEP 3 ROWS SLACK 1") == policy("KEEP 3 ROWS"))
-    assert(window("KEEP 2 ROWS SLACK 2 + 3").beats.leave == Beat.Excess(5))
+    assert(window("KEEP 2 ROWS SLACK 2 + 3").triggers.leave == Trigger.Excess(5))
   }
 
   test("CCL-11 and CCL-20: PER names columns in the order given, also in quotes") {
@@ -73,13 +73,13 @@ class CclSuite extends AnyFunSuite {
   test("CCL-12: KEEP EVERY n ROWS leaves the row that would be one too many") {
     assert(
       policy("KEEP EVERY 10 ROWS PER (symbol)") ==
-        pieces(Bound.MoreThan(1), Beat.Excess(10), "symbol")("KEEP EVERY 10 ROWS PER (symbol)"))
+        pieces(Bound.MoreThan(1), Trigger.Excess(10), "symbol")("KEEP EVERY 10 ROWS PER (symbol)"))
   }
 
   test("CCL-14 and CCL-15: KEEP interval, groups kept") {
     assert(
       policy("KEEP 10 MINS") ==
-        pieces(Bound.AgeReached(Span.ofMicros(600 * second)), Beat.WhenDue)("KEEP 10 MINUTES"))
+        pieces(Bound.AgeReached(Span.ofMicros(600 * second)), Trigger.WhenDue)("KEEP 10 MINUTES"))
     assert(policy("KEEP 10 MINS PER(symbol)").group == Group.by(Seq("symbol")))
     assert(policy("KEEP 10 MINS").usesTime)
   }
@@ -88,7 +88,7 @@ class CclSuite extends AnyFunSuite {
     def every(origin: Origin) =
       policy("KEEP EVERY 100 SECONDS", scope.copy(origin = Some(origin)))
     def pieced(origin: Origin) =
-      pieces(Bound.Everything, Beat.Period(Span.ofMicros(100 * second), origin)) _
+      pieces(Bound.Everything, Trigger.Period(Span.ofMicros(100 * second), origin)) _
     val text = "KEEP EVERY 1 MINUTE 40 SECONDS"
     assert(every(Origin.epoch) == pieced(Origin.epoch)(text))
     assert(every(Origin.At(3000)) == pieced(Origin.At(3000))(s"$text ORIGIN 3000 MILLISECONDS"))
@@ -203,8 +203,8 @@ class CclSuite extends AnyFunSuite {
     assert(
       window("KEEP 1000000000000 ROWS SLACK 1000000000000").bound ==
         Bound.MoreThan(1000000000000L))
-    val longest = window("KEEP EVERY 100000 DAYS").beats.leave
-    assert(longest == Beat.Period(Span.ofMicros(8640000000000000L), Origin.epoch))
+    val longest = window("KEEP EVERY 100000 DAYS").triggers.leave
+    assert(longest == Trigger.Period(Span.ofMicros(8640000000000000L), Origin.epoch))
   }
 
   test("a text as long and as deep as is allowed") {

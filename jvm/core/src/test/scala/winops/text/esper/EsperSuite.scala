@@ -27,13 +27,13 @@ class EsperSuite extends AnyFunSuite {
   private def column(name: String): RowExpression = RowExpression.Column(name)(0)
   private def computed(sql: String): RowExpression = RowExpression.Computed(sql)(0)
 
-  private def slides(bound: Bound, leave: Beat): Window = orders(Order.Arrival, bound, leave)
-  private def orders(order: Order, bound: Bound, leave: Beat): Window =
-    Window(Admit.All, order, bound, Beats(Beat.EachRow, leave, Beat.Never))
+  private def slides(bound: Bound, leave: Trigger): Window = orders(Order.Arrival, bound, leave)
+  private def orders(order: Order, bound: Bound, leave: Trigger): Window =
+    Window(Admit.All, order, bound, Triggers(Trigger.EachRow, leave, Trigger.Never))
   private def admits(admit: Admit): Window =
-    Window(admit, Order.Arrival, Bound.Unbounded, Beats(Beat.EachRow, Beat.Never, Beat.Never))
-  private def batches(beat: Beat): Window =
-    Window(Admit.All, Order.Arrival, Bound.PreviousLot, Beats(beat, beat, Beat.Never))
+    Window(admit, Order.Arrival, Bound.Unbounded, Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never))
+  private def batches(trigger: Trigger): Window =
+    Window(Admit.All, Order.Arrival, Bound.PreviousBatch, Triggers(trigger, trigger, Trigger.Never))
 
   private val second = Span.ofMillis(1000)
   private val symbol = column("symbol")
@@ -51,34 +51,34 @@ class EsperSuite extends AnyFunSuite {
 
   test("length, lastevent and keepall") {
     pieces(
-      "#length(3)" -> slides(Bound.MoreThan(3), Beat.Excess(1)),
-      "#length(1 + 2 * N)" -> slides(Bound.MoreThan(9), Beat.Excess(1)),
-      "#length(2147483647)" -> slides(Bound.MoreThan(2147483647L), Beat.Excess(1)),
-      "#length(5 % 3)" -> slides(Bound.MoreThan(2), Beat.Excess(1)),
-      "#length(1 + 2 * 7 % 4)" -> slides(Bound.MoreThan(3), Beat.Excess(1)),
-      "#ext_timed(ts, 0 sec)" -> slides(Bound.TimestampBehind(ts, Span(0, 0)), Beat.EachRow),
-      "#time_accum(0 sec)" -> slides(Bound.Everything, Beat.Quiet(Span(0, 0))),
-      "#time(7.5 % 2)" -> slides(Bound.AgeReached(Span.ofMillis(1500)), Beat.WhenDue),
-      "#lastevent" -> slides(Bound.MoreThan(1), Beat.Excess(1)),
-      "#lastevent()" -> slides(Bound.MoreThan(1), Beat.Excess(1)),
-      "#keepall" -> slides(Bound.Unbounded, Beat.Never),
-      "#keepall()" -> slides(Bound.Unbounded, Beat.Never))
+      "#length(3)" -> slides(Bound.MoreThan(3), Trigger.Excess(1)),
+      "#length(1 + 2 * N)" -> slides(Bound.MoreThan(9), Trigger.Excess(1)),
+      "#length(2147483647)" -> slides(Bound.MoreThan(2147483647L), Trigger.Excess(1)),
+      "#length(5 % 3)" -> slides(Bound.MoreThan(2), Trigger.Excess(1)),
+      "#length(1 + 2 * 7 % 4)" -> slides(Bound.MoreThan(3), Trigger.Excess(1)),
+      "#ext_timed(ts, 0 sec)" -> slides(Bound.TimestampBehind(ts, Span(0, 0)), Trigger.EachRow),
+      "#time_accum(0 sec)" -> slides(Bound.Everything, Trigger.Quiet(Span(0, 0))),
+      "#time(7.5 % 2)" -> slides(Bound.AgeReached(Span.ofMillis(1500)), Trigger.WhenDue),
+      "#lastevent" -> slides(Bound.MoreThan(1), Trigger.Excess(1)),
+      "#lastevent()" -> slides(Bound.MoreThan(1), Trigger.Excess(1)),
+      "#keepall" -> slides(Bound.Unbounded, Trigger.Never),
+      "#keepall()" -> slides(Bound.Unbounded, Trigger.Never))
   }
 
   test("time and time_accum") {
     pieces(
-      "#time(1 sec)" -> slides(Bound.AgeReached(second), Beat.WhenDue),
-      "#time(0 sec)" -> slides(Bound.AgeReached(Span(0, 0)), Beat.WhenDue),
-      "#time_accum(1 sec)" -> slides(Bound.Everything, Beat.Quiet(second)))
+      "#time(1 sec)" -> slides(Bound.AgeReached(second), Trigger.WhenDue),
+      "#time(0 sec)" -> slides(Bound.AgeReached(Span(0, 0)), Trigger.WhenDue),
+      "#time_accum(1 sec)" -> slides(Bound.Everything, Trigger.Quiet(second)))
     assert(policy("#time(1 sec)").usesTime && policy("#time_accum(1 sec)").usesTime)
   }
 
   test("ext_timed reads the timestamp of a row") {
     pieces(
-      "#ext_timed(ts, 1 sec)" -> slides(Bound.TimestampBehind(ts, second), Beat.EachRow),
+      "#ext_timed(ts, 1 sec)" -> slides(Bound.TimestampBehind(ts, second), Trigger.EachRow),
       "#ext_timed(ts*1000, 2)" -> slides(
         Bound.TimestampBehind(computed("`ts` * 1000"), Span.ofMillis(2000)),
-        Beat.EachRow))
+        Trigger.EachRow))
     assert(!policy("#ext_timed(ts, 1 sec)").usesTime)
   }
 
@@ -93,55 +93,55 @@ class EsperSuite extends AnyFunSuite {
 
   test("unique, sort and rank") {
     pieces(
-      "#unique(symbol)" -> orders(Order.Replacing(Seq(symbol)), Bound.Unbounded, Beat.EachRow),
+      "#unique(symbol)" -> orders(Order.Replacing(Seq(symbol)), Bound.Unbounded, Trigger.EachRow),
       "#unique(volume > 5, symbol)" -> orders(
         Order.Replacing(Seq(computed("`volume` > 5"), symbol)),
         Bound.Unbounded,
-        Beat.EachRow),
+        Trigger.EachRow),
       "#sort(N, symbol desc, ts asc, volume)" -> orders(
         Order.Sorted(
           Seq(SortKey(symbol, true), SortKey(ts, false), SortKey(column("volume"), false))),
         Bound.MoreThan(4),
-        Beat.Excess(1)),
+        Trigger.Excess(1)),
       "#rank(symbol, volume, 3, ts desc)" -> orders(
         Order.Ranked(Seq(symbol, column("volume")), Seq(SortKey(ts, true))),
         Bound.MoreThan(3),
-        Beat.Excess(1)),
+        Trigger.Excess(1)),
       "#rank(volume + 1, 3, volume * 2, ts)" -> orders(
         Order.Ranked(
           Seq(computed("`volume` + 1")),
           Seq(SortKey(computed("`volume` * 2"), false), SortKey(ts, false))),
         Bound.MoreThan(3),
-        Beat.Excess(1)))
+        Trigger.Excess(1)))
   }
 
   test("time_order and timetolive wait for a row's own time") {
     pieces(
-      "#time_order(ts, 1 sec)" -> slides(Bound.DeadlineReached(ts, second), Beat.WhenDue),
-      "#time_order(ts, 0 sec)" -> slides(Bound.DeadlineReached(ts, Span(0, 0)), Beat.WhenDue),
-      "#timetolive(ts)" -> slides(Bound.DeadlineReached(ts, Span(0, 0)), Beat.WhenDue),
+      "#time_order(ts, 1 sec)" -> slides(Bound.DeadlineReached(ts, second), Trigger.WhenDue),
+      "#time_order(ts, 0 sec)" -> slides(Bound.DeadlineReached(ts, Span(0, 0)), Trigger.WhenDue),
+      "#timetolive(ts)" -> slides(Bound.DeadlineReached(ts, Span(0, 0)), Trigger.WhenDue),
       "#timetolive(ts + 1000)" -> slides(
         Bound.DeadlineReached(computed("`ts` + 1000"), Span(0, 0)),
-        Beat.WhenDue))
+        Trigger.WhenDue))
   }
 
   test("expr and expr_batch see the window") {
     pieces(
       "#expr(current_count <= 2)" -> slides(
         Bound.Fails(computed("current_count <= 2")),
-        Beat.EachRow),
-      "#expr(view_reference)" -> slides(Bound.Fails(computed("view_reference")), Beat.EachRow),
-      "#expr_batch(count(*) >= 2)" -> batches(Beat.Holds(computed("count(*) >= 2"), true)),
-      "#expr_batch(symbol, true)" -> batches(Beat.Holds(symbol, true)),
-      "#expr_batch(true, false)" -> batches(Beat.Holds(computed("true"), false)))
+        Trigger.EachRow),
+      "#expr(view_reference)" -> slides(Bound.Fails(computed("view_reference")), Trigger.EachRow),
+      "#expr_batch(count(*) >= 2)" -> batches(Trigger.Holds(computed("count(*) >= 2"), true)),
+      "#expr_batch(symbol, true)" -> batches(Trigger.Holds(symbol, true)),
+      "#expr_batch(true, false)" -> batches(Trigger.Holds(computed("true"), false)))
   }
 
   test("length_batch") {
-    pieces("#length_batch(3)" -> batches(Beat.EachRows(3)))
+    pieces("#length_batch(3)" -> batches(Trigger.EachRows(3)))
   }
 
   test("time_batch counts from its reference, from the scope's origin, or from the first row") {
-    def period(origin: Origin, forced: Boolean) = batches(Beat.Period(second, origin, forced))
+    def period(origin: Origin, forced: Boolean) = batches(Trigger.Period(second, origin, forced))
     pieces(
       "#time_batch(1 sec)" -> period(Origin.FirstRow, false),
       "#time_batch(1 sec, '')" -> period(Origin.FirstRow, false),
@@ -158,24 +158,24 @@ class EsperSuite extends AnyFunSuite {
 
   test("ext_timed_batch counts from its reference, or from the first timestamp") {
     pieces(
-      "#ext_timed_batch(ts, 1 sec)" -> batches(Beat.Crosses(ts, second, None)),
-      "#ext_timed_batch(ts, 1 sec, -250L)" -> batches(Beat.Crosses(ts, second, Some(-250))))
+      "#ext_timed_batch(ts, 1 sec)" -> batches(Trigger.Crosses(ts, second, None)),
+      "#ext_timed_batch(ts, 1 sec, -250L)" -> batches(Trigger.Crosses(ts, second, Some(-250))))
     val moved = scope.copy(origin = Some(Origin.At(3000)))
     assert(policy("#ext_timed_batch(ts, 1 sec)", moved) == policy("#ext_timed_batch(ts, 1 sec)"))
   }
 
   test("time_length_batch counts from an origin with START_EAGER alone") {
-    def beat(origin: Option[Origin], forced: Boolean) =
-      batches(Beat.PeriodOrRows(second, 3, origin, forced))
+    def triggerOf(origin: Option[Origin], forced: Boolean) =
+      batches(Trigger.PeriodOrRows(second, 3, origin, forced))
     pieces(
-      "#time_length_batch(1 sec, 3)" -> beat(None, false),
-      "#time_length_batch(1 sec, 3, '')" -> beat(None, false),
-      "#time_length_batch(1 sec, 3, 'FORCE_UPDATE')" -> beat(None, true),
-      "#time_length_batch(1 sec, 3, 'START_EAGER')" -> beat(Some(Origin.FirstRow), true))
+      "#time_length_batch(1 sec, 3)" -> triggerOf(None, false),
+      "#time_length_batch(1 sec, 3, '')" -> triggerOf(None, false),
+      "#time_length_batch(1 sec, 3, 'FORCE_UPDATE')" -> triggerOf(None, true),
+      "#time_length_batch(1 sec, 3, 'START_EAGER')" -> triggerOf(Some(Origin.FirstRow), true))
     val moved = scope.copy(origin = Some(Origin.At(3000)))
     assert(
       window("#time_length_batch(1 sec, 3, 'START_EAGER')", moved) ==
-        beat(Some(Origin.At(3000)), true))
+        triggerOf(Some(Origin.At(3000)), true))
     assert(
       policy("#time_length_batch(1 sec, 3)", moved) == policy("#time_length_batch(1 sec, 3)"))
   }

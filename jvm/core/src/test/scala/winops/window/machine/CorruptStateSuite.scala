@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 import winops.testing.{DrivenGroup, Input, Keep}
-import winops.window.crossgroup.Coupling
+import winops.window.crossgroup.CrossGroupIndex
 import winops.window.time.Clock
 
 /** Whatever happens to stored bytes, a group goes on, with wrong rows at worst, or fails by name.
@@ -97,7 +97,7 @@ class CorruptStateSuite extends AnyFunSuite {
       }
       new ByteReader(out.toArray)
     }
-    val coupling = new Coupling[Long](None)
+    val coupling = new CrossGroupIndex[Long](None)
     val whole = stored(1L, 2L)
     coupling.restore(whole)(whole.number())
     assert(coupling.size == 2)

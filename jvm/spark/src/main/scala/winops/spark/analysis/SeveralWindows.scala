@@ -26,7 +26,7 @@ private[spark] object SeveralWindows {
     windows.filter(_.policy.group.keys.nonEmpty).foreach(checkGroup(grouping, _))
     val policy = Policy(
       Group(grouping.policy.group.keys),
-      Retention.Apart(windows.map(window => window.name -> window.policy.retention)),
+      Retention.Independent(windows.map(window => window.name -> window.policy.retention)),
       first.policy.stream,
       listed(windows)(_.text),
       listed(windows)(_.window))

@@ -45,7 +45,7 @@ final class StateRelationReader(stored: StoredKeep, partition: Int, groups: Stor
   override def next(): InternalRow = StateFormat.reading(rows.next())
 
   private def ofGroup(group: GroupState): Iterator[InternalRow] = {
-    group.machine.tellContent()
+    group.machine.emitContents()
     places.clear()
     while (!changes.isEmpty) {
       changes.next()

@@ -9,7 +9,7 @@ import winops.spark.plan.KeepPlan
 import winops.spark.state.{PartitionState, StateFormat, StateGroupStore, StateIdentity, WholeGroupStore}
 import winops.storage.bytes.CorruptStateException
 import winops.window.changes.{ChangeQueue, Steps}
-import winops.window.crossgroup.CoupledMachines
+import winops.window.crossgroup.CrossGroupMachines
 import winops.window.machine.Machine
 import winops.window.time.Clock
 
@@ -51,7 +51,7 @@ final class StoredGroups(
     val all = new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
     val in = whole.open(CrossGroupTask.NoKey)
     val machines =
-      new CoupledMachines[UnsafeRow](plan.spec.policy, steps, StoredGroups.NoHost)
+      new CrossGroupMachines[UnsafeRow](plan.spec.policy, steps, StoredGroups.NoHost)
     CrossGroupTask.restoreGroups(in, machines, steps, stored.keys)
     all.restoreRows(in)
     all
@@ -77,7 +77,7 @@ object StoredGroups {
     new StoredGroups(stored, groups, summary)
   }
 
-  private object NoHost extends CoupledMachines.Host[UnsafeRow] {
+  private object NoHost extends CrossGroupMachines.Host[UnsafeRow] {
     override def open(group: UnsafeRow): Machine = throw new UnsupportedOperationException
     override def drain(group: UnsafeRow): Unit = ()
     override def drop(group: UnsafeRow): Unit = ()

@@ -14,7 +14,7 @@ import winops.spark.row.{RowBytes, RowShape}
 import winops.spark.state.{GroupStore, StateFormat, TimerService}
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.{ChangeQueue, Steps}
-import winops.window.crossgroup.CoupledMachines
+import winops.window.crossgroup.CrossGroupMachines
 import winops.window.machine.Machine
 import winops.window.time.Clock
 
@@ -76,7 +76,7 @@ final class CrossGroupTask(
   private var waitingBefore = 0L
   private var isDone = false
 
-  private object host extends CoupledMachines.Host[UnsafeRow] {
+  private object host extends CrossGroupMachines.Host[UnsafeRow] {
     override def open(group: UnsafeRow): Machine = {
       if (opened != group) {
         saveGroup()
@@ -103,7 +103,7 @@ final class CrossGroupTask(
     }
   }
 
-  private val machines = new CoupledMachines[UnsafeRow](plan.spec.policy, steps, host)
+  private val machines = new CrossGroupMachines[UnsafeRow](plan.spec.policy, steps, host)
 
   StateFormat.reading(begin())
 
@@ -145,7 +145,7 @@ final class CrossGroupTask(
     if (arrivals.hasNext) take(arrivals.next())
     else {
       machines.advance(clock.now)
-      if (givesRows) tellContent()
+      if (givesRows) emitContents()
       saveGroup()
       finish()
     }
@@ -166,8 +166,8 @@ final class CrossGroupTask(
     }
   }
 
-  private def tellContent(): Unit = machines.groups.inOrderOfCreation.foreach { group =>
-    host.open(group).tellContent()
+  private def emitContents(): Unit = machines.groups.inOrderOfCreation.foreach { group =>
+    host.open(group).emitContents()
     queueOutput()
   }
 
@@ -228,7 +228,7 @@ private[spark] object CrossGroupTask {
     */
   def restoreGroups(
       in: ByteReader,
-      machines: CoupledMachines[UnsafeRow],
+      machines: CrossGroupMachines[UnsafeRow],
       steps: Steps,
       group: Seq[Expression]): Unit = {
     val shape = RowShape.of(group)

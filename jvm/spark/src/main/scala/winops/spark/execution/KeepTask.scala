@@ -154,7 +154,7 @@ final class KeepTask(
   private def endOfGroup(): Unit = {
     if (givesRows) {
       changes.clear()
-      state.machine.tellContent()
+      state.machine.emitContents()
     }
     writer.endGroup()
     stage = Ended

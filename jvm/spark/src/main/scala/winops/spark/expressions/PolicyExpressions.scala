@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types._
 
-import winops.policy.{Admit, Beat, Bound, Category, Distance, Order, Policy, RowExpression, Window}
+import winops.policy.{Admit, Bound, Category, Distance, Order, Policy, RowExpression, Trigger, Window}
 import winops.spark.row.{KeyTypes, SortKeys}
 import winops.text.dialect.Problem
 
@@ -122,8 +122,8 @@ object PolicyExpressions {
       case Order.Shadowing(keys) => keys.map(Use.Key -> _)
       case Order.Arrival => Nil
     }
-    val beats = Seq(window.beats.enter, window.beats.leave, window.beats.report)
-    ofAdmit ++ ofOrder ++ usesOf(window.bound) ++ beats.flatMap(usesOf)
+    val triggers = Seq(window.triggers.enter, window.triggers.leave, window.triggers.report)
+    ofAdmit ++ ofOrder ++ usesOf(window.bound) ++ triggers.flatMap(usesOf)
   }
 
   private def usesOf(bound: Bound): Seq[(Use, RowExpression)] = bound match {
@@ -135,10 +135,10 @@ object PolicyExpressions {
     case _ => Nil
   }
 
-  private def usesOf(beat: Beat): Seq[(Use, RowExpression)] = beat match {
-    case Beat.Crosses(timestamp, _, _) => Seq(Use.Timestamp -> timestamp)
-    case Beat.Exceeds(value, distance) => Seq(useOf(distance) -> value)
-    case Beat.Holds(condition, _) => Seq(Use.Condition -> condition)
+  private def usesOf(trigger: Trigger): Seq[(Use, RowExpression)] = trigger match {
+    case Trigger.Crosses(timestamp, _, _) => Seq(Use.Timestamp -> timestamp)
+    case Trigger.Exceeds(value, distance) => Seq(useOf(distance) -> value)
+    case Trigger.Holds(condition, _) => Seq(Use.Condition -> condition)
     case _ => Nil
   }
 

@@ -46,7 +46,7 @@ private[spark] abstract class ContentsTracker(
           hasChanged = true
           contents(changes.window).remove(changes.ordinal, changes.end)
           sequence = changes.sequence + changes.end - changes.ordinal - 1
-        case ChangeKind.EmptyBeat => hasChanged = true
+        case ChangeKind.EmptyTrigger => hasChanged = true
         case ChangeKind.Trigger | ChangeKind.Final if spec.reportsByTrigger => report()
         case _ =>
       }

@@ -45,7 +45,7 @@ private final class EventsOutput(
   }
 
   private def emits(kind: Int): Boolean =
-    if (isOfTriggers) kind == ChangeKind.Trigger else kind != ChangeKind.EmptyBeat
+    if (isOfTriggers) kind == ChangeKind.Trigger else kind != ChangeKind.EmptyTrigger
 }
 
 private object EventsOutput {

@@ -1,6 +1,6 @@
 package winops.spark.plan
 
-import winops.policy.{Beat, Policy, StepOrder, Stream}
+import winops.policy.{Policy, StepOrder, Stream, Trigger}
 
 /** All of a `keep` but its columns.
   *
@@ -87,7 +87,7 @@ final case class KeepSpec(
   }
 
   /** Whether the window says by itself when its content is to be told. */
-  def reportsByTrigger: Boolean = policy.retention.windows.exists(_.beats.report != Beat.Never)
+  def reportsByTrigger: Boolean = policy.retention.windows.exists(_.triggers.report != Trigger.Never)
 
   /** Whether the content is told when it leaves as a whole, as windows that tumble and tell
     * events do.

@@ -205,7 +205,7 @@ private[spark] object WindowsPropertySuite {
   /** Whether the content is what has not come in yet. */
   def collects(policy: Policy): Boolean = policy.retention match {
     case Retention.Union(_) => false
-    case retention => retention.windows.exists(_.bound == Bound.PreviousLot)
+    case retention => retention.windows.exists(_.bound == Bound.PreviousBatch)
   }
 
   val combined: Gen[(Dialect, String)] = for {

@@ -31,10 +31,10 @@ class PolicyExpressionsSuite extends AnyFunSuite {
           Bound.DeadlineReached(column("t"), second),
           Bound.ValueBehind(column("f"), Distance.Real(1.0)),
           Bound.Fails(condition))),
-      Beats(
-        Beat.Crosses(column("l"), second, None),
-        Beat.Exceeds(column("i"), Distance.Whole(2L)),
-        Beat.Holds(column("bool"), withRow = true)))
+      Triggers(
+        Trigger.Crosses(column("l"), second, None),
+        Trigger.Exceeds(column("i"), Distance.Whole(2L)),
+        Trigger.Holds(column("bool"), withRow = true)))
     val policy = EvaluatedRows
       .policy(window)
       .copy(
@@ -65,7 +65,7 @@ class PolicyExpressionsSuite extends AnyFunSuite {
           Admit.All,
           Order.Replacing(Seq(column("s"))),
           Bound.Fails(computed("d > 0")),
-          noBeats))
+          noTriggers))
       .retention
       .windows
       .head
@@ -412,12 +412,12 @@ private object PolicyExpressionsSuite {
     "value behind whole" -> (e => bounded(Bound.ValueBehind(e, Distance.Whole(1L)))),
     "value behind real" -> (e => bounded(Bound.ValueBehind(e, Distance.Real(1.0)))),
     "fails" -> (e => bounded(Bound.Fails(e))),
-    "crosses" -> (e => beating(Beat.Crosses(e, second, None))),
-    "exceeds whole" -> (e => beating(Beat.Exceeds(e, Distance.Whole(1L)))),
-    "exceeds real" -> (e => beating(Beat.Exceeds(e, Distance.Real(1.0)))),
-    "holds" -> (e => beating(Beat.Holds(e, withRow = false))))
+    "crosses" -> (e => beating(Trigger.Crosses(e, second, None))),
+    "exceeds whole" -> (e => beating(Trigger.Exceeds(e, Distance.Whole(1L)))),
+    "exceeds real" -> (e => beating(Trigger.Exceeds(e, Distance.Real(1.0)))),
+    "holds" -> (e => beating(Trigger.Holds(e, withRow = false))))
 
-  private def beating(beat: Beat): Policy =
+  private def beating(trigger: Trigger): Policy =
     policy(
-      Window(Admit.All, Order.Arrival, Bound.Everything, Beats(Beat.EachRow, beat, Beat.Never)))
+      Window(Admit.All, Order.Arrival, Bound.Everything, Triggers(Trigger.EachRow, trigger, Trigger.Never)))
 }

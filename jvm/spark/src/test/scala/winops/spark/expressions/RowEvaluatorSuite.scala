@@ -131,16 +131,16 @@ class RowEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val rows = new EvaluatedRows(trades)
     val stamp = computed("ts * 2 + 1")
     val value = computed("price / 4")
-    val beats = Beats(
-      Beat.Crosses(stamp, Span.ofMillis(10), None),
-      Beat.Exceeds(value, Distance.Real(1.0)),
-      Beat.Never)
+    val triggers = Triggers(
+      Trigger.Crosses(stamp, Span.ofMillis(10), None),
+      Trigger.Exceeds(value, Distance.Real(1.0)),
+      Trigger.Never)
     val bounds = Bound.Any(
       Seq(
         Bound.TimestampBehind(stamp, Span.ofMillis(5)),
         Bound.ValueBehind(column("volume"), Distance.Whole(3L))))
     val evaluator =
-      rows.evaluator(policy(Window(Admit.FirstOfEach(Seq(value)), Order.Arrival, bounds, beats)))
+      rows.evaluator(policy(Window(Admit.FirstOfEach(Seq(value)), Order.Arrival, bounds, triggers)))
     val row = rows.add(0, 1L, text("a"), 10.0, 5L, 20L)
     assert(evaluator.timestamp(stamp).whole(row) == 41L)
     assert(evaluator.number(value).real(row) == 2.5)

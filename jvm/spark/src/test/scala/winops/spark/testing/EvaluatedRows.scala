@@ -54,10 +54,10 @@ object EvaluatedRows {
       .fold(problem => throw new IllegalArgumentException(problem.toString), identity)
 
   def ordered(order: Order): Policy =
-    policy(Window(Admit.All, order, Bound.MoreThan(3), noBeats))
+    policy(Window(Admit.All, order, Bound.MoreThan(3), noTriggers))
 
   def bounded(bound: Bound): Policy =
-    policy(Window(Admit.All, Order.Arrival, bound, noBeats))
+    policy(Window(Admit.All, Order.Arrival, bound, noTriggers))
 
   def policy(window: Window): Policy = Policy(
     Group.whole,
@@ -66,7 +66,7 @@ object EvaluatedRows {
     text = "a policy",
     window = "a policy")
 
-  val noBeats: Beats = Beats(Beat.EachRow, Beat.Never, Beat.Never)
+  val noTriggers: Triggers = Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)
 }
 
 /** A window over the rows from `oldest` on, of which `without` are gone. */

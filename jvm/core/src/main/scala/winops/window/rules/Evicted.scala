@@ -7,7 +7,7 @@ import winops.window.contents.RowSet
   * @param byLast
   *   whether a row stands where the last of several windows let it go, rather than the first
   */
-private[window] final class LetGo(byLast: Boolean) {
+private[window] final class Evicted(byLast: Boolean) {
   private val rows = new RowSet
 
   def add(row: Long): Unit = if (byLast) rows.addLast(row) else { val _ = rows.add(row) }

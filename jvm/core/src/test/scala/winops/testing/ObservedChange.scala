@@ -3,7 +3,7 @@ package winops.testing
 import org.scalacheck.Gen
 
 /** One change as the change stream tells it; rows are numbered in the order of arrival. */
-final case class Told(
+final case class ObservedChange(
     isInsert: Boolean,
     row: Int,
     at: Long,

@@ -7,9 +7,9 @@ import winops.window.expression.{RowCondition, RowNumber, WindowView}
 import winops.window.time.{Anchor, Clock}
 
 /** When a batch is complete. */
-private[window] abstract class BatchBeat {
+private[window] abstract class BatchTrigger {
 
-  /** Returns true if the row has no value for what the beat reads of every row. */
+  /** Returns true if the row has no value for what the trigger reads of every row. */
   def lacksValue(row: Long): Boolean = false
 
   /** Whether the batch that begins with `first` is complete without the newest row. */
@@ -38,20 +38,20 @@ private[window] abstract class BatchBeat {
   def posted(at: Long, byTime: Boolean, something: Boolean): Unit = ()
 
   /** Whether a batch is told though no row came in or left with it. */
-  def tellsEmpty: Boolean = false
+  def emitsEmpty: Boolean = false
 
   def clear(): Unit = ()
   def save(out: ByteWriter): Unit = ()
   def restore(in: ByteReader): Unit = ()
 }
 
-private[window] final class EachRowsBeat(rows: Long) extends BatchBeat {
+private[window] final class CountBatchTrigger(rows: Long) extends BatchTrigger {
   override def endAfter(row: Long, at: Long, first: Long, count: Long): Long =
     if (count >= rows) row + 1 else WindowView.NoRow
 }
 
 /** The ends of spans in a row from an anchor on, as long as there is something to tell. */
-private[window] final class PeriodBeat(span: Span, anchor: Anchor, forced: Boolean) extends BatchBeat {
+private[window] final class PeriodBatchTrigger(span: Span, anchor: Anchor, forced: Boolean) extends BatchTrigger {
   private var timer = Clock.Never
 
   override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
@@ -65,7 +65,7 @@ private[window] final class PeriodBeat(span: Span, anchor: Anchor, forced: Boole
   override def posted(at: Long, byTime: Boolean, something: Boolean): Unit =
     timer = if (something || forced) span.nextAfter(at, anchor.instant) else Clock.Never
 
-  override def tellsEmpty: Boolean = forced
+  override def emitsEmpty: Boolean = forced
 
   override def clear(): Unit = {
     anchor.clear()
@@ -86,8 +86,8 @@ private[window] final class PeriodBeat(span: Span, anchor: Anchor, forced: Boole
 /** A number of rows, or a span since the last batch or the first row after it. Spans that count
   * from another instant than that of a row have counted since then when the first row comes.
   */
-private[window] final class PeriodOrRowsBeat(span: Span, rows: Long, origin: Origin, forced: Boolean)
-    extends BatchBeat {
+private[window] final class PeriodOrCountBatchTrigger(span: Span, rows: Long, origin: Origin, forced: Boolean)
+    extends BatchTrigger {
   private var timer = Clock.Never
 
   override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
@@ -103,7 +103,7 @@ private[window] final class PeriodOrRowsBeat(span: Span, rows: Long, origin: Ori
   override def posted(at: Long, byTime: Boolean, something: Boolean): Unit =
     timer = if (!byTime || something || forced) span.after(at) else Clock.Never
 
-  override def tellsEmpty: Boolean = forced
+  override def emitsEmpty: Boolean = forced
   override def clear(): Unit = timer = Clock.Never
   override def save(out: ByteWriter): Unit = out.number(timer)
   override def restore(in: ByteReader): Unit = timer = in.number()
@@ -112,8 +112,8 @@ private[window] final class PeriodOrRowsBeat(span: Span, rows: Long, origin: Ori
 /** A row whose timestamp is in another span than that of the batch's first row; spans count from
   * a reference, or from the timestamp of the first row ever.
   */
-private[window] final class CrossesBeat(timestamp: RowNumber, span: Span, reference: Anchor)
-    extends BatchBeat {
+private[window] final class TimestampBatchTrigger(timestamp: RowNumber, span: Span, reference: Anchor)
+    extends BatchTrigger {
   override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
 
   override def endsBefore(row: Long, first: Long): Boolean =
@@ -130,8 +130,8 @@ private[window] final class CrossesBeat(timestamp: RowNumber, span: Span, refere
 }
 
 /** A row with which the condition holds. */
-private[window] final class HoldsBeat(condition: RowCondition, withRow: Boolean, held: HeldRows)
-    extends BatchBeat {
+private[window] final class ConditionBatchTrigger(condition: RowCondition, withRow: Boolean, held: HeldRows)
+    extends BatchTrigger {
   private val view = new FrontView(held)
 
   override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
@@ -144,5 +144,5 @@ private[window] final class HoldsBeat(condition: RowCondition, withRow: Boolean,
     condition.holds(view)
   }
 
-  override def tellsEmpty: Boolean = true
+  override def emitsEmpty: Boolean = true
 }

@@ -1,6 +1,6 @@
 package winops.window.batch
 
-import winops.policy.{Admit, Beat, Beats, Order, Window}
+import winops.policy.{Admit, Order, Trigger, Triggers, Window}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
@@ -14,12 +14,12 @@ import winops.window.time.Clock
   * a step and after it, so that what comes and leaves in one lot was never there.
   *
   * The rows from `head` until `entered` are in the window; those from `entered` on wait for the
-  * next beat. If rows shadow those of the same key before them, only the newest of each key is
+  * next trigger. If rows shadow those of the same key before them, only the newest of each key is
   * seen.
   */
-private[window] final class Lots(
+private[window] final class NetChanges(
     bound: FrontBound,
-    beat: LotBeat,
+    trigger: NetTrigger,
     shadows: Shadows,
     rows: Rows,
     steps: Steps)
@@ -27,25 +27,25 @@ private[window] final class Lots(
   private var entered = rows.end
 
   override def due: Long = {
-    val enter = if (entered < rows.end) beat.after(rows.arrival(entered)) else Clock.Never
+    val enter = if (entered < rows.end) trigger.after(rows.arrival(entered)) else Clock.Never
     val leave = if (head < entered) bound.due(head) else Clock.Never
-    if (leave == Clock.Never) enter else Math.min(enter, beat.at(leave))
+    if (leave == Clock.Never) enter else Math.min(enter, trigger.at(leave))
   }
 
   override def arrive(row: Long, at: Long): Boolean = {
-    beat.arrive(at)
-    if (beat.entersAt(at, rows.end - entered)) change(at)
+    trigger.arrive(at)
+    if (trigger.entersAt(at, rows.end - entered)) change(at)
     true
   }
 
   override def atDue(due: Long): Unit = change(due)
 
   override def notInserted: Long = rows.end - entered
-  override def tellContent(): Unit = tellSeen(steps.content)
+  override def emitContents(): Unit = emitSeen(steps.content)
   override def report(kind: Int): Unit = steps.report(kind, head, entered)
 
   override def leaveAll(): Unit = {
-    tellSeen(steps.deleteGroup)
+    emitSeen(steps.deleteGroup)
     head = rows.end
     entered = rows.end
   }
@@ -53,20 +53,20 @@ private[window] final class Lots(
   override def clear(): Unit = {
     super.clear()
     entered = rows.end
-    beat.clear()
+    trigger.clear()
     if (shadows != null) shadows.clear()
   }
 
   override def save(out: ByteWriter): Unit = {
     out.number(entered)
-    beat.save(out)
+    trigger.save(out)
     if (shadows != null) shadows.save(out)
   }
 
   override def restore(in: ByteReader): Unit = {
     super.restore(in)
     entered = Math.max(head, in.count(rows.end))
-    beat.restore(in)
+    trigger.restore(in)
     if (shadows != null) shadows.restore(in)
   }
 
@@ -86,7 +86,7 @@ private[window] final class Lots(
     head = staying
   }
 
-  private def tellSeen(tell: (Long, Long) => Unit): Unit =
+  private def emitSeen(tell: (Long, Long) => Unit): Unit =
     if (shadows == null) tell(head, entered)
     else {
       var row = head
@@ -97,25 +97,25 @@ private[window] final class Lots(
     }
 }
 
-private[window] object Lots {
+private[window] object NetChanges {
   def of(
       window: Window,
       rows: Rows,
       pages: Pages,
       evaluator: Evaluator,
       steps: Steps): Option[Retainer] = window match {
-    case Window(Admit.All, order, bound, Beats(enter, leave, Beat.Never))
-        if enter == Beat.EachRow || enter == leave =>
+    case Window(Admit.All, order, bound, Triggers(enter, leave, Trigger.Never))
+        if enter == Trigger.EachRow || enter == leave =>
       for {
         front <- FrontBound.of(bound, rows)
-        beat <- LotBeat.of(enter)
+        trigger <- NetTrigger.of(enter)
         shadows <- order match {
           case Order.Arrival => Some(null)
           case Order.Shadowing(keys) =>
             Some(new Shadows(evaluator.key(keys), pages.newMap()))
           case _ => None
         }
-      } yield new Lots(front, beat, shadows, rows, steps)
+      } yield new NetChanges(front, trigger, shadows, rows, steps)
     case _ => None
   }
 }

@@ -1,11 +1,11 @@
 package winops.window.batch
 
-import winops.policy.{Beat, Span}
+import winops.policy.{Span, Trigger}
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.time.{Anchor, Clock}
 
 /** When the content of a window of lots changes. */
-private[window] abstract class LotBeat {
+private[window] abstract class NetTrigger {
 
   /** Whether rows enter with the row that arrives at `at`, as the `pending`-th that waits. */
   def entersAt(at: Long, pending: Long): Boolean
@@ -24,25 +24,25 @@ private[window] abstract class LotBeat {
   def restore(in: ByteReader): Unit = ()
 }
 
-private[window] object LotBeat {
-  def of(beat: Beat): Option[LotBeat] = beat match {
-    case Beat.EachRow => Some(EachRowLot)
-    case Beat.EachRows(count) => Some(new EachRowsLot(count))
-    case Beat.Period(span, origin, false) => Some(new PeriodLot(span, new Anchor(origin)))
+private[window] object NetTrigger {
+  def of(trigger: Trigger): Option[NetTrigger] = trigger match {
+    case Trigger.EachRow => Some(EachRowNetTrigger)
+    case Trigger.EachRows(count) => Some(new CountNetTrigger(count))
+    case Trigger.Period(span, origin, false) => Some(new PeriodNetTrigger(span, new Anchor(origin)))
     case _ => None
   }
 }
 
-private case object EachRowLot extends LotBeat {
+private case object EachRowNetTrigger extends NetTrigger {
   override def entersAt(at: Long, pending: Long): Boolean = true
 }
 
-private final class EachRowsLot(rows: Long) extends LotBeat {
+private final class CountNetTrigger(rows: Long) extends NetTrigger {
   override def entersAt(at: Long, pending: Long): Boolean = pending >= rows
 }
 
 /** At the ends of spans in a row; a row that arrives exactly then enters at once. */
-private final class PeriodLot(span: Span, anchor: Anchor) extends LotBeat {
+private final class PeriodNetTrigger(span: Span, anchor: Anchor) extends NetTrigger {
   override def entersAt(at: Long, pending: Long): Boolean = this.at(at) == at
   override def after(at: Long): Long = span.nextAfter(at, anchor.instant)
   override def at(instant: Long): Long = span.nextAfter(instant - 1, anchor.instant)

@@ -10,7 +10,7 @@ import winops.window.time.Clock
   * would tell alone, under its number and in steps that all of them have in common. A row is
   * forgotten when none of them needs it any more.
   */
-private[window] final class Apart(windows: Array[SharingWindow], rows: Rows, steps: Steps)
+private[window] final class IndependentWindows(windows: Array[SharingWindow], rows: Rows, steps: Steps)
     extends Retainer {
 
   override def due: Long = {
@@ -51,7 +51,7 @@ private[window] final class Apart(windows: Array[SharingWindow], rows: Rows, ste
     most
   }
 
-  override def tellContent(): Unit = each(_.tellContent())
+  override def emitContents(): Unit = each(_.emitContents())
 
   override def report(kind: Int): Unit = each { window =>
     if (window.held > 0) window.report(kind)

@@ -1,70 +1,70 @@
 package winops.policy
 
-/** Beat: when something happens. */
-sealed trait Beat {
+/** Trigger: when something happens. */
+sealed trait Trigger {
   def usesTime: Boolean = false
 }
 
-object Beat {
-  case object Never extends Beat
+object Trigger {
+  case object Never extends Trigger
 
-  case object EachRow extends Beat
+  case object EachRow extends Trigger
 
   /** With every `rows`-th row. */
-  final case class EachRows(rows: Long) extends Beat
+  final case class EachRows(rows: Long) extends Trigger
 
   /** When the bound is exceeded by `rows` rows: 1 is at once, more is a SLACK. */
-  final case class Excess(rows: Long) extends Beat
+  final case class Excess(rows: Long) extends Trigger
 
   /** The instant at which a row becomes too old. */
-  case object WhenDue extends Beat {
+  case object WhenDue extends Trigger {
     override def usesTime: Boolean = true
   }
 
   /** The ends of the spans in a row, counted from the origin.
     *
     * @param forced
-    *   whether a beat is told though there is nothing to tell
+    *   whether a trigger is told though there is nothing to tell
     */
-  final case class Period(span: Span, origin: Origin, forced: Boolean = false) extends Beat {
+  final case class Period(span: Span, origin: Origin, forced: Boolean = false) extends Trigger {
     override def usesTime: Boolean = true
   }
 
-  /** With the `rows`-th row since the last beat, or `span` after that, whichever comes first; at
+  /** With the `rows`-th row since the last trigger, or `span` after that, whichever comes first; at
     * first `span` after the first row, or after `origin` if that is given.
     *
     * @param forced
-    *   whether a beat is told though there is nothing to tell
+    *   whether a trigger is told though there is nothing to tell
     */
   final case class PeriodOrRows(span: Span, rows: Long, origin: Option[Origin], forced: Boolean)
-      extends Beat {
+      extends Trigger {
     override def usesTime: Boolean = true
   }
 
   /** When the timestamp of an arriving row is in another span than that of the first row since
-    * the last beat; spans count from `reference`, in milliseconds, or from the first row's
+    * the last trigger; spans count from `reference`, in milliseconds, or from the first row's
     * timestamp. The arriving row belongs to what comes next.
     */
   final case class Crosses(timestamp: RowExpression, span: Span, reference: Option[Long])
-      extends Beat
+      extends Trigger
 
   /** When the value of an arriving row is more than `distance` above that of the oldest row, or,
-    * for a report, of the row that beat last. The arriving row belongs to what comes next.
+    * for a report, of the row that triggered last. The arriving row belongs to what comes next.
     */
-  final case class Exceeds(value: RowExpression, distance: Distance) extends Beat
+  final case class Exceeds(value: RowExpression, distance: Distance) extends Trigger
 
   /** When the condition holds.
     *
     * @param withRow
     *   whether the arriving row belongs to what ends, or to what comes next
     */
-  final case class Holds(condition: RowExpression, withRow: Boolean) extends Beat
+  final case class Holds(condition: RowExpression, withRow: Boolean) extends Trigger
 
   /** When no row has arrived for the span. */
-  final case class Quiet(span: Span) extends Beat {
+  final case class Quiet(span: Span) extends Trigger {
     override def usesTime: Boolean = true
   }
 
   /** With a window punctuation. */
-  case object Punctuation extends Beat
+  case object Punctuation extends Trigger
 }

@@ -14,8 +14,8 @@ import winops.window.time.Clock
   * @param reclaim
   *   the rule by which groups are forgotten because of others, if there is one
   */
-final class Coupling[G](reclaim: Option[Reclaim]) {
-  import Coupling._
+final class CrossGroupIndex[G](reclaim: Option[Reclaim]) {
+  import CrossGroupIndex._
 
   private val groups = mutable.LinkedHashMap.empty[G, Entry[G]]
   private val dues = new java.util.TreeSet[Entry[G]](
@@ -138,6 +138,6 @@ final class Coupling[G](reclaim: Option[Reclaim]) {
   }
 }
 
-private[window] object Coupling {
+private[window] object CrossGroupIndex {
   final case class Entry[G](group: G, created: Long, lastArrival: Long, rows: Long, due: Long)
 }

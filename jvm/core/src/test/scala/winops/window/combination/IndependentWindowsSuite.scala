@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import winops.policy.{ColumnKind, Policy, Retention, Scope, Stream}
-import winops.testing.{DrivenGroup, Input, Keep, Told}
+import winops.testing.{DrivenGroup, Input, Keep, ObservedChange}
 import winops.text.apama.Apama
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
@@ -15,8 +15,8 @@ import winops.text.spl.Spl
 import winops.window.machine.Sharing
 
 /** Several windows over the same rows beside each of them alone. */
-class ApartSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  import ApartSuite._
+class IndependentWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import IndependentWindowsSuite._
 
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 500)
@@ -102,7 +102,7 @@ class ApartSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 }
 
-private object ApartSuite {
+private object IndependentWindowsSuite {
 
   /** Windows that can share rows. */
   val taken: Seq[(Dialect, Seq[String])] = Seq(
@@ -142,10 +142,10 @@ private object ApartSuite {
   } yield all
 
   def apart(windows: Seq[Policy]): Policy =
-    windows.head.copy(retention = Retention.Apart(windows.zipWithIndex.map {
+    windows.head.copy(retention = Retention.Independent(windows.zipWithIndex.map {
       case (window, number) => s"w$number" -> window.retention
     }))
 
   /** A change without its numbers, which windows alone have other ones of. */
-  def fate(told: Told): (Boolean, Int, Long) = (told.isInsert, told.row, told.at)
+  def fate(told: ObservedChange): (Boolean, Int, Long) = (told.isInsert, told.row, told.at)
 }

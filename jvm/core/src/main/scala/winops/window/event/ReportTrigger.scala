@@ -6,7 +6,7 @@ import winops.window.expression.RowNumber
 import winops.window.time.{Anchor, Clock}
 
 /** When the content of a window of events is told. */
-private[window] abstract class Trigger {
+private[window] abstract class ReportTrigger {
 
   /** Whether the row has what the trigger looks at. */
   def admits(row: Long): Boolean = true
@@ -31,9 +31,9 @@ private[window] abstract class Trigger {
   def restore(in: ByteReader): Unit = ()
 }
 
-private case object NoTrigger extends Trigger
+private case object NoReportTrigger extends ReportTrigger
 
-private final class RowsTrigger(rows: Long) extends Trigger {
+private final class CountReportTrigger(rows: Long) extends ReportTrigger {
   private var count = 0L
 
   override def afterRow(at: Long, isFirst: Boolean): Boolean = {
@@ -48,9 +48,9 @@ private final class RowsTrigger(rows: Long) extends Trigger {
   override def restore(in: ByteReader): Unit = count = in.count(Long.MaxValue)
 }
 
-private final class PeriodTrigger(span: Span, anchor: Anchor) extends Trigger {
+private final class PeriodReportTrigger(span: Span, anchor: Anchor) extends ReportTrigger {
 
-  /** Beats up to this instant have passed. */
+  /** Triggers up to this instant have passed. */
   private var passed = Long.MinValue
 
   override def afterRow(at: Long, isFirst: Boolean): Boolean = {
@@ -79,7 +79,7 @@ private final class PeriodTrigger(span: Span, anchor: Anchor) extends Trigger {
 }
 
 /** A row whose value is more than the distance above that of the last row that triggered. */
-private final class ValueTrigger(value: RowNumber, distance: Distance) extends Trigger {
+private final class ValueReportTrigger(value: RowNumber, distance: Distance) extends ReportTrigger {
   private var hasReference = false
   private var whole = 0L
   private var real = 0.0

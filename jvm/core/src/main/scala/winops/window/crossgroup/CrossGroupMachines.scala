@@ -11,8 +11,8 @@ import winops.window.machine.Machine
   * @param host
   *   keeps the groups
   */
-final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachines.Host[G]) {
-  private val coupling = new Coupling[G](policy.group.reclaim)
+final class CrossGroupMachines[G](policy: Policy, steps: Steps, host: CrossGroupMachines.Host[G]) {
+  private val index = new CrossGroupIndex[G](policy.group.reclaim)
   private var clock = Long.MinValue
   private var finished = false
   private var reclaimed = 0L
@@ -21,7 +21,7 @@ final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachin
   def groupsReclaimed: Long = reclaimed
 
   /** All groups, for whoever stores them. */
-  def groups: Coupling[G] = coupling
+  def groups: CrossGroupIndex[G] = index
 
   /** Whether the input has ended, so that nothing happens any more. */
   def isFinished: Boolean = finished
@@ -37,10 +37,10 @@ final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachin
 
   /** Moves the clock to `instant`, if it is not there yet, and fires all that is due by then. */
   def advance(instant: Long): Unit = if (!finished) {
-    while (coupling.nextDue <= instant) {
-      val group = coupling.firstDue
+    while (index.nextDue <= instant) {
+      val group = index.firstDue
       val machine = host.open(group)
-      val _ = machine.fireNext(coupling.nextDue)
+      val _ = machine.fireNext(index.nextDue)
       host.drain(group)
       update(group, machine)
     }
@@ -53,15 +53,15 @@ final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachin
   def arrive(group: G, instant: Long)(append: Long => Unit): Unit = if (!finished) {
     val at = Math.max(instant, clock)
     advance(at)
-    coupling.sweptBefore(at).foreach(reclaim)
+    index.sweptBefore(at).foreach(reclaim)
     steps.begin(at)
     val machine = host.open(group)
     machine.reach(at)
     append(at)
     val comesIn = machine.arrive(at)
     host.drain(group)
-    if (comesIn || coupling.countsRefusedRows && machine.isAlive) {
-      coupling.arrived(group, at, machine.held, machine.nextDue)
+    if (comesIn || index.countsRefusedRows && machine.isAlive) {
+      index.arrived(group, at, machine.held, machine.nextDue)
     }
     if (!machine.isAlive) drop(group)
     makeRoom(at)
@@ -80,7 +80,7 @@ final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachin
   private def tellAll(instant: Long)(tell: (Machine, Long) => Unit): Unit = if (!finished) {
     val at = Math.max(instant, clock)
     advance(at)
-    coupling.inOrderOfCreation.foreach { group =>
+    index.inOrderOfCreation.foreach { group =>
       val machine = host.open(group)
       machine.reach(at)
       tell(machine, at)
@@ -90,7 +90,7 @@ final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachin
   }
 
   private def reclaim(group: G): Unit = {
-    steps.evictSilently(coupling.heldBy(group))
+    steps.evictSilently(index.heldBy(group))
     reclaimed += 1
     drop(group)
   }
@@ -98,28 +98,28 @@ final class CoupledMachines[G](policy: Policy, steps: Steps, host: CoupledMachin
   /** Evicts groups if there are too many groups or rows: first all empty ones to which rows came
     * least recently, as the product does, then others until there are not too many.
     */
-  private def makeRoom(at: Long): Unit = if (coupling.isTooMuch) {
-    while (coupling.oldestIsEmpty) dismissOldest(at)
-    while (coupling.isTooMuch) dismissOldest(at)
+  private def makeRoom(at: Long): Unit = if (index.isTooMuch) {
+    while (index.oldestIsEmpty) dismissOldest(at)
+    while (index.isTooMuch) dismissOldest(at)
   }
 
   private def dismissOldest(at: Long): Unit = {
-    val group = coupling.oldest
+    val group = index.oldest
     host.open(group).dismiss(at)
     host.drain(group)
     drop(group)
   }
 
   private def update(group: G, machine: Machine): Unit =
-    if (machine.isAlive) coupling.changed(group, machine.held, machine.nextDue) else drop(group)
+    if (machine.isAlive) index.changed(group, machine.held, machine.nextDue) else drop(group)
 
   private def drop(group: G): Unit = {
-    coupling.removed(group)
+    index.removed(group)
     host.drop(group)
   }
 }
 
-object CoupledMachines {
+object CrossGroupMachines {
 
   /** Keeps the groups, each with a machine and its rows. */
   trait Host[G] {
