@@ -36,17 +36,23 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
 
   /** All that is wrong, a line each; empty if nothing is. */
   def problems: Seq[String] =
-    homeless ++ misplaced ++ upward ++ circles ++ crowded()
+    homeless ++ empty ++ misplaced ++ upward ++ circles ++ crowded()
 
-  /** Packages that stand in no place of the order. */
+  /** Packages below `packages` that stand in no place of the order; others are nobody's rooms. */
   def homeless: Seq[String] = files
     .filter(file => roomOf(file.inPackage).isEmpty)
+    .filter(file => packages.exists(outer => s"${file.inPackage}.".startsWith(s"$outer.")))
     .groupBy(_.inPackage)
     .toSeq
     .sortBy(_._1)
     .map { case (name, its) =>
       s"package $name (${its.head.path}) has no place in the order of rooms"
     }
+
+  /** Rooms of the order in which no file stands. */
+  def empty: Seq[String] = order
+    .diff(files.flatMap(file => roomOf(file.inPackage)))
+    .map(room => s"the room ${shown(room)} has no sources")
 
   /** Files in a folder other than their package's. */
   def misplaced: Seq[String] = files.collect {
