@@ -42,7 +42,7 @@ object Bound {
   /** Every row. */
   case object Everything extends Bound
 
-  /** The rows that came in together before those that come in now. */
+  /** The rows of the previous batch, when a new one enters. */
   case object PreviousBatch extends Bound
 
   /** What is too much for any of them; each is a prefix of the order of arrival. */

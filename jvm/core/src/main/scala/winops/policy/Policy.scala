@@ -11,7 +11,7 @@ package winops.policy
   * @param retention
   *   one window, or several that rows have to stay in together
   * @param stream
-  *   which changes are told, and in which order within a step
+  *   which changes are emitted, and in which order within a step
   * @param text
   *   the policy as its dialect writes it, parameters filled in, keywords in one spelling: what
   *   EXPLAIN shows
@@ -42,7 +42,7 @@ final case class Policy(
     */
   def usesTime: Boolean = retention.windows.exists(_.usesTime) || group.reclaim.exists(_.usesTime)
 
-  /** The names of the windows, if there are several that stand apart. */
+  /** The names of the windows, if there are several independent ones. */
   def windowNames: Seq[String] = retention match {
     case Retention.Independent(parts) => parts.map(_._1)
     case _ => Nil
@@ -54,7 +54,7 @@ final case class Policy(
     case _ => None
   }
 
-  /** Whether each row comes in when it arrives, and not at a later trigger. */
+  /** Returns true if each row enters when it arrives, and not at a later trigger. */
   def takesRowsAtOnce: Boolean = retention.windows.forall(_.triggers.enter == Trigger.EachRow)
 
   /** Whether it matters when a row arrived: for time, or for a condition that asks. */

@@ -18,20 +18,19 @@ object Retention {
     override private[policy] def withinKey: Option[Retention] = Some(One(window.withinKey))
   }
 
-  /** A row leaves when the first window lets it go. */
+  /** A row leaves when the first window evicts it. */
   final case class Intersection(windows: Seq[Window]) extends Retention {
     override private[policy] def withinKey: Option[Retention] =
       Some(Intersection(windows.map(_.withinKey)))
   }
 
-  /** A row leaves when the last window lets it go. */
+  /** A row leaves when the last window evicts it. */
   final case class Union(windows: Seq[Window]) extends Retention
 
-  /** Each part decides for itself, and tells of itself, over rows that are kept once.
+  /** Independent windows over rows that are stored once: each emits its own changes.
     *
     * @param parts
-    *   by the names under which they are told of; each takes every row as it comes, and its rows
-    *   leave in that order
+    *   by the names of the windows; each admits every row as it arrives, and its rows leave in that order
     */
   final case class Independent(parts: Seq[(String, Retention)]) extends Retention {
     override def windows: Seq[Window] = parts.flatMap(_._2.windows)

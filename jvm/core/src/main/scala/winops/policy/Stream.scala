@@ -1,11 +1,11 @@
 package winops.policy
 
-/** Stream: which changes are told, and in which order within a step.
+/** Stream: which changes are emitted, and in which order within a step.
   *
   * @param inserts
-  *   whether rows that come in are told
+  *   true if inserts are emitted
   * @param deletes
-  *   whether rows that leave are told
+  *   true if deletes are emitted
   * @param order
   *   how a step is told
   */
@@ -18,12 +18,12 @@ object Stream {
     Stream(inserts = true, deletes = true, StepOrder.InsertsFirst)
 }
 
-/** In which order the changes of a step are told. */
+/** The order of the changes of a step. */
 sealed trait StepOrder
 
 object StepOrder {
 
-  /** The inserted rows first. A row that comes and leaves at once is told as both. */
+  /** The inserted rows first. A row that enters and leaves at once is emitted as both. */
   case object InsertsFirst extends StepOrder
 
   /** The inserted rows first; a row that comes and leaves at once was never there. */

@@ -1,6 +1,6 @@
 package winops.policy
 
-/** Trigger: when something happens. */
+/** Trigger: when rows enter, when they leave, or when contents are reported. */
 sealed trait Trigger {
   def usesTime: Boolean = false
 }
@@ -24,7 +24,7 @@ object Trigger {
   /** The ends of the spans in a row, counted from the origin.
     *
     * @param forced
-    *   whether a trigger is told though there is nothing to tell
+    *   true if a trigger without changes is emitted too
     */
   final case class Period(span: Span, origin: Origin, forced: Boolean = false) extends Trigger {
     override def usesTime: Boolean = true
@@ -34,7 +34,7 @@ object Trigger {
     * first `span` after the first row, or after `origin` if that is given.
     *
     * @param forced
-    *   whether a trigger is told though there is nothing to tell
+    *   true if a trigger without changes is emitted too
     */
   final case class PeriodOrRows(span: Span, rows: Long, origin: Option[Origin], forced: Boolean)
       extends Trigger {
@@ -49,7 +49,7 @@ object Trigger {
       extends Trigger
 
   /** When the value of an arriving row is more than `distance` above that of the oldest row, or,
-    * for a report, of the row that triggered last. The arriving row belongs to what comes next.
+    * for a report, of the row that triggered the last report. The arriving row belongs to what comes next.
     */
   final case class Exceeds(value: RowExpression, distance: Distance) extends Trigger
 

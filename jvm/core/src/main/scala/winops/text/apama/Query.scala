@@ -11,7 +11,7 @@ private[apama] final case class Query(
 
   /** The policy, whose periodic triggers count from `origin`.
     *
-    * Apama: a step is a lot, the difference between two contents. Of the items that the other
+    * Apama: a step is a batch, the difference between two contents. Of the items that the other
     * clauses keep, those that are not the newest of their key are shadowed.
     */
   def policy(origin: Origin): Policy = Policy(

@@ -5,7 +5,7 @@ import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
 import winops.window.rules.{Evicted, Part}
 
-/** A window of batches in a union: it lets go of a batch when the next one is complete. */
+/** A batch window in a union: evicts a batch when the next one is complete. */
 private[window] final class BatchPart(trigger: BatchTrigger, held: HeldRows) extends Part {
   private var head = 0L
   private var boundary = 0L

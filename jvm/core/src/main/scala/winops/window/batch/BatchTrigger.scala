@@ -6,38 +6,36 @@ import winops.window.contents.{FrontView, HeldRows}
 import winops.window.expression.{RowCondition, RowNumber, WindowView}
 import winops.window.time.{Anchor, Clock}
 
-/** When a batch is complete. */
+/** Decides when a batch is complete. */
 private[window] abstract class BatchTrigger {
 
   /** Returns true if the row has no value for what the trigger reads of every row. */
   def lacksValue(row: Long): Boolean = false
 
-  /** Whether the batch that begins with `first` is complete without the newest row. */
+  /** Returns true if the batch that begins with `first` is complete without the newest row. */
   def endsBefore(row: Long, first: Long): Boolean = false
 
-  /** Counts the newest row to the batch that begins with `first` and has now `count` rows. The
-    * ordinal that the batch ends before, if it is complete; else [[WindowView.NoRow]].
+  /** Counts the newest row to the batch that begins with `first` and now has `count` rows. Returns the ordinal that the batch ends before if it is complete, else [[WindowView.NoRow]].
     */
   def endAfter(row: Long, at: Long, first: Long, count: Long): Long = WindowView.NoRow
 
-  /** Whether the batch is complete now that others have dropped rows of it; it goes from `first`
-    * to `last` and has `count` rows left.
+  /** Returns true if the batch is complete after other windows have evicted rows of it; it goes from `first` to `last` and has `count` rows left.
     */
   def isCompleteAfterLoss(first: Long, last: Long, count: Long): Boolean = false
 
-  /** When the batch is complete though no row arrives. */
+  /** The instant at which the batch is complete though no row arrives. */
   def due: Long = Clock.Never
 
-  /** A batch came in at `at`.
+  /** A batch entered at `at`.
     *
     * @param byTime
-    *   whether because it was due
+    *   true if a timer completed the batch, not a row
     * @param something
-    *   whether any row came in or left with it
+    *   true if any row entered or left with it
     */
   def posted(at: Long, byTime: Boolean, something: Boolean): Unit = ()
 
-  /** Whether a batch is told though no row came in or left with it. */
+  /** Returns true if a batch without inserts and deletes is emitted too. */
   def emitsEmpty: Boolean = false
 
   def clear(): Unit = ()

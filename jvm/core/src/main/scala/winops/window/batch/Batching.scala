@@ -7,8 +7,7 @@ import winops.window.expression.WindowView
 import winops.window.rules.{Evicted, Part}
 import winops.window.single.Retainer
 
-/** Rows collect and come in together at a trigger, when those that came in at the trigger before leave.
-  * Until then other windows may drop them, without a word.
+/** Collects rows that enter together at a trigger, when the rows of the previous trigger leave. Until then other windows may evict them, which emits nothing.
   *
   * @param before
   *   how many of the filters stand before the window of batches: they go first at an instant
@@ -23,7 +22,7 @@ private[window] final class Batching(
   private val evicted = new Evicted(byLast = false)
   private val takes = new Array[Boolean](filters.length)
 
-  /** Rows before it came in with the last batch; the others are pending. */
+  /** Rows before it entered with the last batch; the others are pending. */
   private var boundary = 0L
   private var pending = 0L
 
@@ -72,7 +71,7 @@ private[window] final class Batching(
   override def held: Long = rows.size
   override def notInserted: Long = pending
 
-  /** What has not come in yet: what has is told, and only waits to be told as leaving. */
+  /** Number of pending rows. The rows of the last batch were inserted, and are deleted later. */
   override def emitContents(): Unit = eachFrom(boundary, rows.end)(steps.content)
 
   override def report(kind: Int): Unit = steps.report(kind, rows.from(boundary), rows.end)
@@ -141,7 +140,7 @@ private[window] final class Batching(
     if (end != WindowView.NoRow) trigger.posted(at, byTime = false, post(end))
   }
 
-  /** The pending rows before `until` come in; whether any row came in or left. */
+  /** Inserts the pending rows before `until`. Returns true if any row entered or left. */
   private def post(until: Long): Boolean = {
     val lastBoundary = boundary
     boundary = until
@@ -174,7 +173,7 @@ private[window] final class Batching(
     rows.refused(row)
   }
 
-  /** What a filter let go of leaves the others, and the rows that are pending. */
+  /** Removes the rows that a filter has evicted from the other filters and from the pending rows. */
   private def dropFiltered(arriving: Long, isThere: Boolean): Unit = {
     var i = 0
     while (i < evicted.size) {

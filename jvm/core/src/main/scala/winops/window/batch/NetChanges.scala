@@ -10,8 +10,7 @@ import winops.window.rules.FrontBound
 import winops.window.single.{FrontRetainer, Retainer}
 import winops.window.time.Clock
 
-/** Rows that come in and leave in lots: what is told is the difference between the content before
-  * a step and after it, so that what comes and leaves in one lot was never there.
+/** Emits the difference between the window contents before a step and after it: a row that enters and leaves in the same step is neither inserted nor deleted.
   *
   * The rows from `head` until `entered` are in the window; those from `entered` on wait for the
   * next trigger. If rows shadow those of the same key before them, only the newest of each key is

@@ -4,16 +4,16 @@ import winops.policy.{Span, Trigger}
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.time.{Anchor, Clock}
 
-/** When the content of a window of lots changes. */
+/** Decides when the contents of a window change that emits net changes. */
 private[window] abstract class NetTrigger {
 
-  /** Whether rows enter with the row that arrives at `at`, as the `pending`-th that waits. */
+  /** Returns true if rows enter with the row that arrives at `at`, the `pending`-th that waits. */
   def entersAt(at: Long, pending: Long): Boolean
 
-  /** When a row enters that arrived at `at` and did not enter then. */
+  /** The instant at which a row enters that arrived at `at` and did not enter then. */
   def after(at: Long): Long = Clock.Never
 
-  /** When a row leaves whose time was over at `at`. */
+  /** The instant at which a row leaves that expired at `instant`. */
   def at(instant: Long): Long = instant
 
   /** A row arrives. */

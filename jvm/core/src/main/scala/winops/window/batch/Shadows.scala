@@ -8,14 +8,13 @@ import winops.window.changes.Steps
 import winops.window.expression.{RowKey, WindowView}
 import winops.window.rules.Ordinals
 
-/** Which of the rows of a key is seen: the newest that is in the window. */
+/** The row of each key that is seen: the newest in the window. */
 private final class Shadows(key: RowKey, newest: PagedMap) {
   private val leaving = mutable.ArrayBuffer.empty[Long]
 
   def isSeen(row: Long): Boolean = Ordinals.get(newest.get(key.of(row))) == row
 
-  /** Tells the rows that are seen after a change and were not before, then those that were and no
-    * longer are.
+  /** Inserts the rows that are seen after a change and were not before, then deletes those that were and no longer are.
     *
     * @param head
     *   the oldest row before the change
@@ -26,7 +25,7 @@ private final class Shadows(key: RowKey, newest: PagedMap) {
     * @param end
     *   the row after the newest after the change
     * @return
-    *   how many rows were inserted
+    *   number of rows that were inserted
     */
   def change(head: Long, entered: Long, staying: Long, end: Long, steps: Steps): Long = {
     leaving.clear()

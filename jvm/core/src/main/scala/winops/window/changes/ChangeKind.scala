@@ -1,6 +1,6 @@
 package winops.window.changes
 
-/** What an entry of a [[ChangeQueue]] tells. */
+/** Kinds of the entries of a [[ChangeQueue]]. */
 object ChangeKind {
   val Delete = 0
   val Insert = 1
@@ -8,18 +8,18 @@ object ChangeKind {
   /** Rows left with their whole group. */
   val GroupDelete = 2
 
-  /** The content at a trigger of its own. */
+  /** The window contents at a report trigger. */
   val Trigger = 3
 
-  /** The content when the window was full for the first time. */
+  /** The window contents when the window was full for the first time. */
   val InitialFull = 4
 
-  /** The content at the end of the input. */
+  /** The window contents at the end of the input. */
   val Final = 5
 
-  /** A trigger that is told though nothing happened. */
+  /** A trigger that is emitted though nothing happened. */
   val EmptyTrigger = 6
 
-  /** Whether rows came in or left, rather than that a content was told. */
+  /** Returns true for inserts and deletes, false for reported contents. */
   def isChange(kind: Int): Boolean = kind <= GroupDelete
 }

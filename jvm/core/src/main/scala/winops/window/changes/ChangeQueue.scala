@@ -1,6 +1,6 @@
 package winops.window.changes
 
-/** What a machine has told and nobody has read yet, first in, first out.
+/** Changes that a machine has emitted and that nobody has read yet, first in, first out.
   *
   * Consecutive rows that share a fate are one entry however many they are. Reading gives a change
   * of one row at a time, and a report of a content as a whole: [[next]], then the fields.
@@ -30,7 +30,7 @@ final class ChangeQueue {
   /** Adds the rows from `from` until `until`, of which the first has sequence number `sequence`.
     *
     * @param window
-    *   the number of the window, where several stand apart
+    *   the number of the window, of several independent ones
     */
   def add(
       kind: Int,
@@ -80,7 +80,7 @@ final class ChangeQueue {
   /** One of [[ChangeKind]]. */
   def kind: Int = entryKind
 
-  /** Whether the row came in; otherwise it left, or it is a report. */
+  /** Returns true if the row was inserted; otherwise it was deleted, or the entry is a report. */
   def isInsert: Boolean = entryKind == ChangeKind.Insert
 
   /** The number of the window whose rows they are; 0 if there is only one. */

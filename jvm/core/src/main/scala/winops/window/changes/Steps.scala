@@ -3,7 +3,7 @@ package winops.window.changes
 import winops.policy.Stream
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** Numbers steps and their changes and writes those that are told into a queue.
+/** Numbers steps and their changes and writes those that are emitted into a queue.
   *
   * The steps are those of one group or, where groups depend on each other, of all of them: a step
   * of several groups is begun before the first and ended after the last.
@@ -18,7 +18,7 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
   private var depth = 0
   private var silent = 0L
 
-  /** The number of the window that is told of, where several stand apart. */
+  /** The number of the window whose changes are written, of several independent ones. */
   private[window] var window: Int = 0
 
   /** Number of rows that were evicted without a delete, by any machine that these steps are of.
@@ -37,13 +37,13 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
     depth += 1
   }
 
-  /** Ends what was begun last; a step that told nothing has no number. */
+  /** Ends the step that was begun last; a step that emitted nothing has no number. */
   def end(): Unit = {
     depth -= 1
     if (depth == 0 && told) number += 1
   }
 
-  /** The rows from `from` until `until` came in. */
+  /** Inserts the rows from `from` until `until`. */
   private[window] def insert(from: Long, until: Long): Unit =
     if (tellsInserts && from < until) change(ChangeKind.Insert, from, until)
 
@@ -55,13 +55,13 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
   private[window] def deleteGroup(from: Long, until: Long): Unit =
     if (tellsDeletes && from < until) change(ChangeKind.GroupDelete, from, until)
 
-  /** Tells of the rows from `from` until `until`, or that there are none; they stay. */
+  /** Reports the rows from `from` until `until`, which may be none; they stay. */
   private[window] def report(kind: Int, from: Long, until: Long): Unit = {
     changes.add(kind, from, until, at, number, sequence, window)
     told = true
   }
 
-  /** Tells that nothing happened; the step has no number by that. */
+  /** Emits a trigger at which nothing happened; the step gets no number by that. */
   private[window] def emptyTrigger(): Unit =
     changes.add(ChangeKind.EmptyTrigger, 0L, 0L, at, number, sequence, window)
 

@@ -8,8 +8,7 @@ import winops.window.rules.{Evicted, Part}
 import winops.window.single.Retainer
 import winops.window.time.Clock
 
-/** Windows that decide over rows together: a row leaves when the first of them lets it go or, in
-  * a union, when the last one does.
+/** Windows that decide over rows together: a row leaves when the first of them evicts it or, in a union, when the last one does.
   */
 private[window] final class Combination(
     parts: Array[Part],
@@ -122,7 +121,7 @@ private[window] final class Combination(
     parts.foreach(_.restore(in))
   }
 
-  /** The row may not come in, so those that took it give it back. */
+  /** Takes the refused row out of the windows that had admitted it. */
   private def takeBack(row: Long): Unit = {
     var i = 0
     while (i < parts.length) {
@@ -137,7 +136,7 @@ private[window] final class Combination(
       val row = evicted(i)
       if (row != WindowView.NoRow && row != refused && !(isUnion && isHeld(row)) && rows.leave(
           row)) {
-        // Of one window alone it is the one that let go of the row.
+        // A single window has evicted the row itself.
         if (!isUnion && parts.length > 1) parts.foreach(_.forget(row))
         steps.delete(row, row + 1)
       }

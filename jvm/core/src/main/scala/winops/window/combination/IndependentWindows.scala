@@ -6,9 +6,7 @@ import winops.window.changes.Steps
 import winops.window.single.Retainer
 import winops.window.time.Clock
 
-/** Windows that decide over the same rows each for itself: what one of them tells is what it
-  * would tell alone, under its number and in steps that all of them have in common. A row is
-  * forgotten when none of them needs it any more.
+/** Runs independent windows over rows that are stored once. Each window emits the changes it would emit alone, under its number and in steps that all of them share. A row is removed when no window needs it any more.
   */
 private[window] final class IndependentWindows(windows: Array[SharingWindow], rows: Rows, steps: Steps)
     extends Retainer {
@@ -93,7 +91,7 @@ private[window] final class IndependentWindows(windows: Array[SharingWindow], ro
     }
   }
 
-  /** The window with the number, which is the one that is told of from now on. */
+  /** Returns the window with the number and makes it the one whose changes are written from now on. */
   private def turnOf(number: Int): Retainer = {
     steps.window = number
     windows(number).retainer

@@ -9,7 +9,7 @@ import winops.window.expression.Evaluator
 import winops.window.rules._
 import winops.window.time.Anchor
 
-/** Makes parts of windows; null where the pieces are those of no window. */
+/** Makes the parts of a combination of windows; None if no window has the pieces. */
 private[window] final class Parts(rows: Rows, pages: Pages, evaluator: Evaluator) {
   val held = new HeldRows(rows)
 
@@ -19,7 +19,7 @@ private[window] final class Parts(rows: Rows, pages: Pages, evaluator: Evaluator
     Option.when(parts.forall(_.isDefined))(parts.flatten.toArray)
   }
 
-  /** When a window of batches is complete. */
+  /** The trigger that completes a window of batches. */
   def triggerOf(window: Window): Option[BatchTrigger] = window match {
     case Window(Admit.All, Order.Arrival, Bound.PreviousBatch, Triggers(enter, leave, Trigger.Never))
         if enter == leave =>

@@ -10,7 +10,7 @@ private[window] final class HeldRows(rows: Rows) {
   private val gone = new RowSet
   private var count = 0L
 
-  /** The newest row, if it may not come in: it is there until its step has been told. */
+  /** The newest row if it was refused: it can be read until its step has been emitted. */
   private var refusedRow = WindowView.NoRow
 
   def end: Long = rows.end

@@ -6,7 +6,7 @@ import scala.collection.mutable
 
 import winops.window.expression.WindowView
 
-/** Rows in the order in which they came in, each of them once. Most often there is one. */
+/** Rows in the order of their insertion, each of them once. Most often there is one. */
 private[window] final class RowSet {
   private var rows = new Array[Long](RowSet.Few)
   private var count = 0

@@ -27,7 +27,7 @@ private[window] final class SharedRows(rows: Rows) extends Rows {
   override def takeBack(): Unit =
     throw new UnsupportedOperationException("a row that several windows share is never refused")
 
-  /** Starts with no rows: those that are there are gone. */
+  /** Starts with no rows: skips those that are there. */
   def clear(): Unit = head = rows.end
 
   def save(out: ByteWriter): Unit = out.number(head - rows.first)

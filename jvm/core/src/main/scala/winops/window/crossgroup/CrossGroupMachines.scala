@@ -127,7 +127,7 @@ object CrossGroupMachines {
     /** The machine of a group, which is new if it was not there. */
     def open(group: G): Machine
 
-    /** Reads what the machine of the group has told. */
+    /** Reads the changes that the machine of the group has emitted. */
     def drain(group: G): Unit
 
     /** Forgets a group. */

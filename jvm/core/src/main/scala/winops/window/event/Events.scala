@@ -9,9 +9,9 @@ import winops.window.rules.AgeBound
 import winops.window.single.{FrontRetainer, Retainer}
 import winops.window.time.{Anchor, Clock}
 
-/** A window that tells events: rows that come in, rows that leave, and its content at a trigger.
+/** A window that emits events: inserted rows, deleted rows, and its contents at a trigger.
   *
-  * Rows leave before the row that pushes them out comes in, and a trigger by value tells the
+  * Rows leave before the row that evicts them enters, and a trigger by value reports the
   * content without the row that causes it.
   */
 private[window] final class Events(eviction: Eviction, trigger: ReportTrigger, rows: Rows, steps: Steps)
@@ -39,7 +39,7 @@ private[window] final class Events(eviction: Eviction, trigger: ReportTrigger, r
     comesIn
   }
 
-  /** Rows leave first; what is then still there is told in a step of its own. */
+  /** Evicts rows first, then reports the remaining contents in a step of its own. */
   override def atDue(due: Long): Unit =
     if (eviction.due(head) <= due) removeUntil(eviction.atDue(head, due))
     else {

@@ -6,30 +6,30 @@ import winops.storage.rows.Rows
 import winops.window.rules.AgeBound
 import winops.window.time.{Anchor, Clock}
 
-/** Which rows of a window of events leave, and when it is full. */
+/** Decides which rows of a window of events leave, and when it is full. */
 private[window] abstract class Eviction {
 
-  /** Whether the row has what the window looks at. */
+  /** Returns true if the row has the value that the window reads. */
   def admits(row: Long): Boolean = true
 
   /** A row arrives. */
   def arrive(at: Long): Unit = ()
 
-  /** The first row from `head` on that stays when `row`, the newest, comes in. */
+  /** The first row from `head` on that stays when `row`, the newest, enters. */
   def beforeRow(head: Long, row: Long): Long = head
 
-  /** Whether the rows from `head` on are full before `row`, the newest, comes in. */
+  /** Returns true if the rows from `head` on are full before `row`, the newest, enters. */
   def fillsBeforeRow(head: Long, row: Long): Boolean = false
 
-  /** Whether the window is full with its newest row, as one of `size`. */
+  /** Returns true if the window is full with its newest row, as one of `size`. */
   def fillsWithRow(size: Long): Boolean = false
 
-  /** Whether all rows leave with the newest one, which is one of `size`. */
+  /** Returns true if all rows leave with the newest one, which is one of `size`. */
   def emptiesWithRow(size: Long): Boolean = false
 
   def emptiesWithPunctuation: Boolean = false
 
-  /** When rows leave though none arrives; there are rows from `head` on. */
+  /** The instant at which rows leave though none arrives; there are rows from `head` on. */
   def due(head: Long): Long = Clock.Never
 
   /** The first row from `head` on that stays at `due`. */

@@ -3,11 +3,11 @@ package winops.window.event
 import winops.policy.Distance
 import winops.window.expression.RowNumber
 
-/** Whether values are further apart than a distance, in the arithmetic of their type. */
+/** Compares the difference of two values with a distance, in the arithmetic of their type. */
 private[window] final class Gap(value: RowNumber, distance: Distance) {
   def has(row: Long): Boolean = !value.isMissing(row)
 
-  /** Whether the later row's value is more than the distance above the earlier one's. */
+  /** Returns true if the later row's value is more than the distance above the earlier one's. */
   def isExceeded(earlier: Long, later: Long): Boolean = distance match {
     case Distance.Whole(limit) => Gap.exceeds(value.whole(later), value.whole(earlier), limit)
     case Distance.Real(limit) => value.real(later) - value.real(earlier) > limit
@@ -16,7 +16,7 @@ private[window] final class Gap(value: RowNumber, distance: Distance) {
 
 private[window] object Gap {
 
-  /** Whether `later - earlier > limit`, whatever overflows; `limit` is not negative. */
+  /** Returns true if `later - earlier > limit`, whatever overflows; `limit` is not negative. */
   def exceeds(later: Long, earlier: Long, limit: Long): Boolean =
     later > earlier && {
       val difference = later - earlier

@@ -5,23 +5,23 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.expression.RowNumber
 import winops.window.time.{Anchor, Clock}
 
-/** When the content of a window of events is told. */
+/** Decides when the contents of a window of events are reported. */
 private[window] abstract class ReportTrigger {
 
-  /** Whether the row has what the trigger looks at. */
+  /** Returns true if the row has the value that the trigger reads. */
   def admits(row: Long): Boolean = true
 
-  /** Whether the content is told before the newest row comes in and pushes others out. */
+  /** Returns true if the contents are reported before the newest row enters and evicts others. */
   def beforeRow(row: Long): Boolean = false
 
-  /** Whether the content is told after a row came in.
+  /** Returns true if the contents are reported after a row entered.
     *
     * @param isFirst
-    *   whether the window was empty before it
+    *   true if the window was empty before it
     */
   def afterRow(at: Long, isFirst: Boolean): Boolean = false
 
-  /** When the content, which is not empty, is told though no row arrives. */
+  /** The instant at which the contents, which are not empty, are reported though no row arrives. */
   def due: Long = Clock.Never
 
   def fired(at: Long): Unit = ()

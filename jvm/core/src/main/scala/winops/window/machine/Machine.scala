@@ -8,10 +8,10 @@ import winops.window.changes.{ChangeKind, Steps}
 import winops.window.expression.Evaluator
 import winops.window.time.Clock
 
-/** Runs a policy over the rows of one group, and writes what happens as steps into a queue.
+/** Runs a policy over the rows of one group, and writes the changes as steps into a queue.
   *
   * A step is one arriving row with everything it causes, or one timer at its own due time. The
-  * machine is told of rows and of time and never looks at a clock: the same rows at the same
+  * machine receives rows and instants and never reads a clock: the same rows at the same
   * instants give the same steps, however they are cut into batches.
   *
   * An instance is reused from group to group: [[restore]] or [[clear]] starts the next one.
@@ -23,7 +23,7 @@ import winops.window.time.Clock
   *   [[Clock.Never]] for a group that is never forgotten
   * @param rows
   *   the group's rows; for each row the clock is moved by [[advance]], then the row is appended,
-  *   then [[arrive]] tells of it; rows with holes if [[Machine.leavesHoles]]
+  *   then passed to [[arrive]]; rows with holes if [[Machine.leavesHoles]]
   * @param pages
   *   where what is known beside the rows is kept when it is large
   * @param evaluator
@@ -111,7 +111,7 @@ final class Machine(
   def arrivalAt(instant: Long): Long = Math.max(instant, clock)
 
   /** Takes in the newest of `rows`, which arrived at `at`, where [[advance]] has moved the clock.
-    * False if it may not come in and has been forgotten.
+    * Returns false if the row was refused and removed.
     */
   def arrive(at: Long): Boolean = {
     steps.begin(at)
@@ -137,8 +137,7 @@ final class Machine(
     steps.end()
   }
 
-  /** Ends the input at `at`, where [[advance]] has moved the clock: the content is told as final,
-    * and nothing may come any more.
+  /** Ends the input at `at`, where [[advance]] has moved the clock: the contents are reported as final, and no row may arrive any more.
     */
   def finish(at: Long): Unit = {
     steps.begin(at)
@@ -148,13 +147,13 @@ final class Machine(
     finished = true
   }
 
-  /** Forgets the group with all its rows, which are told as its deletes. */
+  /** Removes the group and emits deletes for all its rows. */
   def dismiss(at: Long): Unit = {
     steps.begin(at)
     forget()
   }
 
-  /** Tells the content, row by row as inserts, in the order of the window. */
+  /** Emits the window contents, row by row as inserts, in the order of the window. */
   def emitContents(): Unit = {
     steps.begin(clock)
     retainer.emitContents()
@@ -193,11 +192,11 @@ final class Machine(
     retainer.restore(in)
   }
 
-  // What a condition or an eviction has made due in the past is told now.
+  // A timer that a condition or an eviction has set to the past fires now.
   private def retainerDue: Long = Math.max(retainer.due, clock)
 
   private def silenceDue: Long =
-    // A time that was set shorter since may have been over before now; it is told now.
+    // An idle time that was shortened may have been over before now; it ends now.
     if (silence == Clock.Never) Clock.Never else Math.max(lastArrival + silence, clock)
 
   private def forget(): Unit = {
@@ -222,7 +221,7 @@ object Machine {
   /** Whether rows of the policy may leave from anywhere, so that the group's rows have holes. */
   def leavesHoles(policy: Policy): Boolean = Retainers.leavesHoles(policy)
 
-  /** Whether rows of the policy leave in the order in which they came in, as far as is told. */
+  /** Returns true if rows of the policy leave in the order of their insertion, as far as changes show. */
   def leavesFromFront(policy: Policy): Boolean = !leavesHoles(policy) &&
     policy.retention.windows.forall(_.order == Order.Arrival)
 }

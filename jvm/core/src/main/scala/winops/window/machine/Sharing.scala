@@ -2,7 +2,7 @@ package winops.window.machine
 
 import winops.policy._
 
-/** Which windows can stand apart over rows that are kept once. */
+/** Says which windows can be independent ones over rows that are stored once. */
 object Sharing {
 
   /** What a policy would have to be to share its rows with others; none if it can. */

@@ -4,7 +4,7 @@ import winops.policy.Span
 import winops.window.contents.HeldRows
 import winops.window.expression.RowNumber
 
-/** Lets go of the oldest rows whose timestamp is a span before the arriving row's. The arriving
+/** Evicts the oldest rows whose timestamp is a span before the arriving row's. The arriving
   * row itself leaves at once only if the span is empty.
   */
 private[window] final class BehindPart(timestamp: RowNumber, span: Span, held: HeldRows)

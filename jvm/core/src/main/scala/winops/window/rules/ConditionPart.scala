@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.contents.{FrontView, HeldRows}
 import winops.window.expression.{RowCondition, WindowView}
 
-/** Lets go of the oldest rows as long as the condition does not hold for them. */
+/** Evicts the oldest rows as long as the condition does not hold for them. */
 private[window] final class ConditionPart(condition: RowCondition, held: HeldRows)
     extends FrontPart(held) {
   private val view = new FrontView(held)
@@ -24,7 +24,7 @@ private[window] final class ConditionPart(condition: RowCondition, held: HeldRow
     super.forget(row)
   }
 
-  /** What it lets go of then leaves this window only. */
+  /** Rows that are evicted here leave this window only. */
   override def afterForgetting(): Unit = if (lost) {
     lost = false
     if (count > 0) pass(null)

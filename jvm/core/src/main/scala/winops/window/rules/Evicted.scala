@@ -2,10 +2,10 @@ package winops.window.rules
 
 import winops.window.contents.RowSet
 
-/** The rows that windows let go of in a step, each once, in the order in which they did.
+/** Rows that windows have evicted in a step, each once, in the order of their eviction.
   *
   * @param byLast
-  *   whether a row stands where the last of several windows let it go, rather than the first
+  *   true if a row takes the place of its last eviction by several windows, not of its first
   */
 private[window] final class Evicted(byLast: Boolean) {
   private val rows = new RowSet
@@ -14,7 +14,7 @@ private[window] final class Evicted(byLast: Boolean) {
 
   def size: Int = rows.size
 
-  /** A row, or [[WindowView.NoRow]] where one stands elsewhere now. */
+  /** A row, or [[WindowView.NoRow]] if the row of this place has moved. */
   def apply(index: Int): Long = rows(index)
 
   def contains(row: Long): Boolean = rows.contains(row)

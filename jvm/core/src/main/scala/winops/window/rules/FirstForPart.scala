@@ -6,7 +6,7 @@ import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
 import winops.window.time.Anchor
 
-/** Takes in the rows that arrive before the span is over, and never lets go. An empty span is
+/** Admits the rows that arrive before the span is over, and evicts none. An empty span is
   * over once the row has arrived with which it begins.
   */
 private[window] final class FirstForPart(span: Span, anchor: Anchor, held: HeldRows)

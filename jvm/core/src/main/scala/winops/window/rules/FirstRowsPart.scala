@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
 
-/** Takes in rows as long as it has less than so many, and never lets go. */
+/** Admits rows while it holds fewer than `rows`, and evicts none. */
 private[window] final class FirstRowsPart(rows: Long, held: HeldRows) extends FrontPart(held) {
   private var newest = WindowView.NoRow
 

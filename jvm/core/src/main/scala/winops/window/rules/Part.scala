@@ -5,8 +5,7 @@ import scala.collection.mutable
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.time.Clock
 
-/** One window among those that decide over the rows of a group together: it lets go of rows and
-  * is told of those that others let go of.
+/** One of the windows that decide over the rows of a group together: it evicts rows and forgets those that others have evicted.
   */
 private[window] abstract class Part {
 
@@ -15,16 +14,16 @@ private[window] abstract class Part {
     */
   def lacksValue(row: Long): Boolean = false
 
-  /** Whether the newest row may come in. */
+  /** Returns true if the newest row may enter. */
   def admits(row: Long, at: Long): Boolean = true
 
-  /** Takes in the newest row, and lets go of what is then too much. */
+  /** Inserts the newest row, and evicts the rows that are then too many. */
   def arrive(row: Long, at: Long, evicted: Evicted): Unit
 
   /** The first instant at which rows leave though none arrives. */
   def due: Long = Clock.Never
 
-  /** Lets go of what is due at `due`, an instant that [[due]] gave. */
+  /** Evicts the rows that expire at `due`, an instant that [[due]] gave. */
   def atDue(due: Long, evicted: Evicted): Unit = ()
 
   /** A row left though this window held it; nothing if it did not. */
@@ -41,7 +40,7 @@ private[window] abstract class Part {
     */
   def afterForgetting(): Unit = ()
 
-  /** Whether the window holds a row that is still there. */
+  /** Returns true if the window holds a row that is still there. */
   def holds(row: Long): Boolean
 
   /** The rows in the window's own order; null when that is the order of arrival. */

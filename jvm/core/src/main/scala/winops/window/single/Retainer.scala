@@ -3,7 +3,7 @@ package winops.window.single
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.time.Clock
 
-/** Decides for one group which rows come in and leave, and tells it; the machine drives it.
+/** Decides for one group which rows enter and leave, and emits the changes; the machine drives it.
   *
   * A row is in the group's rows before it arrives here. What has been told is only forgotten with
   * [[settle]], so that its rows can be read until then.
@@ -15,8 +15,7 @@ private[window] abstract class Retainer {
     */
   def due: Long = Clock.Never
 
-  /** Takes in the newest row, which arrives at `at`; false if it may not come in at all and is to
-    * be forgotten. What it caused all the same is told.
+  /** Inserts the newest row, which arrives at `at`. Returns false if the row is refused and has to be removed; the changes that it caused are emitted nevertheless.
     */
   def arrive(row: Long, at: Long): Boolean
 
@@ -32,19 +31,19 @@ private[window] abstract class Retainer {
   /** How many of these have not been inserted yet. */
   def notInserted: Long = 0L
 
-  /** Tells the content, in the order of the window. */
+  /** Emits the window contents, in the order of the window. */
   def emitContents(): Unit
 
-  /** Tells `kind` of the content. */
+  /** Reports the window contents as `kind`. */
   def report(kind: Int): Unit
 
-  /** Tells that all rows leave with their group. */
+  /** Emits deletes for all rows, which leave with their group. */
   def leaveAll(): Unit
 
   /** Forgets the rows that have left. */
   def settle(): Unit
 
-  /** Starts with a group that has no rows that count: those before `rows.end` are gone. */
+  /** Starts with a group without rows: those before `rows.end` do not count. */
   def clear(): Unit
 
   /** Stores what the rows do not say; all that has left has been forgotten before. */
