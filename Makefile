@@ -22,7 +22,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python test conformance test-giant test-bits \
+.PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits \
 	test-releases load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
 	fuzz sbom reproducible
 
@@ -47,6 +47,12 @@ lint-python: $(VENV)
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
+
+quick: $(VENV) ## compile, core tests, one Spark suite, a Python smoke; under three minutes warm
+	./sbt Test/compile core/test \
+		"spark/testOnly winops.spark.RoomsSuite winops.spark.execution.KeepTaskSuite" jars
+	$(stamp_jars)
+	WINOPS_TRANSPORT=classic $(PY) -m pytest tests/test_describe.py
 
 # Programs that tests start have sessions of their own, so it does not matter beside what they run.
 PROGRAMS := tests/test_conformance.py tests/faults tests/lakehouse
