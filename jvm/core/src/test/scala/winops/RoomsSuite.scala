@@ -6,7 +6,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import winops.testing.SourceRooms
 
-/** Texts become policies, windows run policies, storage keeps the rows of windows. */
+/** Checks the order of core's packages: text above policy, policy above window, window above
+  * storage.
+  */
 class RoomsSuite extends AnyFunSuite {
   private val main = Paths.get("jvm/core/src/main/scala")
   private val rooms = SourceRooms(

@@ -6,19 +6,22 @@ import com.fasterxml.jackson.databind.JsonNode
 
 import winops.policy.{Origin, Parameter, Scope}
 
-/** One conformance case: a policy, and the rows and instants that are put to it.
+/** One conformance case: a policy, and the rows and instants of its input.
   *
   * @param name
-  *   what the case is called in reports
+  *   the name of the case in reports
   * @param dialect
   *   the language of `policy`
+  * @param policy
+  *   the text of the policy
   * @param scope
-  *   what the policy's text may refer to
+  *   the names that the policy may refer to
+  * @param schema
+  *   the columns of the rows
   * @param delay
-  *   how far behind the newest row the watermark stays, in milliseconds; absent when no row is
-  *   ever too late
+  *   the lag of the watermark behind the newest row in milliseconds; None if no row is ever late
   * @param entries
-  *   what comes, in order; empty when the policy is to be refused
+  *   the input in order; empty if the policy is to be refused
   */
 private[conformance] final case class Case(
     name: String,
@@ -29,15 +32,15 @@ private[conformance] final case class Case(
     delay: Option[Long],
     entries: Seq[Entry]) {
 
-  /** Whether punctuation comes, which is for all groups. */
+  /** Returns true if the input has punctuation, which applies to all groups. */
   def isMarked: Boolean = entries.map(_.what).exists {
     case Coming.WindowPunctuation | Coming.FinalPunctuation => true
     case _ => false
   }
 }
 
-/** The clock goes to `at`, in milliseconds since the epoch; then something comes if `what` says
-  * so.
+/** One entry of the input: the clock moves to `at`, in milliseconds since the epoch, before
+  * `what` is processed.
   */
 private[conformance] final case class Entry(at: Long, what: Coming)
 
@@ -55,7 +58,7 @@ private[conformance] object Case {
   /** Reads a case.
     *
     * @throws java.lang.IllegalArgumentException
-    *   when the object is no case, or one that asks for what this runner does not do
+    *   if the object is not a case, or requires something that the runner does not support
     */
   def of(json: JsonNode): Case = {
     val options = json.path("options")
@@ -98,7 +101,7 @@ private[conformance] object Case {
     else if (json.asText == "first") Origin.FirstRow
     else throw new IllegalArgumentException(s"no origin: $json")
 
-  /** Esper's variables are values that the text names, as parameters are. */
+  /** Esper's variables are named values in the text, like parameters. */
   private def parameters(json: JsonNode): Map[String, Parameter] = {
     val named = fields(json.path("params"))
     val variables =
@@ -119,7 +122,7 @@ private[conformance] object Case {
   private def fields(json: JsonNode): Seq[(String, JsonNode)] =
     json.properties.asScala.map(e => e.getKey -> e.getValue).toSeq
 
-  // An entry that is passed over in silence would make a case mean something else.
+  // A silently ignored entry would change the meaning of a case.
   private def refuseUnknown(what: String, json: JsonNode, known: Set[String]): Unit =
     fields(json).map(_._1).filterNot(known).foreach { name =>
       throw new IllegalArgumentException(s"no such $what: $name")

@@ -14,22 +14,23 @@ import winops.window.changes.{ChangeKind, ChangeQueue, Steps}
 import winops.window.crossgroup.CrossGroupMachines
 import winops.window.machine.Machine
 
-/** All groups of a case, each in a slot of its own, on one clock. */
+/** All groups of a case, each in a slot of its own, with one clock. */
 private[conformance] sealed abstract class Groups {
 
-  /** Moves the clock of every group, and gives the steps of the timers that were due. */
+  /** Moves the clock of every group, and returns the steps of the timers that fired. */
   def advance(instant: Long): Seq[Step]
 
-  /** Takes in a row, which arrives now however old it is, after what was due before it. */
+  /** Inserts a row, which arrives now whatever its time, after the timers before it have fired.
+    */
   def arrive(instant: Long, row: JsonNode): Seq[Step]
 
   def punctuate(instant: Long): Seq[Step]
   def finish(instant: Long): Seq[Step]
 
-  /** What the windows hold. */
+  /** The window contents: the ids of the rows in all windows. */
   def content: Seq[Long]
 
-  /** Stores every group and takes it up again in another group's slot. */
+  /** Saves every group and restores it, in a new slot or in the slot of another group. */
   def saveAndRestore(): Unit
 }
 
@@ -48,7 +49,7 @@ private[conformance] object Groups {
     UnsafeProjection.create(expressions.group, schema.attributes)
 }
 
-/** Groups that know nothing of each other. */
+/** Groups that do not depend on each other. */
 private final class SeparateGroups(
     policy: Policy,
     expressions: PolicyExpressions,
@@ -76,7 +77,7 @@ private final class SeparateGroups(
     val row = schema.row(json, arrived)
     arrived += 1
     val key = keyOf(row).copy()
-    // A group that was forgotten begins anew, as the latest of all.
+    // A group that was removed is created again, as the last of all groups.
     if (slots.get(key).exists(!_.machine.isAlive)) slots.remove(key)
     val slot = slots.getOrElseUpdate(key, newSlot(key))
     if (slot.machine.isFinished) due
@@ -121,7 +122,7 @@ private final class SeparateGroups(
   }
 }
 
-/** Groups that depend on each other, with steps that are numbered in common. */
+/** Groups that depend on each other. Their steps share one numbering. */
 private final class CrossGroups(
     policy: Policy,
     expressions: PolicyExpressions,
@@ -155,7 +156,7 @@ private final class CrossGroups(
 
   private var machines = new CrossGroupMachines[UnsafeRow](policy, steps, host)
 
-  /** What is computed at one instant is told at once. */
+  /** Moves the clock. If the policy computes values, all steps of an instant become one step. */
   override def advance(instant: Long): Seq[Step] = {
     machines.advance(instant)
     val steps = taken()
@@ -214,11 +215,13 @@ private final class CrossGroups(
     }
   }
 
-  /** What belongs to one step is one step, whatever its groups. */
+  /** Returns the steps since the last call. Changes of several groups in one step become one
+    * step.
+    */
   private def taken(): Seq[Step] = {
     val steps = told.toSeq
     told.clear()
-    // A step in which nothing happened has the number of the next.
+    // A step without changes has the number of the next step, so the time must be equal too.
     steps.map(numbered => (numbered._1, numbered._2.at)).distinct.map { case (number, at) =>
       val together = steps.filter(s => s._1 == number && s._2.at == at).map(_._2)
       Step(together.head.at, together.flatMap(_.events), together.flatMap(_.values))
@@ -233,7 +236,7 @@ private final class CrossGroups(
   }
 }
 
-/** How a case tells of timers of several groups that are due at one instant. */
+/** Merges the timer steps of several groups at one instant as the dialect's cases expect. */
 private object Merging {
   def of(dialect: String): Seq[Seq[Step]] => Seq[Step] = dialect match {
     case "spl" => groups => groups.flatten.sortBy(_.at)
@@ -241,7 +244,7 @@ private object Merging {
     case _ => groups => merged(groups, inOrderOfArrival = true)
   }
 
-  /** What is due at one instant is one step. */
+  /** Merges all steps of an instant into one. */
   private def merged(groups: Seq[Seq[Step]], inOrderOfArrival: Boolean): Seq[Step] =
     groups.flatten.groupBy(_.at).toSeq.sortBy(_._1).map { case (at, steps) =>
       val kinds = Seq(ChangeKind.Insert, ChangeKind.Delete)

@@ -1,15 +1,15 @@
 package winops.conformance
 
-/** Puts rows in time order behind a watermark, and drops those that come after it.
+/** Sorts rows by time behind a watermark, and drops late rows.
   *
-  * The watermark is `delay` behind the newest row, or at the latest entry without a row where
-  * that is later; it is judged row by row, so that nothing depends on batches. A row at the
+  * The watermark is the later of two instants: `delay` before the newest row, and the last entry
+  * without a row. It moves row by row, so that nothing depends on micro-batches. A row at the
   * watermark is not late. At the end the watermark passes every row.
   */
 private[conformance] object Lateness {
 
-  /** The entries as the windows see them: rows that are not late in time order, ties in the order
-    * in which they came, and between them how far the watermark is.
+  /** The entries in the order in which windows process them: rows that are not late by time, ties
+    * in the order of arrival, and movements of the watermark between them.
     */
   def inOrder(entries: Seq[Entry], delay: Long): Seq[Entry] = {
     val ordered = Seq.newBuilder[Entry]

@@ -5,13 +5,13 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.io.{Codec, Source}
 
-/** Reads cases from the standard input, one JSON object a line, and writes an answer for each.
+/** Reads cases from the standard input, one JSON object per line, and writes a result for each.
   *
   * {{{
   * java -cp winops-conformance.jar:... winops.conformance.Main [never | always | SEED]
   * }}}
   *
-  * The argument says before which entries all groups are stored and taken up again: none (the
+  * The argument selects the entries before which all groups are saved and restored: none (the
   * default), all, or about every second one, chosen by a seed.
   */
 object Main {

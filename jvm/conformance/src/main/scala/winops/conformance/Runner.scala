@@ -9,20 +9,20 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference,
 import winops.spark.analysis.{Dialects, Projections}
 import winops.spark.expressions.{PolicyExpressions, UnqualifiedSql}
 
-/** Answers cases: a JSON object in, a JSON object out.
+/** Runs cases given as JSON objects, and returns results as JSON objects.
   *
-  * The answer has the case's `name`, and one of
-  *   - `steps`, in the form of a case's `expect`, with `final`, the ids that are held at the end;
-  *   - `error` and `offset`, when the policy was refused;
-  *   - `failure`, when the case could not be run.
+  * A result has the case's `name`, and one of
+  *   - `steps`, in the form of a case's `expect`, with `final`, the ids in the window at the end;
+  *   - `error` and `offset`, if the policy was refused;
+  *   - `failure`, if the case could not be run.
   *
   * @param saving
-  *   between which entries all groups are stored and taken up again
+  *   selects the entries before which all groups are saved and restored
   */
 final class Runner(saving: Saving) {
   private val mapper = new ObjectMapper
 
-  /** Answers one case; every failure is an answer. */
+  /** Runs one case. An exception becomes a `failure`. */
   def answer(line: String): String = {
     val answer = mapper.createObjectNode()
     try {

@@ -2,7 +2,7 @@ package winops.conformance
 
 import scala.util.Random
 
-/** Before which entries all groups are stored and taken up again. */
+/** Selects the entries before which all groups are saved and restored. */
 trait Saving {
   def now(): Boolean
 }
@@ -16,7 +16,7 @@ object Saving {
     override def now(): Boolean = true
   }
 
-  /** Before about every second entry, the same ones for the same seed. */
+  /** Selects about every second entry, the same ones for the same seed. */
   final class Sometimes(seed: Long) extends Saving {
     private val random = new Random(seed)
     override def now(): Boolean = random.nextBoolean()

@@ -12,7 +12,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import winops.policy.ColumnKind
 import winops.spark.analysis.ColumnKinds
 
-/** The columns of a case's rows, and the place at which a row arrived behind them. */
+/** The columns of a case's rows, and an additional column with the order of arrival. */
 private[conformance] final class Schema(fields: Seq[StructField]) {
   val names: Seq[String] = fields.map(_.name)
 
@@ -24,12 +24,12 @@ private[conformance] final class Schema(fields: Seq[StructField]) {
       AttributeReference(column.name, column.dataType)()
     }
 
-  /** The columns that the case names. */
+  /** The columns that the case defines. */
   val columns: Seq[Attribute] = attributes.init
 
   private val toUnsafe = UnsafeProjection.create(attributes.map(_.dataType).toArray)
 
-  /** Valid until the next call. */
+  /** Converts a JSON object to a row, valid until the next call. */
   def row(json: JsonNode, arrived: Long): UnsafeRow = {
     val values = fields.map(column => value(json.path(column.name), column.dataType)) :+ arrived
     toUnsafe(new GenericInternalRow(values.toArray[Any]))

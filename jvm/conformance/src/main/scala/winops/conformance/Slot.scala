@@ -13,15 +13,15 @@ import winops.window.changes.{ChangeKind, ChangeQueue, Steps}
 import winops.window.machine.Machine
 import winops.window.time.Clock
 
-/** The machine, the rows and the changes of one group at a time; a slot is reused as the groups
-  * come and go, with whatever the last one left behind in its buffers.
+/** The machine, the rows and the changes of one group. A group may be restored in the slot of
+  * another group, whose buffers still contain data of that group.
   *
   * @param values
-  *   what is computed of the window, if anything is
+  *   computes the values of the window, if the policy has any
   * @param common
-  *   follows the content of all groups, if that is what values are of
+  *   the cross-group contents, if values are cross-group
   * @param shared
-  *   where steps are numbered that belong to all groups; absent when each group has its own
+  *   the steps and the change queue of all groups; None if each group has its own
   */
 private[conformance] final class Slot(
     policy: Policy,
@@ -70,7 +70,7 @@ private[conformance] final class Slot(
   private val writer = new ByteWriter
   private val row = new UnsafeRow(schema.attributes.size)
 
-  /** Starts with a group that has no rows yet. */
+  /** Starts a new group without rows. */
   def clear(): Unit = {
     kept = new HeapSegments
     pages.clear()
@@ -81,7 +81,7 @@ private[conformance] final class Slot(
 
   def append(at: Long, row: UnsafeRow): Unit = RowBytes.append(log, at, row)
 
-  /** What the machine has told since the last call, as steps. */
+  /** Returns the machine's changes since the last call, as steps. */
   def told(): Seq[Step] = {
     val told = Seq.newBuilder[(Long, Long, Event)]
     while (!changes.isEmpty) {
@@ -118,7 +118,7 @@ private[conformance] final class Slot(
     found.result()
   }
 
-  /** What is to be stored of the group; its changes must all have been read. */
+  /** Saves the group. All of its changes must have been read. */
   def save(): Slot.Saved = {
     writer.clear()
     own.foreach(_.settle())
@@ -129,7 +129,7 @@ private[conformance] final class Slot(
     Slot.Saved(writer.toArray, kept)
   }
 
-  /** Takes up a group that was saved. */
+  /** Restores a saved group. */
   def restore(saved: Slot.Saved): Unit = {
     kept = saved.segments
     val reader = new ByteReader(saved.bytes)
@@ -149,6 +149,6 @@ private[conformance] final class Slot(
 private[conformance] object Slot {
   private val FirstPage = 1L << 60
 
-  /** A group's own value, and the segments that stand beside it. */
+  /** A saved group: its own value and its segments. */
   final case class Saved(bytes: Array[Byte], segments: HeapSegments)
 }

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode
 
 import winops.policy.Origin
 
-/** The text of a case's policy: in Esper, what a case says beside its windows belongs to it. */
+/** Builds the text of a case's policy. Esper cases state parts of the text in separate fields. */
 private[conformance] object Statement {
   def of(json: JsonNode): String = {
     val policy = json.required("policy").textValue
@@ -16,7 +16,9 @@ private[conformance] object Statement {
     else s"$hint select $selector $columns from S$policy$by"
   }
 
-  /** Where windows count from that begin when they are made and not with a row. */
+  /** Returns the start of the case as the origin of windows that begin on creation, not with a
+    * row.
+    */
   def origin(json: JsonNode, start: Long): Option[Origin] =
     Option.when(beginsBefore(json))(Origin.At(start))
 

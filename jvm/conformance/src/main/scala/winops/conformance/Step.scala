@@ -4,32 +4,36 @@ import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 
 import winops.window.changes.ChangeKind
 
-/** What was told at once of one group: rows that came in or left, or a content.
+/** Changes of one group that were emitted together, or a report of its window contents.
   *
   * @param kind
-  *   one of [[winops.window.changes.ChangeKind]]
+  *   a constant of [[winops.window.changes.ChangeKind]]
   * @param rows
-  *   the rows, in order
+  *   the rows in order
   */
 private[conformance] final case class Event(kind: Int, rows: Seq[Held])
 
-/** A row, and the place at which it arrived. */
+/** A row's id, and the number of its arrival. */
 private[conformance] final case class Held(id: Long, arrived: Long)
 
-/** What happened at once.
+/** All changes of one step.
   *
+  * @param at
+  *   the instant of the step in milliseconds
+  * @param events
+  *   the changes in order
   * @param values
-  *   what is posted of the windows then
+  *   the values that the step posts
   */
 private[conformance] final case class Step(
     at: Long,
     events: Seq[Event],
     values: Seq[Value] = Nil) {
 
-  /** Writes the step in the form that `expect` has in a case.
+  /** Writes the step in the form of a case's `expect`.
     *
     * @param withEvents
-    *   whether the events are written by themselves too
+    *   true if the events are also written one by one
     */
   def writeTo(json: ObjectNode, withEvents: Boolean): Unit = {
     json.put("at", at)

@@ -13,10 +13,10 @@ import winops.storage.btree.Pages
 import winops.storage.rows.RowStore
 import winops.window.machine.Machine
 
-/** What a policy computes of its windows.
+/** The values that a policy computes of its windows.
   *
   * @param group
-  *   the columns of a group's key, which stand beside the values of the group
+  *   the columns of the group key, which are written beside a group's values
   */
 private[conformance] final class Values(
     val policy: Policy,
@@ -26,17 +26,17 @@ private[conformance] final class Values(
   private val results =
     WindowResults.ofContent(if (acrossGroups) aggregates else aggregates.without(group))
 
-  /** Whether the values are those of all groups together. */
+  /** Returns true if the values are cross-group. */
   def acrossGroups: Boolean = policy.projection.exists(_.acrossGroups)
 
-  /** What a machine has to tell so that the values are known. */
+  /** The changes that a machine must emit so that the values can be computed. */
   def stream: Stream = policy.stream.copy(inserts = true, deletes = true)
 
-  /** The values of a window whose rows are `rows`. */
+  /** Tracks the values of a window with the rows `rows`. */
   def of(rows: RowStore, pages: Pages): ContentResults =
     of(rows, pages, Machine.leavesFromFront(policy))
 
-  /** The values of the windows of all groups. */
+  /** Tracks the values over the windows of all groups. */
   def common(pages: Pages, open: () => CrossGroupContents.Group): CrossGroupContents =
     new CrossGroupContents(schema.attributes, of(_, pages, leavesFromFront = false), pages, open)
 
@@ -51,7 +51,7 @@ private[conformance] final class Values(
       keepsOldValues = true,
       postsOnSizeChange = policy.projection.exists(_.postsOnSizeChange))
 
-  /** Writes values as objects, as far as the policy's stream tells of them. */
+  /** Writes values as JSON objects, if the policy emits inserts or deletes respectively. */
   def write(value: Value, inserted: ArrayNode, removed: ArrayNode): Unit = {
     if (policy.stream.inserts) write(value.key, value.now, inserted)
     if (policy.stream.deletes) write(value.key, value.before, removed)
@@ -77,5 +77,5 @@ private[conformance] final class Values(
     }
 }
 
-/** Values of a group before and after a step. */
+/** The values of a group before and after a step. */
 private[conformance] final case class Value(key: UnsafeRow, before: UnsafeRow, now: UnsafeRow)

@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The project's own cases, with every group stored and taken up again before every entry. */
+/** Runs the project's own cases, storing and restoring every group before every input. */
 class ConformanceSuite extends AnyFunSuite {
   private val mapper = new ObjectMapper
 
@@ -30,7 +30,7 @@ class ConformanceSuite extends AnyFunSuite {
         assert(answer.has("error") == example.has("error") || failsForEveryRow(example))
       } else assert(answer.get("error") == example.get("error"))
       if (example.path("emit").asText == "values" && !isOfTwo(example)) {
-        // The runner in Python compares the values, which are not to be equal to the last bit.
+        // The Python runner compares the values, which may differ in their last bits.
         assert(
           posted(example, answer.get("steps").elements.asScala.toSeq) ==
             posted(example, expectedSteps(example)))
@@ -71,8 +71,8 @@ class ConformanceSuite extends AnyFunSuite {
     }
   }
 
-  /** A window that follows one which computes values is a keep of its own; the runner in Python
-    * takes the text apart.
+  /** Returns true for a window that follows one with computed values. Each of the two is a
+    * separate `keep`; the Python runner splits the text.
     */
   private def isOfTwo(example: JsonNode): Boolean =
     example.path("emit").asText == "values" &&
@@ -80,19 +80,19 @@ class ConformanceSuite extends AnyFunSuite {
         .findFirstIn(example.get("policy").asText)
         .isDefined
 
-  /** What Esper finds out row by row may be found out before. */
+  /** Returns true if every row raises an error; winops may refuse such a policy. */
   private def failsForEveryRow(example: JsonNode): Boolean =
     example.has("expect") && example.get("expect").elements.asScala.forall(_.has("error"))
 
   private def isEsper(example: JsonNode): Boolean = example.get("dialect").asText == "esper"
 
-  /** A row that raises an error in Esper is not admitted here; the rows that leave a selector of
-    * what leaves are inserts there.
+  /** The expected steps in winops's terms. A row that raises an error in Esper is not inserted;
+    * rows deleted under `rstream` are inserts in Esper.
     */
   private def expectedSteps(example: JsonNode): Seq[JsonNode] = {
     val rows = example.get("input").elements.asScala.filter(_.has("row")).map(_.get("at").asLong)
     val first = rows.minOption.getOrElse(Long.MaxValue)
-    // A window begins with its first row here, whatever it is told to post before.
+    // A window starts with its first row; steps that Esper forces before it are dropped.
     val steps = example.get("expect").elements.asScala.toSeq.filterNot { step =>
       step.has("error") || isEsper(example) && isEmpty(step) && step.get("at").asLong < first
     }
@@ -108,7 +108,7 @@ class ConformanceSuite extends AnyFunSuite {
     }
   }
 
-  /** How many values are posted when; a group that a hint drops is dropped without a word. */
+  /** The numbers of posted values by time; a group that a hint removes has no deletes. */
   private def posted(example: JsonNode, steps: Seq[JsonNode]): Seq[(JsonNode, Int, Int)] = {
     steps.map { step =>
       val removed = if (example.has("hint")) 0 else step.get("remove").size

@@ -3,10 +3,10 @@ package winops.aggregation
 import winops.storage.btree.PagedMap
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** Summaries of whole blocks of consecutive rows, and of blocks of blocks. Blocks lie at fixed
-  * row numbers, so that a summary depends on nothing but the rows of its block: level 1 has
-  * [[FrontSummary.BlockRows]] rows, and a block of each level above has [[BlockSummaries.fanOut]]
-  * blocks of the level below, which are merged oldest to newest.
+/** Summarizes whole blocks of consecutive rows, and blocks of blocks. Blocks begin at fixed row
+  * numbers, so a summary depends only on the rows of its block. A block of level 1 has
+  * [[FrontSummary.BlockRows]] rows. A block of a higher level has [[BlockSummaries.fanOut]]
+  * blocks of the level below, merged oldest to newest.
   *
   * @param stored
   *   the blocks of long windows, from [[BlockSummaries.StoredLevel]] on, by level and number
@@ -14,27 +14,26 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stored: PagedMap) {
   import BlockSummaries._
 
-  /** Distinguishes what was computed for this group from what was computed for others. */
+  /** Generation of the summaries in memory; summaries of older generations are invalid. */
   private var epoch = 0L
   private var isStored = false
   private val recent = Array.tabulate(MaxLevel + 1)(level => new Array[Block[S]](slots(level)))
   private val middles = new Array[Middle[S]](MaxLevel + 1)
   private val writer = new ByteWriter
 
-  /** The summary of whole blocks, from the row `from` until the row `until`; valid until the next
-    * call. It is merged out of the largest blocks that lie in between, which makes the cost of a
-    * row in a window that moves on the same for any number of blocks.
+  /** The summary of the whole blocks from row `from` until row `until`; valid until the next
+    * call. The summary is merged from the largest blocks within the range, so the cost of a row
+    * in a sliding window does not depend on the number of blocks.
     *
     * @param isStored
-    *   whether summaries of blocks are stored
+    *   true if summaries of blocks are stored
     */
   def between(from: Long, until: Long, isStored: Boolean): S = {
     this.isStored = isStored
     middle(1, from / FrontSummary.BlockRows, until / FrontSummary.BlockRows)
   }
 
-  /** Keeps the summary of a block of level 1 that was made elsewhere; returns one that is not
-    * needed any more.
+  /** Stores a summary of a block of level 1 that was made elsewhere; returns a summary to reuse.
     */
   def exchange(number: Long, made: S): S = {
     val block = blockFor(1, number)
@@ -45,10 +44,13 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
     spare
   }
 
-  /** Discards what is in memory, because rows of another group or other numbers follow. */
+  /** Invalidates the summaries in memory, because rows of another group or other row numbers
+    * follow.
+    */
   def clear(): Unit = epoch += 1
 
-  /** Removes the stored blocks that lie before a row or contain it, which are never needed again.
+  /** Removes the stored blocks that lie before a row or contain it; a window that slides on never
+    * needs them again.
     */
   def forgetBefore(row: Long): Unit = if (stored.size > 0) {
     var level = StoredLevel
@@ -61,7 +63,7 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
     }
   }
 
-  /** The summary of the blocks of a level from one number until another. */
+  /** The summary of the blocks of a level from number `from` until number `until`. */
   private def middle(level: Int, from: Long, until: Long): S = {
     if (middles(level) == null) middles(level) = new Middle(summaries.create())
     val known = middles(level)
@@ -102,7 +104,7 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
     block.summary
   }
 
-  /** The place of a block in memory, which may hold another one. */
+  /** The slot of a block in memory, which may hold another block. */
   private def blockFor(level: Int, number: Long): Block[S] = {
     val slot = (number % slots(level)).toInt
     if (recent(level)(slot) == null) recent(level)(slot) = new Block(summaries.create())
@@ -151,21 +153,21 @@ private object BlockSummaries {
     var epoch: Long = None
   }
 
-  /** Blocks of so high a level have more rows than a group may have. */
+  /** The highest level; one of its blocks has more rows than a group may have. */
   val MaxLevel = 9
 
-  /** Blocks of this level have as many rows as a segment of the log, so that rows need not be
-    * read for the blocks between the ends of a long window.
+  /** The lowest stored level. Its blocks have as many rows as a segment of the log, so that the
+    * blocks between the ends of a long window are merged without reading rows.
     */
   val StoredLevel = 2
 
-  /** More rows than any machine can hold. */
+  /** A limit above the number of rows that any machine can hold. */
   val MaxRows: Long = 1L << 40
 
-  /** How many blocks of a level are in one of the level above. */
+  /** Number of blocks of a level in one block of the level above. */
   def fanOut(level: Int): Int = if (level == 1) FrontSummary.BlocksInSegment else 16
 
-  /** How many blocks of a level are in memory: those that a window needs again when it moves on.
+  /** Number of blocks of a level in memory, enough for those that a sliding window needs again.
     */
   def slots(level: Int): Int = if (level == 1) 16 else 32
 

@@ -4,43 +4,42 @@ import winops.storage.btree.PagedMap
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 import winops.storage.rows.RowLog
 
-/** The summary of a window whose rows leave in the order in which they came, at a cost for each
-  * row that does not depend on how many there are.
+/** Summarizes a window whose rows leave in the order of their insertion. The cost of a row does
+  * not depend on the number of rows.
   *
-  * The order in which rows are added up follows from the numbers of the first and the last row in
-  * the window alone, so that sums of floating-point numbers are the same to the bit whatever came
-  * before: up to [[WindowSummary.FoldedRows]] rows are folded oldest to newest. More are divided
-  * at the multiples of [[FrontSummary.BlockRows]]:
+  * The numbers of the first and the last row alone determine the order of addition, so sums of
+  * floating-point numbers are the same to the bit whatever came before. Up to
+  * [[WindowSummary.FoldedRows]] rows are folded oldest to newest. More rows are divided at the
+  * multiples of [[FrontSummary.BlockRows]]:
   *
-  *   - the rows of the oldest block, folded newest to oldest, so that there is a summary for each
-  *     of its suffixes;
+  *   - the rows of the oldest block, folded newest to oldest, with a summary for each suffix;
   *   - the whole blocks behind it, merged by [[BlockSummaries]];
   *   - the rows of the newest block, folded oldest to newest.
   *
-  * Where a sum of some of the rows does not fit into its type, all rows are folded oldest to
-  * newest.
+  * If a sum of some of the rows overflows its type, all rows are folded oldest to newest.
   *
   * @param stored
-  *   the summaries of blocks of long windows, by their level and number
+  *   the summaries of blocks of long windows, by level and number
   */
 final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends WindowSummary[S] {
   import FrontSummary._
 
-  /** The window is the rows from `head` until `tail`. */
+  /** The window holds the rows from `head` until `tail`. */
   private var head = 0L
   private var tail = 0L
 
-  /** The suffixes of the block that ends at `suffixesEnd`, from some row at or before `head` on.
+  /** Summaries of suffixes of the block that ends at `suffixesEnd`, from some row at or before
+    * `head` on.
     */
   private val suffixes = new Array[Any](BlockRows.toInt).asInstanceOf[Array[S]]
   private var suffixesEnd = RowFold.None
 
   private val blocks = new BlockSummaries[S](summaries, stored)
 
-  /** The rows of a short window, or those of the newest block. */
+  /** Summary of the rows of a short window, or of the newest block. */
   private val fold = new RowFold[S](summaries)
 
-  /** The rows from `oldestFrom` until `oldestUntil`, where the newest block begins. */
+  /** Summary of the rows from `oldestFrom` until `oldestUntil`, where the newest block begins. */
   private val oldest = summaries.create()
   private var oldestFrom = RowFold.None
   private var oldestUntil = RowFold.None
@@ -50,11 +49,11 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
 
   override def insert(from: Long, until: Long): Unit = {
     if (from < tail) {
-      // The group was forgotten, and its rows are numbered anew.
+      // The group was removed, and its rows are numbered from 0 again.
       forgetAll()
       head = from
     }
-    // What lies between was never in the window, and all that lies before leaves with this step.
+    // The rows in between never entered the window, and all older rows leave in this step.
     if (from > tail) head = Math.max(head, from)
     tail = until
   }
@@ -124,7 +123,7 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
     blocks.clear()
   }
 
-  /** Computes the summary of a window in which blocks begin. */
+  /** Computes the summary of a window that spans several blocks. */
   private def join(): Unit = {
     val wholeFrom = startOfBlock(head) + BlockRows
     val newestFrom = startOfBlock(tail - 1)
@@ -145,7 +144,7 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
     oldest
   }
 
-  /** Keeps the block that was the newest one until now, which need not be folded again. */
+  /** Stores the summary of the block that was the newest until now, to avoid folding it again. */
   private def keepFolded(wholeFrom: Long): Unit = {
     val from = fold.from
     if (from >= wholeFrom && from == startOfBlock(from) && fold.until <= from + BlockRows &&
@@ -188,10 +187,10 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
 private object FrontSummary {
   val BlockRows: Long = WindowSummary.FoldedRows.toLong
 
-  /** Four blocks are what a segment of the log is, so that one is read for the other. */
+  /** Number of blocks in a segment of the log, so that a block of level 2 is one segment. */
   val BlocksInSegment: Int = RowLog.SegmentRows / WindowSummary.FoldedRows
 
-  /** After so many rows that have left the blocks that they were in are removed. */
+  /** Number of rows that leave before their stored blocks are removed. */
   val RowsBetweenForgetting: Long = 32L * RowLog.SegmentRows
 
   def startOfBlock(row: Long): Long = row - row % BlockRows

@@ -2,7 +2,7 @@ package winops.aggregation
 
 import winops.storage.bytes.{Bytes, CorruptStateException}
 
-/** Keys of nodes that sort by prefix, level and number. */
+/** Keys of nodes, which sort by prefix, level and number. */
 private[aggregation] object NodeKey {
   val NoPrefix: Array[Byte] = Array.emptyByteArray
 

@@ -1,7 +1,7 @@
 package winops.aggregation
 
-/** Folds consecutive rows into a summary, oldest to newest, as Spark's own window functions do.
-  * Rows behind those of the last call are added to what is there.
+/** Folds consecutive rows into a summary, oldest to newest, as Spark's own window functions do. A
+  * call with the same first row as the last call, and no fewer rows, continues the last summary.
   */
 private[aggregation] final class RowFold[S](summaries: Summaries[S]) {
   private var summary = summaries.create()
@@ -15,7 +15,7 @@ private[aggregation] final class RowFold[S](summaries: Summaries[S]) {
       end = from
     }
     val next = end
-    // Only complete summaries are continued: adding a row may fail.
+    // Adding a row may fail, and only a complete summary may be continued.
     first = RowFold.None
     var row = next
     while (row < until) {
@@ -27,13 +27,13 @@ private[aggregation] final class RowFold[S](summaries: Summaries[S]) {
     summary
   }
 
-  /** The first of the rows, or [[RowFold.None]]. */
+  /** The first folded row, or [[RowFold.None]]. */
   def from: Long = first
 
-  /** The row after the last. */
+  /** The ordinal after the last folded row. */
   def until: Long = end
 
-  /** Gives the summary away for the one that `exchange` returns, which is overwritten. */
+  /** Passes the summary to `exchange`, and reuses the summary that `exchange` returns. */
   def giveAway(exchange: S => S): Unit = {
     clear()
     summary = exchange(summary)

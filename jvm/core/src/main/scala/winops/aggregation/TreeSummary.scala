@@ -6,20 +6,20 @@ import scala.util.control.NoStackTrace
 import winops.storage.btree.PagedMap
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
-/** The summary of a window whose rows come and leave in any order, at a cost for each that grows
-  * with the logarithm of their number.
+/** Summarizes a window whose rows enter and leave in any order. The cost of a row grows with the
+  * logarithm of the number of rows.
   *
-  * It is a tree over the rows' numbers: a node of level 1 is of sixteen numbers, with a bit for
-  * each that is in the window, and a node of a level above of sixteen nodes. A change makes the
-  * nodes above it anew, once a step. Nodes without rows are not there. A node in which a sum does
-  * not fit into its type has no summary, nor has any node above it.
+  * The summary is a tree over the rows' numbers. A node of level 1 covers sixteen numbers and has
+  * a bit for each number in the window; a node of a higher level covers sixteen nodes. Changes
+  * set bits at once; [[settle]] rebuilds the nodes above the changes and removes nodes without
+  * rows. A node has no summary if a sum in it, or in a node below it, overflows its type.
   *
-  * The summary of the window is merged out of the nodes of the lowest level on which there are
-  * few, also if there are higher levels, because the window was longer before. Windows of up to
-  * [[WindowSummary.FoldedRows]] rows are folded oldest to newest, and so are all rows where a sum
-  * does not fit.
+  * The summary of the window is merged from the nodes of the lowest level that has few nodes;
+  * higher levels may exist because the window was longer before. Windows of up to
+  * [[WindowSummary.FoldedRows]] rows are folded oldest to newest, and so are all rows if a sum
+  * overflows.
   *
-  * Several windows may stand in one map, each under a prefix of its own; one is open at a time.
+  * One map may hold several windows, each under its own prefix; one window is open at a time.
   *
   * @param stored
   *   the nodes
@@ -31,7 +31,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
   private var levels = 1
   private var size = 0L
 
-  /** The lowest level with few nodes; 0 if it is not known. */
+  /** The lowest level with few nodes; 0 if unknown. */
   private var top = 0
 
   private val dirty = mutable.LinkedHashSet.empty[Long]
@@ -41,7 +41,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
   private var isSumKnown = false
   private val writer = new ByteWriter
 
-  /** Goes to the window with this prefix; none of its prefixes begins with another. */
+  /** Opens the window with this prefix. No prefix may begin with another. */
   def open(prefix: Array[Byte]): Unit = {
     settle()
     this.prefix = prefix
@@ -58,7 +58,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
 
   override def total: S = {
     if (!isSumKnown) {
-      // Nodes that are not asked for are made once in a while, so that few empty ones are there.
+      // Short windows do not read nodes. Rebuilding nodes now and then still removes empty ones.
       if (dirty.size >= FanOut) settle()
       if (size <= WindowSummary.FoldedRows || !sumNodes()) foldRows()
       isSumKnown = true
@@ -66,7 +66,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
     sum
   }
 
-  /** Sums up the nodes; false if that overflows. */
+  /** Sums up the nodes; returns false if a sum overflows. */
   private def sumNodes(): Boolean = {
     settle()
     if (top == 0) top = lowestWithFewNodes
@@ -155,12 +155,12 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
     val mask = if (bytes == null) 0 else maskOf(bytes)
     val changed = if (isIn) mask | bits else mask & ~bits
     size += Integer.bitCount(changed) - Integer.bitCount(mask)
-    // What was known of the rows is made anew before it is asked for.
+    // Writes the mask alone: [[settle]] rebuilds the node's summary before it is read.
     stored.put(key, Array((changed & 0xff).toByte, (changed >> 8).toByte))
     dirty += number
   }
 
-  /** Makes the nodes above what has changed anew. */
+  /** Rebuilds the nodes above all changes. */
   override def settle(): Unit = if (dirty.nonEmpty) {
     var numbers = dirty.toSeq
     dirty.clear()
@@ -202,7 +202,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
     } else stored.remove(key)
   }
 
-  /** Makes `node` anew; false if that overflows. */
+  /** Resets `node` and adds to it; returns false if a sum overflows. */
   private def summed(add: => Unit): Boolean = {
     summaries.clear(node)
     try {
@@ -229,7 +229,7 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
     }
   }
 
-  /** The numbers that the nodes above those of a level have. */
+  /** The numbers of the parents of all nodes of a level. */
   private def parentsOf(level: Int): Seq[Long] = {
     val parents = mutable.LinkedHashSet.empty[Long]
     val end = NodeKey.of(prefix, level + 1, 0L)
@@ -253,8 +253,11 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
     }
   }
 
-  /** Appends the nodes of a level from one number to another; false if there are none. Fails with
-    * an `ArithmeticException` if one of them has no summary.
+  /** Appends the nodes of a level from number `from` until number `until`; returns false if there
+    * are none.
+    *
+    * @throws ArithmeticException
+    *   if a node has no summary or a sum overflows
     */
   private def appendNodes(target: S, level: Int, from: Long, until: Long): Boolean = {
     val end =
@@ -284,7 +287,7 @@ private object TreeSummary {
   val FanOut: Int = 1 << Bits
   val MaskBytes = 2
 
-  /** A tree of as many levels has a node for all numbers there are. */
+  /** Number of levels of a tree that covers all row numbers. */
   val MaxLevels = 16
 
   def maskOf(node: Array[Byte]): Int = {

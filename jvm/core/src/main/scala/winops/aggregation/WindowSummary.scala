@@ -2,32 +2,33 @@ package winops.aggregation
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** The summary of the rows in the window of one group, while rows come in and leave.
+/** Maintains the summary of the rows in one group's window while rows are inserted and removed.
   *
-  * The rows of a step are told, in which order does not matter, and then [[total]] may be asked
-  * for: every row in the window can be read then, and some that have left no longer.
+  * The caller passes the rows of a step, in any order, and may then read [[total]]. Every row in
+  * the window must be readable then; rows that have left need not be.
   *
-  * [[total]] depends on the rows in the window and their numbers alone, to the bit: not on when
-  * it was asked for, nor on rows that have left, nor on a restart. Windows of at most
-  * [[WindowSummary.FoldedRows]] rows are folded row by row, oldest to newest. In larger ones
-  * stretches of rows are summed up before they are put together; where that overflows, all rows
-  * are folded oldest to newest too.
+  * [[total]] depends only on the rows in the window and their numbers, to the bit. Earlier reads,
+  * rows that have left and restarts have no influence. Windows of at most
+  * [[WindowSummary.FoldedRows]] rows are folded row by row, oldest to newest. Larger windows
+  * merge summaries of ranges of rows; if that overflows, all rows are folded oldest to newest.
   *
-  * An instance is reused from group to group: [[restore]] or [[clear]] starts the next one.
+  * An instance is reused from group to group: [[restore]] or [[clear]] starts the next group.
+  *
+  * @tparam S
+  *   a summary
   */
 trait WindowSummary[S] {
 
-  /** The rows from `from` until `until`, which are there without holes, come in. */
+  /** Inserts the rows from `from` until `until`, which have no holes. */
   def insert(from: Long, until: Long): Unit
 
-  /** The rows from `from` until `until` leave. */
+  /** Removes the rows from `from` until `until`. */
   def remove(from: Long, until: Long): Unit
 
-  /** The summary of the rows in the window, in the order of their arrival; until the next call.
-    */
+  /** The summary of the rows in the window, in arrival order; valid until the next call. */
   def total: S
 
-  /** Goes through the rows in the window, in the order of their arrival. */
+  /** Visits the rows in the window, in arrival order. */
   def foreach(visit: Long => Unit): Unit
 
   def isEmpty: Boolean
@@ -35,16 +36,18 @@ trait WindowSummary[S] {
   /** Starts with a group that has no rows. */
   def clear(): Unit
 
-  /** Brings what is stored up to date, before the pages that hold it are written. */
+  /** Updates the stored summaries; the caller writes the pages that hold them afterwards. */
   def settle(): Unit
 
-  /** Stores what the pages do not; [[settle]] and the pages' own saving go before. */
+  /** Stores the state that the pages do not contain. The caller calls [[settle]] and saves the
+    * pages first.
+    */
   def save(out: ByteWriter): Unit
   def restore(in: ByteReader): Unit
 }
 
 object WindowSummary {
 
-  /** The rows of a window of up to this many are added one by one, oldest to newest. */
+  /** Maximum number of rows that are folded one by one, oldest to newest. */
   val FoldedRows = 32
 }

@@ -1,16 +1,22 @@
 package winops.policy
 
-/** Bound: what is too much. */
+/** The rule that says which rows exceed a window: one of the four pieces of a window. The window
+  * evicts these rows at its leave trigger.
+  */
 sealed trait Bound {
+
+  /** Returns true if rows exceed the bound because time passes. */
   def usesTime: Boolean = false
 }
 
 object Bound {
 
-  /** Nothing is ever too much. */
+  /** No row ever exceeds the window. */
   case object Unbounded extends Bound
 
-  /** All but the newest, or best, `rows` rows. */
+  /** All rows except the newest `rows` rows; in a sorted window, all except the first `rows`
+    * rows.
+    */
   final case class MoreThan(rows: Long) extends Bound
 
   /** The rows that arrived `span` ago or earlier. */
@@ -23,11 +29,13 @@ object Bound {
     override def usesTime: Boolean = true
   }
 
-  /** From the oldest on, the rows whose timestamp is `span` before the arriving row's or earlier.
+  /** From the oldest row on, the rows whose timestamp is at least `span` before that of the
+    * arriving row.
     */
   final case class TimestampBehind(timestamp: RowExpression, span: Span) extends Bound
 
-  /** From the oldest on, the rows whose value is more than `distance` below the arriving row's.
+  /** From the oldest row on, the rows whose value is more than `distance` below that of the
+    * arriving row.
     */
   final case class ValueBehind(value: RowExpression, distance: Distance) extends Bound
 
@@ -36,16 +44,18 @@ object Bound {
     override def usesTime: Boolean = true
   }
 
-  /** From the oldest on, the rows for which the condition does not hold. */
+  /** From the oldest row on, the rows for which the condition does not hold. */
   final case class Fails(condition: RowExpression) extends Bound
 
   /** Every row. */
   case object Everything extends Bound
 
-  /** The rows of the previous batch, when a new one enters. */
+  /** The rows of the previous batch, when a new batch enters. */
   case object PreviousBatch extends Bound
 
-  /** What is too much for any of them; each is a prefix of the order of arrival. */
+  /** The rows that exceed any of `bounds`. Each bound must evict rows in the order of their
+    * arrival.
+    */
   final case class Any(bounds: Seq[Bound]) extends Bound {
     override def usesTime: Boolean = bounds.exists(_.usesTime)
   }

@@ -2,7 +2,9 @@ package winops.policy
 
 import winops.policy.Wording._
 
-/** The clause of a description that tells what is computed of the rows; "they" are these rows. */
+/** Writes the clause of a description that names the values computed from the rows. In this
+  * clause "they" and "their" stand for the rows.
+  */
 private[policy] object Computation {
   def of(projection: Projection): String = {
     val what = projection match {

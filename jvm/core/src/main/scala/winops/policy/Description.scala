@@ -2,8 +2,8 @@ package winops.policy
 
 import winops.policy.Wording._
 
-/** Tells in one English sentence which rows a policy keeps. The order of the changes within a
-  * step is left out, because it changes no row.
+/** Describes in one English sentence which rows a policy keeps. The sentence leaves out the order
+  * of the changes within a step, because that order does not decide which rows stay.
   */
 private[policy] object Description {
   def of(policy: Policy, reclaim: Option[Reclaim]): String = {
@@ -66,7 +66,9 @@ private[policy] object Description {
       }
   }
 
-  /** Why rows are too much; "they" are these rows. */
+  /** The reasons for which a bound evicts rows. In these clauses "they" and "their" stand for the
+    * rows.
+    */
   private def reasons(bound: Bound): Seq[String] = bound match {
     case Bound.Unbounded => Seq.empty
     case Bound.MoreThan(1) => Seq("a newer one has come in")
@@ -107,7 +109,7 @@ private[policy] object Description {
     case _ => s", in the order of ${criteria(by)}"
   }
 
-  /** What else there is to say of a window. */
+  /** Further clauses on a window: replaced rows, refused rows, triggers and reports. */
   private def remarks(window: Window): Seq[String] =
     replaced(window).toSeq ++ refused(window) ++ moved(window) ++ reported(window.triggers.report)
 
@@ -162,7 +164,9 @@ private[policy] object Description {
       case (_, leave) => Some(s"$rows leave ${when(leave)}")
     }
 
-  /** Whether rows leave just when the bound says it, so that no more has to be said. */
+  /** Returns true if rows leave as soon as the bound evicts them, so that the sentence need not
+    * name the leave trigger.
+    */
   private def isPlain(bound: Bound, leave: Trigger): Boolean = bound match {
     case Bound.Unbounded => true
     case Bound.Everything | Bound.PreviousBatch => false

@@ -1,13 +1,13 @@
 package winops.policy
 
-/** How far apart two values may be. */
+/** The largest distance between two values that a rule allows. */
 sealed trait Distance
 
 object Distance {
 
-  /** Between whole numbers, or timestamps in microseconds: exact. */
+  /** An exact distance between whole numbers, or between timestamps in microseconds. */
   final case class Whole(value: Long) extends Distance
 
-  /** Between floating-point numbers. */
+  /** A distance between floating-point numbers. */
   final case class Real(value: Double) extends Distance
 }

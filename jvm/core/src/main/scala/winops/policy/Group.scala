@@ -1,10 +1,11 @@
 package winops.policy
 
-/** Group: the expressions whose distinct values have a window each; none means one window for
-  * all.
+/** The expressions that divide rows into groups. Each group has windows of its own.
   *
+  * @param keys
+  *   group key expressions; if empty, all rows form one group
   * @param reclaim
-  *   when a whole group is forgotten
+  *   rule by which whole groups are removed
   */
 final case class Group(keys: Seq[RowExpression], reclaim: Option[Reclaim] = None) {
 
@@ -13,39 +14,50 @@ final case class Group(keys: Seq[RowExpression], reclaim: Option[Reclaim] = None
 }
 
 object Group {
+
+  /** One group of all rows. */
   val whole: Group = Group(Nil)
 
-  /** Groups by columns, named in no text. */
+  /** Groups by columns. The keys have offset 0 and not their place in a text. */
   def by(columns: Seq[String]): Group = Group(columns.map(RowExpression.Column(_)(0)))
 }
 
-/** Reclaim: when a whole group is forgotten. */
+/** The rule by which whole groups are removed. */
 sealed trait Reclaim {
+
+  /** Returns true if groups are removed because time passes. */
   def usesTime: Boolean = false
+
+  /** Returns true if the rule removes a group because of rows of other groups. */
   def couplesGroups: Boolean = false
 }
 
 object Reclaim {
 
-  /** SPL partitionAge: when no row has come for `micros`; its rows are told as deleted. */
+  /** SPL partitionAge: removes a group that has had no row for `micros`, and emits deletes for
+    * its rows.
+    */
   final case class Silent(micros: Long) extends Reclaim {
     override def usesTime: Boolean = true
   }
 
-  /** SPL partitionCount: with more than `groups` groups, those that rows came to least lately. */
+  /** SPL partitionCount: while there are more than `groups` groups, removes the group whose last
+    * row arrived first, and emits deletes for its rows.
+    */
   final case class MoreGroupsThan(groups: Long) extends Reclaim {
     override def couplesGroups: Boolean = true
   }
 
-  /** SPL tupleCount: with more than `rows` rows in all groups, those that rows came to least
-    * lately.
+  /** SPL tupleCount: while all groups together hold more than `rows` rows, removes the group
+    * whose last row arrived first, and emits deletes for its rows.
     */
   final case class MoreRowsThan(rows: Long) extends Reclaim {
     override def couplesGroups: Boolean = true
   }
 
-  /** Esper's hints: when a row arrives, and no sweep was made for `everyMillis`, all groups that
-    * no row has come to for more than `millis` are dropped without a word.
+  /** Esper's reclaim hints: sweeps the groups when a row arrives at least `everyMillis` after the
+    * last sweep. A sweep removes each group that has had no row for more than `millis`, without
+    * emitting deletes.
     */
   final case class SweptAtArrival(millis: Long, everyMillis: Long) extends Reclaim {
     override def usesTime: Boolean = true

@@ -1,14 +1,14 @@
 package winops.policy
 
-/** Where a periodic trigger starts to count. */
+/** The instant from which a periodic trigger counts. */
 sealed trait Origin
 
 object Origin {
 
-  /** Milliseconds since the epoch. */
+  /** An instant in milliseconds since the epoch. */
   final case class At(millis: Long) extends Origin
 
-  /** The first row that the group ever had. */
+  /** The arrival of the group's first row. */
   case object FirstRow extends Origin
 
   val epoch: Origin = At(0L)

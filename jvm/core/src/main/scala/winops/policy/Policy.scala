@@ -1,27 +1,27 @@
 package winops.policy
 
-/** A retention policy: which rows of a stream are still remembered, and what is told of it.
+/** A retention policy: which rows of a stream stay in a window, and which changes are emitted.
   *
-  * Every window of every dialect is a combination of six pieces: the group, and then for each
-  * window admit, order, bound and triggers, and the stream. The machine knows nothing but them: a
-  * named window is a line in a table, never a class.
+  * Every window of every dialect is a combination of six pieces: the group, the stream, and for
+  * each window its admit rule, order, bound and triggers. The machine knows only these pieces. A
+  * dialect maps each named window of its product to such a combination.
   *
   * @param group
-  *   which rows share one machine
+  *   group keys; the rows of one group share one machine
   * @param retention
-  *   one window, or several that rows have to stay in together
+  *   one window, or several windows and the rule that combines them
   * @param stream
-  *   which changes are emitted, and in which order within a step
+  *   changes that are emitted, and their order within a step
   * @param text
-  *   the policy as its dialect writes it, parameters filled in, keywords in one spelling: what
-  *   EXPLAIN shows
+  *   canonical text of the policy in its dialect, with the values of parameters in place; EXPLAIN
+  *   shows this text
   * @param window
-  *   the text without its group, which can be given elsewhere too: equal windows over equal
-  *   groups mean equal policies, so this is what a checkpoint remembers
+  *   canonical text without the group, which a caller can also give beside the text; a checkpoint
+  *   stores this text, because equal windows over equal groups mean equal policies
   * @param filter
-  *   which rows the policy is about at all; the others never come to it
+  *   condition on the rows that the policy applies to; all other rows are ignored
   * @param projection
-  *   what is told of the rows, if not the rows themselves
+  *   values that are emitted instead of the rows
   */
 final case class Policy(
     group: Group,
@@ -35,20 +35,27 @@ final case class Policy(
   /** The policy in one English sentence. */
   def describe: String = Description.of(this, None)
 
-  /** The same of groups that are forgotten for a reason beside the policy, too. */
+  /** The same sentence with a second rule that removes groups.
+    *
+    * @param reclaim
+    *   rule that is given beside the policy's text
+    */
   def describeWith(reclaim: Option[Reclaim]): String = Description.of(this, reclaim)
 
-  /** Whether rows leave or are reported because of time alone, so that the machine needs a clock.
+  /** Returns true if rows leave or contents are reported because time passes, so that the machine
+    * needs a clock.
     */
   def usesTime: Boolean = retention.windows.exists(_.usesTime) || group.reclaim.exists(_.usesTime)
 
-  /** The names of the windows, if there are several independent ones. */
+  /** The names of the independent windows; empty for any other retention. */
   def windowNames: Seq[String] = retention match {
     case Retention.Independent(parts) => parts.map(_._1)
     case _ => Nil
   }
 
-  /** How many of a group's newest rows its content is, if their number alone decides. */
+  /** The number n such that the window contents are the group's newest n rows, if their number
+    * alone decides.
+    */
   def newestRows: Option[Long] = retention match {
     case Retention.One(window) if group.reclaim.isEmpty && !usesTime => window.newestRows
     case _ => None
@@ -57,7 +64,9 @@ final case class Policy(
   /** Returns true if each row enters when it arrives, and not at a later trigger. */
   def takesRowsAtOnce: Boolean = retention.windows.forall(_.triggers.enter == Trigger.EachRow)
 
-  /** Whether it matters when a row arrived: for time, or for a condition that asks. */
+  /** Returns true if the machine needs the arrival times of rows: for time, or for a condition
+    * that can read them.
+    */
   def needsArrivals: Boolean = usesTime || retention.windows.exists { window =>
     (window.bound, window.triggers.enter) match {
       case (_: Bound.Fails, _) | (_, _: Trigger.Holds) => true
@@ -65,9 +74,11 @@ final case class Policy(
     }
   }
 
-  /** A policy that gives the same changes over smaller groups, if there is one: a window that
-    * holds one row for each key, beside windows that look at each row by itself, is a window for
-    * each key. Values of the rows are those of the groups as they are.
+  /** A policy that emits the same changes over smaller groups, or this policy if none exists. A
+    * window that holds one row for each key becomes one window for each key. All other windows
+    * must evict each row independently of other rows. A cross-group policy is not split, and
+    * neither is a policy with a projection, because its values are computed over the original
+    * groups.
     */
   def splitByKey: Policy = {
     val keys = retention.windows.flatMap(_.keyOfEachRow)
@@ -79,8 +90,8 @@ final case class Policy(
     }
   }
 
-  /** Whether what happens to one group depends on the others, if there are any, so that one task
-    * has to run all of them, in the order of the rows.
+  /** Returns true if the changes of one group depend on other groups. One task must then process
+    * all groups in the order of the rows.
     */
   def couplesGroups: Boolean =
     group.reclaim.exists(_.couplesGroups) || projection.exists(_.acrossGroups) ||

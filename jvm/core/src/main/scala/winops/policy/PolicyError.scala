@@ -1,17 +1,17 @@
 package winops.policy
 
-/** Why a policy's text is refused.
+/** An error that refuses the text of a policy.
   *
   * @param category
-  *   what kind of mistake it is
+  *   kind of the mistake
   * @param message
-  *   what was expected at the place, without the place
+  *   what was expected at the place of the mistake; the message does not name the place
   * @param text
-  *   the text as it was given
+  *   text as the user gave it
   * @param offset
-  *   the place of the mistake: an index into `text`, at most its length
+  *   place of the mistake: an index into `text`, at most its length
   * @param example
-  *   a policy of the same dialect that is valid
+  *   a valid policy of the same dialect
   */
 final case class PolicyError(
     category: Category,
@@ -20,13 +20,15 @@ final case class PolicyError(
     offset: Int,
     example: String) {
 
-  /** The line of the mistake, counted from 1. */
+  /** 1-based line of the mistake. */
   def line: Int = 1 + text.take(offset).count(_ == '\n')
 
-  /** The column of the mistake in its line, counted from 1. */
+  /** 1-based column of the mistake in its line. */
   def column: Int = offset - lineStart + 1
 
-  /** The line of the mistake with a caret under the place, cut to what fits on a screen. */
+  /** The line of the mistake, and below it a caret at the place. Cuts the line to 60 characters
+    * on each side of the place.
+    */
   def caret: String = {
     val lineEnd = text.indexOf('\n', offset) match {
       case -1 => text.length
@@ -45,7 +47,10 @@ object PolicyError {
   private val ContextChars = 60
 }
 
-/** The kinds of mistakes in a policy's text; `name` is how error conditions and tests spell it.
+/** The kind of a mistake in a policy's text.
+  *
+  * @param name
+  *   spelling in error conditions and tests
   */
 sealed abstract class Category(val name: String)
 
@@ -61,19 +66,19 @@ object Category {
   case object UnknownColumn extends Category("unknown-column")
   case object UnboundParameter extends Category("unbound-parameter")
 
-  /** A window that nothing bounds, where a bound is needed. */
+  /** An unbounded window where the dialect needs a bound. */
   case object Unbounded extends Category("unbounded")
 
-  /** A window or a clause where it may not stand, or that does not exist. */
+  /** A window or clause that does not exist, or that is not allowed at its place. */
   case object Policy extends Category("policy")
 
   /** A partitioned window without a key, or a key without a partitioned window. */
   case object PartitionKey extends Category("partition-key")
 
-  /** What the product has and this library does not. */
+  /** A feature that the product has and this library does not support. */
   case object Unsupported extends Category("unsupported")
 
-  /** The text is longer, deeper or larger than the parser agrees to read. */
+  /** A text that exceeds the parser's limits on length, nesting depth or size. */
   case object Limit extends Category("limit")
 
   val all: Seq[Category] = Seq(

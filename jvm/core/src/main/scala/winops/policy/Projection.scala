@@ -1,23 +1,25 @@
 package winops.policy
 
-/** Projection: what is told of the rows that a policy keeps, instead of the rows themselves: the
-  * values before and after each change.
+/** Values that a policy emits instead of its rows. A change deletes the values before the change
+  * and inserts the values after the change.
   */
 sealed trait Projection {
 
-  /** Whether the values are those of all groups together, and not of each. */
+  /** Returns true if the values are computed over all groups together, and not for each group. */
   def acrossGroups: Boolean
 
-  /** Whether values are told only by steps that change the number of rows. */
+  /** Returns true if only steps that change the number of rows emit values. */
   def postsOnSizeChange: Boolean = false
 }
 
 object Projection {
 
-  /** Columns of a select list that has aggregates.
+  /** The columns of a select list that has aggregates.
     *
+    * @param columns
+    *   values of the list with their names
     * @param by
-    *   the keys of `group by`; none means one value for all rows
+    *   keys of `group by`; if empty, the values are computed over all rows
     */
   final case class Columns(
       columns: Seq[Named],
@@ -25,12 +27,14 @@ object Projection {
       acrossGroups: Boolean = false)
       extends Projection
 
-  /** A derived-value window.
+  /** A derived-value window of Esper.
     *
+    * @param statistic
+    *   statistic that the window computes
     * @param of
-    *   the numbers that the statistic is computed of
+    *   numeric expressions that the statistic is computed from
     * @param beside
-    *   what stands beside the statistic's own columns
+    *   further columns of the output row
     */
   final case class Derived(
       statistic: Statistic,
@@ -39,20 +43,22 @@ object Projection {
       acrossGroups: Boolean = false)
       extends Projection {
 
-    /** Esper: a number of rows is posted when it differs from the one posted before. */
+    /** Esper: the size window posts a number of rows only if the number differs from the one
+      * posted before.
+      */
     override def postsOnSizeChange: Boolean = statistic == Statistic.Size
   }
 }
 
-/** A value and what it is called. */
+/** A value with its column name. */
 final case class Named(name: String, value: RowExpression)
 
-/** What is computed of numbers of rows. */
+/** A statistic over the rows of a window. */
 sealed trait Statistic
 
 object Statistic {
 
-  /** How many rows there are. */
+  /** The number of rows. */
   case object Size extends Statistic
 
   /** The univariate statistics of one number. */
@@ -68,16 +74,21 @@ object Statistic {
   case object WeightedAverage extends Statistic
 }
 
-/** What stands beside a statistic: of the row that came in last, also when it has left. */
+/** Columns beside a statistic. Their values are those of the most recently inserted row, even if
+  * that row has left.
+  */
 sealed trait Beside {
 
-  /** The place of its first character in the policy's text; equality does not look at it. */
+  /** Index of the first character in the policy's text. Equality ignores the offset. */
   def offset: Int
 }
 
 object Beside {
+
+  /** All columns of the row. */
   final case class AllColumns()(val offset: Int) extends Beside
 
+  /** One value of the row. */
   final case class Of(column: Named) extends Beside {
     override def offset: Int = column.value.offset
   }

@@ -1,31 +1,36 @@
 package winops.policy
 
-/** What windows have in common that differ in nothing but their length: a number of rows, or a
-  * span of time. They hold their rows in the same way, so that what one has held another can go
-  * on with: rows that are too many or too old for it leave as if they had just become so.
+/** A class of windows that differ only in their length: a number of rows, or a span of time.
+  * These windows store their rows in the same way, so one window can continue with the rows that
+  * another one has stored. Rows that exceed the new window leave as if they had exceeded it only
+  * now.
   *
   * {{{
   * KEEP 100 ROWS        KEEP 20 ROWS SLACK 5        KEEP ALL
   * }}}
   *
   * @param name
-  *   what stands for them in a checkpoint
+  *   name of the class in a checkpoint
   */
 final case class Resizable(name: String)
 
 object Resizable {
 
-  /** Windows whose rows leave because of other rows, and never of time. */
+  /** Windows that evict rows because of other rows, and never because of time. */
   val ByRows: Resizable = Resizable("rows")
 
   private val ByAge = Resizable("interval")
 
-  /** What the policy's window is; None where more than a length decides over its rows. */
+  /** The class of the policy's window; None if more than a length decides which rows stay. */
   def of(policy: Policy): Option[Resizable] = policy match {
     case Policy(
           Group(_, None),
           Retention.One(
-            Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, Trigger.Never))),
+            Window(
+              Admit.All,
+              Order.Arrival,
+              bound,
+              Triggers(Trigger.EachRow, leave, Trigger.Never))),
           Stream.InsertsThenDeletes,
           _,
           _,

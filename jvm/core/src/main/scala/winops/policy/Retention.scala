@@ -1,11 +1,11 @@
 package winops.policy
 
-/** The windows of a policy, and how they decide over a row. */
+/** The windows of a policy and the rule that combines them. */
 sealed trait Retention {
   def windows: Seq[Window]
 
-  /** The same over the rows of one key, if a key that a window holds one row of may become a
-    * group's.
+  /** The same retention over the rows of one key, for a window that holds one row of each key.
+    * None if the key of such a window cannot become a group key.
     */
   private[policy] def withinKey: Option[Retention] = None
 }
@@ -27,10 +27,11 @@ object Retention {
   /** A row leaves when the last window evicts it. */
   final case class Union(windows: Seq[Window]) extends Retention
 
-  /** Independent windows over rows that are stored once: each emits its own changes.
+  /** Independent windows over rows that are stored once. Each window emits its own changes.
     *
     * @param parts
-    *   by the names of the windows; each admits every row as it arrives, and its rows leave in that order
+    *   retentions by window name; each admits every row when it arrives, and its rows leave in
+    *   the order of their arrival
     */
   final case class Independent(parts: Seq[(String, Retention)]) extends Retention {
     override def windows: Seq[Window] = parts.flatMap(_._2.windows)

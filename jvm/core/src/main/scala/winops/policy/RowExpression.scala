@@ -3,23 +3,29 @@ package winops.policy
 /** An expression over the columns of a row. The core carries it and never evaluates it. */
 sealed trait RowExpression {
 
-  /** The expression in the words of Spark SQL. */
+  /** The expression in Spark SQL. */
   def sql: String
 
-  /** The place of its first character in the policy's text; equality does not look at it. */
+  /** Index of the first character in the policy's text. Equality ignores the offset. */
   def offset: Int
 }
 
 object RowExpression {
 
-  /** A column by its exact name, whatever characters that has. */
+  /** A column by its exact name. The name can contain any characters. */
   final case class Column(name: String)(val offset: Int) extends RowExpression {
     override def sql: String = s"`${name.replace("`", "``")}`"
   }
 
-  /** Anything else. */
+  /** Any other expression. */
   final case class Computed(sql: String)(val offset: Int) extends RowExpression
 }
 
-/** A sort criterion. Nulls are less than everything. */
+/** A sort criterion. Nulls sort below all other values.
+  *
+  * @param expression
+  *   sort expression
+  * @param descending
+  *   true if larger values come first
+  */
 final case class SortKey(expression: RowExpression, descending: Boolean)

@@ -1,18 +1,18 @@
 package winops.policy
 
-/** What a policy's text may refer to.
+/** The names and settings that a policy's text can refer to.
   *
   * @param parameters
-  *   the values of named parameters
+  *   values of the named parameters
   * @param columns
-  *   the names of the rows' columns
+  *   names of the rows' columns
   * @param origin
-  *   where periodic triggers start to count when the text does not say; none where the dialect has
-  *   an origin of its own
+  *   instant from which periodic triggers count if the text gives none; None selects the
+  *   dialect's own origin
   * @param kinds
-  *   what kind of values the columns have, by name
+  *   kinds of the columns' values, by column name
   * @param isGrouped
-  *   whether the group is given beside the text
+  *   true if the group is given beside the text
   */
 final case class Scope(
     parameters: Map[String, Parameter] = Map.empty,
@@ -21,7 +21,7 @@ final case class Scope(
     kinds: Map[String, ColumnKind] = Map.empty,
     isGrouped: Boolean = false)
 
-/** What a dialect has to know of a column's type. */
+/** The kind of a column's type, as far as dialects distinguish types. */
 sealed trait ColumnKind
 
 object ColumnKind {

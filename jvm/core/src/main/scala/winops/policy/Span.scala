@@ -2,39 +2,45 @@ package winops.policy
 
 import java.time.{Instant, ZoneOffset}
 
-/** A length of time: calendar months, which are as long as the calendar says in UTC, and after
-  * them exact microseconds.
+/** A length of time: calendar months in UTC, followed by an exact number of microseconds.
+  *
+  * @param months
+  *   number of calendar months
+  * @param micros
+  *   number of microseconds after the months
   */
 final case class Span(months: Long, micros: Long) {
   import Span._
 
   private val millis = -Math.floorDiv(-micros, MicrosPerMilli)
 
-  /** The first millisecond at which the span that began at `instant` is over. */
+  /** The first millisecond at which a span that began at `instant` is over. */
   def after(instant: Long): Long = shifted(instant, months) + millis
 
-  /** The latest `instant` such that the span that began there is over at `end`. */
+  /** The instant one span before `end`. For an exact span, this is the latest instant at which a
+    * span can begin that is over at `end`.
+    */
   def before(end: Long): Long = shifted(end, -months) - millis
 
-  /** Whether the span is a fixed number of microseconds. */
+  /** Returns true if the span is a fixed number of microseconds. */
   def isExact: Boolean = months == 0L
 
-  /** Whether there is no time between the beginning and the end. */
+  /** Returns true if the span has no length. */
   def isEmpty: Boolean = months == 0L && micros == 0L
 
-  /** The end of the `count`-th span in a row of which the first begins at `instant`; negative
-    * counts go back.
+  /** The end of the `count`-th of consecutive spans, the first of which begins at `instant`.
+    * Negative counts go back in time.
     */
   def times(count: Long, instant: Long): Long = shifted(instant, months * count) +
     -Math.floorDiv(-(micros * count), MicrosPerMilli)
 
-  /** The first end of a span that is after `instant`, when one begins at `origin` and the others
-    * follow and precede it without gaps.
+  /** The first end of a span after `instant`, among consecutive spans before and after `origin`
+    * of which one begins at `origin`.
     */
   def nextAfter(instant: Long, origin: Long): Long =
     if (isExact) {
-      // A thousand spans are as many milliseconds as one has microseconds; so nothing overflows,
-      // however far the instants are from each other.
+      // 1000 spans are as many milliseconds as one span has microseconds. Stepping by 1000 spans
+      // first avoids an overflow, however large the difference between the instants is.
       val start = origin + Math.floorDiv(instant - origin, micros) * micros
       val passed = Math.floorDiv((instant - start) * MicrosPerMilli, micros)
       start - Math.floorDiv(-((passed + 1) * micros), MicrosPerMilli)

@@ -1,34 +1,34 @@
 package winops.policy
 
-/** Stream: which changes are emitted, and in which order within a step.
+/** The changes that a policy emits, and their order within a step.
   *
   * @param inserts
   *   true if inserts are emitted
   * @param deletes
   *   true if deletes are emitted
   * @param order
-  *   how a step is told
+  *   order of the changes within a step
   */
 final case class Stream(inserts: Boolean, deletes: Boolean, order: StepOrder)
 
 object Stream {
 
-  /** Inserts and deletes; within a step the inserted rows first. */
+  /** Inserts and deletes; within a step the inserts come first. */
   val InsertsThenDeletes: Stream =
     Stream(inserts = true, deletes = true, StepOrder.InsertsFirst)
 }
 
-/** The order of the changes of a step. */
+/** The order of the changes within a step. */
 sealed trait StepOrder
 
 object StepOrder {
 
-  /** The inserted rows first. A row that enters and leaves at once is emitted as both. */
+  /** Inserts before deletes. A row that enters and leaves in the same step is emitted as both. */
   case object InsertsFirst extends StepOrder
 
-  /** The inserted rows first; a row that comes and leaves at once was never there. */
+  /** Inserts before deletes. A row that enters and leaves in the same step is not emitted. */
   case object Net extends StepOrder
 
-  /** In the order of window events: each window has an order of its own. */
+  /** The order of SPL's window events, which each kind of window defines for itself. */
   case object Events extends StepOrder
 }

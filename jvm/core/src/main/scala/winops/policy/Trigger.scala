@@ -1,27 +1,34 @@
 package winops.policy
 
-/** Trigger: when rows enter, when they leave, or when contents are reported. */
+/** The event at which rows enter, rows leave, or window contents are reported. */
 sealed trait Trigger {
+
+  /** Returns true if the trigger can fire because time passes. */
   def usesTime: Boolean = false
 }
 
 object Trigger {
+
+  /** No event: the trigger never fires. */
   case object Never extends Trigger
 
+  /** The arrival of each row. */
   case object EachRow extends Trigger
 
-  /** With every `rows`-th row. */
+  /** The arrival of every `rows`-th row. */
   final case class EachRows(rows: Long) extends Trigger
 
-  /** When the bound is exceeded by `rows` rows: 1 is at once, more is a SLACK. */
+  /** The row that exceeds the bound by `rows` rows. A value of 1 evicts a row as soon as it
+    * exceeds the bound; a larger value is CCL's SLACK or EVERY.
+    */
   final case class Excess(rows: Long) extends Trigger
 
-  /** The instant at which a row becomes too old. */
+  /** The instant at which a row expires. */
   case object WhenDue extends Trigger {
     override def usesTime: Boolean = true
   }
 
-  /** The ends of the spans in a row, counted from the origin.
+  /** The ends of consecutive spans that are counted from `origin`.
     *
     * @param forced
     *   true if a trigger without changes is emitted too
@@ -30,9 +37,13 @@ object Trigger {
     override def usesTime: Boolean = true
   }
 
-  /** With the `rows`-th row since the last trigger, or `span` after that, whichever comes first; at
-    * first `span` after the first row, or after `origin` if that is given.
+  /** The arrival of the `rows`-th row since the last trigger, or the end of `span` after the last
+    * trigger, whichever comes first. The first span begins with the first row, or is the one of
+    * the consecutive spans counted from `origin` in which that row arrives. After a timer without
+    * changes, the next row starts a first span again, unless `forced`.
     *
+    * @param origin
+    *   instant from which the first span is counted; None selects the first row
     * @param forced
     *   true if a trigger without changes is emitted too
     */
@@ -41,30 +52,39 @@ object Trigger {
     override def usesTime: Boolean = true
   }
 
-  /** When the timestamp of an arriving row is in another span than that of the first row since
-    * the last trigger; spans count from `reference`, in milliseconds, or from the first row's
-    * timestamp. The arriving row belongs to what comes next.
+  /** The arrival of a row whose timestamp is in a later span than that of the first row since the
+    * last trigger. The arriving row belongs to the next batch.
+    *
+    * @param timestamp
+    *   timestamp expression of a row
+    * @param span
+    *   length of the consecutive spans
+    * @param reference
+    *   instant in milliseconds from which the spans are counted; None selects the timestamp of
+    *   the group's first row
     */
   final case class Crosses(timestamp: RowExpression, span: Span, reference: Option[Long])
       extends Trigger
 
-  /** When the value of an arriving row is more than `distance` above that of the oldest row, or,
-    * for a report, of the row that triggered the last report. The arriving row belongs to what comes next.
+  /** The arrival of a row whose value is more than `distance` above that of the oldest row. A
+    * report trigger compares with the row that caused the last report instead, and at first with
+    * the first row. The arriving row enters after the eviction or report.
     */
   final case class Exceeds(value: RowExpression, distance: Distance) extends Trigger
 
-  /** When the condition holds.
+  /** The arrival of a row with which the condition holds.
     *
     * @param withRow
-    *   whether the arriving row belongs to what ends, or to what comes next
+    *   true if the arriving row belongs to the batch that ends, false if it belongs to the next
+    *   one
     */
   final case class Holds(condition: RowExpression, withRow: Boolean) extends Trigger
 
-  /** When no row has arrived for the span. */
+  /** The end of a span in which no row has arrived. */
   final case class Quiet(span: Span) extends Trigger {
     override def usesTime: Boolean = true
   }
 
-  /** With a window punctuation. */
+  /** A window punctuation. */
   case object Punctuation extends Trigger
 }

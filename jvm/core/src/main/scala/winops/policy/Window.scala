@@ -1,17 +1,29 @@
 package winops.policy
 
-/** One window: four of the six pieces. */
+/** One window: four of the six pieces of a [[Policy]].
+  *
+  * @param admit
+  *   rule by which the window admits arriving rows
+  * @param order
+  *   order of the rows in the window
+  * @param bound
+  *   rule that says which rows exceed the window
+  * @param triggers
+  *   events at which rows enter, rows leave, and contents are reported
+  */
 final case class Window(admit: Admit, order: Order, bound: Bound, triggers: Triggers) {
+
+  /** Returns true if the window depends on time. */
   def usesTime: Boolean = admit.usesTime || bound.usesTime || triggers.usesTime
 
-  /** The key of which the window holds one row each, if that is all it does. */
+  /** The key for which the window holds one row each, if the window has no other rule. */
   private[policy] def keyOfEachRow: Option[Seq[RowExpression]] = this match {
     case Window(Admit.All, Order.Replacing(keys), Bound.Unbounded, _) => Some(keys)
     case Window(Admit.FirstOfEach(keys), Order.Arrival, Bound.Unbounded, _) => Some(keys)
     case _ => None
   }
 
-  /** Whether the window lets go of a row for reasons that are the row's alone. */
+  /** Returns true if the window evicts each row independently of all other rows. */
   private[policy] def looksAtEachRow: Boolean = this match {
     case Window(Admit.All, Order.Arrival, bound, _) =>
       bound match {
@@ -21,9 +33,13 @@ final case class Window(admit: Admit, order: Order, bound: Bound, triggers: Trig
     case _ => false
   }
 
-  /** How many of the newest rows the window holds, if their number alone decides. */
+  /** The number of newest rows that the window holds, if this number alone decides. */
   private[policy] def newestRows: Option[Long] = this match {
-    case Window(Admit.All, Order.Arrival, Bound.MoreThan(rows), Triggers(Trigger.EachRow, leave, _)) =>
+    case Window(
+          Admit.All,
+          Order.Arrival,
+          Bound.MoreThan(rows),
+          Triggers(Trigger.EachRow, leave, _)) =>
       leave match {
         case Trigger.EachRow | Trigger.Excess(1L) => Some(rows)
         case _ => None

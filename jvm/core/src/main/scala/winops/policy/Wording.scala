@@ -3,7 +3,7 @@ package winops.policy
 import java.math.{BigDecimal => Decimal}
 import java.time.Instant
 
-/** The small words of a description. */
+/** Phrases of a policy's description. */
 private[policy] object Wording {
   private val MicrosPerMilli = 1000L
   private val MicrosPerSecond = 1000000L
@@ -12,13 +12,13 @@ private[policy] object Wording {
   private val MicrosPerDay = 24 * MicrosPerHour
   private val MonthsPerYear = 12L
 
-  /** `1 row`, `5 rows`. */
+  /** Formats a count with its noun: `1 row`, `5 rows`. */
   def counted(count: Long, thing: String): String = counted(count.toString, thing)
 
-  /** `row`, `5 rows`: what goes with "the newest". */
+  /** Formats a number of rows for use after "the newest": `row`, `5 rows`. */
   def several(rows: Long): String = if (rows == 1) "row" else s"$rows rows"
 
-  /** `2nd`, `11th`. */
+  /** Formats an ordinal number: `2nd`, `11th`. */
   def ordinal(count: Long): String = {
     val ending = count % 10 match {
       case _ if count % 100 / 10 == 1 => "th"
@@ -30,10 +30,10 @@ private[policy] object Wording {
     s"$count$ending"
   }
 
-  /** `1 minute 1.5 seconds`. */
+  /** Formats a length of time: `1 minute 1.5 seconds`. */
   def length(span: Span): String = units(span).mkString(" ")
 
-  /** The length after "every": `second`, `1.5 seconds`. */
+  /** Formats a length of time for use after "every": `second`, `1.5 seconds`. */
   def period(span: Span): String = units(span) match {
     case Seq(unit) => unit.stripPrefix("1 ")
     case several => several.mkString(" ")
@@ -46,17 +46,17 @@ private[policy] object Wording {
 
   def instant(millis: Long): String = Instant.ofEpochMilli(millis).toString
 
-  /** A column by its name if that is plain, any other expression in its SQL. */
+  /** The name of a column if the name is plain, the SQL of any other expression. */
   def shown(expression: RowExpression): String = expression match {
     case RowExpression.Column(name) if name.matches("[A-Za-z_][A-Za-z_0-9]*") => name
     case column: RowExpression.Column => onOneLine(column.sql)
     case RowExpression.Computed(sql) => s"(${onOneLine(sql)})"
   }
 
-  /** `a`, `a and b`, `a, b and c`. */
+  /** Formats a list of expressions: `a`, `a and b`, `a, b and c`. */
   def listed(expressions: Seq[RowExpression]): String = enumerated(expressions.map(shown))
 
-  /** The same of words. */
+  /** Formats a list of words in the same way. */
   def enumerated(words: Seq[String]): String = words match {
     case several :+ next :+ last => (several :+ s"$next and $last").mkString(", ")
     case one => one.mkString
@@ -66,8 +66,8 @@ private[policy] object Wording {
     by.map(key => s"${shown(key.expression)}${if (key.descending) " descending" else ""}")
       .mkString(", then ")
 
-  /** Nothing here says whether whole values are timestamps, so what is long enough to be a length
-    * of time is told as one too.
+  /** Formats a distance. The type of the compared values is unknown here, so a whole number of at
+    * least 1000 is also shown as a length of time in microseconds.
     */
   def far(distance: Distance): String = distance match {
     case Distance.Whole(value) if value >= MicrosPerMilli =>
@@ -89,7 +89,9 @@ private[policy] object Wording {
     if (rest == 0 && wholes.nonEmpty) wholes else wholes :+ seconds(rest, wholes.isEmpty)
   }
 
-  /** Seconds, or what is easier to read when that is all and it is less than one. */
+  /** Formats a number of seconds. A length below one second that stands alone is shown in
+    * milliseconds or microseconds.
+    */
   private def seconds(micros: Long, alone: Boolean): String = {
     val (length, unit) = math.abs(micros) match {
       case size if !alone || size == 0 || size >= MicrosPerSecond => (MicrosPerSecond, "second")

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import winops.storage.btree.{PagedMap, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments}
 
-/** The order in which rows are added up is a function of the window and its rows' numbers. */
+/** The summation order depends only on the window and the numbers of its rows. */
 class SummationOrderSuite extends AnyFunSuite {
   import SummationOrderSuite._
 
@@ -79,7 +79,7 @@ private object SummationOrderSuite {
 
   def layouts[S]: Seq[(String, Make[S])] = Seq("front" -> front[S], "tree" -> tree[S])
 
-  /** Rows of a window that such a layout may have. */
+  /** Random rows of a window that this layout supports. */
   def windows(layout: String)(random: Random): Vector[Long] = {
     val first = random.nextInt(5000).toLong
     val size = 1 + random.nextInt(Seq(40, 100, 400, 3000)(random.nextInt(4)))
@@ -92,7 +92,7 @@ private object SummationOrderSuite {
     }
   }
 
-  /** The value of a window, with others before it on the way there or at once. */
+  /** The value of a window, reached directly or through other windows. */
   def reached[S, V](
       summaries: Summaries[S] with Valued[S, V],
       make: Make[S],
@@ -103,7 +103,7 @@ private object SummationOrderSuite {
     val there = mutable.TreeSet.empty[Long]
     val end = window.last + 1
     val isKept = window.toSet
-    // Rows that leave before the end, at a moment of their own.
+    // Rows to remove before the end, by the row at which each removal happens.
     val leaving = mutable.TreeMap.empty[Long, Seq[Long]]
     val isFront = isKept.size == end - window.head
     var head = 0L
@@ -137,7 +137,7 @@ private object SummationOrderSuite {
     summaries.valueOf(driven.summary.total)
   }
 
-  /** Some of these overflow a sum, of several or of all rows. */
+  /** Values, some of which overflow the sum of several rows or of all rows. */
   def valuesThatOverflow(random: Random, window: Vector[Long]): Long => Long = {
     val large = mutable.Map.empty[Long, Long]
     var isNegative = random.nextBoolean()
@@ -149,7 +149,7 @@ private object SummationOrderSuite {
     row => large.getOrElse(row, row % 7 - 3)
   }
 
-  /** A summary, and the map that it stands in. */
+  /** A summary with the map that stores it. */
   final class Driven[S](summaries: Summaries[S], make: Make[S]) {
     private val pages = new Pages(new HeapSegments)
     val summary: WindowSummary[S] = make(summaries, pages.newMap())
@@ -180,7 +180,7 @@ private object SummationOrderSuite {
     def valueOf(summary: S): V
   }
 
-  /** Rows as a number in which the order shows in which they were put together. */
+  /** Combines rows into a hash that depends on the order and grouping of the additions. */
   object Orders extends Summaries[Array[Long]] with Valued[Array[Long], Long] {
     val Empty = 17L
 
@@ -211,10 +211,10 @@ private object SummationOrderSuite {
     }
   }
 
-  /** Sums of numbers, which may overflow.
+  /** Sums of numbers that may overflow.
     *
     * @param isError
-    *   whether an overflow is an error at once, or marked
+    *   true if an overflow is an error at once, false if the sum is only marked
     */
   final class Sums(values: Long => Long, isError: Boolean)
       extends Summaries[Sums.Sum]

@@ -9,10 +9,10 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Heap
 
 class WindowSummarySuite extends AnyFunSuite {
 
-  /** Stretches as the rows that they are of.
+  /** Summaries that list the rows of their range.
     *
     * @param look
-    *   looks at each row that is added
+    *   called with each added row
     */
   private final class Lists(look: Long => Unit) extends Summaries[mutable.ArrayBuffer[Long]] {
     override def create(): mutable.ArrayBuffer[Long] = mutable.ArrayBuffer.empty
@@ -38,7 +38,7 @@ class WindowSummarySuite extends AnyFunSuite {
     }
   }
 
-  /** Stretches as nothing but what it takes to make them. */
+  /** Summaries that only count the operations to compute them. */
   private final class Work extends Summaries[Array[Long]] {
     var done = 0L
 
@@ -59,7 +59,9 @@ class WindowSummarySuite extends AnyFunSuite {
     override def read(summary: Array[Long], in: ByteReader): Unit = summary(0) = in.number()
   }
 
-  /** What it takes for a thousand rows to come, and as many to leave, in a window of a size. */
+  /** The number of operations for a thousand inserts and as many deletes in a window of a given
+    * size.
+    */
   private def workFor(
       size: Long,
       make: (Work, PagedMap) => WindowSummary[Array[Long]],
@@ -133,7 +135,7 @@ class WindowSummarySuite extends AnyFunSuite {
       remove(head, leaving)
       head = leaving
       if (head == tail && random.nextInt(3) == 0) {
-        // Rows that came and left before they were told.
+        // Rows that were inserted and deleted before the summary was updated.
         head += 5
         tail = head
       }
@@ -221,7 +223,7 @@ class WindowSummarySuite extends AnyFunSuite {
     }
   }
 
-  /** Whether a window goes on of which something else is read than was stored. */
+  /** Returns true if the window works although it reads damaged bytes. */
   private def goesOn(make: (Lists, PagedMap) => Lines, random: Random): Boolean = {
     var end = 0L
     val stored = new HeapSegments

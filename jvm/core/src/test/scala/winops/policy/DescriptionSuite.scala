@@ -43,7 +43,8 @@ class DescriptionSuite extends AnyFunSuite {
       enter: Trigger = Trigger.EachRow): Window =
     Window(admit, order, bound, Triggers(enter, leave, Trigger.Never))
 
-  private def batch(trigger: Trigger): Window = window(Bound.PreviousBatch, trigger, enter = trigger)
+  private def batch(trigger: Trigger): Window =
+    window(Bound.PreviousBatch, trigger, enter = trigger)
 
   private def says(window: Window, sentence: String): Assertion =
     assert(policy(window).describe == sentence)

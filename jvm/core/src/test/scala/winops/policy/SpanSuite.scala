@@ -10,7 +10,7 @@ class SpanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 2000)
 
-  // Timestamps of SQL are microseconds in 64 bits.
+  // SQL timestamps are microseconds in 64 bits.
   private val earliest = Math.floorDiv(Long.MinValue, 1000L)
   private val latest = Math.floorDiv(Long.MaxValue, 1000L)
 

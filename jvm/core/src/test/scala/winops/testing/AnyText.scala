@@ -11,8 +11,8 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import winops.policy.{Policy, PolicyError, Scope}
 import winops.text.dialect.Dialect
 
-/** Whatever a text is, a dialect reads it or refuses it at a place in it, soon and with a small
-  * stack.
+/** Tests that a dialect parses any text or refuses it at an offset in the text, quickly and with
+  * a small stack.
   */
 trait AnyText extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
@@ -23,16 +23,16 @@ trait AnyText extends AnyFunSuite with ScalaCheckPropertyChecks {
   protected def dialect: Dialect
   protected def scope: Scope
 
-  /** Texts that are read. */
+  /** Valid texts. */
   protected def texts: Gen[String]
 
-  /** Words and signs, between blanks. */
+  /** Words and symbols, separated by blanks. */
   protected def words: String
 
-  /** Beginnings of texts, each ending at another place of the grammar. */
+  /** Beginnings of texts; each one ends at another place of the grammar. */
   protected def beginnings: Seq[String]
 
-  /** What follows the beginnings again and again. */
+  /** Pieces that are repeated after the beginnings. */
   protected def pieces: Seq[String]
 
   protected def read(text: String): Either[PolicyError, Policy] = {
@@ -95,7 +95,7 @@ trait AnyText extends AnyFunSuite with ScalaCheckPropertyChecks {
       start <- beginnings
       times <- Seq(30, 32, 5000, 100000)
     } yield () => s"$start${piece * times}"
-    // What is not compiled yet needs several times the stack of what is.
+    // Interpreted code needs several times the stack of compiled code.
     SmallStack(kilobytes = 1024)(deep.foreach(text => dialect.parse(text(), scope)))
   }
 }

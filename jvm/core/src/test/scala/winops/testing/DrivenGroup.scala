@@ -11,11 +11,11 @@ import winops.window.expression.Evaluator
 import winops.window.machine.Machine
 import winops.window.time.Clock
 
-/** One group of a machine, driven as an operator drives it: rows in a log, changes drained after
-  * every input, everything stored and taken up again on demand.
+/** Runs one group of a machine as the operator does: rows are in a log, changes are drained after
+  * every input, and the group is stored and restored on demand.
   *
   * @param evaluator
-  *   the evaluator of the policy's expressions, given the number of a row by its ordinal
+  *   the evaluator of the policy's expressions, given a function from ordinals to row numbers
   */
 final class DrivenGroup(
     first: Policy,
@@ -34,7 +34,7 @@ final class DrivenGroup(
   open()
   startGroup()
 
-  /** Takes in one row or instant and gives what it changed. */
+  /** Applies one row or instant and returns the changes. */
   def tell(input: Input): Seq[ObservedChange] = {
     input match {
       case Input.Row(stamp) =>
@@ -55,19 +55,19 @@ final class DrivenGroup(
   def now: Long = machine.now
   def size: Long = machine.held
 
-  /** How many rows are stored. */
+  /** The number of stored rows. */
   def stored: Long = log.size
 
-  /** The rows that the window holds, in its order. */
+  /** The window contents in the window's order. */
   def content: Seq[Int] = contents.map(_.row)
 
-  /** The rows of all windows, as their inserts. */
+  /** The contents of all windows, as inserts. */
   def contents: Seq[ObservedChange] = {
     machine.emitContents()
     drain()
   }
 
-  /** Everything that is stored of the group but its segments. */
+  /** The stored state of the group, except for its segments. */
   def save(): Array[Byte] = {
     val out = new ByteWriter
     pages.save(out)
@@ -76,7 +76,7 @@ final class DrivenGroup(
     out.toArray
   }
 
-  /** Takes up what [[save]] gave, in buffers that this group has already used. */
+  /** Restores the result of [[save]] into the buffers of this group. */
   def restore(bytes: Array[Byte]): Unit = {
     val in = new ByteReader(bytes)
     pages.restore(in)
@@ -85,13 +85,13 @@ final class DrivenGroup(
     if (in.remaining > 0) throw new CorruptStateException("stored bytes were not read")
   }
 
-  /** Takes up what [[save]] gave in another process. */
+  /** Restores the result of [[save]] into new objects, as in another process. */
   def restart(bytes: Array[Byte]): Unit = {
     open()
     restore(bytes)
   }
 
-  /** Takes up what [[save]] gave in another process, which has another policy. */
+  /** Restores the result of [[save]] into new objects with another policy. */
   def restartAs(other: Policy, bytes: Array[Byte]): Unit = {
     policy = other
     restart(bytes)
@@ -113,14 +113,14 @@ final class DrivenGroup(
     restore(bytes)
   }
 
-  /** Drops everything that is stored of a group that was forgotten, and begins it again. */
+  /** Deletes the state of a removed group and restarts it with the same clock. */
   def dropForgotten(): Unit = {
     val clock = machine.now
     drop()
     machine.advance(clock)
   }
 
-  /** Drops everything that is stored of the group, its clock included. */
+  /** Deletes the whole state of the group, its clock included. */
   def drop(): Unit = {
     log.discard()
     pages.discard()
@@ -175,10 +175,10 @@ final class DrivenGroup(
 
 object DrivenGroup {
 
-  /** The number of the row of a report without rows. */
+  /** The row number in a report without rows. */
   val NoRow: Int = -1
 
-  /** The segments of the group that is served. */
+  /** Segments of the group that is currently processed. */
   private final class SwitchedSegments extends Segments {
     var target = new HeapSegments
 
@@ -187,7 +187,7 @@ object DrivenGroup {
     override def remove(number: Long): Unit = target.remove(number)
   }
 
-  /** The bytes of a row: its number, and after it a filling of varying length. */
+  /** The bytes of a row: its number, followed by padding of varying length. */
   private def payload(row: Int): Array[Byte] =
     ByteBuffer.allocate(4 + row % 23).putInt(row).array
 }

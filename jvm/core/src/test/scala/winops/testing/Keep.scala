@@ -4,10 +4,10 @@ import org.scalacheck.Gen
 
 import winops.policy._
 
-/** What a CCL policy keeps, as its text would say it. */
+/** A CCL policy in the terms of its text. */
 sealed trait Keep {
 
-  /** The policy in the pieces that the machine runs. */
+  /** The policy as the machine evaluates it. */
   def policy: Policy = {
     val (bound, leave) = pieces
     Policy(
@@ -42,7 +42,8 @@ object Keep {
       (Bound.AgeReached(Span.ofMicros(micros)), Trigger.WhenDue)
   }
 
-  /** Intervals count from `origin`, in milliseconds, or from the group's first row. */
+  /** Periods of `micros`, counted from `origin` in milliseconds, or from the group's first row.
+    */
   final case class EveryInterval(micros: Long, origin: Option[Long]) extends Keep {
     override protected def pieces: (Bound, Trigger) =
       (

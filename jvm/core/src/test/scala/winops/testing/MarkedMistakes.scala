@@ -4,8 +4,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import winops.policy.{Category, PolicyError, Scope}
 import winops.text.dialect.Dialect
 
-/** Mistakes that are marked in their texts: `^` stands before the offending token, and is not
-  * part of the text.
+/** Tests of errors whose texts mark the error: `^` precedes the offending token and is not part
+  * of the text.
   */
 trait MarkedMistakes extends AnyFunSuite {
   protected def dialect: Dialect

@@ -1,12 +1,12 @@
 package winops.testing
 
-/** One group of a CCL window, straight from the rules: a list of rows, looked through again at
-  * every millisecond. Nothing here is shared with the machine.
+/** A simple implementation of one group of a CCL window: a list of rows, checked at every
+  * millisecond. It shares no code with the machine.
   *
   * @param first
-  *   the policy, until it becomes another
+  *   the policy, until it is replaced
   * @param idle
-  *   milliseconds of silence after which the group is forgotten
+  *   milliseconds without rows after which the group is removed
   */
 final class NaiveWindow(first: Keep, idle: Option[Long]) {
   import NaiveWindow._
@@ -21,7 +21,7 @@ final class NaiveWindow(first: Keep, idle: Option[Long]) {
   private var changes = 0L
   private var told = Vector.empty[ObservedChange]
 
-  /** Everything that has happened for these inputs, in order. */
+  /** All changes for these inputs, in order. */
   def tell(inputs: Seq[Input]): Seq[ObservedChange] = {
     inputs.foreach { input =>
       moveClock(input.at)
@@ -33,7 +33,7 @@ final class NaiveWindow(first: Keep, idle: Option[Long]) {
     told
   }
 
-  /** Goes on with another policy, to which rows may be too old already. */
+  /** Continues with another policy, for which rows may already have expired. */
   def become(other: Keep): Unit = {
     keep = other
     now.foreach(at => step(Nil, held.filter(row => tooOld(row, at))))
@@ -41,7 +41,7 @@ final class NaiveWindow(first: Keep, idle: Option[Long]) {
 
   def content: Seq[Int] = held.map(_.row)
 
-  // The clock never goes back, and time goes before rows.
+  // The clock never goes back, and timers precede rows.
   private def moveClock(to: Long): Unit = {
     val from = now.getOrElse(to - 1)
     ((from + 1) to to).foreach { instant =>
@@ -58,9 +58,9 @@ final class NaiveWindow(first: Keep, idle: Option[Long]) {
     lastArrival = now
     val content = held :+ row
     val removed = keep match {
-      // At count + slack rows all but the count newest go.
+      // At count + slack rows, all rows but the newest count are evicted.
       case Keep.Rows(count, slack) if content.size >= count + slack => content.dropRight(count)
-      // The row that would be one too many begins the next jump.
+      // A row beyond the count starts the next window.
       case Keep.EveryRows(count) if content.size > count => content.init
       case _ => Nil
     }
@@ -68,9 +68,9 @@ final class NaiveWindow(first: Keep, idle: Option[Long]) {
   }
 
   private def tooOld(row: Held, instant: Long): Boolean = keep match {
-    // Age equal to the interval is out.
+    // A row whose age equals the interval has expired.
     case Keep.Interval(micros) => (instant - row.arrived) * 1000 >= micros
-    // A row goes when the interval it arrived in is over.
+    // A row expires at the end of the period in which it arrived.
     case Keep.EveryInterval(micros, origin) =>
       val zero = origin.orElse(firstArrival).get
       def interval(t: Long): Long = Math.floorDiv((t - zero) * 1000, micros)
@@ -86,7 +86,7 @@ final class NaiveWindow(first: Keep, idle: Option[Long]) {
     changes = 0
   }
 
-  // Inserts before removes, oldest first; nothing is told of a step in which nothing happens.
+  // Inserts precede deletes, oldest first; a step without rows emits nothing.
   private def step(inserted: List[Held], removed: List[Held]): Unit =
     if (inserted.nonEmpty || removed.nonEmpty) {
       val all = inserted.map(true -> _) ++ removed.map(false -> _)

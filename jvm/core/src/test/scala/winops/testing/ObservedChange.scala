@@ -2,7 +2,7 @@ package winops.testing
 
 import org.scalacheck.Gen
 
-/** One change as the change stream tells it; rows are numbered in the order of arrival. */
+/** One change of the change stream; rows are numbered in the order of arrival. */
 final case class ObservedChange(
     isInsert: Boolean,
     row: Int,
@@ -11,7 +11,7 @@ final case class ObservedChange(
     sequence: Long,
     window: Int = 0)
 
-/** What is put to a group. */
+/** An input of a group: a row or an instant. */
 sealed trait Input {
   def at: Long
 }
@@ -20,7 +20,8 @@ object Input {
   final case class Row(at: Long) extends Input
   final case class Time(at: Long) extends Input
 
-  /** Rows and instants on a clock that mostly goes forward, often stands, and sometimes back. */
+  /** Random rows and instants; time mostly advances, often stands still, and sometimes goes back.
+    */
   val sequences: Gen[Seq[Input]] = for {
     start <- Gen.choose(-150L, 150L)
     size <- Gen.choose(0, 60)

@@ -9,7 +9,7 @@ import winops.window.expression.{Evaluator, RowCondition, RowKey, RowNumber, Win
 /** The values of one row of a [[DrivenGroup]].
   *
   * @param ts
-  *   the row's timestamp in milliseconds; None stands for NULL
+  *   the row's timestamp in milliseconds; None represents NULL
   */
 final case class RowValues(k: Int, v: Int, ts: Option[Long])
 
@@ -21,7 +21,7 @@ object RowValues {
       "v" -> ColumnKind.WholeNumber,
       "ts" -> ColumnKind.Timestamp))
 
-  /** Conditions as Esper writes them, with their meanings. */
+  /** Esper conditions with their expected meanings. */
   val conditions: Map[String, (WindowView, Long => RowValues) => Boolean] = Map(
     "expired_count >= 1 or newest_event.v <> 3" -> ((view, row) =>
       view.expired >= 1 || row(view.newest).v != 3),
@@ -42,7 +42,7 @@ object RowValues {
     }
   }
 
-  /** Evaluates columns and [[conditions]] over the rows with these values. */
+  /** Evaluates columns and [[conditions]] over rows with these values. */
   final class Expressions(row: Long => RowValues) extends Evaluator {
     override def key(expressions: Seq[RowExpression]): RowKey =
       ordinal => expressions.flatMap(of => bytes(number(of).whole(ordinal))).toArray

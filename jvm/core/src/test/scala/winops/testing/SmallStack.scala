@@ -2,11 +2,11 @@ package winops.testing
 
 import scala.util.Try
 
-/** Runs code where the stack is small. */
+/** Runs code with a small stack. */
 object SmallStack {
 
-  /** The result of `body` on a thread with that much stack; whatever it throws, an error of the
-    * JVM's too, is thrown here.
+  /** Returns the result of `body`, which runs on a thread with the given stack size. Rethrows any
+    * Throwable of `body`, including errors of the JVM.
     */
   def apply[T](kilobytes: Int)(body: => T): T = {
     var result: Try[T] = null

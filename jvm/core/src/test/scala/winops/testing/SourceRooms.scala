@@ -8,18 +8,17 @@ import scala.util.matching.Regex
 
 /** Checks that the packages of a source tree, its rooms, use each other in one direction only.
   *
-  * A file uses a type of another room if it imports it, alone or with a wildcard, names it with
-  * its package, absolute or relative to a package that it sees, or sees it through an outer
-  * package clause. Comments and the texts of strings do not count, code spliced into strings
-  * does.
+  * A file uses a type of another room if it imports the type, alone or with a wildcard, names it
+  * with its absolute or relative package, or sees it through an outer package clause. Comments
+  * and the text of strings are ignored; code interpolated into strings is checked.
   *
   * @param roots
-  *   folders in which the folders of packages begin, such as `src/main/scala`
+  *   the root folders of packages, such as `src/main/scala`
   * @param packages
-  *   the packages that hold the rooms; a room may have a part in each of them
+  *   the packages that contain the rooms; a room may have a part in each of them
   * @param order
   *   the rooms' names below `packages`, such as `window.rules`, the highest first; the empty name
-  *   is that of `packages` themselves. A room may use the rooms behind it.
+  *   is `packages` themselves. A room may use only the rooms after it.
   */
 final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[String]) {
   import SourceRooms._
@@ -28,17 +27,18 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
   private val files = roots.flatMap(sourcesOf)
   private val declared =
     files.groupMap(_.inPackage)(_.types).view.mapValues(_.flatten.toSet).toMap
-  // Every package with types, and all those around it.
+  // All packages with types, and all their parents.
   private val known = declared.keySet.flatMap(prefixes)
 
-  /** Every use of a room by another. */
+  /** All uses of a room by another room. */
   val uses: Seq[Use] = files.flatMap(usesOf)
 
-  /** All that is wrong, a line each; empty if nothing is. */
+  /** All violations, one line each; empty if none is found. */
   def problems: Seq[String] =
     homeless ++ empty ++ misplaced ++ upward ++ circles ++ crowded()
 
-  /** Packages below `packages` that stand in no place of the order; others are nobody's rooms. */
+  /** Packages below `packages` that are missing in the order; packages elsewhere are not rooms.
+    */
   def homeless: Seq[String] = files
     .filter(file => roomOf(file.inPackage).isEmpty)
     .filter(file => packages.exists(outer => s"${file.inPackage}.".startsWith(s"$outer.")))
@@ -49,23 +49,23 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
       s"package $name (${its.head.path}) has no place in the order of rooms"
     }
 
-  /** Rooms of the order in which no file stands. */
+  /** Rooms of the order without a file. */
   def empty: Seq[String] = order
     .diff(files.flatMap(file => roomOf(file.inPackage)))
     .map(room => s"the room ${shown(room)} has no sources")
 
-  /** Files in a folder other than their package's. */
+  /** Files in a folder that differs from their package. */
   def misplaced: Seq[String] = files.collect {
     case file if !file.path.getParent.endsWith(file.inPackage.replace('.', '/')) =>
       s"${file.path}: its package is ${file.inPackage}"
   }
 
-  /** Uses of a room that stands above the file's own. */
+  /** Uses of a room above the file's own room. */
   def upward: Seq[String] = uses
     .filter(use => rankOf(use.to) < rankOf(use.from))
     .map(use => s"$use, but ${shown(use.to)} stands above ${shown(use.from)}")
 
-  /** Rooms that use each other, directly or through others. */
+  /** Rooms that use each other, directly or through other rooms. */
   def circles: Seq[String] = {
     val next = uses.groupMap(_.from)(_.to).view.mapValues(_.distinct).toMap.withDefaultValue(Nil)
     def pathBack(from: String, to: String): Option[Seq[String]] = {
@@ -77,7 +77,7 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
         }
       go(Seq(Seq(from)), Set(from))
     }
-    // A use of a room above is what closes a circle.
+    // Each cycle contains a use of a room above.
     uses
       .filter(use => rankOf(use.to) < rankOf(use.from))
       .distinctBy(use => (use.from, use.to))
@@ -94,7 +94,7 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
   /** Folders with more than `limit` sources. */
   def crowded(limit: Int = MaxFiles): Seq[String] = SourceRooms.crowded(roots, limit)
 
-  /** Files in which no type is called as the file is. */
+  /** Files without a type of the file's name. */
   def unnamed: Seq[String] = files.collect {
     case file if !file.types.contains(file.name) =>
       s"${file.path} holds ${file.types.toSeq.sorted.mkString(", ")}, but no ${file.name}"
@@ -117,9 +117,9 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
     if to != from
   } yield Use(file.path, line, from, to, s"$inPackage.$name")
 
-  /** The types, or wildcards, that a file uses: line, package, name. */
+  /** The types or wildcards that a file uses: line, package, name. */
   private def namesIn(file: Source): Seq[(Int, String, String)] = {
-    // Short names of packages, which the file sees through imports and its package clauses.
+    // Short names of packages that the file sees through imports and its package clauses.
     val members = file.imports.flatMap { case (_, path, selectors) =>
       selectors.flatMap(name => if (name == "_") membersOf(path) else Some(s"$path.$name"))
     } ++ file.clauses.flatMap(membersOf)
@@ -160,7 +160,7 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
       .filter(name => name.lastIndexOf('.') == inPackage.length && name.startsWith(inPackage))
       .toSeq
 
-  /** The longest package that a dotted name begins with. */
+  /** The longest package that is a prefix of a dotted name. */
   private def packageOf(name: String): Option[String] =
     prefixes(name).filter(declared.contains).maxByOption(_.length)
 
@@ -181,7 +181,7 @@ object SourceRooms {
         s"$folder holds ${its.size} sources, more than $limit: divide it"
     }
 
-  /** A file of the room `from` uses `name`, which is of the room `to`. */
+  /** A use of `name`, a type of room `to`, by a file of room `from`. */
   final case class Use(path: Path, line: Int, from: String, to: String, name: String) {
     override def toString: String = s"$path:$line uses $name"
   }
@@ -205,7 +205,7 @@ object SourceRooms {
           if (m.matched.startsWith("\""))
             Spliced.findAllMatchIn(m.matched).map(_.group(1)).mkString(" ")
           else ""
-        // Lines keep their numbers.
+        // Line numbers stay the same.
         val missing = m.matched.count(_ == '\n') - spliced.count(_ == '\n')
         Regex.quoteReplacement(s" $spliced ${"\n" * missing}")
       })
@@ -223,7 +223,7 @@ object SourceRooms {
     val inPackage: String = clauses.lastOption.getOrElse("")
     val types: Set[String] = TopLevel.findAllMatchIn(code).map(_.group(1)).toSet
 
-    /** Position, package or type that is imported from, and what is. */
+    /** Position, imported package or type, and the imported names. */
     val imports: Seq[(Int, String, Seq[String])] = Import
       .findAllMatchIn(code)
       .map { m =>

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class SourceRoomsSuite extends AnyFunSuite {
 
-  /** Rooms a.high, a.mid and a.low of sources given by package, file name and text. */
+  /** The rooms a.high, a.mid and a.low with sources given by package, file name and text. */
   private def rooms(sources: (String, String, String)*): SourceRooms = {
     val root = Files.createTempDirectory("rooms")
     (sources ++ Seq(

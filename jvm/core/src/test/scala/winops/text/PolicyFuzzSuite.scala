@@ -5,8 +5,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import winops.testing.SmallStack
 import winops.testing.fuzz.{Corpus, Fuzzing, PolicyFuzz, Trial}
 
-/** A few of the texts that `make fuzz` tries millions of. Time is not measured here; what a text
-  * costs shows in the memory that reading it takes.
+/** A small sample of the texts of `make fuzz`. It measures the memory of reading a text instead
+  * of the time.
   */
 class PolicyFuzzSuite extends AnyFunSuite {
   private val Inputs = 5000

@@ -2,17 +2,19 @@ package winops.storage.btree
 
 import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException, PackedRow}
 
-/** Pages as they are stored: how long keys and values are, once if all are as long, then each
-  * entry packed as what differs from the one before, as [[PackedRow]] packs rows, and then the
-  * pages under an inner one.
+/** The stored form of a page: the lengths of keys and values, one number if all are equal; each
+  * entry, packed by [[PackedRow]] as its difference to the previous entry; and the children of an
+  * inner page.
   */
 private[storage] object PackedPage {
   private val Version: Byte = 2
   private val Several = -1L
 
-  /** Half a byte is the least that eight bytes are packed into. */
+  /** Maximum number of bytes that one packed byte stands for: half a byte packs a word of eight.
+    */
   private val MostFromByte = 16L
 
+  /** Writes a page. */
   def write(page: Page, out: ByteWriter): Unit = {
     out.byte(Version.toInt)
     out.byte(if (page.isLeaf) 1 else 0)
@@ -23,7 +25,11 @@ private[storage] object PackedPage {
     if (!page.isLeaf) (0 until page.count).foreach(i => out.number(page.child(i)))
   }
 
-  /** Reads what [[write]] wrote; anything else is a [[CorruptStateException]]. */
+  /** Reads a page that [[write]] wrote.
+    *
+    * @throws CorruptStateException
+    *   if the bytes are not such a page
+    */
   def read(number: Long, in: ByteReader): Page = {
     val version = in.byte()
     val kind = in.byte()

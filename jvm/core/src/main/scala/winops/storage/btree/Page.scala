@@ -4,17 +4,17 @@ import java.util.Arrays
 
 import winops.storage.bytes.{CorruptStateException, SharedBytes}
 
-/** A node of a [[PagedMap]]: entries in the order of their keys.
+/** A node of a [[PagedMap]]: entries in key order.
   *
-  * A leaf has values. An inner page has the numbers of other pages, each with a key that is not
-  * greater than any under it; the first of these keys stands for the least of all.
+  * A leaf has values. An inner page has the numbers of its children, each with a key that is not
+  * greater than any key under that child. The first of these keys counts as less than all keys.
   *
   * @param number
-  *   what the page is stored under; [[Page.Inline]] for one that is stored with its group
+  *   the number that the page is stored under; [[Page.Inline]] if it is stored with its group
   * @param room
-  *   for how many entries it has room at first
+  *   initial capacity in entries
   * @param stored
-  *   where the entries stand
+  *   the entries, in any order
   */
 private[storage] final class Page(
     val number: Long,
@@ -22,7 +22,7 @@ private[storage] final class Page(
     room: Int = 8,
     private val stored: PageEntries = new PageEntries(0)) {
   private var entryOf = new Array[Int](room)
-  // Searching in these leaves most of the keys unread.
+  // A search compares these prefixes first and reads few of the keys.
   private var prefixOf = new Array[Long](room)
   private var shared: SharedBytes = _
   private var childOf = new Array[Long](if (isLeaf) 0 else room)
@@ -30,7 +30,7 @@ private[storage] final class Page(
   private var entries = 0
   private var length = 0L
 
-  /** Whether the page is not as it was stored. */
+  /** True if the page differs from its stored form. */
   var isDirty: Boolean = true
 
   def count: Int = entries
@@ -39,14 +39,14 @@ private[storage] final class Page(
   def value(index: Int): Array[Byte] = stored.value(entryOf(index))
   def child(index: Int): Long = childOf(index)
 
-  /** What holds the entries, which stand there in any order. */
+  /** The array that holds the entries, in any order. */
   def bytes: Array[Byte] = stored.bytes
   def keyAt(index: Int): Int = stored.keyAt(entryOf(index))
   def keyLength(index: Int): Int = stored.keyLength(entryOf(index))
   def valueAt(index: Int): Int = stored.valueAt(entryOf(index))
   def valueLength(index: Int): Int = stored.valueLength(entryOf(index))
 
-  /** The page under an inner one. */
+  /** The child page at an index, loaded if necessary. */
   def below(index: Int, pages: Pages): Page = {
     if (pageOf(index) == null) pageOf(index) = pages.page(childOf(index))
     pageOf(index)
@@ -59,25 +59,27 @@ private[storage] final class Page(
 
   def isTooLarge: Boolean = (entries > Page.MaxEntries || length > Page.MaxBytes) && entries > 1
 
-  /** Whether the page could be one with a neighbour without being full at once. */
+  /** Returns true if the page can be merged with another one and stay well below its maximum
+    * size.
+    */
   def fitsWith(other: Page): Boolean =
     entries + other.entries <= Page.MaxEntries * 3 / 4 &&
       length + other.length <= Page.MaxBytes * 3 / 4
 
   def isSparse: Boolean = entries <= Page.MaxEntries / 4 && length <= Page.MaxBytes / 4
 
-  /** The index of the entry with the key; if there is none, -1 less the index of the first entry
-    * whose key is greater.
+  /** The index of the entry with the key; if there is none, -1 - i, where i is the index of the
+    * first entry with a greater key.
     */
   def search(key: Array[Byte]): Int = search(key, 0)
 
-  /** The index of the child that the key is under. */
+  /** The index of the child that holds the key. */
   def childIndexOf(key: Array[Byte]): Int = {
     val found = search(key, 1)
     if (found >= 0) found else -2 - found
   }
 
-  /** Inserts an entry whose value is still to be written. */
+  /** Inserts an entry without its value, which the caller writes. */
   def insert(index: Int, key: Array[Byte], valueLength: Int): Unit = {
     makeRoomFor(key.length, valueLength)
     val entry = stored.add(key.length, valueLength)
@@ -95,7 +97,7 @@ private[storage] final class Page(
     childOf(index) = child
   }
 
-  /** Takes up an entry that is among the stored ones and not yet one of the page's. */
+  /** Appends an entry that is stored already and not yet in the page. */
   def append(entry: Int, child: Long): Unit = {
     insert(entries, entry)
     if (!isLeaf) childOf(entries - 1) = child
@@ -133,7 +135,7 @@ private[storage] final class Page(
     isDirty = true
   }
 
-  /** Moves the entries from `index` on behind those of `to`. */
+  /** Moves the entries from `index` on to the end of `to`. */
   def move(index: Int, to: Page): Unit = {
     var i = index
     while (i < entries) {
@@ -145,8 +147,12 @@ private[storage] final class Page(
     stored.trim(entryOf, entries)
   }
 
-  /** Where to cut a page that is too large: behind its last entry but one if entries come in
-    * order, else in the middle of its bytes.
+  /** The index at which to split a page that is too large. A page that grows at its end is split
+    * before the inserted entry, which fills pages with keys that arrive in order. Other pages are
+    * split in the middle of their bytes.
+    *
+    * @param inserted
+    *   the index of the entry inserted last
     */
   def cut(inserted: Int): Int =
     if (inserted == entries - 1) inserted
@@ -160,10 +166,10 @@ private[storage] final class Page(
       index
     }
 
-  /** Finds out what the keys share.
+  /** Finds the bytes that all keys share, and checks the order of the keys.
     *
     * @throws CorruptStateException
-    *   if they are not in order
+    *   if the keys are not in order
     */
   def checkOrder(): Unit = {
     findPrefixes()
@@ -215,7 +221,7 @@ private[storage] final class Page(
     }
   }
 
-  /** As [[search]], among the entries from one on, which all have comparable keys. */
+  /** Searches the entries from index `from` on, all of which have comparable keys. */
   private def search(key: Array[Byte], from: Int): Int =
     if (entries <= from) -1 - entries
     else {
@@ -250,8 +256,8 @@ private[storage] final class Page(
   private def isAt(index: Int, prefix: Long): Boolean =
     index < entries && prefixOf(index) == prefix
 
-  /** The first index, from one on, whose prefix is not less. It goes the same way however the
-    * comparisons come out, so that a processor need not guess.
+  /** The first index, from `from` on, whose prefix is not less. The steps do not depend on the
+    * comparisons, so the processor need not predict branches.
     */
   private def atLeast(prefix: Long, from: Int): Int = {
     var low = from
@@ -264,7 +270,9 @@ private[storage] final class Page(
     low
   }
 
-  /** The first key of an inner page stands for the least of all. */
+  /** The index of the first key that takes part in comparisons: the first key of an inner page
+    * counts as less than all keys.
+    */
   private def firstCompared: Int = if (isLeaf) 0 else 1
 
   private def shares(index: Int): Boolean =
@@ -276,7 +284,7 @@ private[storage] final class Page(
   private def findPrefixes(): Unit = {
     val (first, last) = (firstCompared, entries - 1)
     if (first <= last) {
-      // The keys between two share what these share.
+      // All keys in between share the bytes that the first and the last key share.
       val differ = Arrays.mismatch(
         bytes,
         keyAt(first),
@@ -308,10 +316,14 @@ private[storage] final class Page(
 }
 
 private[storage] object Page {
+
+  /** The number of a page that is stored with its group. */
   val Inline = 0L
 
-  /** Pages are this large so that reading one costs little more than finding it. */
+  /** Maximum size, at which reading a page costs little more than finding it. */
   val MaxBytes = 8192L
+
+  /** Maximum number of entries of a page. */
   val MaxEntries = 256
 
   private val EntryBytes = 2L

@@ -4,12 +4,12 @@ import java.util.Arrays
 
 import winops.storage.bytes.Bytes
 
-/** Keys with their values, one behind the other in an array.
+/** Stores keys with their values, one behind the other in an array.
   *
-  * An entry stays where it stands as long as there is room. When there is none the array gives
-  * way to another one that has what is left of it: who reads an entry in the former may go on.
+  * An entry stays in its place while the array has room. A full array is replaced by another one
+  * with the remaining entries; readers of an entry in the old array may go on reading.
   *
-  * An entry is the length of its key, that of its value, the key, and the value.
+  * An entry is the length of its key, the length of its value, the key, and the value.
   */
 private[storage] final class PageEntries(room: Int) {
   import PageEntries._
@@ -31,8 +31,8 @@ private[storage] final class PageEntries(room: Int) {
   def hasRoomFor(keyLength: Int, valueLength: Int): Boolean =
     sizeOf(keyLength, valueLength) <= array.length - end
 
-  /** Adds an entry whose bytes are still to be written, and returns where it stands. There has to
-    * be room for it.
+  /** Adds an entry without its bytes, which the caller writes, and returns its place. The array
+    * must have room.
     */
   def add(keyLength: Int, valueLength: Int): Int = {
     val entry = end
@@ -42,7 +42,7 @@ private[storage] final class PageEntries(room: Int) {
     entry
   }
 
-  /** Adds an entry of others. */
+  /** Copies an entry of `other`. */
   def add(other: PageEntries, entry: Int): Int = {
     val (keyLength, valueLength) = (other.keyLength(entry), other.valueLength(entry))
     val copy = add(keyLength, valueLength)
@@ -50,21 +50,21 @@ private[storage] final class PageEntries(room: Int) {
     copy
   }
 
-  /** An entry is no longer needed; it stands there until its room is. */
+  /** Gives up an entry; its bytes stay until the space is reused. */
   def forget(entry: Int): Unit = {
     val size = sizeOf(keyLength(entry), valueLength(entry)).toInt
     if (entry + size == end) end = entry else forgotten += size
   }
 
-  /** Makes room for one more. Entries that were not forgotten, the first `count` of `places`, may
-    * move, and their places are written there.
+  /** Makes room for one more entry. Entries that were not forgotten, the first `count` of
+    * `places`, may move; their new places are written to `places`.
     */
   def makeRoom(keyLength: Int, valueLength: Int, places: Array[Int], count: Int): Unit = {
     val room = roomFor(end.toLong - forgotten + sizeOf(keyLength, valueLength))
     if (forgotten == 0) array = Arrays.copyOf(array, room) else moveTo(room, places, count)
   }
 
-  /** Gives room back that giant entries have left; otherwise as [[makeRoom]]. */
+  /** Shrinks an array that giant entries have grown. Entries may move as in [[makeRoom]]. */
   def trim(places: Array[Int], count: Int): Unit = {
     val needed = end.toLong - forgotten
     if (isGiant(array.length) && needed < array.length / 2) {
@@ -92,13 +92,13 @@ private[storage] object PageEntries {
   private val HeaderBytes = 2 * Integer.BYTES
   private val FirstBytes = 256L
 
-  /** How many bytes an entry takes. */
+  /** Number of bytes of an entry. */
   def sizeOf(keyLength: Int, valueLength: Int): Long =
     HeaderBytes.toLong + keyLength + valueLength
 
   private def isGiant(bytes: Long): Boolean = bytes > 2 * Page.MaxBytes
 
-  /** Giant rows have a page each, and need no room beside them. */
+  /** Each giant row has its own page, which needs no further room. */
   private def roomFor(needed: Long): Int =
     if (isGiant(needed)) Bytes.lengthFor(needed)
     else Math.max(2 * needed, FirstBytes).toInt

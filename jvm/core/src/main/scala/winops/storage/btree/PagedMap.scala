@@ -4,21 +4,20 @@ import java.util.Arrays
 
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
-/** A map in the order of its keys, which compare as unsigned bytes, as a tree of pages: what a
-  * change costs grows with the logarithm of the size. A small map is one page, stored with its
-  * group.
+/** A sorted map, stored as a tree of pages; keys compare as unsigned bytes. A change costs time
+  * logarithmic in the size. A small map is one page and is stored with its group.
   *
-  * Keys that come in order fill their pages. A page that has become sparse is put together with a
-  * neighbour if they fit, an empty one is freed.
+  * Keys that are inserted in order fill their pages. A sparse page is merged with a neighbour if
+  * both fit into one; an empty page is freed.
   *
-  * One place in the map is looked at at a time: [[first]], [[last]], [[atLeast]], [[next]] and
-  * the like go there and tell whether there is one; a change of the map leaves it. Arrays that
-  * are given and taken are copied.
+  * The map has one cursor. [[first]], [[last]], [[atLeast]], [[next]] and similar methods move
+  * the cursor and return true if an entry is at its new place. A change of the map invalidates
+  * the cursor. The map copies the arrays that it takes and returns.
   */
 final class PagedMap private[storage] (pages: Pages) {
   import PagedMap._
 
-  // Null while only its number is known: it is read when it is needed, as all pages are.
+  // Null until the page is read on demand; until then only its number is known.
   private var root = new Page(Page.Inline, isLeaf = true)
   private var rootNumber = Page.Inline
   private var entries = 0L
@@ -27,19 +26,20 @@ final class PagedMap private[storage] (pages: Pages) {
   private val places = new Array[Int](MaxDepth)
   private var depth = 0
 
+  /** Number of entries. */
   def size: Long = entries
 
-  /** The key at the place that is looked at. */
+  /** The key at the cursor. */
   def key: Array[Byte] = path(depth).key(places(depth))
 
-  /** Whether the key at the place that is looked at is less than another. */
+  /** Returns true if the key at the cursor is less than `key`. */
   def isBefore(key: Array[Byte]): Boolean = path(depth).isBefore(places(depth), key)
 
-  /** The value at the place that is looked at. */
+  /** The value at the cursor. */
   def value: Array[Byte] = path(depth).value(places(depth))
 
-  /** What holds the value at the place that is looked at, and goes on holding it, until another
-    * is put under its key.
+  /** The array that holds the value at the cursor. The value stays in the array until its key is
+    * removed or gets another value.
     */
   private[storage] def valueBytes: Array[Byte] = path(depth).bytes
   private[storage] def valueAt: Int = path(depth).valueAt(places(depth))
@@ -48,9 +48,10 @@ final class PagedMap private[storage] (pages: Pages) {
   /** The value of a key, or null. */
   def get(key: Array[Byte]): Array[Byte] = if (find(key)) value else null
 
+  /** Returns true if the map contains the key, and moves the cursor to it. */
   def contains(key: Array[Byte]): Boolean = find(key)
 
-  /** Puts a value under a key, and returns the value that it takes the place of, or null. */
+  /** Sets the value of a key, and returns the previous value or null. */
   def put(key: Array[Byte], value: Array[Byte]): Array[Byte] =
     if (find(key)) {
       val previous = this.value
@@ -63,8 +64,8 @@ final class PagedMap private[storage] (pages: Pages) {
       null
     }
 
-  /** Puts a value that is still to be written, to [[valueBytes]], under a key that is greater
-    * than all, and goes there.
+  /** Adds a key that is greater than all others, without its value, and moves the cursor to it.
+    * The caller writes the value to [[valueBytes]].
     */
   private[storage] def append(key: Array[Byte], valueLength: Int): Unit = {
     goToLast()
@@ -74,48 +75,52 @@ final class PagedMap private[storage] (pages: Pages) {
     if (!isHere) goToLast()
   }
 
-  /** Removes a key; false if it is not there. */
+  /** Removes a key; returns false if the map does not contain the key. */
   def remove(key: Array[Byte]): Boolean = {
     val isThere = find(key)
     if (isThere) remove()
     isThere
   }
 
-  /** Removes the entry at the place that is looked at. */
+  /** Removes the entry at the cursor. */
   def remove(): Unit = {
     path(depth).remove(places(depth))
     entries -= 1
     if (depth > 0 && path(depth).isSparse) shrink(depth)
   }
 
+  /** Moves the cursor to the first key. */
   def first(): Boolean = {
     goToTop()
     goToFirst()
     isHere
   }
 
+  /** Moves the cursor to the last key. */
   def last(): Boolean = {
     goToLast()
     places(depth) >= 0
   }
 
-  /** Goes to the first key that is not less. */
+  /** Moves the cursor to the first key that is not less than `key`. */
   def atLeast(key: Array[Byte]): Boolean = find(key) || isHere || forward()
 
-  /** Goes to the first key that is greater. */
+  /** Moves the cursor to the first key that is greater than `key`. */
   def above(key: Array[Byte]): Boolean = if (find(key)) next() else isHere || forward()
 
-  /** Goes to the last key that is less. */
+  /** Moves the cursor to the last key that is less than `key`. */
   def below(key: Array[Byte]): Boolean = {
     val _ = find(key)
     previous()
   }
 
+  /** Moves the cursor to the next key. */
   def next(): Boolean = {
     places(depth) += 1
     isHere || forward()
   }
 
+  /** Moves the cursor to the previous key. */
   def previous(): Boolean = {
     places(depth) -= 1
     places(depth) >= 0 || backward()
@@ -127,7 +132,7 @@ final class PagedMap private[storage] (pages: Pages) {
     startAfresh()
   }
 
-  /** Starts as the map of a group that has no pages. */
+  /** Starts as the empty map of the next group, whose pages are not loaded. */
   private[storage] def startAfresh(): Unit = if (entries > 0) {
     root = new Page(Page.Inline, isLeaf = true)
     entries = 0L
@@ -135,7 +140,7 @@ final class PagedMap private[storage] (pages: Pages) {
     Arrays.fill(path.asInstanceOf[Array[AnyRef]], null)
   }
 
-  /** [[Pages.save]] goes before. */
+  /** Writes the number of entries and the root. The caller calls [[Pages.save]] first. */
   def save(out: ByteWriter): Unit = {
     val number = if (root == null) rootNumber else root.number
     out.number(entries)
@@ -143,7 +148,7 @@ final class PagedMap private[storage] (pages: Pages) {
     if (number == Page.Inline) PackedPage.write(root, out)
   }
 
-  /** [[Pages.restore]] goes before. */
+  /** Reads the number of entries and the root. The caller calls [[Pages.restore]] first. */
   def restore(in: ByteReader): Unit = {
     entries = in.count(Long.MaxValue)
     val number = in.count(Long.MaxValue)
@@ -164,7 +169,8 @@ final class PagedMap private[storage] (pages: Pages) {
     root
   }
 
-  /** Goes to the key, or to the place in a page where it would be. */
+  /** Moves the cursor to the key, or to the place in a leaf at which the key would be inserted.
+    */
   private def find(key: Array[Byte]): Boolean = {
     goToTop()
     while (!path(depth).isLeaf) goBelow(path(depth).childIndexOf(key))
@@ -180,7 +186,7 @@ final class PagedMap private[storage] (pages: Pages) {
     path(0) = top
   }
 
-  /** Goes to the child at a place in the page that is looked at. */
+  /** Moves the cursor to a child of the current page. */
   private def goBelow(place: Int): Unit = {
     if (depth + 1 == MaxDepth) throw new CorruptStateException("a map is too deep")
     places(depth) = place
@@ -188,13 +194,13 @@ final class PagedMap private[storage] (pages: Pages) {
     depth += 1
   }
 
-  /** Goes to the first place under the page that is looked at. */
+  /** Moves the cursor to the first place below the current page. */
   private def goToFirst(): Unit = {
     while (!path(depth).isLeaf) goBelow(0)
     places(depth) = 0
   }
 
-  /** Goes to the last place under the page that is looked at. */
+  /** Moves the cursor to the last place below the current page. */
   private def goToLastBelow(): Unit = {
     while (!path(depth).isLeaf) goBelow(path(depth).count - 1)
     places(depth) = path(depth).count - 1
@@ -213,7 +219,7 @@ final class PagedMap private[storage] (pages: Pages) {
   private def splitIfTooLarge(): Unit =
     if (path(depth).isTooLarge) split(depth, places(depth))
 
-  /** Goes to the first place in the next page, if there is one. */
+  /** Moves the cursor to the first place in the next leaf, if there is one. */
   private def forward(): Boolean = {
     var level = depth - 1
     while (level >= 0 && places(level) + 1 >= path(level).count) level -= 1
@@ -241,7 +247,7 @@ final class PagedMap private[storage] (pages: Pages) {
     val right = pages.create(page.isLeaf)
     page.move(page.cut(inserted), right)
     if (level == 0) {
-      // The page of a map that was small has no number yet.
+      // The only page of a small map has no number yet.
       val left = if (page.number == Page.Inline) renumbered(page) else page
       root = pages.create(isLeaf = false)
       root.insert(0, Array.emptyByteArray, left.number)
@@ -260,7 +266,7 @@ final class PagedMap private[storage] (pages: Pages) {
     copy
   }
 
-  /** Puts a sparse page together with a neighbour, or frees it if it is empty. */
+  /** Merges a sparse page with a neighbour, or frees the page if it is empty. */
   private def shrink(level: Int): Unit = {
     val page = path(level)
     val parent = path(level - 1)
@@ -278,7 +284,7 @@ final class PagedMap private[storage] (pages: Pages) {
   }
 
   private def merge(parent: Page, place: Int, left: Page, right: Page): Unit = {
-    // The first key of an inner page may stand for the least of all; its parent knows the true one.
+    // The first key of an inner page may be any lower bound; the parent has the true one.
     val known = parent.key(place + 1)
     if (right.isLeaf) right.move(0, left)
     else {
@@ -290,7 +296,7 @@ final class PagedMap private[storage] (pages: Pages) {
     pages.free(right)
   }
 
-  /** A root with one page below it is not needed, one with none is a leaf again. */
+  /** Replaces a root with one child by the child, and a root without children by a leaf. */
   private def lower(): Unit = {
     while (!root.isLeaf && root.count == 1) {
       val below = root.below(0, pages)

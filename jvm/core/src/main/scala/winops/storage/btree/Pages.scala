@@ -4,9 +4,9 @@ import scala.collection.mutable
 
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
 
-/** The pages of one group's maps: read when they are needed, written when the group is stored.
+/** The pages of one group's maps, read on demand and written when the group is stored.
   *
-  * An instance is reused from group to group: [[restore]] or [[clear]] starts the next one.
+  * An instance is reused from group to group: [[restore]] or [[clear]] starts the next group.
   */
 final class Pages(segments: Segments) {
   private val maps = mutable.ArrayBuffer.empty[PagedMap]
@@ -16,7 +16,7 @@ final class Pages(segments: Segments) {
   private var last = 0L
   private val writer = new ByteWriter
 
-  /** A map of the group's own, and of each group after it. */
+  /** Creates a map for the open group, which each later group uses too. */
   def newMap(): PagedMap = {
     val map = new PagedMap(this)
     maps += map
@@ -32,31 +32,38 @@ final class Pages(segments: Segments) {
     stored = 0L
   }
 
-  /** Writes the pages that have changed, and what finds a number for the next. The maps are saved
-    * beside it, in any order.
+  /** Writes the changed pages and the last page number. The caller saves the maps too, in any
+    * order.
     */
   def save(out: ByteWriter): Unit = {
     store()
     out.number(last)
   }
 
-  /** Forgets the group: its maps are empty, and nothing of them is stored any more. */
+  /** Empties the group's maps and removes their stored pages. */
   def discard(): Unit = {
     maps.foreach(_.clear())
     store()
   }
 
+  /** Starts with a stored group. Its maps are restored afterwards. */
   def restore(in: ByteReader): Unit = {
     clear()
     last = in.count(Long.MaxValue)
     stored = last
   }
 
+  /** The page with the number, loaded if necessary.
+    *
+    * @throws CorruptStateException
+    *   if the page is not stored
+    */
   private[storage] def page(number: Long): Page = {
     val there = loaded.getOrNull(number)
     if (there != null) there else load(number)
   }
 
+  /** Creates an empty page under a new number. */
   private[storage] def create(isLeaf: Boolean): Page = {
     last += 1
     val page = new Page(last, isLeaf)
@@ -64,9 +71,10 @@ final class Pages(segments: Segments) {
     page
   }
 
+  /** Removes a page; the store deletes it with the next [[save]] or [[discard]]. */
   private[storage] def free(page: Page): Unit = {
     loaded.remove(page.number)
-    // What was never stored need not be removed.
+    // A page that was never stored need not be removed from the store.
     if (page.number <= stored) freed += page.number
   }
 

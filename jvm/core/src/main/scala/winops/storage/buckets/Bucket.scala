@@ -4,22 +4,22 @@ import java.util.Arrays
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** Values under keys, short enough to be stored together as one. */
+/** A small map from keys to values that is stored as one value. */
 final class Bucket {
   private var keys = new Array[Array[Byte]](16)
   private var values = new Array[Array[Byte]](16)
   private var count = 0
   private var length = 0L
-  // Keys are looked for in about the order in which they were put.
+  // Keys are often read in insertion order, so a search begins at the last hit.
   private var found = 0
 
   def size: Int = count
   def isEmpty: Boolean = count == 0
 
-  /** The key that was put first, if there is one. */
+  /** The key that was inserted first, or null if the bucket is empty. */
   def firstKey: Array[Byte] = keys(0)
 
-  /** About how long it is when it is stored. */
+  /** Approximate number of bytes of the stored bucket. */
   def bytes: Long = length
 
   def clear(): Unit = {
@@ -33,7 +33,9 @@ final class Bucket {
   /** The value of a key, or null. */
   def get(key: Array[Byte]): Array[Byte] = if (find(key)) values(found) else null
 
-  /** Sets the value of a key, which is copied; whether there was none. */
+  /** Sets the value of a key, and returns true if the key is new. Copies a new key but not the
+    * value.
+    */
   def put(key: Array[Byte], value: Array[Byte]): Boolean = {
     val isNew = !find(key)
     if (isNew) add(key.clone(), value)
@@ -44,7 +46,11 @@ final class Bucket {
     isNew
   }
 
-  /** Removes a key that has a value. */
+  /** Removes a key.
+    *
+    * @throws NoSuchElementException
+    *   if the bucket does not contain the key
+    */
   def remove(key: Array[Byte]): Unit = {
     if (!find(key)) throw new NoSuchElementException("a key that is not in the bucket")
     count -= 1
@@ -68,10 +74,10 @@ final class Bucket {
     }
   }
 
-  /** Becomes what was saved.
+  /** Replaces the entries by those of a saved bucket.
     *
     * @throws CorruptStateException
-    *   if that is not a bucket
+    *   if the bytes are not a bucket
     */
   def restore(in: ByteReader): Unit = {
     clear()

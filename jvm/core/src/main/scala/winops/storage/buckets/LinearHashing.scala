@@ -1,13 +1,13 @@
 package winops.storage.buckets
 
-/** Which of a growing number of buckets a hash belongs to: linear hashing (Litwin, 1980). With a
-  * bucket more, one of them is divided and all others stay what they are, so that nothing but
-  * their number has to be known to find one.
+/** Maps hashes to a growing number of buckets by linear hashing (Litwin, 1980). An additional
+  * bucket divides one bucket and leaves the others unchanged, so the number of buckets suffices
+  * to find a bucket.
   *
-  * A bucket is a range of hashes in their unsigned order, and its name is the first of them.
+  * A bucket is a range of hashes in unsigned order; the first hash of the range identifies it.
   *
   * @param buckets
-  *   how many there are, at least 1
+  *   number of buckets, at least 1
   */
 final case class LinearHashing(buckets: Long) {
   import LinearHashing._
@@ -18,7 +18,7 @@ final case class LinearHashing(buckets: Long) {
   /** The bucket of a hash. */
   def bucketOf(hash: Long): Long = startOf(hash, depthOf(hash))
 
-  /** The buckets that are divided where there are more of them. */
+  /** The buckets that are divided if the number of buckets grows to that of `more`. */
   def dividedIn(more: LinearHashing): Iterator[Long] =
     if (more.bits == bits) numbers(divided, more.divided).map(start(_, bits))
     else {
@@ -28,7 +28,7 @@ final case class LinearHashing(buckets: Long) {
         numbers(0, ofDivided).map(start(_, bits + 1))
     }
 
-  /** How many of its first bits the hashes in the bucket of a hash have in common. */
+  /** Number of leading bits that all hashes in the bucket of this hash share. */
   private def depthOf(hash: Long): Int = if (firstBits(hash, bits) < divided) bits + 1 else bits
 }
 
@@ -36,7 +36,7 @@ object LinearHashing {
   private def numbers(from: Long, until: Long): Iterator[Long] =
     Iterator.iterate(from)(_ + 1).takeWhile(_ < until)
 
-  // A shift by all 64 bits is one by none.
+  // Two shifts, because the JVM takes a shift by 64 bits as a shift by 0.
   private def firstBits(hash: Long, bits: Int): Long = hash >>> 1 >>> (63 - bits)
   private def start(firstBits: Long, bits: Int): Long = firstBits << (63 - bits) << 1
   private def startOf(hash: Long, bits: Int): Long = start(firstBits(hash, bits), bits)

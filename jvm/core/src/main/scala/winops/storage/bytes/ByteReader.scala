@@ -1,25 +1,28 @@
 package winops.storage.bytes
 
-/** Reads what a [[ByteWriter]] wrote; anything that does not fit is a [[CorruptStateException]].
+/** Reads the bytes that a [[ByteWriter]] wrote. Bytes that do not fit fail as a
+  * [[CorruptStateException]].
   */
 final class ByteReader(val bytes: Array[Byte]) {
   private var next = 0
 
-  /** Where the next byte is. */
+  /** The position of the next byte. */
   def position: Int = next
   private[storage] def position_=(at: Int): Unit = next = at
 
-  /** Where the bytes end. */
+  /** The position after the last byte. */
   private[storage] def end: Int = bytes.length
 
   def remaining: Int = bytes.length - next
 
+  /** Reads a byte. */
   def byte(): Int = {
     need(1)
     next += 1
     bytes(next - 1).toInt
   }
 
+  /** Reads a zig-zag variable-length integer. */
   def number(): Long = {
     var value = 0L
     var shift = 0
@@ -34,7 +37,7 @@ final class ByteReader(val bytes: Array[Byte]) {
     (value >>> 1) ^ -(value & 1)
   }
 
-  /** A number that counts rows: at least 0 and at most `limit`. */
+  /** Reads a number of at least 0 and at most `limit`. */
   def count(limit: Long): Long = {
     val value = number()
     if (value < 0 || value > limit) {
@@ -43,7 +46,7 @@ final class ByteReader(val bytes: Array[Byte]) {
     value
   }
 
-  /** How many bytes follow: at most those that are there. */
+  /** Reads the number of bytes that follow, at most [[remaining]]. */
   def length(): Int = {
     val value = number()
     if (value < 0 || value > remaining) {
@@ -52,16 +55,18 @@ final class ByteReader(val bytes: Array[Byte]) {
     value.toInt
   }
 
+  /** Reads bytes that follow their number. */
   def block(): Array[Byte] = {
     val size = length()
     next += size
     java.util.Arrays.copyOfRange(bytes, next - size, next)
   }
 
-  /** Ends the reading: nothing may be left. */
+  /** Checks that all bytes have been read. */
   def finish(): Unit =
     if (remaining != 0) throw new CorruptStateException(s"$remaining stored bytes are left over")
 
+  /** Skips `length` bytes. */
   def skip(length: Int): Unit = {
     need(length)
     next += length

@@ -1,32 +1,33 @@
 package winops.storage.bytes
 
-/** Appends values to a growing byte array, which is reused from one group to the next. */
+/** Appends values to a growing byte array. A writer is reused from group to group. */
 final class ByteWriter {
   private var bytes = new Array[Byte](1 << 10)
   private var length = 0
 
   def clear(): Unit = length = 0
 
-  /** Makes room for `count` bytes more and returns the array to write them to, from [[end]] on.
-    */
+  /** Makes room for `count` more bytes and returns the array, to write to from [[end]] on. */
   private[storage] def roomFor(count: Long): Array[Byte] = {
     ensure(count)
     bytes
   }
 
-  /** Where the next byte goes. */
+  /** The position of the next byte. */
   private[storage] def end: Int = length
   private[storage] def end_=(at: Int): Unit = length = at
 
+  /** A copy of the written bytes. */
   def toArray: Array[Byte] = java.util.Arrays.copyOf(bytes, length)
 
+  /** Writes the low byte of `value`. */
   def byte(value: Int): Unit = {
     ensure(1)
     bytes(length) = value.toByte
     length += 1
   }
 
-  /** A number in as few bytes as it needs, small negative ones included (zig-zag). */
+  /** Writes a number as a zig-zag variable-length integer of 1 to 10 bytes. */
   def number(value: Long): Unit = {
     ensure(10)
     var rest = (value << 1) ^ (value >> 63)
@@ -39,13 +40,14 @@ final class ByteWriter {
     length += 1
   }
 
+  /** Writes `count` bytes of `source` from position `from` on. */
   def raw(source: Array[Byte], from: Int, count: Int): Unit = {
     ensure(count.toLong)
     System.arraycopy(source, from, bytes, length, count)
     length += count
   }
 
-  /** Bytes preceded by their number. */
+  /** Writes the number of bytes, then the bytes. */
   def block(source: Array[Byte]): Unit = {
     number(source.length.toLong)
     raw(source, 0, source.length)

@@ -10,18 +10,20 @@ private[winops] object Bytes {
   private val longs: VarHandle =
     MethodHandles.byteArrayViewVarHandle(classOf[Array[Long]], ByteOrder.LITTLE_ENDIAN)
 
-  /** The longest array. */
+  /** Maximum length of an array. */
   val MaxArray: Int = Int.MaxValue - 16
 
-  /** How long an array has to be for so many bytes; more than [[MaxArray]] are a
-    * [[TooManyBytesException]].
+  /** The array length for a number of bytes.
+    *
+    * @throws TooManyBytesException
+    *   if there are more than [[MaxArray]]
     */
   def lengthFor(bytes: Long): Int = {
     if (bytes > MaxArray) throw new TooManyBytesException(bytes)
     bytes.toInt
   }
 
-  /** As [[lengthFor]], with room for more. */
+  /** The length of an array with room for as many bytes again, at most [[MaxArray]]. */
   def roomFor(bytes: Long): Int = Math.min(lengthFor(bytes) * 2L, MaxArray.toLong).toInt
 
   def getInt(bytes: Array[Byte], at: Int): Int = ints.get(bytes, at)
@@ -29,9 +31,7 @@ private[winops] object Bytes {
   def getLong(bytes: Array[Byte], at: Int): Long = longs.get(bytes, at)
   def putLong(bytes: Array[Byte], at: Int, value: Long): Unit = longs.set(bytes, at, value)
 
-  /** The first eight of `length` bytes as a number, the first byte its highest; zeros stand for
-    * those that are not there.
-    */
+  /** The first eight of `length` bytes as a big-endian number; zeros stand for missing bytes. */
   def getWord(bytes: Array[Byte], at: Int, length: Int): Long =
     if (length >= java.lang.Long.BYTES) java.lang.Long.reverseBytes(getLong(bytes, at))
     else if (length <= 0) 0L

@@ -1,4 +1,4 @@
 package winops.storage.bytes
 
-/** Stored bytes do not have the form they should have: another version's, or damaged. */
+/** Reports stored bytes that are damaged or of another version. */
 final class CorruptStateException(message: String) extends RuntimeException(message)

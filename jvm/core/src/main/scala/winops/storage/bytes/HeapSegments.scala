@@ -2,7 +2,7 @@ package winops.storage.bytes
 
 import scala.collection.mutable
 
-/** Segments on the heap, for queries that keep no state. */
+/** Stores segments on the heap, for queries without a state store. */
 final class HeapSegments extends Segments {
   private val kept = mutable.LongMap.empty[Array[Byte]]
 
@@ -11,6 +11,6 @@ final class HeapSegments extends Segments {
   override def remove(number: Long): Unit = kept.remove(number)
   def clear(): Unit = kept.clear()
 
-  /** How many segments there are. */
+  /** Number of segments. */
   def size: Int = kept.size
 }

@@ -1,22 +1,24 @@
 package winops.storage.bytes
 
-/** Rows as they are stored: word by word of eight bytes, each as what differs from the same word
-  * of the row before, without the bytes that are zero then. Rows of one group are alike, and a
-  * state store pays for every byte several times over.
+/** Packs rows for storage. Each word of eight bytes is XORed with the same word of the previous
+  * row, and leading or trailing zero bytes are left out. Rows of one group are alike, and a state
+  * store writes every byte several times.
   *
-  * A row is a code of four bits for each of its words, two to a byte, and then the bytes that are
-  * left of each word: of code 0 to 8 that many low ones, of code 9 to 15 the 16 - code high ones.
+  * A packed row has a code of four bits for each word, two codes to a byte, followed by the
+  * remaining bytes of the words. Codes 0 to 8 mean that many low bytes; codes 9 to 15 mean 16 -
+  * code high bytes.
   */
 private[storage] object PackedRow {
 
-  /** How many bytes a packed row may take, those that are written behind it included. */
+  /** Number of bytes to reserve for a packed row, including bytes that packing writes behind it.
+    */
   def roomFor(length: Int): Long = {
     val words = wordsOf(length).toLong
     (words + 1) / 2 + (words + 1) * WordBytes
   }
 
-  /** Packs `length` bytes from `at` on of `rows`, with the row before at `beforeAt`, which is of
-    * `beforeLength` bytes. Returns where the packed row ends.
+  /** Packs `length` bytes of `rows` from `at` on, and returns the end of the packed row in
+    * `target`. The previous row has `beforeLength` bytes from `beforeAt` on.
     */
   def write(
       rows: Array[Byte],
@@ -48,9 +50,11 @@ private[storage] object PackedRow {
     end
   }
 
-  /** Unpacks a row of `length` bytes to `at` in `rows`, which has room for one word more. Returns
-    * where in `source` it ended; what is cut off before `sourceEnd` is a
-    * [[CorruptStateException]].
+  /** Unpacks a row of `length` bytes to `at` in `rows`, which has room for one more word. Returns
+    * the end of the packed row in `source`.
+    *
+    * @throws CorruptStateException
+    *   if the packed row ends after `sourceEnd`
     */
   def read(
       source: Array[Byte],
@@ -84,7 +88,7 @@ private[storage] object PackedRow {
     end
   }
 
-  /** How many bytes to have free behind an unpacked row. */
+  /** Number of bytes of a word, and of the room to keep behind an unpacked row. */
   val WordBytes = 8
 
   private val LowBytes: Array[Long] =
@@ -102,7 +106,7 @@ private[storage] object PackedRow {
 
   private def shiftOf(code: Int): Int = (code - WordBytes) * 8
 
-  /** The word of a row; zeros stand for what is behind the row's end. */
+  /** The word of a row from an offset on; zeros stand for bytes behind the row's end. */
   private def wordFrom(rows: Array[Byte], at: Int, length: Int, from: Int): Long =
     if (from + WordBytes <= length) Bytes.getLong(rows, at + from)
     else if (from >= length) 0L

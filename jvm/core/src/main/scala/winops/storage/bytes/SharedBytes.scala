@@ -2,14 +2,14 @@ package winops.storage.bytes
 
 import java.util.Arrays
 
-/** The bytes that several keys begin with, and how those keys compare that differ behind them.
+/** The leading bytes that several keys share. Compares keys that start with these bytes.
   *
   * @param keys
-  *   where one of the keys is
+  *   the array that holds one of the keys
   * @param keyAt
-  *   where the key begins
+  *   the position of the key
   * @param count
-  *   how many bytes the keys share
+  *   number of shared bytes
   */
 private[storage] final class SharedBytes(keys: Array[Byte], keyAt: Int, count: Int) {
   import SharedBytes._
@@ -18,7 +18,7 @@ private[storage] final class SharedBytes(keys: Array[Byte], keyAt: Int, count: I
   private val word = Bytes.getWord(bytes, 0, count)
   private val mask = if (count == 0) 0L else -1L << Math.max(0, WordBytes - count) * 8
 
-  /** How the first bytes of a key compare with these. */
+  /** Compares the first bytes of a key with the shared bytes. */
   def compare(key: Array[Byte]): Int =
     if (beginsWithThem(key, 0, key.length)) 0
     else {
@@ -30,15 +30,12 @@ private[storage] final class SharedBytes(keys: Array[Byte], keyAt: Int, count: I
       (count <= WordBytes ||
         Arrays.equals(keys, keyAt + WordBytes, keyAt + count, bytes, WordBytes, count))
 
-  /** The bytes of a key behind these, as a number that compares as they do; only the first eight
-    * are in it.
+  /** The eight bytes of a key behind the shared bytes, as a number that compares as the bytes do.
     */
   def prefix(keys: Array[Byte], keyAt: Int, keyLength: Int): Long =
     Bytes.getWord(keys, keyAt + count, keyLength - count) ^ Long.MinValue
 
-  /** How a key compares with another one, when both begin with these bytes and have the same
-    * prefix.
-    */
+  /** Compares two keys that both start with the shared bytes and have the same prefix. */
   def compareRest(keys: Array[Byte], keyAt: Int, keyLength: Int, other: Array[Byte]): Int =
     if (keyLength == other.length && keyLength - count <= WordBytes) 0
     else {

@@ -4,8 +4,8 @@ import java.io.{DataInputStream, InputStream}
 
 import winops.storage.bytes.{ByteReader, Bytes, CorruptStateException}
 
-/** Reads what a [[RowBlockWriter]] wrote; anything else is a [[CorruptStateException]], or an
-  * `EOFException` if it ends within a block.
+/** Reads the rows that a [[RowBlockWriter]] wrote. Other bytes fail as a
+  * [[CorruptStateException]], or as an `EOFException` if the stream ends within a block.
   */
 final class RowBlockReader(in: InputStream) {
   private val data = new DataInputStream(in)
@@ -14,8 +14,8 @@ final class RowBlockReader(in: InputStream) {
   private var before = new RowBuffer(withArrival = false)
   private var row = -1
 
-  /** Moves to the next row; false after the last. What the last one was stays where it is, until
-    * the next call.
+  /** Moves to the next row; returns false after the last. The bytes of the previous row stay in
+    * place until the next call.
     */
   def next(): Boolean = {
     row += 1

@@ -4,10 +4,12 @@ import java.io.OutputStream
 
 import winops.storage.bytes.{ByteWriter, Bytes}
 
-/** Writes rows to a stream, packed as [[PackedRow]] packs them, a block of rows at a time.
+/** Writes rows to a stream in blocks, packed by [[PackedRow]].
   *
+  * @param out
+  *   the target stream
   * @param packed
-  *   where a block is packed, which others that write in the same thread may use too
+  *   buffer for a packed block; other writers of the same thread may share it
   */
 final class RowBlockWriter(out: OutputStream, packed: ByteWriter) {
   import RowBlockWriter._
@@ -16,8 +18,8 @@ final class RowBlockWriter(out: OutputStream, packed: ByteWriter) {
   private val header = new Array[Byte](HeaderBytes)
   private var bytes = 0L
 
-  /** Makes room for a row of `length` bytes and returns the position in [[target]] at which to
-    * write it; when that is done, [[endRow]] is to be called.
+  /** Adds a row of `length` bytes and returns the position in [[target]] at which to write it.
+    * The caller then calls [[endRow]].
     */
   def append(length: Int): Int = {
     bytes += length
@@ -27,10 +29,10 @@ final class RowBlockWriter(out: OutputStream, packed: ByteWriter) {
   /** The array that the position of the last [[append]] refers to. */
   def target: Array[Byte] = rows.bytes
 
-  /** The row has been written; a full block goes to the stream. */
+  /** Ends the row; writes the block to the stream if it is full. */
   def endRow(): Unit = if (bytes >= BlockBytes) flush()
 
-  /** Writes what has been appended. */
+  /** Writes the appended rows to the stream. */
   def flush(): Unit = if (rows.count > 0) {
     packed.clear()
     rows.write(packed, rows.count)
@@ -38,7 +40,7 @@ final class RowBlockWriter(out: OutputStream, packed: ByteWriter) {
     Bytes.putInt(header, Integer.BYTES, packed.end)
     out.write(header)
     out.write(packed.roomFor(0L), 0, packed.end)
-    // The room that a giant row took is not kept in each of a shuffle's partitions.
+    // Each of a shuffle's partitions has a writer, so the room of a giant row is given back.
     if (rows.bytes.length > MaxKeptBytes) rows = new RowBuffer(withArrival = false)
     rows.clear()
     bytes = 0L
@@ -47,10 +49,10 @@ final class RowBlockWriter(out: OutputStream, packed: ByteWriter) {
 
 private object RowBlockWriter {
 
-  /** How many rows there are, and in how many bytes. */
+  /** The header of a block: its number of rows and of packed bytes. */
   val HeaderBytes: Int = 2 * Integer.BYTES
 
-  /** A shuffle has as many blocks open as it has partitions. */
+  /** Blocks are small because a shuffle has one open block for each partition. */
   private val BlockBytes = 1 << 15
   private val MaxKeptBytes = BlockBytes * 4
 }

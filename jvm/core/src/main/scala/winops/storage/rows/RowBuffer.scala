@@ -4,10 +4,10 @@ import java.util.Arrays
 
 import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException, PackedRow}
 
-/** Rows one behind the other in one array, numbered from 0 on.
+/** Stores consecutive rows in one array, numbered from 0.
   *
   * @param withArrival
-  *   whether arrival times are kept; without them [[arrival]] is 0
+  *   true if arrival times are stored; otherwise [[arrival]] is 0
   */
 private[storage] final class RowBuffer(withArrival: Boolean) {
   private val header = if (withArrival) 12 else 4
@@ -19,7 +19,7 @@ private[storage] final class RowBuffer(withArrival: Boolean) {
 
   def count: Int = rows
 
-  /** The array that positions refer to, until something is appended. */
+  /** The array that positions refer to; the next append may replace it. */
   def bytes: Array[Byte] = content
 
   def position(row: Int): Int = offsets(row) + header
@@ -28,15 +28,18 @@ private[storage] final class RowBuffer(withArrival: Boolean) {
   def arrival(row: Int): Long =
     if (withArrival) Bytes.getLong(content, offsets(row) + Integer.BYTES) else 0L
 
+  /** Returns true if a row of `length` bytes fits without growing the array. */
   def hasRoomFor(length: Int): Boolean = needed(length) <= content.length
 
-  /** Makes room for twice what there is with a row of `length` bytes. */
+  /** Grows the array to twice the needed size, unless a further row of `length` bytes leaves it
+    * at most half full.
+    */
   def reserve(length: Int): Unit =
     if (needed(length) > content.length / 2) {
       content = Arrays.copyOf(content, Bytes.roomFor(needed(length)))
     }
 
-  /** Makes room for a row of `length` bytes and returns the position at which to write it. */
+  /** Adds a row of `length` bytes and returns the position at which to write it. */
   def append(arrival: Long, length: Int): Int = {
     if (!hasRoomFor(length)) reserve(length)
     if (rows == offsets.length) offsets = Arrays.copyOf(offsets, rows * 2)
@@ -49,12 +52,13 @@ private[storage] final class RowBuffer(withArrival: Boolean) {
     at
   }
 
+  /** Drops the last row. */
   def dropLast(): Unit = {
     rows -= 1
     used = offsets(rows)
   }
 
-  /** Drops the first `count` rows, so that the others have smaller numbers. */
+  /** Drops the first `count` rows; the numbers of the others shrink by `count`. */
   def dropFirst(count: Int): Unit =
     if (count == rows) clear()
     else {
@@ -96,7 +100,11 @@ private[storage] final class RowBuffer(withArrival: Boolean) {
     }
   }
 
-  /** Reads `count` rows in the place of those that are there. */
+  /** Replaces the rows by `count` packed rows.
+    *
+    * @throws CorruptStateException
+    *   if a row's length is not possible
+    */
   def read(in: ByteReader, count: Int): Unit = {
     clear()
     var lengthBefore = 0L
@@ -105,7 +113,7 @@ private[storage] final class RowBuffer(withArrival: Boolean) {
     var row = 0
     while (row < count) {
       val length = lengthBefore + in.number()
-      // A packed row has half a byte at least for each of its words.
+      // A packed row takes at least half a byte for each of its words.
       val most = Math.min(in.remaining * 2L * PackedRow.WordBytes, Bytes.MaxArray.toLong)
       if (length < 0 || length > most) {
         throw new CorruptStateException(s"stored row ${row + 1} of $count has $length bytes")
@@ -127,7 +135,7 @@ private[storage] final class RowBuffer(withArrival: Boolean) {
     }
   }
 
-  // Rows are unpacked in whole words, so that there is always room for one more.
+  // Rows are unpacked in whole words, so one word of room is kept behind the last row.
   private def needed(length: Int): Long =
     used.toLong + header + length + PackedRow.WordBytes
 }

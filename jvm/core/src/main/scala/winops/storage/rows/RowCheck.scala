@@ -1,14 +1,20 @@
 package winops.storage.rows
 
-/** Looks at the bytes of a stored row before they are read as one: damaged ones are a
-  * [[CorruptStateException]], and not a read outside of them.
+/** Checks the bytes of a stored row before they are read as a row. Damaged bytes then fail as a
+  * [[CorruptStateException]] instead of a read outside the array.
   */
 trait RowCheck {
+
+  /** Checks the `length` bytes from `at` on.
+    *
+    * @throws CorruptStateException
+    *   if the bytes are not a row
+    */
   def check(bytes: Array[Byte], at: Int, length: Int): Unit
 }
 
 object RowCheck {
 
-  /** For rows that are bytes and nothing more. */
+  /** Accepts all bytes. */
   val Nothing: RowCheck = (_, _, _) => ()
 }

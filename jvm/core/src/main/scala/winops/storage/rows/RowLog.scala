@@ -2,22 +2,22 @@ package winops.storage.rows
 
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
 
-/** The rows of one group in arrival order: appended at the end, released from the front, and
-  * found by ordinal in constant time.
+/** Stores the rows of one group in arrival order. Rows are appended at the end, released from the
+  * front, and found by ordinal in constant time.
   *
-  * The newest rows are in an open buffer. Older ones, when there are many, are sealed into
-  * segments of [[RowLog.SegmentRows]] rows that are written once and removed once, so that a row
-  * costs the same in a window of ten rows and of a million. Segment number is ordinal / rows per
-  * segment.
+  * The newest rows are in an open buffer. Once there are many, older rows are sealed into
+  * segments of [[RowLog.SegmentRows]] rows. A segment is written once and removed once, so the
+  * cost of a row does not depend on the length of the window. The number of a segment is the
+  * ordinal of its rows divided by the rows of a segment.
   *
-  * An instance is reused from group to group: [[restore]] or [[clear]] starts the next one.
+  * An instance is reused from group to group: [[restore]] or [[clear]] starts the next group.
   *
   * @param segments
-  *   keeps the sealed rows of the current group
+  *   stores the sealed rows of the open group
   * @param withArrival
-  *   whether arrival times are kept; without them [[arrival]] is 0
+  *   true if arrival times are stored; otherwise [[arrival]] is 0
   * @param rowCheck
-  *   looks at each row that is found
+  *   checks each row that is found
   */
 final class RowLog(
     segments: Segments,
@@ -117,7 +117,8 @@ final class RowLog(
     restart(0L)
   }
 
-  /** Seals what is too much for the open buffer and writes the rest, with what finds the sealed.
+  /** Seals rows until the open buffer has at most [[RowLog.MaxInlineRows]], then writes the
+    * buffer and the ordinals that locate the sealed rows.
     */
   override def save(out: ByteWriter): Unit = {
     dropReleased()
@@ -150,7 +151,7 @@ final class RowLog(
 
   private def unload(): Unit = loadedNumber = NoSegment
 
-  /** Moves the rows that are still needed to the start of the open buffer. */
+  /** Drops the released rows from the open buffer. */
   private def dropReleased(): Unit =
     if (firstOrdinal > openFirst) dropOpen((firstOrdinal - openFirst).toInt)
 
@@ -159,7 +160,7 @@ final class RowLog(
     openFirst += rows
   }
 
-  /** Seals the open rows up to the next boundary between segments. */
+  /** Seals the open rows up to the next segment boundary. */
   private def sealOldest(): Unit = {
     val number = openFirst / SegmentRows
     val rows = ((number + 1) * SegmentRows - openFirst).toInt
@@ -190,12 +191,14 @@ object RowLog {
   /** Rows in a sealed segment. */
   val SegmentRows = 128
 
-  /** How many rows a group's own value holds at most before older ones are sealed. */
+  /** Number of rows that a group's own value holds at most; older rows are sealed. */
   val MaxInlineRows = 256
 
   private val MaxOpenRows = 1024
 
-  /** So many are not removed one by one if there is no trace of them. */
+  /** Number of segments from which on a release first checks that the last one exists, so that
+    * damaged state does not remove endless segments.
+    */
   private val ManySegments = 1024
   private val SegmentVersion = 2
   private val NoSegment = -1L

@@ -2,23 +2,23 @@ package winops.storage.rows
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** The rows of one group as bytes, appended at the end and found by ordinal.
+/** Stores the rows of one group as bytes. Rows are appended at the end and found by ordinal.
   *
-  * An instance is reused from group to group: [[restore]] or [[clear]] starts the next one.
+  * An instance is reused from group to group: [[restore]] or [[clear]] starts the next group.
   */
 trait RowStore extends Rows {
 
-  /** How many rows there are. */
+  /** Number of rows. */
   def size: Long
 
-  /** Makes room for a row of `length` bytes and returns where in [[target]] to write it. */
+  /** Adds a row of `length` bytes and returns the position in [[target]] at which to write it. */
   def append(arrival: Long, length: Int): Int
 
-  /** The array that the position given by the last [[append]] refers to. */
+  /** The array that the position of the last [[append]] refers to. */
   def target: Array[Byte]
 
-  /** Finds a row; [[rowBytes]], [[rowPosition]] and [[rowLength]] then tell where it is, until
-    * the next call to any method.
+  /** Finds a row. [[rowBytes]], [[rowPosition]] and [[rowLength]] then give the row's place until
+    * the next call of another method.
     */
   def find(ordinal: Long): Unit
   def rowBytes: Array[Byte]
@@ -28,7 +28,7 @@ trait RowStore extends Rows {
   /** Starts with a group that has no rows. */
   def clear(): Unit
 
-  /** Forgets everything that is kept of the group. */
+  /** Removes all stored state of the group. */
   def discard(): Unit
   def save(out: ByteWriter): Unit
   def restore(in: ByteReader): Unit

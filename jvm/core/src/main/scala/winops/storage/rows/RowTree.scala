@@ -3,13 +3,13 @@ package winops.storage.rows
 import winops.storage.btree.{PagedMap, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException}
 
-/** The rows of one group in arrival order, of which any may be forgotten: a tree of pages by
-  * ordinal.
+/** Stores the rows of one group in arrival order as a tree of pages by ordinal. Any row may be
+  * removed.
   *
   * @param withArrival
-  *   whether arrival times are kept; without them [[arrival]] is 0
+  *   true if arrival times are stored; otherwise [[arrival]] is 0
   * @param rowCheck
-  *   looks at each row that is found
+  *   checks each row that is read
   */
 final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = RowCheck.Nothing)
     extends RowStore {
@@ -23,7 +23,7 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
   private val sought = new RowTree.Place
   private var found = appended
 
-  /** The row that the map looks at, if no change has made it look away. */
+  /** The row at the map's cursor; `None` if a change has moved the cursor away. */
   private var looksAt = RowTree.None
 
   override def end: Long = endOrdinal
@@ -130,6 +130,7 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
 
   private def findFirst(): Unit = firstOrdinal = look(rows.first(), endOrdinal)
 
+  /** Notes the row at the map's cursor and returns it, or `otherwise` if the map found no row. */
   private def look(isThere: Boolean, otherwise: Long): Long =
     if (isThere) {
       looksAt = RowTree.ordinal(rows.key)
@@ -148,14 +149,14 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
 private object RowTree {
   val None = -1L
 
-  /** Where a row is, with its arrival time before it. */
+  /** The place of a row in an array, its arrival time included. */
   final class Place {
     var ordinal: Long = None
     var bytes: Array[Byte] = Array.emptyByteArray
     var at: Int = 0
     var length: Int = 0
 
-    /** The row that the map looks at. */
+    /** Points to the row at the map's cursor. */
     def set(ordinal: Long, rows: PagedMap): Unit = {
       this.ordinal = ordinal
       bytes = rows.valueBytes

@@ -1,32 +1,31 @@
 package winops.storage.rows
 
-/** The rows of one group as the machine sees them: in arrival order, under ordinals that count
-  * the group's rows and never change, each with the instant of its arrival in milliseconds.
+/** The rows of one group, in arrival order. Ordinals number the group's rows and never change;
+  * each row has an arrival time in milliseconds.
   */
 trait Rows {
 
-  /** The ordinal after the newest row's. */
+  /** The ordinal after the newest row. */
   def end: Long
 
-  /** The ordinal of the oldest row that is there; [[end]] if none is. */
+  /** The ordinal of the oldest stored row; [[end]] if there is none. */
   def first: Long
 
-  /** The ordinal of the oldest row that is there and newer than `ordinal`; [[end]] if none is. */
+  /** The ordinal of the oldest stored row newer than `ordinal`; [[end]] if there is none. */
   def next(ordinal: Long): Long
 
-  /** The ordinal of the newest row that is there and older than `ordinal`; -1 if none is. */
+  /** The ordinal of the newest stored row older than `ordinal`; -1 if there is none. */
   def previous(ordinal: Long): Long
 
-  /** When the row arrived, in milliseconds. */
+  /** Arrival time of the row, in milliseconds. */
   def arrival(ordinal: Long): Long
 
-  /** Forgets the rows before `until`. */
+  /** Removes the rows before `until`. */
   def release(until: Long): Unit
 
-  /** Forgets a row that is there; rows without holes forget only their oldest. */
+  /** Removes a stored row; rows without holes allow only the oldest. */
   def remove(ordinal: Long): Unit
 
-  /** Forgets the row that was appended last, as if it had never been; its ordinal is given again.
-    */
+  /** Removes the row appended last; the next row gets the same ordinal. */
   def takeBack(): Unit
 }

@@ -13,9 +13,10 @@ import winops.text.dialect.{Dialect, NamedWindow, Names, Problem}
   * from trade in trades partition by trade.symbol retain 100 select rstream trade
   * }}}
   *
-  * Keywords are in lower case. The names of columns and parameters are as they are, in double
-  * quotes or backticks where they are keywords or not plain. Lengths of time are seconds with a
-  * fraction, numbers of rows are whole; both are constant expressions, which do not mix the two.
+  * Keywords are in lower case. Names of columns and parameters are case-sensitive, and in double
+  * quotes or backticks if they are keywords or not plain. Lengths of time are seconds with a
+  * fraction, numbers of rows are whole. Both are constant expressions, which do not mix the two
+  * kinds of numbers.
   */
 object Apama extends Dialect {
   override val name: String = "apama"

@@ -3,17 +3,18 @@ package winops.text.apama
 import winops.policy.{Origin, RowExpression}
 import winops.text.dialect.{Decimals, Intervals, Names, Origins}
 
-/** The one text of a query: read again, it gives an equal policy. */
+/** The canonical text of a query. Parsing it gives an equal policy, unless it ends in an origin.
+  */
 private[apama] object Canonical {
 
-  /** The query with its names quoted where they are not plain. Only a query that does not show
-    * all changes has a `from` and a `select`. An origin other than the epoch is told in words
-    * that only people read.
+  /** Formats a query with names quoted unless they are plain. The text has a `from` and a
+    * `select` only if the query does not emit all changes. An origin other than the epoch is
+    * appended in words that the parser does not read.
     */
   def text(query: Query, origin: Origin): String =
     written(query, partition(query.partition), origin)
 
-  /** The same without `partition by`. */
+  /** Formats the query without `partition by`. */
   def window(query: Query, origin: Origin): String = written(query, "", origin)
 
   private def written(query: Query, partition: String, origin: Origin): String = {

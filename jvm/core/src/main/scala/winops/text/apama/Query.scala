@@ -2,17 +2,30 @@ package winops.text.apama
 
 import winops.policy._
 
-/** What a stream query says of its window, parameters filled in and columns looked up. */
+/** A stream query, with the values of parameters in place and columns looked up.
+  *
+  * @param partition
+  *   columns of `partition by`
+  * @param content
+  *   rule of the window
+  * @param unique
+  *   column of `with unique`
+  * @param shown
+  *   changes that the query emits
+  */
 private[apama] final case class Query(
     partition: Seq[RowExpression.Column],
     content: Content,
     unique: Option[RowExpression.Column],
     shown: Shown) {
 
-  /** The policy, whose periodic triggers count from `origin`.
+  /** The policy of the query.
     *
-    * Apama: a step is a batch, the difference between two contents. Of the items that the other
-    * clauses keep, those that are not the newest of their key are shadowed.
+    * Apama: a step emits the difference between the contents before and after it. Of the items
+    * that the other clauses keep, only the newest of each unique key is visible.
+    *
+    * @param origin
+    *   instant from which a periodic trigger counts
     */
   def policy(origin: Origin): Policy = Policy(
     Group(partition),
@@ -27,24 +40,25 @@ private[apama] final case class Query(
     Canonical.window(this, origin))
 }
 
-/** Which items are in the window, and when that changes. */
+/** The rule that says which items a window holds, and when its contents change. */
 private[apama] sealed trait Content {
   def bound: Bound
 
-  /** Apama: items that are batched enter and leave at the same trigger. */
+  /** Apama: the items of a batch enter and leave at the same trigger. */
   def triggers(origin: Origin): Triggers
 }
 
 private[apama] object Content {
   case object All extends Content {
     override def bound: Bound = Bound.Unbounded
-    override def triggers(origin: Origin): Triggers = Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)
+    override def triggers(origin: Origin): Triggers =
+      Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)
   }
 
   /** The last `rows` items.
     *
     * @param every
-    *   how many items make a batch
+    *   number of items in a batch
     */
   final case class Retain(rows: Long, every: Option[Long]) extends Content {
     override def bound: Bound = Bound.MoreThan(rows)
@@ -54,10 +68,10 @@ private[apama] object Content {
     }
   }
 
-  /** The items of the last `micros`; of these the last `retain`.
+  /** The items of the last `micros` microseconds, or of these only the last `retain` items.
     *
     * @param every
-    *   after how many microseconds a batch ends
+    *   length of a batch in microseconds
     */
   final case class Within(micros: Long, every: Option[Long], retain: Option[Long])
       extends Content {
@@ -72,10 +86,11 @@ private[apama] object Content {
     }
   }
 
-  private def together(trigger: Trigger): Triggers = Triggers(enter = trigger, leave = trigger, Trigger.Never)
+  private def together(trigger: Trigger): Triggers =
+    Triggers(enter = trigger, leave = trigger, Trigger.Never)
 }
 
-/** Which changes of the content a query shows. */
+/** The changes of the window contents that a query emits. */
 private[apama] sealed abstract class Shown(val inserts: Boolean, val deletes: Boolean)
 
 private[apama] object Shown {

@@ -3,8 +3,8 @@ package winops.text.apama
 import winops.policy.{Category, Scope}
 import winops.text.dialect.{ColumnName, ColumnParsers, Columns, Constants, Intervals, Lexer, Problem, Token, Value}
 
-/** Stream queries, read in one pass. What does not fit the rows' columns is told only when the
-  * text fits by itself.
+/** Parses a stream query in one pass. Unknown columns are reported only if the text has no other
+  * mistake.
   */
 private[apama] final class QueryParser(text: String, scope: Scope) extends ColumnParsers {
   import QueryParser._
@@ -28,7 +28,7 @@ private[apama] final class QueryParser(text: String, scope: Scope) extends Colum
     }
   }
 
-  /** What the items are called. Where they come from does not matter to a window. */
+  /** The name of the items. The name of their stream has no effect on the window. */
   private def source: Parser[Token.Named] = {
     val part = name | expected("the name of a stream or of an event type")
     val close = symbol(')') | expected(")")
@@ -54,7 +54,7 @@ private[apama] final class QueryParser(text: String, scope: Scope) extends Colum
 
   private def every[T](amount: Parser[T]): Parser[T] = word("every") ~> amount
 
-  /** Apama: an unbounded window is neither batched nor unique. */
+  /** Apama: an unbounded window has neither batches nor a unique key. */
   private def all: Parser[Content] = {
     val bounded = guard(word("every", "with")) ~> missing(
       Category.Unbounded,
@@ -69,7 +69,7 @@ private[apama] final class QueryParser(text: String, scope: Scope) extends Colum
   private def rows: Parser[Long] =
     expr("a number of rows") >> (rows => checked(constants.rows(rows)))
 
-  /** Apama: a number of seconds is one with a fraction, else `type`. */
+  /** Apama: a number of seconds needs a fraction, else it is `type`. */
   private def seconds: Parser[Long] = expr("a number of seconds") >> { seconds =>
     checked(constants.value(seconds).flatMap {
       case Value.Fraction(value, _) => Intervals.ofSeconds(value, seconds.offset)
@@ -127,8 +127,9 @@ private[apama] final class QueryParser(text: String, scope: Scope) extends Colum
     } yield Query(keys, written.content, unique.headOption, shown(written))
   }
 
-  /** Apama: the item itself shows only what comes in, any other projection is worked out at each
-    * change. Where nothing says what the items are called, a name of no column calls them.
+  /** Apama: a projection to the item itself emits only inserts. Any other projection without
+    * rstream is evaluated at each change and emits all changes. If the query does not name its
+    * items, any name other than a column's is the item.
     */
   private def shown(written: Written): Shown = written.projection match {
     case Some(Projection.Deletes) => Shown.Deletes
@@ -157,10 +158,11 @@ private[apama] object QueryParser {
     "select",
     "rstream")
 
-  /** What may stand between a window and its projection in Apama. */
+  /** Clauses that Apama allows between a window and its projection, and that are not supported.
+    */
   private val UnsupportedClauses = Seq("from", "join", "where", "group", "having")
 
-  // Projections have more of them than windows.
+  // Projections contain more symbols than windows.
   private val lexer = new Lexer("()[]{}+-*/%<>=!,;:.", colons = false)
 
   private def following(content: Content): Seq[String] = content match {
@@ -186,7 +188,7 @@ private[apama] object QueryParser {
       unique: Option[ColumnName],
       projection: Option[Projection]) {
 
-    /** What the items are called: without `from`, as the first key calls them. */
+    /** The name of the items: that of `from`, or the name before the first qualified key. */
     def row: Option[Token.Named] = item.orElse((partition ++ unique).flatMap(_.row).headOption)
   }
 }

@@ -3,17 +3,18 @@ package winops.text.ccl
 import winops.policy.Origin
 import winops.text.dialect.{Names, Origins}
 
-/** The one text of a clause: read again, it gives an equal policy. */
+/** The canonical text of a clause. Parsing it gives an equal policy, unless it ends in an origin.
+  */
 private[ccl] object Canonical {
 
-  /** The clause with its keywords in upper case, its defaults left out and its names quoted where
-    * they are not plain. CCL has no word for the origin of an interval, so an origin other than
-    * the epoch is told in words that only people read.
+  /** Formats a clause with keywords in upper case, without defaults, and with names quoted unless
+    * they are plain. CCL has no word for the origin of an interval, so an origin other than the
+    * epoch is appended in words that the parser does not read.
     */
   def text(keep: Keep, origin: Origin): String =
     s"KEEP ${what(keep)}${columns(keep.per)}${counting(keep, origin)}"
 
-  /** The same without PER. */
+  /** Formats the clause without PER. */
   def window(keep: Keep, origin: Origin): String = s"KEEP ${what(keep)}${counting(keep, origin)}"
 
   private def what(keep: Keep): String = keep match {

@@ -12,9 +12,9 @@ import winops.text.dialect.{Dialect, NamedWindow, Names, Problem}
   * KEEP [EVERY] 1 MINUTE 30 SECONDS [PER (symbol)]
   * }}}
   *
-  * Keywords and units are in any case; the names of columns and parameters are as they are, in
-  * double quotes or backticks where they are not plain. Numbers of rows and the first value of an
-  * interval are constant expressions, in which whole numbers divide toward zero.
+  * Keywords and units are case-insensitive. Names of columns and parameters are case-sensitive,
+  * and in double quotes or backticks unless they are plain. Numbers of rows and the first value
+  * of an interval are constant expressions, in which whole numbers divide toward zero.
   */
 object Ccl extends Dialect {
   override val name: String = "ccl"

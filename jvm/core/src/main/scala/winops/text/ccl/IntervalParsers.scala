@@ -5,11 +5,12 @@ import java.math.MathContext
 import winops.policy.{Category, Scope}
 import winops.text.dialect.{Constants, Expr, ExprParsers, Intervals, Lexer, Limits, Names, Problem, Token}
 
-/** CCL's intervals, as microseconds: sums of values with units, hours and minutes between colons,
-  * and both of them in quotes or in a parameter's text.
+/** Grammar of CCL's intervals, with values in microseconds. An interval is a sum of values with
+  * units, or hours and minutes with a colon. Both forms can also be in quotes or in a parameter's
+  * text.
   *
-  * CCL: an interval is positive and a whole number of microseconds, else `range`; each unit is
-  * given once, else `duplicate-unit`; a value without a unit is `unit`.
+  * CCL: an interval is positive and a whole number of microseconds, else it is `range`. A
+  * repeated unit is `duplicate-unit`. A value without a unit is `unit`.
   */
 private[ccl] trait IntervalParsers extends ExprParsers {
   import IntervalParsers._
@@ -19,14 +20,18 @@ private[ccl] trait IntervalParsers extends ExprParsers {
 
   protected lazy val constants = new Constants(scope, mixed = true)
 
-  /** A unit is no keyword where a value is expected and a parameter has that name. */
+  /** Returns true for keywords and for units of time. A unit that is also the name of a parameter
+    * is not reserved.
+    */
   override protected def isReserved(word: Token.Word): Boolean = {
     val upper = Names.upper(word.text)
     Keywords.contains(upper) ||
     TimeUnit.named(upper).isDefined && !scope.parameters.contains(word.text)
   }
 
-  /** What stands between quotes, or in a parameter: units, or days and then colons. */
+  /** The interval in quotes or in a parameter's text: values with units, `hours:minutes`, or days
+    * and then `hours:minutes`.
+    */
   protected def content: Parser[Long] = {
     val value = colons | expr("an interval") >> { first =>
       unit("a unit of time") >> { word =>
@@ -40,14 +45,15 @@ private[ccl] trait IntervalParsers extends ExprParsers {
     value <~ (end | expected("another value with its unit, or the end of the interval"))
   }
 
-  /** An interval in quotes. The places of its mistakes are those in the whole text. */
+  /** An interval in quotes. The offsets of its problems count from the beginning of the whole
+    * text.
+    */
   protected def inQuotes: Parser[Long] =
     accept("an interval in quotes", { case quotes: Token.Literal => quotes }) >> { quotes =>
       checked(run(content, IntervalParsers.lexer.tokens(text, quotes.offset + 1, quotes.end - 1)))
     }
 
-  /** The interval that a parameter's text holds. The place of all its mistakes is the parameter.
-    */
+  /** The interval in a parameter's text. The place of all its problems is the parameter. */
   protected def inParameter(token: Token.Named, value: String): Parser[Long] = {
     checked(intervalOf(value).left.map { problem =>
       val place = s"at character ${problem.offset + 1} of parameter ${Names.shown(token.name)}"
@@ -56,16 +62,16 @@ private[ccl] trait IntervalParsers extends ExprParsers {
     })
   }
 
-  /** The interval that a text by itself is. */
+  /** The interval that a text without quotes spells. */
   protected def intervalOf(value: String): Either[Problem, Long] =
     new InParameter(value, scope).parse
 
-  /** `hours:minutes` or `hours:minutes:seconds`, by themselves. */
+  /** `hours:minutes` or `hours:minutes:seconds`, without days. */
   protected def colons: Parser[Long] = colonsToken >> { token =>
     checked(colonsValue(token).flatMap(Intervals.micros(_, token.offset)))
   }
 
-  /** The units after a first value, whose own unit has been read. */
+  /** The further values with units after a first value, whose own unit has been read. */
   protected def rest(first: Expr, unitOfFirst: UnitWord): Parser[Long] = {
     val separator = symbol(',') ~> (number | expected("a number and a unit of time"))
     val more = (separator | number) ~ unit("a unit of time") ^^ { case value ~ word =>
@@ -74,7 +80,8 @@ private[ccl] trait IntervalParsers extends ExprParsers {
     rep(more) >> (others => checked(sum(Segment(first, unitOfFirst) +: others)))
   }
 
-  /** A unit of time; its absence is `unit`, unless something stands there that is no word at all.
+  /** A unit of time. A missing unit is `unit` if a word, a semicolon or the end follows, else
+    * `syntax`.
     */
   protected def unit(what: String): Parser[UnitWord] = {
     val wanted = s"$what: $UnitNames"
@@ -120,7 +127,7 @@ private[ccl] trait IntervalParsers extends ExprParsers {
     segment.word.offset,
     s"expected each unit at most once; ${segment.word.unit.name} is here again")
 
-  /** In microseconds. The length of each part is bounded before they are added, so sums are
+  /** The length of a segment in microseconds. Each value is bounded before the sum, so sums are
     * exact.
     */
   private def valueOf(segment: Segment): Either[Problem, BigDecimal] =
@@ -171,8 +178,8 @@ private[ccl] object IntervalParsers {
 
   val UnitNames: String = TimeUnit.all.map(_.text(2).drop(2)).mkString(", ")
 
-  /** Numbers here are never rounded, or an interval finer than a microsecond could pass for a
-    * whole one.
+  /** Converts digits without rounding. With rounding, an interval finer than a microsecond could
+    * pass for a whole number of microseconds.
     */
   private def exact(digits: String): BigDecimal = BigDecimal(digits, MathContext.UNLIMITED)
 

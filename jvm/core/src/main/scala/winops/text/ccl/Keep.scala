@@ -2,7 +2,7 @@ package winops.text.ccl
 
 import winops.policy._
 
-/** What a KEEP clause says, parameters filled in. */
+/** A KEEP clause, with the values of parameters in place. */
 private[ccl] sealed trait Keep {
 
   /** The columns of PER. */
@@ -10,14 +10,16 @@ private[ccl] sealed trait Keep {
 
   protected def bound: Bound
 
-  /** When the bound is applied. */
+  /** The trigger at which the window evicts the rows that exceed the bound. */
   protected def leave(origin: Origin): Trigger
 
-  /** The policy, whose periodic trigger counts from `origin`.
+  /** The policy of the clause.
     *
-    * CCL: rows enter as they arrive, and within a step the inserts stand before the deletes,
-    * which they have triggered. Groups do not change when rows leave because of time, but are
-    * kept.
+    * CCL: rows enter when they arrive. Within a step the inserts precede the deletes that they
+    * cause. No rule removes groups.
+    *
+    * @param origin
+    *   instant from which a periodic trigger counts
     */
   final def policy(origin: Origin): Policy = Policy(
     Group.by(per),
@@ -39,14 +41,14 @@ private[ccl] object Keep {
     override protected def leave(origin: Origin): Trigger = Trigger.Never
   }
 
-  /** CCL: when a group holds `rows + slack` rows, the `slack` oldest leave. */
+  /** CCL: when a group holds `rows + slack` rows, the `slack` oldest rows leave. */
   final case class Rows(rows: Long, slack: Long, per: Seq[String]) extends Keep {
     override protected def bound: Bound = Bound.MoreThan(rows)
     override protected def leave(origin: Origin): Trigger = Trigger.Excess(slack)
   }
 
-  /** CCL: the row that would be one too many makes all older ones leave, and stays alone. So the
-    * row itself is the one that is kept, and the jump is a slack.
+  /** CCL: the row that exceeds `rows` evicts all older rows and stays alone. So the bound is one
+    * row, and `rows` is the slack.
     */
   final case class EveryRows(rows: Long, per: Seq[String]) extends Keep {
     override protected def bound: Bound = Bound.MoreThan(1)

@@ -3,7 +3,7 @@ package winops.text.ccl
 import winops.policy.{Category, Parameter, Scope}
 import winops.text.dialect.{ColumnName, Columns, Expr, Names, Parameters, Problem, Token}
 
-/** The KEEP clause, read in one pass: what a token means is checked as soon as it is read. */
+/** Parses a KEEP clause in one pass. Each token is checked as soon as it is read. */
 private[ccl] final class KeepParser(
     override protected val text: String,
     override protected val scope: Scope)
@@ -12,7 +12,7 @@ private[ccl] final class KeepParser(
 
   def parse: Either[Problem, Keep] = run(clause, lexer.tokens(text))
 
-  /** CCL: no clause means KEEP ALL. */
+  /** CCL: an empty text means KEEP ALL. */
   private def clause: Parser[Keep] =
     end ^^^ Keep.All |
       (keyword("KEEP") | expected("KEEP")) ~> (all | policy)
@@ -28,7 +28,7 @@ private[ccl] final class KeepParser(
     interval >> byTime(every.isDefined) | expr(what) >> byExpr(every.isDefined, what)
   }
 
-  /** An interval that begins as none of the other policies does. */
+  /** An interval whose first token begins no other policy: INTERVAL, quotes or colons. */
   private def interval: Parser[Long] =
     keyword("INTERVAL") ~> (inQuotes | expected("an interval in quotes")) | inQuotes | colons
 
@@ -36,7 +36,7 @@ private[ccl] final class KeepParser(
     case Expr.Name(token) =>
       scope.parameters.get(token.name) match {
         case Some(Parameter.Text(value)) => byParameter(every, token, value)
-        // A forgotten parameter is told as one, not as a number without a unit.
+        // Reports a missing parameter as such, and not as a number without a unit.
         case None =>
           superfluous(token, what) |
             checked(constants.value(first)) >> (_ => byRowsOrUnit(every, first))
@@ -53,10 +53,13 @@ private[ccl] final class KeepParser(
         token.offset,
         s"expected $what, not ${Names.shown(token.name)}. KEEP 5 ROWS keeps the newest 5 rows")))
 
-  /** CCL: a parameter alone holds an interval; anywhere else it would have to be a number. */
+  /** CCL: a parameter with a text is a whole interval. Before ROWS or a unit, a parameter must be
+    * a number.
+    */
   private def byParameter(every: Boolean, token: Token.Named, value: String): Parser[Keep] = {
     val (python, sql) = Parameters.arguments(token.name)
-    // What kind of mistake it is depends on the text alone, as where nothing follows it.
+    // The category depends on the text alone, as for a parameter without ROWS or a unit behind
+    // it.
     val number = Problem(
       intervalOf(value).fold(_.category, _ => Category.Type),
       token.offset,
@@ -70,7 +73,7 @@ private[ccl] final class KeepParser(
     keyword("ROW", "ROWS") ~> checked(constants.rows(first)) >> byRows(every) |
       unit("ROWS or a unit of time") >> (rest(first, _)) >> byTime(every)
 
-  /** CCL: SLACK is 1 where it is not given, and does not go with EVERY. */
+  /** CCL: SLACK is 1 by default, and is not allowed with EVERY. */
   private def byRows(every: Boolean)(rows: Long): Parser[Keep] =
     if (every) {
       refusedSlack(Category.SlackWithEvery, "no SLACK, which does not go with EVERY") |
@@ -83,7 +86,7 @@ private[ccl] final class KeepParser(
       }
     }
 
-  /** CCL: SLACK does not go with an interval, be it EVERY or not. */
+  /** CCL: SLACK is not allowed with an interval, with or without EVERY. */
   private def byTime(every: Boolean)(micros: Long): Parser[Keep] =
     refusedSlack(Category.SlackWithTime, "no SLACK, which does not go with an interval") |
       per(Seq("PER (columns)")) ^^ { columns =>
@@ -96,10 +99,10 @@ private[ccl] final class KeepParser(
   private def refusedSlack(category: Category, what: String): Parser[Nothing] =
     guard(keyword("SLACK")) ~> missing(category, what)
 
-  /** The columns of PER, none without it, and the end of the clause.
+  /** The columns of PER, or none without PER, and the end of the clause.
     *
     * @param before
-    *   what could still have stood before the end
+    *   clauses that could have preceded the end, for the message
     */
   private def per(before: Seq[String]): Parser[Seq[String]] =
     opt(keyword("PER") ~> columns) >> { named =>
@@ -107,7 +110,7 @@ private[ccl] final class KeepParser(
     }
 
   private def columns: Parser[Seq[String]] = {
-    // No word is a keyword here.
+    // In the list of PER no word is a keyword.
     val column =
       accept("a column", { case token: Token.Named => ColumnName(None, token) }) |
         expected("the name of a column")
@@ -116,7 +119,7 @@ private[ccl] final class KeepParser(
       (symbol(')') | expected("a comma or )")) >> (names => checked(distinct(names)))
   }
 
-  /** CCL: every column is one of the rows' and stands there once. */
+  /** CCL: each column of PER is a column of the rows and occurs once. */
   private def distinct(names: Seq[ColumnName]): Either[Problem, Seq[String]] =
     Columns.once(names).flatMap(new Columns(scope).columns).map(_.map(_.name))
 }

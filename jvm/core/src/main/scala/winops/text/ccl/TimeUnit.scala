@@ -5,16 +5,16 @@ import winops.text.dialect.Names
 /** A unit of CCL's intervals.
   *
   * @param name
-  *   in the singular; an S makes the plural
+  *   singular; an S makes the plural
   * @param micros
-  *   its length in microseconds
+  *   length in microseconds
   * @param short
-  *   other spellings, in the singular, plurals included
+  *   abbreviations, singular and plural
   */
 private[ccl] sealed abstract class TimeUnit(val name: String, val micros: Long, short: String*) {
   private val spellings = Set(name, s"${name}S") ++ short
 
-  /** `1 MINUTE`, `30 MINUTES`. */
+  /** Formats a number of units: `1 MINUTE`, `30 MINUTES`. */
   def text(count: Long): String = s"$count ${if (count == 1) name else s"${name}S"}"
 
   private def isSpelled(upper: String): Boolean = spellings(upper)
@@ -31,7 +31,7 @@ private[ccl] object TimeUnit {
   /** All units, the longest first. */
   val all: Seq[TimeUnit] = Seq(Day, Hour, Minute, Second, Millisecond, Microsecond)
 
-  /** The unit that a word means, in any case. */
+  /** The unit that a word names, in any case. */
   def named(word: String): Option[TimeUnit] = {
     val upper = Names.upper(word)
     all.find(_.isSpelled(upper))

@@ -1,6 +1,6 @@
 package winops.text.dialect
 
-/** The grammar of columns that may stand behind a name for a row. */
+/** Grammar of column names. A column name may follow the text's name for a row and a dot. */
 trait ColumnParsers extends ExprParsers {
   protected def columnName: Parser[ColumnName] = {
     val part = name | expected("the name of a column")

@@ -2,14 +2,23 @@ package winops.text.dialect
 
 import winops.policy.{Category, RowExpression, Scope}
 
-/** A column as a text names it: by itself, or after a dot behind the text's name for a row. */
-final case class ColumnName(row: Option[Token.Named], column: Token.Named)
-
-/** Looks up the columns that a text names; one that the rows do not have is `unknown-column`.
+/** A column as a text names it.
   *
   * @param row
-  *   the text's name for a row: a column behind another one is `unknown-column` too. Without it,
-  *   any will do.
+  *   the text's name for a row, if one precedes the column and a dot
+  * @param column
+  *   name of the column
+  */
+final case class ColumnName(row: Option[Token.Named], column: Token.Named)
+
+/** Looks up the columns that a text names. A column that the rows do not have is
+  * `unknown-column`.
+  *
+  * @param scope
+  *   gives the names of the columns
+  * @param row
+  *   the text's name for a row; any other name before a column is `unknown-column` too. None
+  *   allows any name.
   */
 final class Columns(scope: Scope, row: Option[Token.Named] = None) {
   import Columns._
@@ -19,7 +28,7 @@ final class Columns(scope: Scope, row: Option[Token.Named] = None) {
   def column(name: ColumnName): Either[Problem, RowExpression.Column] =
     problem(name).toLeft(found(name))
 
-  /** All of the columns, or the first problem. */
+  /** Returns all of the columns, or the first problem. */
   def columns(names: Seq[ColumnName]): Either[Problem, Seq[RowExpression.Column]] =
     names.view.flatMap(problem(_)).headOption.toLeft(names.map(found))
 
@@ -56,7 +65,7 @@ final class Columns(scope: Scope, row: Option[Token.Named] = None) {
 object Columns {
   private val ShownColumns = 8
 
-  /** The columns, if none of them is there twice, which would be `duplicate-column`. */
+  /** Returns the columns if each occurs once; a repeated column is `duplicate-column`. */
   def once(names: Seq[ColumnName]): Either[Problem, Seq[ColumnName]] = {
     val tokens = names.map(_.column)
     val firsts = tokens.groupMapReduce(_.name)(identity)((first, _) => first)

@@ -2,16 +2,17 @@ package winops.text.dialect
 
 import winops.policy.{Category, Scope}
 
-/** Works out constant expressions.
+/** Evaluates constant expressions.
   *
   * @param scope
-  *   gives the parameters; its columns only make a message clearer
+  *   gives the values of parameters; its columns only make a message clearer
   * @param mixed
-  *   whether whole numbers and fractions may meet in one expression; if not, that is `type`
+  *   true if one expression may contain whole numbers and fractions; if false, a mixture is
+  *   `type`
   */
 final class Constants(scope: Scope, mixed: Boolean) {
 
-  /** The value of an expression; a name that is no parameter is `unbound-parameter`. */
+  /** The value of an expression. A name that is not a parameter is `unbound-parameter`. */
   def value(expr: Expr): Either[Problem, Value] = expr match {
     case Expr.Number(token) => Value.of(token)
     case Expr.Name(token) =>
@@ -24,13 +25,13 @@ final class Constants(scope: Scope, mixed: Boolean) {
     case Expr.Chain(first, links) => links.foldLeft(value(first))(applied)
   }
 
-  /** A number of rows: whole (`type`), at least one and at most [[Limits.MaxRows]] (`range`). */
+  /** A number of rows: whole (else `type`), and from 1 to [[Limits.MaxRows]] (else `range`). */
   def rows(expr: Expr): Either[Problem, Long] = count(expr, "rows")
 
-  /** A number of things that there cannot be more of than rows: as [[rows]].
+  /** A number of things that are at most as many as rows, with the same limits as [[rows]].
     *
     * @param things
-    *   what they are called in messages
+    *   noun for messages
     */
   def count(expr: Expr, things: String): Either[Problem, Long] = value(expr).flatMap {
     case Value.Fraction(_, source) =>
@@ -46,7 +47,7 @@ final class Constants(scope: Scope, mixed: Boolean) {
           s"expected a number of $things from 1 to ${Limits.MaxRows}, not $count"))
   }
 
-  /** A number that may have a fraction. */
+  /** A number with or without a fraction. */
   def decimal(expr: Expr): Either[Problem, BigDecimal] = value(expr).map(Value.decimal)
 
   private def applied(left: Either[Problem, Value], link: Expr.Link): Either[Problem, Value] =

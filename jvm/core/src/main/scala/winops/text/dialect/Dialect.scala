@@ -2,47 +2,48 @@ package winops.text.dialect
 
 import winops.policy.{Category, Policy, PolicyError, Scope}
 
-/** A language in which policies are written: text in, pieces out, and nothing evaluated between.
+/** A language in which policies are written. A dialect turns a text into a [[Policy]] and
+  * evaluates nothing but constant expressions.
   *
-  * A dialect refuses what is too long, too deep or too large for it while it reads, so that a
-  * text from anywhere costs no more than the time to read it.
+  * A dialect refuses a text that is too long, too deep or too large while reading the text, so
+  * the cost of any text is bounded by the time to read it.
   */
 trait Dialect {
 
   /** The name by which users choose the dialect. */
   def name: String
 
-  /** The product whose language it is. */
+  /** The product that defines the language. */
   def product: String
 
-  /** The first words or signs of texts, in upper case, by which the language can be told from the
-    * others here.
+  /** First words or symbols of the language's texts, in upper case. They distinguish the language
+    * from the other dialects.
     */
   def openings: Set[String]
 
   /** All windows of the language, over columns `symbol`, `price` and `ts`. */
   def windows: Seq[NamedWindow]
 
-  /** The policy that `text` means in `scope`, or the mistake that the reading stopped at. */
+  /** Returns the policy that `text` means in `scope`, or the first mistake. */
   final def parse(text: String, scope: Scope): Either[PolicyError, Policy] =
     Limits.read(text).flatMap(read(_, scope)).left.map(error(_, text, scope))
 
-  /** A mistake in `text` as users see it. */
+  /** Turns a mistake in `text` into an error for the user. */
   final def error(problem: Problem, text: String, scope: Scope): PolicyError =
     problem.in(text, example(problem.category, scope))
 
-  /** Reads a text that is not too long. */
+  /** Reads a text whose length is within the limit. */
   protected def read(text: String, scope: Scope): Either[Problem, Policy]
 
-  /** A text that is valid in the scope and shows what the mistake was about. */
+  /** A text that is valid in the scope and shows how to avoid a mistake of the category. */
   protected def example(category: Category, scope: Scope): String
 }
 
 /** A window of a product.
   *
   * @param name
-  *   what the product calls it
+  *   name of the window in the product's documentation
   * @param text
-  *   an example, as its users write it
+  *   example of a text with the window
   */
 final case class NamedWindow(name: String, text: String)

@@ -1,9 +1,9 @@
 package winops.text.dialect
 
-/** A constant expression as it was written. */
+/** A constant expression as the text spells it. */
 sealed trait Expr {
 
-  /** The place of its first character. */
+  /** Index of the first character in the text. */
   def offset: Int
 }
 
@@ -21,8 +21,8 @@ object Expr {
 
   final case class Parentheses(inner: Expr, offset: Int) extends Expr
 
-  /** Operators of the same rank, applied from the left. They are a list rather than a tree
-    * because a long sum would be a deep tree.
+  /** Operators of the same precedence, applied from the left. The links are a list, because a
+    * long sum would be a deep tree.
     */
   final case class Chain(first: Expr, links: Seq[Link]) extends Expr {
     override def offset: Int = first.offset

@@ -2,15 +2,15 @@ package winops.text.dialect
 
 import winops.policy.Category
 
-/** The grammar of constant expressions: `+ - * /`, in some dialects `%`, minus signs,
-  * parentheses, numbers and parameters.
+/** Grammar of constant expressions: `+ - * /`, in some dialects `%`, minus signs, parentheses,
+  * numbers and parameters.
   */
 trait ExprParsers extends TokenParsers {
 
-  /** Whether a word is a keyword and so no name. */
+  /** Returns true if the word is a keyword, which cannot be a name. */
   protected def isReserved(word: Token.Word): Boolean
 
-  /** A name that is no keyword. */
+  /** A name that is not a keyword. */
   protected def name: Parser[Token.Named] = accept(
     "a name",
     {
@@ -18,10 +18,14 @@ trait ExprParsers extends TokenParsers {
       case quoted: Token.Quoted => quoted
     })
 
-  /** An expression, or `what` is expected. */
+  /** An expression.
+    *
+    * @param what
+    *   what a message names as expected if no expression follows
+    */
   protected def expr(what: String): Parser[Expr] = sum(0, what)
 
-  /** The operators that bind like `*`. */
+  /** The operators with the precedence of `*`. */
   protected def products: String = "*/"
 
   protected def number: Parser[Expr.Number] =

@@ -2,8 +2,8 @@ package winops.text.dialect
 
 import winops.policy.Category
 
-/** Lengths of time, in microseconds: above zero, at most [[Limits.MaxMicros]] and whole, else
-  * `range`.
+/** Lengths of time in microseconds. A length must be above zero, at most [[Limits.MaxMicros]] and
+  * whole, else it is `range`.
   */
 object Intervals {
   private val MicrosPerSecond = 1000000
@@ -21,10 +21,10 @@ object Intervals {
   def ofSeconds(exact: BigDecimal, offset: Int): Either[Problem, Long] =
     micros(exact * MicrosPerSecond, offset)
 
-  /** The seconds in so many microseconds. */
+  /** Converts microseconds to seconds. */
   def seconds(micros: Long): BigDecimal = BigDecimal(micros) / MicrosPerSecond
 
-  /** No length of time at all, or too long a one. */
+  /** The problem of a length that is not positive or is too long. */
   def outOfBounds(offset: Int): Problem = {
     val days = Limits.MaxMicros / MicrosPerDay
     Problem(Category.Range, offset, s"expected an interval above zero and of at most $days days")

@@ -1,20 +1,22 @@
 package winops.text.dialect
 
-/** Cuts a text into tokens, in time proportional to its length. Blanks, of any kind, only
-  * separate.
+/** Cuts a text into tokens, in time proportional to its length. Blanks of any kind separate
+  * tokens and have no other meaning.
   *
   * @param symbols
-  *   the characters that are tokens by themselves
+  *   characters that are tokens by themselves
   * @param colons
-  *   whether digits and colons together are one token
+  *   true if digits and colons together are one token
   */
 final class Lexer(symbols: String, colons: Boolean) {
   import Token._
 
-  /** The tokens of `text`, the last being [[Token.End]]. */
+  /** The tokens of `text`. The last one is [[Token.End]]. */
   def tokens(text: String): IndexedSeq[Token] = tokens(text, 0, text.length)
 
-  /** The tokens between two places; their own places still count from the text's beginning. */
+  /** The tokens between two places of `text`. The offsets of the tokens count from the beginning
+    * of `text`.
+    */
   def tokens(text: String, from: Int, until: Int): IndexedSeq[Token] = {
     val scan = new Scan(text, until)
     Vector.unfold(from) { place =>
@@ -68,7 +70,7 @@ final class Lexer(symbols: String, colons: Boolean) {
         digits(if (signed) start + 2 else start + 1).getOrElse(start)
       } else start
 
-    /** The end of the digits that begin at `start`, if any do. */
+    /** The end of the digits that begin at `start`; None without digits. */
     private def digits(start: Int): Option[Int] =
       Some(skip(start, digit)).filter(_ > start)
 

@@ -2,8 +2,8 @@ package winops.text.dialect
 
 import winops.policy.Origin
 
-/** Origins of periodic triggers in the canonical text of a dialect that has no word for them: these
-  * words are for people alone.
+/** Formats the origin of a periodic trigger for the canonical text of a dialect that has no words
+  * for it. Users read these words in EXPLAIN; no dialect parses them.
   */
 object Origins {
   def words(origin: Origin): String = origin match {

@@ -1,6 +1,6 @@
 package winops.text.dialect
 
-/** How users give values to the names in a text. */
+/** Explains in messages how a call gives values to parameters. */
 object Parameters {
 
   /** A sentence that shows how a call gives the parameter a number. */
@@ -9,10 +9,10 @@ object Parameters {
     s"Give it one: $python in Python, $sql in SQL"
   }
 
-  /** The argument of a call in Python and in SQL that gives the parameter a number. */
+  /** Returns the argument that gives the parameter a number: first in Python, then in SQL. */
   def arguments(name: String): (String, String) = {
-    // A name that needs quotes in the policy may need others in Python and in SQL, and a long one
-    // does not fit on a screen three times.
+    // A name that needs quotes in the policy may need other quotes in Python and SQL. A long name
+    // would make the message too long, because the message repeats the name.
     val shown = if (Names.isPlain(name) && name.length <= LongestName) name else "name"
     (s"""params={"$shown": 100}""", s"params => named_struct('$shown', 100)")
   }

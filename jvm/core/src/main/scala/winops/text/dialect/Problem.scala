@@ -2,16 +2,18 @@ package winops.text.dialect
 
 import winops.policy.{Category, PolicyError}
 
-/** A mistake at a place of a text, before it is known what the whole text was.
+/** A mistake at a place of a text. [[in]] adds the text.
   *
+  * @param category
+  *   kind of the mistake
   * @param offset
-  *   an index into the text, at most its length
+  *   index into the text, at most its length
   * @param message
-  *   what was expected, without the place
+  *   what was expected; the message does not name the place
   */
 final case class Problem(category: Category, offset: Int, message: String) {
 
-  /** The same mistake as users see it. */
+  /** Turns the mistake into an error for the user. */
   def in(text: String, example: String): PolicyError =
     PolicyError(category, message, text, offset, example)
 }

@@ -4,27 +4,31 @@ import java.math.{BigDecimal => Decimal, MathContext}
 
 import winops.policy.{Category, Parameter}
 
-/** What a constant expression is worth. */
+/** The value of a constant expression. */
 sealed trait Value
 
 object Value {
+
+  /** A whole number. */
   final case class Whole(value: Long) extends Value
 
-  /** A number that was written with a fraction or an exponent, even if it is whole.
+  /** A number with a fraction or an exponent in the text, or the quotient of an Esper division,
+    * even if its value is whole.
     *
     * @param source
-    *   the place of the number or parameter that made it one
+    *   place of the number, parameter or division operator that makes the value a fraction
     */
   final case class Fraction(value: BigDecimal, source: Int) extends Value
 
-  /** The number as it is written in the text: a whole one must fit into 64 bits, another one into
-    * the digits and powers of ten of [[Limits]], else `range`.
+  /** The value of a number in the text. A whole number must fit into 64 bits, any other number
+    * into the digits and powers of ten of [[Limits]], else it is `range`.
     */
   def of(number: Token.Number): Either[Problem, Value] =
     if (number.isWhole) whole(BigInt(number.text), number.offset)
     else {
       val (mantissa, exponent) = number.text.span(c => c != 'e' && c != 'E')
-      // Before the number is made: the exponent alone decides how large it becomes.
+      // Checks the exponent before the number is built, because the exponent decides how large
+      // the number becomes.
       val power = exponent.drop(1).dropWhile(c => !Character.isDigit(c)).dropWhile(_ == '0')
       if (power.length > 3) tooLong(number.offset)
       else {
@@ -33,13 +37,15 @@ object Value {
       }
     }
 
-  /** Taking thousands of zeros from a decimal costs a division for each of them. */
+  /** Removes trailing zeros of a fraction from the text, because removing them from a decimal
+    * costs one division for each zero.
+    */
   private def withoutLastZeros(mantissa: String): String =
     if (mantissa.contains('.'))
       s"0${mantissa.substring(0, mantissa.lastIndexWhere(_ != '0') + 1)}"
     else mantissa
 
-  /** A parameter's value, for the parameter named at `offset`; a text is no number: `type`. */
+  /** The value of the parameter that the text names at `offset`. A text is `type`. */
   def of(parameter: Parameter, offset: Int): Either[Problem, Value] = parameter match {
     case Parameter.Whole(value) => Right(Whole(value))
     case Parameter.Fraction(value) => fraction(value.bigDecimal, offset, offset)
@@ -56,13 +62,12 @@ object Value {
     case Fraction(v, source) => Right(Fraction(-v, source))
   }
 
-  /** The value of `left operator right`, exact in all but the last digits of an endless quotient.
-    * Two whole numbers give a whole one, so their quotient is cut toward zero.
+  /** The value of `left operator right`, exact except for the last digits of an endless quotient.
+    * Two whole numbers give a whole number, so their quotient is rounded toward zero. The
+    * remainder has the sign of `left`. A result that is too large is `range` at the operator.
     *
     * @param operand
-    *   the place of `right`, which is to blame for a division by zero (`range`), also of `%`,
-    *   which gives the remainder with the sign of `left`; the operator is to blame for a result
-    *   that is too large (`range`)
+    *   place of `right`; a division by zero, also by `%`, is `range` there
     */
   def applied(
       left: Value,
@@ -111,7 +116,7 @@ object Value {
     case '%' => _.remainder(_)
   }
 
-  /** A whole number; `range` if it does not fit into 64 bits. */
+  /** A whole number, or `range` if it does not fit into 64 bits. */
   def whole(exact: BigInt, offset: Int): Either[Problem, Whole] = Either.cond(
     exact.isValidLong,
     Whole(exact.toLong),

@@ -3,23 +3,24 @@ package winops.text.esper
 import winops.policy.{Origin, Reclaim, Stream}
 import winops.text.dialect.Origins
 
-/** The one text of a statement: read again, it gives an equal policy.
+/** The canonical text of a statement. Parsing it gives an equal policy, unless it ends in an
+  * origin.
   *
-  * What is as it is by default is left out, and a chain of windows is enough where nothing else
-  * is told. Esper has no word for the origin that periods count from, so it is told in words that
-  * only people read.
+  * The text leaves out defaults. Without a selector, a filter and a select list, the chain of
+  * windows is the whole statement. Esper has no word for the origin of periods, so an origin
+  * other than the first row is appended in words that the parser does not read.
   *
   * @param origin
-  *   the origin that the scope gives
+  *   origin that the scope gives
   */
 private[esper] final case class Canonical(statement: Statement, origin: Option[Origin]) {
 
   def text: String = around(views)
 
-  /** The same without groupwin. */
+  /** The text without groupwin. */
   def window: String = around(views.filterNot(_.isGroup))
 
-  /** Esper: merge at the end changes nothing. */
+  /** Esper: a merge at the end of a chain has no effect. */
   private def views: Seq[View] =
     if (statement.views.last.isMerge) statement.views.init else statement.views
 

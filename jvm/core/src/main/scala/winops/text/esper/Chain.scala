@@ -3,11 +3,11 @@ package winops.text.esper
 import winops.policy._
 import winops.text.dialect.Problem
 
-/** Which windows may follow which, and the policy that they are together. */
+/** Checks the order of the windows in a chain, and combines them into a policy. */
 private[esper] object Chain {
 
-  /** The policy; `policy` where a window stands where it may not, and `unsupported` where one
-    * would retain computed values.
+  /** The policy of a statement. A window at a wrong place is `policy`. A window over computed
+    * values is `unsupported`.
     */
   def policy(statement: Statement, scope: Scope): Either[Problem, Policy] =
     refusals(statement, scope).headOption.toLeft(accepted(retaining(statement), scope))
@@ -37,7 +37,9 @@ private[esper] object Chain {
     }
   }
 
-  /** Values are rows of another kind, which other policies may retain or compute values of. */
+  /** Computed values form rows of another kind. Only a second policy can retain them or compute
+    * values from them.
+    */
   private def ofValues(statement: Statement): Seq[Problem] = {
     val rest = statement.views.dropWhile(!_.isComputing)
     val instead = "put a second keep over the result of the first's agg()"
@@ -52,7 +54,9 @@ private[esper] object Chain {
     behind ++ selected
   }
 
-  /** Esper: of an intersection, a batch would have to wait for the other. */
+  /** Esper: an intersection has at most one batch, because each batch would have to wait for the
+    * other.
+    */
   private def batches(views: Seq[View]): Seq[Problem] = {
     val batches = views.filter(isBatch)
     batches.drop(1).map { view =>
@@ -61,7 +65,7 @@ private[esper] object Chain {
     }
   }
 
-  /** Esper: values of rows that no window retains are those of all rows. */
+  /** Esper: without a window that retains rows, values are computed over all rows. */
   private def retaining(statement: Statement): Statement =
     if (statement.views.exists(_.isRetaining)) statement
     else {
@@ -71,7 +75,11 @@ private[esper] object Chain {
     }
 
   private val everyRow =
-    Window(Admit.All, Order.Arrival, Bound.Unbounded, Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never))
+    Window(
+      Admit.All,
+      Order.Arrival,
+      Bound.Unbounded,
+      Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never))
 
   private def accepted(statement: Statement, scope: Scope): Policy = {
     val keys = statement.views.map(_.role).collectFirst { case Role.Groups(keys) => keys }
@@ -93,8 +101,8 @@ private[esper] object Chain {
       projection(statement, isGrouped))
   }
 
-  /** Esper: a select list is of all groups together, a derived-value window of each group unless
-    * it is behind merge.
+  /** Esper: a select list is computed over all groups together. A derived-value window is
+    * computed for each group, or over all groups behind merge.
     */
   private def projection(statement: Statement, isGrouped: Boolean): Option[Projection] = {
     val isMerged = statement.views.dropWhile(!_.isMerge).exists(_.isComputing)

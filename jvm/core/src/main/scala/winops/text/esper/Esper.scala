@@ -11,10 +11,11 @@ import winops.text.dialect.{Dialect, NamedWindow, Problem}
   * select rstream * from trades(price > 0)#rank(symbol, 10, price desc)
   * }}}
   *
-  * Older spellings of windows (`win:length(3)`, `.std:unique(symbol)`) mean the same. Of a whole
-  * statement, its selector, filter, windows, reclaim hints, and a list of aggregates with its
-  * keys, are the policy; what Esper has besides them is refused. Keywords and units are in any
-  * case, windows, columns and parameters as they are, in backticks where they are not plain.
+  * Older spellings of windows (`win:length(3)`, `.std:unique(symbol)`) mean the same. The policy
+  * of a whole statement consists of its selector, filter, windows, reclaim hints, and a list of
+  * aggregates with its keys. Any other clause of Esper is refused. Keywords and units are
+  * case-insensitive. Windows, columns and parameters are case-sensitive, and names that are not
+  * plain are in backticks.
   */
 object Esper extends Dialect {
   override val name: String = "esper"

@@ -4,17 +4,19 @@ import java.util.regex.Pattern
 
 import winops.text.dialect.{Names, Token}
 
-/** Cuts a text into tokens, in time proportional to its length. Blanks and comments only
-  * separate; the suffix of a number belongs to it; strings are in single or double quotes, and a
-  * backslash takes the meaning from the character after it.
+/** Cuts a text into tokens, in time proportional to its length. Blanks and comments separate
+  * tokens and have no other meaning. The suffix of a number belongs to the number. Strings are in
+  * single or double quotes; a backslash escapes the next character.
   */
 private[esper] object EsperLexer {
   import Token._
 
-  /** The tokens of `text`, the last being [[Token.End]]. */
+  /** The tokens of `text`. The last one is [[Token.End]]. */
   def tokens(text: String): IndexedSeq[Token] = tokens(text, 0, text.length)
 
-  /** The tokens between two places; their own places still count from the text's beginning. */
+  /** The tokens between two places of `text`. The offsets of the tokens count from the beginning
+    * of `text`.
+    */
   def tokens(text: String, from: Int, until: Int): IndexedSeq[Token] = {
     val scan = new Scan(text, until)
     Vector.unfold(from) { place =>
@@ -28,7 +30,9 @@ private[esper] object EsperLexer {
 
   private val Symbols = "#.,:;@()[]{}+-*/%=<>!|&^?"
 
-  /** No part of it repeats a group, so no number is too long for it. */
+  /** The pattern of numbers. It repeats no group, so a long number cannot overflow the stack of
+    * the matcher.
+    */
   private val Numbers = {
     val suffixEnds = "(?![_\\p{L}\\p{Nd}])"
     val digits = "[0-9]++"
@@ -65,7 +69,7 @@ private[esper] object EsperLexer {
       case c => Bad(s"unexpected character ${describe(c)}", start, start + Character.charCount(c))
     }
 
-    /** The end of the comment that begins at `start`, or `start`. */
+    /** The end of the comment that begins at `start`, or `start` if none begins there. */
     private def comment(start: Int): Int =
       if (is(start, '/') && is(start + 1, '/')) skip(start, c => c != '\n' && c != '\r')
       else if (is(start, '/') && is(start + 1, '*')) {

@@ -3,17 +3,19 @@ package winops.text.esper
 import winops.policy.Category
 import winops.text.dialect.{Names, Problem, Token}
 
-/** Esper's expressions over the columns of a row, as far as Spark SQL has the same. Which
-  * functions there are, and whether the types fit, is for Spark to say.
+/** Grammar of Esper's expressions over the columns of a row, as far as Spark SQL has the same
+  * expressions. Spark checks the names of functions and the types.
   */
 private[esper] trait ExpressionParsers extends OperandParsers {
   import ExpressionParsers._
   import OperandParsers.Place
 
-  /** An expression, or `what` is expected.
+  /** An expression.
     *
+    * @param what
+    *   what a message names as expected if no expression follows
     * @param inCondition
-    *   whether it is the condition of a window, which may ask for the window itself
+    *   true for the condition of a window, which may read properties of the window
     */
   protected def phrase(what: String, inCondition: Boolean): Parser[Phrase] =
     expression(Place(what, inCondition))
@@ -31,7 +33,7 @@ private[esper] trait ExpressionParsers extends OperandParsers {
     operand >> (left => identity(left, operand) | chained(Rank.Equality, left, operand))
   }
 
-  /** `is` and `is not`, for which null is a value like another. */
+  /** `is` and `is not`, which compare null like any other value. */
   private def identity(left: Phrase, operand: Parser[Phrase]): Parser[Phrase] =
     keyword("IS") ~> opt(keyword("NOT")) ~ operand ^^ { case not ~ right =>
       val is = if (not.isEmpty) "is" else "is not"
@@ -83,11 +85,13 @@ private[esper] trait ExpressionParsers extends OperandParsers {
     any("") | keyword("NOT") ~> (any("not ") | expected("in, between or like")) | regexp
   }
 
-  /** One of two brackets; which of them does not matter around values. */
+  /** One of two brackets. Around a list of values both kinds have the same meaning. */
   private def bracket(round: Char, square: Char): Parser[Char] =
     symbol(round) ^^^ round | symbol(square) ^^^ square
 
-  /** Ranges whose ends are ranges repeat what is in them again and again. */
+  /** Limits the length of SQL. The SQL of a range repeats its ends, so ranges inside ranges grow
+    * exponentially.
+    */
   private def shortEnough(phrase: Phrase, offset: Int): Either[Problem, Phrase] = Either.cond(
     phrase.sql.length <= MaxSql,
     phrase,
@@ -118,17 +122,19 @@ private[esper] trait ExpressionParsers extends OperandParsers {
       Problem(Category.Limit, offset, message)
     }
 
-  /** Spark ranks the operators on bits among each other; Esper does not. */
+  /** Refuses different bit operators without parentheses. Esper gives them one rank, Spark
+    * several.
+    */
   private def mixed(rank: Int, links: Seq[Link]): Option[Problem] = links.collectFirst {
     case (operator, offset) ~ _ if rank == Rank.Bits && operator != links.head._1._1 =>
       val message = "expected the same operator again, or parentheses around the others"
       Problem(Category.Syntax, offset, message)
   }
 
-  /** An operator with its place, and what is to the right of it. */
+  /** An operator with its place, and its right operand. */
   private type Link = (String, Int) ~ Phrase
 
-  /** An operator of the rank, in its one spelling, and its place. */
+  /** An operator of the rank in its canonical spelling, and its place. */
   private def operator(rank: Int): Parser[(String, Int)] = (spelledOut | pair | single) ^? {
     case (spelled, offset) if Operators(rank).contains(spelled) =>
       (Operators(rank)(spelled), offset)
@@ -148,15 +154,13 @@ private[esper] trait ExpressionParsers extends OperandParsers {
 
 private[esper] object ExpressionParsers {
 
-  /** How many operators of one rank may stand in a row: Spark makes a tree of them that is as
-    * deep.
-    */
+  /** The most operators of one rank in a row. Spark turns them into a tree of this depth. */
   private val MaxLinks = 100
 
   /** The longest SQL of an expression with a range, in UTF-16 units. */
   private val MaxSql = 100000
 
-  /** All spellings of the operators of each rank, and the one that is written. */
+  /** The canonical spelling of each operator, by rank and accepted spelling. */
   private val Operators: Map[Int, Map[String, String]] = Map(
     Rank.Or -> Map("OR" -> "or"),
     Rank.And -> Map("AND" -> "and", "&&" -> "and"),

@@ -1,11 +1,11 @@
 package winops.text.esper
 
-/** Esper: how a batch of time goes on when there are no rows.
+/** The flow control of a batch by time, which says how the batch behaves without rows.
   *
   * @param isForced
-  *   whether an interval without rows is told too
+  *   true if an interval without rows is emitted too
   * @param isEager
-  *   whether intervals begin before the first row
+  *   true if intervals begin before the first row
   */
 private[esper] final case class Flow(isForced: Boolean, isEager: Boolean)
 

@@ -5,14 +5,15 @@ import scala.math.BigDecimal.RoundingMode
 import winops.policy.{Category, Reclaim}
 import winops.text.dialect.{Decimals, Limits, Names, Problem, Token}
 
-/** Annotations before a statement. */
+/** Grammar of the annotations before a statement. */
 private[esper] trait HintParsers extends PeriodParsers {
   import HintParsers._
 
   protected def text: String
 
-  /** Esper: `reclaim_group_freq` is as `reclaim_group_aged` where it is not given, and means
-    * nothing alone. What is only for people is skipped, any other hint is `unsupported`.
+  /** The reclaim rule of the annotations. Esper: `reclaim_group_freq` defaults to
+    * `reclaim_group_aged`, and has no effect alone. Names and descriptions are skipped. Any other
+    * annotation or hint is `unsupported`.
     */
   protected def annotations: Parser[Option[Reclaim]] = rep(annotation) >> { all =>
     val hints = all.flatten
@@ -36,7 +37,9 @@ private[esper] trait HintParsers extends PeriodParsers {
       (accept("a text", { case token: Token.Literal => token }) | expected("a text in quotes")) <~
       (symbol(')') | expected(")"))
 
-  /** The hints in a text. The places of their mistakes are those in the whole text. */
+  /** The hints in a text. The offsets of their problems count from the beginning of the whole
+    * text.
+    */
   private def inText(literal: Token.Literal): Parser[Seq[Hint]] = {
     val tokens = EsperLexer.tokens(text, literal.offset + 1, literal.end - 1)
     checked(run(rep1sep(hint, symbol(',')) <~ (end | expected("a comma or the end")), tokens))
@@ -60,7 +63,7 @@ private[esper] trait HintParsers extends PeriodParsers {
     }
   }
 
-  /** Another word is `unsupported`. */
+  /** Fails: another word is `unsupported`, any other token `syntax`. */
   private def other(what: String): Parser[Nothing] =
     guard(accept("a word", { case token: Token.Word => token })) ~>
       missing(Category.Unsupported, what) | expected(what)
@@ -79,7 +82,7 @@ private[esper] object HintParsers {
 
   private final case class Hint(name: String, millis: Long, offset: Int)
 
-  /** The hint that gives this, in its one spelling. */
+  /** The canonical hint for a reclaim rule. */
   def text(reclaim: Reclaim.SweptAtArrival): String = {
     def seconds(millis: Long) = Decimals.plain(BigDecimal(millis) / MillisPerSecond)
     val aged = s"${Words.lower(Aged)}=${seconds(reclaim.millis)}"

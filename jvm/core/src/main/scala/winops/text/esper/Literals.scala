@@ -5,11 +5,11 @@ import scala.util.matching.Regex
 import winops.policy.{Category, Parameter}
 import winops.text.dialect.{Problem, Token, Value}
 
-/** Values in the words of both languages. */
+/** Formats values as constants of Esper and of Spark SQL. */
 private[esper] object Literals {
 
-  /** Esper: numbers with a fraction are doubles, or floats with `f`. A whole number that is no
-    * long, and a fraction that is none of its type, is `range`.
+  /** A number. Esper: numbers with a fraction are doubles, or floats with the suffix `f`. A whole
+    * number of more than 64 bits, and a fraction that its type cannot hold, are `range`.
     */
   def number(token: Token.Number, isNegative: Boolean): Either[Problem, Phrase] = {
     val numeral = Numeral.of(token)
@@ -31,7 +31,7 @@ private[esper] object Literals {
     }
   }
 
-  /** A parameter's value, for the parameter named at `offset`. */
+  /** The value of the parameter that the text names at `offset`. */
   def parameter(parameter: Parameter, offset: Int): Either[Problem, Phrase] = parameter match {
     case Parameter.Whole(value) =>
       Right(signed(value.toString, value.toString, BigDecimal(value)))
@@ -40,8 +40,8 @@ private[esper] object Literals {
     case Parameter.Text(value) => Right(string(value))
   }
 
-  /** A string in single quotes. Both languages know the same backslashes; Spark also replaces
-    * what follows a `$`, before it reads any quotes, so none is left.
+  /** A string in single quotes. Both languages have the same escapes. The `$` is escaped because
+    * Spark substitutes variables before it reads quotes.
     */
   def string(value: String): Phrase = Phrase.constant(
     value
@@ -52,9 +52,7 @@ private[esper] object Literals {
       }
       .mkString("'", "", "'"))
 
-  /** What stands in the quotes of a text; a backslash before what it cannot stand before is
-    * `syntax`.
-    */
+  /** The value of a text in quotes. An unknown character after a backslash is `syntax`. */
   def unescaped(text: String, literal: Token.Literal): Either[Problem, String] = {
     val inside = text.substring(literal.offset + 1, literal.end - 1)
     val unknown = Escape.findAllMatchIn(inside).find(escape => meaning(escape).isEmpty)

@@ -3,11 +3,12 @@ package winops.text.esper
 import winops.policy.{Category, Scope}
 import winops.text.dialect.{Expr, Limits, Names, Parameters, Problem, Token, Value}
 
-/** Works out constant expressions as Esper does: a quotient keeps its fraction. */
+/** Evaluates constant expressions by Esper's rules: a quotient keeps its fraction. */
 private[esper] final class Numbers(scope: Scope) {
 
-  /** A number of rows: an int, also if it is computed (`type`), at least one and not larger than
-    * an int (`range`). Esper lets a sum of ints overflow; here that is `range` too.
+  /** A number of rows. The expression must consist of ints and give a whole number (else `type`).
+    * The number must be from 1 to the largest int (else `range`). Esper lets a sum of ints
+    * overflow; here an overflow is `range`.
     */
   def rows(expr: Expr): Either[Problem, Long] = {
     def notInt(offset: Int) =
@@ -24,13 +25,14 @@ private[esper] final class Numbers(scope: Scope) {
         case Value.Whole(rows) =>
           Either.cond(rows >= 1 && rows <= Int.MaxValue, rows, outOfBounds(rows))
       }
-      // Esper makes a long of it, and of whatever it is part of.
+      // In Esper a whole number larger than an int is a long, and so is any expression with such
+      // a number.
       _ <- numerals.find(_.isLargerThanInt).map(long => notInt(long.offset)).toLeft(())
     } yield rows
   }
 
-  /** A point in time: whole milliseconds since the epoch (`type`), near enough to compute with
-    * (`range`).
+  /** An instant in whole milliseconds since the epoch (else `type`), at most [[Limits.MaxMicros]]
+    * milliseconds before or after it (else `range`).
     */
   def instant(expr: Expr): Either[Problem, Long] = value(expr).flatMap {
     case Value.Fraction(_, source) =>
@@ -45,7 +47,7 @@ private[esper] final class Numbers(scope: Scope) {
           s"expected at most ${Limits.MaxMicros} milliseconds before or after 1970"))
   }
 
-  /** A number that may have a fraction. */
+  /** A number with or without a fraction. */
   def decimal(expr: Expr): Either[Problem, BigDecimal] = value(expr).map(Value.decimal)
 
   private def value(expr: Expr): Either[Problem, Value] = expr match {
@@ -67,7 +69,9 @@ private[esper] final class Numbers(scope: Scope) {
     } yield result
   }
 
-  /** Esper reads no columns here: there is no row when a window is made. */
+  /** The value of a parameter. Esper refuses columns here, because no row exists when a window is
+    * created.
+    */
   private def parameter(token: Token.Named): Either[Problem, Value] =
     scope.parameters.get(token.name) match {
       case Some(value) => Value.of(value, token.offset)

@@ -3,8 +3,8 @@ package winops.text.esper
 import winops.policy.Category
 import winops.text.dialect.{Limits, Names, Problem, Token, TokenParsers}
 
-/** What stands between the operators of Esper's expressions: constants, columns, parameters,
-  * functions, casts, CASE, and expressions in parentheses.
+/** Grammar of the operands of Esper's expressions: constants, columns, parameters, functions,
+  * casts, CASE, and expressions in parentheses.
   */
 private[esper] trait OperandParsers extends TokenParsers {
   import OperandParsers._
@@ -25,7 +25,9 @@ private[esper] trait OperandParsers extends TokenParsers {
       checked(Literals.unescaped(text, token).map(Literals.string))
     }
 
-  /** Expressions between commas, the parenthesis before them being read. */
+  /** Expressions with commas between them, and a closing parenthesis. The opening one has been
+    * read.
+    */
   protected def listed(at: Place): Parser[Seq[Phrase]] =
     rep1sep(expression(at.inside), symbol(',')) <~ close
 
@@ -82,7 +84,7 @@ private[esper] trait OperandParsers extends TokenParsers {
     case _ => false
   }
 
-  /** What follows the name of a function and a parenthesis. */
+  /** The arguments of a function, whose name and opening parenthesis have been read. */
   private def call(path: Seq[Token.Named], at: Place): Parser[Phrase] = path match {
     case Seq(Token.Word(word, offset)) if Names.quoted(word) == word =>
       Words.lower(word) match {
@@ -103,7 +105,7 @@ private[esper] trait OperandParsers extends TokenParsers {
   private def arguments(at: Place): Parser[Seq[Phrase]] =
     symbol(')') ^^^ Nil | allOrDistinct(at) <~ close ^^ (Seq(_)) | listed(at)
 
-  /** `*`, or an expression whose equal values count once. */
+  /** `*`, or DISTINCT and an expression. */
   private def allOrDistinct(at: Place): Parser[Phrase] = {
     val star = symbol('*') ^^^ Phrase.constant("*").copy(isConstant = false)
     star | keyword("DISTINCT") ~> expression(at.inside) ^^ { of =>
@@ -112,7 +114,8 @@ private[esper] trait OperandParsers extends TokenParsers {
     }
   }
 
-  /** The argument of an aggregate function, and after it the condition of the rows it is over. */
+  /** The argument of an aggregate function, and optionally the condition that its rows must meet.
+    */
   private def aggregate(name: String, function: String, at: Place): Parser[Phrase] = {
     val named = opt(ahead(keyword("FILTER") ~ symbol(':')) ~> keyword("FILTER") ~> symbol(':'))
     val filter = symbol(',') ~> named ~> expression(at.inside)
@@ -145,18 +148,22 @@ private[esper] trait OperandParsers extends TokenParsers {
 
 private[esper] object OperandParsers {
 
-  /** Where in an expression a parser stands.
+  /** The place of an operand in an expression.
     *
     * @param what
-    *   what is expected there
+    *   what a message names as expected at the place
     * @param inCondition
-    *   whether the expression is the condition of a window, which may ask for the window itself
+    *   true in the condition of a window, which may read properties of the window
+    * @param depth
+    *   number of expressions around the place
     */
   final case class Place(what: String, inCondition: Boolean, depth: Int = 0) {
     def inside: Place = Place("a value", inCondition, depth + 1)
   }
 
-  /** Esper's types that Spark has too, in one spelling, and Spark's. */
+  /** Esper's types that Spark also has, by accepted spelling: the canonical spelling and Spark's
+    * name.
+    */
   private val Types: Map[String, (String, String)] = Map(
     "boolean" -> ("boolean", "boolean"),
     "byte" -> ("byte", "tinyint"),
@@ -168,13 +175,14 @@ private[esper] object OperandParsers {
     "double" -> ("double", "double"),
     "string" -> ("string", "string"))
 
-  /** Esper's aggregate functions that take a condition as their last argument, and Spark's names.
+  /** Esper's aggregate functions that accept a condition as last argument, and their names in
+    * Spark.
     */
   private val Aggregates: Map[String, String] =
     Seq("avg", "count", "median", "stddev", "sum").map(name => name -> name).toMap ++
       Map("fmin" -> "min", "fmax" -> "max")
 
-  /** Functions of rows that came before, and of a clock that is not the window's. */
+  /** Functions that read earlier rows, or a clock other than the window's. */
   private val NotSupported: Set[String] =
     Set("prev", "prevtail", "prevcount", "prevwindow", "prior", "current_timestamp")
 }

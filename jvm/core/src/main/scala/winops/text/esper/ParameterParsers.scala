@@ -3,11 +3,11 @@ package winops.text.esper
 import winops.policy.{Beside, Category, ColumnKind, Named, RowExpression, SortKey}
 import winops.text.dialect.{Limits, Names, Problem, Token}
 
-/** The kinds of parameters that Esper's windows have. */
+/** Grammar of the parameters of Esper's windows. */
 private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParsers {
   import ParameterParsers._
 
-  /** A number of rows: a constant that is an int. */
+  /** A number of rows: a constant expression whose value is an int. */
   protected def size: Parser[Written[Long]] = {
     val noUnit = guard(unitWord) ~>
       missing(Category.Type, "a number of rows, without a unit of time") | success(())
@@ -16,24 +16,24 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
     }
   }
 
-  /** A number of rows that is not computed: no expression and no parameter. */
+  /** A number of rows as a literal: neither an expression nor a parameter. */
   protected def literalSize: Parser[Written[Long]] = ahead(literalNumber) ~> size |
     missing(Category.Type, "a number of rows, which is written as a number here")
 
-  /** A point in time in milliseconds since the epoch. */
+  /** An instant in milliseconds since the epoch. */
   protected def reference: Parser[Written[Option[Long]]] =
     constant("a point in time in milliseconds") >> { expr =>
       checked(numbers.instant(expr).map(millis => Written(Some(millis), Seq(s"${millis}L"))))
     }
 
-  /** What two rows are alike in. */
+  /** One or more key expressions. */
   protected def keys: Parser[Written[Seq[RowExpression]]] = separated(key)
 
-  /** Keys, up to a number of rows. */
+  /** Key expressions before a literal number of rows. */
   protected def keysBeforeSize: Parser[Written[Seq[RowExpression]]] =
     listed(key, "keys", symbol(',') <~ not(literalNumber)) ^^ (Written.all(_))
 
-  /** What rows are sorted by. */
+  /** One or more sort criteria. */
   protected def sortKeys: Parser[Written[Seq[SortKey]]] =
     separated(key ~ opt(keyword("ASC", "DESC")) ^^ { case Written(expression, text) ~ direction =>
       val isDescending = direction.exists(word => Names.upper(word.text) == "DESC")
@@ -42,23 +42,24 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
         if (isDescending) text.map(by => s"$by desc") else text)
     })
 
-  /** A row's timestamp: a column that is known to be no number is `type`.
+  /** The timestamp of a row. A column that is known to be neither a number nor a timestamp is
+    * `type`.
     *
     * @param refused
-    *   which columns are no timestamps besides those that are no numbers
+    *   further kinds of columns that are `type`
     */
   protected def timestamp(refused: ColumnKind*): Parser[Written[RowExpression]] =
     ofKind("a timestamp", inCondition = false, ColumnKind.Other +: refused)
 
-  /** What a window's rows have to fulfil; it may ask for the window itself. */
+  /** A condition over the rows of a window. It may read properties of the window. */
   protected def condition: Parser[Written[RowExpression]] =
     ofKind("a condition", inCondition = true, NoConditions)
 
-  /** A number of each row. */
+  /** A numeric expression over a row. */
   protected def numberOf(what: String): Parser[Written[RowExpression]] =
     ofKind(what, inCondition = false, Seq(ColumnKind.Other, ColumnKind.Timestamp))
 
-  /** What is told with a statistic. */
+  /** A further column of a statistic: `*`, a column or an expression. */
   protected def beside: Parser[Written[Beside]] =
     symbol('*') ^^ (star => Written(Beside.AllColumns()(star.offset), Seq("*"))) |
       place ~ phrase("a column, an expression or *", inCondition = false) ^^ {
@@ -66,7 +67,9 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
           Written(Beside.Of(Named(phrase.name, phrase.expression(offset))), Seq(phrase.text))
       }
 
-  /** What a row has to fulfil by itself, or nothing: conditions between commas. */
+  /** The filter of a stream: conditions with commas between them, or nothing. A condition may
+    * read only the columns of the row.
+    */
   protected def filter: Parser[Option[Written[RowExpression]]] = {
     val one = place ~ phrase("a condition", inCondition = false) >> { case offset ~ condition =>
       checked(refusing("a condition", condition, offset, NoConditions)) ^^^ condition
@@ -80,7 +83,7 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
     }
   }
 
-  /** Whether the row that ends a batch belongs to it. */
+  /** The flag of `expr_batch`: true if the row that ends a batch belongs to the batch. */
   protected def include: Parser[Written[Boolean]] =
     keyword("TRUE") ^^^ Written(true, Nil) |
       keyword("FALSE") ^^^ Written(false, Seq("false")) |
@@ -103,25 +106,25 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
       })
     }
 
-  /** A parameter that is not the first. */
+  /** A parameter that is not the first one. */
   protected def next[T](parameter: => Parser[T]): Parser[T] =
     symbol(',') ~> parameter | guard(symbol(')')) ~> parameter | expected("a comma")
 
-  /** A parameter that may be left out, and then is `otherwise`. */
+  /** An optional parameter with its default, `otherwise`. */
   protected def optional[T](parameter: Parser[Written[T]], otherwise: T): Parser[Written[T]] =
     opt(symbol(',') ~> parameter) ^^ (_.getOrElse(Written(otherwise, Nil)))
 
-  /** A parameter that is no text. */
+  /** A parameter that is not a text. */
   protected def noText[T](parameter: Parser[T]): Parser[T] =
     not(accept("a text", { case token: Token.Literal => token })) ~> parameter
 
   protected def separated[T](parameter: Parser[Written[T]]): Parser[Written[Seq[T]]] =
     listed(parameter, "keys") ^^ (Written.all(_))
 
-  /** One or more, up to [[Limits.MaxInList]].
+  /** One or more items, up to [[Limits.MaxInList]].
     *
     * @param what
-    *   what they are, for a message
+    *   noun for the items in messages
     */
   protected def listed[T](
       item: Parser[T],
@@ -139,7 +142,7 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
     rep1sep(next, separator)(in)
   }
 
-  /** What rows tell apart: what is the same for all of them is `type`. */
+  /** A key expression. A constant is `type`, because it is the same for all rows. */
   private def key: Parser[Written[RowExpression]] =
     place ~ phrase("a column or an expression", inCondition = false) >> { case offset ~ phrase =>
       val constant =
@@ -155,7 +158,8 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
       checked(refusing(what, phrase, offset, refused)) ^^^ written(phrase, offset)
     }
 
-  /** A column that is known to be of a refused kind is `type`; of expressions nothing is known.
+  /** Refuses a column that is known to be of a refused kind (`type`). The kind of other
+    * expressions is not known.
     */
   private def refusing(
       what: String,
@@ -181,7 +185,7 @@ private[esper] trait ParameterParsers extends PeriodParsers with ExpressionParse
 
 private[esper] object ParameterParsers {
 
-  /** The kinds of columns that are no truth values. */
+  /** The kinds of columns that are never boolean. */
   private val NoConditions: Seq[ColumnKind] =
     Seq(ColumnKind.WholeNumber, ColumnKind.RealNumber, ColumnKind.Timestamp)
 }

@@ -5,11 +5,12 @@ import scala.math.BigDecimal.RoundingMode
 import winops.policy.{Category, Scope, Span}
 import winops.text.dialect.{Expr, ExprParsers, Limits, Names, Problem, Token}
 
-/** Esper's constants: numbers, and time periods, which are seconds or sums of values with units.
+/** Grammar of Esper's constants: numbers, and time periods, which are seconds or sums of values
+  * with units.
   *
-  * Esper: a period is rounded to milliseconds, half up. Each unit is given once, else
-  * `duplicate-unit`; a value without a unit after one with a unit is `unit`; a negative period is
-  * `range`, and so is one of less than a millisecond that is not given by units.
+  * Esper: a period is rounded half up to milliseconds. A repeated unit is `duplicate-unit`. A
+  * value without a unit after a value with one is `unit`. A negative period is `range`, and so is
+  * a period below a millisecond without units.
   */
 private[esper] trait PeriodParsers extends ExprParsers {
   import PeriodParsers._
@@ -18,23 +19,29 @@ private[esper] trait PeriodParsers extends ExprParsers {
 
   protected lazy val numbers = new Numbers(scope)
 
-  /** A unit is no keyword where a value is expected and a parameter has that name. */
+  /** Returns true for constants other than numbers and for units of time. A unit that is also the
+    * name of a parameter is not reserved.
+    */
   override protected def isReserved(word: Token.Word): Boolean =
     NoNumbers.contains(Names.upper(word.text)) ||
       PeriodUnit.named(word.text).isDefined && !scope.parameters.contains(word.text)
 
   override protected def products: String = "*/%"
 
-  /** A constant expression, or `what` is expected; a text, a truth value and null are `type`. */
+  /** A constant expression. A text, a boolean and null are `type`.
+    *
+    * @param what
+    *   what a message names as expected if no expression follows
+    */
   protected def constant(what: String): Parser[Expr] = {
     val text = accept("a text", { case token: Token.Literal => token })
     guard(text | keyword(NoNumbers: _*)) ~> missing(Category.Type, what) | expr(what)
   }
 
-  /** A period, above zero also where it is given by units. */
+  /** A period of at least one millisecond. */
   protected def period: Parser[Written[Span]] = period(least = 1L)
 
-  /** A period, which may be zero where it is given by units. */
+  /** A period that may be zero if it has units. */
   protected def periodOrZero: Parser[Written[Span]] = period(least = 0L)
 
   protected def unitWord: Parser[PeriodUnit] = accept(
@@ -44,7 +51,7 @@ private[esper] trait PeriodParsers extends ExprParsers {
       case _ => None
     })
 
-  /** Where the next token stands. */
+  /** The offset of the next token. */
   protected def place: Parser[Int] = guard(accept("a token", { case token => token.offset }))
 
   private def period(least: Long): Parser[Written[Span]] =
@@ -79,7 +86,7 @@ private[esper] trait PeriodParsers extends ExprParsers {
     part.offset,
     s"expected each unit at most once; ${part.unit.many} is here again")
 
-  /** The length of each part is bounded before they are added. */
+  /** The length of a part. Each value is bounded before the sum. */
   private def lengthOf(part: Part): Either[Problem, Length] =
     numbers.decimal(part.value).flatMap { value =>
       val months = value * part.unit.months
@@ -113,7 +120,7 @@ private[esper] object PeriodParsers {
   private val MicrosPerMilli = 1000L
   private val MaxDays = Limits.MaxMicros / PeriodUnit.Day.micros
 
-  /** So many months are never longer than the days. */
+  /** The largest number of months that is never longer than [[MaxDays]] days. */
   private val MaxMonths = MaxDays / 31
 
   private val NoNumbers = Seq("NULL", "TRUE", "FALSE")
@@ -123,13 +130,13 @@ private[esper] object PeriodParsers {
   /** A value with its unit.
     *
     * @param offset
-    *   the place of the unit, or of the value if seconds are meant without a word
+    *   place of the unit, or of the value for seconds without a unit
     */
   private final case class Part(value: Expr, unit: PeriodUnit, offset: Int)
 
   private final case class Length(months: BigDecimal, micros: BigDecimal)
 
-  /** A period in its one spelling: `1 min 30 sec`. Weeks are told as days. */
+  /** The canonical spelling of a period: `1 min 30 sec`. Weeks are written as days. */
   def text(span: Span): String = {
     val years = PeriodUnit.Year.months
     val calendar =

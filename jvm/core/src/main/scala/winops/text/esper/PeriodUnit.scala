@@ -1,13 +1,17 @@
 package winops.text.esper
 
-/** A unit of Esper's time periods, in its one spelling and others.
+/** A unit of Esper's time periods.
   *
+  * @param one
+  *   canonical spelling in the singular
   * @param many
-  *   the spelling in the plural
+  *   canonical spelling in the plural
   * @param months
-  *   its length in calendar months, if it has one
+  *   length in calendar months; 0 for a unit of fixed length
   * @param micros
-  *   its length in microseconds beyond that
+  *   length in microseconds; 0 for a unit of calendar months
+  * @param others
+  *   other spellings
   */
 private[esper] sealed abstract class PeriodUnit(
     one: String,
@@ -16,7 +20,7 @@ private[esper] sealed abstract class PeriodUnit(
     val micros: Long,
     others: String*) {
 
-  /** `1 day`, `2 days`. */
+  /** Formats a number of units: `1 day`, `2 days`. */
   def text(count: Long): String = s"$count ${if (count == 1) one else many}"
 
   private def isSpelled(lower: String): Boolean =
@@ -40,7 +44,7 @@ private[esper] object PeriodUnit {
   val all: Seq[PeriodUnit] =
     Seq(Year, Month, Week, Day, Hour, Minute, Second, Millisecond, Microsecond)
 
-  /** The unit that a word means, in any case. */
+  /** The unit that a word names, in any case. */
   def named(word: String): Option[PeriodUnit] = {
     val lower = Words.lower(word)
     all.find(_.isSpelled(lower))

@@ -2,25 +2,24 @@ package winops.text.esper
 
 import winops.policy.RowExpression
 
-/** An expression in two languages.
+/** An expression in Esper's language and in Spark SQL.
   *
   * @param text
-  *   in Esper's words, in one spelling
+  *   canonical text in Esper's language
   * @param sql
-  *   in the words of Spark SQL
+  *   text in Spark SQL
   * @param name
-  *   what Esper calls a column that it is in: the expression without blanks that it can do
-  *   without
+  *   Esper's name for a column of the expression: the expression without dispensable blanks
   * @param rank
-  *   how tightly it holds together, one of [[Rank]]
+  *   precedence of the outermost operator, one of [[Rank]]
   * @param isConstant
-  *   whether it asks nothing of a row or its window
+  *   true if the expression reads nothing of a row or its window
   * @param column
-  *   the column that it is, if it is nothing more
+  *   name of the column if the expression is a column alone
   * @param hasCall
-  *   whether a function is called in it: only Spark knows which functions are aggregates
+  *   true if the expression calls a function; only Spark knows which functions are aggregates
   * @param number
-  *   the number that it is, if it is written as one
+  *   value of the expression if it is a literal number
   */
 private[esper] final case class Phrase(
     text: String,
@@ -33,14 +32,18 @@ private[esper] final case class Phrase(
     number: Option[BigDecimal] = None)
     extends Phrase.Item {
 
-  /** One of its spellings, in parentheses where an operation of the rank would take it apart. */
+  /** One of the expression's spellings, in parentheses unless it binds tighter than `outer`. */
   private def within(outer: Int, spelled: String): String =
     if (rank > outer) spelled else s"($spelled)"
 
-  /** Its SQL as an operand: in parentheses unless nothing can take it apart. */
+  /** The SQL of the expression as an operand: in parentheses unless it is an atom. */
   private def asOperand: String = if (rank == Rank.Atom) sql else s"($sql)"
 
-  /** What the policy carries of it, found at `offset`. */
+  /** The expression in the form that a policy carries.
+    *
+    * @param offset
+    *   place of the expression in the text
+    */
   def expression(offset: Int): RowExpression = column match {
     case Some(exact) => RowExpression.Column(exact)(offset)
     case None => RowExpression.Computed(sql)(offset)
@@ -49,21 +52,22 @@ private[esper] final case class Phrase(
 
 private[esper] object Phrase {
 
-  /** A part of an expression: an operand, or what stands between operands. */
+  /** A part of an operation: an operand, or the words between operands. */
   sealed trait Item
 
-  /** What stands between operands in each language. */
+  /** The words between operands in each language. */
   final case class Connective(text: String, sql: String) extends Item {
     private[Phrase] def isWord: Boolean = text.exists(Character.isLetter)
   }
 
-  /** What stands between operands in both languages. */
+  /** Words between operands that are the same in both languages. */
   def both(words: String): Item = Connective(words, words)
 
   /** An operation: its parts with blanks between them.
     *
-    * Operands that would come apart are in parentheses. For Spark these are all operations,
-    * because it does not rank all operators as Esper does.
+    * In Esper's text, only operands that do not bind tighter than the operation are in
+    * parentheses. In SQL all operands but atoms are in parentheses, because Spark ranks some
+    * operators in another way than Esper.
     */
   def operation(rank: Int, items: Item*): Phrase = Phrase(
     items
@@ -89,8 +93,9 @@ private[esper] object Phrase {
       case _ => false
     })
 
-  /** Whether a value is within a range. Esper takes the smaller end for the low one, whichever is
-    * written first; the SQL of a range whose ends are not known repeats the value and both ends.
+  /** The test that a value is in a range. Esper takes the smaller end as the low one, in
+    * whichever order the text has the ends. If the ends are not literal numbers, the SQL tests
+    * both orders and so repeats the value and both ends.
     */
   def inRange(value: Phrase, range: Range, isNegated: Boolean): Phrase = {
     val not = if (isNegated) "not " else ""
@@ -118,18 +123,28 @@ private[esper] object Phrase {
     words.copy(text = text, sql = if (isNegated) s"not ($isWithin)" else isWithin)
   }
 
-  /** The ends of a range, and whether they belong to it. */
+  /** The ends of a range.
+    *
+    * @param hasLow
+    *   true if the low end belongs to the range
+    * @param hasHigh
+    *   true if the high end belongs to the range
+    */
   final case class Range(from: Phrase, to: Phrase, hasLow: Boolean, hasHigh: Boolean) {
     def isClosed: Boolean = hasLow && hasHigh
     def ends: Seq[Phrase] = Seq(from, to)
   }
 
-  /** An aggregate of the rows for which a condition holds, or of all rows.
+  /** An aggregate over the rows that meet a condition, or over all rows.
     *
     * @param name
-    *   what Esper calls it
+    *   Esper's name of the function
     * @param function
-    *   what Spark calls it
+    *   Spark's name of the function
+    * @param of
+    *   argument of the function
+    * @param filter
+    *   condition on the rows
     */
   def aggregate(name: String, function: String, of: Phrase, filter: Option[Phrase]): Phrase = {
     val whole = list(name, of +: filter.toSeq)
@@ -139,11 +154,11 @@ private[esper] object Phrase {
       name = (of +: filter.toSeq).map(_.name).mkString(s"$function(", ",", ")"))
   }
 
-  /** What is written alike in both languages and asks nothing of a row. */
+  /** A constant with the same spelling in both languages. */
   def constant(words: String, rank: Int = Rank.Atom): Phrase =
     Phrase(words, words, words, rank, isConstant = true)
 
-  /** `before(one, two)`. */
+  /** A list in parentheses: `before(one, two)`. */
   def list(before: String, phrases: Seq[Phrase]): Phrase = Phrase(
     phrases.map(_.text).mkString(s"$before(", ", ", ")"),
     phrases.map(_.sql).mkString(s"$before(", ", ", ")"),
@@ -152,7 +167,7 @@ private[esper] object Phrase {
     phrases.forall(_.isConstant),
     hasCall = before.nonEmpty || phrases.exists(_.hasCall))
 
-  /** Esper leaves blanks around words alone. */
+  /** Esper's name for a column of an operation. Esper keeps blanks only beside words. */
   private def named(rank: Int, items: Seq[Item]): String = {
     def isWord(item: Item) = item match {
       case connective: Connective => connective.isWord
@@ -174,7 +189,7 @@ private[esper] object Phrase {
   }
 }
 
-/** How tightly Esper's operators bind, the loosest first. */
+/** The precedence of Esper's operators, the loosest first. */
 private[esper] object Rank {
   val Case = 0
   val Or = 1
@@ -188,6 +203,6 @@ private[esper] object Rank {
   val Product = 9
   val Minus = 10
 
-  /** What nothing can take apart. */
+  /** An expression that never needs parentheses. */
   val Atom = 11
 }

@@ -3,18 +3,25 @@ package winops.text.esper
 import winops.policy.Scope
 import winops.text.dialect.{ColumnName, Columns, Problem, Token}
 
-/** Finds out what names in expressions mean.
+/** Resolves the names in expressions.
   *
+  * @param scope
+  *   gives columns and parameters
   * @param prefixes
-  *   the names of the stream itself, which may stand before a column's
+  *   names of the stream, which may precede a column
   */
 private[esper] final class Properties(scope: Scope, prefixes: Set[String]) {
 
   private val columns = new Columns(scope)
 
-  /** What a name, with names after dots, means: something of the window if the expression is its
-    * condition, a column, or a parameter where no column has the name. What is none of them is
-    * `unknown-column`; where the columns are not known, everything is one.
+  /** Resolves a name, which may have further names after dots. In the condition of a window,
+    * properties of the window come first. Next come columns, then parameters. A name that is none
+    * of these is `unknown-column`. If the scope has no columns, such a name is a column.
+    *
+    * @param path
+    *   the name and the names after dots
+    * @param inCondition
+    *   true in the condition of a window
     */
   def phrase(path: Seq[Token.Named], inCondition: Boolean): Either[Problem, Phrase] = path match {
     case Seq(Token.Word(name, _)) if inCondition && Words.OfWindow(name) =>

@@ -3,14 +3,14 @@ package winops.text.esper
 import winops.policy.{Category, Named, RowExpression, StepOrder, Stream}
 import winops.text.dialect.{Names, Problem, Token}
 
-/** What a statement selects: the rows, or values of all of them. */
+/** Grammar of the select clause: the selector, and the rows or values that it emits. */
 private[esper] trait SelectParsers extends ViewParsers {
   import SelectParsers._
 
-  /** Whether a name is the stream's own. */
+  /** Returns true if the name is one of the stream's names. */
   protected def isPrefix(name: String): Boolean
 
-  /** Esper: without a selector the rows that come in are told. */
+  /** The changes that a statement emits. Esper: the default is the inserts. */
   protected def selector: Parser[Stream] = {
     def only(inserts: Boolean, deletes: Boolean) =
       Stream(inserts, deletes, StepOrder.InsertsFirst)
@@ -19,7 +19,7 @@ private[esper] trait SelectParsers extends ViewParsers {
       opt(keyword("ISTREAM")) ^^^ only(inserts = true, deletes = false)
   }
 
-  /** All columns of the rows, which is None, or columns of their own. */
+  /** The columns of a select list, or None for `*`. */
   protected def selected: Parser[Option[Seq[Item]]] = {
     val distinct = guard(keyword("DISTINCT")) ~>
       missing(Category.Unsupported, "no distinct, which is not supported")
@@ -29,7 +29,7 @@ private[esper] trait SelectParsers extends ViewParsers {
       }
   }
 
-  /** The keys of GROUP BY, the list being of columns. */
+  /** The keys of GROUP BY after a select list. */
   protected def grouping: Parser[Written[Seq[RowExpression]]] = {
     val sets = guard(keyword("ROLLUP", "CUBE", "GROUPING") ~ (symbol('(') | keyword("SETS"))) ~>
       missing(Category.Unsupported, "a column or an expression; grouping sets are not supported")
@@ -68,13 +68,14 @@ private[esper] trait SelectParsers extends ViewParsers {
 
   private def columns: Parser[List[Item]] = listed(item, "columns")
 
-  /** Whether a call is one of an aggregate is for Spark to say. */
+  /** Refuses a list without function calls. Spark checks later if a call is one of an aggregate.
+    */
   private def withoutCalls(items: Seq[Item]): Option[Problem] =
     Option.when(!items.exists(_.value.hasCall)) {
       Problem(Category.Unsupported, items.head.offset, s"expected * or aggregates; $Alone")
     }
 
-  /** Esper: no name twice in a list. */
+  /** Esper: the names in a list are distinct. */
   private def repeated(items: Seq[Item]): Option[Problem] = {
     val firsts = items.groupMapReduce(_.name)(identity)((first, _) => first)
     items.find(item => firsts(item.name) ne item).map { item =>
@@ -91,7 +92,7 @@ private[esper] object SelectParsers {
   /** One column of a select list. */
   final class Item(val value: Phrase, alias: Option[Token.Named], val offset: Int) {
 
-    /** Esper: without a name of its own, a column is called as its expression is written. */
+    /** Esper: the default name of a column is the text of its expression. */
     val name: String = alias.fold(value.name)(_.name)
 
     def nameOffset: Int = alias.fold(offset)(_.offset)

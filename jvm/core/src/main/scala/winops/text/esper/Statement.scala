@@ -2,20 +2,20 @@ package winops.text.esper
 
 import winops.policy.{Named, Reclaim, RowExpression, Stream}
 
-/** What a text says, parameters filled in.
+/** A statement, with the values of parameters in place.
   *
   * @param reclaim
-  *   when groups are forgotten, if there are groups
+  *   rule by which groups are removed; without groups it has no effect
   * @param stream
-  *   which changes the selector tells
+  *   changes that the selector emits
   * @param filter
-  *   which rows there are at all
+  *   condition on the rows of the stream
   * @param views
-  *   the chain of windows
+  *   chain of windows
   * @param isUnion
-  *   whether rows stay until the last window lets them go
+  *   true if rows stay until the last window evicts them
   * @param list
-  *   what is selected instead of the rows
+  *   values that are selected instead of the rows
   */
 private[esper] final case class Statement(
     reclaim: Option[Reclaim],
@@ -27,8 +27,12 @@ private[esper] final case class Statement(
 
 /** A select list that has aggregates.
   *
+  * @param columns
+  *   values of the list with their names
+  * @param by
+  *   keys of GROUP BY
   * @param offset
-  *   the place of its first column
+  *   place of the first column
   */
 private[esper] final case class SelectList(
     columns: Written[Seq[Named]],

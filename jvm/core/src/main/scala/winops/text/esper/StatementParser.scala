@@ -3,7 +3,7 @@ package winops.text.esper
 import winops.policy.{Category, RowExpression, Scope, Stream}
 import winops.text.dialect.{Names, Problem, Token}
 
-/** A chain of windows by itself, or a statement that selects from one. */
+/** Parses a chain of windows, or a statement that selects from a chain. */
 private[esper] final class StatementParser(
     override protected val text: String,
     override protected val scope: Scope)
@@ -13,8 +13,9 @@ private[esper] final class StatementParser(
 
   private val tokens = EsperLexer.tokens(text)
 
-  /** The names of the stream. They are looked for before the rest is read, because the list and
-    * windows use them and AS may stand behind the windows. In the list AS names columns.
+  /** The names of the stream. They are collected before the statement is parsed, because the list
+    * and the windows use them, and AS may follow the windows. In the select list AS names
+    * columns.
     */
   private val prefixes: Set[String] = {
     val depths = tokens.scanLeft(0) {
@@ -55,7 +56,7 @@ private[esper] final class StatementParser(
     Statement(reclaim, stream, filter, views, isUnion, list)
   }
 
-  /** All of a statement before its windows. */
+  /** The part of a statement before its windows. */
   private def select: Parser[Selected] =
     keyword("SELECT") ~> selector ~ (selected <~ from) ~ source ^^ {
       case stream ~ items ~ filter => Selected(stream, items, filter)
@@ -76,8 +77,8 @@ private[esper] final class StatementParser(
   private def alias: Parser[Any] = keyword("AS") ~>
     (accept("a name", { case token: Token.Named => token }) | expected("a name"))
 
-  /** Windows one after another, all with # before them or all with a dot. The first one of a
-    * chain by itself needs no mark before it, and with a namespace may be followed by either.
+  /** A chain of windows, all preceded by # or all by a dot. The first window of a chain without a
+    * select clause needs neither; if it has a namespace, # or dots may follow.
     */
   private def chain(isFirstMarked: Boolean): Parser[Seq[View]] = {
     val hash = symbol('#') ~> view
@@ -94,7 +95,7 @@ private[esper] final class StatementParser(
     first ^^ { case view ~ views => view +: views }
   }
 
-  /** Whether rows stay until the last window lets them go. */
+  /** Returns true for retain-union: rows stay until the last window evicts them. */
   private def retained: Parser[Boolean] = {
     val way = keyword("UNION") ^^^ true | keyword("INTERSECTION") ^^^ false
     opt(
@@ -102,8 +103,10 @@ private[esper] final class StatementParser(
         (way | expected("union or intersection"))) ^^ (_.getOrElse(false))
   }
 
-  /** @param before
-    *   what could still have stood before the end
+  /** The end of a statement.
+    *
+    * @param before
+    *   clauses that could have preceded the end, for the message
     */
   private def ending(before: Seq[String]): Parser[Any] = {
     val join = guard(symbol(',')) ~>
@@ -111,7 +114,7 @@ private[esper] final class StatementParser(
     join | unsupported("the end", Clauses) | finish(before)
   }
 
-  /** What is wrong with the next word, if that is known. */
+  /** Fails with `unsupported` and the reason if the next word is one of `words`. */
   private def unsupported(instead: String, words: Map[String, String]): Parser[Nothing] = {
     val word = accept(
       "a word",
@@ -125,7 +128,7 @@ private[esper] final class StatementParser(
 
 private[esper] object StatementParser {
 
-  /** Which changes are told, what of them, and of which rows. */
+  /** The select clause of a statement: changes, columns and filter. */
   private final case class Selected(
       stream: Stream,
       items: Option[Seq[SelectParsers.Item]],
@@ -137,7 +140,7 @@ private[esper] object StatementParser {
 
   private val From = "FROM"
 
-  /** What can go on behind a window. */
+  /** The clauses that can follow a window. */
   private val Unended = Seq("# and a window", "retain-union", "retain-intersection")
 
   private val Statements: Map[String, String] = Map(

@@ -5,9 +5,11 @@ import winops.policy.{Beside, RowExpression, Statistic, Window}
 /** One window of a chain.
   *
   * @param parameters
-  *   its parameters, each in its one spelling
+  *   canonical texts of the parameters
+  * @param role
+  *   effect of the window in the chain
   * @param offset
-  *   the place of its name
+  *   place of the window's name
   */
 private[esper] final case class View(
     name: String,
@@ -15,7 +17,7 @@ private[esper] final case class View(
     role: Role,
     offset: Int) {
 
-  /** The window in its one spelling: `#length(3)`. */
+  /** The canonical text of the window: `#length(3)`. */
   def text: String =
     s"#$name${if (parameters.isEmpty) "" else parameters.mkString("(", ", ", ")")}"
 
@@ -25,32 +27,32 @@ private[esper] final case class View(
   def isComputing: Boolean = role.isInstanceOf[Role.Computes]
 }
 
-/** What a window of a chain is for. */
+/** The effect of a window in a chain. */
 private[esper] sealed trait Role
 
 private[esper] object Role {
 
-  /** It retains rows.
+  /** Retains rows.
     *
     * @param countsFromOrigin
-    *   whether it counts time from the scope's origin
+    *   true if the window counts time from the scope's origin
     */
   final case class Retains(window: Window, countsFromOrigin: Boolean = false) extends Role {
     def counting: Retains = copy(countsFromOrigin = true)
   }
 
-  /** groupwin: the windows after it are there for each group. */
+  /** groupwin: creates the windows behind it for each group. */
   final case class Groups(keys: Seq[RowExpression]) extends Role
 
-  /** merge: the groups end here. */
+  /** merge: ends the division into groups. */
   final case class Merges(keys: Seq[RowExpression]) extends Role
 
-  /** It computes values of the rows instead of retaining them.
+  /** Computes values from the rows instead of retaining them.
     *
     * @param of
-    *   the numbers that they are computed of
+    *   numeric expressions that the statistic is computed from
     * @param beside
-    *   what is told with them
+    *   further columns of the output row
     */
   final case class Computes(statistic: Statistic, of: Seq[RowExpression], beside: Seq[Beside])
       extends Role

@@ -3,13 +3,13 @@ package winops.text.esper
 import winops.policy.Category
 import winops.text.dialect.{Names, Problem, Token}
 
-/** Windows of a chain, looked up by their names. */
+/** Grammar of the windows of a chain. */
 private[esper] trait ViewParsers extends WindowTable {
 
-  /** A name with its parameters, maybe with the namespace that older statements give. */
+  /** A window with its parameters and, as in older statements, an optional namespace. */
   protected def view: Parser[View] = opt(namespace) >> viewIn
 
-  /** A name with its parameters and namespace. */
+  /** A window with its namespace and parameters. */
   protected def viewInNamespace: Parser[View] =
     (namespace | expected("win, std, ext or stat and a colon")) >> (space => viewIn(Some(space)))
 

@@ -3,14 +3,16 @@ package winops.text.esper
 import winops.policy._
 import winops.text.dialect.Token
 
-/** All of Esper's windows. */
+/** The table of all windows of Esper. */
 private[esper] trait WindowTable extends ParameterParsers {
 
   private lazy val origin: Origin = scope.origin.getOrElse(Origin.FirstRow)
 
-  /** For each window its namespace, its name, its parameters, and what it is made of. */
+  /** One line for each window: its namespace, its name, and a parser that turns its parameters
+    * into a role.
+    */
   protected lazy val table: Seq[Line] = Seq(
-    // Rows come in one by one, and leave by their number or age.
+    // Rows enter one by one and leave in the order of their arrival.
     Line("win", "length", one(size)(n => slides(Bound.MoreThan(n), Trigger.Excess(1)))),
     Line("std", "lastevent", none(slides(Bound.MoreThan(1), Trigger.Excess(1)))),
     Line("win", "keepall", none(slides(Bound.Unbounded, Trigger.Never))),
@@ -22,12 +24,12 @@ private[esper] trait WindowTable extends ParameterParsers {
       two(timestamp(), next(periodOrZero))((ts, p) =>
         slides(Bound.TimestampBehind(ts, p), Trigger.EachRow))),
     Line("win", "expr", one(condition)(e => slides(Bound.Fails(e), Trigger.EachRow))),
-    // The first rows come in, and stay.
+    // The first rows enter and stay.
     Line("win", "firstlength", one(size)(n => admits(Admit.First(n)))),
     Line("std", "firstevent", none(admits(Admit.First(1)))),
     Line("win", "firsttime", one(periodOrZero)(p => admits(Admit.FirstFor(p, origin)).counting)),
     Line("std", "firstunique", one(keys)(k => admits(Admit.FirstOfEach(k)))),
-    // Rows are told apart or ordered by their values.
+    // Values of rows decide their order, replacement or expiry.
     Line(
       "std",
       "unique",
@@ -52,7 +54,7 @@ private[esper] trait WindowTable extends ParameterParsers {
       "timetolive",
       one(timestamp(ColumnKind.RealNumber))(ts =>
         slides(Bound.DeadlineReached(ts, Span.ofMicros(0)), Trigger.WhenDue))),
-    // Rows come in together, and leave when the next ones come in.
+    // The rows of a batch enter together, and leave when the next batch enters.
     Line("win", "length_batch", one(size)(n => batches(Trigger.EachRows(n)))),
     Line(
       "win",
@@ -78,8 +80,9 @@ private[esper] trait WindowTable extends ParameterParsers {
     Line(
       "win",
       "expr_batch",
-      two(condition, optional(include, true))((e, withRow) => batches(Trigger.Holds(e, withRow)))),
-    // Groups, and values of rows.
+      two(condition, optional(include, true))((e, withRow) =>
+        batches(Trigger.Holds(e, withRow)))),
+    // Groups, and values computed from rows.
     Line("std", "groupwin", one(keys)(Role.Groups(_))),
     Line("std", "merge", one(keys)(Role.Merges(_))),
     Line("std", "size", computesOfRows(Statistic.Size)),
@@ -88,7 +91,7 @@ private[esper] trait WindowTable extends ParameterParsers {
     Line("stat", "correl", computes(Statistic.Correl, 2)),
     Line("stat", "weighted_avg", computes(Statistic.WeightedAverage, 2)))
 
-  // The shapes of windows.
+  // Shapes of windows.
 
   private def slides(bound: Bound, leave: Trigger): Role.Retains =
     orders(Order.Arrival, bound, leave)
@@ -97,12 +100,20 @@ private[esper] trait WindowTable extends ParameterParsers {
     Role.Retains(Window(Admit.All, order, bound, Triggers(Trigger.EachRow, leave, Trigger.Never)))
 
   private def admits(admit: Admit): Role.Retains = Role.Retains(
-    Window(admit, Order.Arrival, Bound.Unbounded, Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)))
+    Window(
+      admit,
+      Order.Arrival,
+      Bound.Unbounded,
+      Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)))
 
   private def batches(trigger: Trigger): Role.Retains = Role.Retains(
-    Window(Admit.All, Order.Arrival, Bound.PreviousBatch, Triggers(trigger, trigger, Trigger.Never)))
+    Window(
+      Admit.All,
+      Order.Arrival,
+      Bound.PreviousBatch,
+      Triggers(trigger, trigger, Trigger.Never)))
 
-  // The shapes of parameter lists.
+  // Shapes of parameter lists.
 
   private def none(role: Role): Parser[Written[Role]] = {
     val empty = symbol(')') | expected(") because the window has no parameters")
@@ -122,7 +133,8 @@ private[esper] trait WindowTable extends ParameterParsers {
       Written(role(x.value, y.value, z.value), x.text ++ y.text ++ z.text)
     })
 
-  /** Numbers, which a statistic is computed of, and after them what to tell with it. */
+  /** The numbers that a statistic is computed from, and then further columns of the output row.
+    */
   private def computes(statistic: Statistic, numbers: Int): Parser[Written[Role]] = {
     val number = numberOf("a number")
     val of = (1 until numbers).foldLeft(number ^^ (Seq(_))) { (read, _) =>
@@ -134,7 +146,7 @@ private[esper] trait WindowTable extends ParameterParsers {
     })
   }
 
-  /** The same of a statistic that asks nothing of a row. */
+  /** The optional parameters of a statistic that reads no columns. */
   private def computesOfRows(statistic: Statistic): Parser[Written[Role]] = {
     val none = Written(Nil, Nil)
     val others = guard(symbol(')')) ^^^ none | separated(beside)
@@ -151,7 +163,7 @@ private[esper] trait WindowTable extends ParameterParsers {
   /** A line of the table.
     *
     * @param parameters
-    *   reads the parameters and gives what the window is made of
+    *   reads the parameters and returns the role of the window
     */
   protected case class Line(namespace: String, name: String, parameters: Parser[Written[Role]])
 }

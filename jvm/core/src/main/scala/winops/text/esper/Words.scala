@@ -2,23 +2,23 @@ package winops.text.esper
 
 import winops.text.dialect.Names
 
-/** Which words of an expression are more than names. */
+/** The words with a meaning in expressions. */
 private[esper] object Words {
 
-  /** What the rows are called where they have no other name. */
+  /** The name of the stream in canonical texts. */
   val Stream = "stream"
 
-  /** A word in its one spelling. Only ASCII letters change, as in [[Names.upper]]. */
+  /** Converts a word to lower case. Only ASCII letters change, as in [[Names.upper]]. */
   def lower(word: String): String =
     word.map(c => if (c >= 'A' && c <= 'Z') (c - 'A' + 'a').toChar else c)
 
-  /** The words of expressions that are never columns, functions or parameters. */
+  /** Returns true for words of expressions that are never columns, functions or parameters. */
   def isReserved(word: String): Boolean = Reserved(Names.upper(word))
 
   /** Esper: the rows at both ends of the window, in the condition of `expr` and `expr_batch`. */
   val Events: Set[String] = Set("newest_event", "oldest_event")
 
-  /** Esper: all that such a condition can ask of the window besides its columns. */
+  /** Esper: all properties of the window that such a condition can read besides columns. */
   val OfWindow: Set[String] = Events ++ Set(
     "current_count",
     "expired_count",
@@ -26,7 +26,9 @@ private[esper] object Words {
     "oldest_timestamp",
     "view_reference")
 
-  /** A column's name, in backticks unless it means the column wherever it stands. */
+  /** Formats the name of a column, in backticks unless the plain name means the column
+    * everywhere.
+    */
   def quoted(name: String): String =
     if (isReserved(name) || OfWindow(name) || Clauses(Names.upper(name)) || name == Stream) {
       s"`$name`"

@@ -1,6 +1,12 @@
 package winops.text.esper
 
-/** What was read, and the one spelling of the parameters that it was read from. */
+/** A parsed value with its canonical text.
+  *
+  * @param value
+  *   value of the parameters
+  * @param text
+  *   canonical texts of the parameters
+  */
 private[esper] final case class Written[+T](value: T, text: Seq[String]) {
   def map[U](f: T => U): Written[U] = Written(f(value), text)
 }

@@ -3,19 +3,21 @@ package winops.text.spl
 import winops.policy.{Category, ColumnKind, Distance, RowExpression, Scope}
 import winops.text.dialect.{ColumnName, Columns, Decimals, Intervals, Names, Problem, Token, Value}
 
-/** A delta as it is written.
+/** A delta whose attribute has not been looked up.
   *
   * @param size
-  *   not negative
+  *   distance, not negative
   * @param offset
-  *   the place of the size
+  *   place of the size
   */
 private[spl] final case class WrittenDelta(attribute: ColumnName, size: Value, offset: Int)
 
-/** Looks up the attributes of a clause and what kind of values they have.
+/** Looks up the attributes of a clause and the kinds of their values.
   *
+  * @param scope
+  *   gives the columns and their kinds
   * @param row
-  *   the name of a tuple, which may stand before its attributes
+  *   name of a tuple that may precede its attributes
   */
 private[spl] final class Attributes(scope: Scope, row: Option[Token.Named]) {
   private val known = new Columns(scope, row)
@@ -38,7 +40,7 @@ private[spl] final class Attributes(scope: Scope, row: Option[Token.Named]) {
         known.column(delta.attribute).flatMap(measured(_, delta)).map(Extent.Attribute(_))
     }
 
-  /** SPL: the arithmetic is that of the attribute, and timestamps are seconds apart. */
+  /** SPL: a delta has the type of its attribute. The delta of a timestamp is in seconds. */
   private def measured(
       attribute: RowExpression.Column,
       delta: WrittenDelta): Either[Problem, Delta] =

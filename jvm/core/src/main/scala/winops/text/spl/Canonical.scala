@@ -3,11 +3,14 @@ package winops.text.spl
 import winops.policy.Origin
 import winops.text.dialect.{Decimals, Intervals, Names, Origins}
 
-/** The one text of a window clause: read again, it gives an equal policy. */
+/** The canonical text of a window clause. Parsing it gives an equal policy, unless it ends in an
+  * origin.
+  */
 private[spl] object Canonical {
 
-  /** The clause without the name of its port, its defaults left out and its names quoted where
-    * they are not plain. An origin that is given to it is told in words that only people read.
+  /** Formats a clause without the name of its port and without defaults, and with names quoted
+    * unless they are plain. An origin other than the first row is appended in words that the
+    * parser does not read.
     */
   def text(clause: WindowClause, origin: Origin): String = {
     val key = clause.keys.map(column => Names.quoted(column.name)).mkString(", ")
@@ -17,7 +20,9 @@ private[spl] object Canonical {
     s"${shape(clause.shape)}$partitions$param${counting(clause.shape, origin)}"
   }
 
-  /** The same without its key, and without the word for one where that is all it says. */
+  /** Formats the clause without its key. The text keeps `partitioned` only before a partition
+    * eviction rule.
+    */
   def window(clause: WindowClause, origin: Origin): String =
     text(clause.copy(keys = Seq.empty), origin)
 
@@ -51,6 +56,6 @@ private[spl] object Canonical {
     case _ => ""
   }
 
-  /** The seconds in so many microseconds. */
+  /** Formats microseconds as seconds. */
   def seconds(micros: Long): String = Decimals.plain(Intervals.seconds(micros))
 }

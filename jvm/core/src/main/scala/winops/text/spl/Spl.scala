@@ -14,9 +14,9 @@ import winops.text.dialect.{Dialect, NamedWindow, Names, Problem}
   * window Trades : sliding, time(60), time(1.5);
   * }}}
   *
-  * Keywords are in lower case and no names are reserved; the names of attributes and parameters
-  * are as they are, in double quotes or backticks where they are not plain. Sizes are constant
-  * expressions, in which whole numbers divide toward zero; times are in seconds.
+  * Keywords are in lower case, and no names are reserved. Names of attributes and parameters are
+  * case-sensitive, and in double quotes or backticks unless they are plain. Sizes are constant
+  * expressions, in which whole numbers divide toward zero. Times are in seconds.
   */
 object Spl extends Dialect {
   override val name: String = "spl"

@@ -2,19 +2,31 @@ package winops.text.spl
 
 import winops.policy._
 
-/** What a window clause says, parameters filled in and attributes looked up. */
+/** A window clause, with the values of parameters in place and attributes looked up.
+  *
+  * @param shape
+  *   kind of the window with its sizes
+  * @param keys
+  *   attributes of `partitionBy`
+  * @param eviction
+  *   rule by which whole partitions are removed
+  */
 private[spl] final case class WindowClause(
     shape: Shape[Delta],
     keys: Seq[RowExpression.Column],
     eviction: Option[PartitionEviction]) {
 
-  /** The policy, whose periodic triggers count from `origin`.
+  /** The policy of the clause.
     *
-    * SPL: tuples enter as they arrive, and each window has its own order of events.
+    * SPL: tuples enter when they arrive. Each kind of window defines the order of its events.
+    *
+    * @param origin
+    *   instant from which periodic triggers count
     */
   def policy(origin: Origin): Policy = {
     val (bound, leave, report) = shape match {
-      case Shape.Tumbling(eviction) => (Bound.Everything, triggerOf(eviction, origin), Trigger.Never)
+      case Shape.Tumbling(eviction) =>
+        (Bound.Everything, triggerOf(eviction, origin), Trigger.Never)
       case Shape.Punctuated => (Bound.Everything, Trigger.Punctuation, Trigger.Never)
       case Shape.Sliding(Extent.Count(rows), trigger) =>
         (Bound.MoreThan(rows), Trigger.EachRow, triggerOf(trigger, origin))
@@ -26,7 +38,8 @@ private[spl] final case class WindowClause(
     }
     Policy(
       Group(keys, eviction.map(_.reclaim)),
-      Retention.One(Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, report))),
+      Retention.One(
+        Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, report))),
       Stream(inserts = true, deletes = true, StepOrder.Events),
       Canonical.text(this, origin),
       Canonical.window(this, origin))
@@ -42,23 +55,23 @@ private[spl] final case class WindowClause(
 /** The kinds of windows.
   *
   * @tparam D
-  *   what is known of a delta
+  *   type of a delta, before or after its attribute is looked up
   */
 private[spl] sealed trait Shape[+D]
 
 private[spl] object Shape {
   final case class Tumbling[D](eviction: Extent[D]) extends Shape[D]
 
-  /** Tumbling at window punctuations. */
+  /** A tumbling window that window punctuations empty. */
   case object Punctuated extends Shape[Nothing]
 
   final case class Sliding[D](eviction: Extent[D], trigger: Extent[D]) extends Shape[D]
 }
 
-/** How much a window holds, or how much has to come until it triggers.
+/** The size of a window, or the amount of input between two triggers.
   *
   * @tparam D
-  *   what is known of a delta
+  *   type of a delta, before or after its attribute is looked up
   */
 private[spl] sealed trait Extent[+D]
 
@@ -67,21 +80,21 @@ private[spl] object Extent {
   final case class Time(micros: Long) extends Extent[Nothing]
   final case class Attribute[D](delta: D) extends Extent[D]
 
-  /** SPL: the trigger of a sliding window that names none. */
+  /** SPL: the default trigger of a sliding window. */
   val EachTuple: Extent[Nothing] = Count(1)
 }
 
 /** A delta in the arithmetic of its attribute.
   *
   * @param size
-  *   the distance as it is written
+  *   the distance in the canonical text
   */
 private[spl] final case class Delta(
     attribute: RowExpression.Column,
     distance: Distance,
     size: String)
 
-/** When whole partitions are forgotten. */
+/** The rule by which whole partitions are removed. */
 private[spl] sealed abstract class PartitionEviction(val reclaim: Reclaim)
 
 private[spl] object PartitionEviction {

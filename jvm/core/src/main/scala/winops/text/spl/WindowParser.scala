@@ -3,8 +3,8 @@ package winops.text.spl
 import winops.policy.{Category, Scope}
 import winops.text.dialect.{ColumnName, ColumnParsers, Columns, Constants, Expr, Intervals, Lexer, Problem, Token, Value}
 
-/** Window clauses, read in one pass. SPL: what does not fit the rows' columns is told only when
-  * the text fits by itself.
+/** Parses a window clause in one pass. SPL: unknown columns and columns of a wrong type are
+  * reported only if the text has no other mistake.
   */
 private[spl] final class WindowParser(text: String, scope: Scope) extends ColumnParsers {
   import WindowParser._
@@ -17,7 +17,7 @@ private[spl] final class WindowParser(text: String, scope: Scope) extends Column
     clause <- lookedUp(written)
   } yield clause
 
-  /** SPL: its keywords are none where they may not stand. */
+  /** SPL: a keyword is a name wherever the grammar expects a name. */
   override protected def isReserved(word: Token.Word): Boolean = false
 
   private def window: Parser[Written] = port ~ clause >> { case port ~ clause =>
@@ -41,7 +41,7 @@ private[spl] final class WindowParser(text: String, scope: Scope) extends Column
     shape >> (partitions(_))
   }
 
-  /** SPL: a window slides and triggers by anything but punctuations. */
+  /** SPL: the eviction and the trigger of a sliding window are anything but punctuations. */
   private def sliding: Parser[Clause] = {
     def slides(eviction: Size): Parser[Clause] = {
       val untriggered = Shape.Sliding(eviction, Extent.EachTuple)
@@ -102,7 +102,7 @@ private[spl] final class WindowParser(text: String, scope: Scope) extends Column
 
   private def comma: Parser[Token] = symbol(',') | expected("a comma")
 
-  /** SPL: a word that names nothing here is `policy`, be it known elsewhere or not. */
+  /** SPL: a word that is not allowed here is `policy`, also if it is a keyword elsewhere. */
   private def refused(wanted: String): Parser[Nothing] = {
     val intervals = guard(word("timeInterval")) ~> missing(
       Category.Policy,
@@ -110,7 +110,7 @@ private[spl] final class WindowParser(text: String, scope: Scope) extends Column
     intervals | guard(name) ~> missing(Category.Policy, wanted) | expected(wanted)
   }
 
-  /** The attributes of the key, none without one, and the end of the clause. */
+  /** The attributes of the key, or none without a key, and the end of the clause. */
   private def key(partitioned: Option[Partitioned]): Parser[Seq[ColumnName]] = {
     val unpartitioned =
       if (partitioned.isDefined) failure("a key")
@@ -166,7 +166,9 @@ private[spl] object WindowParser {
       clause: Clause,
       keys: Seq[ColumnName]) {
 
-    /** What the tuples are called: without a port, as the first attribute calls them. */
+    /** The name of the tuples: that of the port, or the name before the first qualified
+      * attribute.
+      */
     def row: Option[Token.Named] = port.orElse((measured ++ keys).flatMap(_.row).headOption)
 
     private def measured: Seq[ColumnName] = {

@@ -5,7 +5,7 @@ import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
 import winops.window.rules.{Evicted, Part}
 
-/** A batch window in a union: evicts a batch when the next one is complete. */
+/** A batch window in a union: evicts the rows of a batch when the next batch is complete. */
 private[window] final class BatchPart(trigger: BatchTrigger, held: HeldRows) extends Part {
   private var head = 0L
   private var boundary = 0L
@@ -51,6 +51,9 @@ private[window] final class BatchPart(trigger: BatchTrigger, held: HeldRows) ext
     trigger.restore(in)
   }
 
+  /** Ends the batch before `until` and evicts the previous batch. Returns true if any row was
+    * pending or evicted.
+    */
   private def post(until: Long, evicted: Evicted): Boolean = {
     val something = pending > 0 || held.from(head) < boundary
     var row = held.from(head)
@@ -60,7 +63,7 @@ private[window] final class BatchPart(trigger: BatchTrigger, held: HeldRows) ext
     }
     head = boundary
     boundary = until
-    // Nothing leaves the midst of a union, so what stays behind is at most the newest row.
+    // A union removes no row between others, so only the newest row can be left pending.
     pending = if (until < held.end) 1L else 0L
     something
   }

@@ -9,33 +9,36 @@ import winops.window.time.{Anchor, Clock}
 /** Decides when a batch is complete. */
 private[window] abstract class BatchTrigger {
 
-  /** Returns true if the row has no value for what the trigger reads of every row. */
+  /** Returns true if the row lacks a value that the trigger reads from every row. */
   def lacksValue(row: Long): Boolean = false
 
   /** Returns true if the batch that begins with `first` is complete without the newest row. */
   def endsBefore(row: Long, first: Long): Boolean = false
 
-  /** Counts the newest row to the batch that begins with `first` and now has `count` rows. Returns the ordinal that the batch ends before if it is complete, else [[WindowView.NoRow]].
+  /** Adds the newest row to the batch that begins with `first` and now has `count` rows. Returns
+    * the ordinal before which the batch ends if it is complete, else [[WindowView.NoRow]].
     */
   def endAfter(row: Long, at: Long, first: Long, count: Long): Long = WindowView.NoRow
 
-  /** Returns true if the batch is complete after other windows have evicted rows of it; it goes from `first` to `last` and has `count` rows left.
+  /** Returns true if the batch is complete after other windows have evicted rows of it. The batch
+    * goes from `first` to `last` and has `count` rows left.
     */
   def isCompleteAfterLoss(first: Long, last: Long, count: Long): Boolean = false
 
-  /** The instant at which the batch is complete though no row arrives. */
+  /** The instant at which the batch is complete though no row arrives; [[Clock.Never]] if none.
+    */
   def due: Long = Clock.Never
 
-  /** A batch entered at `at`.
+  /** Notes that a batch was inserted at `at`.
     *
     * @param byTime
-    *   true if a timer completed the batch, not a row
+    *   true if a timer completed the batch, false if a row did
     * @param something
-    *   true if any row entered or left with it
+    *   true if any row was inserted or deleted
     */
   def posted(at: Long, byTime: Boolean, something: Boolean): Unit = ()
 
-  /** Returns true if a batch without inserts and deletes is emitted too. */
+  /** Returns true if a batch without inserts and deletes emits an empty trigger. */
   def emitsEmpty: Boolean = false
 
   def clear(): Unit = ()
@@ -43,13 +46,20 @@ private[window] abstract class BatchTrigger {
   def restore(in: ByteReader): Unit = ()
 }
 
+/** Completes a batch after `rows` rows. */
 private[window] final class CountBatchTrigger(rows: Long) extends BatchTrigger {
   override def endAfter(row: Long, at: Long, first: Long, count: Long): Long =
     if (count >= rows) row + 1 else WindowView.NoRow
 }
 
-/** The ends of spans in a row from an anchor on, as long as there is something to tell. */
-private[window] final class PeriodBatchTrigger(span: Span, anchor: Anchor, forced: Boolean) extends BatchTrigger {
+/** Completes a batch at the end of each span; consecutive spans start at the anchor. After a
+  * batch without inserts and deletes, the timer stops until the next row.
+  *
+  * @param forced
+  *   true if the timer keeps running instead and empty batches are emitted
+  */
+private[window] final class PeriodBatchTrigger(span: Span, anchor: Anchor, forced: Boolean)
+    extends BatchTrigger {
   private var timer = Clock.Never
 
   override def endAfter(row: Long, at: Long, first: Long, count: Long): Long = {
@@ -81,10 +91,18 @@ private[window] final class PeriodBatchTrigger(span: Span, anchor: Anchor, force
   }
 }
 
-/** A number of rows, or a span since the last batch or the first row after it. Spans that count
-  * from another instant than that of a row have counted since then when the first row comes.
+/** Completes a batch after `rows` rows, or `span` after the last batch. If no timer runs, the
+  * next row starts one: `span` after the row or, with a fixed origin, at the end of the span that
+  * the row arrives in.
+  *
+  * @param forced
+  *   true if a batch without inserts and deletes keeps the timer running and is emitted
   */
-private[window] final class PeriodOrCountBatchTrigger(span: Span, rows: Long, origin: Origin, forced: Boolean)
+private[window] final class PeriodOrCountBatchTrigger(
+    span: Span,
+    rows: Long,
+    origin: Origin,
+    forced: Boolean)
     extends BatchTrigger {
   private var timer = Clock.Never
 
@@ -107,10 +125,13 @@ private[window] final class PeriodOrCountBatchTrigger(span: Span, rows: Long, or
   override def restore(in: ByteReader): Unit = timer = in.number()
 }
 
-/** A row whose timestamp is in another span than that of the batch's first row; spans count from
-  * a reference, or from the timestamp of the first row ever.
+/** Completes a batch before a row whose timestamp is in a later span than that of the batch's
+  * first row. Spans count from the reference, or from the timestamp of the group's first row.
   */
-private[window] final class TimestampBatchTrigger(timestamp: RowNumber, span: Span, reference: Anchor)
+private[window] final class TimestampBatchTrigger(
+    timestamp: RowNumber,
+    span: Span,
+    reference: Anchor)
     extends BatchTrigger {
   override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
 
@@ -127,8 +148,15 @@ private[window] final class TimestampBatchTrigger(timestamp: RowNumber, span: Sp
   override def restore(in: ByteReader): Unit = reference.restore(in)
 }
 
-/** A row with which the condition holds. */
-private[window] final class ConditionBatchTrigger(condition: RowCondition, withRow: Boolean, held: HeldRows)
+/** Completes a batch with a row for which the condition holds.
+  *
+  * @param withRow
+  *   true if that row belongs to the batch, false if it begins the next batch
+  */
+private[window] final class ConditionBatchTrigger(
+    condition: RowCondition,
+    withRow: Boolean,
+    held: HeldRows)
     extends BatchTrigger {
   private val view = new FrontView(held)
 

@@ -7,10 +7,14 @@ import winops.window.expression.WindowView
 import winops.window.rules.{Evicted, Part}
 import winops.window.single.Retainer
 
-/** Collects rows that enter together at a trigger, when the rows of the previous trigger leave. Until then other windows may evict them, which emits nothing.
+/** Collects pending rows. A trigger inserts them together and deletes the rows of the previous
+  * batch. Other windows, the filters, may evict pending rows, which emits nothing.
   *
   * @param before
-  *   how many of the filters stand before the window of batches: they go first at an instant
+  *   number of filters that the policy names before the batch window; they fire first at an
+  *   instant
+  * @param rows
+  *   the rows of the last batch and the pending rows
   */
 private[window] final class Batching(
     filters: Array[Part],
@@ -22,7 +26,7 @@ private[window] final class Batching(
   private val evicted = new Evicted(byLast = false)
   private val takes = new Array[Boolean](filters.length)
 
-  /** Rows before it entered with the last batch; the others are pending. */
+  /** The ordinal that separates the rows of the last batch from the pending rows. */
   private var boundary = 0L
   private var pending = 0L
 
@@ -43,8 +47,8 @@ private[window] final class Batching(
     isComplete && offer(row, at)
   }
 
-  /** Offers the row to the filters and, if all of them take it, to the batch; returns true if it
-    * enters. What the filters evict for it leaves the batch even if it does not enter.
+  /** Offers the row to the filters and, if all of them admit the row, to the batch. Returns true
+    * if all filters admit the row. Rows that the filters evict leave the batch in either case.
     */
   private def offer(row: Long, at: Long): Boolean = {
     evicted.clear()
@@ -71,7 +75,9 @@ private[window] final class Batching(
   override def held: Long = rows.size
   override def notInserted: Long = pending
 
-  /** Number of pending rows. The rows of the last batch were inserted, and are deleted later. */
+  /** Emits the pending rows. The rows of the last batch are not contents: the next batch deletes
+    * them.
+    */
   override def emitContents(): Unit = eachFrom(boundary, rows.end)(steps.content)
 
   override def report(kind: Int): Unit = steps.report(kind, rows.from(boundary), rows.end)
@@ -122,7 +128,9 @@ private[window] final class Batching(
     }
   }
 
-  /** What other windows dropped may have made the batch, which ends before `until`, complete. */
+  /** Completes the batch, which ends before `until`, if the rows that the filters evicted make it
+    * complete.
+    */
   private def checkLoss(at: Long, until: Long): Unit =
     if (evicted.size > 0 && pending > 0) {
       val first = rows.from(boundary)
@@ -140,7 +148,9 @@ private[window] final class Batching(
     if (end != WindowView.NoRow) trigger.posted(at, byTime = false, post(end))
   }
 
-  /** Inserts the pending rows before `until`. Returns true if any row entered or left. */
+  /** Inserts the pending rows before `until` and deletes the rows of the last batch. Returns true
+    * if any row was inserted or deleted.
+    */
   private def post(until: Long): Boolean = {
     val lastBoundary = boundary
     boundary = until
@@ -164,6 +174,7 @@ private[window] final class Batching(
     something
   }
 
+  /** Removes the refused row from the filters that admitted it. */
   private def takeBack(row: Long): Unit = {
     var i = 0
     while (i < filters.length) {
@@ -173,7 +184,13 @@ private[window] final class Batching(
     rows.refused(row)
   }
 
-  /** Removes the rows that a filter has evicted from the other filters and from the pending rows. */
+  /** Removes the rows that a filter has evicted from the other filters and from the pending rows.
+    *
+    * @param arriving
+    *   the row that is offered, or `WindowView.NoRow`
+    * @param isThere
+    *   true if the filters admitted the arriving row
+    */
   private def dropFiltered(arriving: Long, isThere: Boolean): Unit = {
     var i = 0
     while (i < evicted.size) {
@@ -190,6 +207,7 @@ private[window] final class Batching(
     }
   }
 
+  /** Calls `tell` with each held row and the ordinal after it. */
   private def eachFrom(from: Long, until: Long)(tell: (Long, Long) => Unit): Unit = {
     var row = rows.from(from)
     while (row < until) {

@@ -10,11 +10,14 @@ import winops.window.rules.FrontBound
 import winops.window.single.{FrontRetainer, Retainer}
 import winops.window.time.Clock
 
-/** Emits the difference between the window contents before a step and after it: a row that enters and leaves in the same step is neither inserted nor deleted.
+/** Emits the difference between the window contents before a step and after it: a row that enters
+  * and leaves in the same step is neither inserted nor deleted.
   *
-  * The rows from `head` until `entered` are in the window; those from `entered` on wait for the
-  * next trigger. If rows shadow those of the same key before them, only the newest of each key is
-  * seen.
+  * The window holds the rows from `head` until `entered`; the rows from `entered` on are pending
+  * until the next trigger.
+  *
+  * @param shadows
+  *   the visible row of each key if rows shadow older rows of the same key, else null
   */
 private[window] final class NetChanges(
     bound: FrontBound,
@@ -69,7 +72,7 @@ private[window] final class NetChanges(
     if (shadows != null) shadows.restore(in)
   }
 
-  /** All pending rows enter, and what is then too much leaves. */
+  /** Inserts all pending rows, and deletes the rows that then exceed the bound. */
   private def change(at: Long): Unit = {
     val (before, end) = (entered, rows.end)
     val staying = bound.firstStaying(head, end, at)
@@ -96,6 +99,7 @@ private[window] final class NetChanges(
     }
 }
 
+/** Makes windows that emit net changes. */
 private[window] object NetChanges {
   def of(
       window: Window,

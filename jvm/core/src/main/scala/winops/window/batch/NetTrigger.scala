@@ -4,10 +4,14 @@ import winops.policy.{Span, Trigger}
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.time.{Anchor, Clock}
 
-/** Decides when the contents of a window change that emits net changes. */
+/** Decides when the contents of a window that emits net changes change. */
 private[window] abstract class NetTrigger {
 
-  /** Returns true if rows enter with the row that arrives at `at`, the `pending`-th that waits. */
+  /** Returns true if the pending rows enter with the row that arrives at `at`.
+    *
+    * @param pending
+    *   number of pending rows, the arriving one included
+    */
   def entersAt(at: Long, pending: Long): Boolean
 
   /** The instant at which a row enters that arrived at `at` and did not enter then. */
@@ -16,7 +20,7 @@ private[window] abstract class NetTrigger {
   /** The instant at which a row leaves that expired at `instant`. */
   def at(instant: Long): Long = instant
 
-  /** A row arrives. */
+  /** Notes the arrival of a row. */
   def arrive(at: Long): Unit = ()
 
   def clear(): Unit = ()
@@ -28,20 +32,25 @@ private[window] object NetTrigger {
   def of(trigger: Trigger): Option[NetTrigger] = trigger match {
     case Trigger.EachRow => Some(EachRowNetTrigger)
     case Trigger.EachRows(count) => Some(new CountNetTrigger(count))
-    case Trigger.Period(span, origin, false) => Some(new PeriodNetTrigger(span, new Anchor(origin)))
+    case Trigger.Period(span, origin, false) =>
+      Some(new PeriodNetTrigger(span, new Anchor(origin)))
     case _ => None
   }
 }
 
+/** Changes the contents with each row. */
 private case object EachRowNetTrigger extends NetTrigger {
   override def entersAt(at: Long, pending: Long): Boolean = true
 }
 
+/** Changes the contents with every `rows`-th row. */
 private final class CountNetTrigger(rows: Long) extends NetTrigger {
   override def entersAt(at: Long, pending: Long): Boolean = pending >= rows
 }
 
-/** At the ends of spans in a row; a row that arrives exactly then enters at once. */
+/** Changes the contents at the ends of consecutive spans. A row that arrives exactly at an end
+  * enters at once.
+  */
 private final class PeriodNetTrigger(span: Span, anchor: Anchor) extends NetTrigger {
   override def entersAt(at: Long, pending: Long): Boolean = this.at(at) == at
   override def after(at: Long): Long = span.nextAfter(at, anchor.instant)

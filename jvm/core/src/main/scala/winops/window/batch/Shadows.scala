@@ -8,24 +8,28 @@ import winops.window.changes.Steps
 import winops.window.expression.{RowKey, WindowView}
 import winops.window.rules.Ordinals
 
-/** The row of each key that is seen: the newest in the window. */
+/** The visible row of each key: the newest row of the key in the window. Older rows of the key
+  * are shadowed.
+  */
 private final class Shadows(key: RowKey, newest: PagedMap) {
   private val leaving = mutable.ArrayBuffer.empty[Long]
 
+  /** Returns true if the row is visible. */
   def isSeen(row: Long): Boolean = Ordinals.get(newest.get(key.of(row))) == row
 
-  /** Inserts the rows that are seen after a change and were not before, then deletes those that were and no longer are.
+  /** Inserts the rows that become visible with a change, then deletes the rows that were visible
+    * and no longer are.
     *
     * @param head
     *   the oldest row before the change
     * @param entered
-    *   the row after the newest before the change
+    *   the ordinal after the newest row before the change
     * @param staying
     *   the oldest row after the change
     * @param end
-    *   the row after the newest after the change
+    *   the ordinal after the newest row after the change
     * @return
-    *   number of rows that were inserted
+    *   number of inserted rows
     */
   def change(head: Long, entered: Long, staying: Long, end: Long, steps: Steps): Long = {
     leaving.clear()

@@ -1,9 +1,11 @@
 package winops.window.changes
 
-/** Changes that a machine has emitted and that nobody has read yet, first in, first out.
+/** A first-in, first-out queue of changes that a machine has emitted and the operator has not
+  * read.
   *
-  * Consecutive rows that share a fate are one entry however many they are. Reading gives a change
-  * of one row at a time, and a report of a content as a whole: [[next]], then the fields.
+  * Consecutive rows with the same kind of change in the same step share one entry. The reader
+  * calls [[next]] and then reads the fields. [[next]] moves through changes row by row, and
+  * through reported contents entry by entry.
   */
 final class ChangeQueue {
   import ChangeQueue._
@@ -27,10 +29,16 @@ final class ChangeQueue {
     tail = 0
   }
 
-  /** Adds the rows from `from` until `until`, of which the first has sequence number `sequence`.
+  /** Adds the rows from `from` until `until`; the first of them has sequence number `sequence`.
     *
+    * @param kind
+    *   one of [[ChangeKind]]
+    * @param at
+    *   the instant of the step, in milliseconds
+    * @param step
+    *   the number of the step
     * @param window
-    *   the number of the window, of several independent ones
+    *   the number of the window, if there are several independent windows
     */
   def add(
       kind: Int,
@@ -54,10 +62,10 @@ final class ChangeQueue {
     }
   }
 
-  /** The kind of what [[next]] moves to; the queue must not be empty. */
+  /** The kind of the entry that [[next]] moves to; the queue must not be empty. */
   def nextKind: Int = (entries(head) & KindMask).toInt
 
-  /** Moves past the next entry as a whole, which then is that of [[ordinal]] until [[end]]. */
+  /** Reads the next entry as a whole: its rows go from [[ordinal]] until [[end]]. */
   def nextEntry(): Unit = {
     val after = head + Fields
     load()
@@ -65,7 +73,7 @@ final class ChangeQueue {
     if (head == tail) clear()
   }
 
-  /** Moves to the next changed row, or the next report; the queue must not be empty. */
+  /** Moves to the next changed row or reported contents; the queue must not be empty. */
   def next(): Unit = {
     load()
     if (row + 1 == reportEnd || !ChangeKind.isChange(entryKind)) {
@@ -80,19 +88,22 @@ final class ChangeQueue {
   /** One of [[ChangeKind]]. */
   def kind: Int = entryKind
 
-  /** Returns true if the row was inserted; otherwise it was deleted, or the entry is a report. */
+  /** Returns true if the row was inserted, false for every other kind of entry. */
   def isInsert: Boolean = entryKind == ChangeKind.Insert
 
-  /** The number of the window whose rows they are; 0 if there is only one. */
+  /** The number of the window that emitted the change; 0 if there is only one window. */
   def window: Int = entryWindow
 
-  /** The row's ordinal in its group; of a report or an entry, its first row's. */
+  /** The row's ordinal in its group, or the ordinal of the first row of reported contents or of
+    * an entry read with [[nextEntry]].
+    */
   def ordinal: Long = row
 
-  /** Of a report or an entry, the ordinal after its last row's. */
+  /** The ordinal after the last row of reported contents or of an entry read with [[nextEntry]].
+    */
   def end: Long = reportEnd
 
-  /** When the step happened, in milliseconds. */
+  /** The instant of the step, in milliseconds. */
   def at: Long = instant
 
   /** The number of the step among the group's steps, from 0. */
@@ -128,7 +139,7 @@ final class ChangeQueue {
 object ChangeQueue {
   private val Fields = 6
 
-  /** A kind and, above these bits, the number of a window are one field. */
+  /** Number of bits of the kind; the same field holds the window's number above these bits. */
   private val KindBits = 8
   private val KindMask = (1L << KindBits) - 1
 }

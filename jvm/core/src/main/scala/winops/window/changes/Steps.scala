@@ -3,10 +3,13 @@ package winops.window.changes
 import winops.policy.Stream
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** Numbers steps and their changes and writes those that are emitted into a queue.
+/** Numbers steps and their changes, and writes emitted changes into a queue.
   *
-  * The steps are those of one group or, where groups depend on each other, of all of them: a step
-  * of several groups is begun before the first and ended after the last.
+  * The steps are those of one group or, for cross-group policies, of all groups. A step may span
+  * several groups: calls of [[begin]] and [[end]] nest, and the outermost pair bounds the step.
+  *
+  * @param stream
+  *   the stream of changes, which says if inserts and deletes are emitted
   */
 final class Steps(changes: ChangeQueue, stream: Stream) {
   private val tellsInserts = stream.inserts
@@ -18,17 +21,16 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
   private var depth = 0
   private var silent = 0L
 
-  /** The number of the window whose changes are written, of several independent ones. */
+  /** The number of the independent window whose changes are being written. */
   private[window] var window: Int = 0
 
-  /** Number of rows that were evicted without a delete, by any machine that these steps are of.
-    */
+  /** Number of rows that all machines sharing these steps evicted without a delete. */
   def rowsEvictedSilently: Long = silent
 
   /** Counts rows that were evicted without a delete. */
   private[window] def evictSilently(rows: Long): Unit = silent += rows
 
-  /** Begins a step at an instant, in milliseconds, or a part of the step that has begun. */
+  /** Begins a step at an instant, in milliseconds, or a nested part of the current step. */
   def begin(instant: Long): Unit = {
     if (depth == 0) {
       at = instant
@@ -37,7 +39,7 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
     depth += 1
   }
 
-  /** Ends the step that was begun last; a step that emitted nothing has no number. */
+  /** Ends the innermost step. Only a step that emitted something takes a step number. */
   def end(): Unit = {
     depth -= 1
     if (depth == 0 && told) number += 1
@@ -47,29 +49,33 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
   private[window] def insert(from: Long, until: Long): Unit =
     if (tellsInserts && from < until) change(ChangeKind.Insert, from, until)
 
-  /** The rows from `from` until `until` left. */
+  /** Deletes the rows from `from` until `until`. */
   private[window] def delete(from: Long, until: Long): Unit =
     if (tellsDeletes && from < until) change(ChangeKind.Delete, from, until)
 
-  /** The rows from `from` until `until` left because their whole group did. */
+  /** Deletes the rows from `from` until `until` because their whole group is removed. */
   private[window] def deleteGroup(from: Long, until: Long): Unit =
     if (tellsDeletes && from < until) change(ChangeKind.GroupDelete, from, until)
 
-  /** Reports the rows from `from` until `until`, which may be none; they stay. */
+  /** Reports the rows from `from` until `until` as contents. The range may be empty, and the rows
+    * stay in the window.
+    */
   private[window] def report(kind: Int, from: Long, until: Long): Unit = {
     changes.add(kind, from, until, at, number, sequence, window)
     told = true
   }
 
-  /** Emits a trigger at which nothing happened; the step gets no number by that. */
+  /** Emits a trigger without changes; the trigger alone does not give the step a number. */
   private[window] def emptyTrigger(): Unit =
     changes.add(ChangeKind.EmptyTrigger, 0L, 0L, at, number, sequence, window)
 
-  /** The rows from `from` until `until` are the content, or a part of it; no change has made it.
+  /** Emits the rows from `from` until `until`, all or part of the window contents, as inserts.
+    * These inserts count neither as changes nor as a step.
     */
   private[window] def content(from: Long, until: Long): Unit =
     if (from < until) changes.add(ChangeKind.Insert, from, until, at, number, sequence, window)
 
+  /** Restarts the numbers of steps and changes at 0. */
   def clear(): Unit = {
     number = 0L
     sequence = 0L

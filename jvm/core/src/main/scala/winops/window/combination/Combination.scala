@@ -8,7 +8,13 @@ import winops.window.rules.{Evicted, Part}
 import winops.window.single.Retainer
 import winops.window.time.Clock
 
-/** Windows that decide over rows together: a row leaves when the first of them evicts it or, in a union, when the last one does.
+/** Windows that decide together about rows. In an intersection, the first window that evicts a
+  * row removes it; in a union, the last window does.
+  *
+  * @param parts
+  *   the windows
+  * @param isUnion
+  *   true for a union, false for an intersection or a single window
   */
 private[window] final class Combination(
     parts: Array[Part],
@@ -36,8 +42,8 @@ private[window] final class Combination(
     isComplete && offer(row, at)
   }
 
-  /** Offers the row to every window; returns true if it enters. What the windows evict for it
-    * leaves even if it does not enter.
+  /** Offers the row to every window. Returns true if all windows or, in a union, any window
+    * admits the row. Rows that the windows evict leave in either case.
     */
   private def offer(row: Long, at: Long): Boolean = {
     evicted.clear()
@@ -61,8 +67,8 @@ private[window] final class Combination(
     comesIn
   }
 
-  /** In an intersection the rows that a window expires have left the others before the next
-    * window's timer fires.
+  /** Fires the windows in order. In an intersection, the rows that one window evicts leave the
+    * other windows before the next window fires.
     */
   override def atDue(due: Long): Unit = {
     evicted.clear()
@@ -121,7 +127,7 @@ private[window] final class Combination(
     parts.foreach(_.restore(in))
   }
 
-  /** Takes the refused row out of the windows that had admitted it. */
+  /** Removes the refused row from the windows that admitted it. */
   private def takeBack(row: Long): Unit = {
     var i = 0
     while (i < parts.length) {
@@ -130,13 +136,14 @@ private[window] final class Combination(
     }
   }
 
+  /** Emits deletes for evicted rows, except `refused`, and removes the rows from all windows. */
   private def emitEvictions(refused: Long): Unit = {
     var i = 0
     while (i < evicted.size) {
       val row = evicted(i)
       if (row != WindowView.NoRow && row != refused && !(isUnion && isHeld(row)) && rows.leave(
           row)) {
-        // A single window has evicted the row itself.
+        // A single window has removed the row from itself already.
         if (!isUnion && parts.length > 1) parts.foreach(_.forget(row))
         steps.delete(row, row + 1)
       }

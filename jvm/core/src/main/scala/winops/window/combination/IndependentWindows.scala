@@ -6,9 +6,14 @@ import winops.window.changes.Steps
 import winops.window.single.Retainer
 import winops.window.time.Clock
 
-/** Runs independent windows over rows that are stored once. Each window emits the changes it would emit alone, under its number and in steps that all of them share. A row is removed when no window needs it any more.
+/** Runs independent windows over rows that are stored once. Each window emits the changes that it
+  * would emit alone, under its number and in shared steps. A row is removed when no window needs
+  * it.
   */
-private[window] final class IndependentWindows(windows: Array[SharingWindow], rows: Rows, steps: Steps)
+private[window] final class IndependentWindows(
+    windows: Array[SharingWindow],
+    rows: Rows,
+    steps: Steps)
     extends Retainer {
 
   override def due: Long = {
@@ -38,7 +43,9 @@ private[window] final class IndependentWindows(windows: Array[SharingWindow], ro
 
   override def punctuate(): Unit = each(_.punctuate())
 
-  /** As many rows as the largest window needs, because all of them end with the newest row. */
+  /** Number of rows of the largest window, which includes the rows of the others because all
+    * windows end with the newest row.
+    */
   override def held: Long = {
     var most = 0L
     var i = 0
@@ -91,7 +98,7 @@ private[window] final class IndependentWindows(windows: Array[SharingWindow], ro
     }
   }
 
-  /** Returns the window with the number and makes it the one whose changes are written from now on. */
+  /** Returns the window with the number, and writes its changes from now on. */
   private def turnOf(number: Int): Retainer = {
     steps.window = number
     windows(number).retainer

@@ -9,29 +9,36 @@ import winops.window.expression.Evaluator
 import winops.window.rules._
 import winops.window.time.Anchor
 
-/** Makes the parts of a combination of windows; None if no window has the pieces. */
+/** Builds the parts of a combination of windows. A method returns None if no part implements a
+  * window.
+  */
 private[window] final class Parts(rows: Rows, pages: Pages, evaluator: Evaluator) {
   val held = new HeldRows(rows)
 
-  /** The parts of all windows, if each has one. */
+  /** The parts of all windows, if each window has one. */
   def of(windows: Seq[Window], inUnion: Boolean): Option[Array[Part]] = {
     val parts = windows.map(part(_, inUnion))
     Option.when(parts.forall(_.isDefined))(parts.flatten.toArray)
   }
 
-  /** The trigger that completes a window of batches. */
+  /** The trigger of a batch window. */
   def triggerOf(window: Window): Option[BatchTrigger] = window match {
-    case Window(Admit.All, Order.Arrival, Bound.PreviousBatch, Triggers(enter, leave, Trigger.Never))
-        if enter == leave =>
+    case Window(
+          Admit.All,
+          Order.Arrival,
+          Bound.PreviousBatch,
+          Triggers(enter, leave, Trigger.Never)) if enter == leave =>
       enter match {
         case Trigger.EachRows(count) => Some(new CountBatchTrigger(count))
         case Trigger.Period(span, origin, forced) =>
           Some(new PeriodBatchTrigger(span, new Anchor(origin), forced))
         case Trigger.PeriodOrRows(span, count, origin, forced) =>
-          Some(new PeriodOrCountBatchTrigger(span, count, origin.getOrElse(Origin.FirstRow), forced))
+          Some(
+            new PeriodOrCountBatchTrigger(span, count, origin.getOrElse(Origin.FirstRow), forced))
         case Trigger.Crosses(timestamp, span, reference) =>
           val origin = reference.fold[Origin](Origin.FirstRow)(Origin.At(_))
-          Some(new TimestampBatchTrigger(evaluator.timestamp(timestamp), span, new Anchor(origin)))
+          Some(
+            new TimestampBatchTrigger(evaluator.timestamp(timestamp), span, new Anchor(origin)))
         case Trigger.Holds(condition, withRow) =>
           Some(new ConditionBatchTrigger(evaluator.condition(condition), withRow, held))
         case _ => None

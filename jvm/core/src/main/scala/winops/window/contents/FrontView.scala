@@ -2,7 +2,7 @@ package winops.window.contents
 
 import winops.window.expression.WindowView
 
-/** What a condition sees of the rows from one on. */
+/** A condition's view of the rows from `oldest` to `newest`. */
 private[window] final class FrontView(held: HeldRows) extends WindowView {
   private var examinedRow = WindowView.NoRow
   private var oldestRow = WindowView.NoRow
@@ -10,6 +10,19 @@ private[window] final class FrontView(held: HeldRows) extends WindowView {
   private var rows = 0L
   private var gone = 0L
 
+  /** Moves the view to other rows.
+    *
+    * @param examined
+    *   the row that unqualified columns refer to
+    * @param oldest
+    *   the first row of the view
+    * @param newest
+    *   the last row of the view
+    * @param count
+    *   number of rows in the view
+    * @param expired
+    *   number of rows that the current evaluation has evicted
+    */
   def set(examined: Long, oldest: Long, newest: Long, count: Long, expired: Long): Unit = {
     examinedRow = examined
     oldestRow = oldest

@@ -3,22 +3,25 @@ package winops.window.contents
 import winops.storage.rows.Rows
 import winops.window.expression.WindowView
 
-/** The rows of a group without those that have left in the present step, which are still there to
-  * be read.
+/** The rows of a group without the rows that left in the current step. A row that left stays
+  * readable in `rows` until [[settle]].
   */
 private[window] final class HeldRows(rows: Rows) {
   private val gone = new RowSet
   private var count = 0L
 
-  /** The newest row if it was refused: it can be read until its step has been emitted. */
+  /** The newest row if the window refused it. The machine removes the row from `rows` only after
+    * the retainer has returned.
+    */
   private var refusedRow = WindowView.NoRow
 
   def end: Long = rows.end
   def arrival(row: Long): Long = rows.arrival(row)
 
-  /** How many rows there are. */
+  /** Number of rows held. */
   def size: Long = count
 
+  /** Counts the row that was appended last. */
   def entered(): Unit = {
     count += 1
     refusedRow = WindowView.NoRow
@@ -35,35 +38,37 @@ private[window] final class HeldRows(rows: Rows) {
 
   /** The newest row that is not after `row`; [[WindowView.NoRow]] if there is none. */
   def lastFrom(row: Long): Long = {
-    // A row that was refused is remembered by its number, and is there no more.
+    // `row` may be a refused row, which is no longer stored.
     var there = rows.previous(Math.min(row + 1, rows.end))
     while (isOut(there)) there = rows.previous(there)
     there
   }
 
-  /** The newest row is taken back. */
+  /** Marks the newest row as refused. */
   def refused(row: Long): Unit = {
     count -= 1
     refusedRow = row
   }
 
-  /** The row leaves; false if it has left already. */
+  /** Marks the row as left; returns false if the row has left already. */
   def leave(row: Long): Boolean = {
     val leaves = gone.add(row)
     if (leaves) count -= 1
     leaves
   }
 
-  // Rows without holes can only be forgotten in this order.
+  /** Removes the rows that have left from `rows`, oldest first, because a row log allows no other
+    * order.
+    */
   def settle(): Unit = if (gone.size > 0) gone.drainInOrder(rows.remove)
 
-  /** Starts without any row; those that have left may still have to be forgotten. */
+  /** Starts with no rows. Rows that left before are still removed by the next [[settle]]. */
   def startAfresh(): Unit = {
     refusedRow = WindowView.NoRow
     count = 0L
   }
 
-  /** Starts with the rows that are there, `size` of them. */
+  /** Starts with the stored rows, `size` of them. */
   def restart(size: Long): Unit = {
     refusedRow = WindowView.NoRow
     gone.clear()

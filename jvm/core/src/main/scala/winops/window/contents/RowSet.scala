@@ -6,35 +6,35 @@ import scala.collection.mutable
 
 import winops.window.expression.WindowView
 
-/** Rows in the order of their insertion, each of them once. Most often there is one. */
+/** A set of row ordinals in the order of their addition. Most often the set has one row. */
 private[window] final class RowSet {
   private var rows = new Array[Long](RowSet.Few)
   private var count = 0
-  // Where each row is, once there are too many to look at all of them.
+  // Index of each row, used from `Few` + 1 rows on, when a linear search would cost more.
   private var placeOf = mutable.LongMap.empty[Int]
 
   def size: Int = count
 
-  /** A row, or [[WindowView.NoRow]] in the place of one that was added again. */
+  /** The row at an index, or [[WindowView.NoRow]] if [[addLast]] has moved the row behind. */
   def apply(index: Int): Long = rows(index)
 
   def contains(row: Long): Boolean = indexOf(row) >= 0
 
-  /** Adds a row behind the others; false if it is there, and stays where it is. */
+  /** Appends a row. Returns false, and leaves the row at its place, if the set contains it. */
   def add(row: Long): Boolean = {
     val isNew = !contains(row)
     if (isNew) append(row)
     isNew
   }
 
-  /** Adds a row behind the others, or moves it there. */
+  /** Appends a row, or moves it to the end if the set contains it. */
   def addLast(row: Long): Unit = {
     val place = indexOf(row)
     if (place >= 0) rows(place) = WindowView.NoRow
     append(row)
   }
 
-  /** Does something with each row, the oldest first, and forgets them all. */
+  /** Calls `each` for every row, oldest first, and empties the set. */
   def drainInOrder(each: Long => Unit): Unit = {
     if (count > 1) Arrays.sort(rows, 0, count)
     var i = 0

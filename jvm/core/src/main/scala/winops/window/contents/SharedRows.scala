@@ -3,8 +3,8 @@ package winops.window.contents
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
 
-/** The rows of a group as one of several windows over them sees them: those that it has forgotten
-  * may be there for the others.
+/** The rows of a group as seen by one of several independent windows. A row before [[first]] may
+  * still be stored because another window needs it.
   */
 private[window] final class SharedRows(rows: Rows) extends Rows {
   private var head = rows.first
@@ -21,13 +21,15 @@ private[window] final class SharedRows(rows: Rows) extends Rows {
   override def arrival(ordinal: Long): Long = rows.arrival(ordinal)
   override def release(until: Long): Unit = head = Math.max(head, until)
 
-  /** The rows leave oldest first, and those of a group that is forgotten may be gone already. */
+  /** Releases all rows up to `ordinal`, because the rows leave oldest first. When a whole group
+    * is removed, some of the rows may have been released already.
+    */
   override def remove(ordinal: Long): Unit = release(ordinal + 1)
 
   override def takeBack(): Unit =
     throw new UnsupportedOperationException("a row that several windows share is never refused")
 
-  /** Starts with no rows: skips those that are there. */
+  /** Starts with no rows: skips the rows that are stored. */
   def clear(): Unit = head = rows.end
 
   def save(out: ByteWriter): Unit = out.number(head - rows.first)

@@ -8,11 +8,10 @@ import winops.policy.Reclaim
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 import winops.window.time.Clock
 
-/** All groups of a policy whose groups depend on each other: in the order in which rows came to
-  * them last, and in the order in which they are due.
+/** The groups of a cross-group policy, ordered by their last arrival and by their earliest timer.
   *
   * @param reclaim
-  *   the rule by which groups are forgotten because of others, if there is one
+  *   the rule that removes groups because of other groups, if there is one
   */
 final class CrossGroupIndex[G](reclaim: Option[Reclaim]) {
   import CrossGroupIndex._
@@ -26,28 +25,30 @@ final class CrossGroupIndex[G](reclaim: Option[Reclaim]) {
   private var created = 0L
   private var lastSweep = Option.empty[Long]
 
-  /** Whether a group that a row came to is not silent though its window did not admit the row. */
+  /** True if a refused row counts as an arrival for a group that has state. */
   val countsRefusedRows: Boolean = reclaim.exists(_.isInstanceOf[Reclaim.SweptAtArrival])
 
-  /** How many groups there are. */
+  /** Number of groups. */
   def size: Long = groups.size.toLong
 
-  /** How many rows all groups hold. */
+  /** Number of rows that all groups hold. */
   def held: Long = rows
 
   /** Number of rows that a group holds. */
   def heldBy(group: G): Long = groups.get(group).fold(0L)(_.rows)
 
-  /** When the group that is due first is due; [[Clock.Never]] if none is. */
+  /** The earliest timer of all groups; [[Clock.Never]] if there is none. */
   def nextDue: Long = if (dues.isEmpty) Clock.Never else dues.first.due
 
-  /** The group that is due first; of several, the one that was created first. */
+  /** The group with the earliest timer; of several, the group created first. */
   def firstDue: G = dues.first.group
 
-  /** All groups, the one that was created first being the first. */
+  /** All groups in order of creation. */
   def inOrderOfCreation: Seq[G] = groups.values.toSeq.sortBy(_.created).map(_.group)
 
-  /** The groups that are dropped without a word before a row arrives at `at`. */
+  /** The idle groups that a sweep removes without deletes before a row arrives at `at`. Notes the
+    * sweep, so that the next one is at least the policy's interval later.
+    */
   def sweptBefore(at: Long): Seq[G] = reclaim match {
     case Some(Reclaim.SweptAtArrival(millis, every)) if lastSweep.forall(at >= _ + every) =>
       lastSweep = Some(at)
@@ -55,7 +56,9 @@ final class CrossGroupIndex[G](reclaim: Option[Reclaim]) {
     case _ => Nil
   }
 
-  /** A row came to the group at `at`; it holds `held` rows now and is due at `due`. */
+  /** Notes that a row arrived in the group at `at`, after which the group holds `held` rows and
+    * has its earliest timer at `due`. Adds the group if it is new.
+    */
   def arrived(group: G, at: Long, held: Long, due: Long): Unit = {
     val before = groups.get(group)
     removed(group)
@@ -64,7 +67,9 @@ final class CrossGroupIndex[G](reclaim: Option[Reclaim]) {
     add(Entry(group, number, at, held, due))
   }
 
-  /** The group holds `held` rows now and is due at `due`, though no row came. */
+  /** Notes that the group holds `held` rows and has its earliest timer at `due`, though no row
+    * arrived. Has no effect on an unknown group.
+    */
   def changed(group: G, held: Long, due: Long): Unit = groups.get(group).foreach { entry =>
     rows += held - entry.rows
     dues.remove(entry)
@@ -73,26 +78,30 @@ final class CrossGroupIndex[G](reclaim: Option[Reclaim]) {
     if (due != Clock.Never) dues.add(now)
   }
 
-  /** The group is no more. */
+  /** Removes the group from the index. */
   def removed(group: G): Unit = groups.remove(group).foreach { entry =>
     rows -= entry.rows
     dues.remove(entry)
   }
 
-  /** Whether groups have to leave because there are too many groups or rows. */
+  /** Returns true if there are more groups or rows than the policy allows. */
   def isTooMuch: Boolean = reclaim match {
     case Some(Reclaim.MoreGroupsThan(limit)) => groups.size > limit
     case Some(Reclaim.MoreRowsThan(limit)) => rows > limit
     case _ => false
   }
 
-  /** The group to which rows came least recently. */
+  /** The group with the least recent arrival. */
   def oldest: G = groups.head._1
 
-  /** Whether there is a group to which rows came least recently, and it holds no rows. */
+  /** Returns true if the group with the least recent arrival holds no rows; false if there is no
+    * group.
+    */
   def oldestIsEmpty: Boolean = groups.headOption.exists(_._2.rows == 0)
 
-  /** @param group
+  /** Writes the groups in the order of their last arrivals.
+    *
+    * @param group
     *   writes a group
     */
   def save(out: ByteWriter)(group: G => Unit): Unit = {
@@ -109,7 +118,9 @@ final class CrossGroupIndex[G](reclaim: Option[Reclaim]) {
     }
   }
 
-  /** @param group
+  /** Reads the groups in the order of [[save]].
+    *
+    * @param group
     *   reads a group
     */
   def restore(in: ByteReader)(group: => G): Unit = {

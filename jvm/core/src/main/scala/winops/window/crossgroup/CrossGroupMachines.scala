@@ -4,38 +4,42 @@ import winops.policy.Policy
 import winops.window.changes.Steps
 import winops.window.machine.Machine
 
-/** Runs a policy whose groups depend on each other over all of them, on one clock.
+/** Runs a cross-group policy over all its groups, with one clock for all.
   *
   * @param steps
   *   numbers the steps of all groups together
   * @param host
-  *   keeps the groups
+  *   stores the groups
   */
-final class CrossGroupMachines[G](policy: Policy, steps: Steps, host: CrossGroupMachines.Host[G]) {
+final class CrossGroupMachines[G](
+    policy: Policy,
+    steps: Steps,
+    host: CrossGroupMachines.Host[G]) {
   private val index = new CrossGroupIndex[G](policy.group.reclaim)
   private var clock = Long.MinValue
   private var finished = false
   private var reclaimed = 0L
 
-  /** Number of groups that were dropped without deletes for their silence. */
+  /** Number of idle groups that a sweep removed without deletes. */
   def groupsReclaimed: Long = reclaimed
 
-  /** All groups, for whoever stores them. */
+  /** The index of all groups, for the code that stores it. */
   def groups: CrossGroupIndex[G] = index
 
-  /** Whether the input has ended, so that nothing happens any more. */
+  /** Returns true if the input has ended, so that no row or timer has an effect. */
   def isFinished: Boolean = finished
 
-  /** The instant up to which time has passed, in milliseconds. */
+  /** The clock of all groups, in milliseconds. */
   def now: Long = clock
 
-  /** Takes up where a run before has stopped. */
+  /** Restores the clock and the end of the input from an earlier run. */
   def resume(now: Long, isFinished: Boolean): Unit = {
     clock = now
     finished = isFinished
   }
 
-  /** Moves the clock to `instant`, if it is not there yet, and fires all that is due by then. */
+  /** Moves the clock to `instant`, unless it is later, and fires all timers up to that instant.
+    */
   def advance(instant: Long): Unit = if (!finished) {
     while (index.nextDue <= instant) {
       val group = index.firstDue
@@ -47,8 +51,10 @@ final class CrossGroupMachines[G](policy: Policy, steps: Steps, host: CrossGroup
     clock = Math.max(clock, instant)
   }
 
-  /** A row that is stamped with `instant` comes to the group, where `append` adds it to the rows
-    * as of the instant that it is given.
+  /** Inserts a row with timestamp `instant` into the group.
+    *
+    * @param append
+    *   appends the row to the group's rows; receives the row's arrival time
     */
   def arrive(group: G, instant: Long)(append: Long => Unit): Unit = if (!finished) {
     val at = Math.max(instant, clock)
@@ -68,10 +74,10 @@ final class CrossGroupMachines[G](policy: Policy, steps: Steps, host: CrossGroup
     steps.end()
   }
 
-  /** A window punctuation comes for all groups. */
+  /** Handles a window punctuation for all groups. */
   def punctuate(instant: Long): Unit = tellAll(instant)(_.punctuate(_))
 
-  /** The input ends for all groups. */
+  /** Ends the input for all groups. */
   def finish(instant: Long): Unit = {
     tellAll(instant)(_.finish(_))
     finished = true
@@ -95,8 +101,9 @@ final class CrossGroupMachines[G](policy: Policy, steps: Steps, host: CrossGroup
     drop(group)
   }
 
-  /** Evicts groups if there are too many groups or rows: first all empty ones to which rows came
-    * least recently, as the product does, then others until there are not too many.
+  /** Removes groups if there are more groups or rows than the policy allows. As the product does,
+    * empty groups with the least recent arrivals go first, up to the first group with rows;
+    * others follow until the limit holds.
     */
   private def makeRoom(at: Long): Unit = if (index.isTooMuch) {
     while (index.oldestIsEmpty) dismissOldest(at)
@@ -121,16 +128,16 @@ final class CrossGroupMachines[G](policy: Policy, steps: Steps, host: CrossGroup
 
 object CrossGroupMachines {
 
-  /** Keeps the groups, each with a machine and its rows. */
+  /** Stores the groups, each with a machine and its rows. */
   trait Host[G] {
 
-    /** The machine of a group, which is new if it was not there. */
+    /** The machine of a group; a new machine if the group is unknown. */
     def open(group: G): Machine
 
-    /** Reads the changes that the machine of the group has emitted. */
+    /** Reads the changes that the group's machine has emitted. */
     def drain(group: G): Unit
 
-    /** Forgets a group. */
+    /** Deletes the state of a group. */
     def drop(group: G): Unit
   }
 }

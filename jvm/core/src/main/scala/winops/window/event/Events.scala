@@ -9,15 +9,19 @@ import winops.window.rules.AgeBound
 import winops.window.single.{FrontRetainer, Retainer}
 import winops.window.time.{Anchor, Clock}
 
-/** A window that emits events: inserted rows, deleted rows, and its contents at a trigger.
+/** A window that emits events: inserts, deletes, and the window contents at a trigger.
   *
-  * Rows leave before the row that evicts them enters, and a trigger by value reports the
-  * content without the row that causes it.
+  * Rows are evicted before the row that evicts them is inserted. A trigger by value reports the
+  * contents without the row that causes it.
   */
-private[window] final class Events(eviction: Eviction, trigger: ReportTrigger, rows: Rows, steps: Steps)
+private[window] final class Events(
+    eviction: Eviction,
+    trigger: ReportTrigger,
+    rows: Rows,
+    steps: Steps)
     extends FrontRetainer(rows, steps) {
 
-  /** Whether the window has been full before. */
+  /** True once the window has been full. */
   private var wasFull = false
 
   override def due: Long =
@@ -39,7 +43,7 @@ private[window] final class Events(eviction: Eviction, trigger: ReportTrigger, r
     comesIn
   }
 
-  /** Evicts rows first, then reports the remaining contents in a step of its own. */
+  /** Evicts expired rows first; the remaining contents are reported in a step of its own. */
   override def atDue(due: Long): Unit =
     if (eviction.due(head) <= due) removeUntil(eviction.atDue(head, due))
     else {
@@ -111,12 +115,14 @@ private[window] object Events {
     case _ => None
   }
 
-  private def triggerOf(report: Trigger, evaluator: Evaluator): Option[ReportTrigger] = report match {
-    case Trigger.Never => Some(NoReportTrigger)
-    case Trigger.EachRows(count) => Some(new CountReportTrigger(count))
-    case Trigger.Period(span, origin, false) => Some(new PeriodReportTrigger(span, new Anchor(origin)))
-    case Trigger.Exceeds(value, distance) =>
-      Some(new ValueReportTrigger(evaluator.number(value), distance))
-    case _ => None
-  }
+  private def triggerOf(report: Trigger, evaluator: Evaluator): Option[ReportTrigger] =
+    report match {
+      case Trigger.Never => Some(NoReportTrigger)
+      case Trigger.EachRows(count) => Some(new CountReportTrigger(count))
+      case Trigger.Period(span, origin, false) =>
+        Some(new PeriodReportTrigger(span, new Anchor(origin)))
+      case Trigger.Exceeds(value, distance) =>
+        Some(new ValueReportTrigger(evaluator.number(value), distance))
+      case _ => None
+    }
 }

@@ -16,7 +16,9 @@ private[window] final class Gap(value: RowNumber, distance: Distance) {
 
 private[window] object Gap {
 
-  /** Returns true if `later - earlier > limit`, whatever overflows; `limit` is not negative. */
+  /** Returns true if `later - earlier > limit`, even if the difference overflows; `limit` is not
+    * negative.
+    */
   def exceeds(later: Long, earlier: Long, limit: Long): Boolean =
     later > earlier && {
       val difference = later - earlier

@@ -5,7 +5,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.expression.RowNumber
 import winops.window.time.{Anchor, Clock}
 
-/** Decides when the contents of a window of events are reported. */
+/** Decides when the contents of an event window are reported. */
 private[window] abstract class ReportTrigger {
 
   /** Returns true if the row has the value that the trigger reads. */
@@ -17,13 +17,16 @@ private[window] abstract class ReportTrigger {
   /** Returns true if the contents are reported after a row entered.
     *
     * @param isFirst
-    *   true if the window was empty before it
+    *   true if the window was empty before the row
     */
   def afterRow(at: Long, isFirst: Boolean): Boolean = false
 
-  /** The instant at which the contents, which are not empty, are reported though no row arrives. */
+  /** The instant at which the contents, which are not empty, are reported though no row arrives;
+    * [[Clock.Never]] if none.
+    */
   def due: Long = Clock.Never
 
+  /** Notes that a timer reported the contents at `at`. */
   def fired(at: Long): Unit = ()
 
   def clear(): Unit = ()
@@ -31,8 +34,10 @@ private[window] abstract class ReportTrigger {
   def restore(in: ByteReader): Unit = ()
 }
 
+/** Never reports the contents. */
 private case object NoReportTrigger extends ReportTrigger
 
+/** Reports after every `rows` rows. */
 private final class CountReportTrigger(rows: Long) extends ReportTrigger {
   private var count = 0L
 
@@ -48,9 +53,10 @@ private final class CountReportTrigger(rows: Long) extends ReportTrigger {
   override def restore(in: ByteReader): Unit = count = in.count(Long.MaxValue)
 }
 
+/** Reports at the ends of consecutive spans, counted from the anchor. */
 private final class PeriodReportTrigger(span: Span, anchor: Anchor) extends ReportTrigger {
 
-  /** Triggers up to this instant have passed. */
+  /** The instant of the last report or, if later, of the row that entered the empty window. */
   private var passed = Long.MinValue
 
   override def afterRow(at: Long, isFirst: Boolean): Boolean = {
@@ -78,8 +84,11 @@ private final class PeriodReportTrigger(span: Span, anchor: Anchor) extends Repo
   }
 }
 
-/** A row whose value is more than the distance above that of the last row that triggered. */
-private final class ValueReportTrigger(value: RowNumber, distance: Distance) extends ReportTrigger {
+/** Reports before a row whose value is more than the distance above the value of the row that
+  * triggered last. The group's first row sets the first reference.
+  */
+private final class ValueReportTrigger(value: RowNumber, distance: Distance)
+    extends ReportTrigger {
   private var hasReference = false
   private var whole = 0L
   private var real = 0.0
@@ -116,7 +125,7 @@ private final class ValueReportTrigger(value: RowNumber, distance: Distance) ext
 
   private def isExceeded(row: Long): Boolean = distance match {
     case Distance.Whole(limit) => Gap.exceeds(value.whole(row), whole, limit)
-    // The product adds to the reference here, where eviction subtracts.
+    // The product adds the distance to the reference here, whereas its eviction subtracts values.
     case Distance.Real(limit) => value.real(row) > real + limit
   }
 }

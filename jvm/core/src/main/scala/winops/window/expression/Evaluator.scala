@@ -2,21 +2,21 @@ package winops.window.expression
 
 import winops.policy.{RowExpression, SortKey}
 
-/** Makes a policy's expressions into functions of the rows of the open group, which are named by
-  * their ordinals. Who gives it has checked that the expressions fit the rows.
+/** Compiles a policy's expressions into functions of the rows of the open group, which are
+  * addressed by ordinal. The provider has checked that the expressions fit the rows.
   */
 trait Evaluator {
 
-  /** The values of the expressions together: equal bytes mean equal values, null being a value.
+  /** A key over the values of all expressions. Equal bytes mean equal values; null equals null.
     */
   def key(expressions: Seq[RowExpression]): RowKey
 
-  /** The values of the criteria together: bytes that compare, as unsigned numbers from the left,
-    * as the rows sort. None is the beginning of another.
+  /** A key over the values of all sort criteria. Keys compare as unsigned bytes in the sort order
+    * of the rows. No key is a prefix of another.
     */
   def sortKey(by: Seq[SortKey]): RowKey
 
-  /** A timestamp in milliseconds; numbers are cut to whole ones. */
+  /** A timestamp in milliseconds; numbers are truncated to whole milliseconds. */
   def timestamp(expression: RowExpression): RowNumber
 
   /** A number, or a timestamp in microseconds. */
@@ -27,7 +27,7 @@ trait Evaluator {
 
 object Evaluator {
 
-  /** For policies without expressions. */
+  /** An evaluator for policies without expressions; every method fails. */
   object None extends Evaluator {
     override def key(expressions: Seq[RowExpression]): RowKey = refused
     override def sortKey(by: Seq[SortKey]): RowKey = refused

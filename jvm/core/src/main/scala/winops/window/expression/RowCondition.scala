@@ -1,8 +1,8 @@
 package winops.window.expression
 
-/** A condition on a row and the window it is in. */
+/** A condition on a row and the window that holds the row. */
 trait RowCondition {
 
-  /** Whether the condition is true; null is false. */
+  /** Returns true if the condition is true; null counts as false. */
   def holds(view: WindowView): Boolean
 }

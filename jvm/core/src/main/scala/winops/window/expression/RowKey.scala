@@ -1,6 +1,6 @@
 package winops.window.expression
 
-/** Bytes that stand for a row. */
+/** A key of each row, as bytes. */
 trait RowKey {
   def of(ordinal: Long): Array[Byte]
 }

@@ -1,14 +1,14 @@
 package winops.window.expression
 
-/** A number that a row has or has not. */
+/** A numeric value of each row, which may be missing. */
 trait RowNumber {
 
-  /** Whether the row has none: null, or not a number. */
+  /** Returns true if the value is null, NaN or, for a timestamp, infinite. */
   def isMissing(ordinal: Long): Boolean
 
-  /** The number, of a kind that is whole. */
+  /** The value of an integral type. */
   def whole(ordinal: Long): Long
 
-  /** The number, as a floating-point one. */
+  /** The value as a floating-point number. */
   def real(ordinal: Long): Double
 }

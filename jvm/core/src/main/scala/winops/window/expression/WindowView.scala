@@ -1,32 +1,37 @@
 package winops.window.expression
 
-/** What a condition sees. */
+/** The window contents as a condition sees them. */
 trait WindowView {
 
-  /** The row whose columns the condition means when it names them alone. */
+  /** The row that unqualified columns in the condition refer to. */
   def examined: Long
 
+  /** The ordinal of the oldest row. */
   def oldest: Long
+
+  /** The ordinal of the newest row. */
   def newest: Long
 
-  /** When the oldest row arrived, in milliseconds. */
+  /** Arrival time of the oldest row, in milliseconds. */
   def oldestArrival: Long
 
-  /** When the newest row arrived, in milliseconds. */
+  /** Arrival time of the newest row, in milliseconds. */
   def newestArrival: Long
 
-  /** How many rows are in the window. */
+  /** Number of rows in the window. */
   def count: Long
 
-  /** How many rows have been removed since the last row arrived. */
+  /** Number of rows that the current evaluation of the window has evicted so far. */
   def expired: Long
 
-  /** The row in the window after `ordinal`; [[WindowView.NoRow]] after the newest. With `NoRow`
-    * it is the oldest.
+  /** The ordinal of the next row in the window after `ordinal`; [[WindowView.NoRow]] after the
+    * newest row. Given `NoRow`, the ordinal of the oldest row.
     */
   def after(ordinal: Long): Long
 }
 
 object WindowView {
+
+  /** Stands for the absence of a row. */
   val NoRow: Long = -1L
 }

@@ -10,28 +10,28 @@ import winops.window.time.Clock
 
 /** Runs a policy over the rows of one group, and writes the changes as steps into a queue.
   *
-  * A step is one arriving row with everything it causes, or one timer at its own due time. The
-  * machine receives rows and instants and never reads a clock: the same rows at the same
-  * instants give the same steps, however they are cut into batches.
+  * A step is one arriving row with all its effects, or one timer. The machine receives rows and
+  * instants and never reads a clock: the same rows at the same instants give the same steps,
+  * however the input is divided into micro-batches.
   *
-  * An instance is reused from group to group: [[restore]] or [[clear]] starts the next one.
+  * An instance is reused from group to group: [[restore]] or [[clear]] starts the next group.
   *
   * @param policy
-  *   what to keep
+  *   the policy of the window
   * @param idleMillis
-  *   after how much silence the group is forgotten, with deletes for the rows it held;
-  *   [[Clock.Never]] for a group that is never forgotten
+  *   idle time, in milliseconds, after which the group is removed with deletes for its rows;
+  *   [[Clock.Never]] if idle groups stay
   * @param rows
-  *   the group's rows; for each row the clock is moved by [[advance]], then the row is appended,
-  *   then passed to [[arrive]]; rows with holes if [[Machine.leavesHoles]]
+  *   the group's rows, with holes if [[Machine.leavesHoles]]. For each row the caller calls
+  *   [[advance]], appends the row, and calls [[arrive]].
   * @param pages
-  *   where what is known beside the rows is kept when it is large
+  *   stores state beside the rows, such as indexes
   * @param evaluator
-  *   gives what the policy's expressions are worth
+  *   evaluates the policy's expressions
   * @param steps
-  *   where the changes go; when they have been read, [[settle]] forgets the rows that left
+  *   receives the changes; the caller reads them before [[settle]] removes the rows that left
   * @param ownsSteps
-  *   whether the steps are numbered for this group by itself, and stored with it
+  *   true if the steps are numbered for this group alone and stored with it
   */
 final class Machine(
     policy: Policy,
@@ -54,40 +54,38 @@ final class Machine(
   private var forgotten = 0L
   private var refused = 0L
 
-  /** How many groups this instance has forgotten for their silence. */
+  /** Number of groups that this instance removed with deletes, when idle or by [[dismiss]]. */
   def groupsForgotten: Long = forgotten
 
-  /** How many rows this instance has not admitted. */
+  /** Number of rows that this instance refused. */
   def rowsRefused: Long = refused
 
-  /** Number of rows that were evicted without a delete. */
+  /** Number of rows that all machines with the same `steps` evicted without a delete. */
   def rowsEvictedSilently: Long = steps.rowsEvictedSilently
 
-  /** Whether there is anything to remember of the group. */
+  /** Returns true if the group has state to store. */
   def isAlive: Boolean = alive
 
-  /** How many rows are kept for the window, those that wait for its next trigger included. */
+  /** Number of rows stored for the window, pending rows included. */
   def held: Long = retainer.held
 
-  /** Whether the input has ended, so that nothing happens any more. */
+  /** Returns true if the input has ended, so that no row or timer has an effect. */
   def isFinished: Boolean = finished
 
-  /** The instant up to which time has passed for the group, in milliseconds. */
+  /** The group's clock, in milliseconds. */
   def now: Long = clock
 
-  /** The first instant at which something happens though no row arrives; [[Clock.Never]] if
-    * nothing does.
-    */
+  /** The earliest timer; [[Clock.Never]] if there is none. */
   def nextDue: Long =
     if (alive && !finished) Math.min(retainerDue, silenceDue) else Clock.Never
 
-  /** Moves the clock to `instant`, if it is not there yet, and fires all that is due by then,
-    * earliest first. What is due at the instant itself fires: time goes before rows.
+  /** Moves the clock to `instant`, unless it is later, and fires all timers up to that instant,
+    * earliest first. Timers of the instant itself fire too, before any row that arrives then.
     */
   def advance(instant: Long): Unit = while (fireNext(instant)) {}
 
-  /** The next piece of [[advance]]: fires what is due first, if it is due by `instant`; false,
-    * with the clock at the instant, when nothing is.
+  /** Fires the earliest timer and returns true if it is at or before `instant`. Otherwise moves
+    * the clock to `instant` and returns false.
     */
   def fireNext(instant: Long): Boolean = {
     val due = nextDue
@@ -102,15 +100,15 @@ final class Machine(
     fires
   }
 
-  /** Moves the clock to `instant`, by which nothing was due that has not been fired. */
+  /** Moves the clock to `instant`. The caller has fired all timers up to that instant. */
   def reach(instant: Long): Unit = if (instant > clock) clock = instant
 
-  /** When a row that is stamped with `instant` arrives: then, or now if its group's clock is
-    * later. The clock never goes back, and no row is lost for being late.
+  /** The arrival time of a row with timestamp `instant`: the timestamp, or the group's clock if
+    * that is later. The clock never goes back, and no row is dropped as late.
     */
   def arrivalAt(instant: Long): Long = Math.max(instant, clock)
 
-  /** Takes in the newest of `rows`, which arrived at `at`, where [[advance]] has moved the clock.
+  /** Inserts the newest of `rows`, which arrived at `at`, the instant of the last [[advance]].
     * Returns false if the row was refused and removed.
     */
   def arrive(at: Long): Boolean = {
@@ -122,22 +120,22 @@ final class Machine(
     } else {
       refused += 1
       rows.takeBack()
-      // Nothing is stored of a group without a row, so no later row may depend on this one.
+      // A group without rows is not stored, so no later row may depend on this row's time.
       if (!alive) clock = Long.MinValue
     }
     steps.end()
     comesIn
   }
 
-  /** Takes in a window punctuation, which comes at `at`, where [[advance]] has moved the clock.
-    */
+  /** Handles a window punctuation at `at`, the instant of the last [[advance]]. */
   def punctuate(at: Long): Unit = {
     steps.begin(at)
     retainer.punctuate()
     steps.end()
   }
 
-  /** Ends the input at `at`, where [[advance]] has moved the clock: the contents are reported as final, and no row may arrive any more.
+  /** Ends the input at `at`, the instant of the last [[advance]]: reports the contents as final.
+    * No row may arrive afterwards.
     */
   def finish(at: Long): Unit = {
     steps.begin(at)
@@ -147,7 +145,7 @@ final class Machine(
     finished = true
   }
 
-  /** Removes the group and emits deletes for all its rows. */
+  /** Removes the group and emits deletes for its rows. */
   def dismiss(at: Long): Unit = {
     steps.begin(at)
     forget()
@@ -160,19 +158,19 @@ final class Machine(
     steps.end()
   }
 
-  /** Forgets the rows that have left, whose changes have all been read. */
+  /** Removes the rows that left; the caller has read all changes. */
   def settle(): Unit = retainer.settle()
 
-  /** Starts with a group that has no rows yet. */
+  /** Starts with a group that has no rows. */
   def clear(): Unit = {
     clock = Long.MinValue
     restart()
   }
 
-  /** Starts the group that was forgotten again, at the instant that its clock shows. */
+  /** Starts a removed group again without moving its clock. */
   def restart(): Unit = startAfresh()
 
-  /** Stores what is known of the group beside its rows; [[settle]] goes before. */
+  /** Stores the group's state beside its rows; the caller calls [[settle]] first. */
   def save(out: ByteWriter): Unit = {
     out.number(if (finished) 2L else if (alive) 1L else 0L)
     out.number(clock)
@@ -181,7 +179,7 @@ final class Machine(
     retainer.save(out)
   }
 
-  /** Takes up a group that was saved, whose rows have been taken up. */
+  /** Restores a saved group; the caller restores the group's rows first. */
   def restore(in: ByteReader): Unit = {
     val life = in.count(2L)
     alive = life > 0
@@ -192,11 +190,11 @@ final class Machine(
     retainer.restore(in)
   }
 
-  // A timer that a condition or an eviction has set to the past fires now.
+  // A condition or an eviction may set a timer to the past; such a timer fires now.
   private def retainerDue: Long = Math.max(retainer.due, clock)
 
   private def silenceDue: Long =
-    // An idle time that was shortened may have been over before now; it ends now.
+    // A shorter idle time after a restart may be over before now; the group is then removed now.
     if (silence == Clock.Never) Clock.Never else Math.max(lastArrival + silence, clock)
 
   private def forget(): Unit = {
@@ -218,10 +216,12 @@ final class Machine(
 
 object Machine {
 
-  /** Whether rows of the policy may leave from anywhere, so that the group's rows have holes. */
+  /** Returns true if rows of the policy may leave in any order, so that the group's rows have
+    * holes.
+    */
   def leavesHoles(policy: Policy): Boolean = Retainers.leavesHoles(policy)
 
-  /** Returns true if rows of the policy leave in the order of their insertion, as far as changes show. */
+  /** Returns true if the changes of the policy delete rows in the order of their insertion. */
   def leavesFromFront(policy: Policy): Boolean = !leavesHoles(policy) &&
     policy.retention.windows.forall(_.order == Order.Arrival)
 }

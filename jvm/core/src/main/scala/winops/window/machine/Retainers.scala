@@ -12,7 +12,7 @@ import winops.window.expression.Evaluator
 import winops.window.single.{KeepingAll, KeepingNewest, KeepingUntilPeriod, KeepingYoung, Retainer}
 import winops.window.time.Anchor
 
-/** Puts the pieces of a policy together; a combination that no window has is refused. */
+/** Builds the retainer of a policy; fails for a combination that no retainer implements. */
 private[window] object Retainers {
   def of(
       policy: Policy,
@@ -33,8 +33,8 @@ private[window] object Retainers {
         Events.of(window, rows, evaluator, steps).getOrElse(refused(policy))
       case (Retention.One(window), order) =>
         simple(window, rows, steps)
-          .orElse(
-            if (order == StepOrder.Net) NetChanges.of(window, rows, pages, evaluator, steps) else None)
+          .orElse(if (order == StepOrder.Net) NetChanges.of(window, rows, pages, evaluator, steps)
+          else None)
           .orElse(several(Seq(window), isUnion = false, parts, steps))
           .getOrElse(refused(policy))
       case (Retention.Intersection(windows), StepOrder.InsertsFirst) =>
@@ -45,14 +45,16 @@ private[window] object Retainers {
     }
   }
 
+  /** Returns true if rows of the policy may leave in any order. */
   def leavesHoles(policy: Policy): Boolean = policy.retention match {
     case Retention.One(window) => !leavesFromFront(window)
     case Retention.Independent(parts) =>
       parts.exists(part => leavesHoles(policy.copy(retention = part._2)))
-    // What one window did not admit may leave before what it holds.
+    // A row that one window did not admit may leave before rows that this window holds.
     case Retention.Union(windows) =>
       !windows.forall(w => leavesFromFront(w) && w.admit == Admit.All)
-    // A condition drops rows for itself alone, and a batch in the midst of those it holds.
+    // A condition evicts rows from its own window alone, and a batch leaves between rows that
+    // others hold.
     case Retention.Intersection(windows) =>
       !windows.forall(w => leavesFromFront(w) && !isBatch(w) && !isConditional(w))
   }
@@ -75,12 +77,17 @@ private[window] object Retainers {
 
   private def simple(window: Window, rows: Rows, steps: Steps): Option[Retainer] =
     window match {
-      case Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, Trigger.Never)) =>
+      case Window(
+            Admit.All,
+            Order.Arrival,
+            bound,
+            Triggers(Trigger.EachRow, leave, Trigger.Never)) =>
         (bound, leave) match {
           case (Bound.Unbounded, Trigger.Never) => Some(new KeepingAll(rows, steps))
           case (Bound.MoreThan(count), Trigger.Excess(excess)) =>
             Some(new KeepingNewest(count, excess, rows, steps))
-          case (Bound.AgeReached(span), Trigger.WhenDue) => Some(new KeepingYoung(span, rows, steps))
+          case (Bound.AgeReached(span), Trigger.WhenDue) =>
+            Some(new KeepingYoung(span, rows, steps))
           case (Bound.Everything, Trigger.Period(span, origin, false)) =>
             Some(new KeepingUntilPeriod(span, new Anchor(origin), rows, steps))
           case _ => None

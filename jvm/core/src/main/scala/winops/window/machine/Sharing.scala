@@ -2,10 +2,12 @@ package winops.window.machine
 
 import winops.policy._
 
-/** Says which windows can be independent ones over rows that are stored once. */
+/** Decides which policies can be independent windows over rows that are stored once. */
 object Sharing {
 
-  /** What a policy would have to be to share its rows with others; none if it can. */
+  /** The property that a policy lacks to share its rows with others; None if the policy can
+    * share.
+    */
   def expected(policy: Policy): Option[String] = {
     val windows = policy.retention.windows
     if (policy.filter.isDefined) Some("no filter, which others would share")
@@ -20,7 +22,9 @@ object Sharing {
     } else None
   }
 
-  /** Whether a row may be refused because it lacks what the window looks at. */
+  /** Returns true if the window may refuse a row because the row lacks a value that the window
+    * reads.
+    */
   private def refuses(window: Window): Boolean =
     refuses(window.bound) || Seq(window.triggers.leave, window.triggers.report).exists {
       case _: Trigger.Exceeds | _: Trigger.Crosses => true

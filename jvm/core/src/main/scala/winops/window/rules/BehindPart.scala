@@ -4,8 +4,8 @@ import winops.policy.Span
 import winops.window.contents.HeldRows
 import winops.window.expression.RowNumber
 
-/** Evicts the oldest rows whose timestamp is a span before the arriving row's. The arriving
-  * row itself leaves at once only if the span is empty.
+/** Evicts the oldest rows whose timestamps are at least `span` before the arriving row's. The
+  * arriving row itself leaves at once only if the span is empty.
   */
 private[window] final class BehindPart(timestamp: RowNumber, span: Span, held: HeldRows)
     extends FrontPart(held) {

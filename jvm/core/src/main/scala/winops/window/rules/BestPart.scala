@@ -5,7 +5,7 @@ import scala.collection.mutable
 import winops.storage.btree.PagedMap
 import winops.window.expression.RowKey
 
-/** The best rows by a sort key; of equal ones the newest. */
+/** Holds the `rows` first rows in the order of a sort key; of equal rows, the newest. */
 private[window] final class BestPart(rows: Long, sortKey: RowKey, index: PagedMap)
     extends IndexedPart(index) {
   override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
@@ -32,7 +32,7 @@ private[window] final class BestPart(rows: Long, sortKey: RowKey, index: PagedMa
 
   private def rowAt(place: Array[Byte]): Long = Long.MaxValue - Ordinals.getLast(place)
 
-  // The newer of equal rows comes first, so that the last place is the oldest of the worst.
+  // The newer of equal rows sorts first, so the last entry is the oldest of the worst rows.
   private def place(row: Long): Array[Byte] =
     Ordinals.append(sortKey.of(row), Long.MaxValue - row)
 

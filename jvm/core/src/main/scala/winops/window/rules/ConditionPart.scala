@@ -4,13 +4,13 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.contents.{FrontView, HeldRows}
 import winops.window.expression.{RowCondition, WindowView}
 
-/** Evicts the oldest rows as long as the condition does not hold for them. */
+/** Evicts the oldest row until the condition holds for the oldest row that is left. */
 private[window] final class ConditionPart(condition: RowCondition, held: HeldRows)
     extends FrontPart(held) {
   private val view = new FrontView(held)
   private var newest = WindowView.NoRow
 
-  /** Whether other windows have removed rows in the present step since the last evaluation. */
+  /** True if other windows have removed rows in the current step since the last evaluation. */
   private var lost = false
 
   override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
@@ -24,7 +24,9 @@ private[window] final class ConditionPart(condition: RowCondition, held: HeldRow
     super.forget(row)
   }
 
-  /** Rows that are evicted here leave this window only. */
+  /** Evaluates the condition again if other windows have removed rows. A row that fails leaves
+    * only this window.
+    */
   override def afterForgetting(): Unit = if (lost) {
     lost = false
     if (count > 0) pass(null)

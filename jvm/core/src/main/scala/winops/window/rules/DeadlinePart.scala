@@ -7,7 +7,9 @@ import winops.storage.btree.PagedMap
 import winops.window.expression.RowNumber
 import winops.window.time.Clock
 
-/** Each row leaves when the span after its own timestamp is over. */
+/** Evicts each row when `span` has passed since the row's own timestamp. A row whose span is over
+  * when the row arrives leaves at once.
+  */
 private[window] final class DeadlinePart(timestamp: RowNumber, span: Span, index: PagedMap)
     extends IndexedPart(index) {
   override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)

@@ -2,10 +2,11 @@ package winops.window.rules
 
 import winops.window.contents.RowSet
 
-/** Rows that windows have evicted in a step, each once, in the order of their eviction.
+/** The rows that windows have evicted in a step, each once, in the order of their eviction.
   *
   * @param byLast
-  *   true if a row takes the place of its last eviction by several windows, not of its first
+  *   true if a row that several windows evict counts at its last eviction, false if it counts at
+  *   its first
   */
 private[window] final class Evicted(byLast: Boolean) {
   private val rows = new RowSet
@@ -14,7 +15,7 @@ private[window] final class Evicted(byLast: Boolean) {
 
   def size: Int = rows.size
 
-  /** A row, or [[WindowView.NoRow]] if the row of this place has moved. */
+  /** The row at an index, or `WindowView.NoRow` if the row has moved behind. */
   def apply(index: Int): Long = rows(index)
 
   def contains(row: Long): Boolean = rows.contains(row)

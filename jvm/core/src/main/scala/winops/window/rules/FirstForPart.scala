@@ -6,8 +6,8 @@ import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
 import winops.window.time.Anchor
 
-/** Admits the rows that arrive before the span is over, and evicts none. An empty span is
-  * over once the row has arrived with which it begins.
+/** Admits the rows that arrive before the span is over, and evicts none. An empty span that
+  * begins with a row admits that row.
   */
 private[window] final class FirstForPart(span: Span, anchor: Anchor, held: HeldRows)
     extends FrontPart(held) {

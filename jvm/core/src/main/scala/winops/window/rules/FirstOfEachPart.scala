@@ -3,7 +3,7 @@ package winops.window.rules
 import winops.storage.btree.PagedMap
 import winops.window.expression.{RowKey, WindowView}
 
-/** The first row of each key keeps its place as long as it stays. */
+/** Holds the first row of each key, and admits no other row of the key while that row is held. */
 private[window] final class FirstOfEachPart(key: RowKey, index: PagedMap)
     extends OneForEachPart(key, index) {
   override def admits(row: Long, at: Long): Boolean = rowLike(row) == WindowView.NoRow

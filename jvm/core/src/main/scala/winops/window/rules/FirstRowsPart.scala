@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
 
-/** Admits rows while it holds fewer than `rows`, and evicts none. */
+/** Admits a row while the window holds fewer than `rows` rows, and evicts none. */
 private[window] final class FirstRowsPart(rows: Long, held: HeldRows) extends FrontPart(held) {
   private var newest = WindowView.NoRow
 

@@ -7,14 +7,18 @@ import winops.window.time.Clock
 /** A bound that the oldest rows exceed first. */
 private[window] abstract class FrontBound {
 
-  /** The first row from `head` on and before `end` that stays at the instant; `end` if none does.
+  /** The first row from `head` until `end` that does not exceed the bound at the instant; `end`
+    * if all rows exceed the bound.
     */
   def firstStaying(head: Long, end: Long, at: Long): Long
 
-  /** The first instant at which the oldest row no longer stays. */
+  /** The instant at which the oldest row exceeds the bound though no row arrives; [[Clock.Never]]
+    * if none.
+    */
   def due(head: Long): Long = Clock.Never
 }
 
+/** Builds bounds; None for a bound that the oldest rows need not exceed first. */
 private[window] object FrontBound {
   def of(bound: Bound, rows: Rows): Option[FrontBound] = bound match {
     case Bound.Unbounded => Some(NoFrontBound)
@@ -28,14 +32,17 @@ private[window] object FrontBound {
   }
 }
 
+/** A bound that no row exceeds. */
 private case object NoFrontBound extends FrontBound {
   override def firstStaying(head: Long, end: Long, at: Long): Long = head
 }
 
+/** Bounds the number of rows: the oldest rows beyond `count` exceed it. */
 private final class CountBound(count: Long) extends FrontBound {
   override def firstStaying(head: Long, end: Long, at: Long): Long = Math.max(head, end - count)
 }
 
+/** A bound that a row exceeds if it exceeds any of `bounds`. */
 private final class AnyBound(bounds: Array[FrontBound]) extends FrontBound {
   override def firstStaying(head: Long, end: Long, at: Long): Long = {
     var row = head

@@ -3,7 +3,7 @@ package winops.window.rules
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.contents.HeldRows
 
-/** A window whose rows are those of the group from `head` on. */
+/** A window that holds the rows of the group from `head` on. */
 private[window] abstract class FrontPart(protected val held: HeldRows) extends Part {
   protected var head = 0L
   protected var count = 0L
@@ -14,7 +14,7 @@ private[window] abstract class FrontPart(protected val held: HeldRows) extends P
 
   override def takeBack(row: Long): Unit = {
     forget(row)
-    // The window may have evicted the row already.
+    // The window may have evicted the row at once and moved its head past it.
     head = Math.min(head, row)
   }
 
@@ -28,7 +28,7 @@ private[window] abstract class FrontPart(protected val held: HeldRows) extends P
     pass(row)
   }
 
-  /** Goes on behind the oldest row. */
+  /** Moves the head past `row`, the oldest row. */
   protected final def pass(row: Long): Unit = {
     head = row + 1
     count -= 1

@@ -3,12 +3,14 @@ package winops.window.rules
 import winops.storage.btree.PagedMap
 import winops.window.expression.RowKey
 
-/** One row for each key: the first, or the newest. */
+/** Holds one row for each key: the first or the newest. */
 private[window] abstract class OneForEachPart(key: RowKey, index: PagedMap)
     extends IndexedPart(index) {
+
+  /** The held row with the same key, or `WindowView.NoRow`. */
   protected final def rowLike(row: Long): Long = Ordinals.get(index.get(key.of(row)))
 
-  /** Puts the row in the place of the previous one of its key, which is returned. */
+  /** Stores the row as the row of its key, and returns the previous one. */
   protected final def put(row: Long): Long =
     Ordinals.get(index.put(key.of(row), Ordinals.bytes(row)))
 

@@ -8,25 +8,29 @@ import winops.storage.btree.PagedMap
 import winops.storage.bytes.Bytes
 import winops.window.expression.WindowView
 
-/** Numbers as bytes that compare as the numbers do, when those are not negative. */
+/** Encodes numbers as bytes. The bytes of non-negative numbers compare as the numbers do. */
 private[window] object Ordinals {
   def bytes(number: Long): Array[Byte] = append(Array.emptyByteArray, number)
 
-  /** The bytes and after them the number. */
+  /** The bytes of `front`, followed by the number. */
   def append(front: Array[Byte], number: Long): Array[Byte] = {
     val bytes = Arrays.copyOf(front, front.length + java.lang.Long.BYTES)
     Bytes.putLong(bytes, front.length, java.lang.Long.reverseBytes(number))
     bytes
   }
 
-  /** The number that the bytes begin with; [[WindowView.NoRow]] when there are none. */
+  /** The number at the start of the bytes; [[WindowView.NoRow]] if `bytes` is null. */
   def get(bytes: Array[Byte]): Long =
     if (bytes == null) WindowView.NoRow else at(bytes, 0)
 
-  /** The number that the bytes end with. */
+  /** The number at the end of the bytes. */
   def getLast(bytes: Array[Byte]): Long = at(bytes, bytes.length - java.lang.Long.BYTES)
 
-  /** The rows of all entries, in order. */
+  /** The rows of all entries in key order.
+    *
+    * @param row
+    *   reads the row's ordinal from a key
+    */
   def all(index: PagedMap, row: Array[Byte] => Long): mutable.ArrayBuffer[Long] = {
     val rows = mutable.ArrayBuffer.empty[Long]
     var more = index.first()

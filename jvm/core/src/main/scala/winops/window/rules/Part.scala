@@ -5,45 +5,48 @@ import scala.collection.mutable
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.time.Clock
 
-/** One of the windows that decide over the rows of a group together: it evicts rows and forgets those that others have evicted.
+/** One of the windows that decide together about the rows of a group. The window evicts rows, and
+  * forgets the rows that other windows have evicted.
   */
 private[window] abstract class Part {
 
-  /** Returns true if the row has no value for what the window reads of every row. Such a row
-    * enters none of the windows that decide together, and none of them evicts a row for it.
+  /** Returns true if the row lacks a value that the window reads from every row. None of the
+    * windows admits such a row or evicts a row for it.
     */
   def lacksValue(row: Long): Boolean = false
 
   /** Returns true if the newest row may enter. */
   def admits(row: Long, at: Long): Boolean = true
 
-  /** Inserts the newest row, and evicts the rows that are then too many. */
+  /** Inserts the newest row, and evicts the rows that exceed the window's bound. */
   def arrive(row: Long, at: Long, evicted: Evicted): Unit
 
-  /** The first instant at which rows leave though none arrives. */
+  /** The instant at which the next row expires; [[Clock.Never]] if none does. */
   def due: Long = Clock.Never
 
   /** Evicts the rows that expire at `due`, an instant that [[due]] gave. */
   def atDue(due: Long, evicted: Evicted): Unit = ()
 
-  /** A row left though this window held it; nothing if it did not. */
+  /** Forgets a row that has left; does nothing if the window does not hold the row. */
   def forget(row: Long): Unit
 
-  /** The newest row is refused, though this window took it: its ordinal is given again. */
+  /** Forgets the newest row, which this window took and another one refused. The next row gets
+    * the same ordinal.
+    */
   def takeBack(row: Long): Unit = forget(row)
 
-  /** All rows before `row` are no longer its own, of which each has been forgotten. */
+  /** Gives up all rows before `row`; each of them has been forgotten. */
   def startFrom(row: Long): Unit = ()
 
-  /** Rows have left though this window held them, or were refused. Called in the step in which
-    * [[forget]] was called, after the last such call, so that nothing of it has to be stored.
+  /** Runs after the last call of [[forget]] for rows that left or were refused. The call is in
+    * the same step as these, so the rows need not be stored.
     */
   def afterForgetting(): Unit = ()
 
-  /** Returns true if the window holds a row that is still there. */
+  /** Returns true if the window holds the row, which has not left the group. */
   def holds(row: Long): Boolean
 
-  /** The rows in the window's own order; null when that is the order of arrival. */
+  /** The rows in the window's own order; null if that is arrival order. */
   def inOrder: mutable.ArrayBuffer[Long] = null
 
   /** Starts with a group that has no rows. */
@@ -54,7 +57,7 @@ private[window] abstract class Part {
 
 private[window] object Part {
 
-  /** Returns true if any of the windows finds no value in the row. */
+  /** Returns true if the row lacks a value that any of the windows reads. */
   def lacksValue(parts: Array[Part], row: Long): Boolean = {
     var i = 0
     while (i < parts.length && !parts(i).lacksValue(row)) i += 1

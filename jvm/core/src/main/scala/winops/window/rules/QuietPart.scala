@@ -6,7 +6,7 @@ import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
 import winops.window.time.Clock
 
-/** Evicts all rows when none has arrived for the span. */
+/** Evicts all rows when no row has arrived for the span. */
 private[window] final class QuietPart(span: Span, held: HeldRows) extends FrontPart(held) {
   private var newest = WindowView.NoRow
 

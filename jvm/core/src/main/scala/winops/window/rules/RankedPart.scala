@@ -4,7 +4,8 @@ import scala.collection.mutable
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** As [[BestPart]], and a row takes the place of the previous row of its key. */
+/** A [[BestPart]] with at most one row for each key: a row replaces the previous row of its key.
+  */
 private[window] final class RankedPart(newest: NewestOfEachPart, best: BestPart) extends Part {
   private val replaced = new Evicted(byLast = false)
 

@@ -4,7 +4,7 @@ import winops.storage.bytes.ByteReader
 import winops.storage.rows.Rows
 import winops.window.changes.Steps
 
-/** Rows that leave oldest first: what the window holds is all rows from `head` on. */
+/** Retains rows that leave oldest first: the window contents are all rows from `head` on. */
 private[window] abstract class FrontRetainer(rows: Rows, steps: Steps) extends Retainer {
   protected var head: Long = rows.first
 

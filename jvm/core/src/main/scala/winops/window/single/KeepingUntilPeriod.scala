@@ -6,10 +6,14 @@ import winops.storage.rows.Rows
 import winops.window.changes.Steps
 import winops.window.time.{Anchor, Clock}
 
-/** All rows leave at the end of the span they arrived in; spans follow each other from the
+/** Evicts all rows at the end of the span in which they arrived; consecutive spans start at the
   * anchor.
   */
-private[window] final class KeepingUntilPeriod(span: Span, anchor: Anchor, rows: Rows, steps: Steps)
+private[window] final class KeepingUntilPeriod(
+    span: Span,
+    anchor: Anchor,
+    rows: Rows,
+    steps: Steps)
     extends FrontRetainer(rows, steps) {
   override def due: Long = if (size == 0) Clock.Never else end(head)
 
@@ -21,7 +25,7 @@ private[window] final class KeepingUntilPeriod(span: Span, anchor: Anchor, rows:
 
   override def atDue(due: Long): Unit = removeUntil(
     if (end(rows.end - 1) <= due) rows.end
-    // They came when spans were longer.
+    // Rows of several spans are held only if an earlier run used a longer span.
     else (head until rows.end).find(end(_) > due).get)
 
   private def end(row: Long): Long = span.nextAfter(rows.arrival(row), anchor.instant)

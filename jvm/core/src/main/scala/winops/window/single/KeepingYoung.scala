@@ -5,7 +5,7 @@ import winops.storage.rows.Rows
 import winops.window.changes.Steps
 import winops.window.time.Clock
 
-/** Each row leaves when it is as old as `span`: age equal to the span is out. */
+/** Evicts each row once its age reaches `span`. */
 private[window] final class KeepingYoung(span: Span, rows: Rows, steps: Steps)
     extends FrontRetainer(rows, steps) {
   override def due: Long =

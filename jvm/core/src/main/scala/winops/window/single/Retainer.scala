@@ -3,32 +3,32 @@ package winops.window.single
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.time.Clock
 
-/** Decides for one group which rows enter and leave, and emits the changes; the machine drives it.
+/** Decides which rows of one group enter and leave, and emits the changes; the machine drives it.
   *
-  * A row is in the group's rows before it arrives here. What has been told is only forgotten with
-  * [[settle]], so that its rows can be read until then.
+  * The caller appends a row to the group's rows before [[arrive]]. A deleted row is removed from
+  * the group's rows only by [[settle]], so that readers of the changes can read the row until
+  * then.
   */
 private[window] abstract class Retainer {
 
-  /** The first instant at which something happens though no row arrives; [[Clock.Never]] if
-    * nothing does.
-    */
+  /** The earliest timer; [[Clock.Never]] if there is none. */
   def due: Long = Clock.Never
 
-  /** Inserts the newest row, which arrives at `at`. Returns false if the row is refused and has to be removed; the changes that it caused are emitted nevertheless.
+  /** Inserts the newest row, which arrives at `at`. Returns false if the window refuses the row
+    * and the caller has to remove it; changes that the row caused are emitted even then.
     */
   def arrive(row: Long, at: Long): Boolean
 
-  /** Does what is due at `due`, an instant that [[due]] gave. */
+  /** Fires the timers of `due`, an instant that [[due]] returned. */
   def atDue(due: Long): Unit = ()
 
-  /** A window punctuation comes. */
+  /** Handles a window punctuation. */
   def punctuate(): Unit = ()
 
-  /** How many rows are still needed. */
+  /** Number of rows that the window still needs, pending rows included. */
   def held: Long
 
-  /** How many of these have not been inserted yet. */
+  /** Number of pending rows: rows that are held and not yet inserted. */
   def notInserted: Long = 0L
 
   /** Emits the window contents, in the order of the window. */
@@ -37,17 +37,18 @@ private[window] abstract class Retainer {
   /** Reports the window contents as `kind`. */
   def report(kind: Int): Unit
 
-  /** Emits deletes for all rows, which leave with their group. */
+  /** Emits deletes for all rows, because the group is removed. */
   def leaveAll(): Unit
 
-  /** Forgets the rows that have left. */
+  /** Removes the rows that have left from the group's rows. */
   def settle(): Unit
 
-  /** Starts with a group without rows: those before `rows.end` do not count. */
+  /** Starts with a group that has no rows: rows before `rows.end` do not count. */
   def clear(): Unit
 
-  /** Stores what the rows do not say; all that has left has been forgotten before. */
+  /** Stores the state that the rows do not contain; the caller calls [[settle]] first. */
   def save(out: ByteWriter): Unit = ()
 
+  /** Restores a saved group; the caller restores the group's rows first. */
   def restore(in: ByteReader): Unit
 }

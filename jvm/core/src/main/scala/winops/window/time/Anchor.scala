@@ -3,19 +3,22 @@ package winops.window.time
 import winops.policy.Origin
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
-/** The instant from which periods count: a given one, or the first row's of the group. */
+/** The instant from which periods count: a given instant, or the arrival of the group's first
+  * row.
+  */
 private[window] final class Anchor(origin: Origin) {
   private var known = false
   private var value = 0L
 
   clear()
 
-  /** Whether there is an instant yet. */
+  /** Returns true if the instant is known: it is given, or a row has arrived. */
   def isKnown: Boolean = known
 
-  /** The instant, in milliseconds; of no meaning before there is a first row. */
+  /** The instant, in milliseconds; undefined until [[isKnown]]. */
   def instant: Long = value
 
+  /** Takes `at` as the instant unless an instant is known. */
   def arrive(at: Long): Unit = if (!known) {
     known = true
     value = at

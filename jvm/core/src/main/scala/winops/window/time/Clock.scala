@@ -2,11 +2,13 @@ package winops.window.time
 
 import winops.storage.bytes.{ByteReader, CorruptStateException}
 
-/** The machine counts whole milliseconds; intervals are exact microseconds. */
+/** Converts between the machine's clock, which counts whole milliseconds, and intervals, which
+  * are exact microseconds.
+  */
 private[winops] object Clock {
   val MicrosPerMilli = 1000L
 
-  /** The instant that never comes. */
+  /** The instant of a timer that never fires. */
   val Never: Long = Long.MaxValue
 
   /** The first millisecond that is not before the instant. */
@@ -15,7 +17,11 @@ private[winops] object Clock {
   /** The last millisecond that is not after the instant. */
   def floorToMillis(micros: Long): Long = Math.floorDiv(micros, MicrosPerMilli)
 
-  /** Reads how far time had come; no time has come to [[Never]]. */
+  /** Reads a stored clock.
+    *
+    * @throws CorruptStateException
+    *   if the clock is at [[Never]]
+    */
   def restore(in: ByteReader): Long = {
     val instant = in.number()
     if (instant == Never) {

@@ -36,7 +36,7 @@ class PackedPageSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Seq((2, 1), (1, 1)).foreach { case (first, second) =>
       Seq(true, false).foreach { isLeaf =>
         val page = new Page(1, isLeaf)
-        // The first key of an inner page stands for the least, whatever it is.
+        // The first key of an inner page represents the lower bound, whatever its value.
         val keys = if (isLeaf) Seq(first, second) else Seq(9, first, second)
         keys.zipWithIndex.foreach { case (key, i) =>
           append(page, i, PagedMapSuite.ordinal(key), Array.emptyByteArray)
@@ -88,7 +88,7 @@ class PackedPageSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
 private object PackedPageSuite {
 
-  /** Keys and values of the same length or of any up to it. */
+  /** A page with keys and values of the same length, or of random lengths up to it. */
   private def pageOf(random: Random, count: Int, valueBytes: Int, isLeaf: Boolean): Page = {
     val areAlike = random.nextBoolean()
     val keys = Seq.fill(count)(random.nextInt(1 << 20)).distinct.sorted

@@ -167,7 +167,7 @@ private object PagedMapSuite extends org.scalatest.Assertions {
 
   val named: Int => Array[Byte] = number => s"key $number".getBytes(UTF_8)
 
-  /** Keys of zeros, ones and 255s, of which some begin others. */
+  /** Keys of the bytes 0, 1 and 255; some keys are prefixes of others. */
   val dense: Int => Array[Byte] = number =>
     Iterator
       .iterate(number)(_ / 4)
@@ -176,7 +176,7 @@ private object PagedMapSuite extends org.scalatest.Assertions {
       .map(digit => Digits(digit - 1))
       .toArray
 
-  /** Keys of which many have the same first bytes, as rows of the same price have. */
+  /** Keys of which many share a prefix, such as rows of the same price. */
   val ranked: Int => Array[Byte] = number => ordinal(number % 3) ++ ordinal(number)
 
   private val Digits = Array[Byte](0, 1, -1)
@@ -216,7 +216,7 @@ private object PagedMapSuite extends org.scalatest.Assertions {
     }
   }
 
-  /** A map beside a sorted map of the JDK's. */
+  /** A map with a sorted map of the JDK as its reference. */
   final class Driven {
     val segments = new CountedSegments
     private val model = new TreeMap[Array[Byte], Array[Byte]](new Comparator[Array[Byte]] {
@@ -232,7 +232,7 @@ private object PagedMapSuite extends org.scalatest.Assertions {
 
     def remove(key: Array[Byte]): Unit = assert(map.remove(key) == (model.remove(key) != null))
 
-    /** Puts a value under the key that comes next after the last one. */
+    /** Puts a value under the key that follows the last one. */
     def append(value: Array[Byte]): Unit = {
       val key = if (model.isEmpty) Array.emptyByteArray else model.lastKey :+ 0.toByte
       map.append(key, value.length)
@@ -242,7 +242,7 @@ private object PagedMapSuite extends org.scalatest.Assertions {
       assertSame(map.value, value)
     }
 
-    /** Removes what is found from a key on. */
+    /** Removes the first entry at or after a key. */
     def removeAtLeast(key: Array[Byte]): Unit = {
       val there = model.ceilingKey(key)
       assertAt(map.atLeast(key), there)
@@ -258,14 +258,14 @@ private object PagedMapSuite extends org.scalatest.Assertions {
       model.clear()
     }
 
-    /** Forgets the group and takes up one that has no pages. */
+    /** Deletes the group's pages and starts a group without pages. */
     def discard(): Unit = {
       pages.discard()
       pages.clear()
       model.clear()
     }
 
-    /** Stores the map and takes it up in other objects. */
+    /** Stores the map and restores it in new objects. */
     def restart(): Unit = {
       val out = new ByteWriter
       pages.save(out)

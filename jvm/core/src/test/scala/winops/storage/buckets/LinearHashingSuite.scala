@@ -9,7 +9,7 @@ class LinearHashingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val hashes =
     Gen.listOfN(50, Gen.oneOf(Arbitrary.arbitrary[Long], Gen.oneOf(0L, -1L, Long.MinValue)))
 
-  /** The buckets of all hashes: their names differ in the first twelve bits. */
+  /** The buckets of all hashes; bucket names differ in the first twelve bits. */
   private def all(hashing: LinearHashing): Seq[Long] =
     (0L until 4096L).map(first => hashing.bucketOf(first << 52)).distinct
 

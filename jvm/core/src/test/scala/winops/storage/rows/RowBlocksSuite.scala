@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import winops.storage.bytes.{ByteWriter, CorruptStateException}
 
-/** Rows in a stream. */
+/** Rows in packed blocks. */
 class RowBlocksSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import RowBlocksSuite._
 

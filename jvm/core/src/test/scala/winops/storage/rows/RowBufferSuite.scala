@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException, PackedRow, TooManyBytesException}
 
-/** Rows in a buffer, and packed as they are stored. */
+/** Rows in a buffer, and in their stored, packed form. */
 class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import RowBufferSuite._
 
@@ -25,7 +25,7 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         buffer.write(out, count)
         out.number(77L)
         val in = new ByteReader(out.toArray)
-        // What the buffer has held before leaves no trace.
+        // Former contents of the buffer must not affect the result.
         val read = filled(rows.reverse, withArrival)
         read.read(in, count)
         assert(in.number() == 77)

@@ -151,7 +151,7 @@ private object RowLogSuite {
         3 -> Gen.const(Look)))
   } yield operations
 
-  /** Segments that count what is written. */
+  /** Segments that count the bytes written. */
   final class RecordingSegments extends Segments {
     private val kept = mutable.Map.empty[Long, Array[Byte]]
     var bytesPut = 0L
@@ -175,7 +175,7 @@ private object RowLogSuite {
 
   private final case class Row(arrival: Long, bytes: Seq[Byte])
 
-  /** A log beside a plain list of the rows that it should have. */
+  /** A log with a plain list of its expected rows. */
   final class Checked(withArrival: Boolean, seed: Long) {
     val segments = new RecordingSegments
     var log = new RowLog(segments, withArrival)
@@ -220,7 +220,7 @@ private object RowLogSuite {
       rows += Row(arrival, bytes.toSeq)
     }
 
-    /** Looks at every row. */
+    /** Compares every row. */
     def check(): Unit = (first until rows.size).foreach(look)
 
     private def lookAtOne(): Unit =

@@ -5,12 +5,12 @@ import java.nio.file.{Files, Path, Paths}
 
 import scala.jdk.CollectionConverters._
 
-/** Texts of policies in a file, one a line: what is not printable ASCII stands there as
+/** Policy texts in a file, one per line. Characters other than printable ASCII are written as
   * `\\uXXXX`, and a backslash as two.
   */
 object Corpus {
 
-  /** The texts that are kept for a dialect. */
+  /** The corpus of a dialect. */
   def of(dialect: String): IndexedSeq[String] = read(folder.resolve(s"$dialect.txt"))
 
   def read(file: Path): IndexedSeq[String] =
@@ -22,7 +22,7 @@ object Corpus {
     ()
   }
 
-  // Where tests run is the root of the checkout.
+  // Tests run in the root of the checkout.
   private val folder = Paths.get("tests", "data", "fuzz")
 
   private def escaped(text: String): String = text.flatMap {

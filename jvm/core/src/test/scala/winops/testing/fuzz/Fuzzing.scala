@@ -5,12 +5,12 @@ import java.util.SplittableRandom
 
 import scala.collection.mutable
 
-/** Tries texts that come of each other: one that was treated as none before is changed further.
+/** Runs a reader on mutated texts: a text with a new kind of outcome is mutated further.
   *
   * @param read
-  *   what is tried
+  *   the reader under test
   * @param seeds
-  *   where it begins; all of them are tried too
+  *   the initial texts; all of them are tried too
   */
 final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Long) {
   import Fuzzing._
@@ -23,8 +23,8 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
   private val kinds = mutable.Map.empty[String, String]
   private val tally = new FuzzCounts
 
-  /** Tries the seeds and then others, until it were so many texts; then the seeds again, because
-    * their time counts only where the JVM has compiled what reads them.
+  /** Tries the seeds and then mutated texts, up to the given number. Then it tries the seeds
+    * again, because their times count only after the JVM has compiled the reader.
     */
   def run(inputs: Int): FuzzCounts = {
     var tried = 0
@@ -39,7 +39,7 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
     tally
   }
 
-  /** For each kind of outcome the shortest text that had it. */
+  /** The shortest text of each kind of outcome. */
   def shortest: Map[String, String] = kinds.toMap
 
   private def attempt(text: String, isWarm: Boolean): Outcome = {
@@ -72,7 +72,7 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
     System.nanoTime() - start
   }
 
-  /** Mostly what is refused late, if at all, and seldom what is long. */
+  /** Picks mostly accepted texts and seldom long ones. */
   private def pick(): String =
     if (long.nonEmpty && random.nextInt(4096) == 0) oneOf(long)
     else if (accepted.nonEmpty && random.nextInt(8) < 5) oneOf(accepted)
@@ -85,10 +85,10 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
 object Fuzzing {
   private val WarmUp = 20000
 
-  /** What long texts become is mostly refused for its length. */
+  /** Mutations of long texts are mostly refused for their length. */
   private def isShort(text: String): Boolean = text.length <= 300
 
-  /** How often a slow text is read again, because the collector may have been at work. */
+  /** The number of repetitions for a slow text, to exclude garbage collection. */
   private val Repeats = 3
 
   private val MaxKinds = 20000
@@ -96,16 +96,16 @@ object Fuzzing {
   private val threads =
     ManagementFactory.getPlatformMXBean(classOf[com.sun.management.ThreadMXBean])
 
-  /** How many bytes this thread has asked of the heap. */
+  /** The bytes that this thread has allocated on the heap. */
   def allocated(): Long = threads.getCurrentThreadAllocatedBytes
 }
 
-/** The text that took the most of something. */
+/** The text with the maximum of a measurement. */
 final case class Extreme(amount: Long, text: String) {
   def max(other: Extreme): Extreme = if (other.amount > amount) other else this
 }
 
-/** What became of many texts. */
+/** The outcomes of many texts. */
 final class FuzzCounts {
   private var acceptedCount = 0L
   private var refusedCount = 0L
@@ -114,19 +114,19 @@ final class FuzzCounts {
   def accepted: Long = acceptedCount
   def refused: Long = refusedCount
 
-  /** Whether no text crashed, took more than 100 ms or needed more than so much of the heap. */
+  /** Returns true if no text crashed, took more than 100 ms or allocated more than `maxBytes`. */
   def isGood(maxBytes: Long): Boolean =
     crashes.isEmpty && slowest.amount <= MaxNanos && largest.amount <= maxBytes
 
   private val MaxNanos = 100000000L
 
-  /** What crashed, and the shortest text of each kind. */
+  /** The shortest text of each kind of crash. */
   def crashes: Map[String, String] = crashesByKind.toMap
 
-  /** The most nanoseconds for a text. */
+  /** The maximum time for a text, in nanoseconds. */
   var slowest: Extreme = Extreme(0L, "")
 
-  /** The most bytes of the heap for a text. */
+  /** The maximum heap allocation for a text, in bytes. */
   var largest: Extreme = Extreme(0L, "")
 
   private[fuzz] def count(outcome: Outcome, text: String): Unit = outcome match {

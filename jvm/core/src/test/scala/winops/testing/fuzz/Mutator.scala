@@ -2,16 +2,16 @@ package winops.testing.fuzz
 
 import java.util.SplittableRandom
 
-/** Makes texts out of texts, mostly so that much of the grammar still fits: words, numbers and
-  * signs are moved as a whole, and few of the changes are at random.
+/** Generates texts from texts. Words, numbers and symbols move as a whole, and few changes are
+  * random, so that much of the grammar still matches.
   *
   * @param words
-  *   the words, numbers and signs that the language has
+  *   the words, numbers and symbols of the language
   */
 final class Mutator(words: IndexedSeq[String], random: SplittableRandom) {
   import Mutator._
 
-  /** `text` with one or a few changes; `other` may give a part. */
+  /** Returns `text` with one or a few changes; `other` may contribute a piece. */
   def changed(text: String, other: String): String = {
     var pieces = split(text)
     do pieces = change(pieces, other) while (random.nextInt(3) == 0)
@@ -63,7 +63,7 @@ final class Mutator(words: IndexedSeq[String], random: SplittableRandom) {
     pieces.patch(from, Seq(whole), until - from)
   }
 
-  /** About as long as a text may be, or longer. */
+  /** Repeats a piece up to or beyond the maximum length of a text. */
   private def repeated(
       pieces: IndexedSeq[String],
       from: Int,
@@ -78,7 +78,7 @@ final class Mutator(words: IndexedSeq[String], random: SplittableRandom) {
 
 object Mutator {
 
-  /** Longer than the longest text that is read. */
+  /** More than the maximum length of a text. */
   private val MaxChars = 12000
 
   private val Lengths = IndexedSeq(100, 1000, 9000, 9990, 10100)
@@ -86,7 +86,7 @@ object Mutator {
 
   private val Piece = """(?s)[\p{L}_][\p{L}\p{Nd}_]*|\p{Nd}+|\s+|.""".r
 
-  /** A text as its words, numbers, signs and blanks. */
+  /** Splits a text into words, numbers, symbols and blanks. */
   def split(text: String): IndexedSeq[String] = Piece.findAllIn(text).toVector
 
   private val Brackets = IndexedSeq(

@@ -11,18 +11,17 @@ import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
 
-/** A campaign against the readers of policies: so many texts for each of the four, on two threads
-  * with half the stack that threads usually have. It fails if one of them crashed, took more than
-  * 100 ms or needed more than 64 MiB.
+/** A fuzzing campaign against the policy readers: the given number of texts for each of the four,
+  * on two threads with half the usual stack. It fails if a text crashed, took more than 100 ms or
+  * allocated more than 64 MiB.
   *
-  * What it found is below `target/fuzz`: the shortest text of each kind of refusal, and those
-  * that crashed, took longest and needed most of the heap.
+  * The results are written below `target/fuzz`: the shortest text of each kind of refusal, the
+  * texts that crashed, and those with the longest time and the largest allocation.
   */
 object PolicyFuzz {
   val dialects: Seq[Dialect] = Seq(Ccl, Esper, Apama, Spl)
 
-  /** Ten thousand characters make as many tokens, each of a few kilobytes until it is known what
-    * it is.
+  /** Ten thousand characters make as many tokens, each of a few kilobytes until it is resolved.
     */
   val MaxBytes: Long = 64L * 1024 * 1024
 

@@ -3,7 +3,7 @@ package winops.testing.fuzz
 import winops.policy._
 import winops.text.dialect.Dialect
 
-/** What became of a text. `kind` is the same for texts that the reader treats alike. */
+/** The outcome of a text. Texts that the reader handles alike have the same `kind`. */
 sealed trait Outcome {
   def kind: String
 }
@@ -12,7 +12,7 @@ object Outcome {
   final case class Accepted(kind: String) extends Outcome
   final case class Refused(kind: String) extends Outcome
 
-  /** Anything but a policy or a refusal at a place in the text. */
+  /** Any outcome other than a policy or a refusal at an offset in the text. */
   final case class Crashed(kind: String) extends Outcome
 }
 
@@ -34,7 +34,7 @@ final class Trial(dialect: Dialect) {
         Outcome.Crashed(s"${error.getClass.getName} $place")
     }
 
-  /** What else is asked of a policy before it runs. */
+  /** Checks the texts that a query derives from a policy before it runs. */
   private def accepted(policy: Policy): Outcome = {
     val said = Seq(policy.text, policy.describe, policy.splitByKey.text)
     if (said.exists(_.length > MaxSaid)) Outcome.Crashed("a policy's own words are too many")
@@ -69,12 +69,12 @@ final class Trial(dialect: Dialect) {
 object Trial {
   private val MaxKind = 80
 
-  /** A text says at most a few times what was written. */
+  /** A derived text is at most a few times as long as the source text. */
   private val MaxSaid = 200000
 
   private val Numbers = "[0-9]+".r
 
-  /** What a message takes from the text. */
+  /** Messages with a part of the text, which the kind leaves out. */
   private val Strangers = "(unexpected character|expected no|before the dot, not) .*".r
 
   private val wholes = Seq("id", "volume", "k", "trade id", "a`b", "count")

@@ -21,12 +21,13 @@ class ApamaSuite extends AnyFunSuite {
 
   private val both = Stream(inserts = true, deletes = true, StepOrder.Net)
 
-  private def pieces(bound: Bound, triggers: Triggers, group: String*)(text: String): Policy = Policy(
-    Group.by(group),
-    Retention.One(Window(Admit.All, Order.Arrival, bound, triggers)),
-    both,
-    text,
-    window = text.replaceFirst("^partition by [^ ]*(, [^ ]*)* (?=within|retain)", ""))
+  private def pieces(bound: Bound, triggers: Triggers, group: String*)(text: String): Policy =
+    Policy(
+      Group.by(group),
+      Retention.One(Window(Admit.All, Order.Arrival, bound, triggers)),
+      both,
+      text,
+      window = text.replaceFirst("^partition by [^ ]*(, [^ ]*)* (?=within|retain)", ""))
 
   private val atOnce = Triggers(Trigger.EachRow, Trigger.Excess(1), Trigger.Never)
   private val whenDue = Triggers(Trigger.EachRow, Trigger.WhenDue, Trigger.Never)

@@ -71,9 +71,8 @@ class CclSuite extends AnyFunSuite {
   }
 
   test("CCL-12: KEEP EVERY n ROWS leaves the row that would be one too many") {
-    assert(
-      policy("KEEP EVERY 10 ROWS PER (symbol)") ==
-        pieces(Bound.MoreThan(1), Trigger.Excess(10), "symbol")("KEEP EVERY 10 ROWS PER (symbol)"))
+    assert(policy("KEEP EVERY 10 ROWS PER (symbol)") ==
+      pieces(Bound.MoreThan(1), Trigger.Excess(10), "symbol")("KEEP EVERY 10 ROWS PER (symbol)"))
   }
 
   test("CCL-14 and CCL-15: KEEP interval, groups kept") {

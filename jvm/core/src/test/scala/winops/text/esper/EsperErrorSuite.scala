@@ -3,8 +3,8 @@ package winops.text.esper
 import org.scalatest.funsuite.AnyFunSuite
 import winops.policy._
 
-/** Each mistake is marked in its text: `^` stands before the offending token, and is not part of
-  * it. Where the text itself has a `^`, the first one is the mark.
+/** Each error is marked in its text: `^` precedes the offending token and is not part of the
+  * text. If the text itself contains `^`, the first one is the mark.
   */
 class EsperErrorSuite extends AnyFunSuite {
   private val scope = Scope(

@@ -16,7 +16,7 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   implicit private val signaler: Signaler = ThreadSignaler
 
-  /** A part of a valid text is seldom valid, and says nothing of the whole. */
+  /** Parts of a valid text are seldom valid, so shrinking is disabled. */
   implicit private def unshrunk[T]: Shrink[T] = Shrink.shrinkAny
 
   private val columns = Seq("symbol", "Symbol", "_x1", "ts", "sec", "größe", "N")
@@ -38,7 +38,7 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Gen.oneOf("250L", "0.1", "1e3", "2.5f", "M", "F", "T", "null", "true"),
     Gen.oneOf("'x'", "\"it's\"", "'it\\'s'", "'a;b -- c'", "'\\u0041\\n'"))
 
-  /** Expressions that mention a column first. */
+  /** Expressions with a column as the first operand. */
   private def expression(depth: Int): Gen[String] = if (depth == 0) column
   else {
     val inner = Gen.lzy(expression(depth - 1))
@@ -156,7 +156,7 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val names =
     Gen.frequency(3 -> "n", 1 -> Gen.oneOf("`trade id`", "as", "`from`", "`a``b`", "stream"))
 
-  /** A select list with what stands behind the windows; its names do not come twice. */
+  /** A select list with the clauses after the windows; its names are unique. */
   private val lists: Gen[(String, String)] = for {
     first <- Gen.oneOf(aggregate, Gen.const("count(*)"))
     name <- names
@@ -416,7 +416,7 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           finished += 1
         },
       "stack as most threads have it",
-      // What is not compiled yet needs several times the stack of what is.
+      // Interpreted code needs several times the stack of compiled code.
       1024L * 1024)
     thread.start()
     thread.join()

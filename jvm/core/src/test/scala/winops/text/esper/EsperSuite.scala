@@ -31,15 +31,23 @@ class EsperSuite extends AnyFunSuite {
   private def orders(order: Order, bound: Bound, leave: Trigger): Window =
     Window(Admit.All, order, bound, Triggers(Trigger.EachRow, leave, Trigger.Never))
   private def admits(admit: Admit): Window =
-    Window(admit, Order.Arrival, Bound.Unbounded, Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never))
+    Window(
+      admit,
+      Order.Arrival,
+      Bound.Unbounded,
+      Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never))
   private def batches(trigger: Trigger): Window =
-    Window(Admit.All, Order.Arrival, Bound.PreviousBatch, Triggers(trigger, trigger, Trigger.Never))
+    Window(
+      Admit.All,
+      Order.Arrival,
+      Bound.PreviousBatch,
+      Triggers(trigger, trigger, Trigger.Never))
 
   private val second = Span.ofMillis(1000)
   private val symbol = column("symbol")
   private val ts = column("ts")
 
-  /** The same with the columns known and not. */
+  /** Checks each text with known and with unknown columns. */
   private def pieces(all: (String, Window)*): Unit = for {
     (text, expected) <- all
     columns <- Seq(scope.columns, Nil)

@@ -3,7 +3,7 @@ package winops.text.esper
 import org.scalatest.funsuite.AnyFunSuite
 import winops.policy._
 
-/** What Esper's expressions are in Esper's one spelling and in Spark's words. */
+/** Esper's expressions in canonical form and as Spark expressions. */
 class ExpressionSuite extends AnyFunSuite {
   private val scope = Scope(
     parameters = Map(
@@ -27,7 +27,7 @@ class ExpressionSuite extends AnyFunSuite {
     }
   }
 
-  /** Expressions, their one spelling, and what they are for Spark. */
+  /** Checks expressions, their canonical forms and their Spark forms. */
   private def keys(all: (String, String, String)*): Unit = all.foreach {
     case (expression, text, sql) => assert(written(expression) == ((text, sql)), expression)
   }

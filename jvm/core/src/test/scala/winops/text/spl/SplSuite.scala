@@ -26,12 +26,14 @@ class SplSuite extends AnyFunSuite {
 
   private def canonical(text: String): String = policy(text).text
 
-  private def pieces(bound: Bound, leave: Trigger, report: Trigger)(text: String): Policy = Policy(
-    Group.whole,
-    Retention.One(Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, report))),
-    Stream(inserts = true, deletes = true, StepOrder.Events),
-    text,
-    window = text)
+  private def pieces(bound: Bound, leave: Trigger, report: Trigger)(text: String): Policy =
+    Policy(
+      Group.whole,
+      Retention.One(
+        Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, report))),
+      Stream(inserts = true, deletes = true, StepOrder.Events),
+      text,
+      window = text)
 
   private def tumbling(leave: Trigger) = pieces(Bound.Everything, leave, Trigger.Never) _
   private def column(name: String) = RowExpression.Column(name)(0)
@@ -61,7 +63,8 @@ class SplSuite extends AnyFunSuite {
   }
 
   test("SPL-10: tumbling by delta, in the arithmetic of the attribute") {
-    def exceeds(name: String, distance: Distance) = tumbling(Trigger.Exceeds(column(name), distance))
+    def exceeds(name: String, distance: Distance) =
+      tumbling(Trigger.Exceeds(column(name), distance))
     assert(
       policy("tumbling, delta(n, 5)") ==
         exceeds("n", Distance.Whole(5))("tumbling, delta(n, 5)"))

@@ -16,7 +16,7 @@ class ChangeQueueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       var row = 0L
       var step = 0L
       var sequence = 0L
-      // Repeats make the queue wrap and grow, which a short list of operations would not.
+      // Repeats make the queue wrap and grow; a short list of operations would not.
       Seq.fill(repeats * 3)(ops).flatten.foreach {
         case Add(insert, rows, at, window) =>
           queue.add(

@@ -14,7 +14,7 @@ import winops.text.esper.Esper
 import winops.text.spl.Spl
 import winops.window.machine.Sharing
 
-/** Several windows over the same rows beside each of them alone. */
+/** Several windows over the same rows, compared with each window alone. */
 class IndependentWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import IndependentWindowsSuite._
 
@@ -146,6 +146,6 @@ private object IndependentWindowsSuite {
       case (window, number) => s"w$number" -> window.retention
     }))
 
-  /** A change without its numbers, which windows alone have other ones of. */
+  /** A change without its numbers, which differ for a window alone. */
   def fate(told: ObservedChange): (Boolean, Int, Long) = (told.isInsert, told.row, told.at)
 }

@@ -11,7 +11,7 @@ import winops.testing.{DrivenGroup, Input, Keep}
 import winops.window.crossgroup.CrossGroupIndex
 import winops.window.time.Clock
 
-/** Whatever happens to stored bytes, a group goes on, with wrong rows at worst, or fails by name.
+/** A group with corrupted bytes continues, at worst with wrong rows, or fails with a named error.
   */
 class CorruptStateSuite extends AnyFunSuite {
   private val keeps = Seq(
@@ -51,7 +51,7 @@ class CorruptStateSuite extends AnyFunSuite {
       Seq.fill(20000) {
         val bytes = new Array[Byte](random.nextInt(60))
         random.nextBytes(bytes)
-        // Small numbers are more often plausible.
+        // Small numbers are plausible more often.
         if (random.nextBoolean()) bytes.indices.foreach(i => bytes(i) = (bytes(i) & 7).toByte)
         survives(keeps(random.nextInt(keeps.size)), bytes)
       }
@@ -65,7 +65,7 @@ class CorruptStateSuite extends AnyFunSuite {
     withinAMinute {
       val group = filled(keep, rows = 1000)
       val bytes = group.save()
-      // The numbers at the two ends decide over everything between them.
+      // The numbers at both ends determine the reading of everything between them.
       val places = (0 until 12) ++ (bytes.length - 12 until bytes.length) ++
         Seq.fill(200)(random.nextInt(bytes.length))
       places.foreach { place =>
@@ -133,7 +133,7 @@ class CorruptStateSuite extends AnyFunSuite {
   private def changed(bytes: Array[Byte], place: Int, bit: Int): Array[Byte] =
     bytes.updated(place, (bytes(place) ^ (1 << bit)).toByte)
 
-  // A loop without an end would not notice an interruption.
+  // An endless loop would ignore an interrupt.
   private def withinAMinute[T](body: => T): T =
     Await.result(Future(body)(ExecutionContext.global), 1.minute)
 }

@@ -111,7 +111,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("instants far from the epoch are no trouble") {
-    // The years 1 and 9999, the ends of what a timestamp of SQL can say.
+    // The years 1 and 9999 are the limits of an SQL timestamp.
     Seq(-62135596800000L, 253402300799000L).foreach { instant =>
       val keeps = Seq(Keep.Interval(Long.MaxValue), Keep.EveryInterval(86400000000L, None))
       keeps.foreach { keep =>

@@ -6,7 +6,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import winops.policy.Resizable
 import winops.testing.{DrivenGroup, Input, Keep, NaiveWindow}
 
-/** What a window holds, another goes on with that differs in its length only. */
+/** A window restores the state of another window that differs only in its length. */
 class ResizeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 500, maxDiscardedFactor = 20)
@@ -27,7 +27,7 @@ class ResizeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
         group.restartAs(after.policy, group.save())
         naive.become(after)
-        // A group is looked at once, whether rows come for it or not.
+        // Every group is visited once after the restart, even without new rows.
         val more = (instant ++ late).flatMap(group.tell)
         assert(told ++ more == naive.tell(late))
         assert(group.content == naive.content)

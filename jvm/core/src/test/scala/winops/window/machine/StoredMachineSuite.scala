@@ -15,14 +15,14 @@ import winops.text.esper.Esper
 import winops.text.spl.Spl
 import winops.window.expression.Evaluator
 
-/** Random windows and combinations over rows that windows refuse, stored and restored. */
+/** Random windows and combinations, with rows that windows refuse, stored and restored. */
 class StoredMachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import StoredMachineSuite._
 
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 400)
 
-  /** A part of a text is no policy, and a smaller seed is no simpler case. */
+  /** A part of a text is not a policy, and a smaller seed is not a simpler case. */
   implicit private def noShrink[T]: Shrink[T] = Shrink.shrinkAny
 
   private val idle = Gen.option(Gen.choose(1L, 90L))
@@ -36,7 +36,7 @@ class StoredMachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         inputs.foreach { input =>
           assert(stored.tell(input) == fresh.tell(input))
           if (!stored.isAlive) input match {
-            // A row that does not begin its group was refused.
+            // A group that does not exist after a row has refused its first row.
             case Input.Row(_) => stored.drop()
             case Input.Time(_) => stored.dropForgotten()
           }
@@ -63,7 +63,7 @@ class StoredMachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val told = input match {
           case Input.Row(at) =>
             row += 1
-            // The clock of the group moves with the row.
+            // The group's clock advances with every row.
             if (kept.contains(row - 1)) others.tell(input) else others.tell(Input.Time(at))
           case Input.Time(_) => others.tell(input)
         }
