@@ -8,11 +8,11 @@ import org.apache.spark.sql.internal.SQLConf
 import winops.spark.analysis.{Arguments, UnresolvedKeep}
 import winops.spark.internal.WinopsErrors
 
-/** The table function `keep`, the one way in for SQL, classic PySpark and Spark Connect. */
+/** The table function `keep`, the entry point of SQL, classic PySpark and Spark Connect. */
 object KeepFunction extends (Seq[Expression] => LogicalPlan) {
   val Name = "keep"
 
-  /** The text of DESCRIBE FUNCTION; Spark puts the name in the place of `_FUNC_`. */
+  /** The text of DESCRIBE FUNCTION; Spark replaces `_FUNC_` by the name of the function. */
   def usage: String =
     "_FUNC_(TABLE(t) PARTITION BY (group) ORDER BY (order), policy, name => value, ...) - " +
       "Returns the rows that enter and leave a retention window, one for each change. " +

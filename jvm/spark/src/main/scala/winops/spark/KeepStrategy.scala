@@ -17,7 +17,9 @@ import winops.spark.plan.{Keep, KeepPlan}
 import winops.spark.row.KeyTypes
 import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder}
 
-/** Plans a [[Keep]]: what groups and orders the rows is computed below the shuffle, once. */
+/** Plans a [[Keep]] and the other nodes of winops. Expressions that group and order the rows are
+  * computed once, below the shuffle.
+  */
 object KeepStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case keep: Keep =>
@@ -54,16 +56,17 @@ object KeepStrategy extends SparkStrategy {
     case _ => Nil
   }
 
-  /** Whether a source of the stream has something new for the batch: Spark puts an empty relation
-    * in the place of one that has not.
+  /** Returns true if a source of the stream has new rows for the micro-batch. Spark replaces a
+    * source without new rows by an empty relation.
     */
   private def hasNewRows(stream: LogicalPlan): Boolean = stream.collectLeaves().exists {
     case rows: LocalRelation => rows.isStreaming && rows.data.nonEmpty
     case source => source.isStreaming
   }
 
-  /** Refuses sources of which Spark reads all rows in one micro-batch, and runs none behind it in
-    * which rows could be applied.
+  /** Refuses sources that do not support the trigger `availableNow` if Spark's wrapper for such
+    * sources is off. Spark then reads all rows in one micro-batch and runs no further one, in
+    * which waiting rows could be applied.
     */
   private def checkEnd(stream: LogicalPlan): Unit =
     if (!SQLConf.get.getConf(SQLConf.STREAMING_TRIGGER_AVAILABLE_NOW_WRAPPER_ENABLED)) {
@@ -79,7 +82,7 @@ object KeepStrategy extends SparkStrategy {
       }
     }
 
-  /** What a `keep` reads, and what is computed of it to order its rows as their source does. */
+  /** The child of a `keep`, and the expressions that order its rows as their source does. */
   private def positioned(keep: Keep): (LogicalPlan, Seq[NamedExpression]) =
     SourceOrder.of(keep.child) match {
       case Right(OrderOfTasks(_)) if keep.followsSource =>

@@ -7,8 +7,9 @@ import org.apache.spark.sql.winops.checkpoint.RepartitionState
 import winops.spark.analysis.StateArguments
 import winops.spark.internal.WinopsErrors
 
-/** The table function `winops_repartition('checkpoint', 'to', partitions)`: writes a new
-  * checkpoint with another number of partitions when it is executed, and gives what was moved.
+/** The table function `winops_repartition('checkpoint', 'to', partitions)`. When executed, it
+  * writes a new checkpoint with another number of partitions and returns one row per moved
+  * operator.
   */
 object RepartitionFunction extends (Seq[Expression] => LogicalPlan) {
   val Name = "winops_repartition"

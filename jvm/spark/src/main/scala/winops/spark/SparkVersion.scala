@@ -4,7 +4,7 @@ import java.util.Properties
 
 import org.apache.spark.SPARK_VERSION
 
-/** What this JAR was built as and for. */
+/** The winops version of this JAR and the Spark version that it was built for. */
 object SparkVersion {
   private lazy val build: Properties = {
     val properties = new Properties
@@ -16,8 +16,8 @@ object SparkVersion {
 
   def winops: String = build.getProperty("version")
 
-  /** The error for Spark of the version `running`, if this JAR is for another one. Spark's
-    * internals change with each minor version, and so does the JAR.
+  /** The error for Spark version `running`, if this JAR was built for another minor version.
+    * Spark's internals change with each minor version, so each needs its own JAR.
     */
   def mismatch(running: String = SPARK_VERSION): Option[SparkVersionException] = {
     val expected = build.getProperty("spark.minor")

@@ -6,10 +6,10 @@ import org.apache.spark.sql.catalyst.trees.Origin
 
 import winops.spark.internal.WinopsErrors
 
-/** The error for a Spark version that the JAR is not for.
+/** The error for a Spark version that the JAR does not support.
   *
-  * It is raised on such versions, so it may use only what all of them have: of the constructors
-  * of AnalysisException that is one which takes the finished message.
+  * The exception is thrown on such versions, so it may use only constructors of AnalysisException
+  * that exist in all of them: here the one that takes the finished message.
   */
 final class SparkVersionException(parameters: Map[String, String])
     extends AnalysisException(

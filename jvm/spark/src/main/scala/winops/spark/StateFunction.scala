@@ -6,8 +6,8 @@ import org.apache.spark.sql.winops.checkpoint.StateRelation
 
 import winops.spark.analysis.StateArguments
 
-/** The table function `winops_state('checkpoint', batch => 5, operator => 0)`: the rows that the
-  * windows of a query held after a batch.
+/** The table function `winops_state('checkpoint', batch => 5, operator => 0)`. Returns the rows
+  * that the windows of a query held after a micro-batch.
   */
 object StateFunction extends (Seq[Expression] => LogicalPlan) {
   val Name = "winops_state"

@@ -4,7 +4,9 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 
 import winops.spark.internal.WinopsErrors
 
-/** `winops_version()`: the version of the JAR, so that a client can compare it with its own. */
+/** The function `winops_version()`. Returns the version of the JAR, which clients compare with
+  * their own.
+  */
 object VersionFunction extends (Seq[Expression] => Expression) {
   val Name = "winops_version"
   val Usage = "_FUNC_() - Returns the version of the winops JAR."

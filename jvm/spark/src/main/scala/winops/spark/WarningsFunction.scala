@@ -9,9 +9,9 @@ import winops.spark.analysis.Arguments
 import winops.spark.internal.WinopsErrors
 import winops.text.ccl.Ccl
 
-/** `winops_warnings(policy, params, columns, group, key)`: what is allowed in a policy over rows
-  * with `columns` and a primary `key`, but hardly meant; `group` are the columns given outside
-  * it.
+/** The function `winops_warnings(policy, params, columns, group, key)`. Returns warnings about a
+  * policy that is valid but probably not intended, over rows with `columns` and the primary key
+  * `key`. `group` holds the group columns given outside the policy.
   */
 object WarningsFunction extends (Seq[Expression] => Expression) {
   val Name = "winops_warnings"
@@ -35,7 +35,7 @@ object WarningsFunction extends (Seq[Expression] => Expression) {
         "(policy, params, array(columns), array(group), array(key))")
   }
 
-  /** Warnings on a window per `group` over rows with the primary key `key`. */
+  /** Warnings about a window per `group` over rows with the primary key `key`. */
   def warnings(group: Seq[String], key: Seq[String]): Seq[String] =
     if (key.nonEmpty && key.forall(group.contains)) {
       Seq(

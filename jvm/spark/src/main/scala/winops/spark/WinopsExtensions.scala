@@ -8,14 +8,16 @@ import winops.spark.analysis.{CheckStreamStart, ResolveKeep}
 import winops.spark.execution.StreamReporter
 import winops.spark.internal.WinopsErrors
 
-/** Makes winops known to every session of an application that has its JAR: Spark finds this class
-  * through `META-INF/services`. Where that is switched off, name it in `spark.sql.extensions`.
+/** Registers winops in every session of an application that has its JAR. Spark finds this class
+  * through `META-INF/services`. Applications that switch this off name the class in
+  * `spark.sql.extensions`.
   */
 final class WinopsExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit =
     SparkVersion.mismatch() match {
       case None => inject(extensions)
-      // Nothing else of the JAR may run on another version: a rule would run in every query.
+      // Spark runs injected rules in every query, so on another version only failing functions
+      // and `winops_version` are registered.
       case Some(_) =>
         Seq(KeepFunction.Name, StateFunction.Name, RepartitionFunction.Name).foreach { name =>
           extensions.injectTableFunction(described(name, new RefusedFunction(mismatch), ""))
@@ -43,7 +45,7 @@ final class WinopsExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPlannerStrategy(_ => KeepStrategy)
   }
 
-  /** A function with what DESCRIBE FUNCTION shows of it. */
+  /** The registration of a function with the texts that DESCRIBE FUNCTION shows. */
   private def described[T](
       name: String,
       function: Seq[Expression] => T,

@@ -9,12 +9,12 @@ import scala.util.Using
 
 import org.apache.xbean.asm9.{ClassReader, ClassVisitor, FieldVisitor, MethodVisitor, Opcodes}
 
-/** A class that another one names, or a field or method of it. */
+/** A class, or one of its fields or methods, that another class refers to. */
 private[spark] final case class Reference(owner: String, member: Option[String]) {
   override def toString: String = (owner +: member.toSeq).mkString(".").replace('/', '.')
 }
 
-/** A class as its file tells of it, with internal names. */
+/** The contents of a class file, with internal names. */
 private[spark] final class ClassFile(bytes: Array[Byte]) {
   private val reader = new ClassReader(bytes)
 
@@ -50,7 +50,7 @@ private[spark] final class ClassFile(bytes: Array[Byte]) {
     found.result()
   }
 
-  /** What the constant pool names, which is all that can be linked. */
+  /** The references in the constant pool, which are all that can be linked. */
   lazy val references: Seq[Reference] = {
     val buffer = new Array[Char](reader.getMaxStringLength)
     (1 until reader.getItemCount).map(reader.getItem).filter(_ > 0).flatMap { item =>
@@ -81,7 +81,8 @@ private[spark] object ClassFile {
   }
 }
 
-/** Classes linked against JARs of Spark, and for all else against the class path of the tests.
+/** Links classes against JARs of Spark; all other references are resolved on the class path of
+  * the tests.
   *
   * @param own
   *   the classes whose references are followed
@@ -92,7 +93,7 @@ private[spark] final class Linking(own: Seq[ClassFile], jars: Seq[File]) extends
   known ++= own.map(file => file.name -> Some(file))
   private val ownNames = own.map(_.name).toSet
 
-  /** The references that lead nowhere, of those to classes of Spark and to inherited members. */
+  /** The unresolved references to classes of Spark and to inherited members. */
   def missing(of: Seq[ClassFile]): Seq[String] = {
     val wrong = for {
       file <- of
@@ -104,7 +105,7 @@ private[spark] final class Linking(own: Seq[ClassFile], jars: Seq[File]) extends
     wrong.distinct.sorted
   }
 
-  /** How many references to classes of Spark there are. */
+  /** The number of references to classes of Spark. */
   def ofSpark(of: Seq[ClassFile]): Int =
     of.flatMap(_.references).count(reference => isOfSpark(elementOf(reference.owner)))
 
@@ -112,7 +113,7 @@ private[spark] final class Linking(own: Seq[ClassFile], jars: Seq[File]) extends
 
   private def isOfSpark(name: String): Boolean = name.startsWith("org/apache/spark/")
 
-  /** `Foo` of an array `[[LFoo;`; its own methods are those of Object. */
+  /** The class `Foo` of an array `[[LFoo;`; an array's own methods are those of Object. */
   private def elementOf(name: String): String =
     if (name.startsWith("[")) name.dropWhile(_ == '[').stripPrefix("L").stripSuffix(";") else name
 

@@ -11,11 +11,10 @@ import winops.policy.Policy
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.Keep
 
-/** The classes of the JAR linked against other releases of Spark than the one it is compiled
-  * with.
+/** Links the classes of the JAR against releases of Spark other than the one that compiled them.
   *
-  * Compiled once, it runs on every patch release of a minor version. What a release lacks would
-  * fail when it is first used, as a NoClassDefFoundError or NoSuchMethodError.
+  * One build of the JAR runs on every patch release of a minor version. A missing class or method
+  * would fail at its first use, with a NoClassDefFoundError or NoSuchMethodError.
   */
 class LinkageSuite extends AnyFunSuite {
   private def classesOf(sample: Class[_]): Seq[ClassFile] =
@@ -57,7 +56,7 @@ class LinkageSuite extends AnyFunSuite {
         assert(linking.ofSpark(classes) > 20)
         val missing = linking.missing(classes)
         assert(missing.isEmpty, missing.mkString("\n", "\n", "\n"))
-        // The releases do differ, so that the check could fail.
+        // The releases differ, so the check is able to fail.
         assert(linking.missing(own).nonEmpty)
       }
     }

@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.StructType
 import winops.policy.Policy
 import winops.spark.plan.Keep
 
-/** Bytes of a checkpoint never become objects of any class that they name. */
+/** Checks that bytes of a checkpoint never become objects of a class that the bytes name. */
 class NoJavaSerializationSuite extends AnyFunSuite {
   import NoJavaSerializationSuite._
 
@@ -52,7 +52,7 @@ class NoJavaSerializationSuite extends AnyFunSuite {
 
 private object NoJavaSerializationSuite {
 
-  /** Who refers to one of these reads or writes objects by Java's means, Kryo's or Spark's. */
+  /** A class with a reference to one of these uses Java, Kryo or Spark serialization. */
   val reading: Seq[String] = Seq(
     "java/io/ObjectInputStream",
     "java/io/ObjectOutputStream",
@@ -61,13 +61,13 @@ private object NoJavaSerializationSuite {
     "org/apache/spark/serializer/KryoSerializer",
     "org/apache/spark/util/Utils")
 
-  /** Classes are made by name only where expressions of Spark's are compiled, by Spark. A field
-    * that is set by reflection makes no object of any class.
+  /** Only Spark's compilation of expressions loads classes by name. A field that is set by
+    * reflection does not instantiate a class.
     */
   val reflective: Seq[String] = Seq("forName", "loadClass", "SparkClassUtils") ++
     Seq("Constructor", "Method", "Proxy").map(maker => s"java/lang/reflect/$maker")
 
-  /** Spark's readers of types, which make objects of classes. */
+  /** Spark's readers of types, which instantiate classes. */
   val ofTypes: Seq[String] = Seq("fromJson", "fromDDL", "readSchemaFile")
 
   def folderOf(code: Class[_]): Path =
@@ -82,7 +82,7 @@ private object NoJavaSerializationSuite {
     Using.resource(code.getResourceAsStream(name))(_.readAllBytes())
   }
 
-  /** A class file has the names that its code refers to, as they are. */
+  /** A class file contains the names that its code refers to, unchanged. */
   def namesIn(code: Array[Byte], names: Seq[String]): Seq[String] = {
     val constants = new String(code, ISO_8859_1)
     names.filter(constants.contains)

@@ -6,11 +6,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import winops.testing.SourceRooms
 
-/** The rooms of jvm/spark: packages, each of which uses only those below it. */
+/** Checks the rooms of jvm/spark: packages, each of which uses only those below it. */
 class RoomsSuite extends AnyFunSuite {
   private val main = Paths.get("jvm/spark/src/main/scala")
 
-  // A room has the same name in both packages. Of Spark's page of a query only a part is ours.
+  // A room has the same name in both packages. Spark's page of a query is only partly in winops.
   private val rooms = new SourceRooms(
     Seq(main),
     Seq("winops.spark", "org.apache.spark.sql.winops", "org.apache.spark.sql.streaming"),

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.AnalysisException
 
-/** The refusal of Spark versions that the JAR is not for. */
+/** The refusal of Spark versions that the JAR does not support. */
 class SparkVersionSuite extends AnyFunSuite {
   test("each patch version of the minor version fits") {
     Seq("4.1.0", "4.1.3", "4.1.12", "4.1.4-SNAPSHOT").foreach { running =>

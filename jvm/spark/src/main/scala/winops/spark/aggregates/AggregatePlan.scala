@@ -6,17 +6,19 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import winops.spark.expressions.{OfLastArrival, WindowAggregate}
 
-/** The aggregates that results are made of, each once, and the results as expressions over the
-  * columns that hold them.
+/** Splits results into the aggregates that they contain, each of them once, and expressions over
+  * the columns with the aggregates' values.
   *
   * @param results
   *   expressions over [[WindowAggregate]]s, [[OfLastArrival]], `by` and columns of a row
+  * @param by
+  *   expressions whose distinct combinations have results of their own
   */
 private[spark] final class AggregatePlan(results: Seq[Expression], by: Seq[Expression]) {
   private val aggregates = mutable.ArrayBuffer.empty[(WindowAggregate, Attribute)]
   private val last = mutable.ArrayBuffer.empty[(Expression, Attribute)]
 
-  /** The columns of the values that divide the rows. */
+  /** The columns with the values of `by`. */
   val byColumns: Seq[Attribute] = by.map(columnFor)
 
   private val overColumns: Seq[Expression] = results.map(withColumns)
@@ -34,13 +36,15 @@ private[spark] final class AggregatePlan(results: Seq[Expression], by: Seq[Expre
   val ofLastArrival: Seq[Expression] = last.map(_._1).toSeq
   val lastColumns: Seq[Attribute] = last.map(_._2).toSeq
 
-  /** The columns of what is not evaluated out of buffers: the merged functions with these
-    * numbers, then those that are counted, then those that are tallied.
+  /** The columns of values that are not expressions over buffers: the merged functions with the
+    * indexes `programmed`, then `counted`, then `tallied`.
     */
   def outside(programmed: Seq[Int]): Seq[Attribute] =
     (programmed.map(merged) ++ counted ++ tallied).map(answerTo)
 
-  /** The results, with what functions are worth over their buffers in its place. */
+  /** Returns the results with functions replaced by their expressions over the aggregation
+    * buffers.
+    */
   def evaluated(buffers: FunctionBuffers): Seq[Expression] = {
     val meanings = merged.zipWithIndex.flatMap { case (aggregate, i) =>
       buffers.evaluation(i).map(answerTo(aggregate).exprId -> _)

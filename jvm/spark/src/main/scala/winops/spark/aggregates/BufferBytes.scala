@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.expressions.objects.EncodeUsingSerializer
 import org.apache.spark.sql.execution.aggregate.{ComplexTypedAggregateExpression, ScalaAggregator, SimpleTypedAggregateExpression}
 import org.apache.spark.sql.types.DataType
 
-/** What aggregate functions make of the objects in their buffers when these are stored. */
+/** The serialized form of aggregation buffers that hold objects. */
 private[spark] object BufferBytes {
 
-  /** Whether the bytes are values alone. Others name classes, of which objects are made when they
-    * are read: those of Java's serialization and Kryo's, and types in JSON.
+  /** Returns true if the serialized buffer contains values only. Other forms name classes that
+    * are instantiated when the buffer is read: Java serialization, Kryo, and types in JSON.
     */
   def areValues(function: AggregateFunction): Boolean = columnsOf(function) match {
     case Some(columns) => columns.forall(isValue)
@@ -28,19 +28,19 @@ private[spark] object BufferBytes {
       }
   }
 
-  /** A class by its name, because Spark has it from 4.1.2 on only. */
+  /** The name of a class that Spark has from 4.1.2 on only. */
   private val KllMerge = "org.apache.spark.sql.catalyst.expressions.aggregate.KllMergeAggBase"
 
   private def inherits(of: Class[_], ancestor: String): Boolean =
     of != null && (of.getName == ancestor || inherits(of.getSuperclass, ancestor))
 
-  /** The types of the columns, if the bytes are those of a row. */
+  /** Returns the types of the columns if the serialized buffer is a row. */
   def rowOf(function: AggregateFunction): Option[Seq[DataType]] = function match {
     case _: TypedImperativeAggregate[_] => columnsOf(function).map(_.map(_.dataType))
     case _ => None
   }
 
-  /** How a user's object becomes the columns of a row. */
+  /** The expressions that turn the object of a user's aggregator into the columns of a row. */
   private def columnsOf(function: AggregateFunction): Option[Seq[Expression]] = function match {
     case user: ScalaAggregator[_, _, _] => Some(user.bufferEncoder.serializer)
     case user: ComplexTypedAggregateExpression => Some(user.bufferSerializer)

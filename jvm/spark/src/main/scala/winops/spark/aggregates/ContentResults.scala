@@ -11,23 +11,29 @@ import winops.spark.row.{KeyTypes, RowShape, StoredRows}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** What a keep's results are worth over the rows that are in the window of the open group. One is
-  * made for a task and serves all of its groups.
+/** Maintains a query's aggregates over the window contents of the open group. A task has one
+  * instance, which serves all of its groups.
   *
-  * Functions whose buffers can be merged are summarized, different values are counted, and the
-  * others are computed anew each time that they are asked for.
+  * Functions with mergeable buffers are maintained incrementally, distinct values are counted,
+  * and all other functions are computed from all rows on each request.
   *
   * @param results
   *   expressions over [[WindowAggregate]]s, [[OfLastArrival]], `by` and columns of a row
   * @param by
-  *   values whose distinct combinations have results of their own
+  *   expressions whose distinct combinations have results of their own
+  * @param content
+  *   the columns of a row
+  * @param rows
+  *   the stored rows
+  * @param pages
+  *   the storage of the aggregates
   * @param leavesFromFront
-  *   whether rows leave in the order in which they came
+  *   true if rows are evicted in the order of their insertion
   * @param keepsOldValues
-  *   whether visitors see the results before a step too
+  *   true if visitors also get the results before a step
   * @param postsOnSizeChange
-  *   whether only steps that change the number of rows are visited; what stands beside a row's
-  *   number changes then only with them
+  *   true if only steps that change the number of rows are visited; the old results then contain
+  *   the [[OfLastArrival]] values of the last visited step
   */
 final class ContentResults(
     results: Seq[Expression],
@@ -61,18 +67,20 @@ final class ContentResults(
   private val noArrival = new GenericInternalRow(asked.ofLastArrival.size)
   private val storesVisited = postsOnSizeChange && asked.ofLastArrival.nonEmpty
 
-  /** The values of the last arrival at the last step that was visited. */
+  /** The [[OfLastArrival]] values at the last visited step. */
   private var visitedArrival: UnsafeRow = _
 
-  /** The results before the step; null if nothing has changed, or nobody asks for them. */
+  /** The results before the step; null if the step has changed nothing or old values are not
+    * kept.
+    */
   private var old: UnsafeRow = _
 
-  /** How many more rows there are than before the step. */
+  /** The number of rows inserted less the number evicted since the start of the step. */
   private var growth = 0L
 
   private val byOf = UnsafeProjection.create(by.map(KeyTypes.normalized), content)
 
-  /** The parts that have changed, with their results before the step. */
+  /** The values of `by` that the step has changed, with their results before the step. */
   private val touched = mutable.LinkedHashMap.empty[UnsafeRow, UnsafeRow]
   private var openBy: InternalRow = InternalRow.empty
 
@@ -87,10 +95,10 @@ final class ContentResults(
   private val evaluated = asked.evaluated(buffers)
   private val named = AttributeSet(evaluated)
 
-  /** Whether buffers alone say what the results are. */
+  /** True if the results depend on aggregation buffers only. */
   private val areOfBuffers = named.subsetOf(AttributeSet(buffers.attributes))
 
-  /** Whether a result depends on columns of the row that it stands beside. */
+  /** True if a result depends on columns of the row that [[beside]] is called with. */
   private val dependOnRow = named.intersect(AttributeSet(content)).nonEmpty
 
   private val projection = UnsafeProjection.create(
@@ -101,7 +109,7 @@ final class ContentResults(
         asked.byColumns ++ content
     })
 
-  /** What the projection is applied to, without the row that results stand beside. */
+  /** The input row of the projection, without the columns of the row of [[beside]]. */
   private var answers: InternalRow = _
   private var last: UnsafeRow = _
 
@@ -125,15 +133,15 @@ final class ContentResults(
     } else if (!postsOnSizeChange || growth != 0L) {
       refresh()
       val now = projection(answers)
-      // A step that is told though nothing has changed replaces the values by the same ones.
+      // A step without a change replaces the values by equal ones.
       visit(if (keepsOldValues && old == null) now else old, now)
       visitedArrival = lastArrival
     }
     startStep()
   }
 
-  /** The results beside a row, which is in the window or has left it just now; valid until the
-    * next call.
+  /** Returns the results for a row that is in the window or was evicted by this step. The
+    * returned row is valid until the next call.
     */
   def beside(ordinal: Long): UnsafeRow =
     if (dependOnRow) {
@@ -148,7 +156,7 @@ final class ContentResults(
       last
     }
 
-  /** Goes through the rows in the window, in the order of their arrival. */
+  /** Visits the rows in the window in the order of their insertion. */
   def foreach(visit: Long => Unit): Unit = summary.foreach(visit)
 
   override def release(): Unit = ()
@@ -199,7 +207,7 @@ final class ContentResults(
     }
   }
 
-  /** The results as they were at the last step that was visited; null if nobody asks for them. */
+  /** Returns the results of the last visited step; null if old values are not kept. */
   private def oldResults(): UnsafeRow =
     if (!keepsOldValues) null
     else {
@@ -245,7 +253,7 @@ final class ContentResults(
     counted.foreach(_.open(prefix))
   }
 
-  /** Brings the answers up to date that the results are made of. */
+  /** Updates the projection's input if rows have changed since the last call. */
   private def refresh(): Unit = if (!isFresh) {
     val total = summary.total
     var place = 0
@@ -288,7 +296,7 @@ final class ContentResults(
 
 private object ContentResults {
 
-  /** Bytes of which none begin with others. */
+  /** Prepends the length, so that no prefix begins with another one. */
   def prefixOf(values: Array[Byte]): Array[Byte] = {
     val prefix = new Array[Byte](Integer.BYTES + values.length)
     java.nio.ByteBuffer.wrap(prefix).putInt(values.length).put(values)

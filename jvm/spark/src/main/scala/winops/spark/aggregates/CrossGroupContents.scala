@@ -9,17 +9,20 @@ import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException}
 import winops.storage.rows.{RowStore, RowTree}
 
-/** The contents of the windows of all groups together: a row is copied when it is inserted, so that
-  * the rows of all groups are in one order, that of their arrival.
+/** The contents of the windows of all groups together, for cross-group aggregates. A row is
+  * copied when it is inserted, so that the rows of all groups are in one order, that of their
+  * insertion.
   *
-  * A group that is forgotten without a word leaves its rows here, as it does in Esper.
+  * Rows of a group that is removed without deletes stay in the cross-group contents, as in Esper.
   *
   * @param content
   *   the columns of a row
   * @param resultsOf
-  *   what is asked of the content that these rows are
+  *   creates the aggregates over these rows
+  * @param pages
+  *   the storage of the rows and the aggregates
   * @param open
-  *   the group whose rows come and leave
+  *   returns the group whose rows are inserted and evicted
   */
 final class CrossGroupContents(
     content: Seq[Attribute],
@@ -92,7 +95,7 @@ final class CrossGroupContents(
 
 object CrossGroupContents {
 
-  /** A group whose content is a part of the common one. */
+  /** A group whose window contents are part of the cross-group contents. */
   trait Group {
     def key: UnsafeRow
     def window: RowStore

@@ -7,13 +7,19 @@ import winops.spark.row.{KeyTypes, StoredRows}
 import winops.storage.btree.PagedMap
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** How many different values the rows in a window have, exactly: for each value it is known how
-  * many rows have it.
+/** Counts the distinct values of the rows in a window exactly, by counting the rows of each
+  * value.
   *
   * @param arguments
-  *   the values; rows of which one is null do not count
+  *   the values; rows with a null among them do not count
+  * @param filter
+  *   the condition of the rows that count
+  * @param content
+  *   the columns of a row
+  * @param rows
+  *   the stored rows
   * @param counts
-  *   for each value how many rows have it, under the prefix that is open
+  *   the number of rows of each value, under the open prefix
   */
 private[spark] final class DistinctCounts(
     arguments: Seq[Expression],
@@ -29,13 +35,13 @@ private[spark] final class DistinctCounts(
   private val writer = new ByteWriter
   private var prefix = Array.emptyByteArray
 
-  /** Goes to the window with this prefix; none of its prefixes begins with another. */
+  /** Selects the counts under this prefix. No prefix begins with another one. */
   def open(prefix: Array[Byte]): Unit = this.prefix = prefix
 
   def insert(ordinal: Long): Unit = change(ordinal, 1L)
   def remove(ordinal: Long): Unit = change(ordinal, -1L)
 
-  /** How many different values there are. */
+  /** The number of distinct values under the open prefix. */
   def result: Long = countOf(key(Total, Array.emptyByteArray))
 
   def clear(): Unit = {
@@ -92,7 +98,7 @@ private object DistinctCounts {
   val Total: Byte = 0
   val OfValue: Byte = 1
 
-  /** Whether the aggregate is one that is counted so. */
+  /** Returns true if the aggregate is a COUNT(DISTINCT). */
   def canCount(aggregate: WindowAggregate): Boolean =
     aggregate.isDistinct && aggregate.function
       .isInstanceOf[org.apache.spark.sql.catalyst.expressions.aggregate.Count]

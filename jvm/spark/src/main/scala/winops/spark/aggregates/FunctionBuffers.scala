@@ -14,12 +14,15 @@ import winops.spark.expressions.WindowAggregate
 import winops.spark.row.{RowShape, StoredRows}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
-/** The buffers of aggregate functions side by side in one row, as a summary of stored rows.
+/** The aggregation buffers of several functions side by side in one row, as a summary of stored
+  * rows.
   *
   * @param aggregates
-  *   functions that can merge two buffers
+  *   functions with mergeable buffers
   * @param content
   *   the columns of a stored row
+  * @param rows
+  *   the stored rows
   */
 private[spark] final class FunctionBuffers(
     aggregates: Seq[WindowAggregate],
@@ -75,7 +78,7 @@ private[spark] final class FunctionBuffers(
   private lazy val packed = UnsafeProjection.create(types)
   private lazy val packing = new GenericInternalRow(types.length)
 
-  /** Whether it does not matter in which order rows are added. */
+  /** True if the order in which rows are added does not matter. */
   private val isCommutative = programmed.isEmpty && aggregates.forall(ignoresOrder)
 
   private val overflowMarks = aggregates.flatMap(overflowMark(_).toSeq)
@@ -165,10 +168,12 @@ private[spark] final class FunctionBuffers(
     if (isPlain) plainTwo.of(buffer.asInstanceOf[UnsafeRow], other.asInstanceOf[UnsafeRow])
     else anyTwo(buffer, other)
 
-  /** What a function is worth, over [[attributes]]; none for one that [[result]] gives. */
+  /** Returns a function's value as an expression over [[attributes]]; None for a function whose
+    * value [[result]] computes.
+    */
   def evaluation(index: Int): Option[Expression] = slots(index).evaluation
 
-  /** What a function is worth that has no [[evaluation]]. */
+  /** Computes the value of a function that has no [[evaluation]]. */
   def result(index: Int, buffer: InternalRow): Any = slots(index) match {
     case slot: Programmed => slot.bound.eval(buffer)
     case _ => throw new NoSuchElementException(s"function $index")
@@ -177,13 +182,13 @@ private[spark] final class FunctionBuffers(
 
 private[spark] object FunctionBuffers {
 
-  /** Whether the function's buffers can be merged, stay small however many rows there are, and
-    * are stored as values alone. The histogram of two merged buffers is another than that of all
-    * the rows.
+  /** Returns true if the function's buffers can be merged, have a bounded size, and are stored as
+    * values only. HistogramNumeric is excluded because merged buffers differ from the buffer of
+    * all rows.
     */
   def canHold(aggregate: WindowAggregate): Boolean = aggregate.function match {
     case _ if aggregate.isDistinct => false
-    // Merging two of its buffers loses NaN, or breaks ties in another way.
+    // Merging two of these buffers loses NaN, or breaks ties differently.
     case quantiles: ApproximatePercentile => !isFloating(quantiles.child.dataType)
     case _: ApproxTopK => false
     case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg | _: HistogramNumeric => false
@@ -198,8 +203,8 @@ private[spark] object FunctionBuffers {
     case _ => false
   }
 
-  /** The condition on a function's buffer that its sum did not fit into its type, of functions
-    * that mark that by a NULL. Others fail, or their numbers wrap around.
+  /** Returns the condition on a buffer that the function's sum has overflowed, for functions that
+    * mark an overflow by NULL. Other functions fail or wrap around.
     */
   private def overflowMark(aggregate: WindowAggregate): Option[Expression] =
     (aggregate.function, aggregate.function.aggBufferAttributes) match {
@@ -235,7 +240,7 @@ private[spark] object FunctionBuffers {
     override def evaluation: Option[Expression] = Some(function.evaluateExpression)
   }
 
-  /** A function that handles its buffer itself, from `offset` on in the common row. */
+  /** A function that updates its buffer itself, from column `offset` of the shared row on. */
   private final case class Programmed(
       bound: ImperativeAggregate,
       offset: Int,
@@ -255,7 +260,7 @@ private[spark] object FunctionBuffers {
 
     def merge(buffer: InternalRow, behind: InternalRow): Unit = bound match {
       case typed: TypedImperativeAggregate[Any @unchecked] =>
-        // What a function merges it may also keep, so it gets an object of its own.
+        // A function may keep the object that it merges, so it gets a copy.
         val copy = typed.deserialize(typed.serialize(objectIn(behind)))
         buffer.update(offset, typed.merge(objectIn(buffer), copy))
       case plain => plain.merge(buffer, behind)
@@ -280,7 +285,7 @@ private[spark] object FunctionBuffers {
         shape.foreach(_.check(bytes, 0, bytes.length))
         if (isAsLongAsItSays(typed, bytes)) typed.deserialize(bytes) else throw refused
       } catch {
-        // Some functions take as much memory as their bytes ask for.
+        // Some functions allocate as much memory as the bytes say.
         case NonFatal(_) | _: OutOfMemoryError => throw refused
       }
     }
@@ -288,8 +293,8 @@ private[spark] object FunctionBuffers {
     private def objectIn(buffer: InternalRow): Any = buffer.get(offset, AnyObject)
   }
 
-  /** Whether there are as many elements in the bytes as they say, of a function that would take
-    * memory for them before it looks.
+  /** Returns true if the bytes have the length that their header says, for functions that
+    * allocate memory by the header before they check it.
     */
   private def isAsLongAsItSays(function: AggregateFunction, bytes: Array[Byte]): Boolean =
     function match {

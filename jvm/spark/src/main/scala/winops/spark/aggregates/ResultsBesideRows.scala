@@ -5,12 +5,12 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import winops.spark.expressions.OfWindow
 
-/** What the contents of one or several windows are worth, beside a row.
+/** Evaluates the aggregates of one or several windows for a row.
   *
   * @param windows
-  *   the content of each window, by its number
+  *   the contents of each window, by the number of the window
   * @param asked
-  *   all results in the order in which they are given, each [[OfWindow]] if there are several
+  *   the results in the order of the output, each an [[OfWindow]] if there are several windows
   */
 private[spark] final class ResultsBesideRows(
     windows: Seq[ContentResults],
@@ -18,7 +18,7 @@ private[spark] final class ResultsBesideRows(
   private val each = windows.toArray
   private val joined = Array.fill(each.length)(new JoinedRow)
 
-  /** Out of the results of one window after the other. */
+  /** Sorts the results of all windows into the order of the output. */
   private val inOrder = {
     val places = asked.zipWithIndex.sortBy { case (result, _) => windowOf(result) }.map(_._2)
     UnsafeProjection.create(asked.zipWithIndex.map { case (result, i) =>
@@ -26,8 +26,8 @@ private[spark] final class ResultsBesideRows(
     })
   }
 
-  /** The results beside a row, which is in the windows or has left them just now; valid until the
-    * next call.
+  /** Returns the results for a row that is in the windows or was evicted by this step. The
+    * returned row is valid until the next call.
     */
   def beside(ordinal: Long): UnsafeRow =
     if (each.length == 1) each(0).beside(ordinal)

@@ -13,21 +13,21 @@ trait TrackedContents {
   /** Evicts the rows of the open group from one ordinal until another; they can still be read. */
   def remove(from: Long, until: Long): Unit
 
-  /** Visits the results that have changed since the last call: of each part, or of the whole.
-    * Each is valid until the next.
+  /** Visits the results that have changed since the last call: those of each combination of `by`,
+    * or those of the window. The rows passed to `visit` are valid during its call.
     *
     * @param visit
-    *   takes the results as they were at the last call, or null if they are not asked for, and as
-    *   they are now
+    *   takes the results at the last call, or null if old values are not kept, and the current
+    *   results
     */
   def visit(visit: (UnsafeRow, UnsafeRow) => Unit): Unit
 
-  /** Releases the rows that were evicted and will not be read any more. */
+  /** Releases evicted rows, which are not read any more. */
   def release(): Unit
 
   def clear(): Unit
 
-  /** Brings up to date what is stored in pages, before they are written. */
+  /** Brings the stored pages up to date before they are written. */
   def settle(): Unit
   def save(out: ByteWriter): Unit
   def restore(in: ByteReader): Unit

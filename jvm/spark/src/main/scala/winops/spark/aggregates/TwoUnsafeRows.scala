@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.util.{ArrayData, MapData}
 import org.apache.spark.sql.types.{DataType, Decimal}
 import org.apache.spark.unsafe.types.{CalendarInterval, GeographyVal, GeometryVal, UTF8String, VariantVal}
 
-/** The columns of two rows one after the other, to be read only. Other than Spark's joined rows
-  * it knows what rows these are, so that a column costs no calls that are looked up.
+/** The columns of two rows one after the other, read-only. Unlike Spark's JoinedRow, the class
+  * has fields of type UnsafeRow, so that reading a column needs no virtual calls.
   */
 private[spark] final class TwoUnsafeRows extends InternalRow {
   private var front: UnsafeRow = _

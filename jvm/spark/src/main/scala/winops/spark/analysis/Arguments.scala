@@ -13,7 +13,11 @@ import winops.spark.internal.WinopsErrors
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
 
-/** The arguments of a call of the table function `keep`, each with the check of its type. */
+/** Parses and type-checks the arguments of a call of the table function `keep`.
+  *
+  * @param expressions
+  *   the arguments of the call, positional ones first
+  */
 final class Arguments(expressions: Seq[Expression]) {
   import Arguments._
 
@@ -46,8 +50,8 @@ final class Arguments(expressions: Seq[Expression]) {
     case _ => throw WinopsErrors.argument("MISSING", "table", "TABLE(name) as the first argument")
   }
 
-  /** The policy's dialect and text. Text that no dialect is named for is CCL, where an empty text
-    * is a policy too.
+  /** The dialect and the text of the policy. Text without a named dialect is CCL. The empty text
+    * is a valid policy of CCL.
     */
   def policy: (Dialect, String) = {
     (dialects, unnamed) match {
@@ -62,7 +66,7 @@ final class Arguments(expressions: Seq[Expression]) {
     }
   }
 
-  /** The dialect of several windows, and their texts by their names. */
+  /** The dialect of several windows, and their texts by window name; `None` without `windows`. */
   def windows: Option[(Dialect, Seq[(String, String)])] = {
     val dialect = oneOf("dialect", Dialects.all)(_.name)
     val asked = texts("windows")
@@ -83,8 +87,14 @@ final class Arguments(expressions: Seq[Expression]) {
     WinopsErrors.argument("DUPLICATE", "policy", s"one of $names")
   }
 
+  /** The text of an argument; `None` if not given. */
   def text(name: String): Option[String] = byName.get(name).map(text(name, _))
 
+  /** The choice whose name an argument has, ignoring case; `None` if not given.
+    *
+    * @param nameOf
+    *   the lower-case name of a choice
+    */
   def oneOf[A](name: String, choices: Seq[A])(nameOf: A => String): Option[A] =
     text(name).map { given =>
       choices.find(nameOf(_) == lower(given)).getOrElse {
@@ -95,13 +105,14 @@ final class Arguments(expressions: Seq[Expression]) {
       }
     }
 
+  /** A whole number above 0; `None` if not given. */
   def positiveLong(name: String): Option[Long] = byName.get(name).map { expression =>
     whole(value(name, expression)).filter(_ > 0).getOrElse {
       throw WinopsErrors.argument("VALUE", name, "a whole number above 0")
     }
   }
 
-  /** Texts under names, in their order. */
+  /** Names and texts of a struct, in the order of its fields. */
   def texts(name: String): Option[Seq[(String, String)]] = byName.get(name).map { expression =>
     def refused = WinopsErrors.argument("VALUE", name, "named_struct('name', 'text', ...)")
     value(name, expression) match {
@@ -121,14 +132,14 @@ final class Arguments(expressions: Seq[Expression]) {
     }
   }
 
-  /** The plan of a query that is given as a table. */
+  /** The plan of a query that is passed as a table. */
   def query(name: String, expected: String = "TABLE(SELECT ... FROM ...)"): Option[LogicalPlan] =
     byName.get(name).map {
       case table: FunctionTableSubqueryArgumentExpression => table.plan
       case _ => throw WinopsErrors.argument("VALUE", name, expected)
     }
 
-  /** A text or a whole number. */
+  /** The text or whole number of an argument. */
   def textOrLong(name: String): Option[Either[String, Long]] =
     byName.get(name).map { expression =>
       value(name, expression) match {
@@ -140,6 +151,7 @@ final class Arguments(expressions: Seq[Expression]) {
       }
     }
 
+  /** The values of the policy's parameters; empty if not given. */
   def parameters(name: String): Map[String, Parameter] =
     byName.get(name).fold(Map.empty[String, Parameter])(Arguments.parameters(name, _))
 
@@ -166,7 +178,7 @@ object Arguments {
     "mode",
     "max_content")
 
-  /** The values of a policy's parameters, from a struct, a map or null. */
+  /** The values of a policy's parameters, from a struct, a map or NULL. */
   def parameters(name: String, expression: Expression): Map[String, Parameter] =
     value(name, expression) match {
       case (null, _) => Map.empty

@@ -11,10 +11,11 @@ import org.apache.spark.sql.streaming.OutputMode
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.Keep
 
-/** Refuses, before a query starts, what its sink and trigger ask of a [[Keep]] that it cannot do.
+/** Refuses sinks and triggers that a streaming [[Keep]] does not support, before the query
+  * starts.
   *
-  * Spark's own checks know no foreign operator. They run while the statement that starts a query
-  * is resolved; this rule runs in the batch before.
+  * Spark's own checks do not know foreign operators. They run while the statement that starts a
+  * query is resolved. This rule runs in the batch of rules before that, so its errors come first.
   */
 object CheckStreamStart extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {
@@ -35,7 +36,9 @@ object CheckStreamStart extends Rule[LogicalPlan] {
     plan
   }
 
-  /** Rows can be applied at the end of the input only by a query that knows of one. */
+  /** Refuses `at_end => 'flush'` in a query without an end, or without micro-batches that have no
+    * new rows.
+    */
   private def checkEnd(start: WriteToStreamStatement): Unit = {
     val flushes = start.inputQuery.exists {
       case keep: Keep => keep.isStreaming && keep.spec.flushesAtEnd
@@ -56,14 +59,15 @@ object CheckStreamStart extends Rule[LogicalPlan] {
     }
   }
 
-  /** A `keep` over a table runs anew in each micro-batch, so the sink and the trigger do not
-    * matter to it.
+  /** Returns true for a `keep` over a stream. A `keep` over a table is executed anew in each
+    * micro-batch, so it works with every sink and trigger.
     */
   private def isStreamingKeep(plan: LogicalPlan): Boolean =
     plan.isInstanceOf[Keep] && plan.isStreaming
 
-  /** Refuses what Spark refuses, too, but would call an aggregation without a watermark: there is
-    * one, on another column.
+  /** Refuses a streaming aggregation that does not group by a column with a watermark, if the
+    * watermark of its input is on the time column of a `keep`. Spark refuses such a query too,
+    * but reports that the aggregation has no watermark.
     */
   private def checkWatermark(query: LogicalPlan): Unit = for {
     aggregate <- query.collectFirst { case a: Aggregate if a.isStreaming => a }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.types._
 
 import winops.policy.ColumnKind
 
-/** What dialects have to know of Spark's types. */
+/** Maps Spark's types to the kinds of columns that dialects distinguish. */
 object ColumnKinds {
   def of(dataType: DataType): ColumnKind = dataType match {
     case ByteType | ShortType | IntegerType | LongType => ColumnKind.WholeNumber

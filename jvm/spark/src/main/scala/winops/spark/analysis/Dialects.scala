@@ -7,22 +7,25 @@ import winops.text.dialect.{Dialect, Names}
 import winops.text.esper.Esper
 import winops.text.spl.Spl
 
-/** The languages of policies; the name of each is the argument that takes its texts. */
+/** The dialects of policies. The name of a dialect is also the name of the argument that takes
+  * its text.
+  */
 object Dialects {
   val all: Seq[Dialect] = Seq(Ccl, Esper, Apama, Spl)
 
   def named(name: String): Option[Dialect] = all.find(_.name == name)
 
-  /** The error of a text, with what to write if the text is one of another language.
+  /** Adds a hint to the error of a text that is valid in, or begins like, another dialect.
     *
     * @param dialect
-    *   the language that the text was read in
+    *   the dialect in which the text was parsed
     * @param isOne
-    *   whether no other window is beside it
+    *   whether the text is the only window of the call
     */
   def explained(error: PolicyError, dialect: Dialect, scope: Scope, isOne: Boolean): PolicyError =
     meant(error.text, dialect, scope).fold(error) { other =>
-      // A part of a policy may be another policy.
+      // An error may concern a part of a policy, and that part may be a policy of another
+      // dialect.
       val isPlain =
         error.text.length <= ShownChars && !error.text.exists(c => c == '"' || c.isControl)
       val shown = if (isPlain) error.text else "..."
@@ -34,7 +37,7 @@ object Dialects {
         s"${error.message}. The text is one of ${other.product}: write $python in Python, $sql in SQL")
     }
 
-  /** Another language than the given one that the text is written in. */
+  /** The dialect other than `readIn` in which the text is probably written. */
   private def meant(text: String, readIn: Dialect, scope: Scope): Option[Dialect] = {
     val first = Opening.findFirstMatchIn(text).map(found => Names.upper(found.group(1)))
     val others = all.filter(_ != readIn)

@@ -10,11 +10,13 @@ import winops.policy.{Reclaim, RowExpression}
 import winops.spark.expressions.UnqualifiedSql
 import winops.spark.plan.{Application, KeepSpec}
 
-/** Describes a `keep` in plain English, as a relation of one row. */
+/** Describes a `keep` in English, as a relation of one row. */
 object KeepDescription {
 
-  /** @param partitionBy
-    *   the keys of the group that stand beside the policy's text
+  /** The relation with the description.
+    *
+    * @param partitionBy
+    *   the group keys that are given outside the policy's text
     */
   def of(spec: KeepSpec, partitionBy: Seq[Expression], time: Option[Attribute]): LogicalPlan =
     LocalRelation(

@@ -9,15 +9,15 @@ import winops.spark.expressions.{ExpressionBudget, OfLastArrival, PolicyExpressi
 import winops.spark.row.KeyTypes
 import winops.text.dialect.{Names, Problem}
 
-/** Gives a policy's projection its meaning in Spark SQL, over the columns of a row. */
+/** Resolves a policy's projection to Spark SQL expressions over the columns of a row. */
 object Projections {
   import PolicyExpressions.all
 
-  /** What is to be computed, or what is wrong with the first expression that does not fit the
-    * columns or the place where it stands.
+  /** The aggregates of the projection, or the error of the first expression that does not fit the
+    * columns or its place.
     *
     * @param budget
-    *   what the expressions may cost, with others of the policy
+    *   limit on the cost of the expressions, shared with others of the policy
     */
   def resolve(
       projection: Projection,
@@ -30,7 +30,7 @@ object Projections {
     }
   }
 
-  /** What expressions are resolved over. */
+  /** Resolves expressions over the columns of a row. */
   private final class Rows(val columns: Seq[Attribute], budget: ExpressionBudget) {
     def value(source: RowExpression): Either[Problem, Expression] =
       RowExpressions.resolve(source, columns, budget)
@@ -69,7 +69,9 @@ object Projections {
         ofRow(source, rows).map(value => Seq(Alias(OfLastArrival(value), name)()))
     }
 
-  /** Esper: what stands beside a statistic is not called as a value of it. */
+  /** Refuses a column beside a statistic that has the name of a value of the statistic, as Esper
+    * does.
+    */
   private def own(
       taken: Set[String],
       written: Beside,
@@ -130,8 +132,9 @@ object Projections {
     } else Right(())
   }
 
-  /** The value with the keys in it in place of what they are computed of, if it asks nothing else
-    * of a row: a value of many rows has no one row to ask.
+  /** Replaces the parts of a value that equal a grouping key by the attribute of the key. Refuses
+    * other columns outside aggregates: the value is computed over many rows, so no single row can
+    * supply them.
     */
   private def overKeys(
       column: Named,

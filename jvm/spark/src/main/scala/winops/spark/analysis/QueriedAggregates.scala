@@ -10,21 +10,22 @@ import winops.spark.expressions.{CommonExpressions, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.row.KeyTypes
 
-/** Takes the aggregates of a query over the same table over to the rows of a window: the query is
-  * never run, it only says in Spark's own terms what is to be computed.
+/** Converts the aggregates of a query over the same table into aggregates of the rows in a
+  * window. The query is never run. It only states the aggregates in Spark's own terms.
   */
 private[spark] object QueriedAggregates {
 
   /** The aggregates of `SELECT aggregates FROM table [GROUP BY columns]`.
     *
     * @param query
-    *   a plan that has been analyzed
+    *   an analyzed plan
     * @param table
     *   the table whose rows are kept
     */
   def of(query: LogicalPlan, table: LogicalPlan): Aggregates = bare(query) match {
     case Aggregate(by, columns, child, _) =>
-      // What stands for another expression is replaced in the query, below its aggregates too.
+      // `bare` has replaced runtime-replaceable expressions in the whole query, so the table
+      // needs the same replacement before the two are compared.
       if (!isSame(child, ReplaceExpressions(table))) {
         throw refused("they are over another table than the one whose rows are kept")
       }
@@ -43,8 +44,8 @@ private[spark] object QueriedAggregates {
           s"has the operator ${other.nodeName}")
   }
 
-  /** The query without names, and with everything in it that only stands for another in its
-    * place.
+  /** Removes aliases, views and projections without effect. Replaces runtime-replaceable and
+    * common expressions of an aggregation by their definitions.
     */
   private def bare(query: LogicalPlan): LogicalPlan = query match {
     case SubqueryAlias(_, child) => bare(child)
@@ -63,12 +64,14 @@ private[spark] object QueriedAggregates {
       throw WinopsErrors.argument("VALUE", "order_by", ExpectedOrder)
   }
 
-  /** What to write for an order that cannot be read. */
+  /** Expected form of `order_by`, for error messages. */
   val ExpectedOrder: String =
     "TABLE(SELECT * FROM rows ORDER BY keys), keys over columns of the rows without subqueries " +
       "and window functions; ORDER BY (keys) behind the TABLE argument of keep says the same"
 
-  /** An expression over the columns of `there` as one over those of `here`, the same table. */
+  /** Rewrites an expression over the columns of `there` to the columns of `here`, which is the
+    * same table.
+    */
   private def over[A <: Expression](expression: A, there: LogicalPlan, here: LogicalPlan): A = {
     val own = there.output.map(_.exprId).zip(here.output).toMap
     expression
@@ -78,7 +81,9 @@ private[spark] object QueriedAggregates {
 
   private def isSame(one: LogicalPlan, other: LogicalPlan): Boolean = shape(one) == shape(other)
 
-  /** What a plan does, whatever its columns are called inside. */
+  /** Operators, expressions and columns of a plan, without expression ids, table aliases and
+    * views: equal for two plans of the same query.
+    */
   private def shape(plan: LogicalPlan): Seq[(String, Seq[String])] = plan.collect {
     case node if !node.isInstanceOf[SubqueryAlias] && !node.isInstanceOf[View] =>
       val columns = node.output.map(column => s"${column.name} ${column.dataType.sql}")
@@ -92,7 +97,8 @@ private[spark] object QueriedAggregates {
       case call: PythonFuncExpression =>
         throw refused(s"${call.name} runs in Python, which the operator does not do")
       case aggregate: AggregateExpression =>
-        // Some functions call themselves undetermined because rows have no order elsewhere.
+        // Functions such as `first` are non-deterministic only because rows have no order
+        // elsewhere, so only arguments and filters are checked.
         val arguments = aggregate.aggregateFunction.children ++ aggregate.filter
         if (arguments.exists(!_.deterministic)) throw refused(Undetermined)
         if (aggregate.isDistinct) checkDistinct(aggregate.aggregateFunction.children)

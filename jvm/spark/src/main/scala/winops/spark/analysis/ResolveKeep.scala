@@ -24,7 +24,9 @@ import winops.spark.row.KeyTypes
 import winops.spark.source.{SourceOrder, SourcePartitions}
 import winops.text.dialect.Dialect
 
-/** Turns a call of `keep` into a [[Keep]], or into an error that says what it lacks. */
+/** Resolves a call of `keep` to a [[Keep]]. Throws an error that names the missing or wrong
+  * argument otherwise.
+  */
 object ResolveKeep extends Rule[LogicalPlan] with Logging {
   private val FailOnNullTime = "error"
   private val DropNullTime = "drop"
@@ -43,8 +45,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     if ((resolved eq plan) || definitions.isEmpty) resolved else withoutCopied(resolved)
   }
 
-  /** Without definitions of streams that nothing refers to any more, because their plans stand
-    * where the references were: Spark would read their sources twice.
+  /** Removes definitions of streams that nothing refers to any more. Their plans have replaced
+    * the references, so Spark would read their sources twice.
     */
   @tailrec
   private def withoutCopied(plan: LogicalPlan): LogicalPlan = {
@@ -58,7 +60,9 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     if (pruned.fastEquals(plan)) plan else withoutCopied(pruned)
   }
 
-  /** @param definitions
+  /** Resolves one call.
+    *
+    * @param definitions
     *   the plans of the WITH clause, by id
     */
   private def resolve(
@@ -123,7 +127,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     }
   }
 
-  /** The order of ORDER BY, or of a query over the same table. */
+  /** The order of ORDER BY, or of the query in `order_by` over the same table. */
   private def orderOf(call: UnresolvedKeep): Seq[SortOrder] =
     call.arguments.query("order_by", QueriedAggregates.ExpectedOrder) match {
       case None => call.orderBy
@@ -132,11 +136,11 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       case Some(query) => QueriedAggregates.order(query, call.child)
     }
 
-  /** A self-join renews the attributes that an Alias makes, and only those. */
+  /** Wraps columns in an Alias, because a self-join renews the attributes of an Alias only. */
   private def renewed(columns: Seq[Attribute]): Seq[NamedExpression] =
     columns.map(column => Alias(column, column.name)())
 
-  /** Columns and new ones, which take the place of those that have their names. */
+  /** Appends columns. A new column takes the place of an existing one of the same name. */
   private def withColumns(
       columns: Seq[Attribute],
       added: Seq[NamedExpression]): Seq[NamedExpression] = {
@@ -249,8 +253,10 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       flushesAtEnd = flushes)
   }
 
-  /** Values before a step are not those of the report before where a window reports by itself,
-    * and the last of them in a batch are no current values.
+  /** Refuses modes that do not fit the reports of a window. Where a window reports by itself, the
+    * values before a step need not be those of the previous report, so the deletes of `changes`
+    * would not match earlier inserts. With `select rstream`, the values are those before a step,
+    * so the last ones of a micro-batch are not current and `latest` is refused.
     */
   private def checkMode(spec: KeepSpec): Unit = {
     val reports = spec.reportsByTrigger || spec.reportsWhenEmptied
@@ -265,7 +271,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     }
   }
 
-  /** The dialect of the call, and its one policy or several windows as one. */
+  /** The dialect of the call, and its policy. Several windows are combined into one policy. */
   private def windowsOf(call: UnresolvedKeep): (Dialect, Understood) = {
     val arguments = call.arguments
     def read(dialect: Dialect, text: String, isOne: Boolean): Understood =
@@ -283,8 +289,14 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     }
   }
 
-  /** A policy, how many keys of its group its text has, and what its expressions and its
-    * projection mean over the table's columns.
+  /** A parsed policy with its resolved expressions.
+    *
+    * @param keysInText
+    *   number of group keys in the policy's text
+    * @param expressions
+    *   the policy's expressions over the table's columns
+    * @param projected
+    *   the aggregates of the policy's projection
     */
   private final case class Understood(
       policy: Policy,
@@ -292,8 +304,10 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       expressions: PolicyExpressions,
       projected: Option[Aggregates])
 
-  /** @param isOne
-    *   whether no other window is beside it
+  /** Parses a policy and resolves its expressions.
+    *
+    * @param isOne
+    *   whether the policy is the only window of the call
     */
   private def understood(
       dialect: Dialect,
@@ -311,7 +325,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     val budget = new ExpressionBudget
     val understood = for {
       policy <- dialect.parse(text, scope)
-      // Smaller groups give the same changes, but each would have values of its own.
+      // Splitting by key makes groups smaller and keeps the changes the same, but aggregates and
+      // snapshots would be computed for each smaller group.
       splits = isOne && arguments.text("idle").isEmpty && tellsRows(arguments)
       split = if (splits) policy.splitByKey else policy
       expressions <- PolicyExpressions
@@ -344,7 +359,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
         throw WinopsErrors.argument("VALUE", "origin", "milliseconds since the epoch or 'first'")
     }
 
-  // Times are microseconds in 64 bits, and an interval may be added to one.
+  // Times are microseconds in 64 bits. The limit leaves room for adding an interval.
   private val MaxOriginMillis = Long.MaxValue / 1000 / 4
 
   private def idleMillis(text: String): Long = {

@@ -10,10 +10,11 @@ import winops.spark.plan.{KeepSpec, Output}
 import winops.text.dialect.Names
 import winops.window.machine.Sharing
 
-/** Several windows over the same rows, in one operator. */
+/** Combines several windows over the same rows into one policy, so that one operator runs them.
+  */
 private[spark] object SeveralWindows {
 
-  /** All of them as one policy, and what its expressions mean; at least one is given. */
+  /** Combines at least one window into one policy with its resolved expressions. */
   def of(windows: Seq[NamedPolicy]): (Policy, PolicyExpressions) = {
     val first = windows.head
     windows.foreach { window =>
@@ -34,10 +35,10 @@ private[spark] object SeveralWindows {
     (policy, PolicyExpressions(grouping.expressions.group, None, ofRows))
   }
 
-  /** The results of a call with the windows that they are asked of.
+  /** Assigns each result of a call to the window that it is computed over.
     *
     * @param windowsOf
-    *   the names of windows by the names of the results' columns
+    *   pairs of a result column and the name of its window
     */
   def divided(
       results: WindowResults,
@@ -82,7 +83,9 @@ private[spark] object SeveralWindows {
     }
   }
 
-  /** What several windows give: changes, and rows that come in. */
+  /** Refuses outputs other than `changes` and `columns` for several windows. Descriptions are
+    * always allowed.
+    */
   def checkOutput(spec: KeepSpec): Unit = spec.output match {
     case Output.Changes | Output.Columns | Output.Description =>
     case _ if spec.policy.windowNames.nonEmpty =>

@@ -6,10 +6,10 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, NamedArgumentExpre
 
 import winops.spark.internal.WinopsErrors
 
-/** The arguments of a table function over a checkpoint.
+/** Parses the arguments of a table function over a checkpoint.
   *
   * @param names
-  *   their names; those of the first are optional where they stand
+  *   parameter names in positional order; an argument is positional or named
   */
 private[spark] final class StateArguments(names: Seq[String], expressions: Seq[Expression]) {
   private val (positional, named) = expressions.span(!_.isInstanceOf[NamedArgumentExpression])
@@ -28,15 +28,17 @@ private[spark] final class StateArguments(names: Seq[String], expressions: Seq[E
     all.toMap
   }
 
-  /** @param meaning
-    *   what the text is, for a message
+  /** A required text.
+    *
+    * @param meaning
+    *   description of the text for the error message
     */
   def text(name: String, meaning: String): String = values
     .get(name)
     .map(Arguments.textOf(name, _))
     .getOrElse(throw WinopsErrors.argument("MISSING", name, meaning))
 
-  /** A whole number of at least `least`; NULL is as if it were not given. */
+  /** An optional whole number of at least `least`. NULL counts as not given. */
   def whole(name: String, least: Long): Option[Long] =
     values.get(name).filterNot(e => e.foldable && e.eval() == null).map { expression =>
       Arguments.wholeOf(name, expression).filter(_ >= least).getOrElse {

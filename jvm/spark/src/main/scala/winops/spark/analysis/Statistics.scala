@@ -4,13 +4,13 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import winops.policy.Statistic
 
-/** Statistics as aggregates of Spark's, with the names, types and special values of Esper's
-  * derived-value windows: a value that has no meaning, for want of rows or because its divisor is
-  * 0, is NaN and not NULL. A row with a NULL among the numbers is not counted.
+/** Builds the statistics of Esper's derived-value windows from Spark's aggregates, with Esper's
+  * names, types and special values: a value that is undefined, because there are too few rows or
+  * its divisor is 0, is NaN and not NULL. Rows with a NULL among the numbers are not counted.
   */
 private[spark] object Statistics {
 
-  /** The columns of the statistic, of numbers that are doubles. */
+  /** The names and expressions of the statistic's columns, over numbers that are doubles. */
   def columns(statistic: Statistic, of: Seq[Expression]): Seq[(String, Expression)] =
     (statistic, of) match {
       case (Statistic.Size, Nil) => Seq("size" -> aggregate(Count(Literal(1)), None))
@@ -29,7 +29,7 @@ private[spark] object Statistics {
     "stddev" -> x.sampleDeviation,
     "stddevpa" -> x.deviation)
 
-  /** Esper: some values are there twice. */
+  /** Computes Esper's columns of a regression, of which some repeat others under another name. */
   private def regression(x: Numbers, y: Numbers): Seq[(String, Expression)] = {
     val slope = quotient(x.covariance(y), x.variance)
     Seq(
@@ -54,7 +54,9 @@ private[spark] object Statistics {
       "sumYSq" -> y.sumOfProducts(y))
   }
 
-  /** Not Spark's own correlation: the product of the squares that it divides by overflows. */
+  /** Computes the correlation from the covariance and the deviations. Spark's `Corr` divides by
+    * the root of a product of squares, which overflows.
+    */
   private def correlation(x: Numbers, y: Numbers): Seq[(String, Expression)] =
     Seq("correlation" -> quotient(x.covariance(y), Multiply(x.deviation, y.deviation)))
 
@@ -66,7 +68,7 @@ private[spark] object Statistics {
     Seq("average" -> quotient(weights.sumOfProducts(new Numbers(x, of)), weights.sum))
   }
 
-  /** NaN where there is none. */
+  /** The quotient; NaN if the divisor is 0 or an operand is NULL. */
   private def quotient(dividend: Expression, divisor: Expression): Expression =
     orNaN(Divide(dividend, divisor, EvalMode.LEGACY))
 
@@ -77,10 +79,10 @@ private[spark] object Statistics {
       filter: Option[Expression]): AggregateExpression =
     AggregateExpression(function, Complete, isDistinct = false, filter)
 
-  /** One of the numbers of each row.
+  /** The aggregates of one of the numbers of each row.
     *
     * @param all
-    *   all of them, of which none may be NULL
+    *   all numbers of the row, of which none may be NULL
     */
   private final class Numbers(private val value: Expression, all: Seq[Expression]) {
     val count: Expression = of(Count(value))

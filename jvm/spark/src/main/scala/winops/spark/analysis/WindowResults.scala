@@ -5,21 +5,21 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 
 import winops.spark.expressions.{OfLastArrival, RedactingExpression, WindowAggregate}
 
-/** The results of a keep as its plans carry them.
+/** The results of a keep, as logical and physical plans carry them.
   *
   * @param by
-  *   values whose distinct combinations have results of their own
+  *   grouping expressions: each combination of their values has results of its own
   * @param values
-  *   what is computed, over [[WindowAggregate]]s
+  *   result expressions over [[WindowAggregate]]s
   * @param columns
-  *   the columns that the values come out in
+  *   output columns of the results
   */
 final case class WindowResults(
     by: Seq[Expression],
     values: Seq[Expression],
     columns: Seq[Attribute]) {
 
-  /** The same, with failures that tell no value of a row. */
+  /** Redacts the results: an error in an expression shows no value of a row. */
   def redacted: WindowResults =
     copy(by = by.map(RedactingExpression.of), values = values.map(ofContent))
 
@@ -49,7 +49,7 @@ final case class WindowResults(
 object WindowResults {
   private[spark] val none: WindowResults = WindowResults(Nil, Nil, Nil)
 
-  /** Results of the whole content, or of the parts that `by` divides it into. */
+  /** Results over the window contents, or over each part that `by` divides the contents into. */
   def ofContent(aggregates: Aggregates): WindowResults = {
     val keys = aggregates.by.collect { case key: Alias => key.exprId -> key.child }.toMap
     val columns = aggregates.columns.map(_.transform { case column: Attribute =>
@@ -58,7 +58,9 @@ object WindowResults {
     WindowResults(aggregates.by.map(unnamed), values(columns), named(columns))
   }
 
-  /** Results beside a row, whose own columns stand for what a query has to group by. */
+  /** Results beside each row. Drops the grouping columns of the query, because the row itself has
+    * them.
+    */
   def besideRows(aggregates: Aggregates): WindowResults = {
     val columns = aggregates.columns.filter {
       case column: Attribute => !aggregates.by.exists(_.semanticEquals(column))
@@ -74,7 +76,7 @@ object WindowResults {
     AttributeReference(column.name, column.dataType, nullable = true)()
   }
 
-  /** The expression without the name of its column. */
+  /** Removes the alias of an expression. */
   private[spark] def unnamed(expression: Expression): Expression = expression match {
     case Alias(child, _) => child
     case other => other
@@ -88,7 +90,8 @@ object WindowResults {
         aggregate.filter)
   }
 
-  /** Whether a value that comes again changes nothing. */
+  /** Returns true if a repeated value does not change the result, so that DISTINCT has no effect.
+    */
   private def ignoresRepetition(function: AggregateFunction): Boolean = function match {
     case _: Max | _: Min | _: BitAndAgg | _: BitOrAgg | _: CollectSet | _: First | _: Last => true
     case _ => false

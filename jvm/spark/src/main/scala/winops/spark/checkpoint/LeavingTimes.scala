@@ -7,10 +7,15 @@ import winops.window.changes.{ChangeKind, ChangeQueue}
 import winops.window.machine.Machine
 import winops.window.time.Clock
 
-/** When rows leave their windows if no row comes any more, found out by letting time pass.
+/** Finds the times at which rows will be evicted from their windows if no row arrives any more,
+  * by firing the timers of a machine.
   *
+  * @param idle
+  *   after how much silence a group is forgotten, in milliseconds; [[Clock.Never]] for never
   * @param windows
   *   the number of windows
+  * @param changes
+  *   queue to which the machine writes its changes
   */
 private[spark] final class LeavingTimes(
     policy: Policy,
@@ -20,7 +25,9 @@ private[spark] final class LeavingTimes(
   private val times = Array.fill(windows)(mutable.LongMap.empty[Long])
   private val mayLeave = idle != Clock.Never || policy.usesTime
 
-  /** Lets time pass for a machine, whose content is not what it was after that. */
+  /** Fires the timers of a machine and records the first eviction of each row in each window. The
+    * machine's contents are changed by this.
+    */
   def learn(machine: Machine): Unit = {
     times.foreach(_.clear())
     var stepsWithout = 0
@@ -31,8 +38,8 @@ private[spark] final class LeavingTimes(
     }
   }
 
-  /** When the row with this ordinal leaves the window with this number, in milliseconds;
-    * [[Clock.Never]] if time alone does not make it leave.
+  /** The time at which the row is evicted from the window, in milliseconds; [[Clock.Never]] if
+    * time alone does not evict the row.
     */
   def of(window: Int, ordinal: Long): Long = times(window).getOrElse(ordinal, Clock.Never)
 
@@ -52,6 +59,8 @@ private[spark] final class LeavingTimes(
 
 private object LeavingTimes {
 
-  /** Windows may tell their content again and again, though no row leaves. */
+  /** Limit on consecutive timers that evict no row: windows may report their contents again and
+    * again.
+    */
   val MaxStepsWithout = 1000
 }

@@ -5,19 +5,19 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 import winops.spark.state.{GroupPiece, PartitionState, StateGroupStore}
 import winops.window.time.Clock
 
-/** Groups that have come from other partitions. */
+/** Writes groups that are moved from other partitions. */
 object MovedGroups {
 
-  /** Makes a partition of them: counts them, and enters them for when they are due.
+  /** Stores the groups as a partition, counts them and registers their timers.
     *
     * @param pieces
-    *   all that is stored of them
+    *   all stored pieces of the groups
     * @param buckets
-    *   among how many entries those with short values are divided
+    *   number of buckets among which groups with short values are divided
     * @param before
-    *   what one of the partitions they came from said of itself
+    *   summary of one of the partitions that the groups come from
     * @return
-    *   how many groups there are, and how many rows they hold
+    *   number of groups, and number of their rows
     */
   def enter(
       stored: StoredKeep,
@@ -36,7 +36,8 @@ object MovedGroups {
       Nil)
     new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
       partition.count(1, group.held, group.waiting.size)
-      if (group.registeredTimer != Clock.Never) partition.register(group.registeredTimer, group.key)
+      if (group.registeredTimer != Clock.Never)
+        partition.register(group.registeredTimer, group.key)
     }
     partition.save()
     groups.finish()

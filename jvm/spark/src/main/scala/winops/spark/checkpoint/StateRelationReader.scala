@@ -13,8 +13,8 @@ import winops.spark.state.StateFormat
 import winops.storage.rows.RowLog
 import winops.window.time.Clock
 
-/** The rows that one partition of a state holds, group by group: first those in the windows, in
-  * the windows' order, then those that wait.
+/** Reads the rows that one partition of a state holds, group by group: first the window contents
+  * in the order of the windows, then the waiting rows.
   */
 final class StateRelationReader(stored: StoredKeep, partition: Int, groups: StoredGroups)
     extends Iterator[InternalRow] {
@@ -102,7 +102,9 @@ object StateRelationReader {
   private val WaitsColumn = 6
   private val Width = 7
 
-  /** What is told of a row, and its own columns. */
+  /** The columns that describe a stored row, then the row's own columns. A describing column gets
+    * more leading underscores if the row has a column of its name.
+    */
   def schema(stored: StoredKeep): StructType = {
     val key = StructType(stored.group.zip(stored.keys).map { case (name, column) =>
       StructField(name, column.dataType)

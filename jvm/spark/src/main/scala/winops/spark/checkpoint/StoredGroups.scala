@@ -13,39 +13,41 @@ import winops.window.crossgroup.CrossGroupMachines
 import winops.window.machine.Machine
 import winops.window.time.Clock
 
-/** The groups in one partition of the state of a `keep`, one open after the other.
+/** Reads the groups in one partition of the state of a `keep`, one open at a time.
   *
-  * Nothing that is done to an open group is stored.
+  * Changes of an open group are not written to the store.
   *
   * @param summary
-  *   what the partition says of itself; none before its first batch
+  *   the partition's own record of its state; none before its first micro-batch
   */
 final class StoredGroups(
     stored: StoredKeep,
     groups: StateGroupStore,
     val summary: Option[PartitionState.Summary]) {
 
-  /** Returns true if what happens to one group depends on the others. */
+  /** True if the partition stores state that all its groups share. */
   val isCrossGroup: Boolean = WholeGroupStore.isIn(groups.partition)
 
   val plan: KeepPlan = stored.plan(summary.fold(Clock.Never)(_.idle))
 
-  /** What the machine of the open group tells. */
+  /** Queue of the changes that the open group's machine emits. */
   val changes = new ChangeQueue
 
   private val steps =
     new Steps(changes, plan.spec.policy.stream.copy(inserts = true, deletes = true))
 
-  /** The group that is open. */
+  /** The open group. */
   val state = new GroupState(plan, groups, steps, ownsSteps = !isCrossGroup)
 
-  /** Among how many entries the groups with short values are divided. */
+  /** The number of buckets among which groups with short values are divided. */
   def buckets: Long = groups.numberOfBuckets
 
-  /** Opens all groups, one by one. */
+  /** Opens all groups one by one, each in [[state]]. */
   def each: Iterator[GroupState] = groups.each.map(open)
 
-  /** What belongs to all groups together, among it the rows that wait. */
+  /** The state that all groups share, including the waiting rows; `None` if groups are
+    * independent.
+    */
   def common: Option[GroupState] = Option.when(isCrossGroup) {
     val whole = new WholeGroupStore(groups.partition)
     val all = new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
@@ -69,7 +71,7 @@ final class StoredGroups(
 
 object StoredGroups {
 
-  /** The groups of a partition; the state of another `keep` is refused. */
+  /** The groups of a partition. Refuses the state of another `keep`. */
   def in(stored: StoredKeep, store: ReadStateStore): StoredGroups = StateFormat.reading {
     val groups = StateGroupStore.readOnly(store, stored.keys)
     val summary = PartitionState.summary(groups.partition)

@@ -17,14 +17,18 @@ import winops.spark.source.SourcePartitions
 import winops.spark.state.{StateFormat, StateIdentity}
 import winops.window.time.Clock
 
-/** A `keep` as its checkpoint remembers it: its groups can be read with it, without the query.
+/** A `keep` as recorded in its checkpoint. Its groups can be read without the query.
   *
   * @param identity
   *   the text that [[StateIdentity]] made
   * @param group
-  *   the expressions that group the rows, as they were written
+  *   the expressions that group the rows, as written in the query
   * @param keys
-  *   the values of these, as they are stored
+  *   columns of the values of these expressions, as stored
+  * @param whole
+  *   plan for groups that are forgotten after an idle time
+  * @param divided
+  *   plan for groups without an idle time, split by key where the policy allows
   */
 final class StoredKeep private (
     val identity: String,
@@ -34,33 +38,35 @@ final class StoredKeep private (
     divided: KeepPlan)
     extends Serializable {
 
-  /** The columns of a row. */
+  /** The columns of a stored row. */
   def content: Seq[Attribute] = whole.content
 
   def windowNames: Seq[String] = whole.spec.policy.windowNames
 
-  /** Whether there are no groups, so that one task has all rows. */
+  /** Returns true if the `keep` has no group, so that one task has all rows. */
   def isUngrouped: Boolean = group.isEmpty
 
-  /** What reads groups.
+  /** The plan that reads the stored groups.
     *
     * @param idle
-    *   after how much silence they are forgotten, in milliseconds; [[Clock.Never]] for never
+    *   after how much silence groups are forgotten, in milliseconds; [[Clock.Never]] for never
     */
   def plan(idle: Long): KeepPlan =
-    // As when a query is built: groups that are forgotten as a whole are not made smaller.
+    // Analysis does the same: a policy whose groups have an idle time is not split by key.
     if (idle == Clock.Never) divided
     else whole.copy(spec = whole.spec.copy(idleMillis = Some(idle)))
 }
 
 object StoredKeep {
 
-  /** @param identity
+  /** Parses the identity of a `keep`.
+    *
+    * @param identity
     *   the text that [[StateIdentity]] made
     * @param entryKeys
-    *   the columns of the keys of state entries
+    *   the key columns of state entries
     * @throws org.apache.spark.sql.winops.internal.WinopsRuntimeException
-    *   `WINOPS_STATE_FORMAT` if it is of another format, or cannot be understood
+    *   `WINOPS_STATE_FORMAT` if the identity has another format or cannot be parsed
     */
   def apply(identity: String, entryKeys: StructType): StoredKeep =
     try of(identity, entryKeys)
@@ -84,7 +90,7 @@ object StoredKeep {
     val application = text(json \ "apply").map { name =>
       Application.all.find(_.name == name).getOrElse(throw unknown("apply"))
     }
-    // Between what a store adds to the keys of groups, its hash and its segment numbers.
+    // A state store adds a hash before the keys of a group and a segment number after them.
     val keys = attributes(StructType(entryKeys.drop(1).dropRight(1)))
 
     def plan(policy: Policy): KeepPlan = KeepPlan(
@@ -122,7 +128,7 @@ object StoredKeep {
     new StoredKeep(identity, group, keys, plan(policy), plan(divided))
   }
 
-  /** The policy's window in a text that [[StateIdentity]] made; empty if it cannot be read. */
+  /** The text of the policy's window in an identity of [[StateIdentity]]; empty if unreadable. */
   def windowOf(identity: String): String =
     Try(text(parse(identity) \ "policy")).toOption.flatten.getOrElse("")
 

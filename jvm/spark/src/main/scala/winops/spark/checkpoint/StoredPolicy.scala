@@ -9,14 +9,14 @@ import winops.spark.analysis.{ColumnKinds, NamedPolicy, SeveralWindows}
 import winops.spark.expressions.PolicyExpressions
 import winops.text.dialect.Dialect
 
-/** Reads a policy from the text that a checkpoint remembers it by.
+/** Parses the policy text that a checkpoint stores.
   *
   * @param dialect
-  *   the language of the text
+  *   the dialect of the text
   * @param columns
   *   the columns of the rows
   * @param isGrouped
-  *   whether the rows have a group, which the text does not tell
+  *   whether the rows have a group, which the text does not contain
   */
 private[spark] final class StoredPolicy(
     dialect: Dialect,
@@ -24,13 +24,13 @@ private[spark] final class StoredPolicy(
     isGrouped: Boolean) {
   import StoredPolicy._
 
-  /** The policy whose window is written as `text`, if there is one. */
+  /** The policy whose window has the text `text`; `None` if the text cannot be parsed. */
   def read(text: String): Option[Policy] = text match {
     case Named(_*) => readSeveral(text).map(SeveralWindows.of(_)._1)
     case _ => readOne(text)
   }
 
-  /** What the policy's expressions mean over the columns. */
+  /** Resolves the policy's expressions over the columns; `None` if one cannot be resolved. */
   def expressions(policy: Policy): Option[PolicyExpressions] =
     PolicyExpressions.resolve(policy, columns).toOption
 
@@ -48,8 +48,9 @@ private[spark] final class StoredPolicy(
     dialect.parse(window, scope).toOption.filter(_.window == text)
   }
 
-  /** Nothing but the names tells where a window ends, and a window may contain what looks like
-    * one; so the first reading that gives all of the text is taken.
+  /** Parses several named windows. Only the names separate windows, and the text of a window may
+    * contain what looks like a name. So each possible end is tried, and the first reading that
+    * consumes the whole text is taken.
     */
   private def readSeveral(text: String): Option[List[NamedPolicy]] = text match {
     case Named(quoted, rest) =>

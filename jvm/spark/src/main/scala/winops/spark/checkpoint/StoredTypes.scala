@@ -5,13 +5,13 @@ import org.json4s.jackson.JsonMethods.{compact, render}
 
 import org.apache.spark.sql.types.{DataType, StructType}
 
-/** Types as Spark writes them into checkpoints. A user-defined one is written with the name of
-  * its class, and Spark makes an object of it when it reads the type; here it is the type that
-  * its values are stored as, whose rows have the same bytes.
+/** Parses types that Spark wrote into checkpoints. Spark would instantiate the class of a
+  * user-defined type when it parses the type. Here a user-defined type is replaced by the type
+  * that its values are stored as, whose rows have the same bytes.
   */
 object StoredTypes {
 
-  /** The columns that are written as `json`, if these are columns.
+  /** The columns in `json`; `None` if `json` is another type than a struct.
     *
     * @throws org.apache.spark.SparkIllegalArgumentException
     *   if `json` is no type

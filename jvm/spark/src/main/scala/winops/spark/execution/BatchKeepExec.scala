@@ -14,10 +14,10 @@ import winops.spark.plan.KeepPlan
 import winops.spark.state.{NoGroupStore, NoTimerService, TransientGroupStore}
 import winops.window.time.Clock
 
-/** A `keep` over a table.
+/** Executes a `keep` over a table.
   *
   * @param end
-  *   the greatest event time of all rows, at which time stops
+  *   the greatest event time of all rows, at which time stops; none if the plan does not use time
   */
 final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: SparkPlan)
     extends UnaryExecNode {

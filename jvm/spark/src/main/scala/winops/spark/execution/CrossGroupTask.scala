@@ -18,19 +18,22 @@ import winops.window.crossgroup.CrossGroupMachines
 import winops.window.machine.Machine
 import winops.window.time.Clock
 
-/** Runs a `keep` whose groups depend on each other, in the one task that has all rows: they are
-  * applied in one order, whatever their groups.
+/** Runs a `keep` whose groups depend on each other. One task has all rows and applies them in one
+  * order, regardless of their groups.
   *
-  * One group is open at a time, so that no more than that has to fit into memory.
+  * One group is open at a time, so only one group has to fit into memory.
   *
   * @param rows
-  *   all rows as if they were one group
+  *   all rows as one group
+  * @param clock
+  *   times of the micro-batch
   * @param store
-  *   keeps the groups
+  *   stores the groups
   * @param whole
-  *   keeps what belongs to all groups together, and the rows that wait
+  *   stores the state that all groups share, including the waiting rows
   * @param timers
-  *   holds the instant up to which timers fired before, and takes the counts
+  *   supplies the time up to which timers fired in earlier batches, and takes the counts of
+  *   groups and rows
   */
 final class CrossGroupTask(
     plan: KeepPlan,
@@ -68,7 +71,9 @@ final class CrossGroupTask(
 
   private val waiting = mutable.Queue.empty[InternalRow]
 
-  /** What is given when the batch ends, by the group that gave it last. */
+  /** Output rows that are emitted at the end of the batch, by group, or under [[NoKey]] for
+    * results across groups. A group that is closed again replaces its rows.
+    */
   private val latest = mutable.LinkedHashMap.empty[UnsafeRow, Seq[InternalRow]]
   private var opened: UnsafeRow = _
   private var groupsBefore = 0L
@@ -107,7 +112,9 @@ final class CrossGroupTask(
 
   StateFormat.reading(begin())
 
-  /** The first instant at which there is something to do though no row comes. */
+  /** The time of the earliest timer of any group or of the first release of a waiting row;
+    * [[Clock.Never]] if there is neither.
+    */
   override def earliestDue: Long = {
     val release =
       if (common.waiting.size == 0) Clock.Never
@@ -221,10 +228,11 @@ final class CrossGroupTask(
 
 private[spark] object CrossGroupTask {
 
-  /** Takes up what stands before the content of all groups together.
+  /** Restores the clock, the steps and the index of groups, which precede the rest of the shared
+    * state.
     *
     * @param group
-    *   what makes a group's key
+    *   the expressions of the group key
     */
   def restoreGroups(
       in: ByteReader,

@@ -13,10 +13,21 @@ import winops.spark.state.{GroupStore, StateFormat, TimerService}
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.time.Clock
 
-/** Runs a `keep` over the rows of one task: one group after the other, first those that rows came
-  * for and then those that are due, and gives what comes out, row by row.
+/** Runs a `keep` over the rows of one task, one group after the other: first the groups with new
+  * rows, then the groups whose timers have expired. Emits output rows one by one.
   *
-  * Streams and tables differ in `store`, `timers` and `clock`, and in nothing else.
+  * Streams and tables differ only in `store`, `timers` and `clock`.
+  *
+  * @param input
+  *   the columns of the rows
+  * @param rows
+  *   the task's rows by group
+  * @param clock
+  *   times of the micro-batch or table
+  * @param store
+  *   stores the groups between micro-batches
+  * @param timers
+  *   the timers of the groups, and the counts of groups and rows
   */
 final class KeepTask(
     plan: KeepPlan,
@@ -37,7 +48,13 @@ final class KeepTask(
     else new ImmediateArrivals(plan, admission, state, metrics)
   }
   private val writer =
-    OutputWriter.of(plan, changes, state, None, plan.time.isDefined || clock.stamp.isDefined, metrics)
+    OutputWriter.of(
+      plan,
+      changes,
+      state,
+      None,
+      plan.time.isDefined || clock.stamp.isDefined,
+      metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val timeOrdinal = plan.timeOrdinal
   private val punctuation = Punctuation.of(plan)
@@ -64,12 +81,12 @@ final class KeepTask(
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
-    // The rows of changes are read when they are given.
+    // The writer reads the rows of changes from the group's state, which may be corrupt.
     try writer.next()
     catch StateFormat.byName
   }
 
-  /** The next piece of work, after which there may be changes to give. */
+  /** Does one unit of work, after which output rows may be available. */
   private def work(): Unit = stage match {
     case Between =>
       if (rows.nextGroup()) openForRows()
@@ -103,7 +120,7 @@ final class KeepTask(
   /** Timers are not deleted when a group is removed or rescheduled, so an entry may be stale. */
   private def openForTime(): Unit = {
     load()
-    // Of a group that is gone there is nothing to do, and the next one is taken.
+    // A removed group needs no work; the next unit of work takes another one.
     if (wasRemembered) {
       arrivals.open(NoRows)
       stage = Arriving
@@ -117,7 +134,7 @@ final class KeepTask(
     wasRemembered = bytes != null
     if (wasRemembered) state.restore(bytes) else state.clear()
     state.machine.reach(timers.timePassed)
-    // The timers up to this instant have been taken, that of the group among them.
+    // The timer service has handed out all timers up to this instant, including this group's.
     if (state.registeredTimer <= clock.now) state.registeredTimer = Clock.Never
     sizeBefore = state.held
     waitingBefore = state.waiting.size
@@ -176,7 +193,9 @@ final class KeepTask(
     stage = Between
   }
 
-  /** Rows that left the window are kept until their changes have been given. */
+  /** Releases the rows that left the window. They are stored until their changes have been
+    * emitted.
+    */
   private def release(): Unit = {
     state.machine.settle()
     state.renumber()
@@ -203,7 +222,7 @@ object KeepTask {
   /** Time passes for the open group, until the next row arrives or the batch ends. */
   private case object Advancing extends Stage
 
-  /** The open group's last changes are being given. */
+  /** The open group's last changes are emitted. */
   private case object Ended extends Stage
 
   private case object Done extends Stage

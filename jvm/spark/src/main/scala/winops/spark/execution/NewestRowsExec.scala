@@ -9,8 +9,11 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 import winops.spark.plan.KeepPlan
 
-/** Drops, before the shuffle, rows that cannot be among the newest `count` of their group, as far
-  * as there is memory to find them. Above it nothing else is asked for.
+/** Drops rows before the shuffle that are not among the newest `count` rows of their group in the
+  * task, as far as memory allows. The `keep` above needs no other rows.
+  *
+  * @param count
+  *   number of newest rows per group that the query needs
   */
 final case class NewestRowsExec(plan: KeepPlan, count: Int, child: SparkPlan)
     extends UnaryExecNode {

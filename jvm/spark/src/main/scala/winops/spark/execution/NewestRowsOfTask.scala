@@ -6,10 +6,14 @@ import winops.spark.input.{NewestRows, PartitionedRowBuffer}
 import winops.spark.plan.KeepPlan
 import winops.spark.row.KeyHash
 
-/** The rows of a task without those that are not among the newest `count` of their group there.
+/** Passes on the rows of a task that are among the newest `count` rows of their group in the
+  * task.
   *
-  * When there is no more memory, what is left is given, and others begin; where that was most of
-  * the rows, all others are given as they come.
+  * When memory runs out, the rows that are left are emitted and a new buffer begins. If these
+  * were three quarters of the rows read, or more, all further rows are passed on unfiltered.
+  *
+  * @param count
+  *   number of newest rows per group
   */
 final class NewestRowsOfTask(
     plan: KeepPlan,
@@ -33,7 +37,7 @@ final class NewestRowsOfTask(
 
   private def choose(): Iterator[UnsafeRow] = if (gains) newestOfNext() else rows
 
-  /** Of as many rows as there is memory for. */
+  /** The newest of as many rows as fit into memory. */
   private def newestOfNext(): Iterator[UnsafeRow] = {
     val buffer = new PartitionedRowBuffer(Some(newest))
     var read = 0L

@@ -4,7 +4,7 @@ import org.apache.spark.util.AccumulatorV2
 
 import winops.window.time.Clock
 
-/** Accumulates the earliest time of the timers that tasks report; [[Clock.Never]] if none. */
+/** Accumulates the time of the earliest timer that the tasks report; [[Clock.Never]] if none. */
 final class NextTimerAccumulator extends AccumulatorV2[Long, Long] {
   private var earliest = Clock.Never
 

@@ -17,14 +17,13 @@ import org.apache.spark.sql.winops.execution.StatefulKeepExec
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.Keep
 
-/** Warns in the log of what the output of a streaming query with `keep` does not show: rows that
-  * still wait when the query ends, and micro-batches cut into far more partitions than they have
-  * rows.
+/** Logs warnings about a streaming query with `keep` that its output does not show: rows that
+  * still wait when the query ends, and far more partitions than rows in a micro-batch.
   *
   * @param cores
-  *   how many tasks run at a time
+  *   number of tasks that run at a time
   * @param warn
-  *   takes a text for the log
+  *   writes a text to the log
   */
 private[spark] final class StreamReporter(cores: Int, warn: String => Unit)
     extends StreamingQueryListener {
@@ -74,13 +73,13 @@ private[spark] final class StreamReporter(cores: Int, warn: String => Unit)
 
 private[spark] object StreamReporter extends Logging {
 
-  /** How many times more partitions than rows, or than cores, are far more. */
+  /** Warns if there are this many times more partitions than rows, and than cores. */
   private val FarMore = 4L
 
-  /** Writes a text under the name of this object, which the log's settings can name. */
+  /** Logs a text under the name of this object, which logging settings can refer to. */
   private def report(text: String): Unit = logWarning(text)
 
-  /** Adds a reporter to a session when it starts its first query with a `keep`. */
+  /** Adds a reporter to a session when its first query with a `keep` starts. */
   final class Registration(session: SparkSession) extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan = {
       plan match {

@@ -6,11 +6,10 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
-/** Passes rows on, and makes what is above it the same as nothing else.
+/** Passes rows on, and keeps the plan above it from being equal to any other plan.
   *
-  * Spark lets equal exchanges of a query be one, and then finds no watermark behind those that
-  * were replaced, so that of several stateful operators over one stream only some would see time
-  * pass.
+  * Spark replaces equal exchanges of a query by one. It finds no watermark below a replaced
+  * exchange, so of several stateful operators over one stream only some would see time pass.
   *
   * @param unique
   *   a number that no other such node has

@@ -10,10 +10,14 @@ import winops.spark.row.KeyTypes
 
 /** Evaluates one aggregate over rows that are added one by one in the order of the window.
   *
+  * @param aggregate
+  *   the aggregate
   * @param content
   *   the columns of the rows
   */
-private[spark] final class AggregateEvaluator(aggregate: WindowAggregate, content: Seq[Attribute]) {
+private[spark] final class AggregateEvaluator(
+    aggregate: WindowAggregate,
+    content: Seq[Attribute]) {
   import AggregateEvaluator._
 
   private val filter = aggregate.filter.map(Predicate.create(_, content))
@@ -25,23 +29,23 @@ private[spark] final class AggregateEvaluator(aggregate: WindowAggregate, conten
     case other => throw new IllegalArgumentException(s"${other.prettyName} keeps no buffer")
   }
 
-  /** Forgets all rows. */
+  /** Removes all rows. */
   def clear(): Unit = {
     distinct.foreach(_.clear())
     state.clear()
   }
 
-  /** Adds a row, which may change after the call. */
+  /** Adds a row. The caller may change the row after the call. */
   def add(row: InternalRow): Unit =
     if (filter.forall(_.eval(row)) && distinct.forall(_.isNew(row))) state.add(row)
 
-  /** The value over the rows that were added. */
+  /** The aggregate of the added rows. */
   def result: Any = state.result
 }
 
 private[spark] object AggregateEvaluator {
 
-  /** Tells rows whose arguments were there already. */
+  /** Returns true for each row with values that no earlier row had. */
   private final class Distinct(arguments: Seq[Expression], content: Seq[Attribute]) {
     private val values = UnsafeProjection.create(arguments.map(KeyTypes.normalized), content)
     private val seen = new HashSet[UnsafeRow]

@@ -2,10 +2,10 @@ package winops.spark.expressions
 
 import org.apache.spark.sql.catalyst.expressions.{CommonExpressionRef, Expression, With}
 
-/** Spark writes an expression that it needs twice once, and names it. */
+/** Inlines common expressions, which Spark defines once and refers to by id. */
 private[spark] object CommonExpressions {
 
-  /** Puts such an expression where its name stands. */
+  /** Replaces references to common expressions by their definitions. */
   val inPlace: PartialFunction[Expression, Expression] = { case With(child, definitions) =>
     val meanings = definitions.map(definition => definition.id -> definition.child).toMap
     child.transform { case reference: CommonExpressionRef =>

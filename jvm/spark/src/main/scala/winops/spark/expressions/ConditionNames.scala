@@ -8,8 +8,8 @@ import winops.policy.{Category, RowExpression}
 import winops.spark.row.KeyTypes
 import winops.text.dialect.{Names, Problem}
 
-/** What a condition can name: the columns of the row it examines, and what is known of the
-  * window. The latter go first; a column that is called as one of them can be reached as
+/** Resolves the names in a condition: the columns of the examined row, and properties of the
+  * window. Properties have precedence; a column with the name of a property is accessible as
   * `newest_event.name` or `oldest_event.name`.
   */
 private[spark] final class ConditionNames(columns: Seq[Attribute]) {
@@ -27,7 +27,8 @@ private[spark] final class ConditionNames(columns: Seq[Attribute]) {
   private val factOf = AttributeMap(facts)
   private val rowOf = AttributeMap(rows)
 
-  /** Always there, and of no value that a condition could use. */
+  /** Names that always resolve but have no value that a condition could use, except for IS NULL.
+    */
   private val opaque = AttributeSet(view +: rows.map(_._1))
 
   private val builtIn = (facts ++ rows).map(_._1) :+ view
@@ -37,7 +38,9 @@ private[spark] final class ConditionNames(columns: Seq[Attribute]) {
     columns.filterNot(column => taken(column.name)) ++ builtIn
   }
 
-  /** The condition over the columns alone. */
+  /** Resolves a condition. Names other than columns become [[WindowFact]], [[OfRow]] and
+    * [[WindowAggregate]].
+    */
   def resolve(condition: RowExpression, budget: ExpressionBudget): Either[Problem, Expression] =
     condition match {
       case column: RowExpression.Column => RowExpressions.resolve(column, columns, budget)

@@ -7,9 +7,9 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
 import winops.storage.bytes.CorruptStateException
 
-/** What an expression failed with over a row. Spark's message of it may show values of the row,
-  * and so may that of Java's, which some of Spark's functions let through. State that cannot be
-  * read is no such failure, though an expression may be the first to need it.
+/** Matches the failure of an expression over a row. The messages of Spark's and Java's exceptions
+  * may contain values of the row, so only the condition may be shown. Errors of winops and
+  * corrupt state, which an expression may be the first to read, do not match.
   */
 private[spark] object EvaluationFailure {
   def unapply(error: Throwable): Option[SparkThrowable] = error match {

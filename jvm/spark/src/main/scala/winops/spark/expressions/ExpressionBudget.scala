@@ -1,14 +1,14 @@
 package winops.spark.expressions
 
-/** What the expressions of one policy may cost together until they are understood: Spark's rules
-  * look at each part of each, and go through all of their own for every expression.
+/** Limits the cost of analyzing the expressions of one policy. Spark's analyzer runs all of its
+  * rules for every expression and visits every part of each.
   */
 private[spark] final class ExpressionBudget {
   import ExpressionBudget._
 
   private var spent = 0
 
-  /** Whether an expression of so many parts can be afforded. */
+  /** Returns true if the budget has room for an expression with this number of parts. */
   def affords(parts: Int): Boolean = spent + PartsOfEach + parts <= MaxParts
 
   def spend(parts: Int): Unit = spent += PartsOfEach + parts
@@ -16,9 +16,9 @@ private[spark] final class ExpressionBudget {
 
 private[spark] object ExpressionBudget {
 
-  /** The greatest number of parts of all expressions together. */
+  /** The maximum number of parts of all expressions together. */
   val MaxParts = 1500
 
-  /** As how many parts each expression counts besides its own. */
+  /** The fixed cost of an expression, in parts. */
   val PartsOfEach = 20
 }

@@ -6,20 +6,20 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.{CommonExpressionId, CommonExpressionRef, Expression, RuntimeReplaceable, With}
 
-/** How many parts an expression has, each counted as often as it stands there: Spark writes an
-  * operand that it needs twice once, and whoever goes through the tree meets it twice.
-  * Expressions inside each other that do so double with each, so they have to be counted before
-  * anyone does.
+/** Counts the parts (tree nodes) of an expression, shared parts once for each occurrence. Spark
+  * shares an operand that it needs twice, but a traversal of the tree visits it twice, so nesting
+  * such expressions doubles the cost each time. The size must therefore be known before any
+  * traversal.
   *
   * @param limit
-  *   the greatest size that matters; what is larger is `limit + 1`
+  *   the largest size of interest; larger expressions have the size `limit + 1`
   */
 private[spark] final class ExpressionSize(limit: Int) {
 
-  /** As it stands there. */
+  /** Returns the size of the expression as it is. */
   def written(expression: Expression): Int = new Count(_.children).of(expression)
 
-  /** With everything in its place that only stands for another. */
+  /** Returns the size with common expressions and replaceable functions inlined. */
   def evaluated(expression: Expression): Int = {
     val definitions = mutable.Map.empty[CommonExpressionId, Expression]
     new Count({

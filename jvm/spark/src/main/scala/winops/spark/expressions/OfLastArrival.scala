@@ -3,10 +3,10 @@ package winops.spark.expressions
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression, Unevaluable}
 import org.apache.spark.sql.types.DataType
 
-/** The value of `child` over the row that came in last, also when it has left. */
+/** The value of `child` for the most recently inserted row, even after its eviction. */
 final case class OfLastArrival(child: Expression) extends UnaryExpression with Unevaluable {
 
-  /** No row may have come in. */
+  /** Always true, because the value is null before the first row. */
   override def nullable: Boolean = true
 
   override def dataType: DataType = child.dataType

@@ -3,7 +3,7 @@ package winops.spark.expressions
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression, Unevaluable}
 import org.apache.spark.sql.types.DataType
 
-/** What is computed of one of several windows, by its number. */
+/** A computed column of one of several windows, given by the number of the window. */
 final case class OfWindow(window: Int, child: Expression)
     extends UnaryExpression
     with Unevaluable {

@@ -3,7 +3,7 @@ package winops.spark.expressions
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression, Unevaluable}
 import org.apache.spark.sql.types.DataType
 
-/** A row that a condition may look at beside the one it examines. */
+/** A row that a condition can refer to beside the row it examines. */
 sealed abstract class OtherRow(val name: String) extends Serializable
 
 object OtherRow {
@@ -13,7 +13,7 @@ object OtherRow {
   val all: Seq[OtherRow] = Seq(Newest, Oldest)
 }
 
-/** In a condition: the value of `child` over another row of the window. */
+/** The value of `child` for another row of the window, within a condition. */
 final case class OfRow(row: OtherRow, child: Expression)
     extends UnaryExpression
     with Unevaluable {

@@ -5,14 +5,15 @@ import org.apache.spark.sql.types.DataType
 
 import winops.policy.RowExpression
 
-/** An expression of a policy with its meaning over the columns of a row. Plans carry it as they
-  * carry any expression, so that it follows when they rename columns; only a [[RowEvaluator]]
-  * evaluates it.
+/** An expression of a policy, resolved over the columns of a row. Plans carry it like any other
+  * expression, so that it follows renamed columns. Only a [[RowEvaluator]] evaluates it.
   *
+  * @param role
+  *   the purpose of the expression
   * @param source
-  *   the expression as the policy has it
+  *   the expression in the policy
   * @param child
-  *   its meaning
+  *   the resolved expression
   */
 final case class PolicyExpression(role: Role, source: RowExpression, child: Expression)
     extends UnaryExpression

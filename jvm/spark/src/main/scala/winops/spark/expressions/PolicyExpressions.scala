@@ -8,21 +8,21 @@ import winops.policy.{Admit, Bound, Category, Distance, Order, Policy, RowExpres
 import winops.spark.row.{KeyTypes, SortKeys}
 import winops.text.dialect.Problem
 
-/** What a policy's expressions mean over the columns of a row.
+/** The expressions of a policy, resolved over the columns of a row.
   *
   * @param group
-  *   the values whose distinct combinations have a window each
+  *   the group key: a window exists for each distinct combination of its values
   * @param filter
-  *   which rows the policy is about
+  *   the condition of the rows that the policy applies to
   * @param ofRows
-  *   what the machine asks of the rows of a group
+  *   the expressions that the machine evaluates on the rows of a group
   */
 final case class PolicyExpressions(
     group: Seq[Expression],
     filter: Option[Expression],
     ofRows: Seq[PolicyExpression]) {
 
-  /** Whether a condition asks when a row arrived. */
+  /** Returns true if a condition refers to the arrival time of a row. */
   def askForTime: Boolean = ofRows.exists(_.exists {
     case WindowFact(Fact.NewestTimestamp | Fact.OldestTimestamp) => true
     case _ => false
@@ -31,11 +31,11 @@ final case class PolicyExpressions(
 
 object PolicyExpressions {
 
-  /** Resolves all of the policy's expressions, or says what is wrong with the first that does not
-    * fit the columns or the place where it stands.
+  /** Resolves all expressions of the policy. Returns the first problem if an expression does not
+    * fit the columns or its use.
     *
     * @param budget
-    *   what the expressions may cost, with those of the policy's projection
+    *   limits the cost of the expressions together with those of the policy's projection
     */
   def resolve(
       policy: Policy,
@@ -54,10 +54,14 @@ object PolicyExpressions {
       ofRows.distinctBy(use => (use.role, use.source)))
   }
 
-  /** What an expression is used for, which says what it may be.
+  /** A use of an expression in a policy.
     *
+    * @param role
+    *   the purpose of the expression
     * @param expected
-    *   what it has to be, for a message
+    *   the accepted values, for an error message
+    * @param accepts
+    *   returns true for the accepted types
     */
   private sealed abstract class Use(
       val role: Role,
@@ -150,7 +154,7 @@ object PolicyExpressions {
   private final class Resolver(columns: Seq[Attribute], budget: ExpressionBudget) {
     private val names = new ConditionNames(columns)
 
-    /** The meaning of an expression, if it can be used so. */
+    /** Resolves an expression and checks that it fits its use. */
     def value(source: RowExpression, use: Use): Either[Problem, Expression] = {
       def refused(category: Category, expected: String) =
         Left(Problem(category, source.offset, s"expected $expected"))
@@ -172,7 +176,7 @@ object PolicyExpressions {
     private def needsColumn(use: Use): Boolean = use == Use.Key || use == Use.SortKey
 
     private def asValue(expression: Expression): Expression = expression.dataType match {
-      // A condition that is null is never true.
+      // A condition of NULL never holds.
       case NullType => Cast(expression, BooleanType)
       case _ => expression
     }
@@ -182,7 +186,7 @@ object PolicyExpressions {
 
   private val ShownType = 60
 
-  /** What `each` gives for all of the values, or its first problem. */
+  /** Returns the results of `each` for all values, or the first problem. */
   private[spark] def all[A, B](values: Seq[A])(
       each: A => Either[Problem, B]): Either[Problem, Seq[B]] =
     values.foldLeft[Either[Problem, Vector[B]]](Right(Vector.empty)) { (done, value) =>

@@ -4,22 +4,22 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, SimpleFunctionRegistry}
 import org.apache.spark.sql.catalyst.expressions.Expression
 
-/** The functions of Spark's that a policy's expressions may call: each has been looked at, so
-  * that a new release of Spark adds none by itself.
+/** The Spark functions that a policy's expressions may call. The list is explicit, so that a new
+  * release of Spark does not extend it.
   *
-  * Missing are those that
+  * The list excludes functions that
   *
-  *   - reach the session, the file, the task, chance or foreign code;
-  *   - give rows, or stand in a query or under an OVER only;
-  *   - make a value or a buffer as large as one of their numbers says, such as `repeat`,
-  *     `array_insert` or the sketches: a short text could ask for any amount of memory;
-  *   - count with as many digits as a text says, such as `decimal('1e-1000000000')`;
-  *   - read a type from a text, such as `from_json` and `variant_get`: Spark makes an object of
-  *     any class that such a text names.
+  *   - access the session, the file, the task, random numbers or user code;
+  *   - return rows, or are valid only in a query or under an OVER;
+  *   - create a value or a buffer of a size given by an argument, such as `repeat`,
+  *     `array_insert` or the sketches, because a short text could request any amount of memory;
+  *   - compute with a number of digits given in a text, such as `decimal('1e-1000000000')`;
+  *   - parse a type from a text, such as `from_json` and `variant_get`, because Spark
+  *     instantiates any class that such a text names.
   */
 private[spark] object PolicyFunctions {
 
-  /** Those whose value is about as long as their arguments are together, or always short. */
+  /** Functions with a result about as long as all arguments together, or of bounded length. */
   private val ofAnything: Set[String] = named("""
     any any_value approx_count_distinct approx_percentile array_agg avg bit_and bit_or bit_xor
     bitmap_and_agg bitmap_construct_agg bitmap_or_agg bool_and bool_or collect_list collect_set
@@ -63,8 +63,8 @@ private[spark] object PolicyFunctions {
     try_validate_utf8 ucase unbase64 upper validate_utf8
   """)
 
-  /** Those whose value may be many times as long as their arguments, or that may take long over a
-    * short one.
+  /** Functions with a result that may be many times as long as the arguments, or with a long run
+    * time for short arguments.
     */
   private val ofRows: Set[String] = named("""
     array_append array_compact array_contains array_distinct array_except array_intersect
@@ -90,33 +90,33 @@ private[spark] object PolicyFunctions {
     is_variant_null parse_json schema_of_variant to_variant_object try_parse_json
   """)
 
-  /** The most arguments of functions whose next one is a number that says how large a buffer is.
-    */
+  /** The maximum number of arguments of functions whose next argument is a buffer size. */
   private val arguments: Map[String, Int] = Map("approx_count_distinct" -> 1)
 
-  /** Functions whose second argument says to which digit they round, and so how many digits they
-    * compute with.
+  /** Functions that round to the number of digits in their second argument, and compute with that
+    * many digits.
     */
   private val rounding: Set[String] = named("bround ceil ceiling floor round")
 
-  /** Whether a policy may call the function at all. */
+  /** Returns true if a policy may call the function. */
   def has(name: String): Boolean = ofAnything(lower(name)) || ofRows(lower(name))
 
-  /** Whether the function is one of values of rows only: Spark works out on the driver what is
-    * constant, where a short text must not become a long value.
+  /** Returns true if the function needs a column among its arguments. Spark folds constants on
+    * the driver, where a short text must not become a long value.
     */
   def needsRow(name: String): Boolean = ofRows(lower(name))
 
-  /** The most arguments that the function may have, if it may have more in Spark. */
+  /** The maximum number of arguments, if Spark allows more. */
   def mostArguments(name: String): Option[Int] = arguments.get(lower(name))
 
-  /** Whether the function's second argument is a number of digits. */
+  /** Returns true if the function's second argument is a number of digits. */
   def rounds(name: String): Boolean = rounding(lower(name))
 
-  /** The functions for an analyzer.
+  /** Creates a registry of the functions for an analyzer.
     *
     * @param built
-    *   sees each expression that a function is replaced by, in which others are replaced already
+    *   called with each expression that replaces a function call, after its arguments were
+    *   replaced
     */
   def registry(built: Expression => Unit): FunctionRegistry = {
     val registry = new SimpleFunctionRegistry

@@ -7,8 +7,8 @@ import winops.policy.RowExpression
 import winops.spark.internal.WinopsErrors
 import winops.window.expression.{RowCondition, RowKey, RowNumber}
 
-/** Wraps the evaluation of a policy's expressions so that failures show no value of a row: Spark's
-  * own messages show what could not be cast or divided.
+/** Wraps the evaluation of a policy's expressions and redacts failures. Spark's own messages
+  * contain the value that could not be cast or divided.
   */
 private[spark] final class RedactingEvaluator(expressions: Seq[RowExpression]) {
   def key(key: RowKey): RowKey = ordinal =>
@@ -29,15 +29,19 @@ private[spark] final class RedactingEvaluator(expressions: Seq[RowExpression]) {
   }
 
   private def failure(error: SparkThrowable): Throwable =
-    RedactingEvaluator.failure(expressions.map(e => RedactingEvaluator.shown(e.sql)).mkString(", "), error)
+    RedactingEvaluator.failure(
+      expressions.map(e => RedactingEvaluator.shown(e.sql)).mkString(", "),
+      error)
 }
 
 private[spark] object RedactingEvaluator {
 
-  /** The failure that replaces Spark's.
+  /** Creates the error that replaces Spark's.
     *
     * @param expression
-    *   as it is to be shown
+    *   the expression as the message shows it
+    * @param error
+    *   the failure; the message contains its condition only
     */
   def failure(expression: String, error: SparkThrowable): WinopsRuntimeException =
     WinopsErrors.runtime(
@@ -45,7 +49,7 @@ private[spark] object RedactingEvaluator {
       "expression" -> expression,
       "reason" -> Option(error.getCondition).getOrElse(error.getClass.getSimpleName))
 
-  /** So much of an expression as a message shows. */
+  /** Truncates an expression for an error message. */
   def shown(sql: String): String = sql.take(ShownChars)
 
   private val ShownChars = 100

@@ -8,14 +8,16 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, Codegen
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.DataType
 
-/** An expression of a policy that Spark evaluates by itself, before the operator, and whose
-  * failures show no value of a row: they are `WINOPS_EXPRESSION`.
+/** An expression of a policy that Spark evaluates in the operator's input. Failures are redacted
+  * and have the condition `WINOPS_EXPRESSION`.
   *
-  * It is conditional in that Spark may not evaluate a part of it beforehand, where failures would
-  * be its own.
+  * The expression is conditional, so that Spark does not evaluate a subexpression beforehand,
+  * where its failure would not be redacted.
   *
+  * @param child
+  *   the expression
   * @param shown
-  *   the expression as a failure shows it
+  *   the expression as an error message shows it
   */
 final case class RedactingExpression(child: Expression, shown: String)
     extends UnaryExpression
@@ -62,14 +64,14 @@ final case class RedactingExpression(child: Expression, shown: String)
 
 object RedactingExpression {
 
-  /** The value of an expression over a row, which stays as it is where it cannot fail: Spark's
-    * sources know the simplest conditions and read less by them.
+  /** Wraps an expression unless it cannot fail. Spark pushes simple conditions down to sources
+    * only if they are not wrapped.
     */
   def of(expression: Expression): Expression =
     if (cannotFail(expression)) expression
     else RedactingExpression(expression, RedactingEvaluator.shown(UnqualifiedSql.of(expression)))
 
-  /** A condition, part by part. */
+  /** Wraps the conjuncts of a condition one by one. */
   def ofCondition(condition: Expression): Expression = condition match {
     case And(left, right) => And(ofCondition(left), ofCondition(right))
     case part => of(part)

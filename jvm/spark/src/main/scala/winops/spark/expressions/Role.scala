@@ -1,7 +1,7 @@
 package winops.spark.expressions
 
-/** What the machine asks of a row by an expression; [[winops.window.expression.Evaluator]] has a method for
-  * each.
+/** The purpose for which the machine evaluates an expression.
+  * [[winops.window.expression.Evaluator]] has a method for each.
   */
 sealed trait Role
 

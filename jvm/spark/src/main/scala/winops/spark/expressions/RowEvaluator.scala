@@ -7,15 +7,15 @@ import winops.policy.{RowExpression, SortKey}
 import winops.spark.row.{KeyTypes, SortKeys, StoredRows, StoredValues}
 import winops.window.expression.{Evaluator, RowCondition, RowKey, RowNumber}
 
-/** Evaluates a policy's expressions over the stored rows of the open group. One is made for a
-  * task and serves all of its groups; nothing of a group stays in it.
+/** Evaluates a policy's expressions on the stored rows of the open group. A task has one
+  * instance, which serves all of its groups and holds no state of a group.
   *
   * @param expressions
-  *   the meaning of the policy's expressions
+  *   the resolved expressions of the policy
   * @param content
   *   the columns of a stored row
   * @param rows
-  *   the rows of whichever group is open
+  *   the rows of the open group
   */
 final class RowEvaluator(
     expressions: Seq[PolicyExpression],
@@ -29,7 +29,7 @@ final class RowEvaluator(
   override def key(expressions: Seq[RowExpression]): RowKey = {
     val normalized = expressions.map(key => KeyTypes.normalized(meaning(Role.Key, key)))
     val values = new StoredValues(normalized, content, rows)
-    // The bytes of a row may be those that it is written into again.
+    // The projection reuses the bytes of its result, so the key is a copy.
     new RedactingEvaluator(expressions).key(ordinal => values.of(ordinal).copy().getBytes)
   }
 

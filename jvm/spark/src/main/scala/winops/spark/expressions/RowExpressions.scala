@@ -17,25 +17,24 @@ import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
 import winops.policy.{Category, RowExpression}
 import winops.text.dialect.{Names, Problem}
 
-/** Gives a policy's expressions their meaning in Spark SQL, over the columns of a row.
+/** Resolves a policy's expressions as expressions of Spark SQL over the columns of a row.
   *
-  * A policy may come from someone who is not the submitter of the job, and it has to mean the
-  * same on every retry and after every restart. So its expressions are resolved apart from the
-  * session, over nothing but the given columns and the [[PolicyFunctions]]: no table, no variable
-  * and no function of a user's can be reached. What is left of the session is its configuration,
-  * such as its time zone and its ANSI mode; under ANSI mode an overflow or a division by zero
-  * fails the query that runs.
+  * The author of a policy may not be the submitter of the job, and a policy must mean the same on
+  * every retry and after every restart. Expressions are therefore resolved independently of the
+  * session, over the given columns and [[PolicyFunctions]] only: no table, variable or user
+  * function is accessible. They depend on the session's configuration only, such as its time zone
+  * and ANSI mode. Under ANSI mode an overflow or a division by zero fails the running query.
   *
-  * Names of columns are exact, as they are in the dialects.
+  * Column names are case-sensitive, as in the dialects.
   */
 object RowExpressions {
   import ExpressionBudget.{MaxParts, PartsOfEach}
 
-  /** The expression over `columns`, ready to be evaluated but for aggregates, which stand where
-    * they were written; or why it has no meaning.
+  /** Resolves an expression over `columns`, or returns the problem. The result can be evaluated
+    * except for its AggregateExpressions, which the caller handles.
     *
     * @param budget
-    *   what it is taken from, with the policy's other expressions
+    *   the budget of the policy, which the expression is charged to
     */
   def resolve(
       expression: RowExpression,
@@ -66,15 +65,17 @@ object RowExpressions {
   private val ShownColumns = 8
   private val ShownChars = 300
 
-  /** How deep an expression may nest: what compiles and serializes it calls itself as often. */
+  /** The maximum nesting depth. Spark compiles and serializes expressions by recursion. */
   private val MaxDepth = 200
 
-  /** How many digits Spark's longest number has. */
+  /** The maximum number of digits of Spark's decimals. */
   private val MaxDigits = 38
 
   private val size = new ExpressionSize(MaxParts)
 
-  /** The analyzer goes through what functions are replaced by, however large that is. */
+  /** The functions for the analyzer. Their replacements are limited in size, because the analyzer
+    * visits every part of them.
+    */
   private val functions =
     PolicyFunctions.registry(built => if (size.written(built) > MaxParts) throw TooLarge)
 
@@ -83,11 +84,11 @@ object RowExpressions {
       override def createDatabase(database: CatalogDatabase, ignoreIfExists: Boolean): Unit = ()
     })
 
-  /** What a text of a date or a timestamp says that Spark reads as a time of today. */
+  /** Words in date and timestamp literals that Spark reads relative to the current time. */
   private val movingTime = "(?i)now|today|tomorrow|yesterday".r
 
-  /** A message of Spark's without its condition, its SQLSTATE and the place, which is not one in
-    * the policy.
+  /** Extracts the text of a Spark message without condition, SQLSTATE and position. The position
+    * does not refer to the policy.
     */
   private val saidBySpark = raw"(?s)\s*\[[A-Z0-9_.]+\]\s*(.*?)\s*(?:SQLSTATE:.*|\n.*)?".r
 
@@ -130,7 +131,7 @@ object RowExpressions {
 
     private def analyzed(written: Expression): Either[Problem, Expression] = {
       val plan = analyzer.execute(projected(written, relation))
-      // This is what finds the places that could not be resolved.
+      // Throws the error for the part that could not be resolved.
       if (!plan.resolved) analyzer.checkAnalysis(plan)
       plan match {
         case Project(Seq(Alias(expression, _)), _: LocalRelation) => spark(expression)
@@ -139,8 +140,8 @@ object RowExpressions {
       }
     }
 
-    /** What Spark says of the expression, and of each aggregate by itself: it knows no query that
-      * has aggregates and columns of a row side by side.
+    /** Runs Spark's checks on each aggregate, and on the expression with aggregates replaced by
+      * columns. A query cannot have aggregates and columns of a row side by side.
       */
     private def spark(expression: Expression): Either[Problem, Expression] = {
       val aggregates = expression.collect { case aggregate: AggregateExpression => aggregate }
@@ -153,7 +154,7 @@ object RowExpressions {
       Right(expression)
     }
 
-    /** The expression with everything in it that only stands for another in its place. */
+    /** Inlines common expressions and replaceable functions. */
     private def evaluable(expression: Expression): Expression =
       planned(expression)(ReplaceExpressions(_)).transformUp(CommonExpressions.inPlace)
 
@@ -196,7 +197,8 @@ object RowExpressions {
           unsupported(s"an expression of one row or window; ${other.prettyName} is none")
       }
 
-    /** Columns are bound to rows, aggregates and their orders taken apart by who evaluates them.
+    /** Returns true for expressions that are evaluated without `eval`: columns are bound to rows,
+      * and aggregates evaluate their own sort orders.
       */
     private def isEvaluable(expression: Unevaluable): Boolean = expression match {
       case _: Attribute | _: AggregateExpression | _: SortOrder => true
@@ -225,7 +227,7 @@ object RowExpressions {
 
     private def isMovingTime(literal: Literal): Boolean = literal.dataType match {
       case DateType | TimestampType | TimestampNTZType =>
-        // Spark counts code points.
+        // Spark's indexes count code points.
         val text = for {
           start <- literal.origin.startIndex
           stop <- literal.origin.stopIndex
@@ -242,7 +244,7 @@ object RowExpressions {
     private def projected(expression: Expression, input: LogicalPlan): LogicalPlan =
       Project(Seq(Alias(expression, ValueName)()), input)
 
-    /** What a rule for plans makes of the expression. */
+    /** Applies a rule for plans to the expression. */
     private def planned(expression: Expression)(rule: LogicalPlan => LogicalPlan): Expression =
       rule(projected(expression, relation)).expressions.head.children.head
 

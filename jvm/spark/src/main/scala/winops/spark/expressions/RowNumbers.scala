@@ -7,16 +7,16 @@ import winops.spark.row.{StoredRows, StoredValues}
 import winops.window.expression.RowNumber
 import winops.window.time.Clock
 
-/** Numbers and timestamps of stored rows. */
+/** Reads numbers and timestamps from stored rows. */
 private[spark] object RowNumbers {
 
-  /** The farthest instants in milliseconds, some two hundred million years away. Farther ones are
-    * taken for them, so that intervals can be added to any timestamp.
+  /** The greatest absolute instant in milliseconds, some 73 million years after 1970. Instants
+    * beyond it are clamped, so that an interval can be added to any timestamp.
     */
   val FarthestMillis: Long = Long.MaxValue / 4
 
-  /** A timestamp in milliseconds: numbers lose their fraction, timestamps what is less than a
-    * millisecond. Infinity is no time.
+  /** A timestamp in milliseconds. Numbers are truncated to whole milliseconds, timestamps rounded
+    * down to them. NaN and infinity count as missing.
     */
   def timestamp(expression: Expression, content: Seq[Attribute], rows: StoredRows): RowNumber = {
     val values = new Values(expression, content, rows)
@@ -32,7 +32,7 @@ private[spark] object RowNumbers {
             val row = values.of(ordinal)
             row.isNullAt(0) || !java.lang.Double.isFinite(row.getDouble(0))
           }
-          // What does not fit becomes the greatest or the least Long.
+          // A value out of range becomes the greatest or the least Long.
           override protected def millis(row: UnsafeRow): Long = row.getDouble(0).toLong
         }
       case decimal: DecimalType =>
@@ -73,7 +73,7 @@ private[spark] object RowNumbers {
     }
   }
 
-  /** The values of one expression; smaller numbers are widened to those that are read here. */
+  /** The values of one expression, with numeric types widened to Long and Double. */
   private final class Values(expression: Expression, content: Seq[Attribute], rows: StoredRows) {
     val dataType: DataType = expression.dataType match {
       case ByteType | ShortType | IntegerType => LongType
@@ -100,7 +100,7 @@ private[spark] object RowNumbers {
     override def real(ordinal: Long): Double = whole(ordinal).toDouble
   }
 
-  /** A decimal without its fraction; what does not fit becomes the greatest or the least Long. */
+  /** Returns a decimal without its fraction, clamped to the range of Long. */
   private def wholeOf(row: UnsafeRow, dataType: DecimalType): Long = {
     val whole = row
       .getDecimal(0, dataType.precision, dataType.scale)

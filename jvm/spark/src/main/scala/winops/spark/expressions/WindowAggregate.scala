@@ -4,11 +4,15 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder, Unevalu
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.DataType
 
-/** In a condition or a result: an aggregate over the rows in the window. It is no
-  * `AggregateExpression`, because Spark has those in its own operators only.
+/** An aggregate over the rows in the window, within a condition or a result. It is not an
+  * `AggregateExpression`, because Spark accepts those in its own operators only.
   *
+  * @param function
+  *   the aggregate function
+  * @param isDistinct
+  *   true for an aggregate with DISTINCT
   * @param filter
-  *   which rows it is over; all where there is none
+  *   the condition of the rows to aggregate; None for all rows
   */
 final case class WindowAggregate(
     function: AggregateFunction,
@@ -17,8 +21,8 @@ final case class WindowAggregate(
     extends Expression
     with Unevaluable {
 
-  /** The values that DISTINCT compares. An order behind them, as in WITHIN GROUP, is by the same
-    * values, and cannot be evaluated.
+  /** The values that DISTINCT compares. Sort orders, as of WITHIN GROUP, are excluded: they sort
+    * by the same values and cannot be evaluated.
     */
   def distinctValues: Seq[Expression] = function.children.filterNot(_.isInstanceOf[SortOrder])
 

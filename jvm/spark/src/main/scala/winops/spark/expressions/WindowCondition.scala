@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import winops.spark.row.{StoredRows, StoredValues}
 import winops.window.expression.{RowCondition, WindowView}
 
-/** Conditions on a row and the window it is in, out of expressions as [[ConditionNames]] resolves
-  * them.
+/** Compiles conditions on a row and its window from expressions that [[ConditionNames]] has
+  * resolved.
   */
 private[spark] object WindowCondition {
   def apply(expression: Expression, content: Seq[Attribute], rows: StoredRows): RowCondition =
@@ -19,8 +19,8 @@ private[spark] object WindowCondition {
     } else new WindowCondition(expression, content, rows)
 }
 
-/** Of the rows it reads the columns that the condition names and no others, and it goes through
-  * the window only for aggregates.
+/** Reads only the columns that the condition names, and iterates over the window only for
+  * aggregates.
   */
 private final class WindowCondition(
     expression: Expression,
@@ -83,7 +83,7 @@ private final class WindowCondition(
     }
   }
 
-  /** The condition over one row that has all it names as columns. */
+  /** Rewrites the condition over one row with a column for each named value. */
   private def overOneRow(part: Expression): Expression = part match {
     case OfRow(OtherRow.Newest, child) => newest.in(child)
     case OfRow(OtherRow.Oldest, child) => oldest.in(child)
@@ -103,7 +103,7 @@ private final class WindowCondition(
       column
     }
 
-  /** The columns of one row that the condition names, as columns of their own. */
+  /** The columns of one row that the condition names, as new attributes. */
   private final class NamedColumns {
     private val own = mutable.LinkedHashMap.empty[ExprId, (Attribute, Attribute)]
 

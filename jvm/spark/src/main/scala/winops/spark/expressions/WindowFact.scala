@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 import winops.window.expression.WindowView
 
-/** A number that a condition may ask of the window. */
+/** A number that describes the window, such as its row count. */
 sealed abstract class Fact(val name: String) extends Serializable {
   def of(view: WindowView): Long
 }
@@ -30,7 +30,7 @@ object Fact {
   val all: Seq[Fact] = Seq(CurrentCount, ExpiredCount, NewestTimestamp, OldestTimestamp)
 }
 
-/** In a condition: a number of the window. */
+/** A number that describes the window, within a condition. */
 final case class WindowFact(fact: Fact) extends LeafExpression with Unevaluable {
   override def nullable: Boolean = false
   override def dataType: DataType = LongType

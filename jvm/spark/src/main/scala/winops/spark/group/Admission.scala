@@ -7,7 +7,9 @@ import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.KeepPlan
 import winops.spark.row.Micros
 
-/** The rows of a batch without those that cannot be taken: late ones, and ones without a time. */
+/** Drops and counts late rows and rows without a time. A row without a time is an error unless
+  * the query drops such rows.
+  */
 final class Admission(
     plan: KeepPlan,
     input: Seq[Attribute],
@@ -17,7 +19,8 @@ final class Admission(
   private val lateBefore = Micros.of(clock.lateBefore)
   private val columnsOf = UnsafeProjection.create(plan.waitingColumns, input)
 
-  /** The next row that is taken, with the columns of one that waits, or null. */
+  /** The next admitted row of the group, with the columns of waiting rows; null after the last.
+    */
   def next(rows: GroupedRows): UnsafeRow = {
     var taken: UnsafeRow = null
     while (taken == null && rows.hasNext) {

@@ -4,14 +4,15 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import winops.spark.input.GroupedRows
 
-/** The rows of the open group that are applied in this batch, in order. */
+/** Iterates over the rows of the open group that are applied in this micro-batch, in order. */
 trait Arrivals {
 
-  /** Starts with a group, of which `rows` came in this batch. */
+  /** Opens a group; `rows` are its new rows in this micro-batch. */
   def open(rows: GroupedRows): Unit
 
   def hasNext: Boolean
 
-  /** The next row's content; valid until the next call of any method. */
+  /** The columns of the next row that the window holds; valid until the next call of any method.
+    */
   def next(): UnsafeRow
 }

@@ -1,17 +1,18 @@
 package winops.spark.group
 
-/** How far time has come for one batch of a stream, or for a table; all in milliseconds.
+/** The times of one micro-batch, or of a batch query, in milliseconds.
   *
   * @param lateBefore
-  *   rows of an earlier time come too late
+  *   rows with an earlier time are late
   * @param releaseBefore
-  *   rows of an earlier time need no longer wait
+  *   rows with an earlier time no longer wait
   * @param now
-  *   the instant to which time passes for every group at the end of the batch
+  *   the time to which the clock of every group advances at the end of the batch
   * @param stamp
-  *   when rows arrive that have no time column; none on a table, where nothing says when
+  *   arrival time of the rows of a stream without a time column; `None` with a time column and on
+  *   a table, which has no clock
   * @param flushes
-  *   whether the input has ended and the rows that wait are to be applied
+  *   whether the input has ended, so that waiting rows are to be applied
   */
 final case class BatchClock(
     lateBefore: Long,
@@ -22,18 +23,23 @@ final case class BatchClock(
 
 object BatchClock {
 
-  /** A stream without a time column: time is the batch timestamp of the offset log. */
+  /** The clock of a stream without a time column: the batch timestamp of the offset log. */
   def ofBatch(timestamp: Long): BatchClock =
     BatchClock(Long.MinValue, Long.MaxValue, timestamp, Some(timestamp))
 
-  /** A stream with a time column: time is what the watermarks say, the one that the batch before
-    * ended with and the one that this batch ends with. Spark's watermarks begin with 0, for none.
+  /** The clock of a stream with a time column. Spark's watermarks begin with 0, which stands for
+    * none.
+    *
+    * @param late
+    *   Spark's watermark for late rows, which the previous micro-batch had
+    * @param now
+    *   Spark's watermark for eviction, which this micro-batch has
     */
   def ofWatermarks(late: Long, now: Long): BatchClock =
     BatchClock(orNone(late), orNone(now), orNone(now), None)
 
-  /** As [[ofWatermarks]], after the end of the input. Time stops right before the watermark,
-    * where the last row is, as it stops on a table.
+  /** The clock of [[ofWatermarks]] after the end of the input. Time stops right before the
+    * watermark, at the time of the last row, as on a table.
     */
   def ofWatermarksAtEnd(late: Long, now: Long): BatchClock = {
     val clock = ofWatermarks(late, now)
@@ -41,7 +47,7 @@ object BatchClock {
     clock.copy(now = Math.max(clock.lateBefore, lastRow), flushes = true)
   }
 
-  /** A table, whose time ends at `end`, its greatest time, if it has one. */
+  /** The clock of a table. Time stops at `end`, the greatest time of its rows, if it has one. */
   def ofTable(end: Option[Long]): BatchClock =
     BatchClock(Long.MinValue, Long.MaxValue, end.getOrElse(Long.MinValue), None)
 

@@ -15,8 +15,19 @@ import winops.window.expression.Evaluator
 import winops.window.machine.Machine
 import winops.window.time.Clock
 
-/** All that is known of one group: its window and machine, the rows that wait, and what it has
-  * been entered for. An instance is reused from group to group.
+/** The state of one group: its window contents and machine, its waiting rows and its registered
+  * timer. An instance is reused from group to group.
+  *
+  * @param plan
+  *   the plan of the keep
+  * @param store
+  *   stores the group and the segments of its rows
+  * @param steps
+  *   numbers the machine's steps and queues its changes
+  * @param ownsSteps
+  *   whether the group numbers its own steps and stores the numbers
+  * @param ofAll
+  *   returns the open group, if this is the state that all groups share
   */
 final class GroupState(
     plan: KeepPlan,
@@ -34,7 +45,8 @@ final class GroupState(
     if (Machine.leavesHoles(spec.policy)) new RowTree(pages, spec.policy.needsArrivals, shape)
     else new RowLog(store.windowSegments, withArrival = spec.policy.needsArrivals, shape)
 
-  /** What is asked of the content of each of the group's windows, if that is asked for by itself.
+  /** The results over each of the group's windows; empty if the output has none or the results
+    * are across groups.
     */
   val results: Seq[ContentResults] =
     if (spec.followsContent && !spec.acrossGroups && ofAll.isEmpty) {
@@ -42,7 +54,7 @@ final class GroupState(
       (0 until spec.windows).map(contentResults(window, leavesFromFront, _))
     } else Nil
 
-  /** What is asked of the content of all groups. */
+  /** The results over the contents of all groups together, for results across groups. */
   val common: Option[CrossGroupContents] =
     ofAll.filter(_ => spec.acrossGroups).map { open =>
       new CrossGroupContents(
@@ -69,13 +81,13 @@ final class GroupState(
   /** The key of the group. */
   var key: UnsafeRow = _
 
-  /** The earliest time, in microseconds, of a row that waits. */
+  /** The earliest time of a waiting row, in microseconds; `Long.MaxValue` if no row waits. */
   var firstWaiting: Long = Long.MaxValue
 
-  /** Whether the rows that wait are in the order in which they will be applied. */
+  /** True if the waiting rows are stored in the order in which they will be applied. */
   var waitingInOrder: Boolean = true
 
-  /** The greatest value of the order columns that was applied; empty before the first. */
+  /** The greatest applied value of the order columns; empty before the first. */
   var lastOrder: Array[Byte] = GroupState.NoOrder
 
   /** The time of the group's registered timer, or [[Clock.Never]]. */
@@ -85,10 +97,10 @@ final class GroupState(
 
   def isEmpty: Boolean = !machine.isAlive && waiting.size == 0
 
-  /** How many rows the group holds, waiting ones included. */
+  /** The number of rows of the group, including waiting rows. */
   def held: Long = machine.held + waiting.size
 
-  /** The greatest time, in milliseconds, of the rows that wait; `Long.MinValue` if none does. */
+  /** The greatest time of the waiting rows in milliseconds; `Long.MinValue` if no row waits. */
   def lastWaiting: Long = {
     val row = new UnsafeRow(plan.waitingColumns.size)
     def timeOf(ordinal: Long): Long = {
@@ -100,7 +112,9 @@ final class GroupState(
     else (waiting.first until waiting.end).iterator.map(timeOf).max
   }
 
-  /** When the group has something to do though no row comes. */
+  /** The time at which the group has work to do even if no row arrives: the machine's timer or
+    * the release of a waiting row; [[Clock.Never]] if there is neither.
+    */
   def nextDue: Long = {
     val release =
       if (waiting.size == 0) Clock.Never else Clock.floorToMillis(firstWaiting) + 1
@@ -119,18 +133,18 @@ final class GroupState(
     registeredTimer = Clock.Never
   }
 
-  /** Numbers the rows of a group that the machine has forgotten from 0 again, as those of a group
-    * that comes back in a later batch are. Otherwise numbers, by which rows are divided into
-    * blocks to be summed up, would depend on how the rows are cut into batches.
+  /** Restarts the row numbers at 0 for a group that the machine has forgotten, as for a group
+    * that returns in a later micro-batch. The numbers decide how rows are divided into blocks for
+    * aggregation. Without the restart, results would depend on the boundaries of micro-batches.
     */
   def renumber(): Unit = if (!machine.isAlive && window.end > 0) {
     window.discard()
     machine.restart()
-    // The latest value of a batch is computed after its last step.
+    // Mode `latest` computes the results after the last step of the batch.
     if (spec.mode != AggMode.Latest) followed.foreach(_.clear())
   }
 
-  /** Forgets the open group, of which nothing is left in the store. */
+  /** Forgets the open group and removes its rows, its pages and its entry from the store. */
   def forget(): Unit = {
     window.discard()
     machine.clear()
@@ -162,7 +176,9 @@ final class GroupState(
     in.finish()
   }
 
-  /** Takes up all but what is asked of the content, whoever asked for it. */
+  /** Restores everything but the tracked contents, for readers that do not know the results of
+    * the query.
+    */
   def restoreRows(in: ByteReader): Unit = {
     StateFormat.checkVersion(in)
     registeredTimer = if (in.byte() == 1) in.number() else Clock.Never
@@ -177,7 +193,7 @@ final class GroupState(
     machine.restore(in)
   }
 
-  /** Follows the content of the window with this number, whose rows are `rows`. */
+  /** Creates the results over the window with this number, whose rows are `rows`. */
   private def contentResults(
       rows: RowStore,
       leavesFromFront: Boolean,
@@ -195,7 +211,7 @@ final class GroupState(
       spec.givesOldValues,
       spec.postsOnSizeChange)
 
-  /** Evaluates the policy's expressions over the rows of a window. */
+  /** Creates the evaluator of the policy's expressions over the rows of a window. */
   private def evaluator(rows: RowStore): Evaluator =
     if (plan.expressions.isEmpty) Evaluator.None
     else {
@@ -209,6 +225,6 @@ final class GroupState(
 object GroupState {
   val NoOrder: Array[Byte] = Array.emptyByteArray
 
-  /** Behind the numbers of a log's own segments. */
+  /** The first segment number of pages, above the numbers of a log's own segments. */
   private val FirstPage = 1L << 60
 }

@@ -6,7 +6,9 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 
-/** Rows are applied as they come. */
+/** Applies each admitted row in the micro-batch in which it arrives, and counts out-of-order
+  * rows.
+  */
 final class ImmediateArrivals(
     plan: KeepPlan,
     admission: Admission,

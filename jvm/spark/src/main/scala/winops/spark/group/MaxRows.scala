@@ -3,8 +3,17 @@ package winops.spark.group
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.KeepSpec
 
-/** The cap on how many rows a group may hold; groups that depend on each other have one cap. */
+/** Enforces the limit on the rows of a group. Groups that depend on each other share one limit.
+  */
 object MaxRows {
+
+  /** Checks the limit.
+    *
+    * @param held
+    *   number of rows that the group holds, including waiting rows
+    * @throws WinopsRuntimeException
+    *   `WINOPS_MAX_ROWS` if the group holds more rows than allowed
+    */
   def check(spec: KeepSpec, held: Long): Unit =
     if (held > spec.maxRows) {
       throw WinopsErrors.runtime("WINOPS_MAX_ROWS", "maxRows" -> spec.maxRows.toString)

@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowShape
 
-/** Tells which rows of a batch come behind rows of their group that were applied in earlier ones.
+/** Detects out-of-order rows: rows whose order columns are less than those of a row of their
+  * group that was applied in an earlier micro-batch.
   */
 final class OrderWatch(plan: KeepPlan) {
   private val active = plan.order.nonEmpty
@@ -22,13 +23,16 @@ final class OrderWatch(plan: KeepPlan) {
   private var greatest: Array[Byte] = GroupState.NoOrder
   private var newest: UnsafeRow = _
 
+  /** Begins with a group; `last` is the greatest value of the order columns so far. */
   def open(last: Array[Byte]): Unit = {
     greatest = last
     newest = null
     if (last.nonEmpty) shape.pointTo(before, last)
   }
 
-  /** Rows come in order, so that only the first ones of a batch can be behind. */
+  /** Returns true if the row is out of order. The rows of a micro-batch are sorted, so only its
+    * first rows can be.
+    */
   def isBehind(row: UnsafeRow): Boolean =
     active && {
       val values = project(row)
@@ -37,5 +41,6 @@ final class OrderWatch(plan: KeepPlan) {
       behind
     }
 
+  /** The greatest value of the order columns, to be stored with the group. */
   def last: Array[Byte] = if (newest == null) greatest else newest.getBytes
 }

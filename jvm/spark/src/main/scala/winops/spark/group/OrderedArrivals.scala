@@ -6,7 +6,9 @@ import winops.spark.input.GroupedRows
 import winops.spark.plan.KeepPlan
 import winops.spark.row.{Micros, RowBytes}
 
-/** Rows wait until the watermark has passed them, and are applied in the order of time. */
+/** Holds rows back until the watermark has passed their time, then releases them in the order of
+  * time and the order columns.
+  */
 final class OrderedArrivals(
     plan: KeepPlan,
     admission: Admission,
@@ -61,9 +63,7 @@ final class OrderedArrivals(
     contentOf(row)
   }
 
-  /** The first in order of the rows that waited and those that came; of equal ones, those that
-    * waited.
-    */
+  /** The first in order of the waiting and the new rows; of equal rows, the waiting one. */
   private def choose(): UnsafeRow = {
     if (come == null) come = admission.next(rows)
     val waited = waiting.first
@@ -80,7 +80,9 @@ final class OrderedArrivals(
     if (state.waiting.size == 0) state.waitingInOrder = true
   }
 
-  /** Of the rows that wait, when they are in order. */
+  /** The time of the first waiting row; `Long.MaxValue` if no row waits. The waiting rows must be
+    * in order.
+    */
   private def timeOfFirst: Long =
     if (state.waiting.size == 0) Long.MaxValue
     else {
@@ -99,7 +101,7 @@ final class OrderedArrivals(
     MaxRows.check(plan.spec, state.held)
   }
 
-  // No instant is after the last one.
+  // No later instant could release a row at the last instant.
   private def isReleased(row: UnsafeRow): Boolean = releasesAll || timeOf(row) < releaseBefore
 
   private def timeOf(row: UnsafeRow): Long = row.getLong(timeOrdinal)

@@ -6,16 +6,20 @@ import org.apache.spark.unsafe.types.UTF8String
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.KeepPlan
 
-/** What a row is by its column of punctuations: a row like any other, or a mark in the stream.
+/** Classifies rows by the punctuation column: an ordinary row, or a punctuation of the stream.
   *
   * @param ordinal
-  *   the place of the column in a row of the content; -1 if there is none
+  *   the ordinal of the column in a row of the window; -1 if there is no such column
+  * @param column
+  *   the name of the column, for errors
   */
 final class Punctuation(ordinal: Int, column: String) {
   import Punctuation._
 
-  /** @throws WinopsRuntimeException
-    *   `WINOPS_PUNCTUATION` when the column holds another text
+  /** The kind of the row.
+    *
+    * @throws WinopsRuntimeException
+    *   `WINOPS_PUNCTUATION` if the column has an unknown text
     */
   def of(row: UnsafeRow): Kind =
     if (ordinal < 0 || row.isNullAt(ordinal)) None
@@ -30,12 +34,14 @@ final class Punctuation(ordinal: Int, column: String) {
 
 object Punctuation {
   sealed trait Kind
+
+  /** An ordinary row. */
   case object None extends Kind
 
-  /** The windows that punctuations empty are emptied. */
+  /** A window punctuation, which empties the windows that evict by punctuation. */
   case object Window extends Kind
 
-  /** The input ends. */
+  /** A final punctuation, which ends the input. */
   case object Final extends Kind
 
   private val WindowText = UTF8String.fromString("window")

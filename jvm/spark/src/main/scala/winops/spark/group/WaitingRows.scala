@@ -6,30 +6,33 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import winops.spark.row.RowBytes
 import winops.storage.rows.RowLog
 
-/** The rows of the open group that have waited since earlier batches, in the order in which they
-  * are applied.
+/** Reads the rows of the open group that wait since earlier micro-batches, in the order in which
+  * they are applied.
   */
 trait WaitingRows {
 
-  /** The first that is not taken, or null; valid until the next call of any method but this. */
+  /** The first row that is not taken; null if none is left. Valid until the next call of any
+    * method but this.
+    */
   def first: UnsafeRow
 
-  /** Takes the first, which stays valid until the next call of [[first]]. */
+  /** Takes the first row, which stays valid until the next call of [[first]]. */
   def take(): Unit
 
-  /** Gives back the rows that were not taken. */
+  /** Finishes reading. Rows that were not taken keep waiting; an implementation that removed them
+    * from the log passes each of them to `wait`.
+    */
   def putBack(wait: UnsafeRow => Unit): Unit
 }
 
+/** Stands for waiting rows of which none is released in this micro-batch. */
 object NoWaitingRows extends WaitingRows {
   override def first: UnsafeRow = null
   override def take(): Unit = throw new NoSuchElementException
   override def putBack(wait: UnsafeRow => Unit): Unit = ()
 }
 
-/** Rows that lie in order are taken from the front of their log, and those behind are not
-  * touched.
-  */
+/** Takes rows from the front of a log that is in order, and leaves the rows behind untouched. */
 final class WaitingInOrder(log: RowLog, width: Int) extends WaitingRows {
   private val row = new UnsafeRow(width)
   private var taken = log.first
@@ -45,7 +48,9 @@ final class WaitingInOrder(log: RowLog, width: Int) extends WaitingRows {
   override def putBack(wait: UnsafeRow => Unit): Unit = log.release(taken)
 }
 
-/** Rows that came out of order are taken out of their log, sorted, and put back in order. */
+/** Removes the rows of a log that is out of order, sorts them, and puts those not taken back in
+  * order.
+  */
 final class WaitingUnordered(state: GroupState, width: Int, order: Ordering[InternalRow])
     extends WaitingRows {
   private val rows = takeAll()
@@ -71,7 +76,7 @@ final class WaitingUnordered(state: GroupState, width: Int, order: Ordering[Inte
     log.discard()
     state.firstWaiting = Long.MaxValue
     state.waitingInOrder = true
-    // Stable, so that of equal rows the one that came first stays first.
+    // The sort is stable, so equal rows stay in the order of their arrival.
     java.util.Arrays.sort(all, order)
     all
   }

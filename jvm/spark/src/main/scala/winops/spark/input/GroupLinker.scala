@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, Unsafe
 
 import winops.spark.plan.KeepPlan
 
-/** Links the rows of a partition into chains: all rows whose keys have the same hash, in the order
-  * of their arrival.
+/** Links the rows of a partition into chains: all rows whose keys have the same hash, in the
+  * order of their arrival.
   *
   * @param newest
-  *   the number of a group's newest rows that the query needs: rows that are certainly older are
-  *   left out
+  *   number of newest rows per group that the query needs; rows that are certainly older are left
+  *   out
   */
 private[spark] final class GroupLinker(plan: KeepPlan, input: Seq[Attribute], newest: Int) {
   private val sameKeys = new SameKeys(plan.keys, input)
@@ -19,6 +19,7 @@ private[spark] final class GroupLinker(plan: KeepPlan, input: Seq[Attribute], ne
 
   val hashes = new KeyHashTable
 
+  /** Links the rows of `part` into [[hashes]], which loses the chains of the partition before. */
   def link(part: RowPartition): Unit = {
     hashes.clear()
     val linked = part.cursor
@@ -39,8 +40,9 @@ private[spark] final class GroupLinker(plan: KeepPlan, input: Seq[Attribute], ne
     }
   }
 
-  /** Whether the row is older than as many as are asked for. The chain's first row is the oldest
-    * of them if so many came in order: whatever came later is not older, or it was left out.
+  /** Returns true if the row is certainly not among the newest `newest` rows of its group. If the
+    * chain has one key and its first `newest` rows arrived in order, the first row is the oldest
+    * of the chain: later rows are not older, or were left out.
     */
   private def isTooOld(cursor: RowPartition#Cursor): Boolean =
     hashes.isOneKey && hashes.rowsInOrder >= newest && {

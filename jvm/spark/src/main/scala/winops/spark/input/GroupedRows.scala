@@ -6,15 +6,16 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import winops.spark.plan.KeepPlan
 import winops.spark.row.KeyHash
 
-/** The rows of one task, group after group, and in each group in the order in which they are to
-  * be applied.
+/** Iterates over the rows of one task, group after group, and over each group in the order in
+  * which its rows are applied.
   *
-  * A run of rows whose keys have equal hashes is put in order here: nearly always it is one group
-  * that is in order already.
+  * Implementations sort each run of rows whose keys have equal hashes. Nearly always the run is
+  * one group and already in order.
   */
 trait GroupedRows {
 
-  /** Moves to the next group, whose rows [[next]] then gives; false when there is none. */
+  /** Moves to the next group, whose rows [[next]] then returns; returns false if there is none.
+    */
   def nextGroup(): Boolean
 
   /** The key of the group; valid until the next call of [[nextGroup]]. */
@@ -31,20 +32,22 @@ object GroupedRows {
   /** The groups of the current task.
     *
     * @param rows
-    *   as the plan asks for them
+    *   the task's input rows, in the plan's input order
     */
   def ofTask(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[InternalRow]): GroupedRows = {
     val unsafe = rows.asInstanceOf[Iterator[UnsafeRow]]
     if (plan.spec.runsInOneTask) new OneGroup(unsafe) else grouped(plan, input, unsafe)
   }
 
-  /** @param rows
-    *   in order if all are one group, else with those of equal [[KeyHash]] together
+  /** The groups of rows that are grouped by hash already.
+    *
+    * @param rows
+    *   sorted if all rows are one group, otherwise with rows of equal [[KeyHash]] together
     */
   def apply(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[UnsafeRow]): GroupedRows =
     if (plan.spec.runsInOneTask) new OneGroup(rows) else new HashedGroups(plan, input, rows)
 
-  /** Rows that do not fit into memory are sorted, and spilled, by Spark's sorters. */
+  /** Buffers the rows in memory. If the rows do not fit, Spark's sorters sort and spill them. */
   private def grouped(
       plan: KeepPlan,
       input: Seq[Attribute],
@@ -65,7 +68,7 @@ object GroupedRows {
   }
 }
 
-/** All rows of the task are one group, and the input is sorted. */
+/** Treats all rows of the task as one group. The input is sorted. */
 private final class OneGroup(rows: Iterator[UnsafeRow]) extends GroupedRows {
   private var started = false
 
@@ -85,7 +88,7 @@ private final class OneGroup(rows: Iterator[UnsafeRow]) extends GroupedRows {
   override def next(): UnsafeRow = rows.next()
 }
 
-/** Groups of rows that come with those of equal hashes together. */
+/** Reads groups from rows that are clustered by hash. */
 private final class HashedGroups(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[UnsafeRow])
     extends GroupedRows {
   private val sameKeys = new SameKeys(plan.keys, input)

@@ -6,10 +6,14 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, U
 
 import winops.spark.plan.KeepPlan
 
-/** The groups of rows that are all in memory, part after part, and in each by their hashes.
+/** Reads the groups of rows that are all in memory, partition by partition, and by hash within a
+  * partition.
   *
-  * The rows of a group are a chain. If they came in order, and nothing else has the same hash,
-  * they are read where they are.
+  * The rows of one hash are a chain. A chain that has one key and is in order is read in place.
+  * Other chains are sorted first.
+  *
+  * @param parts
+  *   the partitions of the rows; each is cleared when its groups have been read
   */
 private[spark] final class GroupsInMemory(
     plan: KeepPlan,

@@ -2,8 +2,9 @@ package winops.spark.input
 
 import java.util.Arrays
 
-/** A hash table from the hashes of keys to chains of rows, each with the addresses of its first
-  * and its last row. All methods but [[clear]] and [[find]] act on the chain that was found last.
+/** Maps the hashes of keys to chains of rows, each with the addresses of its first and last row.
+  * All methods but [[size]], [[clear]], [[find]], [[findOrAdd]], [[goTo]] and [[copyTo]] act on
+  * the chain that was selected last.
   */
 private[spark] final class KeyHashTable {
   import KeyHashTable._
@@ -22,8 +23,8 @@ private[spark] final class KeyHashTable {
     count = 0
   }
 
-  /** Finds the chain of a hash, or starts one with the row at `address`; returns true if there was
-    * one.
+  /** Selects the chain of a hash, or starts one with the row at `address`. Returns true if the
+    * hash had a chain.
     */
   def findOrAdd(hash: Long, address: Long): Boolean = {
     val slot = slotOf(hash)
@@ -32,27 +33,37 @@ private[spark] final class KeyHashTable {
     exists
   }
 
-  /** Goes to the chain with this number. */
+  /** Selects the chain with this number, from 0 in the order of creation. */
   def goTo(number: Int): Unit = found = Fields * number
 
-  /** Finds the chain of a hash that has one. */
+  /** Selects the chain of a hash, which must have one. */
   def find(hash: Long): Unit = found = Fields * (slots(slotOf(hash)) - 1)
 
+  /** The address of the chain's first row. */
   def first: Long = chains(found + First)
+
+  /** The address of the chain's last row. */
   def last: Long = chains(found + Last)
 
-  /** Whether all rows are of one key. */
+  /** Returns true if all rows of the chain have one key. */
   def isOneKey: Boolean = (chains(found + Rows) & SeveralKeys) == 0
 
+  /** The number of rows of the chain. */
   def rows: Int = (chains(found + Rows) >> FlagBits).toInt
 
-  /** How many rows, from the first on, are of one key and in order. */
+  /** The number of rows from the first on that have one key and are in order. */
   def rowsInOrder: Int = chains(found + InOrder).toInt
 
-  /** Whether all rows are of one key, and in order. */
+  /** Returns true if all rows of the chain have one key and are in order. */
   def isOrdered: Boolean = rowsInOrder == rows
 
-  /** The row at `address` is now the last. */
+  /** Makes the row at `address` the last of the chain.
+    *
+    * @param isOneKey
+    *   whether the row has the key of the row before
+    * @param isOrdered
+    *   whether the row also follows that row in order
+    */
   def append(address: Long, isOneKey: Boolean, isOrdered: Boolean): Unit = {
     chains(found + Last) = address
     if (isOrdered && this.isOrdered) chains(found + InOrder) += 1
@@ -82,7 +93,7 @@ private[spark] final class KeyHashTable {
     if (count > slots.length / 2) grow()
   }
 
-  /** The slot of a hash, or the free one that it takes. */
+  /** The slot of a hash, or the free slot for it. */
   private def slotOf(hash: Long): Int = {
     val mask = slots.length - 1
     var slot = hash.toInt & mask
@@ -102,14 +113,14 @@ private[spark] final class KeyHashTable {
 
 private object KeyHashTable {
 
-  /** Of a chain: its hash, and at these places what else is known of it. */
+  /** Fields of a chain. The first field is its hash, the others have the offsets below. */
   private val Fields = 5
   private val First = 1
   private val Last = 2
   private val Rows = 3
   private val InOrder = 4
 
-  /** Below the number of rows there is room for a flag. */
+  /** The field `Rows` holds the number of rows above one flag bit. */
   private val SeveralKeys = 1L
   private val FlagBits = 1
   private val OneRow = 1L << FlagBits

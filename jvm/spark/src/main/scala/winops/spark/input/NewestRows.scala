@@ -6,10 +6,10 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, Unsafe
 
 import winops.spark.plan.KeepPlan
 
-/** Finds the newest rows of each group in a part.
+/** Finds the newest rows of each group in a partition.
   *
   * @param count
-  *   how many of each group
+  *   number of rows per group
   */
 private[spark] final class NewestRows(plan: KeepPlan, input: Seq[Attribute], count: Int) {
   private val chains = new GroupLinker(plan, input, count)
@@ -17,8 +17,8 @@ private[spark] final class NewestRows(plan: KeepPlan, input: Seq[Attribute], cou
   private val arrival = RowOrdering.create(plan.arrival, input)
   private var gathered = new Array[UnsafeRow](256)
 
-  /** Copies them to another part, those of a group in order; false if there is no memory. Groups
-    * that share a hash are copied whole.
+  /** Copies the newest rows to another partition, the rows of a group in order. Returns false if
+    * memory runs out. Groups that share a hash are copied whole.
     */
   def copy(from: RowPartition, to: RowPartition): Boolean = {
     chains.link(from)

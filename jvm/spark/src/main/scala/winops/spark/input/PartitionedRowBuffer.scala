@@ -5,12 +5,13 @@ import org.apache.spark.sql.winops.internal.TaskPages
 import org.apache.spark.unsafe.memory.MemoryBlock
 
 /** Buffers a task's input rows in memory, partitioned by the leading bits of the key hash so that
-  * each partition fits the processor's cache: most of the cost of grouping is reading rows in
-  * another order than that in which they lie in memory. Few rows are one partition.
+  * each partition fits the processor's cache. Most of the cost of grouping is reading rows in
+  * another order than the one in which they lie in memory. A small number of rows is one
+  * partition.
   *
   * @param newest
-  *   finds the newest rows of each group, if the query needs no others: the rest is dropped
-  *   whenever a partition has grown, and when there is no more memory
+  *   finds the newest rows of each group, if the query needs no others; other rows are dropped
+  *   whenever a partition has doubled and when memory runs out
   */
 private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = None) {
   import PartitionedRowBuffer._
@@ -26,7 +27,7 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
 
   TaskPages.whenTaskEnds(clear())
 
-  /** Adds a copy of a row; returns false if there is no memory for it. */
+  /** Adds a copy of a row. Returns false if there is no memory for it. */
   def add(row: UnsafeRow, hash: Long): Boolean = {
     val added = tryToAdd(row, hash) || newest.isDefined && dropOld() && tryToAdd(row, hash)
     if (added) {
@@ -48,14 +49,14 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
     }
   }
 
-  /** The partitions; each is cleared when it has been read. */
+  /** The partitions. The reader clears each partition after reading it. */
   def all: Iterator[RowPartition] = {
     giveBackReserve()
     newestOfParts
   }
 
-  /** All rows, of which each is valid until the next is asked for. Their memory is given back on
-    * the way, and some at once, so that others can begin.
+  /** Iterates over all rows; each is valid until the next one is read. Frees the memory of
+    * partitions as they are read. Some memory is freed at once, so that a sorter can start.
     */
   def takeOut(width: Int): Iterator[UnsafeRow] =
     if (partBits == 0) newestOfParts.next().takeOut(width).map(_.copy()).toVector.iterator
@@ -69,7 +70,9 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
     parts(part)
   }
 
-  /** Drops rows that are not among the newest; whether there is much more room now. */
+  /** Drops rows that are not among the newest. Returns true if at least a quarter of the bytes is
+    * freed.
+    */
   private def dropOld(): Boolean = {
     val before = parts.map(_.bytes).sum
     parts.indices.foreach(dropOld)
@@ -90,7 +93,7 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
   private def partOf(hash: Long): Int =
     if (partBits == 0) 0 else (hash >>> (java.lang.Long.SIZE - partBits)).toInt
 
-  /** Divides the rows among many partitions; returns false, and changes nothing, if there is no
+  /** Distributes the rows over many partitions. Returns false and changes nothing if there is no
     * memory for them.
     */
   private def partition(): Boolean = {
@@ -106,7 +109,8 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
     if (fits) {
       one.clear()
       parts = partitions
-      room = Array.fill(partitions.length)(if (newest.isEmpty) Long.MaxValue else MaxBytesInOnePart)
+      room =
+        Array.fill(partitions.length)(if (newest.isEmpty) Long.MaxValue else MaxBytesInOnePart)
       partBits = PartBits
     } else {
       partitions.foreach(_.clear())
@@ -129,9 +133,9 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
 private[spark] object PartitionedRowBuffer {
   private val PartBits = 6
 
-  /** As much as a processor's second-level cache holds. */
+  /** A size that fits the second-level cache of a processor. */
   private val MaxBytesInOnePart = 1L << 20
 
-  /** What sorters need to begin with. */
+  /** Memory that a sorter needs to start. */
   private val ReserveBytes = 4L << 20
 }

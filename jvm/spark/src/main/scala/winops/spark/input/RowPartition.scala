@@ -5,10 +5,17 @@ import org.apache.spark.sql.winops.internal.TaskPages
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.memory.MemoryBlock
 
-/** Rows one behind the other in pages of memory, each with its hash and with room for the address
-  * of another row of its group.
+/** Stores rows one after the other in pages of memory. Each row has a header with its hash, its
+  * length and the address of the next row of its chain.
+  *
+  * @param pages
+  *   the memory of the task
+  * @param doublings
+  *   number of times that the page size doubles
   */
-private[spark] final class RowPartition(pages: TaskPages, doublings: Int = RowPartition.Doublings) {
+private[spark] final class RowPartition(
+    pages: TaskPages,
+    doublings: Int = RowPartition.Doublings) {
   import RowPartition._
 
   private var blocks = new Array[MemoryBlock](4)
@@ -17,10 +24,11 @@ private[spark] final class RowPartition(pages: TaskPages, doublings: Int = RowPa
   private var bytesUsed = 0L
   private var rowsAdded = 0L
 
+  /** The bytes of all rows with their headers. */
   def bytes: Long = bytesUsed
   def rows: Long = rowsAdded
 
-  /** Takes a copy of a row; false if there is no memory for it. */
+  /** Adds a copy of a row. Returns false if there is no memory for it. */
   def add(base: Object, offset: Long, length: Int, hash: Long): Boolean = {
     val needed = bytesOf(length)
     val fits = hasRoomFor(needed) || takePage(needed)
@@ -50,7 +58,9 @@ private[spark] final class RowPartition(pages: TaskPages, doublings: Int = RowPa
     rowsAdded = 0L
   }
 
-  /** All rows, of which each is valid until the next is asked for; then the part is cleared. */
+  /** Iterates over all rows, then clears the partition. Each row is valid until the next one is
+    * read.
+    */
   def takeOut(width: Int): Iterator[UnsafeRow] = {
     val all = cursor
     val row = new UnsafeRow(width)
@@ -66,7 +76,7 @@ private[spark] final class RowPartition(pages: TaskPages, doublings: Int = RowPa
       }
   }
 
-  /** Goes through the rows in the order in which they came. */
+  /** A cursor over the rows, in the order of their insertion. */
   def cursor: Cursor = new Cursor
 
   final class Cursor {
@@ -74,7 +84,7 @@ private[spark] final class RowPartition(pages: TaskPages, doublings: Int = RowPa
     private var at = 0L
     private var behind = 0L
 
-    /** Moves to the next row; false after the last. */
+    /** Moves to the next row; returns false after the last. */
     def next(): Boolean = {
       while (block < count && behind == ends(block)) {
         block += 1
@@ -88,7 +98,7 @@ private[spark] final class RowPartition(pages: TaskPages, doublings: Int = RowPa
       found
     }
 
-    /** Where the row is, for [[moveTo]]. */
+    /** The address of the row, for [[moveTo]]. */
     def address: Long = block.toLong << OffsetBits | at
 
     def moveTo(address: Long): Unit = {
@@ -98,7 +108,7 @@ private[spark] final class RowPartition(pages: TaskPages, doublings: Int = RowPa
 
     def hash: Long = Platform.getLong(base, start)
 
-    /** The address of the row that follows in the row's group; [[RowPartition.None]] if none does. */
+    /** The address of the next row in the chain; [[RowPartition.None]] after the last. */
     def follower: Long = Platform.getLong(base, start + NextAt)
     def follower_=(address: Long): Unit = Platform.putLong(base, start + NextAt, address)
 
@@ -131,23 +141,27 @@ private[spark] final class RowPartition(pages: TaskPages, doublings: Int = RowPa
 
 private[spark] object RowPartition {
 
-  /** The address of no row. */
+  /** The address that stands for no row. */
   val None: Long = -1L
 
   private val NextAt = 8
   private val LengthAt = 16
   private val HeaderBytes = 24
 
-  /** What a row of `length` bytes takes; rows begin at whole words. */
+  /** The bytes of a row of `length` bytes with its header. Rows begin at whole words. */
   private def bytesOf(length: Int): Long = HeaderBytes + (length.toLong + 7) / 8 * 8
 
   private val OffsetBits = 40
   private val OffsetMask = (1L << OffsetBits) - 1
 
-  /** Pages are of 128 KB to 4 MB, each twice the one before. */
+  /** The first page has 128 KB. Each further page has twice the size of the one before, up to 4
+    * MB. A larger row has a page of its own size.
+    */
   private val FirstPageBytes = 1L << 17
   private val Doublings = 5
 
-  /** For a part that grows and shrinks: the last page is never most of it. */
+  /** Number of doublings for a partition that grows and shrinks. Pages of at most 256 KB leave
+    * less memory unused than pages of 4 MB.
+    */
   val EvenPages = 1
 }

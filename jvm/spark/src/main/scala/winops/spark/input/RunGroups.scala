@@ -4,7 +4,9 @@ import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, RowOrder
 
 import winops.spark.plan.KeepPlan
 
-/** The groups of a run of rows whose keys have equal hashes: nearly always it is one. */
+/** Reads the groups of a run of rows whose keys have equal hashes. Nearly always the run is one
+  * group.
+  */
 private[spark] final class RunGroups(plan: KeepPlan, input: Seq[Attribute]) extends GroupedRows {
   private val keyOf = UnsafeProjection.create(plan.keys, input)
   private val keyThenArrival =
@@ -14,7 +16,7 @@ private[spark] final class RunGroups(plan: KeepPlan, input: Seq[Attribute]) exte
   private var currentKey: UnsafeRow = _
   private var peeked: UnsafeRow = _
 
-  /** Begins another run. */
+  /** Begins a new run. */
   def clear(): Unit = {
     run.clear()
     currentKey = null
@@ -23,7 +25,8 @@ private[spark] final class RunGroups(plan: KeepPlan, input: Seq[Attribute]) exte
 
   def add(row: UnsafeRow): Unit = run.add(row)
 
-  /** Ends the run, after which its groups can be read. */
+  /** Ends the run; its groups can be read afterwards. `oneKey` is true if all rows have one key.
+    */
   def close(oneKey: Boolean): Unit = run.sort(oneKey)
 
   override def key: UnsafeRow = currentKey

@@ -3,15 +3,18 @@ package winops.spark.input
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.unsafe.array.ByteArrayMethods
 
-/** Compares the keys of rows as the bytes they are.
+/** Compares the keys of two rows byte by byte.
   *
   * @param keys
-  *   among the columns of the rows, `input`
+  *   the key columns, which are among `input`
+  * @param input
+  *   the columns of the rows
   */
 private[spark] final class SameKeys(keys: Seq[Attribute], input: Seq[Attribute]) {
   private val columns = keys.map(key => input.indexWhere(_.exprId == key.exprId)).toArray
   private val hasFixedLength = keys.map(key => UnsafeRow.isFixedLength(key.dataType)).toArray
 
+  /** Returns true if both rows have the same key. */
   def apply(left: UnsafeRow, right: UnsafeRow): Boolean = {
     var i = 0
     while (i < columns.length && isSame(left, right, columns(i), hasFixedLength(i))) i += 1
@@ -31,7 +34,9 @@ private[spark] final class SameKeys(keys: Seq[Attribute], input: Seq[Attribute])
     }
   }
 
-  /** The field of a value of any length says where it begins, and how long it is. */
+  /** Compares values of variable length. The field of such a value holds its offset and its
+    * length.
+    */
   private def haveSameBytes(left: UnsafeRow, right: UnsafeRow, column: Int): Boolean = {
     val (ofLeft, ofRight) = (left.getLong(column), right.getLong(column))
     ofLeft.toInt == ofRight.toInt && ByteArrayMethods.arrayEquals(

@@ -6,11 +6,14 @@ import org.apache.spark.sql.winops.internal.{Catalyst, TaskPages}
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.util.collection.unsafe.sort.{RecordComparator, UnsafeExternalSorter, UnsafeSorterIterator}
 
-/** A run of rows that is gathered, then read in order.
+/** Collects a run of rows, then returns the rows in order.
   *
-  * A short run is held on the heap, and sorted only if it did not come in order; a long one goes
-  * to Spark's external sorter, which takes its memory from the task and spills when there is
-  * none.
+  * A short run is held on the heap, and is sorted only if the rows were not added in order. A
+  * long run goes to Spark's external sorter, which takes its memory from the task and spills when
+  * memory runs out.
+  *
+  * @param width
+  *   number of columns
   */
 final class SortedRun(order: Ordering[InternalRow], width: Int) {
   import SortedRun._
@@ -69,7 +72,7 @@ final class SortedRun(order: Ordering[InternalRow], width: Int) {
     }
   }
 
-  /** Puts the rows in order; `hasOneKey` tells that they are one group. */
+  /** Sorts the rows. `hasOneKey` is true if all rows are one group. */
   def sort(hasOneKey: Boolean): Unit = {
     oneKey = hasOneKey
     if (external != null) sorted = external.getSortedIterator

@@ -5,17 +5,17 @@ import org.apache.spark.sql.winops.internal.Catalyst
 import org.apache.spark.util.collection.unsafe.sort.{UnsafeExternalSorter, UnsafeSorterIterator}
 
 /** Sorts the rows of a task by their hashes. Spark's operators sort all rows at once, and most of
-  * that cost is reading rows in another order than that in which they lie in memory. This sorter
-  * first partitions them by the leading bits of their hashes, so that each partition is sorted
-  * and read within the processor's cache.
+  * the cost is reading rows in another order than the one in which they lie in memory. This
+  * sorter first partitions the rows by the leading bits of their hashes, so that each partition
+  * is sorted and read within the processor's cache.
   *
-  * A partition is one of Spark's sorters: it takes its memory from the task, and spills when
-  * there is none. Few rows are one partition.
+  * A partition is one of Spark's sorters. The sorter takes its memory from the task, and spills
+  * when memory runs out. A small number of rows is one partition.
   *
   * @param input
-  *   the rows, which are all read at once
+  *   the rows, which are all read by the constructor
   * @param width
-  *   how many columns they have
+  *   number of columns
   */
 final class SpillableHashSorter(input: Iterator[UnsafeRow], hashOf: UnsafeRow => Long, width: Int)
     extends Iterator[UnsafeRow] {
@@ -56,7 +56,7 @@ final class SpillableHashSorter(input: Iterator[UnsafeRow], hashOf: UnsafeRow =>
     parts(part).insertRecord(base, offset, length, hash, false)
   }
 
-  /** Divides the rows among many partitions. */
+  /** Distributes the rows over many partitions. */
   private def deal(): Unit = {
     val all = parts(0)
     val rows = all.getSortedIterator
@@ -82,11 +82,11 @@ final class SpillableHashSorter(input: Iterator[UnsafeRow], hashOf: UnsafeRow =>
 object SpillableHashSorter {
   private val PartBits = 5
 
-  /** As much as a processor's second-level cache holds. */
+  /** A size that fits the second-level cache of a processor. */
   private val MaxBytesInOnePart = 1L << 20
 
   private val PageBytes = 1L << 20
 
-  /** A task can have 8192 pages. */
+  /** Limits the sorters to 6144 pages. A task can have 8192. */
   private val MaxBytesInMemory = 6L << 30
 }

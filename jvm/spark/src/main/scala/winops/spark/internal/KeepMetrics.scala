@@ -3,7 +3,8 @@ package winops.spark.internal
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-/** Counters of a `keep`, as the Spark UI and a streaming query's progress show them. */
+/** The metrics of a `keep` operator, shown in the Spark UI and in a streaming query's progress.
+  */
 final class KeepMetrics(metrics: Map[String, SQLMetric]) extends Serializable {
   val outputRows: SQLMetric = metrics(KeepMetrics.OutputRows)
   val late: SQLMetric = metrics(KeepMetrics.Late)
@@ -22,7 +23,7 @@ final class KeepMetrics(metrics: Map[String, SQLMetric]) extends Serializable {
 
 object KeepMetrics {
 
-  // These two are Spark's own for a stateful operator.
+  // Spark defines these two for every stateful operator.
   private val OutputRows = "numOutputRows"
   private val Late = "numRowsDroppedByWatermark"
 
@@ -38,7 +39,7 @@ object KeepMetrics {
   private val Groups = "groups"
   private val Expired = "groupsExpired"
 
-  /** Name and description of the metrics that Spark does not have. */
+  /** The name and description of each metric that Spark does not define. */
   val own: Seq[(String, String)] = Seq(
     Inserted -> "number of rows inserted into windows",
     Deleted -> "number of rows deleted from windows",

@@ -3,9 +3,10 @@ package winops.spark.internal
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 
-/** A `keep` that is refused before it runs.
+/** An analysis error of a `keep` call.
   *
-  * Python shows the message as it is only if there is no query context, so none is added.
+  * The exception has no query context, because Python shows the message unchanged only without
+  * one.
   */
 final class WinopsAnalysisException(condition: String, parameters: Map[String, String])
     extends AnalysisException(

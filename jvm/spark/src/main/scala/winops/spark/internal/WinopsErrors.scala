@@ -7,12 +7,12 @@ import org.apache.spark.sql.winops.internal.{ErrorConditions, WinopsRuntimeExcep
 
 import winops.policy.PolicyError
 
-/** The error conditions of winops; their texts are in `error/winops-error-conditions.json`. */
+/** Creates winops errors. Their texts are in `error/winops-error-conditions.json`. */
 object WinopsErrors {
   private lazy val conditions = new ErrorClassesJsonReader(
     Seq(getClass.getClassLoader.getResource("error/winops-error-conditions.json")))
 
-  /** Makes the conditions known to Spark. */
+  /** Registers the conditions with Spark. */
   def register(): Unit = ErrorConditions.add(conditions)
 
   def sqlState(condition: String): String = conditions.getSqlState(condition)

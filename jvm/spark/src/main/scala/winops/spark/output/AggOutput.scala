@@ -14,8 +14,9 @@ import winops.spark.row.Micros
 import winops.window.changes.ChangeQueue
 
 /** Emits the aggregates of the window contents at each report: the group key, the time, the
-  * number of the last change, and the results. In the mode `changes`, each report deletes the
-  * values that it replaces.
+  * number of the last change, and the results. The mode `changes` also emits a delete for the
+  * values that each report replaces. The mode `latest` emits only the last values of a
+  * micro-batch.
   */
 private final class AggOutput(
     plan: KeepPlan,
@@ -29,7 +30,7 @@ private final class AggOutput(
   private val onlyLatest = spec.mode == AggMode.Latest
   private val givesChanges = spec.mode == AggMode.Changes
 
-  /** Whether the values at the end of a batch are those of the last report in it. */
+  /** True if the values at the end of a micro-batch equal those of the last report in it. */
   private val isOfSteps =
     !spec.reportsByTrigger && !spec.reportsWhenEmptied && !spec.postsOnSizeChange
 
@@ -68,7 +69,7 @@ private final class AggOutput(
     front(if (spec.acrossGroups) InternalRow.empty else state.key, change)
     var replaces = onlyLatest
     content.visit { (before, now) =>
-      // A step that gives no values leaves those of the step before.
+      // A step without results keeps the values of the step before.
       if (replaces) values.clear()
       replaces = false
       if (spec.givesOldValues) add(ChangeRows.Delete, before)

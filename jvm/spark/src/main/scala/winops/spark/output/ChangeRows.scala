@@ -10,8 +10,8 @@ import winops.spark.plan.KeepPlan
 import winops.spark.row.Micros
 import winops.window.changes.ChangeQueue
 
-/** Puts the columns that tell of a change before those of its row. There is one row for each
-  * change, so they are joined as bytes, column by column never.
+/** Joins the columns that describe a change with the columns of its row. Each change has one row,
+  * so the two are joined as bytes and not column by column.
   */
 private final class ChangeRows(plan: KeepPlan) {
   import ChangeRows._
@@ -23,7 +23,7 @@ private final class ChangeRows(plan: KeepPlan) {
   private val joiner =
     GenerateUnsafeRowJoiner.create(schema, DataTypeUtils.fromAttributes(plan.content))
 
-  /** The row that tells of the change at which `changes` stands; valid until the next call. */
+  /** The output row of the current change of `changes`; valid until the next call. */
   def of(changes: ChangeQueue, hasTime: Boolean, content: UnsafeRow): UnsafeRow = {
     val change = (if (changes.isInsert) ofInsert else ofDelete) (changes.window)
     if (hasTime) change.setLong(Time, Micros.of(changes.at)) else change.setNullAt(Time)
@@ -32,7 +32,7 @@ private final class ChangeRows(plan: KeepPlan) {
     joiner.join(change, content)
   }
 
-  /** The columns of changes of a type, by the number of the window. */
+  /** The change columns of a change type, by the number of the window. */
   private def ofType(name: UTF8String): Array[UnsafeRow] = {
     val projection = UnsafeProjection.create(schema)
     val front = Seq[Any](name, null, 0L, 0L)

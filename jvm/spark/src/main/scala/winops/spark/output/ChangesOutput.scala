@@ -9,7 +9,7 @@ import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
 import winops.window.changes.ChangeQueue
 
-/** Emits each change as one row. */
+/** Emits each insert and each delete as one output row: the change columns, then the row. */
 private final class ChangesOutput(
     plan: KeepPlan,
     changes: ChangeQueue,

@@ -9,12 +9,15 @@ import winops.spark.internal.WinopsErrors
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
 
-/** Rows with a content as one value: columns that tell of a step, the group's key, and the rows.
+/** Builds output rows with several rows as one array: the columns that describe a step, the group
+  * key, and the array.
   *
   * @param front
-  *   how many columns tell of the step
+  *   number of columns that describe the step
   */
 private[spark] final class ContentRows(plan: KeepPlan, front: Int, state: GroupState) {
+
+  /** The columns that describe the step, which the caller fills in. */
   val step = new SpecificInternalRow(plan.changeColumns.take(front).map(_.dataType))
 
   private val content = new UnsafeRow(plan.content.size)
@@ -32,6 +35,11 @@ private[spark] final class ContentRows(plan: KeepPlan, front: Int, state: GroupS
     size = 0L
   }
 
+  /** Adds the row with this ordinal in the open group.
+    *
+    * @throws WinopsRuntimeException
+    *   `WINOPS_CONTENT_SIZE` if there are more rows than the plan allows
+    */
   def add(ordinal: Long): Unit = {
     size += 1
     if (size > plan.spec.maxContent) {
@@ -43,7 +51,7 @@ private[spark] final class ContentRows(plan: KeepPlan, front: Int, state: GroupS
     rows += content.copy()
   }
 
-  /** The row with what was added; valid until the next call. */
+  /** The output row with the rows that were added since [[clear]]; valid until the next call. */
   def result(key: UnsafeRow): InternalRow = {
     val array = new GenericInternalRow(Array[Any](new GenericArrayData(rows.result())))
     projection(new JoinedRow(new JoinedRow(step, key), array))

@@ -5,10 +5,10 @@ import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.window.changes.{ChangeKind, ChangeQueue}
 
-/** A writer that tracks the contents of each window, step by step.
+/** Tracks the contents of each window step by step, and reports them.
   *
-  * The queue holds a machine's step as a whole when it is read, so the end of the queue is the
-  * end of the step.
+  * When the queue is read, it holds whole steps of the machine, so the end of the queue is the
+  * end of a step.
   *
   * @param contents
   *   the contents of each window, by the number of the window
@@ -21,14 +21,15 @@ private[spark] abstract class ContentsTracker(
     extends OutputWriter(changes, metrics) {
   private val spec = plan.spec
 
-  /** The time of the step in milliseconds, and its number. */
+  /** The time of the current step in milliseconds, and its number. */
   protected var at = 0L
   protected var step = 0L
 
   /** The number of the last change that was applied to the contents. */
   protected var sequence = 0L
 
-  /** Applies the queued changes, and calls [[report]] whenever the contents are to be reported. */
+  /** Applies the queued changes, and calls [[report]] whenever the contents are to be reported.
+    */
   protected final def follow(): Unit = if (!changes.isEmpty) {
     var hasChanged = false
     while (!changes.isEmpty) {
@@ -54,9 +55,9 @@ private[spark] abstract class ContentsTracker(
     if (hasChanged && !spec.reportsByTrigger && !spec.reportsWhenEmptied) report()
   }
 
-  /** Reports the contents as they are now. */
+  /** Reports the current contents. */
   protected def report(): Unit
 
-  /** Called when rows have been inserted. */
+  /** Called after rows were inserted into the current window. */
   protected def inserted(from: Long, until: Long): Unit = ()
 }

@@ -9,7 +9,8 @@ import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.Micros
 import winops.window.changes.{ChangeKind, ChangeQueue}
 
-/** Emits what a window reports by itself: contents at its triggers, or all of its events. */
+/** Emits the window contents at each trigger, or every event of the window, by the output mode.
+  */
 private final class EventsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
@@ -20,7 +21,7 @@ private final class EventsOutput(
   import EventsOutput._
 
   private val isOfTriggers = plan.spec.output == Output.Snapshots
-  // An event begins with its type.
+  // The first column of an event is its type.
   private val timeColumn = if (isOfTriggers) 0 else 1
   private val rows = new ContentRows(plan, timeColumn + 2, state)
 
@@ -50,7 +51,7 @@ private final class EventsOutput(
 
 private object EventsOutput {
 
-  /** The types of events by the kind of change, as IBM Streams names them. */
+  /** The types of events by the kind of change, under the names of IBM Streams. */
   val Types: Map[Int, UTF8String] = Map(
     ChangeKind.Delete -> "EVICTION",
     ChangeKind.Insert -> "INSERTION",

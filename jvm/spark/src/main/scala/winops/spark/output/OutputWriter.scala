@@ -9,10 +9,15 @@ import winops.spark.plan.{KeepPlan, Output}
 import winops.window.changes.{ChangeKind, ChangeQueue}
 
 /** Writes the output rows of the open group: reads the changes that the machine has queued, and
-  * makes rows of one output mode of them.
+  * turns them into rows of one output mode.
   *
-  * The queue is read before the machine goes on, because evicted rows can be read only until
+  * The queue is read before the machine continues, because evicted rows can be read only until
   * then.
+  *
+  * @param changes
+  *   the changes of the machine
+  * @param metrics
+  *   takes the counts of rows
   */
 abstract class OutputWriter(changes: ChangeQueue, metrics: KeepMetrics) {
   private var inserted = 0L
@@ -30,7 +35,7 @@ abstract class OutputWriter(changes: ChangeQueue, metrics: KeepMetrics) {
     give()
   }
 
-  /** Called when a group has been opened. */
+  /** Called after a group was opened. */
   def beginGroup(): Unit = ()
 
   /** Called when the open group has no more steps in this micro-batch. */
@@ -57,7 +62,7 @@ abstract class OutputWriter(changes: ChangeQueue, metrics: KeepMetrics) {
     countRows(changes.end - changes.ordinal)
   }
 
-  /** Counts rows of the entry that the queue is at. */
+  /** Counts rows of the current entry of the queue. */
   protected final def countRows(rows: Long): Unit =
     if (changes.kind == ChangeKind.Insert) inserted += rows
     else if (ChangeKind.isChange(changes.kind)) deleted += rows

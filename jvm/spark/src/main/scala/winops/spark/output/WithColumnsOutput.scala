@@ -12,8 +12,8 @@ import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
 import winops.window.changes.ChangeQueue
 
-/** Emits each inserted row, and after its columns the aggregates of the window contents right
-  * after its step.
+/** Emits each inserted row with the aggregates of the window contents right after its step as
+  * further columns.
   */
 private final class WithColumnsOutput(
     plan: KeepPlan,
@@ -27,7 +27,7 @@ private final class WithColumnsOutput(
     DataTypeUtils.fromAttributes(plan.content),
     DataTypeUtils.fromAttributes(plan.changeColumns))
 
-  /** The inserted rows, as ranges of ordinals: the start of a range, then its end. */
+  /** The inserted rows as ranges of ordinals: the start of a range, then its end. */
   private var ranges = new Array[Long](32)
   private var end = 0
   private var place = 0
@@ -57,7 +57,9 @@ private final class WithColumnsOutput(
 
   override protected def report(): Unit = ()
 
-  /** Every row is inserted into each of several windows, and is emitted once. */
+  /** Adds the rows to the ranges. With several windows, each row is inserted into each of them
+    * and emitted once.
+    */
   override protected def inserted(from: Long, until: Long): Unit = if (changes.window == 0) {
     if (end == ranges.length) ranges = java.util.Arrays.copyOf(ranges, end * 2)
     ranges(end) = from

@@ -1,6 +1,6 @@
 package winops.spark.plan
 
-/** The values that the output `agg` gives. */
+/** The values that the output `agg` emits. */
 sealed abstract class AggMode(val name: String)
 
 object AggMode {
@@ -11,7 +11,7 @@ object AggMode {
   /** The last values of each group and micro-batch. */
   case object Latest extends AggMode("latest")
 
-  /** The values after each step as inserts, and those that they replace as deletes. */
+  /** The values after each step as inserts, and the values that they replace as deletes. */
   case object Changes extends AggMode("changes")
 
   val all: Seq[AggMode] = Seq(All, Latest, Changes)

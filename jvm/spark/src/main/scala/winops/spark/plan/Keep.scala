@@ -11,29 +11,29 @@ import winops.spark.source.SourceOrder
 /** The logical node of a retention window over `child`.
   *
   * @param group
-  *   the expressions whose distinct values have a window each
+  *   the group key: a window exists for each distinct combination of its values
   * @param order
-  *   the order that the user asked for, within a group
+  *   the order of the rows within a group that the user has given
   * @param time
-  *   the column that holds a row's event time
+  *   the event time column
   * @param punctuation
-  *   the column that marks the stream
+  *   the column that marks punctuation
   * @param expressionsOfRows
-  *   what the policy's expressions mean
+  *   the resolved expressions of the policy
   * @param end
   *   on a table, the greatest event time of all rows, at which time stops for every group
   * @param changeColumns
-  *   the columns that tell of a change, before those of the row, or all columns of the output
-  *   where rows stand in arrays; none if the output is rows
+  *   the columns that describe a change, before the columns of the row; all columns of the output
+  *   if rows are in arrays; none if the output is rows
   * @param by
-  *   values whose distinct combinations have results of their own
+  *   expressions whose distinct combinations have results of their own
   * @param results
-  *   what is computed of the content of a window, over [[WindowAggregate]]s
+  *   the computed columns, over [[WindowAggregate]]s
   * @param followsSource
-  *   whether rows that are equal in `order` and `time` have the order of their source; otherwise
-  *   they have that of their bytes
+  *   true if rows with equal `order` and `time` have the order of their source; otherwise they
+  *   have the order of their bytes
   * @param sourcePartition
-  *   the column of the child that [[SourcePartitions]] added, which is none of the output's
+  *   the column of the child that [[SourcePartitions]] has added; it is not in the output
   */
 final case class Keep(
     spec: KeepSpec,
@@ -56,17 +56,17 @@ final case class Keep(
   /** The columns of a row that the window holds. */
   def content: Seq[Attribute] = child.output.filterNot(AttributeSet(sourcePartition).contains)
 
-  /** Whether nothing but the source says which row is older. */
+  /** Returns true if the order of rows depends on their source alone. */
   def needsSourceOrder: Boolean = order.isEmpty && !spec.rowsWait
 
-  /** The columns of a row, in the output. */
+  /** The columns of the output that come from the input row. */
   def rows: Seq[Attribute] = output.filterNot(AttributeSet(changeColumns).contains)
 
   override def producedAttributes: AttributeSet = AttributeSet(changeColumns)
 
-  /** A stream stores every column, arrays of rows have all of them, and so have the bytes that
-    * order rows, so that none may be pruned away below. Of a table's other rows the columns that
-    * nobody reads may.
+  /** A stream stores every column, arrays of rows contain every column, and rows may be ordered
+    * by the bytes of all columns, so no column may be pruned below. Other queries over a table
+    * allow pruning.
     */
   override lazy val references: AttributeSet = spec.output match {
     case Output.Rows | Output.Changes
@@ -89,7 +89,7 @@ object Keep {
   val Window = "_window"
   val EventType = "_event_type"
 
-  /** The columns that tell of a change; `_change_time` carries the watermark of `time`. */
+  /** The columns that describe a change; `_change_time` carries the watermark of `time`. */
   def changeColumns(time: Option[Attribute]): Seq[Attribute] = {
     val watermark = time.map(_.metadata).filter(_.contains(EventTimeWatermark.delayKey))
     val timeMetadata = watermark.fold(Metadata.empty) { metadata =>
@@ -104,19 +104,19 @@ object Keep {
       AttributeReference(ChangeSeq, LongType, nullable = false)())
   }
 
-  /** The column that names the window of a change, where there are several. */
+  /** The column with the name of the window of a change, if there are several windows. */
   def windowColumn(policy: Policy): Option[Attribute] = Option.when(policy.windowNames.nonEmpty) {
     AttributeReference(Window, StringType, nullable = false)()
   }
 
-  /** The columns of a snapshot: of a content, with the group whose it is. */
+  /** The columns of a snapshot: time, step, group key, and the window contents as an array. */
   def snapshotColumns(
       time: Option[Attribute],
       group: Seq[Expression],
       rows: Seq[Attribute]): Seq[Attribute] =
     changeColumns(time).slice(1, 3) ++ groupColumns(group) :+ arrayOf("content", rows)
 
-  /** The columns of an event of a window. */
+  /** The columns of a window event: type, time, step, group key, and its rows as an array. */
   def eventColumns(
       time: Option[Attribute],
       group: Seq[Expression],
@@ -124,7 +124,7 @@ object Keep {
     (AttributeReference(EventType, StringType, nullable = false)() +:
       changeColumns(time).slice(1, 3)) ++ groupColumns(group) :+ arrayOf("rows", rows)
 
-  /** The columns of a value of the content, before the results. */
+  /** The columns of an `agg` row before the results. */
   def resultColumns(
       time: Option[Attribute],
       group: Seq[Expression],
@@ -139,7 +139,7 @@ object Keep {
       changeColumns: Seq[Attribute],
       rows: Seq[Attribute]): Seq[Attribute] = spec.output match {
     case Output.Changes | Output.Rows => changeColumns ++ rows.map(withoutWatermark)
-    // Rows that come in at once are not older than the watermark.
+    // A row that is applied on arrival is not older than the watermark.
     case Output.Columns if spec.policy.takesRowsAtOnce => rows ++ changeColumns
     case Output.Columns => rows.map(withoutWatermark) ++ changeColumns
     case Output.Snapshots | Output.Events | Output.Agg | Output.Description => changeColumns
@@ -158,7 +158,8 @@ object Keep {
     AttributeReference(name, ArrayType(row, containsNull = false), nullable = false)()
   }
 
-  /** A row that is deleted has an old time by nature, so its own column is no event time below.
+  /** Removes the watermark from a time column: deletes carry the time of their row, which is
+    * older than the watermark.
     */
   def withoutWatermark(attribute: Attribute): Attribute =
     if (attribute.metadata.contains(EventTimeWatermark.delayKey)) {
@@ -169,7 +170,7 @@ object Keep {
           .build())
     } else attribute
 
-  /** One line of EXPLAIN: the policy as it was meant, then how it is run. */
+  /** Describes the node in one line of EXPLAIN: the policy's text, then the execution. */
   def describe(spec: KeepSpec, time: Option[Attribute]): String = {
     val parts = Seq(
       Some(s"[${spec.policy.text}]"),

@@ -4,29 +4,29 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import winops.spark.expressions.{BytesOfRow, PolicyExpression}
 
-/** What the stream's and the table's operator share: a [[Keep]] whose group is attributes, over
-  * rows that carry what groups and orders them.
+/** The resolved plan that the streaming and the batch operator share: a [[Keep]] whose group key
+  * is attributes, over rows with columns to group and order them by.
   *
   * @param keys
-  *   the group, among the input's attributes
+  *   the group key, among the input's attributes
   * @param groupExpressions
-  *   the group, over the content
+  *   the group key, as expressions over `content`
   * @param expressions
-  *   what the policy's expressions mean, over the content
+  *   the resolved expressions of the policy, over `content`
   * @param punctuation
-  *   the column that marks the stream
+  *   the column that marks punctuation
   * @param content
-  *   the attributes of a row as it is kept and given back
+  *   the attributes of a stored and emitted row
   * @param by
-  *   values whose distinct combinations have results of their own
+  *   expressions whose distinct combinations have results of their own
   * @param results
-  *   what is computed of the content of a window
+  *   the computed columns of the contents of a window
   * @param sourcePartition
-  *   the column of the input by which rows of different micro-batches that are equal in time and
-  *   order are ordered, before the order of their micro-batches; see [[SourcePartitions]]
+  *   the input column that orders rows of different micro-batches with equal time and order,
+  *   before the order of their micro-batches; see [[SourcePartitions]]
   * @param positions
-  *   columns of the input that order rows of a batch as their source does, the first decides
-  *   first; none if the source says no order
+  *   input columns that order the rows of a micro-batch as their source does, the most
+  *   significant first; none if the source has no order
   */
 final case class KeepPlan(
     spec: KeepSpec,
@@ -45,40 +45,41 @@ final case class KeepPlan(
 
   def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
 
-  /** The order in which the rows of a group are applied, up to ties. A row without a time is not
-    * applied, but it may be an error: last, it is always among the newest.
+  /** The order in which the rows of a group are applied, without tie-breakers. A row without a
+    * time is not applied, but it may be an error: sorted last, it is always among the newest
+    * rows.
     */
   def stamp: Seq[SortOrder] =
     (if (spec.rowsWait) time.map(SortOrder(_, Ascending, NullsLast, Nil)).toSeq else Nil) ++ order
 
-  /** The order of the rows of one batch: ties are of rows that are equal. */
+  /** The order of the rows of one micro-batch. Only equal rows tie. */
   def arrival: Seq[SortOrder] =
     (stamp ++ (sourcePartition ++ positions).map(SortOrder(_, Ascending))) :+ bytes
 
-  /** The order of waiting rows of any micro-batches. Rows of one partition of a source with an
-    * order keep that of their micro-batches and positions.
+  /** The order of waiting rows across micro-batches. Rows of one partition of an ordered source
+    * keep the order of their micro-batches and positions.
     */
   def waitingOrder: Seq[SortOrder] =
     stamp ++ sourcePartition.map(SortOrder(_, Ascending)) ++
       Option.when(positions.isEmpty)(bytes)
 
-  /** The columns of a row that waits. */
+  /** The columns of a waiting row. */
   def waitingColumns: Seq[Attribute] = content ++ sourcePartition
 
   private def bytes: SortOrder = SortOrder(BytesOfRow(content), Ascending)
 
-  /** The order that a task's input needs. With keys it needs none: the task brings the rows of a
-    * group together and puts them in order by themselves.
+  /** The order that a task's input must have. With several groups in a task, it needs none: the
+    * task itself groups and sorts its rows.
     */
   def inputOrder: Seq[SortOrder] = if (spec.runsInOneTask) arrival else Nil
 
-  /** The place of the time column in a row of the content, or -1. */
+  /** The index of the time column in `content`, or -1. */
   def timeOrdinal: Int = time.fold(-1)(t => content.indexWhere(_.exprId == t.exprId))
 
   def punctuationOrdinal: Int =
     punctuation.fold(-1)(p => content.indexWhere(_.exprId == p.exprId))
 
-  /** For EXPLAIN FORMATTED, under the node's name. */
+  /** The node's description in EXPLAIN FORMATTED, under the node's name. */
   def verboseString(name: String): String = s"$name\n$simpleString\n"
 
   def simpleString: String = Keep.describe(spec, time)

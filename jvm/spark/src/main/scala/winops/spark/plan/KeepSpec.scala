@@ -2,34 +2,38 @@ package winops.spark.plan
 
 import winops.policy.{Policy, StepOrder, Stream, Trigger}
 
-/** All of a `keep` but its columns.
+/** The options of a `keep` call, without resolved columns.
   *
   * @param dialect
-  *   the language the policy was written in
+  *   the language of the policy's text
+  * @param policy
+  *   the parsed policy
   * @param group
-  *   the expressions that group the rows, as they were written
+  *   the SQL of the group key
   * @param order
-  *   the expressions that order the rows of a group, as they were written
+  *   the SQL of the order within a group
   * @param application
-  *   how event times are applied; none without a time column
+  *   the order in which event times are applied; None without a time column
   * @param idleMillis
-  *   after how much silence a group is forgotten
+  *   the idle time in milliseconds after which a group is removed
   * @param maxRows
-  *   how many rows a group may hold, rows that wait for the watermark included
-  * @param punctuation
-  *   the column that marks the stream, if there is one
+  *   the maximum number of rows in a group, including rows that wait for the watermark
   * @param dropNullTime
-  *   whether a row without a time is dropped and counted rather than an error
+  *   true if a row without a time is dropped and counted; otherwise such a row is an error
+  * @param punctuation
+  *   the name of the column that marks punctuation
+  * @param output
+  *   the output mode
   * @param maxContent
-  *   how many rows a content may have that is given as one value
+  *   the maximum number of rows in an array of window contents
   * @param mode
-  *   the values that `agg` gives
+  *   the values that the output `agg` emits
   * @param acrossGroups
-  *   whether values are those of all groups together
+  *   true if aggregates are cross-group
   * @param ofProjection
-  *   whether values are those that the policy itself asks for, and not those of a query
+  *   true if the output is the policy's own select list, and not the call's aggregates
   * @param flushesAtEnd
-  *   whether rows that wait for the watermark are applied when the input of a stream ends
+  *   true if waiting rows are applied when the input of a stream ends
   */
 final case class KeepSpec(
     dialect: String,
@@ -48,54 +52,55 @@ final case class KeepSpec(
     ofProjection: Boolean,
     flushesAtEnd: Boolean = false) {
 
-  /** How many windows a group has. */
+  /** The number of windows of a group. */
   def windows: Int = Math.max(1, policy.windowNames.size)
 
   def usesTime: Boolean = policy.usesTime || idleMillis.isDefined
 
-  /** Whether what happens to one group depends on the others. */
+  /** Returns true if a group's changes depend on rows of other groups. */
   def couplesGroups: Boolean =
     group.nonEmpty && (policy.couplesGroups || punctuation.isDefined || acrossGroups)
 
-  /** Whether one task has to have all rows. */
+  /** Returns true if one task must process all rows. */
   def runsInOneTask: Boolean = group.isEmpty || couplesGroups
 
-  /** What the machine tells of its steps: all, where the content has to be known after each. */
+  /** The changes that the machine emits. Tracked contents need all of them. */
   def stream: Stream =
     if (followsContent) policy.stream.copy(inserts = true, deletes = true) else policy.stream
 
-  /** Whether values are given only by steps that change the number of rows. */
+  /** Returns true if only steps that change the number of rows emit values. */
   def postsOnSizeChange: Boolean = ofProjection && policy.projection.exists(_.postsOnSizeChange)
 
-  /** Whether `agg` gives values as they were before a step: where it gives changes, and for a
-    * statement that selects nothing else.
+  /** Returns true if `agg` emits the values before a step: in the mode `changes` if the policy
+    * emits deletes, and otherwise for a statement that selects deletes only.
     */
   def givesOldValues: Boolean = output == Output.Agg && (mode match {
     case AggMode.Changes => policy.stream.deletes
     case _ => ofProjection && !policy.stream.inserts
   })
 
-  /** Whether `agg` gives values as they are after a step. */
+  /** Returns true if `agg` emits the values after a step. */
   def givesNewValues: Boolean =
     if (mode == AggMode.Changes) policy.stream.inserts else !givesOldValues
 
-  /** Whether the content is followed step by step. */
+  /** Returns true if the window contents are tracked step by step. */
   def followsContent: Boolean = output match {
     case Output.Agg | Output.Columns => true
     case Output.Snapshots => !reportsByTrigger
     case _ => false
   }
 
-  /** Whether the window says by itself when its content is to be told. */
-  def reportsByTrigger: Boolean = policy.retention.windows.exists(_.triggers.report != Trigger.Never)
+  /** Returns true if the window itself has a trigger for reports. */
+  def reportsByTrigger: Boolean =
+    policy.retention.windows.exists(_.triggers.report != Trigger.Never)
 
-  /** Whether the content is told when it leaves as a whole, as windows that tumble and tell
-    * events do.
+  /** Returns true if the contents are reported just before they are evicted, as tumbling windows
+    * with the step order `Events` do.
     */
   def reportsWhenEmptied: Boolean = policy.stream.order == StepOrder.Events && !reportsByTrigger
 
-  /** How many of a group's newest rows are all that is asked of a table, where no other row can
-    * make a difference, not even by an error.
+  /** The number of newest rows per group that determine a table's result; None if other rows can
+    * affect the result, even by an error.
     */
   def newestRows: Option[Int] = {
     val decidesAlone = output == Output.Rows && !couplesGroups && punctuation.isEmpty &&
@@ -114,6 +119,8 @@ object KeepSpec {
   val DefaultMaxRows: Long = 10000000L
   val DefaultMaxContent: Long = 100000L
 
-  /** The newest rows of a group are found on the heap, above all memory that Spark manages. */
+  /** The maximum for the newest-rows shortcut, which holds rows on the heap, beyond Spark's
+    * memory management.
+    */
   private val MaxNewestRows = 1L << 16
 }

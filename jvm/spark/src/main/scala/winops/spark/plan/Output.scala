@@ -1,6 +1,6 @@
 package winops.spark.plan
 
-/** What a `keep` gives. */
+/** The output mode of a `keep` call. */
 sealed abstract class Output(val name: String)
 
 object Output {
@@ -9,13 +9,13 @@ object Output {
   case object Snapshots extends Output("snapshots")
   case object Events extends Output("events")
 
-  /** What the content is worth after each step, or at each report. */
+  /** The aggregates after each step, or at each report. */
   case object Agg extends Output("agg")
 
-  /** Each row that comes in, and what the content is worth right after its step. */
+  /** Each inserted row with the aggregates right after its step. */
   case object Columns extends Output("columns")
 
-  /** One row, which says in a sentence what is kept. */
+  /** One row with a description of the window in a sentence. */
   case object Description extends Output("description")
 
   val all: Seq[Output] = Seq(Changes, Rows, Snapshots, Events, Agg, Columns, Description)

@@ -1,9 +1,9 @@
 package winops.spark.row
 
-/** Instants of the machine, which counts milliseconds, as Spark's, which counts microseconds. */
+/** Converts the machine's instants in milliseconds to Spark's in microseconds. */
 object Micros {
 
-  /** Milliseconds as microseconds; what is beyond Spark's first or last instant is that instant.
+  /** Returns milliseconds as microseconds, at most Spark's last instant and at least its first.
     */
   def of(millis: Long): Long =
     if (millis < Long.MinValue / PerMilli) Long.MinValue

@@ -9,10 +9,10 @@ import org.apache.spark.unsafe.bitset.BitSetMethods
 import winops.storage.bytes.CorruptStateException
 import winops.storage.rows.RowCheck
 
-/** What the bytes of a row have to be so that Spark reads nothing outside of them: Spark trusts
-  * the places and lengths in a row, and would read any memory that they point to.
+/** Checks that the offsets and lengths in a row's bytes lie within the row. Spark trusts them and
+  * would read any memory that they point to.
   *
-  * Values themselves are not looked at.
+  * The values are not checked.
   */
 final class RowShape private (types: Array[DataType]) extends RowCheck {
   private val columns = new RowShape.Columns(types)
@@ -22,7 +22,7 @@ final class RowShape private (types: Array[DataType]) extends RowCheck {
       throw new CorruptStateException(s"a stored row of $length bytes is not one of its columns")
     }
 
-  /** As the other, of a row that is somewhere already. */
+  /** Checks a row in place. */
   def check(row: UnsafeRow): Unit = row.getBaseObject match {
     case bytes: Array[Byte] =>
       val at = row.getBaseOffset - Platform.BYTE_ARRAY_OFFSET
@@ -32,7 +32,7 @@ final class RowShape private (types: Array[DataType]) extends RowCheck {
       check(bytes, 0, bytes.length)
   }
 
-  /** Makes `row` the row that all of the bytes are. */
+  /** Points `row` to the bytes, which must be exactly one row. */
   def pointTo(row: UnsafeRow, bytes: Array[Byte]): Unit = {
     check(bytes, 0, bytes.length)
     row.pointTo(bytes, bytes.length)
@@ -44,10 +44,10 @@ object RowShape {
 
   def ofTypes(types: Seq[DataType]): RowShape = new RowShape(types.toArray)
 
-  /** What stands outside the fixed part of a row or an array. */
+  /** The layout of the variable-length part of a row or an array. */
   private trait Shape {
 
-    /** Whether what is read of these bytes, which exist, lies within them. */
+    /** Returns true if everything that Spark reads of these bytes lies within them. */
     def fits(bytes: Array[Byte], at: Int, length: Int): Boolean
   }
 
@@ -129,7 +129,7 @@ object RowShape {
     }
   }
 
-  /** Whether a place and a length, which stand at `word`, are inside a row or an array. */
+  /** Returns true if the offset and the size at `word` lie within the row or array. */
   private def inside(
       shape: Shape,
       bytes: Array[Byte],

@@ -6,13 +6,12 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.winops.internal.Catalyst
 
-/** Writes the values of sort criteria as bytes that compare, as unsigned numbers from the left,
-  * as the values do: nulls first, NaN last. Descending criteria have all of their bits turned
-  * over. No value's bytes begin another's, so those of several criteria compare one after the
-  * other.
+/** Encodes the values of sort keys as bytes whose unsigned lexicographic order is the order of
+  * the values, nulls first and NaN last. All bits of a descending key are inverted. No encoded
+  * value is a prefix of another one, so the encodings of several keys are concatenated.
   *
   * @param criteria
-  *   the type of each, and whether it is descending
+  *   the type of each sort key, and true if it is descending
   */
 private[spark] final class SortKeys(criteria: Seq[(DataType, Boolean)]) {
   import SortKeys._
@@ -21,9 +20,7 @@ private[spark] final class SortKeys(criteria: Seq[(DataType, Boolean)]) {
   private val descending = criteria.map(_._2).toArray
   private val out = new Out
 
-  /** The key of a row whose columns are the values of the criteria, floating-point numbers
-    * normalized.
-    */
+  /** Encodes a row whose columns are the sort keys. Floating-point numbers must be normalized. */
   def of(row: SpecializedGetters): Array[Byte] = {
     out.clear()
     var i = 0
@@ -43,7 +40,7 @@ private[spark] final class SortKeys(criteria: Seq[(DataType, Boolean)]) {
 
 private[spark] object SortKeys {
 
-  /** Whether values of the type can be sorted by. */
+  /** Returns true if rows can be sorted by values of the type. */
   def accept(dataType: DataType): Boolean = dataType match {
     case text: StringType => Catalyst.sortsByBytes(text)
     case _: NumericType | BooleanType | DateType | TimestampType | TimestampNTZType |
@@ -93,7 +90,7 @@ private[spark] object SortKeys {
     case other => throw new IllegalArgumentException(s"no sort key of ${other.sql}")
   }
 
-  /** Bytes that are being written. */
+  /** A growing byte buffer. */
   private final class Out {
     private var bytes = new Array[Byte](64)
     private var end = 0
@@ -108,8 +105,8 @@ private[spark] object SortKeys {
       end += 1
     }
 
-    /** The low `size` bytes of a number that fits in them, highest first, its sign turned over so
-      * that negative numbers are less.
+    /** Writes the low `size` bytes of a number that fits in them, highest first, with the sign
+      * bit inverted so that negative numbers sort first.
       */
     def whole(value: Long, size: Int): Unit = {
       ensure(size)
@@ -123,7 +120,9 @@ private[spark] object SortKeys {
       turnSign(start)
     }
 
-    /** A number of at most `size` bytes, highest first, as [[whole]] writes it. */
+    /** Writes a number of at most `size` bytes, highest first, in the format of the other
+      * [[whole]].
+      */
     def whole(value: Array[Byte], size: Int): Unit = {
       ensure(size)
       val start = end
@@ -133,7 +132,8 @@ private[spark] object SortKeys {
       turnSign(start)
     }
 
-    /** Bytes of any number: two zeros end them, and a zero among them is followed by 255. */
+    /** Writes bytes of any length: two zeros end them, and a zero among them is followed by 255.
+      */
     def text(value: Array[Byte]): Unit = {
       var i = 0
       while (i < value.length) {
@@ -145,7 +145,7 @@ private[spark] object SortKeys {
       byte(0)
     }
 
-    /** Turns over all bits of the bytes from `start` on. */
+    /** Inverts all bits from `start` on. */
     def turnOver(start: Int): Unit = {
       var i = start
       while (i < end) {

@@ -2,9 +2,9 @@ package winops.spark.row
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** The rows of the open group where they are stored. */
+/** Reads the stored rows of the open group. */
 trait StoredRows {
 
-  /** Makes `row` the row with this ordinal, until the next call. */
+  /** Points `row` to the row with this ordinal. The row is valid until the next call. */
   def pointTo(row: UnsafeRow, ordinal: Long): Unit
 }

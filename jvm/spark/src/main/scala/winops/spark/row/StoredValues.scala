@@ -2,11 +2,15 @@ package winops.spark.row
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeProjection, UnsafeRow}
 
-/** The values of expressions of a stored row, in a row of their own that does not change when
-  * another stored row is looked at.
+/** Evaluates expressions over stored rows. The values are in a row of their own, which does not
+  * change when another stored row is read.
   *
+  * @param expressions
+  *   the expressions
   * @param content
   *   the columns of a stored row
+  * @param rows
+  *   the stored rows
   */
 private[spark] final class StoredValues(
     expressions: Seq[Expression],
@@ -15,7 +19,7 @@ private[spark] final class StoredValues(
   private val stored = new UnsafeRow(content.size)
   private val projection = UnsafeProjection.create(expressions, content)
 
-  /** The values of the row with this ordinal, until the next call. */
+  /** Returns the values for the row with this ordinal, valid until the next call. */
   def of(ordinal: Long): UnsafeRow = {
     rows.pointTo(stored, ordinal)
     projection(stored)

@@ -13,16 +13,15 @@ import org.apache.spark.unsafe.Platform
 import winops.storage.bytes.ByteWriter
 import winops.storage.rows.{RowBlockReader, RowBlockWriter}
 
-/** Writes the rows of a shuffle as they are written to the state, which leaves a third of their
-  * bytes to be compressed, stored and read, and reads them a block at a time.
+/** Serializes the rows of a shuffle in the format of the state, in a third of the bytes that
+  * UnsafeRows take before compression. Rows are read a block at a time.
   *
-  * A row is written as its difference to the one before, so what is written cannot be put in
-  * another order.
+  * A row is written as its difference to the row before, so serialized rows cannot be reordered.
   *
   * @param width
-  *   how many columns the rows have
+  *   the number of columns of the rows
   * @param dataSize
-  *   counts their bytes before they are packed
+  *   counts the bytes of the rows before they are packed
   */
 final class PackedRowSerializer(width: Int, dataSize: SQLMetric)
     extends Serializer
@@ -34,7 +33,7 @@ final class PackedRowSerializer(width: Int, dataSize: SQLMetric)
 private final class PackedRowSerializerInstance(width: Int, dataSize: SQLMetric)
     extends SerializerInstance {
 
-  /** A task writes all its streams in turns, in one thread. */
+  /** A task writes all of its streams in one thread, so they share the buffer. */
   private val packed = new ByteWriter
 
   override def serializeStream(out: OutputStream): SerializationStream =
@@ -69,7 +68,7 @@ private final class PackedRowOutput(out: OutputStream, packed: ByteWriter, dataS
     this
   }
 
-  /** The key of a row is the partition in whose stream it is. */
+  /** Ignores the key, which is the number of the partition that the stream belongs to. */
   override def writeKey[T: ClassTag](key: T): SerializationStream = this
 
   override def writeObject[T: ClassTag](t: T): SerializationStream =

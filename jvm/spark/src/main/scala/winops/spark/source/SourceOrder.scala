@@ -7,32 +7,35 @@ import org.apache.spark.sql.winops.source.{FilePosition, Sources}
 
 import winops.spark.internal.WinopsErrors
 
-/** How the rows of a plan can be put in the order of their source, whatever tasks read them.
+/** The means to sort the rows of a plan into the order of their source, independent of the tasks
+  * that read them.
   *
-  * Tasks are no such order by themselves: how files are cut into tasks depends on the number of
-  * cores and on settings.
+  * The order of tasks alone does not suffice, because Spark cuts files into tasks by the number
+  * of cores and by settings.
   */
 sealed abstract class SourceOrder {
 
-  /** The plan with columns that order its rows. */
+  /** The plan with added columns that order its rows. */
   def positioned: Positioned
 }
 
-/** A plan and the columns that order its rows as the source does.
+/** A plan with columns that order its rows as the source does.
   *
+  * @param plan
+  *   the plan
   * @param positions
-  *   the columns, the first of which decides first
+  *   the columns, the most significant first
   * @param isUnique
-  *   whether no two rows have the same values in all of them; such rows are of one task, and in
-  *   the order in which it has them
+  *   true if no two rows have equal positions; otherwise rows with equal positions are in the
+  *   same task, in their order in the source
   */
 final case class Positioned(plan: LogicalPlan, positions: Seq[Attribute], isUnique: Boolean)
     extends SourceOrder {
   override def positioned: Positioned = this
 }
 
-/** The tasks hold contiguous parts of the source, one after the other, so that the number of a
-  * row within its task and that of the task order the rows.
+/** The tasks hold contiguous parts of the source, one after the other. The task number and the
+  * row number within the task order the rows.
   */
 final case class OrderOfTasks(plan: LogicalPlan) extends SourceOrder {
   override def positioned: Positioned = {
@@ -41,8 +44,8 @@ final case class OrderOfTasks(plan: LogicalPlan) extends SourceOrder {
   }
 }
 
-/** Each row comes out of the plan while its task reads the row's file, so that the piece of the
-  * file that is being read, and the number of the row within it, order the rows.
+/** Each row leaves the plan while its task reads the row's file. The file split being read and
+  * the row number within the split order the rows.
   */
 final case class OrderOfFiles(plan: LogicalPlan) extends SourceOrder {
   override def positioned: Positioned = {
@@ -54,9 +57,9 @@ final case class OrderOfFiles(plan: LogicalPlan) extends SourceOrder {
 object SourceOrder {
   private val Name = "_position"
 
-  /** The order of the plan's rows, or the operator above or at the source that leaves none.
+  /** Returns the order of the plan's rows, or the operator or source that has no order.
     *
-    * The plan may be analyzed only or optimized.
+    * The plan may be analyzed or optimized.
     *
     * @param definitions
     *   the plans of the WITH clause, by id
@@ -66,11 +69,13 @@ object SourceOrder {
       definitions: Map[Long, CTERelationDef] = Map.empty): Either[LogicalPlan, SourceOrder] =
     new OfPositions(definitions).of(plan)
 
-  /** The refusal of a `keep` that needs an order and has none because of an operator. */
+  /** The error of a `keep` call that needs the order of the source and cannot get it because of
+    * `operator`.
+    */
   def required(operator: String): AnalysisException =
     WinopsErrors.analysis("WINOPS_ORDER_REQUIRED", "operator" -> operator)
 
-  /** The number of a row in its task, behind the number of the task. */
+  /** The number of a row in its task, in the bits below the number of the task. */
   def numberInTasks(): Alias = Alias(MonotonicallyIncreasingID(), Name)()
 
   private final class OfPositions(definitions: Map[Long, CTERelationDef])
@@ -84,17 +89,17 @@ object SourceOrder {
         order: SourceOrder): SourceOrder = order match {
       case OrderOfTasks(_) => OrderOfTasks(reference)
       case OrderOfFiles(_) => OrderOfFiles(reference)
-      // References are replaced by their plans before the columns are asked for.
+      // References are replaced by their plans before the positions are read.
       case other: Positioned => other.copy(plan = reference, positions = Nil)
     }
 
-    /** The rows of one child after those of the other. */
+    /** Orders the rows of the children one child after the other. */
     override protected def ofUnion(union: Union, orders: Seq[SourceOrder]): SourceOrder =
       if (orders.forall(_.isInstanceOf[OrderOfTasks])) OrderOfTasks(union)
       else {
         val children = orders.map(_.positioned)
-        // Children whose positions are of the same types share columns, which are NULL in the
-        // others.
+        // Children with positions of the same types share columns, which are NULL in the other
+        // children.
         val kinds = children.map(typesOf).distinct
         val columns = kinds.flatten
         val aligned = children.zipWithIndex.map { case (child, i) =>
@@ -113,8 +118,8 @@ object SourceOrder {
   }
 }
 
-/** Follows the order of a source's rows, or columns that say it, through the operators above the
-  * source.
+/** Follows the order of a source's rows, or the columns that order them, through the operators
+  * above the source.
   *
   * @param definitions
   *   the plans of the WITH clause, by id
@@ -124,20 +129,20 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
   /** The order of a source's rows, if it has one. */
   protected def ofLeaf(leaf: LeafNode): Option[SourceOrder]
 
-  /** The order of the rows of all children, given that of each one's. */
+  /** The order of the rows of all children, given the order of each child. */
   protected def ofUnion(union: Union, children: Seq[SourceOrder]): SourceOrder
 
-  /** The order of a reference's rows, given that of its definition's. */
+  /** The order of a reference's rows, given the order of its definition. */
   protected def ofReference(
       reference: CTERelationRef,
       definition: CTERelationDef,
       order: SourceOrder): SourceOrder
 
-  /** The order behind a node that makes fewer tasks of those that it reads. */
+  /** The order above a node that merges tasks. */
   protected def ofCoalesced(coalesce: Repartition, child: SourceOrder): SourceOrder =
     through(coalesce, child.positioned)
 
-  /** The order of the plan's rows, or the operator above or at the source that leaves none. */
+  /** Returns the order of the plan's rows, or the operator or source that has no order. */
   final def of(plan: LogicalPlan): Either[LogicalPlan, SourceOrder] = plan match {
     case reference: CTERelationRef =>
       // Spark may compute other definitions once, and shuffle the rows to share them.
@@ -157,10 +162,10 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
       val (obstacles, orders) = union.children.map(of).partitionMap(identity)
       obstacles.headOption.toLeft(ofUnion(union, orders))
     case coalesce: Repartition if !coalesce.shuffle =>
-      // Which tasks become one, and in which order, may depend on where their data is.
+      // Which tasks are merged, and in which order, may depend on the location of their data.
       of(coalesce.child).map(ofCoalesced(coalesce, _))
     case udfs: BaseEvalPython =>
-      // It reads rows ahead.
+      // Python UDFs read rows ahead.
       of(udfs.child).map {
         case OrderOfTasks(_) => OrderOfTasks(udfs)
         case other => through(udfs, other.positioned)
@@ -174,8 +179,8 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
     case node => Left(node)
   }
 
-  /** Returns true if the node makes rows of one row at a time, and gives them before it reads the
-    * next one.
+  /** Returns true if the node derives rows from one input row at a time, and emits them before it
+    * reads the next one.
     */
   private def isRowByRow(node: UnaryNode): Boolean = node match {
     case generate: Generate => !generate.generator.isInstanceOf[PythonUDTF]
@@ -187,7 +192,7 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
     case _ => false
   }
 
-  /** The node over a plan that has columns of positions, if it can pass them on. */
+  /** Returns the node over a plan with position columns; None if the node cannot pass them on. */
   private def carried(node: UnaryNode, child: Positioned): Option[Positioned] = node match {
     case project: Project =>
       val missing = child.positions.filterNot { position =>
@@ -210,7 +215,7 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
   protected final def through(node: UnaryNode, child: Positioned): Positioned =
     child.copy(plan = node.withNewChildren(Seq(child.plan)))
 
-  /** A subquery that is not a single value becomes a join. */
+  /** Returns true if the node has a subquery that becomes a join. */
   private def hasSubqueries(node: LogicalPlan): Boolean = node.expressions.exists(_.exists {
     case value: ScalarSubquery => value.isCorrelated
     case _: SubqueryExpression => true

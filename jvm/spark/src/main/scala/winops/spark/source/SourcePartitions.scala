@@ -9,18 +9,19 @@ import org.apache.spark.sql.winops.source.Sources
 
 /** Partitions of a streaming source, such as Kafka's, or the streams of a union.
   *
-  * Rows of one partition come in the order of their positions, from micro-batch to micro-batch.
-  * Where a micro-batch ends in one partition does not depend on where it ends in another one. So
-  * that rows that wait for the watermark are applied in the order of the source however it is
-  * divided into micro-batches, rows of different partitions are ordered by their partitions.
+  * Rows of one partition arrive in the order of their positions, also across micro-batches. The
+  * point where a micro-batch ends in one partition is independent of the other partitions.
+  * Waiting rows of different partitions are therefore ordered by partition, so that the result
+  * does not depend on the division into micro-batches.
   */
 object SourcePartitions {
 
-  /** The plan with a binary column, its last, that orders the partitions of its source; none if
-    * the source has one partition; or the operator that does not pass the column on.
+  /** Adds a binary column that orders the partitions of the plan's source, as the last column of
+    * the plan. Returns None if the source has one partition, or on the left the operator that
+    * does not pass the column on.
     *
-    * The column is added to the analyzed plan: in a micro-batch in which a stream of a union has
-    * no rows, the optimizer removes it from the union.
+    * The column is added to the analyzed plan, because the optimizer removes a stream without
+    * rows in a micro-batch from a union.
     *
     * @param definitions
     *   the plans of the WITH clause, by id
@@ -33,13 +34,13 @@ object SourcePartitions {
       case _ => None
     }
 
-  /** A column like the added ones. */
+  /** Creates a new column with the name and type of the added one. */
   def column: Attribute = AttributeReference(Name, BinaryType)()
 
   private val Name = "_source_partition"
 
-  /** Finds a [[Positioned]] plan where there are partitions, and an [[OrderOfTasks]] where there
-    * is one.
+  /** Finds a [[Positioned]] plan if there are several partitions, and an [[OrderOfTasks]] if
+    * there is one.
     */
   private final class OfPartitions(definitions: Map[Long, CTERelationDef])
       extends SourceOrderReader(definitions) {
@@ -64,8 +65,8 @@ object SourcePartitions {
       partitioned(union.copy(children = numbered))
     }
 
-    /** The plan of the definition in the place of a reference, as the optimizer would put it
-      * there later. A definition without references has to be removed.
+    /** Replaces a reference by the plan of its definition, as the optimizer would later. The
+      * definition must be removed, because it has no references any more.
       */
     override protected def ofReference(
         reference: CTERelationRef,
@@ -89,8 +90,9 @@ object SourcePartitions {
     private def partitioned(plan: LogicalPlan): SourceOrder =
       Positioned(plan, Seq(plan.output.last), isUnique = false)
 
-    /** Bytes in the order of the values: of a number that is not negative, or of a text, before
-      * whose end no other one has the zero with which a number begins.
+    /** The value as bytes that compare like the values. A number is not negative and begins with
+      * a zero byte, which does not occur in text. A text followed by a number thus sorts before
+      * any longer text that begins with it.
       */
     private def bytesOf(column: Attribute): Expression = column.dataType match {
       case IntegerType => Cast(column, BinaryType, None, EvalMode.LEGACY)

@@ -6,20 +6,20 @@ import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import winops.spark.row.RowShape
 import winops.storage.bytes.CorruptStateException
 
-/** What the rows of a state entry have to be. A store gives what its files hold, and Spark looks
-  * at the first entry of each store only.
+/** Checks that the rows of a state entry lie within their bytes. A state store returns whatever
+  * its files contain, and Spark validates only the first entry of each store.
   *
   * @param keys
-  *   the columns of a group's key
+  *   the columns of the group key
   */
 final class EntryShape(keys: Seq[Attribute]) {
   private val key = RowShape.ofTypes(StateGroupStore.keySchema(keys).map(_.dataType))
   private val value = RowShape.ofTypes(StateGroupStore.valueSchema.map(_.dataType))
 
-  /** What an entry's value contains.
+  /** Returns the bytes in an entry's value.
     *
     * @throws winops.storage.bytes.CorruptStateException
-    *   if it does not lie within the row
+    *   if the value does not lie within the row, or is null
     */
   def content(row: UnsafeRow): Array[Byte] = {
     value.check(row)
@@ -28,7 +28,7 @@ final class EntryShape(keys: Seq[Attribute]) {
     bytes
   }
 
-  /** The entry, if both of its rows can be read.
+  /** Returns the entry if both of its rows are well formed.
     *
     * @throws winops.storage.bytes.CorruptStateException
     *   if a column does not lie within its row

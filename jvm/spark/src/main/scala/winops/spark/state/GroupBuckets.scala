@@ -8,15 +8,18 @@ import winops.spark.row.RowShape
 import winops.storage.buckets.{Bucket, LinearHashing}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
-/** The own values of groups in the entries of a store, those with neighbouring hashes in one
-  * entry: what a store asks for an entry is more than what it asks for some hundred bytes.
+/** Stores the own values of groups in entries of a state store. Groups with neighbouring hashes
+  * share an entry, called a bucket, because a store's cost per entry exceeds its cost for a few
+  * hundred bytes.
   *
-  * One bucket is open at a time. Groups that come in the order of their hashes cost a read and a
-  * write for each bucket; others are found as well. A value that would make its bucket very long
-  * has an entry of its own. Nothing is read before it is asked for.
+  * One bucket is open at a time. Groups visited in the order of their hashes cost one read and
+  * one write per bucket; groups in any other order work too, but cost more. A value that would
+  * make its bucket too long has an entry of its own. Entries are read on first use.
   *
+  * @param entries
+  *   the entries of the store
   * @param fixed
-  *   how many buckets there are; otherwise it is as many as are good, more and more
+  *   the number of buckets of an empty store; without it, the number grows with the data
   */
 private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Long] = None) {
   import GroupBuckets._
@@ -38,19 +41,19 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
   private var isChanged = false
   private var lengthBefore = 0
 
-  /** How many buckets there are. */
+  /** The number of buckets. */
   def size: Long = {
     restoreTotals()
     hashing.buckets
   }
 
-  /** What is stored of a group; null if it has no value. */
+  /** Returns the stored value of a group, or null if the group has none. */
   def get(hash: Long, key: Array[Byte]): Array[Byte] = {
     open(hash)
     valueOf(hash, key, bucket.get(key))
   }
 
-  /** Sets the value of a group, of one byte at least. */
+  /** Sets the value of a group. The value has at least one byte. */
   def put(hash: Long, key: Array[Byte], value: Array[Byte]): Unit = {
     open(hash)
     val before = bucket.get(key)
@@ -66,7 +69,7 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
     }
   }
 
-  /** Removes a group that has a value. */
+  /** Removes a group. The group must have a value. */
   def remove(hash: Long, key: Array[Byte]): Unit = {
     open(hash)
     if (isElsewhere(bucket.get(key))) removeElsewhere(hash, key)
@@ -75,14 +78,18 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
     isChanged = true
   }
 
-  /** Writes what is not written yet; until then nothing but this object knows of it. */
+  /** Writes the open bucket if it has changed, and closes it. The store lacks its changes until
+    * then.
+    */
   def flush(): Unit = {
     if (isChanged) write(start, bucket, lengthBefore)
     isChanged = false
     isOpen = false
   }
 
-  /** Writes what is not written yet, in as many buckets as the next batch should find. */
+  /** Writes the open bucket and divides buckets, so that the next micro-batch finds enough of
+    * them.
+    */
   def finish(): Unit = {
     flush()
     if (totalsChanged) {
@@ -96,10 +103,12 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
     }
   }
 
-  /** The groups of what is written. */
+  /** Iterates over the keys of all groups in the store, without those in an unwritten bucket. */
   def each: Iterator[UnsafeRow] = inBuckets.map(_._1)
 
-  /** The groups of what is written, each with its value. */
+  /** Iterates over all groups in the store with their values, without those in an unwritten
+    * bucket.
+    */
   def eachWithValue: Iterator[(UnsafeRow, Array[Byte])] = inBuckets.map { case (group, value) =>
     group -> valueOf(hashOf(group), group.getBytes, value)
   }
@@ -144,7 +153,7 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
   private def removeElsewhere(hash: Long, key: Array[Byte]): Unit =
     entries.remove(hash, rowOf(key), ElsewhereNumber)
 
-  /** Makes the bucket what is stored of it; how many bytes that are. */
+  /** Reads the bucket from the store and returns its length in bytes, 0 if it is empty. */
   private def read(at: Long): Int = {
     val stored = entries.get(at, noGroup, BucketNumber)
     if (stored == null) {
@@ -175,14 +184,14 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
     } else if (lengthBefore > 0) entries.remove(at, noGroup, BucketNumber)
   }
 
-  /** How many buckets are good for what is written and so many bytes more. A batch makes no more
-    * of them than it has written bytes for, whatever the totals say that it has found.
+  /** The desired number of buckets for the bytes written and `more` bytes. A micro-batch adds at
+    * most as many buckets as it has written bytes for, so that wrong stored totals do no harm.
     */
   private def goodSize(more: Long): Long = Math.min(
     Math.min((bytes + more) / BucketBytes, groups * MaxBucketsPerGroup),
     bucketsBefore + (bytesWritten + more) / BucketBytes)
 
-  /** What has come in this batch may be much for as few buckets as there are. */
+  /** Divides the buckets early if the open one is crowded by the groups of this micro-batch. */
   private def growFor(hash: Long, value: Array[Byte]): Unit =
     if (bucket.bytes + value.length > CrowdedBytes && fixed.isEmpty) {
       val more = bucket.bytes + value.length - lengthBefore
@@ -193,7 +202,7 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
       }
     }
 
-  /** Divides buckets, until there are this many. */
+  /** Divides buckets until their number is `buckets`. Does nothing if the number is fixed. */
   private def growTo(buckets: Long): Unit = if (buckets > hashing.buckets && fixed.isEmpty) {
     val more = LinearHashing(buckets)
     hashing.dividedIn(more).foreach { at =>
@@ -239,34 +248,40 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
 
 private[spark] object GroupBuckets {
 
-  /** Of an entry that is a bucket; its hash is the bucket's, its group is a row of nulls. */
+  /** The segment number of an entry that is a bucket. Its hash is the bucket's, its group all
+    * nulls.
+    */
   val BucketNumber = 0L
 
-  /** Of an entry that is the value of one group, which is too long for its bucket. */
+  /** The segment number of an entry that holds one group's value, too long for the group's
+    * bucket.
+    */
   val ElsewhereNumber: Long = Long.MaxValue
 
-  /** Of the entry that says how many buckets, groups and bytes there are. */
+  /** The segment number of the entry with the numbers of buckets, groups and bytes. */
   private val TotalsNumber = Long.MinValue
 
-  /** Stands in a bucket for a value that has an entry of its own. */
+  /** The mark in a bucket of a value that has an entry of its own. */
   private val Elsewhere = Array.emptyByteArray
 
-  /** How long buckets are on average. A batch that touches few groups reads and writes so much
-    * with each of them.
+  /** The average length of a bucket in bytes. A micro-batch with few groups reads and writes
+    * about this much for each of them.
     */
   private val BucketBytes = 1L << 10
 
-  /** So long is no bucket by chance, when its groups have short values. */
+  /** The length in bytes that a bucket with short values does not reach by chance. */
   private val CrowdedBytes = 16L << 10
 
-  /** How long the values in a bucket may be together. Whoever chooses keys may choose such as
-    * have neighbouring hashes, and then no number of buckets divides them.
+  /** The maximum length of a bucket's values in bytes. Someone who chooses group keys may choose
+    * keys with neighbouring hashes, which no number of buckets separates.
     */
   private val MaxBytes = 1L << 20
 
-  /** More than will ever be; the buckets of all partitions are a number, too. */
+  /** The maximum number of buckets, so that the total over all partitions fits a Long. */
   private val MostBuckets = 1L << 48
 
-  /** Groups with long values should be alone, and further buckets are empty. */
+  /** The maximum number of buckets per group. Groups with long values get a bucket each; further
+    * buckets would be empty.
+    */
   private val MaxBucketsPerGroup = 4L
 }

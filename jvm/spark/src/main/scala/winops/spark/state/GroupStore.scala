@@ -4,27 +4,30 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments, Segments}
 
-/** Where the groups of a task are between its batches. One group is open at a time. */
+/** Stores the groups of a task between its micro-batches. One group is open at a time. */
 trait GroupStore {
 
-  /** Takes up a group; null if nothing is remembered of it. The key is held until the next one.
+  /** Opens a group and returns its stored value, or null if it has none. The store holds `key`
+    * until the next call.
     */
   def open(key: UnsafeRow): ByteReader
 
-  /** Sealed rows of the open group that are in its window. */
+  /** Sealed segments with the rows in the open group's window. */
   def windowSegments: Segments
 
-  /** Sealed rows of the open group that wait for the watermark. */
+  /** Sealed segments with the rows of the open group that wait for the watermark. */
   def waitingSegments: Segments
 
-  /** Puts the open group away as what `write` writes. */
+  /** Stores what `write` writes as the value of the open group. */
   def save(write: ByteWriter => Unit): Unit
 
-  /** Forgets the open group. */
+  /** Removes the value of the open group. */
   def remove(): Unit
 }
 
-/** Groups of which one is open after the other, and each only once. */
+/** The group store of a batch query. Each group is opened once, and its segments are on the heap
+  * until it is saved or removed.
+  */
 final class NoGroupStore extends GroupStore {
   private val window = new HeapSegments
   private val waiting = new HeapSegments

@@ -10,28 +10,29 @@ import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 import winops.storage.rows.RowCheck
 import winops.window.time.Clock
 
-/** What a partition of the state remembers beside its groups: what keep it belongs to, how much
-  * there is, and which groups are due when.
+/** The state of a partition beside its groups: the identity of the query that wrote it, counts of
+  * groups and rows, and timers.
   *
   * @param segments
-  *   keeps it; number 0 is this object's own, the others are the timers'
+  *   the storage; segment 0 contains this object, the others contain timers
   * @param identity
-  *   what keep this is; state of another is refused
+  *   the [[StateIdentity]] of the running query; state with an incompatible one is refused
   * @param width
-  *   the number of columns of a group's key
+  *   the number of columns of a group key
   * @param now
-  *   the instant to which time passes in this batch
+  *   the instant up to which timers fire in this micro-batch
   * @param idleMillis
-  *   after how much silence groups are forgotten; when a restart changes it, or the span of the
-  *   window, all groups are looked at once, because none is entered for the new time
+  *   the idle time in milliseconds after which a group is removed. If it or the span of the
+  *   window has changed at a restart, every group is processed once, because its timer has the
+  *   old time.
   * @param allGroups
   *   the keys of all groups
   * @param keyCheck
-  *   looks at each key of a group that is read
+  *   checks each group key that is read
   * @param inOrder
-  *   the order in which groups that are due are worked on
+  *   sorts the groups with expired timers into the order of their processing
   * @param takesAll
-  *   whether all groups are worked on in this batch
+  *   true if all groups are processed in this micro-batch
   */
 final class PartitionState(
     segments: Segments,
@@ -65,7 +66,7 @@ final class PartitionState(
   def groupsRemembered: Long = groups
   def rowsHeld: Long = rows
 
-  /** How many of the rows wait for the watermark. */
+  /** The number of rows that wait for the watermark. */
   def rowsWaiting: Long = waiting
 
   override def timePassed: Long = passed
@@ -116,12 +117,18 @@ final class PartitionState(
 object PartitionState {
   private val Number = 0L
 
-  /** What a partition says of itself.
+  /** The stored counts and identity of a partition.
     *
     * @param idle
-    *   after how much silence groups were forgotten, in milliseconds; [[Clock.Never]] for never
+    *   the idle time in milliseconds after which groups were removed; [[Clock.Never]] for none
     * @param passed
-    *   the instant to which time had passed for every group
+    *   the instant up to which timers of all groups have fired
+    * @param groups
+    *   the number of groups
+    * @param rows
+    *   the number of rows in windows or waiting
+    * @param waiting
+    *   the number of rows that wait for the watermark
     */
   final case class Summary(
       identity: String,
@@ -131,7 +138,7 @@ object PartitionState {
       rows: Long,
       waiting: Long)
 
-  /** What stands in the segments of a partition; none before its first batch. */
+  /** Returns the summary stored in a partition's segments; None before its first micro-batch. */
   def summary(segments: Segments): Option[Summary] =
     Option(segments.get(Number)).map(bytes => summary(new ByteReader(bytes)))
 

@@ -2,10 +2,10 @@ package winops.spark.state
 
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, TimeZoneAwareExpression}
 
-/** The time zone of the session, as far as expressions depend on it. */
+/** Finds the session time zone that expressions depend on. */
 private[spark] object SessionZone {
 
-  /** The zone in which the expressions read times as dates or text; None if none of them does. */
+  /** Returns the zone in which the expressions convert times to dates or text, or None. */
   def of(expressions: Seq[Expression]): Option[String] =
     expressions.iterator
       .flatMap(_.collect {

@@ -3,7 +3,7 @@ package winops.spark.state
 import winops.spark.internal.WinopsErrors
 import winops.storage.bytes.{ByteReader, CorruptStateException, TooManyBytesException}
 
-/** The form in which state is stored. */
+/** The version of the state format, and the errors of state that cannot be read. */
 object StateFormat {
   val Version = 5
 
@@ -15,14 +15,14 @@ object StateFormat {
   def another(version: Any): Throwable =
     failure(s"it has format $version, and this version of winops has format $Version")
 
-  /** Works with state; bytes that are not as they should be, or too many, are errors of their
-    * own.
+  /** Runs `read`. Translates corrupt state and too many bytes into errors with a winops
+    * condition.
     */
   def reading[A](read: => A): A =
     try read
     catch byName
 
-  /** What [[reading]] makes of a failure. */
+  /** The handler with which [[reading]] translates failures. */
   val byName: PartialFunction[Throwable, Nothing] = {
     case corrupt: CorruptStateException => throw failure(corrupt.getMessage)
     case large: TooManyBytesException =>

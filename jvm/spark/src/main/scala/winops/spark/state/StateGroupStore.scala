@@ -6,15 +6,15 @@ import org.apache.spark.sql.types._
 
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 
-/** Groups in Spark's state store: their own values in buckets of groups with neighbouring hashes,
-  * and one entry for each sealed segment of a large one.
+/** Stores groups in Spark's state store. The groups' own values lie in buckets of groups with
+  * neighbouring hashes; each sealed segment of a large group has an entry of its own.
   *
-  * The key of an entry is [[KeyHash]] of the group's key, the key, and a segment number, from 1
-  * on. Under a key of nulls, 0 is a bucket, and negative numbers belong to the partition as a
-  * whole.
+  * The key of an entry consists of the [[KeyHash]] of the group key, the group key, and a segment
+  * number from 1 on. Entries with a group key of nulls are buckets (number 0) or belong to the
+  * whole partition (negative numbers).
   *
-  * A store that sorts its entries by their bytes has them in the order in which a task goes
-  * through its groups, so that neighbours are read and written one after the other.
+  * A store that sorts its entries by their bytes has them in the order in which a task processes
+  * its groups, so that neighbouring entries are read and written one after the other.
   */
 final class StateGroupStore private (
     store: ReadStateStore,
@@ -40,7 +40,7 @@ final class StateGroupStore private (
   def entriesPut: Long = entries.entriesPut
   def entriesRemoved: Long = entries.entriesRemoved
 
-  /** How many entries groups with short values share. */
+  /** The number of entries that groups with short values share. */
   def numberOfBuckets: Long = buckets.size
 
   override def open(key: UnsafeRow): ByteReader = {
@@ -58,13 +58,13 @@ final class StateGroupStore private (
 
   override def remove(): Unit = if (found) buckets.remove(groupHash, groupBytes)
 
-  /** Writes what is not written yet, once all groups have been put away. */
+  /** Writes all pending changes, after the last group was saved. */
   def finish(): Unit = buckets.finish()
 
   override val windowSegments: Segments = new Numbered(n => FirstWindowSegment + n)
   override val waitingSegments: Segments = new Numbered(n => FirstWaitingSegment + n)
 
-  /** What belongs to the partition and to no group. */
+  /** The segments that belong to the partition and not to a group. */
   val partition: Segments = new Segments {
     override def get(number: Long): Array[Byte] =
       entries.get(noHash, entries.noGroup, -1 - number)
@@ -73,22 +73,24 @@ final class StateGroupStore private (
     override def remove(number: Long): Unit = entries.remove(noHash, entries.noGroup, -1 - number)
   }
 
-  /** The keys of all groups. */
+  /** Returns the keys of all groups. */
   def all: Seq[UnsafeRow] = each.toVector
 
-  /** The keys of all groups, one by one; what is open goes with the task if it is not read to its
-    * end.
+  /** Iterates over the keys of all groups. If the iteration stops early, Spark closes the
+    * underlying iterator at the end of the task.
     */
   def each: Iterator[UnsafeRow] = {
     buckets.flush()
     buckets.each
   }
 
-  /** Groups in the order in which they cost least. */
+  /** Sorts groups into the order of the store's entries, the cheapest order to process them. */
   def inOrder(groups: Iterable[UnsafeRow]): Seq[UnsafeRow] =
     groups.map(group => rankOf(group) -> group).toSeq.sortBy(_._1).map(_._2)
 
-  /** What is stored of all groups, piece by piece; as [[each]]. */
+  /** Iterates over all stored values of all groups. Closes the underlying iterator as [[each]]
+    * does.
+    */
   def pieces: Iterator[GroupPiece] = {
     val own = buckets.eachWithValue.map { case (key, value) =>
       GroupPiece(key.getBytes, GroupBuckets.BucketNumber, value)
@@ -106,10 +108,10 @@ final class StateGroupStore private (
       GroupPiece(group, entries.numberOf(entry.key), entry.value.getBinary(0))
     }
 
-  /** Groups cost least in the order of these. */
+  /** The rank of a group in the order of the store's entries. */
   def rankOf(group: UnsafeRow): Long = entries.hashOf(group) ^ Long.MinValue
 
-  /** Stores a piece of a group that was stored elsewhere. */
+  /** Stores a value or segment that was read from another store. */
   def put(piece: GroupPiece): Unit = {
     select(piece.group(keys.size))
     if (piece.isOwnValue) buckets.put(groupHash, groupBytes, piece.content)
@@ -133,14 +135,14 @@ final class StateGroupStore private (
 
 object StateGroupStore {
 
-  /** Groups that are looked at and stay as they are. */
+  /** Opens the store of a partition for reading only. */
   def readOnly(store: ReadStateStore, keys: Seq[Attribute]): StateGroupStore =
     new StateGroupStore(store, None, keys)
 
-  /** An empty store to which groups are moved. Nothing is removed from it meanwhile.
+  /** Opens an empty store into which groups are moved. Nothing is removed during the move.
     *
     * @param buckets
-    *   among how many entries the groups with short values are divided
+    *   the number of entries that groups with short values share
     */
   def ofMoved(store: StateStore, keys: Seq[Attribute], buckets: Long): StateGroupStore =
     new StateGroupStore(store, Some(store), keys, Some(buckets))

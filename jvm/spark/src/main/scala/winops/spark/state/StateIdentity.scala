@@ -17,11 +17,11 @@ import winops.spark.plan.{KeepPlan, KeepSpec}
 import winops.storage.bytes.CorruptStateException
 import winops.text.dialect.Names
 
-/** What makes state the state of one `keep` and no other, as JSON: it is stored with a checkpoint
-  * and in the state itself, and a restart with another one is refused, unless its window differs
-  * in its length only.
+/** Identifies the query that state belongs to, as JSON, which is stored with the checkpoint and
+  * in the state itself. A restart with another identity is refused, unless the windows differ in
+  * their length only.
   *
-  * `max_rows`, `idle` and `on_null_time` are not in it: a restart may change them.
+  * The identity excludes `max_rows`, `idle` and `on_null_time`, which a restart may change.
   */
 object StateIdentity {
   def of(plan: KeepPlan): String = {
@@ -45,25 +45,27 @@ object StateIdentity {
     compact(render(json))
   }
 
-  /** How windows are called that could go on with what this one holds. */
+  /** The kind of window that can take over these rows with another length, if there is one. */
   private def resizable(spec: KeepSpec): Option[Resizable] =
     Resizable.of(spec.policy).filterNot(_ => spec.couplesGroups)
 
   private def expressions(plan: KeepPlan): Seq[Expression] =
     plan.groupExpressions ++ plan.order ++ plan.expressions ++ plan.by ++ plan.results
 
-  /** What is stored beside the rows depends on it. */
+  /** The results as SQL, since the aggregates stored beside the rows depend on them. */
   private def results(plan: KeepPlan): Option[JArray] = Option.when(plan.spec.followsContent) {
     JArray((plan.by ++ plan.results).map(result => JString(UnqualifiedSql.of(result))).toList)
   }
 
-  /** Refuses state of another keep than this, with what differs, and state in another format. */
+  /** Throws an error with the differences if `before` is the identity of an incompatible query,
+    * or an error about the version if it has another format.
+    */
   def check(before: String, now: String): Unit = {
     val (was, is) = (fields(before), fields(now))
     if (was.get(Format) != is.get(Format)) {
       throw StateFormat.another(was.get(Format).fold[Any]("unknown")(_.values))
     }
-    // Only where policies differ it matters what else could go on with the one or the other.
+    // Other kinds of lengths matter only if the policies differ.
     val mayDiffer = if (areResizable(was, is)) Set(Lengths, Policy) else Set(Lengths)
     if (was -- mayDiffer != is -- mayDiffer) {
       val (left, right) = difference(was - Lengths, is - Lengths)
@@ -71,7 +73,8 @@ object StateIdentity {
     }
   }
 
-  /** Whether the rows of state that was not refused leave at other instants than they would have.
+  /** Returns true if rows expire at other instants under `now` than under `before`. The two
+    * identities must be compatible.
     */
   def changesDueTimes(before: String, now: String): Boolean = {
     val (was, is) = (fields(before), fields(now))
@@ -86,7 +89,7 @@ object StateIdentity {
   private val Format = "format"
   private val Columns = "columns"
 
-  /** Where it is true, waiting rows have the column that [[SourcePartitions]] adds. */
+  /** True in the identity if waiting rows have the column that [[SourcePartitions]] adds. */
   private[spark] val SourcePartition = "source_partition"
 
   private def difference(
@@ -108,7 +111,7 @@ object StateIdentity {
     (show(left, right), show(right, left))
   }
 
-  /** The columns of one schema that another one does not have alike. */
+  /** The columns of `schema` that differ from those of `other`, as text for an error message. */
   private def differingColumns(schema: JValue, other: JValue): String = {
     val (own, others) = (namesAndTypes(schema), namesAndTypes(other))
     val missing = others.map(_._1).diff(own.map(_._1)).map(name => s"no column $name")
@@ -117,7 +120,7 @@ object StateIdentity {
     else differing.mkString(", ")
   }
 
-  /** The columns of a schema; types that have parts, and properties, are JSON. */
+  /** The names and types of a schema's columns. Nested types and properties are JSON. */
   private def namesAndTypes(schema: JValue): Seq[(String, String)] =
     (schema \ "fields").children.map { field =>
       def text(json: JValue): String = json match {

@@ -7,17 +7,17 @@ import org.apache.spark.sql.types._
 
 import winops.spark.row.KeyHash
 
-/** The entries of one of Spark's state stores: bytes under a hash, the columns of a group, and a
-  * number.
+/** Reads and writes the entries of a Spark state store. The key of an entry consists of a hash,
+  * the columns of a group key and a number; its value is bytes.
   *
   * A store that sorts its entries by their bytes has them in the unsigned order of their hashes.
   *
   * @param store
-  *   is read from
+  *   the store to read
   * @param written
-  *   the same store, if it may be written to
+  *   the same store if it is writable
   * @param keys
-  *   the columns of a group's key
+  *   the columns of the group key
   */
 private[spark] final class StoreEntries(
     store: ReadStateStore,
@@ -44,16 +44,16 @@ private[spark] final class StoreEntries(
   private var puts = 0L
   private var removes = 0L
 
-  /** The hash of a group. */
+  /** Returns the hash of a group key. */
   val hashOf: UnsafeRow => Long = KeyHash(keys, keys)
 
-  /** Stands where a group is in entries of no group. */
+  /** The group key of entries that belong to no group: all nulls. */
   val noGroup: InternalRow = new GenericInternalRow(keys.size)
 
   def entriesPut: Long = puts
   def entriesRemoved: Long = removes
 
-  /** The bytes of an entry, or null. */
+  /** Returns the bytes of an entry, or null. */
   def get(hash: Long, group: InternalRow, number: Long): Array[Byte] = {
     val value = store.get(entryKeyOf(hash, group, number), StateStore.DEFAULT_COL_FAMILY_NAME)
     if (value == null) null else shape.content(value)
@@ -71,8 +71,8 @@ private[spark] final class StoreEntries(
     writable.remove(entryKeyOf(hash, group, number), StateStore.DEFAULT_COL_FAMILY_NAME)
   }
 
-  /** All entries, each valid until the next; what is open goes with the task if they are not read
-    * to their end.
+  /** Iterates over all entries, each valid until the next one. If the iteration stops early,
+    * Spark closes the store's iterator at the end of the task.
     */
   def all: Iterator[UnsafeRowPair] = {
     val entries = store.iterator(StateStore.DEFAULT_COL_FAMILY_NAME)
@@ -82,17 +82,17 @@ private[spark] final class StoreEntries(
     }
   }
 
-  /** The group of an entry with this key; valid until the next. */
+  /** Returns the group of an entry with this key, valid until the next call. */
   def groupOf(key: UnsafeRow): UnsafeRow = groupColumns(key)
 
-  /** The number of an entry with this key. */
+  /** Returns the number of an entry with this key. */
   def numberOf(key: UnsafeRow): Long = key.getLong(keys.size + 1)
 
   private def writable: StateStore =
     written.getOrElse(throw new UnsupportedOperationException("this state is only read"))
 
   private def entryKeyOf(hash: Long, group: InternalRow, number: Long): UnsafeRow = {
-    // The first byte of a number in a row is its lowest.
+    // UnsafeRow stores the lowest byte of a number first, so the hash is reversed.
     hashAndNumber.setLong(0, java.lang.Long.reverseBytes(hash))
     hashAndNumber.setLong(1, number)
     entryKey(joined(group, hashAndNumber))

@@ -21,8 +21,8 @@ trait TimerService {
   /** Registers a timer of a group that fires at `due`; the key is copied. */
   def register(due: Long, key: UnsafeRow): Unit
 
-  /** Adds changes of the numbers of groups, rows, and rows that wait for the watermark, to what is
-    * stored. Rows that wait are among the rows.
+  /** Adds to the stored numbers of groups, of rows, and of rows that wait for the watermark.
+    * `rows` includes `waiting`.
     */
   def count(groups: Long, rows: Long, waiting: Long): Unit
 }

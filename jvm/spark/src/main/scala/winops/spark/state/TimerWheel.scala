@@ -11,17 +11,17 @@ import winops.window.time.Clock
 
 /** The timers of a partition's groups, as a timing wheel in the state store.
   *
-  * Timers are gathered into buckets by their time, narrow buckets for near times and wide ones for
-  * far times, so that there are few. Timers are not deleted when a group is removed or
-  * rescheduled, so an entry may be stale: whoever takes it looks at the group, and registers the
-  * next timer. A bucket is read only when one of its timers may have expired.
+  * A bucket holds the timers of one time span; near spans are narrow and far spans wide, so that
+  * buckets are few. Timers are not deleted when a group is removed or rescheduled, so an entry
+  * may be stale: the caller of [[takeDue]] checks the group and registers its next timer. A
+  * bucket is read only when one of its timers may have expired.
   *
   * @param slots
-  *   keeps the entries of the buckets, under numbers from 1
+  *   the storage of the buckets' entries, under numbers from 1 on
   * @param width
-  *   the number of columns of a key
+  *   the number of columns of a group key
   * @param keyCheck
-  *   looks at each key that is read
+  *   checks each group key that is read
   */
 final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowCheck.Nothing) {
   import TimerWheel._
@@ -29,7 +29,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   private val buckets = mutable.TreeMap.empty[Long, Bucket]
   private var nextSlot = 1L
 
-  /** The earliest time of a timer, or [[Clock.Never]]. */
+  /** The time of the earliest timer, or [[Clock.Never]]. */
   def earliest: Long =
     buckets.valuesIterator.map(_.firstDue).minOption.getOrElse(Clock.Never)
 
@@ -60,7 +60,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
     due
   }
 
-  /** Writes the new entries into slots, and what finds them to `out`. */
+  /** Writes the new entries into slots, and the index of all buckets to `out`. */
   def save(out: ByteWriter): Unit = {
     buckets.valuesIterator.filter(_.grown).foreach(store)
     out.number(nextSlot)
@@ -116,15 +116,15 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
 
 object TimerWheel {
 
-  /** A slot that is shorter is added to; how long it then is depends on how much there is to add.
-    */
+  /** The length in bytes from which a slot gets no further entries. A slot may end up longer. */
   private val FullSlotBytes = 1 << 14
 
-  /** Buckets become as wide as an eighth of the time until they are due. */
+  /** Buckets are at most an eighth as wide as the time until their timers fire, but at least 1
+    * ms.
+    */
   private val BucketsPerDoubling = 8L
 
-  /** Groups whose due times are near each other: the first of these times, the slots that hold
-    * groups already, and those that came since.
+  /** Timers of one time span: the earliest time, the slots with stored entries, and new entries.
     */
   private final class Bucket {
     var firstDue: Long = Clock.Never

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments, Segments}
 
-/** Groups on the heap, of a query that keeps no state. */
+/** Stores groups on the heap, for a query without state. */
 final class TransientGroupStore extends GroupStore {
   private val groups = mutable.Map.empty[UnsafeRow, TransientGroupStore.Entry]
   private var key: UnsafeRow = _
@@ -33,11 +33,11 @@ final class TransientGroupStore extends GroupStore {
     if (entry.values == 0) groups.remove(key)
   }
 
-  /** The groups that have been put away. */
+  /** Returns the keys of all saved groups. */
   def all: Seq[UnsafeRow] =
     groups.collect { case (key, entry) if entry.content != null => key }.toSeq
 
-  /** How many values are kept for all groups. */
+  /** The number of values and segments that are stored for all groups. */
   def values: Int = groups.valuesIterator.map(_.values).sum
 
   private def entry: TransientGroupStore.Entry =

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments, ShiftedSegments}
 
-/** What belongs to all groups of a partition together, among what belongs to the partition. */
+/** Stores the cross-group state of a partition among the partition's own segments. */
 final class WholeGroupStore(partition: Segments) extends GroupStore {
   import WholeGroupStore._
 
@@ -27,7 +27,7 @@ final class WholeGroupStore(partition: Segments) extends GroupStore {
 
 private[spark] object WholeGroupStore {
 
-  /** Whether there is something that belongs to all groups together. */
+  /** Returns true if the partition has cross-group state. */
   def isIn(partition: Segments): Boolean = partition.get(Number) != null
 
   val Number: Long = 1L << 58

@@ -8,7 +8,7 @@ import org.apache.spark.sql.functions.{lit, udaf}
 
 import winops.spark.testing.{AggregateCheck, ContentSteps, FreshAggregates, KeepStreamTest, RandomProperties, RandomWindow, RandomWindows, Reading, Readings, RollingHash, SameBits}
 
-/** Aggregates over live windows are what Spark computes of the content that the changes leave. */
+/** Aggregates over windows equal Spark's own aggregates of the contents after each change. */
 class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
   import AggregatePropertySuite._
   import testImplicits._
@@ -71,7 +71,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
     random.shuffle(named.ccl ++ named.apama ++ named.esper).take(2).foreach { window =>
       Seq[Output](aggregates(Functions), columns).foreach { output =>
         withClue(s"${window.call}: ") {
-          // The heartbeat's own group is as far as the end of the time lets it be.
+          // The heartbeat's own group is excluded: its rows depend on the end of time.
           def known(rows: Seq[Row]) = AggregateCheck.keyed(rows.filter(_.getLong(0) >= 0))
           val expected = known(output(tableOf(all), window).collect().toSeq)
           val got = known(stream(random, all, window, output))
@@ -98,7 +98,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
           AggregateCheck.keyed(stream(random, readings, window, aggregates(LargeFunctions)))
         AggregateCheck.checkKeys(onStream.keySet, onTable.keySet)
         onStream.foreach { case (key, row) =>
-          // A table has no time of its own.
+          // A table has no processing time, so the time column is not compared.
           val (got, expected) = (row.toSeq.drop(3), onTable(key).toSeq.drop(3))
           assert(SameBits.same(got, expected), s"$expected on a table, $got on a stream")
         }
@@ -122,7 +122,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
       functions: Seq[String])(df: DataFrame, window: RandomWindow): DataFrame = {
     val named = functions.zipWithIndex.map { case (function, i) => s"$function AS value$i" }
     val query = s"SELECT ${named.mkString(", ")} FROM input_of_keep"
-    // Without a time column a stream tells the time of its batches.
+    // Without a time column, the change time of a stream is the batch time, which varies.
     val time = window.time.fold(lit(null))(_ => $"_change_time")
     val values = functions.indices.map(i => $"value$i")
     keep(df, s"${window.call}, output => 'agg', aggregates => TABLE($query)")
@@ -138,7 +138,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
       .select(Seq($"k", $"n", $"x", $"off") ++ values: _*)
   }
 
-  /** What a stream gives that gets the readings in a few batches and is restarted once between
+  /** The output of a stream that receives the readings in a few batches and restarts once between
     * them.
     */
   private def stream(
@@ -173,7 +173,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
 
 private object AggregatePropertySuite {
 
-  /** A way to ask for aggregates, and the columns by which [[AggregateCheck]] knows its rows. */
+  /** A query for aggregates, with the columns by which [[AggregateCheck]] identifies its rows. */
   type Output = (DataFrame, RandomWindow) => DataFrame
 
   val Functions: Seq[String] = Seq(
@@ -188,7 +188,7 @@ private object AggregatePropertySuite {
     "last(x)",
     "max_by(n, i)",
     "collect_list(i)",
-    // Spark itself merges percentiles wrongly where one of the values is NaN.
+    // Spark itself merges percentiles wrongly if one of the values is NaN.
     "percentile_approx(IF(isnan(x), NULL, x), array(0.1, 0.5, 0.9))",
     "approx_count_distinct(text)",
     "bit_xor(i)",
@@ -211,11 +211,11 @@ private object AggregatePropertySuite {
     "count(DISTINCT text, i)",
     "count(DISTINCT i) FILTER (WHERE y > 0)")
 
-  /** Some of them, for a row and its columns. */
+  /** A sample of functions for an expression over a row and its aggregates. */
   val ColumnFunctions: Seq[String] =
     Seq("avg(x)", "collect_list(i)", "count(DISTINCT i)", "rolling(n)", "max(x) - min(x)")
 
-  /** Those of windows that are summed up in parts. */
+  /** Functions for windows that are aggregated in parts. */
   val LargeFunctions: Seq[String] = Seq(
     "sum(x)",
     "avg(y)",

@@ -16,7 +16,7 @@ import winops.spark.expressions.WindowAggregate
 import winops.spark.testing.{Damage, KeepStreamTest, Tick}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
-/** Of aggregates that name classes in what they store nothing is stored. */
+/** Aggregates whose buffers name classes are never stored. */
 class BufferBytesSuite extends KeepStreamTest {
   import BufferBytesSuite._
   import testImplicits._
@@ -114,7 +114,7 @@ private object BufferBytesSuite {
   def encoderOf[A](encoder: Encoder[A]): ExpressionEncoder[A] =
     org.apache.spark.sql.catalyst.encoders.encoderFor(encoder)
 
-  /** Never adds anything. */
+  /** An aggregator that ignores its input. */
   final class Unmoved[B](override val zero: B, override val bufferEncoder: Encoder[B])
       extends Aggregator[Long, B, Long] {
     override def reduce(buffer: B, value: Long): B = buffer
@@ -123,7 +123,7 @@ private object BufferBytesSuite {
     override def outputEncoder: Encoder[Long] = Encoders.scalaLong
   }
 
-  /** The greatest number, in an object that is no row. */
+  /** The greatest number, in an object that is not a row. */
   final class Greatest(var value: Long) extends Serializable
 
   object Peak extends Aggregator[Long, Greatest, Long] {

@@ -4,9 +4,9 @@ import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 
 import winops.spark.testing.KeepStreamTest
 
-/** Values that are equal though their bytes are not, wherever values are compared within a
-  * window: as keys of `groupBy`, behind DISTINCT, in conditions, and for all groups together.
-  * Spark's own GROUP BY and DISTINCT say what is right.
+/** Values that are equal with different bytes, in every comparison within a window: as keys of
+  * `groupBy`, in DISTINCT, in conditions, and across groups. Spark's own GROUP BY and DISTINCT
+  * are the reference.
   */
 class EqualValuesSuite extends KeepStreamTest {
   import EqualValuesSuite._
@@ -16,7 +16,7 @@ class EqualValuesSuite extends KeepStreamTest {
   private def createRows(): Unit = {
     val doubles = Seq("0D", "-0D", "double('NaN')", OtherNaN, "NULL", "1D")
     val texts = Seq("'a'", "'A'", "'B '", "NULL", "'b'", "'á'")
-    // Every value meets every other one within four rows.
+    // Every pair of values occurs within four rows.
     val rows = (0 until Rows).map { n =>
       s"($n, ${doubles((n * 5 + n / 6) % 6)}, ${texts((n * 7 + n / 5) % 6)})"
     }
@@ -27,8 +27,8 @@ class EqualValuesSuite extends KeepStreamTest {
       .createOrReplaceTempView("equal_values")
   }
 
-  /** For each column, and each row in the order of `n`, a number that equal values share; none
-    * for NULL.
+  /** For each column and each row in the order of `n`, a number shared by equal values; None for
+    * NULL.
     */
   private def ranks: Map[String, Seq[Option[Int]]] = {
     val names = columnNames
@@ -174,7 +174,7 @@ class EqualValuesSuite extends KeepStreamTest {
     }
   }
 
-  /** The count and the newest row of each key as they were told last. */
+  /** The latest count and newest row of each key. */
   private def lastOfEach(df: DataFrame): Map[String, Row] = df
     .selectExpr("to_json(struct(key)) AS key", "rows", "newest", "_change_seq")
     .where("rows > 0")
@@ -198,7 +198,7 @@ private object EqualValuesSuite {
   /** A NaN with other bits than Java's. */
   val OtherNaN = "-double('NaN')"
 
-  /** Columns of floating-point numbers, out of `x`. */
+  /** Columns of floating-point numbers, computed from `x`. */
   val Numbers: Seq[(String, String)] = Seq(
     "x" -> "x",
     "f" -> "float(x)",
@@ -207,7 +207,7 @@ private object EqualValuesSuite {
     "asx" -> "array(named_struct('x', float(x)))",
     "sax" -> "named_struct('a', array(array(x), NULL))")
 
-  /** Columns of strings with collations, out of `s`. */
+  /** Columns of strings with collations, computed from `s`. */
   val Texts: Seq[(String, String)] = Seq(
     "s" -> "s COLLATE UTF8_LCASE",
     "sr" -> "s COLLATE UTF8_BINARY_RTRIM",

@@ -4,8 +4,8 @@ import org.apache.spark.sql.{DataFrame, Row}
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** Aggregates whose values do not fit into their type: NULL, a wrapped number or an error, as
-  * Spark itself has it.
+/** Aggregates whose values overflow their type. The result is NULL, a wrapped number or an error,
+  * as in Spark.
   */
 class OverflowSuite extends KeepStreamTest {
   import OverflowSuite._
@@ -14,7 +14,9 @@ class OverflowSuite extends KeepStreamTest {
   private def rows(values: String): DataFrame =
     spark.sql(s"SELECT * FROM VALUES $values AS t(k, n, long, wide, fine)")
 
-  /** One long and one decimal that two or three of do not fit, and one that do. */
+  /** Longs and decimals whose sums overflow in some windows of two or three rows and fit in
+    * others.
+    */
   private lazy val overflowing = rows(s"""
     ('max', 1, ${Long.MaxValue}, ${Greatest.map(decimal).mkString(", ")}), ('max', 2, 1L, 1, 1),
     ('max', 3, 1L, 1, 1), ('max', 4, 1L, 1, 1), ('max', 5, 1L, 1, 1),
@@ -25,7 +27,7 @@ class OverflowSuite extends KeepStreamTest {
     ('min', 3, NULL, NULL, NULL), ('min', 4, -1L, -1, -1),
     ('null', 1, NULL, NULL, NULL), ('null', 2, NULL, NULL, NULL)""")
 
-  /** Each three rows fit, more do not. */
+  /** Sums of three rows fit; sums of more rows overflow. */
   private lazy val fitting = spark
     .range(1, 401)
     .selectExpr(
@@ -61,7 +63,8 @@ class OverflowSuite extends KeepStreamTest {
 
   test("overflow: in ANSI mode it is an error, as in Spark's windows") {
     withSQLConf("spark.sql.ansi.enabled" -> "true") {
-      // Spark has one condition where a buffer overflows, and another where its result does.
+      // Spark has one condition for an overflow of a buffer, and another for an overflow of its
+      // result.
       val overflows = "ARITHMETIC_OVERFLOW|NUMERIC_VALUE_OUT_OF_RANGE.*"
       Seq("a", "b", "c").foreach { name =>
         Seq(kept(overflowing, Seq(name)), inWindows(overflowing)).foreach { df =>
@@ -79,11 +82,11 @@ class OverflowSuite extends KeepStreamTest {
     }
   }
 
-  /** Rows whose sums fit, in each window of `count` of them, if they are added oldest to newest,
-    * and do not in parts of the window.
+  /** Rows whose sums fit in each window of `count` rows if they are added oldest to newest, and
+    * overflow in parts of the window.
     *
     * @param most
-    *   about the greatest value
+    *   approximately the greatest value
     */
   private def passing(count: Int, most: String, written: String => String): String = {
     val middle = count / 2
@@ -148,7 +151,7 @@ private object OverflowSuite {
   def decimal(digits: String): String =
     s"CAST('$digits' AS DECIMAL(38, ${if (digits.contains('.')) 10 else 0}))"
 
-  /** The farthest decimals without a fraction, and with one of ten digits. */
+  /** The greatest decimals, without a fraction and with one of ten digits. */
   val Greatest: Seq[String] = Seq("9" * 38, "9" * 28 + "." + "9" * 10)
 
   val Aggregates: Map[String, String] = Map(

@@ -6,15 +6,15 @@ import org.apache.spark.sql.functions._
 
 import winops.spark.testing.KeepStreamTest
 
-/** A sum over a window holds nothing of what has left it: neither what a large value took from a
-  * small one, nor a NaN or an infinity.
+/** A sum over a window is independent of deleted rows: no precision lost to a large value, and no
+  * NaN or infinity, remains.
   */
 class ResidueSuite extends KeepStreamTest {
   import testImplicits._
 
   private val size = 5
 
-  // Rows leave the first oldest first, the other by their place; both hold the newest ones.
+  // The first window deletes the oldest row, the second by sort order; both hold the newest rows.
   Seq(s"'KEEP $size ROWS'" -> 1000000L, s"esper => '#sort($size, n desc)'" -> 100000L).foreach {
     case (window, count) =>
       test(s"sums of values of any magnitude, $count times: $window") {

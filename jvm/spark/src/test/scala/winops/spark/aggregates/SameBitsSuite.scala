@@ -12,12 +12,11 @@ import org.apache.spark.sql.streaming.StreamingQuery
 
 import winops.spark.testing.{KeepStreamTest, RandomProperties, Reading, Readings, SameBits}
 
-/** Two numbers of a group `k`, in which `n` is their place. */
+/** Two numbers of a group `k`; `n` is the position in the group. */
 final case class Pair(k: Long, n: Long, x: Option[Double], y: Option[Double])
 
-/** Aggregates of doubles are the same to the bit on a table and on a stream, whatever the cut
-  * into batches, the restarts, the partitions and the state store. Runs twice, or as often as
-  * `-Dbits=` says.
+/** Aggregates of doubles are equal to the bit on a table and on a stream, for any cut into
+  * batches, restarts, partitions and state store. Runs twice, or as often as `-Dbits=` specifies.
   */
 class SameBitsSuite extends KeepStreamTest with RandomProperties {
   import SameBitsSuite._
@@ -41,7 +40,7 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
       val x = Some(random.nextGaussian() * 1e6)
       Reading(k, (from * 1000 + i) * 1000, from + i, None, None, x, None, None, None)
     }
-    // The last row of all lets the group be forgotten again; the second batch only passes time.
+    // The last row expires the group again; the second batch only advances time.
     val batches = Seq(rows(1, 100, 50), rows(2, 500, 1), rows(1, 900, 70), rows(2, 2000, 1))
     def sums(df: DataFrame): DataFrame = keep(
       Readings.columns(df).withWatermark("ts", Readings.Disorder),
@@ -63,7 +62,7 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
     assert(SameBits.same(onStream, onTable))
   }
 
-  /** Compares values by the window, the group and the step that they are of. */
+  /** Compares values by window, group and step. */
   private def check(
       of: String,
       expected: Map[(Int, Long, Long), Row],
@@ -99,7 +98,7 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
     }.toMap
   }
 
-  /** The same of the windows whose rows are folded one by one, as Spark itself computes it. */
+  /** The aggregates of windows that are folded row by row, computed by Spark's own windows. */
   private def inWindows(df: DataFrame): Map[(Int, Long, Long), Row] = {
     df.createOrReplaceTempView("pairs")
     val rows = Sizes.filter(isFolded).flatMap { size =>
@@ -117,8 +116,8 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
     .parallelize(random.shuffle(pairs), 1 + random.nextInt(4))
     .toDF()
 
-  /** What a stream gives whose rows come in a few batches, with restarts between them, of which
-    * one may move the state to another number of partitions.
+  /** The output of a stream that receives its rows in a few batches, with restarts between them;
+    * one restart may move the state to another number of partitions.
     */
   private def stream(random: Random, pairs: Seq[Pair]): Seq[Row] = {
     val stores = Seq(
@@ -148,7 +147,7 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
     written.rows
   }
 
-  /** Runs a query until it has taken each of the batches. */
+  /** Runs a query until it has processed each of the batches. */
   private def runOver[A](source: MemoryStream[A], batches: Seq[Seq[A]])(
       started: => StreamingQuery): Unit = {
     val query = started
@@ -184,7 +183,7 @@ private object SameBitsSuite {
     "regr_slope(y, x)",
     "regr_intercept(x, y)")
 
-  /** Rows of groups that are longer than some of the windows, and mixed. */
+  /** Rows of interleaved groups; some groups are larger than some of the windows. */
   def randomPairs(random: Random): Vector[Pair] = {
     val groups = Seq(3050 + random.nextInt(500), 301 + random.nextInt(300), 50, 2)
     val ofGroups = groups.zipWithIndex.flatMap { case (count, k) =>

@@ -15,7 +15,8 @@ import winops.spark.testing.{EvaluatedRows, ProjectedRows}
 import winops.text.dialect.Problem
 import winops.text.esper.Esper
 
-/** What a policy computes of its rows. The numbers are those that Esper gives for the same rows.
+/** The values that a policy computes from its rows. The expected numbers are Esper's for the same
+  * rows.
   */
 class ProjectionsSuite extends AnyFunSuite {
   import EvaluatedRows._
@@ -313,7 +314,7 @@ class ProjectionsSuite extends AnyFunSuite {
     compared(text, found(text, rows, last), expected)
   }
 
-  /** As `gives`, of some of the columns. */
+  /** Checks some of the columns, otherwise as `gives`. */
   private def contains(text: String, rows: Seq[InternalRow])(
       expected: (String, Any)*): Assertion =
     compared(text, found(text, rows, None), expected)

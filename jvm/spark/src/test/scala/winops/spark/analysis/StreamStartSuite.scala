@@ -6,11 +6,11 @@ import org.apache.spark.sql.streaming.Trigger
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** What a sink and a trigger may ask of a query with `keep`, found out before it starts. */
+/** Output modes and triggers that a query with `keep` refuses before it starts. */
 class StreamStartSuite extends KeepStreamTest {
   private def kept: DataFrame = keep(ticks().toDF(), "PARTITION BY (k), 'KEEP 2 ROWS'")
 
-  // One of the few sinks that know all triggers.
+  // The console sink is one of the few sinks that support all triggers.
   private def refusal(df: DataFrame, mode: String, trigger: Trigger): AnalysisException =
     intercept[AnalysisException] {
       df.writeStream.format("console").outputMode(mode).trigger(trigger).start().stop()
@@ -45,7 +45,7 @@ class StreamStartSuite extends KeepStreamTest {
       .format("noop")
       .start()
       .stop()
-    // Without a time there is no watermark anywhere, and Spark says so.
+    // Without a time column there is no watermark, and Spark refuses the query.
     val untimed =
       refusal(keep(ticks().toDF(), ", 'KEEP 1 ROW'").groupBy("k").count(), "append", soon)
     assert(!untimed.getCondition.startsWith("WINOPS"))

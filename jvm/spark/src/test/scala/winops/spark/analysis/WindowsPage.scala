@@ -5,8 +5,8 @@ import java.nio.file.{Files, Path}
 import winops.policy.{ColumnKind, Scope}
 import winops.text.dialect.Dialect
 
-/** The page of the documentation that lists all windows: made of what the dialects say of
-  * themselves, and of the policies' own descriptions.
+/** Generates the documentation page of all windows from the dialects' own lists and the policies'
+  * descriptions.
   */
 object WindowsPage {
   private val scope = Scope(
@@ -16,7 +16,7 @@ object WindowsPage {
       "price" -> ColumnKind.RealNumber,
       "ts" -> ColumnKind.Timestamp))
 
-  /** Writes the page to the file that is named. */
+  /** Writes the page to the given file. */
   def main(arguments: Array[String]): Unit = {
     val _ = Files.writeString(Path.of(arguments(0)), text)
   }

@@ -16,12 +16,12 @@ import org.apache.spark.sql.streaming.util.StreamManualClock
 
 import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
 
-/** A query that is moved to other numbers of partitions gives what an undisturbed one gives. */
+/** A query that is moved to other numbers of partitions emits the same rows as an unmoved one. */
 class RepartitionSuite extends ManyKeeps {
   import KeepStreamTest._
   import ManyKeeps._
 
-  // What is compiled here runs for a few rows.
+  // Compiled code would run for a few rows only.
   override protected def sparkConf: SparkConf = super.sparkConf
     .set(SQLConf.CODEGEN_FACTORY_MODE.key, CodegenObjectFactoryMode.NO_CODEGEN.toString)
     .set(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, "false")
@@ -41,7 +41,7 @@ class RepartitionSuite extends ManyKeeps {
       .map(Row(number, _))
   }
 
-  /** The files of a folder, so that it can be seen to stay as it is. */
+  /** The files of a folder with their modification times, to detect changes. */
   private def files(folder: File): Map[String, Long] = {
     import scala.jdk.CollectionConverters._
     FileUtils
@@ -51,7 +51,7 @@ class RepartitionSuite extends ManyKeeps {
       .toMap
   }
 
-  /** Begins a batch that is never committed, though its state is written and its rows are read.
+  /** Starts a batch that is not committed, although its state is written and its rows are read.
     */
   private def beginBatch(query: DataFrame, checkpoint: File): Unit = {
     val failing = start(
@@ -67,12 +67,12 @@ class RepartitionSuite extends ManyKeeps {
     } finally failing.stop()
   }
 
-  /** Runs the batches, one after the other, in queries of these numbers of partitions.
+  /** Runs the batches in sequence, in queries of these numbers of partitions.
     *
     * @param query
-    *   gives rows that are put into order by what they are
+    *   creates a query whose output rows are compared without their order
     * @param whenBegun
-    *   whether the first batch in a number of partitions was begun in the number before
+    *   true to start the first batch in a number of partitions with the previous number
     */
   private def check(
       calls: Int,
@@ -117,7 +117,7 @@ class RepartitionSuite extends ManyKeeps {
     check(moved, 3, 5, 1)
   }
 
-  /** One that has a group for each of its keys, and one with rows that are due. */
+  /** A call with a group for each key, and a call with timers. */
   private val divided = Seq(1, 3).map(all)
 
   test("deadlines of silent groups, and groups that are made smaller, on RocksDB") {
@@ -136,10 +136,10 @@ class RepartitionSuite extends ManyKeeps {
       3)
   }
 
-  /** More rows of the groups, none of which is late. */
+  /** Further rows of the groups, none of them late. */
   private val later = (800 until 1100).map(n => Tick(s"group ${n % 7}", 118L + n % 9, n))
 
-  /** Values of windows that store blocks of buffers, trees of them, parts, and counts. */
+  /** Aggregates of windows that store buffer blocks, trees, parts, and counts. */
   private val aggregated = {
     val functions = "sum(n) AS total, max(k) AS last, count(DISTINCT k) AS groups, " +
       "approx_count_distinct(n) AS about, percentile_approx(n, 0.5) AS middle"
@@ -211,7 +211,7 @@ class RepartitionSuite extends ManyKeeps {
           ("delete", 6, 1, "b", 2),
           ("delete", 6, 1, "c", 3),
           ("insert", 11, 2, "a", 4)),
-        // b was forgotten at 21, and a has not been silent for so long.
+        // Group b was removed at 21; group a was not silent for as long.
         AddData(stream, Tick("a", 0, 5), Tick("b", 0, 6)),
         AdvanceManualClock(15000),
         tells(("delete", 16, 3, "a", 4), ("insert", 26, 4, "a", 5), ("insert", 26, 0, "b", 6)))

@@ -6,7 +6,8 @@ import org.apache.spark.sql.DataFrame
 
 import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
 
-/** What `winops_state` reads of a checkpoint is what the query's changes leave behind. */
+/** The rows that `winops_state` reads from a checkpoint are those that the query's changes imply.
+  */
 class StateRelationSuite extends ManyKeeps {
   import KeepStreamTest._
   import ManyKeeps._
@@ -15,7 +16,8 @@ class StateRelationSuite extends ManyKeeps {
   private def held(checkpoint: String, more: String): DataFrame =
     spark.sql(s"SELECT * FROM winops_state('$checkpoint'$more)")
 
-  /** Runs a query batch by batch, and reads what was held after those with these numbers. */
+  /** Runs a query batch by batch, and reads the rows held after the batches with these numbers.
+    */
   private def check(calls: Seq[Call], after: Int*)(more: String => Unit): Unit = withTempDir {
     dir =>
       val checkpoint = dir.getCanonicalPath
@@ -84,7 +86,7 @@ class StateRelationSuite extends ManyKeeps {
       val checkpoint = dir.getCanonicalPath
       val calls = all.filter(_.arguments.contains("SECONDS")) ++ all.filter(_.waitsInside)
       val stream = ticks()
-      // Then no row waits but that of the heartbeat.
+      // After the heartbeat, only its own row waits.
       stream.addData(batches.flatten ++ heartbeat(118))
       runAll(manyKeeps(stream, calls), checkpoint)
       val said = calls.indices.map { number =>
@@ -103,7 +105,8 @@ class StateRelationSuite extends ManyKeeps {
           .filter(_.getAs[Int]("keep") == number)
           .map(row => placed(row) -> row.getAs[Timestamp]("time"))
           .toMap
-        // What a batch has told already is not its content any more, but has yet to leave.
+        // Rows that a batch window has emitted are not its contents any more, but are still to be
+        // deleted.
         val listed =
           if (call.waitsInside) left.filter(row => said(number).contains(row._1)) else left
         assert(said(number).nonEmpty && said(number) == listed, call)

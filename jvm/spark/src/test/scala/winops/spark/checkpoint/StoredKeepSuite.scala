@@ -14,7 +14,7 @@ import winops.spark.state.{StateGroupStore, StateIdentity}
 import winops.spark.testing.{Damage, KeepPlans, SpiedType}
 import winops.text.esper.Esper
 
-/** What a checkpoint says of its `keep`, as it was written and as it may have become. */
+/** The description of a `keep` in a checkpoint, as written and with alterations. */
 class StoredKeepSuite extends AnyFunSuite {
   private val plan = KeepPlans.plan(
     KeepPlans.spec("#sort(300, text desc, n)", idleMillis = Some(60000L), dialect = Esper),

@@ -10,11 +10,11 @@ import org.apache.spark.sql.winops.execution.StatefulKeepExec
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** Stateful operators of Spark's before and after `keep`. */
+/** Stateful operators of Spark before and after `keep`. */
 class ChainsSuite extends KeepStreamTest {
   import testImplicits._
 
-  // Spark takes a row at the first watermark, which is 0, for a late one.
+  // Spark treats a row at the first watermark, which is 0, as late.
   private val seconds = (1 to 12).map(i => Tick("ab".charAt(i % 2).toString, i.toLong, i))
   private val heartbeats = Seq(Seq(Tick("z", 100, 100)), Seq(Tick("z", 200, 200)))
   private val batches = seconds.grouped(6).toSeq ++ heartbeats
@@ -97,7 +97,7 @@ class ChainsSuite extends KeepStreamTest {
         .select($"_change_type", unix_seconds($"_change_time"), $"n")
     val written = runBatches(again, stream)(batches: _*)
     val inserted = seconds.map(t => Row("insert", t.sec, t.n)) :+ Row("insert", 100, 100)
-    // A row is out when it is two seconds old, which is when the next one of its group comes.
+    // A row expires when it is two seconds old, which is when the next row of its group arrives.
     val deleted = seconds.map(t => Row("delete", t.sec + 2, t.n))
     assert(written.rows.toSet == (inserted ++ deleted).toSet + Row("delete", 102, 100))
     assert(written.rows.size == 26)

@@ -14,7 +14,7 @@ import org.apache.spark.sql.winops.testing.RetriedTasks
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** Sinks and tasks that fail: what is written in the end is what would have been anyway. */
+/** Failing sinks and tasks do not change the final output. */
 class CommitSuite extends KeepStreamTest with RetriedTasks {
   import CommitSuite._
   import testImplicits._
@@ -49,7 +49,7 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
     facts.toSet
   }
 
-  /** Runs all batches; in the second one the sink does `once`, and the query goes on after that.
+  /** Runs all batches; in the second one the sink executes `once`, and the query then restarts.
     */
   private def interrupted(once: DataFrame => Unit): (Written, StreamingQueryException) = {
     val stream = ticks()
@@ -171,7 +171,7 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
     }
   }
 
-  /** What each of two attempts gave for all batches. */
+  /** The outputs of two attempts for all batches. */
   private def attemptsOf(attempts: DataFrame => Seq[Seq[Row]]): Seq[Seq[Row]] = {
     val stream = ticks()
     val ofAttempts = Seq.fill(2)(new Written)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.functions._
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** Rows, groups and instants that are larger or more than usual. */
+/** Unusually large rows, many groups and distant instants. */
 class ExtremesSuite extends KeepStreamTest {
   import ExtremesSuite._
   import testImplicits._
@@ -36,7 +36,7 @@ class ExtremesSuite extends KeepStreamTest {
 
   test("a thousand columns") {
     val rows = (1 to 10).map(n => Tick(s"${n % 2}", 0, n))
-    // Of every type some; all are kept.
+    // A sample of the columns of every type; all columns are kept.
     val some = "n" +: (1 to Columns by 37).map(i => s"c$i")
     val stream = ticks()
     val changes = keep(wideOf(stream.toDF()), "PARTITION BY (k), 'KEEP 3 ROWS'")

@@ -5,7 +5,7 @@ import org.apache.spark.sql.functions._
 
 import winops.spark.testing.KeepStreamTest
 
-/** One group of very many rows: 200,000, or as many as `-Dgiant=` says. */
+/** One group of very many rows: 200,000, or the number in `-Dgiant=`. */
 class GiantGroupSuite extends KeepStreamTest {
   import GiantGroupSuite._
   import testImplicits._
@@ -20,7 +20,7 @@ class GiantGroupSuite extends KeepStreamTest {
     .map(row => row.getString(0) -> row)
     .toMap
 
-  /** Of the numbers from `from` until `until`. */
+  /** The statistics of changes of a kind for the values from `from` until `until`. */
   private def of(kind: String, from: Long, until: Long): Row =
     Row(kind, until - from, from, until - 1, (from until until).sum)
 

@@ -12,7 +12,7 @@ import winops.spark.group.BatchClock
 import winops.spark.plan.Application
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
 
-/** The order in which rows are applied, and time, from batch to batch of one task. */
+/** The order of applied rows, and time, across the batches of one task. */
 class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import KeepPlans._
   import KeepTaskSuite._
@@ -20,7 +20,7 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 40)
 
-  // A seed says nothing of the rows that come of it, so smaller ones are no simpler case.
+  // A smaller seed is not a simpler case, so shrinking is disabled.
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
 
   private val policies = Seq(
@@ -66,7 +66,7 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(metric("rowsEvictedSilently") > 20)
       assert(metric("rowsDeleted") > 0)
       val stillHeld = driven.rowsHeld
-      // A batch that came in is told to leave with the next one, and is held until then.
+      // A batch's rows are held until the next batch deletes them.
       val gone = metric("rowsDeleted") + metric("rowsEvictedSilently") + metric("rowsRefused")
       assert(gone + stillHeld == rows.size, windows)
     }
@@ -233,7 +233,7 @@ private object KeepTaskSuite {
 
   def byGroup(changes: Seq[Changed]): Map[Long, Seq[Changed]] = changes.groupBy(_.row.k)
 
-  /** Rows whose times repeat, lie within milliseconds, and do not come in order. */
+  /** Rows with repeated and out-of-order times, and with gaps of up to a few milliseconds. */
   def randomRows(random: Random, count: Int): Seq[Arrived] = {
     val groups = 1 + random.nextInt(6)
     val gap = Seq(1, 700, 20000)(random.nextInt(3))
@@ -244,7 +244,7 @@ private object KeepTaskSuite {
     }
   }
 
-  /** Feeds rows in random batches; the watermark moves at random, but never past a row to come.
+  /** Feeds rows in random batches; the watermark advances at random, but never past a future row.
     */
   def feed(driven: DrivenTask, random: Random, rows: Seq[Arrived], end: Long): Seq[Changed] = {
     var rest = rows

@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** Groups of more rows than one value in the state holds. */
+/** Groups of more rows than one value in the state can hold. */
 class LargeGroupSuite extends KeepStreamTest {
   import testImplicits._
 
@@ -47,14 +47,14 @@ class LargeGroupSuite extends KeepStreamTest {
       stream.addData((0 until 1000).map(n => Tick("a", 0, n)) :+ Tick("b", 0, 1))
       runAll(few(stream, "KEEP 900 ROWS SLACK 900"), checkpoint)
       assert(segments("b").isEmpty)
-      // 128 rows in a segment, and at most 256 in its own value.
+      // A segment holds 128 rows, and the group's own value at most 256.
       assert(segments("a") == (1L to 6L))
       assert(segments(null).forall(_ <= 0), "buckets, and what belongs to no group")
 
       stream.addData((1000 until 1800).map(n => Tick("a", 0, n)))
       val written = runAll(few(stream, "KEEP 900 ROWS SLACK 900"), checkpoint)
       assert(changes(written.rows, "delete") == (0 until 900))
-      // Row 900 is in the eighth segment; those before it are gone.
+      // Row 900 is in the eighth segment; the segments before it are deleted.
       assert(segments("a").head == 8)
     }
   }

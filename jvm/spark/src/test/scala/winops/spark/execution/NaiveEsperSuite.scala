@@ -10,8 +10,8 @@ import winops.spark.plan.Application
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans, NaiveEsper}
 import winops.text.esper.Esper
 
-/** Esper's windows, alone and in combinations made at random, against a model that does nothing
-  * but what the rules say.
+/** Esper's windows, alone and in random combinations, against a model that implements only the
+  * rules.
   */
 class NaiveEsperSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import KeepPlans._
@@ -23,7 +23,7 @@ class NaiveEsperSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 60)
 
-  // A seed says nothing of the rows that come of it, so smaller ones are no simpler case.
+  // A smaller seed is not a simpler case, so shrinking is disabled.
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
 
   (views ++ batches :+ firstTime).foreach { case (policy, model) =>
@@ -98,7 +98,7 @@ class NaiveEsperSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  /** Rows in the order in which they come, at the instants at which they do. */
+  /** Rows in the order and at the instants in which they are applied. */
   private def applied(rows: Seq[Arrived], application: Application): Seq[Row] =
     application match {
       case Application.EventTime =>
@@ -114,7 +114,7 @@ class NaiveEsperSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 private object NaiveEsperSuite {
   import NaiveEsper.{firstTime => _, _}
 
-  /** How many of the changes from the first one that differs are shown. */
+  /** The number of changes to show, from the first difference on. */
   private val Shown = 12
 
   private val views: Seq[(String, Window)] = Seq(
@@ -160,7 +160,7 @@ private object NaiveEsperSuite {
   def severalOf(windows: Seq[(String, Window)]): Gen[List[(String, Window)]] =
     Gen.choose(2, 3).flatMap(Gen.listOfN(_, Gen.oneOf(windows)))
 
-  /** Windows, and which of them is the batch. */
+  /** Windows, with the index of the batch window. */
   val besideBatch: Gen[(List[(String, Window)], Int)] = for {
     windows <- severalOf(views)
     batch <- Gen.oneOf(batches)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.winops.execution.StatefulKeepExec
 import winops.spark.plan.Keep
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** How `keep` is planned, and how EXPLAIN shows it. */
+/** The plan of `keep`, and its text in EXPLAIN. */
 class PlanSuite extends KeepStreamTest {
   import testImplicits._
 

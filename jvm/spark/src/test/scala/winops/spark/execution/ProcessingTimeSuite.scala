@@ -10,7 +10,8 @@ import org.apache.spark.sql.streaming.StreamingQueryException
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** Without a time column: time is the batch timestamp, and a batch comes when something is due.
+/** Windows without a time column: time is the batch timestamp, and a batch runs when a timer is
+  * due.
   */
 class ProcessingTimeSuite extends KeepStreamTest {
   private val call = "PARTITION BY (k), 'KEEP 6 SECONDS'"
@@ -38,10 +39,10 @@ class ProcessingTimeSuite extends KeepStreamTest {
         }
         val deletes = written.rows.drop(2)
         assert(deletes.map(kindAndKey).toSet == Set("delete" -> "a", "delete" -> "b"))
-        // The instant is that at which they were due, whenever the batch came.
+        // The change time is the expiry time, whenever the batch ran.
         assert(deletes.map(millis).toSet == inserts.map(millis(_) + 6000).toSet)
         Thread.sleep(700)
-        // A batch may be made in the millisecond before its time, and once more right after.
+        // A batch may run in the millisecond before the expiry time, and once more right after.
         assert(written.batchCount <= 3)
         assert(written.rows.size == 4)
       } finally query.stop()
@@ -132,7 +133,8 @@ class ProcessingTimeSuite extends KeepStreamTest {
     }
   }
 
-  /** Runs one batch with rows of the groups a and b, before they are due, and gives the inserts.
+  /** Runs one batch with rows of the groups a and b, before their expiry, and returns the
+    * inserts.
     */
   private def runBatchesUntilStop(stream: MemoryStream[Tick], checkpoint: String): Seq[Row] = {
     stream.addData(Tick("a", 0, 1), Tick("b", 0, 2))

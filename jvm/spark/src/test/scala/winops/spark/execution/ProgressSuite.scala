@@ -7,7 +7,7 @@ import org.apache.spark.sql.streaming.StateOperatorProgress
 import winops.spark.internal.KeepMetrics
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** What a query's progress tells of `keep`. */
+/** The metrics of `keep` in a query's progress. */
 class ProgressSuite extends KeepStreamTest {
   import testImplicits._
 
@@ -58,8 +58,8 @@ class ProgressSuite extends KeepStreamTest {
             "rowsEvictedSilently" -> 0,
             "groups" -> 2,
             "groupsExpired" -> 0))
-        // At watermark 12 one row is late, one has no time, one is behind its group's order, and
-        // one comes to a group that was silent for too long.
+        // At watermark 12 one row is late, one has no time, one violates its group's order, and
+        // one belongs to a group that was silent for too long.
         assert(second.numRowsDroppedByWatermark == 1)
         assert(
           metrics(second) == Map(

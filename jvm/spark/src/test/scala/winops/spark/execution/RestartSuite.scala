@@ -5,8 +5,8 @@ import org.apache.spark.sql.internal.SQLConf
 
 import winops.spark.testing.{Interruptions, KeepStreamTest}
 
-/** A query that is stopped after every batch gives what an uninterrupted one gives, while stores
-  * are maintained all the time.
+/** A query that is stopped after every batch emits the same rows as an uninterrupted one, while
+  * stores are maintained all the time.
   */
 class RestartSuite extends Interruptions {
   import KeepStreamTest._

@@ -6,7 +6,7 @@ import org.apache.spark.sql.functions.{col, lit, timestamp_seconds, when}
 
 import winops.spark.testing.SecretRows
 
-/** No failure tells a value of a row, neither in its messages nor in the log. */
+/** No failure shows a value of a row, neither in its messages nor in the log. */
 class SecretRowsSuite extends SecretRows {
   private val inWindows = Seq(
     "WINOPS_NULL_TIME" -> "'KEEP 5 ROWS', time => 'no_time'",
@@ -45,7 +45,7 @@ class SecretRowsSuite extends SecretRows {
         val rows = spark
           .range(0, 8, 1, 1)
           .select(
-            // Not a constant: that would fail before there are tasks.
+            // A constant would fail before tasks start.
             when(col("id") >= 0, lit(Secret)).as("k"),
             timestamp_seconds(col("id")).as("ts"),
             when(lit(false), timestamp_seconds(col("id"))).as("no_time"),

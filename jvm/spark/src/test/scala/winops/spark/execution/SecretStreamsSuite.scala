@@ -2,7 +2,7 @@ package winops.spark.execution
 
 import winops.spark.testing.{SecretRows, Tick}
 
-/** No failure of a stream tells a value of a row, neither in its messages nor in the log. */
+/** No failure of a stream shows a value of a row, neither in its messages nor in the log. */
 class SecretStreamsSuite extends SecretRows {
   private val failing = Seq(
     "WINOPS_MAX_ROWS" -> "'KEEP ALL', max_rows => 2",

@@ -11,7 +11,7 @@ import org.apache.spark.sql.streaming.util.StreamManualClock
 
 import winops.spark.testing.{Interruptions, Tick}
 
-/** What windows of IBM Streams owe over checkpoints, restarts and outages. */
+/** Windows of IBM Streams across checkpoints, restarts and outages. */
 class SplCheckpointSuite extends Interruptions {
   import SplCheckpointSuite._
   import testImplicits._
@@ -95,7 +95,7 @@ class SplCheckpointSuite extends Interruptions {
       true
     }
     def started = StartStream(Trigger.ProcessingTime("1 second"), triggerClock = clock)
-    // The other rows only make batches.
+    // The rows of other groups only cause batches.
     val ofOne = eventsOf(windows, stream.toDF()).where($"k" === "a").drop("k")
     testStream(ofOne, sink = sink)(
       started,
@@ -154,7 +154,7 @@ class SplCheckpointSuite extends Interruptions {
         triggers += runAll(newest, dir.getCanonicalPath).rows.toSet
       }
     }
-    // The delta trigger tells the content as it was before the row: 7 is more than 5 above 1.
+    // The delta trigger reports the contents before the row: 7 is more than 5 above 1.
     assert(
       triggers.result() == Seq(
         Set(),

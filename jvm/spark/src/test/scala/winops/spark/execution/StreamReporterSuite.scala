@@ -9,7 +9,7 @@ import org.apache.spark.sql.winops.testing.ListenerBus
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** What the log says of streaming queries with `keep`. */
+/** Log messages about streaming queries with `keep`. */
 class StreamReporterSuite extends KeepStreamTest {
 
   /** The warnings of a query over ten rows of two groups. */
@@ -35,7 +35,7 @@ class StreamReporterSuite extends KeepStreamTest {
     val warning = warningsOf(waits).mkString("\n")
     assert(warning.contains("(10) waited for the watermark"))
     assert(warning.contains("""at_end="flush""""))
-    // The reporter is there once, however many queries the session starts.
+    // A session has one reporter, however many queries it starts.
     assert(warningsOf(waits).size == 1)
     assert(spark.streams.listListeners().count(_.isInstanceOf[StreamReporter]) == 1)
   }
@@ -55,7 +55,7 @@ class StreamReporterSuite extends KeepStreamTest {
       val warning = warnings.head
       assert(warning.contains("few rows (10) for its 50 shuffle partitions"))
       assert(warning.contains("spark.sql.shuffle.partitions"))
-      // What runs in one task has one partition.
+      // A query that runs in one task has one partition.
       assert(warningsOf(keep(_, ", 'KEEP 2 ROWS'")).isEmpty)
     }
   }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.internal.StaticSQLConf.ENABLED_STREAMING_UI_CUSTOM_M
 import winops.spark.internal.KeepMetrics
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** The metrics of `keep` in the graphs of Spark's page of a streaming query. */
+/** The metrics of `keep` in the graphs of Spark's page for a streaming query. */
 class StreamingPageSuite extends KeepStreamTest {
   private val ofSpark = Seq("stateOnCurrentVersionSizeBytes", "numDroppedDuplicateRows")
 

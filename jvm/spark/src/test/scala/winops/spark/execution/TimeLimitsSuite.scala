@@ -98,7 +98,7 @@ class TimeLimitsSuite extends AnyFunSuite {
 
   test(
     "rows from before 1970 wait until the watermark has passed that year, and leave in order") {
-    // Spark's watermarks begin with 1970 and never go back.
+    // Spark's watermarks start at 1970 and never go back.
     val driven = new DrivenTask(inTime("KEEP 1 SECOND"))
     val old = Seq(-5000L, -4500L, -9000L).map(ms => Arrived(1, Some(ms * 1000), -ms))
     assert(driven.batch(0, 0)(old: _*).isEmpty)
@@ -133,7 +133,7 @@ class TimeLimitsSuite extends AnyFunSuite {
     val driven =
       new DrivenTask(plan(spec("KEEP 30 MILLISECONDS", Some(Application.Arrival)), Seq(n)))
     driven.batch(0, 1000)(Arrived(1, Some(5000000), 1))
-    // Group 2 is due long before the timers that are registered already, group 3 between the two.
+    // Group 2 expires long before the registered timer, group 3 between the two.
     driven.batch(1000, 1000)(Arrived(2, Some(1001000), 2), Arrived(3, Some(3000000), 3))
     assert(driven.earliestDue <= 1031)
     assert(driven.batch(1000, 1031)().map(_.row.k) == Seq(2))
@@ -162,7 +162,7 @@ class TimeLimitsSuite extends AnyFunSuite {
 
 private object TimeLimitsSuite {
 
-  /** The beginning of the year 1 and the end of 9999, in microseconds. */
+  /** The start of the year 1 and the end of 9999, in microseconds. */
   val FirstYear: Long = -62135596800000000L
   val LastYear: Long = 253402300799999999L
 

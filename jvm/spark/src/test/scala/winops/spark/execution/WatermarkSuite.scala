@@ -4,14 +4,16 @@ import org.apache.spark.sql.{AnalysisException, Row}
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** Time that a watermark tells. */
+/** Windows whose time is the watermark. */
 class WatermarkSuite extends KeepStreamTest {
   import testImplicits._
 
   private def facts(rows: Seq[Row]): Seq[(String, Int)] =
     rows.map(r => (r.getAs[String]("_change_type"), r.getAs[Int]("n")))
 
-  /** The batches of a query over these, one after the other: for each of them how many ran. */
+  /** Runs a query over these batches in sequence, and returns the number of micro-batches for
+    * each.
+    */
   private def batchesRun(arguments: String)(batches: Seq[Tick]*): (Seq[Int], Written) = {
     val stream = ticks()
     val written = new Written
@@ -50,7 +52,8 @@ class WatermarkSuite extends KeepStreamTest {
       Seq(Tick("a", 4, 4), Tick("a", 6, 6), Tick("a", 5, 50)),
       Seq(Tick("b", 7, 7)),
       Seq(Tick("b", 7, 70)))
-    // 3 is out at watermark 5; 4 comes behind it and is late; 6 lets both 5s go; 7 the 6.
+    // Watermark 5 applies row 3; row 4 arrives after it and is late; watermark 6 applies both
+    // rows 5; watermark 7 applies row 6.
     assert(runs == Seq(2, 2, 2, 1))
     assert(facts(written.rows) == Seq(3, 5, 50, 6).map("insert" -> _))
   }

@@ -8,7 +8,7 @@ import winops.spark.plan.Application
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans}
 import winops.text.esper.Esper
 
-/** What a row costs in a window of many, counted in what is read and written of the state. */
+/** The cost of a row in a large window, counted in reads and writes of the state. */
 class WindowCostSuite extends AnyFunSuite {
   import KeepPlans._
   import WindowCostSuite._
@@ -46,7 +46,7 @@ private object WindowCostSuite {
 
   def row(n: Int): Arrived = Arrived(1L, Some(2000000L), n.toLong, s"row $n")
 
-  /** Of two trees of three levels each, what a search reads and a change writes. */
+  /** The reads of a search and the writes of a change, in two trees of three levels each. */
   val MaxValues = 40
   val MaxBytes = 200000L
 }

@@ -16,15 +16,15 @@ import winops.text.esper.Esper
 import winops.text.spl.Spl
 import winops.window.machine.Sharing
 
-/** What holds of every window of every dialect, and of Esper's in combinations made at random.
-  * Between two batches everything is stored, and taken up by other objects.
+/** Properties of every window of every dialect, and of random combinations of Esper's windows.
+  * Between two batches all state is stored, and restored into new objects.
   */
 class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import KeepPlans._
   import KeepTaskSuite.{byGroup, feed}
   import WindowsPropertySuite._
 
-  // A seed says nothing of the rows that come of it, so smaller ones are no simpler case.
+  // A smaller seed is not a simpler case, so shrinking is disabled.
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
 
   Seq(
@@ -170,7 +170,7 @@ private[spark] object WindowsPropertySuite {
     "#expr(expired_count >= 1 or newest_event.n % 4 <> 3)",
     "#expr(current_count <= 5 or expired_count = 2)")
 
-  /** Those of which a combination has at most one. */
+  /** Windows of which a combination has at most one. */
   private val batches = Seq(
     "#length_batch(3)",
     "#time_batch(500 msec)",
@@ -202,7 +202,7 @@ private[spark] object WindowsPropertySuite {
         "sliding, time(0.5), count(2)").map(Spl -> _) ++
       Seq("KEEP ALL", "KEEP 3 ROWS SLACK 2", "KEEP EVERY 300 MILLISECONDS").map(Ccl -> _)
 
-  /** Whether the content is what has not come in yet. */
+  /** Returns true if the held rows are those that are not inserted yet. */
   def collects(policy: Policy): Boolean = policy.retention match {
     case Retention.Union(_) => false
     case retention => retention.windows.exists(_.bound == Bound.PreviousBatch)
@@ -221,7 +221,7 @@ private[spark] object WindowsPropertySuite {
 
   def alone(window: (Dialect, String)): (Dialect, Seq[String]) = window._1 -> Seq(window._2)
 
-  /** Named windows that can share their rows, several of one language. */
+  /** Several named windows of one language that can share their rows. */
   val apart: Gen[(Dialect, Seq[String])] = {
     val sharing = named
       .filter { case (dialect, text) =>
@@ -235,11 +235,11 @@ private[spark] object WindowsPropertySuite {
     } yield dialect -> texts
   }
 
-  /** A change without its numbers, which windows alone have other ones of. */
+  /** A change without its numbers, which differ for a window alone. */
   def fate(change: Changed): (String, Option[Long], Arrived) =
     (change.kind, change.at, change.row)
 
-  /** Rows whose times repeat and do not come in order, with few different texts. */
+  /** Rows with repeated and out-of-order times, and with few distinct texts. */
   def randomRows(random: Random, count: Int): Seq[Arrived] = {
     val gap = Seq(1, 700, 150000)(random.nextInt(3))
     var micros = 1000L

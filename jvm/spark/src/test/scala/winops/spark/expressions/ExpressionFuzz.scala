@@ -9,9 +9,9 @@ import winops.testing.SmallStack
 import winops.testing.fuzz.{Corpus, Fuzzing, Outcome, Trial}
 import winops.text.esper.Esper
 
-/** A campaign against what Spark makes of policies' expressions: so many texts that are read in
-  * Esper's language, calls of all of Spark's functions among them, over rows with columns of all
-  * kinds. It fails if one of them crashed, took more than 100 ms or needed more than 128 MiB.
+/** A fuzzing campaign against Spark's resolution of policy expressions: the given number of Esper
+  * texts, among them calls of all of Spark's functions, over rows with columns of all kinds. It
+  * fails if a text crashed, took more than 100 ms or allocated more than 128 MiB.
   */
 object ExpressionFuzz {
   def main(arguments: Array[String]): Unit = {
@@ -41,7 +41,7 @@ object ExpressionFuzz {
     AttributeReference(name, dataType)()
   }
 
-  /** What becomes of a text when a query is built. */
+  /** The outcome of building a query from a text. */
   def resolved(text: String): Outcome =
     try {
       val budget = new ExpressionBudget

@@ -2,13 +2,15 @@ package winops.spark.expressions
 
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 
-/** Calls of Spark's functions, in Esper's words and over the columns of [[winops.testing.fuzz.Trial]]. */
+/** Calls of Spark's functions in Esper's syntax, over the columns of
+  * [[winops.testing.fuzz.Trial]].
+  */
 private object FunctionCalls {
 
   private val plain =
     Seq("", "price", "symbol", "ts", "price, 2", "symbol, venue", "'a', 'a', 'aa'", "ts, symbol")
 
-  /** Arguments whose numbers might say how large a value or a buffer is to be. */
+  /** Arguments with numbers that might define the size of a value or a buffer. */
   private val numbered = Seq(
     "symbol, 1000000000",
     "price, 1000000000",
@@ -20,7 +22,7 @@ private object FunctionCalls {
   /** Calls of the function with large and small numbers. */
   def withNumbers(name: String): Seq[String] = numbered.map(list => s"$name($list)")
 
-  /** As policies: every function of Spark's, in a condition and as a value of a window. */
+  /** Policies with every function of Spark, in a condition and as a value of a window. */
   def policies: Seq[String] = for {
     name <- FunctionRegistry.expressions.keys.toSeq.sorted
     if name.forall(char => Character.isLetterOrDigit(char) || char == '_')

@@ -13,7 +13,7 @@ import winops.spark.internal.WinopsErrors
 import winops.spark.testing.EvaluatedRows
 import winops.text.dialect.Problem
 
-/** Which expressions a policy can have where, over rows with columns of every type. */
+/** The expressions that each part of a policy accepts, over rows with columns of every type. */
 class PolicyExpressionsSuite extends AnyFunSuite {
   import EvaluatedRows._
   import PolicyExpressionsSuite._
@@ -183,7 +183,7 @@ class PolicyExpressionsSuite extends AnyFunSuite {
       .foreach(text => refused(uses("fails")(computed(text)), Category.Unsupported, text))
   }
 
-  /** Each of these would be something else on a retry, after a restart or on another machine. */
+  /** Expressions whose values would differ on a retry, after a restart or on another machine. */
   private val unrepeatable = Seq(
     "rand()",
     "random()",
@@ -224,7 +224,7 @@ class PolicyExpressionsSuite extends AnyFunSuite {
     "input_file_block_length()",
     "aes_encrypt(s, '0000111122223333')")
 
-  /** Each of these runs what is not Spark's, or does something else than giving a value. */
+  /** Expressions that run code other than Spark's, or have side effects. */
   private val foreign = Seq(
     "reflect('java.lang.System', 'exit', 0)",
     "java_method('java.lang.System', 'currentTimeMillis')",
@@ -240,7 +240,7 @@ class PolicyExpressionsSuite extends AnyFunSuite {
     "keep(s)",
     "winops_version()")
 
-  /** Each of these gives rows, or stands in a query only. */
+  /** Expressions that return rows, or are valid only in a query. */
   private val queries = Seq(
     "(select 1)",
     "exists (select 1)",
@@ -401,7 +401,7 @@ private object PolicyExpressionsSuite {
     AttributeReference(name, dataType)()
   }
 
-  /** Policies with an expression in each place that can have one. */
+  /** Policies with an expression in each place that accepts one. */
   val uses: Map[String, RowExpression => Policy] = Map(
     "group" -> (e => bounded(Bound.Unbounded).copy(group = Group(Seq(e)))),
     "filter" -> (e => bounded(Bound.Unbounded).copy(filter = Some(e))),
@@ -419,5 +419,9 @@ private object PolicyExpressionsSuite {
 
   private def beating(trigger: Trigger): Policy =
     policy(
-      Window(Admit.All, Order.Arrival, Bound.Everything, Triggers(Trigger.EachRow, trigger, Trigger.Never)))
+      Window(
+        Admit.All,
+        Order.Arrival,
+        Bound.Everything,
+        Triggers(Trigger.EachRow, trigger, Trigger.Never)))
 }

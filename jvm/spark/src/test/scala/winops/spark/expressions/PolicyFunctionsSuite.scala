@@ -14,7 +14,7 @@ import winops.spark.testing.EvaluatedRows
 import winops.testing.fuzz.Fuzzing
 import winops.text.dialect.Problem
 
-/** What a text may ask of Spark's functions: a value, and not more than its length is worth. */
+/** Spark functions in a policy text return a value, at a cost bounded by the text's length. */
 class PolicyFunctionsSuite extends AnyFunSuite {
   import EvaluatedRows.computed
 
@@ -47,7 +47,7 @@ class PolicyFunctionsSuite extends AnyFunSuite {
         isValue = outcome.isRight
         outcome.foreach(evaluate)
       }
-      // The first time may load classes and texts of errors.
+      // The first call may load classes and error messages, so a failing call is measured twice.
       assert(cost < PolicyFunctionsSuite.MaxBytes || cost < PolicyFunctionsSuite.MaxBytes, call)
       isValue
     }
@@ -162,7 +162,7 @@ class PolicyFunctionsSuite extends AnyFunSuite {
     }
   }
 
-  /** A value, or an error about the values that it is computed of. */
+  /** Asserts a value, or an error about the input values. */
   private def gives(value: => Any): Unit =
     try { val _ = value }
     catch { case EvaluationFailure(_) => }
@@ -172,7 +172,7 @@ private object PolicyFunctionsSuite {
   val MaxBytes: Long = 16L * 1024 * 1024
 }
 
-/** A type that must never be made because a text names it. */
+/** A type that must never be instantiated because a text names it. */
 final class NamedInText extends UserDefinedType[String] {
   NamedInText.isMade = true
   override def sqlType: DataType = StringType

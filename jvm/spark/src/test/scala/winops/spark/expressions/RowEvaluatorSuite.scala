@@ -19,7 +19,7 @@ import winops.policy._
 import winops.spark.testing.{EvaluatedRows, ViewOf}
 import winops.window.expression.RowNumber
 
-/** What a policy's expressions give of stored rows. */
+/** The values of a policy's expressions over stored rows. */
 class RowEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import EvaluatedRows._
   import RowEvaluatorSuite._
@@ -140,7 +140,8 @@ class RowEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         Bound.TimestampBehind(stamp, Span.ofMillis(5)),
         Bound.ValueBehind(column("volume"), Distance.Whole(3L))))
     val evaluator =
-      rows.evaluator(policy(Window(Admit.FirstOfEach(Seq(value)), Order.Arrival, bounds, triggers)))
+      rows.evaluator(
+        policy(Window(Admit.FirstOfEach(Seq(value)), Order.Arrival, bounds, triggers)))
     val row = rows.add(0, 1L, text("a"), 10.0, 5L, 20L)
     assert(evaluator.timestamp(stamp).whole(row) == 41L)
     assert(evaluator.number(value).real(row) == 2.5)
@@ -210,7 +211,7 @@ private object RowEvaluatorSuite {
   def read(number: RowNumber, row: Long): Option[(Long, Double)] =
     if (number.isMissing(row)) None else Some((number.whole(row), number.real(row)))
 
-  /** The expressions as a task gets them. */
+  /** The expressions after serialization to a task. */
   def sent(expressions: Seq[PolicyExpression]): Seq[PolicyExpression] = {
     val bytes = new ByteArrayOutputStream
     new ObjectOutputStream(bytes).writeObject(expressions)
@@ -218,10 +219,10 @@ private object RowEvaluatorSuite {
       .asInstanceOf[Seq[PolicyExpression]]
   }
 
-  /** A plan that gives rows of which nothing is known. */
+  /** A plan with output rows of unknown contents. */
   final case class Stored(output: Seq[Attribute]) extends LeafNode
 
-  /** A plan that carries a policy's expressions, as a `keep` does. */
+  /** A plan that carries a policy's expressions, as `keep` does. */
   final case class Carrying(carried: Seq[PolicyExpression], child: LogicalPlan)
       extends UnaryNode {
     override def output: Seq[Attribute] = child.output

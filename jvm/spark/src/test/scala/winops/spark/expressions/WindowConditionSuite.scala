@@ -19,7 +19,7 @@ import winops.spark.row.StoredRows
 import winops.spark.testing.{EvaluatedRows, ViewOf}
 import winops.window.expression.{RowCondition, WindowView}
 
-/** Conditions on rows and the windows they are in. */
+/** Conditions on rows and on their windows. */
 class WindowConditionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import EvaluatedRows._
   import WindowConditionSuite._
@@ -233,7 +233,7 @@ private object WindowConditionSuite {
     rows.evaluator(bounded(Bound.Fails(source))).condition(source)
   }
 
-  /** `1,2 - 3` is a list of 1 and 2, an empty one, and one of 3. */
+  /** Parses lists: `1,2 - 3` is a list of 1 and 2, an empty list, and a list of 3. */
   def lists(text: String): Seq[Seq[Long]] = text.split(' ').toSeq.map {
     case "-" => Nil
     case ids => ids.split(',').toSeq.map(_.toLong)
@@ -250,7 +250,7 @@ private object WindowConditionSuite {
     rows
   }
 
-  /** What `expr` removes at each row: from the oldest on while the condition does not hold. */
+  /** The rows that `expr` evicts at each row: the oldest rows while the condition is false. */
   object Expr {
     def apply(trades: Seq[Trade], sql: String): Seq[Seq[Long]] = {
       val rows = stored(trades)
@@ -267,7 +267,7 @@ private object WindowConditionSuite {
     }
   }
 
-  /** What `expr_batch` posts: all rows up to one at which the condition holds. */
+  /** The rows that `expr_batch` emits: all rows up to one for which the condition is true. */
   object Batch {
     def apply(trades: Seq[Trade], sql: String): Seq[Seq[Long]] = {
       val rows = stored(trades)
@@ -284,7 +284,7 @@ private object WindowConditionSuite {
     }
   }
 
-  /** A view that tells when somebody goes through its rows. */
+  /** A view that reports iterations over its rows. */
   final class Watched(view: WindowView, onWalk: () => Unit) extends WindowView {
     override def examined: Long = view.examined
     override def oldest: Long = view.oldest

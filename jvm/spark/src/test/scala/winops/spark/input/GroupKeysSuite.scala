@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 
 import winops.spark.testing.KeepStreamTest
 
-/** Keys that are equal though their bytes are not, and the other way round. */
+/** Group keys whose values are equal although their bytes differ. */
 class GroupKeysSuite extends KeepStreamTest {
   import testImplicits._
   import GroupKeysSuite._
@@ -25,7 +25,7 @@ class GroupKeysSuite extends KeepStreamTest {
 
   private val rows = values.zipWithIndex.map { case (x, i) => Measured(x, i) }
 
-  /** By group, its rows in the order of `_change_seq`; a row is known by its number. */
+  /** The rows of each group in the order of `_change_seq`, identified by their numbers. */
   private def groups(df: DataFrame): Set[Seq[Int]] = df
     .where("_change_type = 'insert'")
     .collect()

@@ -104,9 +104,9 @@ private object GroupedRowsSuite {
 
   /** Different pairs with the same hash.
     *
-    * The hash of a pair is that of its second number, seeded with that of its first. A number
-    * takes part by an exclusive or of the seed with a function of it that can be undone, so that
-    * for every first number there is a second one with which the two come to the same.
+    * The hash of a pair is the hash of its second number, seeded with the hash of its first. A
+    * number enters by an exclusive or of the seed with an invertible function of the number. So
+    * for every first number there is a second one with the same hash of the pair.
     */
   def collidingKeys(first: (Long, Long), count: Int): Seq[(Long, Long)] = {
     def seeded(a: Long) = XXH64.hashLong(a, Seed) + Prime5 + 8L
@@ -127,7 +127,7 @@ private object GroupedRowsSuite {
   private def unmix(mixed: Long): Long =
     java.lang.Long.rotateRight(mixed * inverse(Prime1), 31) * inverse(Prime2)
 
-  /** The number by which an odd number gives 1, modulo 2 to the 64th, by Newton's method. */
+  /** The inverse of an odd number modulo 2 to the 64th, by Newton's method. */
   private def inverse(odd: Long): Long =
     Iterator.iterate(odd)(x => x * (2L - odd * x)).drop(6).next()
 }

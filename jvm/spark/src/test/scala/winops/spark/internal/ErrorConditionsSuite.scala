@@ -12,7 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import winops.policy.Category
 
-/** `winops-error-conditions.json` beside the sources that raise its conditions. */
+/** Compares `winops-error-conditions.json` with the sources that raise its conditions. */
 class ErrorConditionsSuite extends AnyFunSuite {
   import ErrorConditionsSuite._
 
@@ -86,7 +86,7 @@ private object ErrorConditionsSuite {
     name -> fieldsOf(json)
   }
 
-  /** The conditions that can be raised, each with the placeholders of its whole message. */
+  /** The conditions that can be raised, each with the placeholders of its complete message. */
   val leaves: Map[String, Set[String]] = conditions.flatMap { case (name, condition) =>
     val placeholders = placeholdersOf(condition)
     condition.get("subClass") match {

@@ -10,7 +10,7 @@ class MicrosSuite extends AnyFunSuite {
     assert(Micros.of(Long.MaxValue) == Long.MaxValue)
     val earliest = Long.MinValue / 1000
     assert(Micros.of(earliest) == earliest * 1000)
-    // The millisecond in which the first microsecond of all lies begins before it.
+    // The least microsecond lies within a millisecond that starts before it.
     assert(Micros.of(Math.floorDiv(Long.MinValue, 1000L)) == Long.MinValue)
     assert(Micros.of(Long.MinValue) == Long.MinValue)
     assert(Micros.of(-1) == -1000)

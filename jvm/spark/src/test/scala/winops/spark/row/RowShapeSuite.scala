@@ -15,7 +15,8 @@ import org.apache.spark.unsafe.Platform
 import winops.spark.testing.Damage
 import winops.storage.bytes.CorruptStateException
 
-/** Rows of every type as they are are taken, and of damaged ones nothing outside is read. */
+/** Valid rows of every type are accepted unchanged; reads of damaged rows stay inside the bytes.
+  */
 class RowShapeSuite extends AnyFunSuite {
   private val leaves = Seq(
     BooleanType,
@@ -86,7 +87,7 @@ class RowShapeSuite extends AnyFunSuite {
       CatalystTypeConverters.createToCatalystConverter(field.dataType)(generator())
     })
 
-  /** Reads all that is in the bytes, if they are taken. */
+  /** Reads all values in the bytes if the row is accepted. */
   private def survives(
       shape: RowShape,
       schema: StructType,

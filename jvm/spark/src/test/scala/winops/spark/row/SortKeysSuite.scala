@@ -14,7 +14,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import winops.policy.{Order, SortKey}
 import winops.spark.testing.EvaluatedRows
 
-/** Sort keys beside Spark's own order of rows. */
+/** Sort keys compared with Spark's own order of rows. */
 class SortKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import EvaluatedRows._
   import SortKeysSuite._
@@ -95,7 +95,7 @@ private object SortKeysSuite {
       Gen.frequency(1 -> Gen.const[Any](null), 6 -> criterion.kind.values)
     })
 
-  /** Values that are often near each other or at the ends of their type. */
+  /** Values that are often close to each other or at the limits of their type. */
   private def whole(bits: Int): Gen[Long] = {
     val greatest = Long.MaxValue >> (64 - bits)
     Gen.oneOf(

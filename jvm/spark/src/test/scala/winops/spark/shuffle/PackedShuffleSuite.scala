@@ -6,13 +6,13 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** What goes through the shuffle before a `keep` over a stream. */
+/** The shuffle before a `keep` over a stream. */
 class PackedShuffleSuite extends KeepStreamTest {
   import PackedShuffleSuite._
 
   test("packed rows are fewer bytes, and the changes are the same") {
     val packed = shuffled()
-    // As with more partitions than a task writes files for.
+    // Simulates more partitions than a task writes files for.
     SparkEnv.get.conf.set(FilesOfTask, "1")
     val plain =
       try shuffled()
@@ -42,7 +42,7 @@ class PackedShuffleSuite extends KeepStreamTest {
       } finally query.stop()
     }
     Shuffled(
-      // When a change was is the time of the batch.
+      // The change time is the time of the batch, so it is not compared.
       written.rows.map(change => Row.fromSeq(change.toSeq.patch(1, Nil, 1))),
       told("shuffleRecordsWritten"),
       told("dataSize"),

@@ -18,15 +18,16 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import winops.spark.internal.WinopsAnalysisException
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** The order of rows without `order_by`: the source's own, however Spark cuts it into tasks. */
+/** The order of rows without `order_by` is the source's order, however Spark cuts it into tasks.
+  */
 class SourceOrderSuite extends KeepStreamTest {
   import testImplicits._
 
   private val fileRows = Seq(7, 60, 1, 33, 90, 12)
   private val total = fileRows.sum
 
-  /** Ways in which Spark cuts files into tasks: at least so many, of so many bytes at most, with
-    * so many bytes added for each file.
+  /** Spark settings that cut files into tasks: minimum number of partitions, maximum bytes of a
+    * partition, and bytes added for each file.
     */
   private val cuts = Seq(("1", "128m", "4m"), ("5", "300b", "0"), ("7", "64b", "8"))
 
@@ -52,7 +53,7 @@ class SourceOrderSuite extends KeepStreamTest {
       .write
       .format(format)
       .partitionBy("file")
-      // Small row groups and stripes, so that a file of columns can be read in pieces, too.
+      // With small row groups and stripes, Spark can also read columnar files in parts.
       .option("parquet.block.size", 128)
       .option("parquet.page.row.count.limit", 5)
       .option("orc.stripe.row.count", 5)
@@ -69,7 +70,7 @@ class SourceOrderSuite extends KeepStreamTest {
     if (df.columns.contains("value")) df.select($"value".cast("long").as("n"))
     else df.select($"n")
 
-  /** The numbers of each source's rows, in the order in which they are applied. */
+  /** The numbers of each source's rows, in the order of their application. */
   private def applied(sources: Map[String, DataFrame]): Map[String, Seq[Long]] = {
     sources.foreach { case (name, df) => df.createOrReplaceTempView(s"source_$name") }
     val kept = sources.keys.toSeq.map { name =>
@@ -185,7 +186,7 @@ class SourceOrderSuite extends KeepStreamTest {
           keep(df, "WITH SINGLE PARTITION ORDER BY (n), 'KEEP 2 ROWS'")
           keep(df, ", 'KEEP 2 ROWS', time => 'ts'")
         }
-        // Whether rows are cached is known only when the query is planned.
+        // Spark replaces cached parts of a plan only when it plans the query.
         val late = keep(files.where($"n" > 1), ", 'KEEP 2 ROWS'")
         assert(refused { late.collect(); late }.contains("InMemoryRelation"))
       } finally cached.unpersist()
@@ -209,7 +210,7 @@ class SourceOrderSuite extends KeepStreamTest {
       val found = Seq(1, 5).map { tasks =>
         val shuffled = rows.orderBy(($"n" * tasks) % 11).repartition(tasks)
         val all = kept(shuffled, call).collect().map(_.toString).sorted.toSeq
-        // What is read of the result decides no tie.
+        // The columns that are read from the result do not break ties.
         val some = kept(shuffled, call).select("n").collect().map(_.getLong(0)).sorted.toSeq
         assert(some == kept(shuffled, call).collect().map(_.getAs[Long]("n")).sorted.toSeq)
         all
@@ -277,7 +278,7 @@ class SourceOrderSuite extends KeepStreamTest {
         .json(input.getPath)
       names.zipWithIndex.foreach { case (name, age) =>
         val files = new File(input, s"name=$name").listFiles.filter(_.getName.endsWith(".json"))
-        // Files of one age are read in the order of their names.
+        // Files with the same modification time are read in the order of their names.
         files.foreach(_.setLastModified(1000000L + 5000 * Math.max(age, 1)))
       }
       val policies = Seq(

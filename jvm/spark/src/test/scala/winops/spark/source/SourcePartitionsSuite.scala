@@ -14,20 +14,20 @@ import org.apache.spark.unsafe.types.UTF8String
 import winops.spark.plan.Keep
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** Rows that are equal in time and in `order_by`, of several partitions of a stream's source: the
-  * result does not depend on which of them come in which micro-batch.
+/** Rows with equal times and `order_by` from several partitions of a stream's source: the result
+  * does not depend on the assignment of rows to micro-batches.
   */
 class SourcePartitionsSuite extends KeepStreamTest {
   import testImplicits._
 
   private val arguments = "PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts'"
 
-  /** The rows of two streams, all of one time. Their bytes have another order than they. */
+  /** The rows of two streams, all of the same time. Their bytes sort in another order. */
   private val first = (12 to 7 by -1).map(n => Tick(s"k${n % 2}", 5, n))
   private val second = (6 to 1 by -1).map(n => Tick(s"k${n % 2}", 5, n))
   private val last = Seq(Tick("z", 100, 0))
 
-  /** What each stream has in each micro-batch. */
+  /** The rows of each stream in each micro-batch. */
   private val cuts: Seq[Seq[(Seq[Tick], Seq[Tick])]] = Seq(
     Seq((first ++ last, second ++ last)),
     Seq((Nil, second), (first, Nil), (last, last)),
@@ -46,7 +46,7 @@ class SourcePartitionsSuite extends KeepStreamTest {
   private def onTable(arguments: String): Seq[Row] =
     keep(withTime(first.toDF()).union(withTime(second.toDF())), arguments).collect().toSeq
 
-  /** Of the group k0, from the rows 12, 10, 8, 6, 4 and 2. */
+  /** The changes of group k0, for the rows 12, 10, 8, 6, 4 and 2. */
   private val changesOfEven = Seq(
     "0 insert k0 12",
     "1 insert k0 10",
@@ -84,7 +84,7 @@ class SourcePartitionsSuite extends KeepStreamTest {
     test(s"streams of a union, in any micro-batches and after restarts: $name") {
       val expected = described(onTable(arguments))
       assert(expected.filter(_.contains("k0")) == changesOfEven)
-      // Where the plan is another, one cut shows whether the partitions are passed on.
+      // For the other unions, one cut shows if the operator receives the partitions.
       val tried = if (name == "DataFrames") cuts else cuts.slice(1, 2)
       tried.foreach { batches =>
         val (one, other) = (ticks(), ticks())

@@ -22,8 +22,8 @@ import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
 
-/** Whatever happens to an entry of the state, a task goes on, with wrong rows at worst, or fails
-  * by name.
+/** A task with damaged state entries continues, at worst with wrong rows, or fails with a named
+  * error.
   */
 class DamagedStateSuite extends AnyFunSuite {
   import DamagedStateSuite._
@@ -104,7 +104,7 @@ class DamagedStateSuite extends AnyFunSuite {
       assert(outcomes.forall(Expected), outcomes.filterNot(Expected))
     }
 
-  /** What a task says that finds one of its entries damaged, or none. */
+  /** The outcome of a task with one damaged entry, or with none. */
   private def outcome(plan: KeepPlan, groups: Int, random: Random, isDamaged: Boolean): String = {
     val damage = new Damage(random)
     var entries = 0
@@ -132,7 +132,7 @@ class DamagedStateSuite extends AnyFunSuite {
     }
     (1 to 3).foreach(batch)
     val ofBatch = entries / 3
-    // The partition's own entry is the first, and read once.
+    // The partition's own entry is read first, and once.
     if (isDamaged) {
       damaged = entries + (if (random.nextInt(4) == 0) 0 else random.nextInt(ofBatch + 4))
     }
@@ -145,7 +145,7 @@ class DamagedStateSuite extends AnyFunSuite {
     }
   }
 
-  // A loop without an end would not notice an interruption.
+  // An endless loop would ignore an interrupt.
   private def withinTwoMinutes[T](body: => T): T =
     Await.result(Future(body)(ExecutionContext.global), 2.minutes)
 }
@@ -157,7 +157,8 @@ private object DamagedStateSuite {
   val GoesOn = "goes on"
   val Refused = "WINOPS_STATE_FORMAT"
 
-  /** A changed letter of the policy, or a greater number of rows, is another policy's or group's.
+  /** The accepted outcomes. An altered policy text is refused as another policy, and an altered
+    * number of rows may exceed the maximum.
     */
   val Expected: Set[String] = Set(GoesOn, Refused, "WINOPS_POLICY_CHANGED", "WINOPS_MAX_ROWS")
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.functions.lit
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** A checkpoint that another `keep` wrote, and what a restart may change. */
+/** Restarts with another `keep` than the one that wrote the checkpoint. */
 class PolicyChangeSuite extends KeepStreamTest {
   import testImplicits._
 
@@ -19,7 +19,7 @@ class PolicyChangeSuite extends KeepStreamTest {
 
   private val first = Seq(Tick("a", 1, 1), Tick("a", 2, 2), Tick("b", 3, 3))
 
-  /** Runs a first batch, and adds a row for the query that goes on with its checkpoint. */
+  /** Runs a first batch, and adds a row for the query that continues from its checkpoint. */
   private def afterFirst(body: (String, MemoryStream[Tick]) => Unit): Unit =
     withTempDir { dir =>
       val stream = ticks()
@@ -136,7 +136,9 @@ class PolicyChangeSuite extends KeepStreamTest {
     Tick("a", 45, 11),
     Tick("z", 1000, 12))
 
-  /** What comes after a restart with another window, which is the same however it is cut. */
+  /** The changes after a restart with another window, which do not depend on the cut into
+    * batches.
+    */
   private def resized(
       before: String,
       now: String,

@@ -7,7 +7,7 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 import winops.storage.bytes.HeapSegments
 import winops.storage.rows.RowLog
 
-/** What goes wrong with state is told under conditions of winops. */
+/** Errors in state have conditions of winops. */
 class StateFormatSuite extends AnyFunSuite {
   test("rows that do not fit into one array are told by name, with what was expected") {
     val rows = new RowLog(new HeapSegments, withArrival = false)

@@ -7,7 +7,7 @@ import org.apache.spark.sql.functions.struct
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** What Spark's own reader of state stores says of the state of a `keep`. */
+/** The state of a `keep` in Spark's own state store reader. */
 class StateReaderSuite extends KeepStreamTest {
   import KeepStreamTest._
   import testImplicits._

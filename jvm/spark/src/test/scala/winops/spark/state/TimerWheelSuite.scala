@@ -79,7 +79,7 @@ class TimerWheelSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
 private object TimerWheelSuite {
 
-  /** Time comes to `now`, then groups are entered for these instants after it. */
+  /** Time advances to `now`; then groups are registered for these instants after it. */
   final case class Batch(now: Long, dues: Seq[Long])
 
   private final case class Pending(due: Long, key: String)
@@ -94,7 +94,7 @@ private object TimerWheelSuite {
   private def keyOf(name: String): UnsafeRow =
     projection(InternalRow(UTF8String.fromString(name), name.length.toLong)).copy()
 
-  /** Deadlines beside a plain list of what stands in them. */
+  /** A timer wheel with a plain list of its expected timers. */
   final class Checked {
     val slots = new MapSegments
     private val pending = mutable.ArrayBuffer.empty[Pending]
@@ -119,7 +119,7 @@ private object TimerWheelSuite {
       assert(timers.earliest == earliest)
 
       batch.dues.foreach { due =>
-        // Every third key is one that was entered before.
+        // Every third key is registered for the second time.
         val key = s"group ${if (entered % 3 == 2) entered / 3 else entered}"
         timers.add(due, now, keyOf(key))
         pending += Pending(due, key)

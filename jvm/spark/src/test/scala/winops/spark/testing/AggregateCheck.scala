@@ -5,22 +5,22 @@ import org.scalatest.Assertions
 
 import winops.aggregation.WindowSummary
 
-/** Holds what `keep` gives as aggregates against what they are afresh: to the bit where rows are
-  * folded one by one, as they are there, else up to the rounding of another association.
+/** Compares the aggregates of `keep` with recomputed ones. Values of windows that are folded row
+  * by row must be equal to the bit; others may differ by the rounding of another association.
   *
-  * Of a row of either output the first two columns tell which it is of: the group, and the last
-  * change of the step or the number of the inserted row.
+  * The first two columns of an output row identify its subject: the group, and the last change of
+  * the step or the number of the inserted row.
   *
   * @param readings
-  *   the rows, each at the place that its number says
+  *   the rows, each at the index of its number
   * @param fresh
-  *   for each content the values of the functions, by their texts
+  *   the values of the functions by their texts, for each content
   */
 final class AggregateCheck(readings: Vector[Reading], fresh: Map[Vector[Long], Map[String, Any]])
     extends Assertions {
   import AggregateCheck.{checkKeys, keyed}
 
-  /** One row for each step; the time of the step, then the values, stand behind its key. */
+  /** Checks one row for each step: its key, the time of the step, then the values. */
   def ofSteps(steps: Seq[ContentStep], functions: Seq[String], rows: Seq[Row]): Unit = {
     val got = keyed(rows)
     val expected = steps.map(step => (step.k, step.sequence) -> step).toMap
@@ -31,8 +31,8 @@ final class AggregateCheck(readings: Vector[Reading], fresh: Map[Vector[Long], M
     }
   }
 
-  /** One row for each that came in; `x` and how far it is from the mean stand behind its key,
-    * then the values.
+  /** Checks one row for each inserted row: its key, `x`, the deviation of `x` from the mean, then
+    * the values.
     */
   def ofInserts(steps: Seq[ContentStep], functions: Seq[String], rows: Seq[Row]): Unit = {
     val got = keyed(rows)
@@ -49,13 +49,12 @@ final class AggregateCheck(readings: Vector[Reading], fresh: Map[Vector[Long], M
     }
   }
 
-  /** A row for each report of a content; the time of the report, then the values, stand behind
-    * its key.
+  /** Checks the values of one row for each report of a content; the values are its last columns.
     */
   def ofReports(reports: Seq[(Vector[Long], Row)], functions: Seq[String]): Unit =
     reports.foreach { case (content, row) => checkValues(content, functions, row) }
 
-  /** The last columns of a row are the functions' values. */
+  /** Compares the last columns of a row with the functions' values. */
   private def checkValues(content: Vector[Long], functions: Seq[String], row: Row): Unit = {
     val expected = fresh(content)
     functions.zip(row.toSeq.takeRight(functions.size)).foreach { case (function, value) =>
@@ -82,7 +81,7 @@ final class AggregateCheck(readings: Vector[Reading], fresh: Map[Vector[Long], M
 
 object AggregateCheck extends Assertions {
 
-  /** Rows by what they are of. */
+  /** The rows by their keys. */
   def keyed(rows: Seq[Row]): Map[(Long, Long), Row] = {
     val byKey = rows.groupBy(row => (row.getLong(0), row.getLong(1)))
     byKey.values.find(_.size > 1).foreach(several => fail(s"one row and not $several"))

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import winops.spark.state.GroupStore
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 
-/** A store of which something else is read than was written. */
+/** A store that returns altered bytes on reads. */
 final class AlteredGroupStore(store: GroupStore, seenAs: Array[Byte] => Array[Byte])
     extends GroupStore {
   override def open(key: UnsafeRow): ByteReader = {

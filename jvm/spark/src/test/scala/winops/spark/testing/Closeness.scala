@@ -4,10 +4,10 @@ import scala.collection.{Seq => AnySeq}
 
 import org.apache.spark.sql.Row
 
-/** What counts as the same where doubles were added in another order.
+/** The tolerance for doubles that were added in another order.
   *
   * @param magnitude
-  *   the greatest absolute value of what they were made of
+  *   the greatest absolute value of the addends
   */
 final case class Closeness(magnitude: Double) {
   import Closeness.Tolerance
@@ -29,7 +29,7 @@ final case class Closeness(magnitude: Double) {
 object Closeness {
   val Tolerance = 1e-9
 
-  /** That of values made of these readings. */
+  /** The tolerance for values computed from these readings. */
   def of(readings: Iterable[Reading]): Closeness = {
     val finite = readings.flatMap(r => r.x ++ r.y).filter(_.isFinite).map(x => Math.abs(x))
     Closeness(finite.foldLeft(1.0)((a, b) => Math.max(a, b)))

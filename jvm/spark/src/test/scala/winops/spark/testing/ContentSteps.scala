@@ -9,9 +9,9 @@ import org.apache.spark.sql.Row
   * @param sequence
   *   the number of its last change
   * @param inserted
-  *   the numbers of the rows that came in with it
+  *   the numbers of the inserted rows
   * @param content
-  *   those of the rows that are in the window after it, in the order in which they came in
+  *   the numbers of the rows in the window after the step, in the order of insertion
   */
 final case class ContentStep(
     k: Long,
@@ -22,7 +22,8 @@ final case class ContentStep(
 
 object ContentSteps {
 
-  /** What each of the changes of a `keep` over [[Reading]]s left in the window. */
+  /** Replays the changes of a `keep` over [[Reading]]s into the window contents after each step.
+    */
   def replay(changes: Seq[Row]): Iterator[ContentStep] =
     changes.groupBy(_.getAs[Long]("k")).iterator.flatMap { case (k, ofGroup) =>
       val inOrder = ofGroup.sortBy(_.getAs[Long]("_change_seq"))
@@ -41,7 +42,7 @@ object ContentSteps {
       }
     }
 
-  /** What was in the window after each change, by group and number of the change. */
+  /** The window contents after each change, by group and number of the change. */
   def afterEach(changes: Seq[Row]): Map[(Long, Long), Vector[Long]] =
     changes
       .groupBy(_.getAs[Long]("k"))

@@ -5,15 +5,15 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import winops.spark.state.GroupStore
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 
-/** Counts what is read and written of another store. */
+/** Counts the reads and writes of another store. */
 final class CountedGroupStore(store: GroupStore) extends GroupStore {
   private var values = 0
   private var bytes = 0L
 
-  /** How many values were read, written and removed since the last [[reset]]. */
+  /** The number of values read, written and removed since the last [[reset]]. */
   def valuesTouched: Int = values
 
-  /** How many bytes were read and written since the last [[reset]]. */
+  /** The number of bytes read and written since the last [[reset]]. */
   def bytesTouched: Long = bytes
 
   def reset(): Unit = {

@@ -2,14 +2,14 @@ package winops.spark.testing
 
 import scala.util.Random
 
-/** What can happen to stored bytes. */
+/** Random corruptions of stored bytes. */
 final class Damage(random: Random) {
   def of(bytes: Array[Byte]): Array[Byte] = random.nextInt(6) match {
     case 0 => bytes.take(random.nextInt(bytes.length + 1))
     case 1 => bytes ++ some(1 + random.nextInt(20))
     case 2 => some(random.nextInt(60))
     case 3 if bytes.nonEmpty =>
-      // The largest numbers are where lengths overflow.
+      // The largest numbers make lengths overflow.
       val from = random.nextInt(bytes.length)
       bytes.patch(from, Array.fill[Byte](9)(-1), random.nextInt(10))
     case _ if bytes.nonEmpty =>

@@ -17,7 +17,7 @@ import winops.spark.state.{GroupStore, NoGroupStore, NoTimerService, PartitionSt
 /** A row of [[KeepPlans]]; `micros` is its time. */
 final case class Arrived(k: Long, micros: Option[Long], n: Long, text: String = "")
 
-/** A change that a task gave, of a row of [[KeepPlans]]. */
+/** A change that a task emitted, of a row of [[KeepPlans]]. */
 final case class Changed(
     kind: String,
     at: Option[Long],
@@ -26,17 +26,17 @@ final case class Changed(
     row: Arrived,
     window: String = "")
 
-/** One task of a `keep`, driven from batch to batch as the stream's operator drives it:
-  * everything but what is in `store` is new in each batch.
+/** Runs one task of a `keep` from batch to batch as the streaming operator does: each batch
+  * creates all objects anew except for `store` and `partitionSegments`.
   *
   * @param seenAs
-  *   what the task finds instead of what is stored
+  *   maps stored bytes to the bytes that the task reads
   */
 final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = identity) {
   val store = new TransientGroupStore
   val counted = new CountedGroupStore(store)
 
-  /** What belongs to the partition and to no group. */
+  /** The segments of the partition, which belong to no group. */
   val partitionSegments = new MapSegments
 
   private val stored = new AlteredGroupStore(counted, seenAs)
@@ -51,15 +51,15 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
   def rowsHeld: Long = held
   def groupsRemembered: Long = groups
 
-  /** A batch of a stream without a time column. */
+  /** Runs a batch of a stream without a time column. */
   def batchAt(timestamp: Long)(rows: Arrived*): Seq[Changed] =
     run(rows, BatchClock.ofBatch(timestamp))(DrivenTask.changed(plan, _))
 
-  /** A batch of a stream whose watermark goes from `late` to `now`. */
+  /** Runs a batch of a stream whose watermark advances from `late` to `now`. */
   def batch(late: Long, now: Long)(rows: Arrived*): Seq[Changed] =
     run(rows, BatchClock.ofWatermarks(late, now))(DrivenTask.changed(plan, _))
 
-  /** A batch of which `read` takes what is given, row by row. */
+  /** Runs a batch; `read` receives each output row. */
   def run[A](rows: Seq[Arrived], clock: BatchClock)(read: InternalRow => A): Seq[A] = {
     val ofPartition = new AlteredSegments(partitionSegments, seenAs)
     val partition = new PartitionState(
@@ -75,7 +75,15 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
       if (plan.spec.couplesGroups) {
         val whole = new WholeGroupStore(ofPartition)
         val groups = DrivenTask.grouped(plan, rows)
-        new CrossGroupTask(plan, KeepPlans.input, groups, clock, stored, whole, partition, metrics)
+        new CrossGroupTask(
+          plan,
+          KeepPlans.input,
+          groups,
+          clock,
+          stored,
+          whole,
+          partition,
+          metrics)
       } else DrivenTask.task(plan, rows, clock, stored, partition, metrics)
     val taken = task.map(read).toVector
     partition.save()
@@ -88,15 +96,21 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
 
 object DrivenTask {
 
-  /** What a table with these rows gives, whose time ends at `end`. */
+  /** The changes of a table with these rows, whose time ends at `end`. */
   def table(plan: KeepPlan, rows: Seq[Arrived], end: Option[Long]): Seq[Changed] = {
     val metrics = new KeepMetrics(counters)
-    task(plan, rows, BatchClock.ofTable(end), new NoGroupStore, new NoTimerService(metrics), metrics)
+    task(
+      plan,
+      rows,
+      BatchClock.ofTable(end),
+      new NoGroupStore,
+      new NoTimerService(metrics),
+      metrics)
       .map(changed(plan, _))
       .toVector
   }
 
-  /** What a table with these rows holds in the end. */
+  /** The final contents of a table with these rows. */
   def content(plan: KeepPlan, rows: Seq[Arrived], end: Option[Long]): Seq[Arrived] = {
     val rowsOnly = plan.copy(spec = plan.spec.copy(output = Output.Rows), changeColumns = Nil)
     val metrics = new KeepMetrics(counters)

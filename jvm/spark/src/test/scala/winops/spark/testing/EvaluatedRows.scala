@@ -11,7 +11,7 @@ import winops.spark.row.{RowBytes, StoredRows}
 import winops.storage.rows.RowLog
 import winops.window.expression.{Evaluator, WindowView}
 
-/** Rows in a log, and a policy's expressions over them. */
+/** Rows in a log, with a policy's expressions over them. */
 final class EvaluatedRows(columns: Seq[Attribute]) {
   private val log = new RowLog(new MapSegments, withArrival = true)
   private val toUnsafe = UnsafeProjection.create(columns.map(_.dataType).toArray)
@@ -31,7 +31,7 @@ final class EvaluatedRows(columns: Seq[Attribute]) {
 
 object EvaluatedRows {
 
-  /** The columns of the trades that conditions are about. */
+  /** The columns of the trades that conditions read. */
   val trades: Seq[Attribute] = Seq(
     AttributeReference("id", LongType)(),
     AttributeReference("symbol", StringType)(),
@@ -39,7 +39,7 @@ object EvaluatedRows {
     AttributeReference("volume", LongType)(),
     AttributeReference("ts", LongType)())
 
-  /** The place that expressions of [[computed]] have. */
+  /** The offset of expressions of [[computed]] in the policy text. */
   val Offset = 7
 
   def text(string: String): UTF8String = UTF8String.fromString(string)
@@ -69,7 +69,7 @@ object EvaluatedRows {
   val noTriggers: Triggers = Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)
 }
 
-/** A window over the rows from `oldest` on, of which `without` are gone. */
+/** A window over the rows from `oldest` on, except for the rows `without`. */
 final case class ViewOf(
     rows: EvaluatedRows,
     examined: Long,

@@ -3,25 +3,25 @@ package winops.spark.testing
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 
-/** Aggregates of contents as Spark itself computes them: as windows over each of them, which add
-  * row by row, oldest to newest; those with DISTINCT by a GROUP BY.
+/** Aggregates of window contents, computed by Spark: as windows over each content, which add row
+  * by row, oldest to newest, or with DISTINCT by a GROUP BY.
   *
   * @param readings
-  *   the rows, each at the place that its number says
+  *   the rows, each at the index of its number
   */
 final class FreshAggregates(spark: SparkSession, readings: Vector[Reading]) {
   import FreshAggregates._
   import spark.implicits._
 
-  /** The values of `aggregates`, by their texts, over each of the contents, which are numbers of
-    * rows in the order in which functions see them.
+  /** The values of `aggregates`, by their texts, over each of the contents; a content is the
+    * numbers of its rows in aggregation order.
     */
   def of(
       contents: Seq[Vector[Long]],
       aggregates: Seq[String]): Map[Vector[Long], Map[String, Any]] = {
     val numbered = contents.distinct.zipWithIndex
-    // Spark has no windows with DISTINCT or FILTER. A DISTINCT has Spark regroup the rows, so that
-    // functions next to it see them in any order.
+    // Spark has no windows with DISTINCT or FILTER. For a DISTINCT, Spark regroups the rows, so
+    // other functions of the query would see the rows in any order.
     val kinds = aggregates.groupBy(text => Seq("DISTINCT", "FILTER").find(text.contains(_)))
     val queries = kinds.toSeq.map { case (kind, some) =>
       some -> query(numbered, some, isGrouped = kind.isDefined)
@@ -40,7 +40,7 @@ final class FreshAggregates(spark: SparkSession, readings: Vector[Reading]) {
     val rows =
       for ((content, id) <- contents; (n, place) <- content.zipWithIndex)
         yield (id.toLong, place, readings(n.toInt))
-    // Within one partition rows reach a function in the order in which they stand there.
+    // Within one partition, a function receives the rows in their order.
     Readings
       .columns(
         spark.sparkContext
@@ -62,7 +62,7 @@ final class FreshAggregates(spark: SparkSession, readings: Vector[Reading]) {
       }
     val setting = SQLConf.OBJECT_AGG_SORT_BASED_FALLBACK_THRESHOLD
     val before = spark.conf.get(setting.key)
-    // Above so many groups Spark would sort rows and merge what it has of them already.
+    // With more groups, Spark would sort rows and merge partial results.
     spark.conf.set(setting.key, Int.MaxValue.toString)
     try {
       val ofRows = spark.sql(ofEach).collect().map { row =>
@@ -79,7 +79,7 @@ private object FreshAggregates {
   /** The id of the content without rows. */
   val Empty: Long = -1
 
-  /** The expression with its outermost calls, which are those of aggregates, over a window. */
+  /** Adds a window clause to the outermost calls of the expression, which are aggregates. */
   def over(expression: String): String = {
     var depth = 0
     expression.map {

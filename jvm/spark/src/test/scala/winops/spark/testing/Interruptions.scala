@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Row}
 
-/** Queries that are stopped after every batch, beside the same ones that are not. */
+/** Compares queries that are stopped after every batch with uninterrupted ones. */
 trait Interruptions extends KeepStreamTest {
   private val random = new Random(11)
 
@@ -20,10 +20,11 @@ trait Interruptions extends KeepStreamTest {
   private def byGroup(rows: Seq[Row]): Map[String, Seq[Row]] =
     rows.groupBy(_.getAs[String]("k"))
 
-  /** A query tells the same of each `k`, in the same order, with and without interruptions.
+  /** Checks that a query emits the same rows for each `k`, in order, with and without
+    * interruptions.
     *
     * @return
-    *   what it tells
+    *   the output rows
     */
   protected def checkInterrupted(query: DataFrame => DataFrame): Seq[Row] = {
     val whole = ticks()
@@ -40,7 +41,9 @@ trait Interruptions extends KeepStreamTest {
     expected
   }
 
-  /** A `keep` with these arguments tells the same with and without interruptions. */
+  /** Checks that a `keep` with these arguments emits the same rows with and without
+    * interruptions.
+    */
   protected def checkInterrupted(arguments: String): Seq[Row] =
     checkInterrupted(keep(_, arguments))
 }

@@ -33,7 +33,7 @@ object KeepPlans {
     .parse(text, scope)
     .fold(error => throw new IllegalArgumentException(error.toString), identity)
 
-  /** Windows that stand apart, under the names `w0`, `w1` and so on. */
+  /** Independent windows with the names `w0`, `w1` and so on. */
   def policyOf(dialect: Dialect, texts: Seq[String]): Policy = {
     val windows = texts.zipWithIndex.map { case (text, i) =>
       val policy = policyOf(dialect, text)
@@ -91,7 +91,7 @@ object KeepPlans {
       Seq(position))
   }
 
-  /** The plan of what windows are worth, with each row that comes in or for each step. */
+  /** The plan for aggregates of windows, emitted with each inserted row or for each step. */
   def computing(plan: KeepPlan, output: Output, results: WindowResults): KeepPlan = {
     val spec = plan.spec.copy(output = output)
     val front = output match {
@@ -106,7 +106,7 @@ object KeepPlans {
       results = results.values)
   }
 
-  /** The plan of what the policy itself computes of its windows. */
+  /** The plan for the values that the policy itself computes. */
   def projected(plan: KeepPlan): KeepPlan = {
     val projection = plan.spec.policy.projection.get
     val aggregates = Projections
@@ -119,7 +119,7 @@ object KeepPlans {
       WindowResults.ofContent(aggregates.without(plan.keys)))
   }
 
-  /** Rows as they come out of a sorted shuffle, one after the other in the same object. */
+  /** Rows in input order, all in one reused object, as after a sorted shuffle. */
   def inInputOrder(plan: KeepPlan, rows: Seq[UnsafeRow]): Iterator[UnsafeRow] = {
     val reused = UnsafeRow.createFromByteArray(0, input.size)
     val hash = KeyHash(plan.keys, input)

@@ -18,37 +18,37 @@ import winops.spark.WinopsExtensions
 /** A row of the tests' streams; `sec` is its time in seconds since the epoch. */
 final case class Tick(k: String, sec: Long, n: Int)
 
-/** Streams of [[Tick]]s through `keep`, written by the means that users have. */
+/** Tests with streams of [[Tick]]s through `keep`, by the public API. */
 trait KeepStreamTest extends StreamTest {
   import testImplicits._
 
-  // Spark's test sessions load no extensions that lie on the class path.
+  // Spark's test sessions do not load extensions from the class path.
   override protected def sparkConf: SparkConf = super.sparkConf
     .set(StaticSQLConf.SPARK_SESSION_EXTENSIONS.key, classOf[WinopsExtensions].getName)
     .set(SQLConf.SHUFFLE_PARTITIONS.key, "2")
-    // Spark stops its state stores with a lock in hand that their maintenance may be waiting for.
+    // Spark stops its state stores while holding a lock that their maintenance may wait for.
     .set(SQLConf.STATE_STORE_MAINTENANCE_SHUTDOWN_TIMEOUT.key, "1s")
-    // The other one starts processes for every file that it writes.
+    // The default manager starts processes for every file that it writes.
     .set(
       SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key,
       classOf[FileSystemBasedCheckpointFileManager].getName)
 
   protected def ticks(): MemoryStream[Tick] = MemoryStream[Tick](spark)
 
-  /** The stream with the columns `k`, `n` and `ts`, which has a watermark without delay. */
+  /** The stream with the columns `k`, `n` and `ts`, and with a watermark without delay. */
   protected def timed(stream: MemoryStream[Tick]): DataFrame =
     withTime(stream.toDF()).withWatermark("ts", "0 seconds")
 
   protected def withTime(df: DataFrame): DataFrame =
     df.select($"k", timestamp_seconds($"sec").as("ts"), $"n")
 
-  /** `keep` over `df`; `arguments` is what follows TABLE(...) in SQL. */
+  /** Applies `keep` to `df`; `arguments` is the SQL after TABLE(...). */
   protected def keep(df: DataFrame, arguments: String): DataFrame = {
     df.createOrReplaceTempView("input_of_keep")
     spark.sql(s"SELECT * FROM keep(TABLE(input_of_keep) $arguments)")
   }
 
-  /** What the sink of a query was given, batch by batch. */
+  /** The rows that a query's sink received, batch by batch. */
   protected final class Written {
     private val batches = new ConcurrentLinkedQueue[(Long, Seq[Row])]
 
@@ -58,7 +58,7 @@ trait KeepStreamTest extends StreamTest {
     def batchCount: Int = batches.size
   }
 
-  /** Starts a query into `written`, whose sink first does what `before` does. */
+  /** Starts a query into `written`; its sink first executes `before`. */
   protected def start(
       df: DataFrame,
       checkpoint: String,
@@ -71,7 +71,7 @@ trait KeepStreamTest extends StreamTest {
     df.writeStream.option("checkpointLocation", checkpoint).foreachBatch(write).start()
   }
 
-  /** Runs a query over what its source has, with all that falls due by then, and stops it. */
+  /** Runs a query over the available rows and all timers that are due by then, and stops it. */
   protected def runAll(
       df: DataFrame,
       checkpoint: String,
@@ -82,7 +82,7 @@ trait KeepStreamTest extends StreamTest {
     written
   }
 
-  /** What a new query over `df` gives for batches that come one after the other. */
+  /** The output of a new query over `df` for batches that arrive one after another. */
   protected def runBatches(df: DataFrame, stream: MemoryStream[Tick])(
       batches: Seq[Tick]*): Written = {
     val written = new Written
@@ -105,7 +105,7 @@ trait KeepStreamTest extends StreamTest {
   protected def progressOf(query: StreamingQuery): Seq[StreamingQueryProgress] =
     query.recentProgress.toSeq.groupBy(_.batchId).toSeq.sortBy(_._1).map(_._2.last)
 
-  /** The first of an error's causes that is of a type and satisfies a condition. */
+  /** The first of an error's causes that has a type and satisfies a condition. */
   protected def causeOf[E <: Throwable: ClassTag](error: Throwable): Option[E] =
     Iterator.iterate(error)(_.getCause).takeWhile(_ != null).collectFirst { case e: E => e }
 
@@ -126,7 +126,7 @@ object KeepStreamTest {
   private val provider = SQLConf.STATE_STORE_PROVIDER_CLASS.key
   private val folder = "org.apache.spark.sql.execution.streaming.state"
 
-  // Settings of the state store; that on HDFS, which is Spark's default, is the fastest to start.
+  // Settings of the state store. The HDFS-backed store, Spark's default, starts fastest.
   val hdfs: (String, String) = provider -> s"$folder.HDFSBackedStateStoreProvider"
   val rocksDb: (String, String) = provider -> s"$folder.RocksDBStateStoreProvider"
 

@@ -6,13 +6,13 @@ import org.apache.spark.sql.{Column, DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, lit}
 
-/** One query with a `keep` of every kind over the same rows, which `n` tells apart. */
+/** Tests of one query with a `keep` of every kind over the same rows, identified by `n`. */
 trait ManyKeeps extends KeepStreamTest {
   import ManyKeeps._
 
   private val random = new Random(23)
 
-  /** Rows of hundreds of groups, one of them NULL, in no order of time, of which none is late. */
+  /** Rows of hundreds of groups, one of them NULL, in random order of time, none of them late. */
   protected val batches: Seq[Seq[Tick]] = (0 until 2).map { batch =>
     (0 until 400).map { i =>
       val group = random.nextInt(220)
@@ -23,10 +23,10 @@ trait ManyKeeps extends KeepStreamTest {
     }
   }
 
-  /** Lets time pass for all groups, as a group of its own. */
+  /** Rows of a separate group that advance time for all groups. */
   protected def heartbeat(sec: Long): Seq[Tick] = Seq(Tick("heartbeat", sec, -sec.toInt))
 
-  /** The changes of all `keep`s, of which each is told by its number in `calls`. */
+  /** The changes of all `keep`s, each with its index in `calls`. */
   protected def manyKeeps(stream: MemoryStream[Tick], calls: Seq[Call]): DataFrame =
     calls.zipWithIndex
       .map { case (call, number) =>
@@ -46,7 +46,7 @@ trait ManyKeeps extends KeepStreamTest {
       }
       .reduce(_.union(_))
 
-  /** The rows that have come in and not left, as window and `n`. */
+  /** The rows that were inserted and not deleted, as window and `n`. */
   protected def content(changes: Seq[Row]): Set[(String, Int)] = {
     def told(kind: String) = changes.filter(_.getAs[String]("kind") == kind).map(placed)
     assert(told("insert").toSet.size == told("insert").size)
@@ -59,10 +59,12 @@ trait ManyKeeps extends KeepStreamTest {
 
 object ManyKeeps {
 
-  /** @param arguments
-    *   what follows the table
+  /** A call of `keep`.
+    *
+    * @param arguments
+    *   the SQL after the table
     * @param waitsInside
-    *   whether rows that have not come in yet are the content
+    *   true if the window's contents are rows that are not inserted yet
     */
   final case class Call(arguments: String, waitsInside: Boolean = false)
 
@@ -75,7 +77,7 @@ object ManyKeeps {
     Call(s"$perGroup, 'KEEP 8 SECONDS', $inTime"),
     Call(s"$perGroup, esper => '#sort(3, n desc)', $inTime"))
 
-  /** Which differ in what their partitions remember. */
+  /** Calls whose partitions store different kinds of state. */
   def moved: Seq[Call] = Seq(1, 4, 5, 8, 9).map(all)
 
   val all: Seq[Call] = few ++ Seq(

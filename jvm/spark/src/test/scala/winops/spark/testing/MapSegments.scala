@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import winops.storage.bytes.Segments
 
-/** Segments on the heap that tell what is in them and how much was read of it. */
+/** Segments on the heap that count their values and the bytes read. */
 final class MapSegments extends Segments {
   private val kept = mutable.LongMap.empty[Array[Byte]]
   private var gets = 0

@@ -2,12 +2,12 @@ package winops.spark.testing
 
 import scala.annotation.tailrec
 
-/** Esper's windows by the letter of their rules: everything is looked through again at every row
-  * and at every instant at which something could be due.
+/** A literal implementation of Esper's windows: it checks all rows at every row and at every
+  * instant at which a timer could be due.
   */
 object NaiveEsper {
 
-  /** A row, and the instant at which it came. */
+  /** A row with its arrival time. */
   final case class Row(arrived: Arrived, at: Long) {
     def ts: Long = millis(arrived)
     def n: Long = arrived.n
@@ -16,31 +16,31 @@ object NaiveEsper {
 
   def millis(arrived: Arrived): Long = Math.floorDiv(arrived.micros.get, 1000L)
 
-  /** What a window says of a row or of an instant, and the window as it is after that. */
+  /** The inserted and deleted rows of a row or an instant, and the window after it. */
   final case class Turn(window: Window, entered: List[Row], left: List[Row])
 
   trait Window {
 
-    /** All rows that the window has not let go of. */
+    /** All rows that the window holds. */
     def held: List[Row]
     def arrive(row: Row): Turn
     def due: Option[Long]
     def fire(now: Long): Turn
 
-    /** The window after others have let go of rows. */
+    /** The window after other windows have removed rows. */
     def without(gone: List[Row]): Window
   }
 
-  /** What sets windows apart that take in each row by itself. Rows are given oldest first. */
+  /** The rules of a window that inserts rows one by one. Rows are given oldest first. */
   trait Rule {
     def refuses(held: List[Row], row: Row): Boolean = false
 
-    /** The rows that leave because the last one came. */
+    /** The rows that the newest row evicts. */
     def evicts(held: List[Row]): List[Row] = Nil
     def due(held: List[Row]): Option[Long] = None
     def expires(held: List[Row], now: Long): List[Row] = Nil
 
-    /** The rows that this window alone gives up because others have left it. */
+    /** The rows that this window alone evicts because other windows have removed rows. */
     def abandons(held: List[Row]): List[Row] = Nil
   }
 
@@ -125,8 +125,10 @@ object NaiveEsper {
       }
     })
 
-  /** @param holds
-    *   whether rows may stay together, of which so many have been removed in this evaluation
+  /** A window that evicts its oldest rows until a condition holds for the others.
+    *
+    * @param holds
+    *   returns true if the rows may stay, given the number of rows evicted in this evaluation
     */
   def expr(holds: (List[Row], Int) => Boolean): Window = Sliding(new Rule {
     override def evicts(held: List[Row]): List[Row] =
@@ -139,15 +141,15 @@ object NaiveEsper {
   private def replaced(key: Row => Any, held: List[Row]): List[Row] =
     held.init.filter(key(_) == key(held.last))
 
-  /** The worst of too many rows, and of equally bad ones the oldest. */
+  /** The worst row if the window is too large; among equally bad rows the oldest. */
   private def beyond(size: Int, isBetter: (Row, Row) => Boolean, held: List[Row]): List[Row] =
     if (held.size <= size) Nil
     else held.find(row => !held.exists(isBetter(row, _))).toList
 
-  /** What sets windows apart that take in many rows at once. */
+  /** The rules of a window that inserts rows in batches. */
   trait Beat {
 
-    /** After how long a batch is followed by the next one, if by time. */
+    /** The interval between batches, for batches by time. */
     def period: Option[Long] = None
     def isForced: Boolean = false
     def endsBefore(batch: Batching, row: Row): Boolean = false
@@ -155,8 +157,10 @@ object NaiveEsper {
     def starts(first: Row, now: Long): Option[Long] = None
   }
 
-  /** @param first
-    *   the first row that ever came
+  /** A window that inserts its rows in batches.
+    *
+    * @param first
+    *   the first row that ever arrived
     */
   final case class Batching(
       beat: Beat,
@@ -215,8 +219,10 @@ object NaiveEsper {
     override def starts(first: Row, now: Long): Option[Long] = Some(now + every)
   })
 
-  /** @param posts
-    *   whether the batch ends with its last row
+  /** A batch window that ends at a condition.
+    *
+    * @param posts
+    *   returns true if the batch ends with its last row
     */
   def exprBatch(posts: List[Row] => Boolean): Window = Batching(new Beat {
     override def endsWith(current: List[Row]): Boolean = posts(current)
@@ -225,7 +231,7 @@ object NaiveEsper {
   private def boundaryAfter(reference: Long, period: Long, instant: Long): Long =
     reference + (Math.floorDiv(instant - reference, period) + 1) * period
 
-  /** A row leaves with the first of the windows. */
+  /** A window that deletes a row when the first of its windows removes the row. */
   final case class Intersection(windows: List[Window]) extends Window {
     override def held: List[Row] = windows.flatMap(_.held).distinct
 
@@ -255,10 +261,10 @@ object NaiveEsper {
     override def without(gone: List[Row]): Window = Intersection(windows.map(_.without(gone)))
   }
 
-  /** Beside a batch the other windows say which rows are still in it, and tell nothing.
+  /** A batch window with other windows, which only remove rows from the batch and emit nothing.
     *
     * @param batch
-    *   which of the windows it is
+    *   the index of the batch window
     */
   final case class BatchIntersection(windows: List[Window], batch: Int) extends Window {
     override def held: List[Row] = windows(batch).held
@@ -300,7 +306,7 @@ object NaiveEsper {
     override def without(gone: List[Row]): Window = copy(windows = windows.map(_.without(gone)))
   }
 
-  /** A row leaves with the last of the windows. */
+  /** A window that deletes a row when the last of its windows removes the row. */
   final case class Union(windows: List[Window]) extends Window {
     override def held: List[Row] = windows.flatMap(_.held).distinct
 
@@ -316,7 +322,7 @@ object NaiveEsper {
       windows.map(window => if (isDue(window, now)) window.fire(now) else Turn(window, Nil, Nil)),
       Nil)
 
-    // A row stands where the last window has let go of it.
+    // The order of deleted rows is that of their removal from the last window.
     private def together(turns: List[Turn], entered: List[Row]): Turn = {
       val after = Union(turns.map(_.window))
       val left = turns.flatMap(_.left).reverse.distinct.reverse
@@ -328,7 +334,7 @@ object NaiveEsper {
 
   private def isDue(window: Window, now: Long): Boolean = window.due.exists(_ <= now)
 
-  /** What one group's rows, in the order in which they come, give by the end of time. */
+  /** The changes of one group for its rows, in order of arrival, until `end`. */
   def changes(window: Window, rows: Seq[Row], end: Long): Seq[Changed] = {
     val arrived = rows.foldLeft(Story(window)) { (story, row) =>
       val before = story.advance(row.at)
@@ -341,7 +347,7 @@ object NaiveEsper {
     changes.zipWithIndex.map { case (change, i) => change.copy(sequence = i.toLong) }
   }
 
-  /** A window, and the steps so far in which something happened. */
+  /** A window with its non-empty steps so far. */
   private final case class Story(
       window: Window,
       clock: Long = Long.MinValue,

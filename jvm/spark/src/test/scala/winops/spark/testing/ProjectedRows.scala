@@ -7,14 +7,14 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import winops.spark.analysis.Aggregates
 import winops.spark.expressions.{AggregateEvaluator, OfLastArrival, WindowAggregate}
 
-/** Aggregates over rows that are all there, worked out anew and interpreted. */
+/** Aggregates over a complete list of rows, recomputed and interpreted. */
 final class ProjectedRows(aggregates: Aggregates, columns: Seq[Attribute]) {
   private type Values = Map[String, Any]
 
-  /** One result for each combination of keys, in the order in which they came first.
+  /** One result for each combination of keys, in the order of first occurrence.
     *
     * @param last
-    *   the row that came in last, which need not be there any more
+    *   the most recently inserted row, which may be deleted already
     */
   def of(rows: Seq[InternalRow], last: Option[InternalRow]): Seq[Values] = {
     val keys = aggregates.by.map(meaning)

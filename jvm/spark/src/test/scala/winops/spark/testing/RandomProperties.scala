@@ -5,7 +5,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuiteLike
 import org.scalatest.prop.Seed
 
-/** Tests with random cases, which are the same in each run with the same seed (`-Dseed=`). */
+/** Tests with random cases, which are equal in each run with the same seed (`-Dseed=`). */
 trait RandomProperties extends AnyFunSuiteLike {
 
   /** Registers a test that draws its cases from the given generator. */
@@ -17,7 +17,7 @@ trait RandomProperties extends AnyFunSuiteLike {
 
 object RandomProperties {
 
-  /** The seed of a test, which follows from that of the run and from its name. */
+  /** The seed of a test, derived from the seed of the run and the test's name. */
   def seedOf(name: String): Long = seedOf(Seed.configured.fold(Default)(_.value), name)
 
   def seedOf(run: Long, name: String): Long = run * Multiplier ^ name.hashCode

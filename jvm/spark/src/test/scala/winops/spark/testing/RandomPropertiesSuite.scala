@@ -8,7 +8,7 @@ import scala.util.Using
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.Seed
 
-/** A run of the tests repeats the one before, and another seed gives other cases. */
+/** A run of the tests repeats the previous one, and another seed gives other cases. */
 class RandomPropertiesSuite extends AnyFunSuite {
   test("the seed of a run decides over the cases of each test") {
     assert(Seed.configured.isDefined)

@@ -16,7 +16,7 @@ import winops.text.spl.Spl
 /** A window over [[Reading]]s. */
 final case class RandomWindow(dialect: Dialect, policy: String, time: Option[Application]) {
 
-  /** The window as it is written in SQL behind the table. */
+  /** The SQL of the window after the table. */
   def call: String = {
     val text = s"'${policy.replace("'", "\\'")}'"
     val named = if (dialect == Ccl) text else s"${dialect.name} => $text"
@@ -24,14 +24,14 @@ final case class RandomWindow(dialect: Dialect, policy: String, time: Option[App
     s"PARTITION BY (k) ORDER BY (n), $named$timed"
   }
 
-  /** The call for changes that are numbered through for each `k`: a window of one row for each
-    * key is otherwise run key by key, where a group does not have to be forgotten as a whole.
+  /** The SQL for changes with one numbering for each `k`. Without it, a window of one row for
+    * each key runs as a group for each key, unless groups may be removed as a whole.
     */
   def callForChanges: String =
     if (time.isDefined) s"$call, idle => '1000 days'" else call
 }
 
-/** Every named window of the dialects, with sizes made at random. */
+/** Every named window of the dialects, with random sizes. */
 final class RandomWindows(random: Random) {
 
   def ccl: Seq[RandomWindow] = Seq(
@@ -80,7 +80,7 @@ final class RandomWindows(random: Random) {
     timed(Esper, s"#time_length_batch($millis msec, $size)"),
     untimed(Esper, "#expr_batch(newest_event.text = 'b')"))
 
-  /** Windows that say themselves when they report, also without a change. */
+  /** Windows with their own reports, also without a change. */
   def reporting: Seq[RandomWindow] =
     timed(Esper, s"#time_batch($millis msec, 0L, 'FORCE_UPDATE')") +: Seq(
       s"tumbling, count($size)",
@@ -95,14 +95,14 @@ final class RandomWindows(random: Random) {
       s"sliding, time($seconds), time($seconds)",
       s"sliding, count($size), delta(n, ${100 * size})").map(timed(Spl, _))
 
-  /** Windows of Esper's together. */
+  /** Combinations of Esper's windows. */
   def combined(count: Int): Seq[RandomWindow] = Seq.fill(count) {
     val (dialect, policy) = WindowsPropertySuite.combined
       .pureApply(Gen.Parameters.default, Seed(random.nextLong()))
     timed(dialect, policy)
   }
 
-  /** Windows of more rows than a group's own entry holds. */
+  /** Windows of more rows than a group's own entry can hold. */
   def large: Seq[RandomWindow] = {
     def rows = 300 + random.nextInt(2700)
     Seq(

@@ -5,8 +5,8 @@ import scala.util.Random
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.{col, timestamp_micros}
 
-/** A row that aggregates are computed of: `k` is its group, `n` its place among all rows. No two
-  * finite `z` are equal: where all values are, Spark's `corr` divides by zero.
+/** An input row of aggregates: `k` is its group, `n` its index among all rows. No two finite `z`
+  * are equal, because Spark's `corr` divides by zero if all values are equal.
   */
 final case class Reading(
     k: Long,
@@ -21,23 +21,23 @@ final case class Reading(
 
 object Readings {
 
-  /** By how much the time of a row may lie before that of one that came earlier. */
+  /** The maximum delay of a row's time behind that of an earlier row. */
   val Disorder: String = "1 second"
 
   private val Start = 1000000000L
 
-  /** A row of no group of the others', with whose time all that they wait for is over. */
+  /** A row of a separate group that advances time beyond all timers. */
   def heartbeat(n: Long): Reading =
     Reading(-1, Start + 20000000L, n, None, None, None, None, None, None)
 
-  /** The columns of a frame of [[Reading]]s as they are queried. */
+  /** The columns of a frame of [[Reading]]s for queries. */
   def columns(df: DataFrame): DataFrame = df
     .withColumn("ts", timestamp_micros(col("micros")))
     .withColumn("amount", col("amount").cast("decimal(16, 4)"))
     .drop("micros")
 
-  /** Rows in the order in which they come, of as many groups as there are counts, each with
-    * values of a kind of its own.
+  /** Rows in order of arrival, of as many groups as `counts` has elements; each group has its own
+    * kind of values.
     */
   def random(random: Random, counts: Seq[Int]): Vector[Reading] = {
     val drawn = counts.zipWithIndex.flatMap { case (count, k) => group(random, k.toLong, count) }

@@ -3,11 +3,11 @@ package winops.spark.testing
 import org.apache.spark.sql.{Encoder, Encoders}
 import org.apache.spark.sql.expressions.Aggregator
 
-/** The hash of so many numbers that `power` is 31 to that power. */
+/** The hash of a sequence of numbers; `power` is 31 to the power of its length. */
 final case class Rolled(hash: Long, power: Long)
 
-/** A user's function that tells whether numbers came in their order, and which can put the hash
-  * of a sequence together from those of its parts.
+/** A user-defined aggregate that detects another order of numbers and can merge the hashes of
+  * parts of a sequence.
   */
 object RollingHash extends Aggregator[Long, Rolled, Long] {
   override def zero: Rolled = Rolled(0, 1)

@@ -4,7 +4,7 @@ import scala.collection.{Seq => AnySeq}
 
 import org.apache.spark.sql.Row
 
-/** Equality of values that compares floating-point numbers bit by bit: 0.0 is not -0.0. */
+/** Equality that compares floating-point numbers bit by bit: 0.0 differs from -0.0. */
 object SameBits {
   def same(a: Any, b: Any): Boolean = (a, b) match {
     case (a: Double, b: Double) =>

@@ -2,11 +2,12 @@ package winops.spark.testing
 
 import org.apache.spark.sql.internal.SQLConf
 
-/** Rows with a value that nobody may read in a message or a log. */
+/** Tests with rows that contain a value which must not appear in a message or a log. */
 trait SecretRows extends KeepStreamTest {
   protected val Secret = "s3cret-8231"
 
-  /** Runs what fails under ANSI mode, and finds the condition and nowhere the value. */
+  /** Runs a failing action under ANSI mode; asserts its condition and the absence of the value.
+    */
   protected def failsInSilence(condition: String)(failure: => Throwable): Unit =
     withSQLConf(SQLConf.ANSI_ENABLED.key -> "true") {
       val said = new LogAppender("what was logged", maxEvents = 100000)

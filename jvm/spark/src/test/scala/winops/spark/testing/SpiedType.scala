@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.apache.spark.sql.types.{DataType, StringType, UserDefinedType}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** A user-defined type that tells how often an object of its class was made. */
+/** A user-defined type that counts its instances. */
 final class SpiedType extends UserDefinedType[String] {
   SpiedType.made.incrementAndGet()
 
@@ -18,7 +18,7 @@ final class SpiedType extends UserDefinedType[String] {
 object SpiedType {
   private val made = new AtomicInteger
 
-  /** How often an object was made while `body` ran. */
+  /** The number of instances created while `body` ran. */
   def madeBy(body: => Unit): Int = {
     val before = made.get
     body

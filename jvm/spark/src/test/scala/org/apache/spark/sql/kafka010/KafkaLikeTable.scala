@@ -18,7 +18,7 @@ final class KafkaLikeTable extends Table {
   override def capabilities: util.Set[TableCapability] = util.Set.of(TableCapability.BATCH_READ)
 }
 
-/** The relation that Spark makes of records of Kafka that are read as a table. */
+/** The relation that Spark creates for a batch read of Kafka. */
 final class KafkaLikeRelation(override val sqlContext: SQLContext) extends BaseRelation {
   override def schema: StructType = KafkaLikeTable.Schema
 }

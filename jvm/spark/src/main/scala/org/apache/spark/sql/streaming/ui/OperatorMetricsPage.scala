@@ -12,14 +12,16 @@ import org.apache.spark.sql.internal.StaticSQLConf.ENABLED_STREAMING_UI_CUSTOM_M
 import org.apache.spark.sql.streaming.ui.UIUtils.parseProgressTimestamp
 import org.apache.spark.ui.{GraphUIData, JsCollector, UIUtils => SparkUIUtils}
 
-/** Spark's page of a streaming query with graphs of any operator's metrics.
+/** Spark's page of a streaming query, with graphs of the custom metrics of any operator.
   *
   * Spark's own page looks up each metric of `spark.sql.streaming.ui.enabledCustomMetricList`
-  * among those of the state store provider, and reads it from every stateful operator of the
-  * query. It fails on a metric that is an operator's own.
+  * among the metrics of the state store provider, and reads it from every stateful operator of
+  * the query. It fails on metrics that an operator defines itself.
   *
+  * @param parent
+  *   the tab of the page
   * @param descriptions
-  *   what operators' own metrics mean, by their names
+  *   the description of each operator metric, by name
   */
 private[sql] final class OperatorMetricsPage(
     parent: StreamingQueryTab,
@@ -90,7 +92,7 @@ private[sql] final class OperatorMetricsPage(
 
 object OperatorMetricsPage {
 
-  /** Puts the page in the place of Spark's own, once, where there are metrics to show. */
+  /** Replaces Spark's page, once, if the setting names any metrics. */
   def install(descriptions: Map[String, String]): Unit = synchronized {
     for {
       context <- SparkContext.getActive

@@ -17,10 +17,10 @@ import org.apache.spark.util.SerializableConfiguration
 import winops.spark.checkpoint.StoredKeep
 import winops.spark.internal.WinopsErrors
 
-/** The checkpoint of a query, which is looked at and stays as it is.
+/** The checkpoint of a query, opened for reading.
   *
   * @throws org.apache.spark.sql.AnalysisException
-  *   `WINOPS_CHECKPOINT_NOT_FOUND` if the folder is no checkpoint
+  *   `WINOPS_CHECKPOINT_NOT_FOUND` if the folder is not a checkpoint
   */
 private[winops] final class Checkpoint(session: SparkSession, folder: String) {
   private val conf = session.sessionState.newHadoopConf()
@@ -36,10 +36,10 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
 
   private lazy val logs = new StreamingQueryCheckpointMetadata(session, root.toString)
 
-  /** The batch that was committed last, or the one that is asked for if its commit is there.
+  /** Returns the number of the last committed micro-batch, or `asked` if it was committed.
     *
     * @throws org.apache.spark.sql.AnalysisException
-    *   `WINOPS_CHECKPOINT_BATCH` if there is no such commit
+    *   `WINOPS_CHECKPOINT_BATCH` if the micro-batch was not committed
     */
   def batch(asked: Option[Long]): Long = {
     val committed = numbersIn(DIR_NAME_COMMITS)
@@ -55,13 +55,13 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
       }
   }
 
-  /** The number of the batch that was begun last. */
+  /** The number of the last micro-batch that was begun. */
   def latestBatch: Long = numbersIn(DIR_NAME_OFFSETS).last
 
   def offsets(batch: Long): Option[OffsetSeq] = logs.offsetLog.get(batch)
   def commit(batch: Long): CommitMetadata = logs.commitLog.get(batch).get
 
-  /** All stateful operators of the query, as they were in a batch. */
+  /** Returns the metadata of all stateful operators of the query in a micro-batch. */
   def operators(batch: Long): Seq[OperatorStateMetadata] =
     if (!isThere(DIR_NAME_STATE)) Nil
     else {
@@ -72,7 +72,7 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
       reader.allOperatorStateMetadata.toSeq
     }
 
-  /** All `keep`s of the query, as they were in a batch.
+  /** Returns the metadata of all `keep` operators of the query in a micro-batch.
     *
     * @throws org.apache.spark.sql.AnalysisException
     *   `WINOPS_CHECKPOINT_NO_KEEP` if there is none
@@ -89,10 +89,12 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
     found
   }
 
-  /** The `keep` with a number among the query's stateful operators, or the only one.
+  /** Returns the `keep` operator with a number among the query's stateful operators, or the only
+    * one.
     *
     * @throws org.apache.spark.sql.AnalysisException
-    *   `WINOPS_CHECKPOINT_OPERATOR` if there is no such one, or several and no number
+    *   `WINOPS_CHECKPOINT_OPERATOR` if there is no such operator, or several and no number is
+    *   given
     */
   def keep(batch: Long, operator: Option[Long]): OperatorStateMetadataV2 = {
     val all = keeps(batch)
@@ -111,7 +113,7 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
     }
   }
 
-  /** The stores of a `keep`, as they were in a batch. */
+  /** Returns the state stores of an operator with the settings of a micro-batch. */
   def stores(keep: OperatorStateMetadataV2, batch: Long): KeepStores = {
     val operator = keep.operatorInfo.operatorId
     KeepStores(
@@ -122,22 +124,22 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
       SerializableConfiguration.broadcast(session.sparkContext, conf))
   }
 
-  /** What tells the states of a batch from others, for each partition; none in the older format
-    * of checkpoints.
+  /** Returns the unique ids of an operator's state after a micro-batch, by partition. Older
+    * checkpoint formats have no ids.
     */
   def stateIds(operator: Long, batch: Long): Option[Array[String]] =
     commit(batch).stateUniqueIds.flatMap(_.get(operator)).map(_.map(_.head))
 
-  /** The columns of the keys of a `keep`'s state entries.
+  /** Returns the columns of the keys of an operator's state entries.
     *
     * @throws org.apache.spark.sql.winops.internal.WinopsRuntimeException
-    *   `WINOPS_STATE_FORMAT` if the file that describes them cannot be understood
+    *   `WINOPS_STATE_FORMAT` if the schema file is not readable
     */
   def entryKeys(keep: OperatorStateMetadataV2): StructType =
     EntryKeysFile.read(fileSystem.open(schemaFile(keep)))
 
-  /** Where the schema of a `keep`'s state entries is; the folder may have been moved since it was
-    * written down.
+  /** The path of the schema file of an operator's state. The recorded path is outdated if the
+    * checkpoint has been moved, so only its last components are used.
     */
   def schemaFile(keep: OperatorStateMetadataV2): Path = {
     val written = new Path(keep.stateStoreInfo.head.stateSchemaFilePaths.last)
@@ -147,16 +149,17 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
       s"$DIR_NAME_STATE/${keep.operatorInfo.operatorId}/${folder.mkString("/")}/${written.getName}")
   }
 
-  /** The session's settings with those that the query had in a batch.
+  /** Returns the session's settings, overridden by the query's settings in a micro-batch.
     *
     * @throws org.apache.spark.sql.AnalysisException
-    *   `WINOPS_CHECKPOINT_CLASS` if these name a class that the session does not
+    *   `WINOPS_CHECKPOINT_CLASS` if they name a class that is neither Spark's own nor the
+    *   session's
     */
   def settings(batch: Long): SQLConf = {
     val settings = session.sessionState.conf.clone()
     offsets(batch).flatMap(_.metadata).foreach(OffsetSeqMetadata.setSessionConf(_, settings))
     NamedClasses.check(session.sessionState.conf, settings)
-    // Stores report to a coordinator, which is there only once the session has had a query.
+    // The coordinator that stores would report to exists only after the session's first query.
     settings.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
     settings
   }

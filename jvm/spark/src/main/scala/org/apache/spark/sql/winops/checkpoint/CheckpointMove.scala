@@ -13,10 +13,18 @@ import org.apache.spark.sql.winops.execution.StatefulKeepExec
 import winops.spark.checkpoint.StoredKeep
 import winops.spark.internal.WinopsErrors
 
-/** Writes a checkpoint that goes on where another one is, with another number of partitions.
+/** Writes a checkpoint that continues another one with a different number of partitions.
   *
-  * What is there first makes a query that is started too early fail: it finds batches that were
-  * begun, and no state to go on from. The commit of the last batch comes last.
+  * The offset log is written before the state, so that a query that is started too early fails:
+  * it finds begun micro-batches without state. The commit of the last micro-batch is written
+  * last.
+  *
+  * @param from
+  *   the existing checkpoint
+  * @param folder
+  *   the folder of the new checkpoint
+  * @param partitions
+  *   the new number of partitions
   */
 private[winops] final class CheckpointMove(
     session: SparkSession,
@@ -31,8 +39,10 @@ private[winops] final class CheckpointMove(
   private val to =
     fileSystem.makeQualified(new Path(folder))
 
-  /** @return
-    *   what was moved of each `keep`
+  /** Writes the checkpoint.
+    *
+    * @return
+    *   the result for each `keep` operator
     */
   def run(): Seq[MovedKeep] = {
     val batch = from.batch(None)
@@ -41,7 +51,7 @@ private[winops] final class CheckpointMove(
     if (fileSystem.exists(to) && fileSystem.listStatus(to).nonEmpty) {
       throw WinopsErrors.analysis("WINOPS_CHECKPOINT_EXISTS", "path" -> to.toString)
     }
-    // Everything that can be wrong with the state is found before something is written.
+    // Reads the state of all operators, so that its errors are found before anything is written.
     val moves = keeps.map { keep =>
       val stores = from.stores(keep, batch)
       val stored = StoredKeep(keep.operatorPropertiesJson, stores.entryKeys)
@@ -84,7 +94,7 @@ private[winops] final class CheckpointMove(
         metadata.conf + (SQLConf.SHUFFLE_PARTITIONS.key -> partitions.toString))
     })
 
-  /** Writes what the operator is, and the schema of its entries. */
+  /** Writes the operator's metadata and the schema file of its state. */
   private def describe(keep: OperatorStateMetadataV2, partitions: Int, batch: Long): Unit = {
     val operator = new Path(to, s"$DIR_NAME_STATE/${keep.operatorInfo.operatorId}")
     val schema = from.schemaFile(keep)
@@ -115,6 +125,6 @@ private[winops] final class CheckpointMove(
 
 private object CheckpointMove {
 
-  /** Where sources keep what they have given. */
+  /** The folder in which sources log the offsets and files that they have read. */
   private val Sources = "sources"
 }

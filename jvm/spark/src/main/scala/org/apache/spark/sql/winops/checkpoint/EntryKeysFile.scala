@@ -13,17 +13,17 @@ import org.apache.spark.sql.types.StructType
 import winops.spark.checkpoint.StoredTypes
 import winops.spark.state.StateFormat
 
-/** The file in which Spark describes the entries of a `keep`'s state. Spark's own reader makes an
-  * object of every class that the file names.
+/** Reads the file in which Spark describes the state entries of a `keep` operator. Spark's own
+  * reader would instantiate every class that the file names.
   */
 private[winops] object EntryKeysFile {
 
-  /** The columns of the entries' keys.
+  /** Returns the columns of the entries' keys.
     *
     * @param file
-    *   is read from its beginning, and closed
+    *   opens the file, which is closed afterwards
     * @throws org.apache.spark.sql.winops.internal.WinopsRuntimeException
-    *   `WINOPS_STATE_FORMAT` if there are none
+    *   `WINOPS_STATE_FORMAT` if the file has another format
     */
   def read(file: => FSDataInputStream): StructType =
     try Using.resource(file)(columns).filter(_.length >= HashAndSegment).get

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.winops.checkpoint
 
-/** What was moved of a `keep`. */
+/** The result of moving the state of one `keep` operator. */
 private[winops] final case class MovedKeep(
     operator: Long,
     partitions: Int,

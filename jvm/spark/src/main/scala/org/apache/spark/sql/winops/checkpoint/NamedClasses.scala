@@ -8,15 +8,17 @@ import org.apache.spark.sql.internal.SQLConf
 
 import winops.spark.internal.WinopsErrors
 
-/** Settings of a checkpoint that name classes, of which Spark makes objects when it opens a state
-  * store.
+/** Checks the settings of a checkpoint with class names. Spark instantiates these classes when it
+  * opens a state store.
   */
 private[winops] object NamedClasses {
 
-  /** @param session
-    *   settings that are trusted
+  /** Refuses class names from the checkpoint that are not trusted.
+    *
+    * @param session
+    *   the session's settings, which are trusted
     * @param checkpoint
-    *   the same with those of a checkpoint
+    *   the settings overridden by those of the checkpoint
     * @throws org.apache.spark.sql.AnalysisException
     *   `WINOPS_CHECKPOINT_CLASS` if the checkpoint names a class that is neither Spark's own nor
     *   the session's

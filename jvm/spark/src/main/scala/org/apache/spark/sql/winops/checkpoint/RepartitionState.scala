@@ -4,12 +4,14 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
 import org.apache.spark.sql.catalyst.plans.logical.LeafNode
 import org.apache.spark.sql.types.{IntegerType, LongType}
 
-/** Writes a new checkpoint with another number of partitions, whenever it is executed.
+/** Writes a new checkpoint with another number of partitions, each time it is executed.
   *
   * @param from
-  *   the folder of the checkpoint, which stays as it is
+  *   the folder of the existing checkpoint, which is not changed
   * @param to
-  *   the folder of the new one
+  *   the folder of the new checkpoint
+  * @param partitions
+  *   the new number of partitions
   */
 final case class RepartitionState(
     from: String,

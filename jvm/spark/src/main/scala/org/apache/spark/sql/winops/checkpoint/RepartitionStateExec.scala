@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
 import org.apache.spark.sql.execution.LeafExecNode
 import org.apache.spark.sql.types.DataType
 
-/** Does it on the driver, once, when its rows are asked for: analysing a query moves nothing. */
+/** Repartitions a checkpoint on the driver, once, on execution and not on analysis. */
 final case class RepartitionStateExec(plan: RepartitionState) extends LeafExecNode {
   override def output: Seq[Attribute] = plan.output
 

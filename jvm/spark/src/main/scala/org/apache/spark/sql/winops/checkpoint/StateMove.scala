@@ -14,7 +14,8 @@ import org.apache.spark.sql.winops.state.KeepStores
 import winops.spark.checkpoint.{MovedGroups, StoredGroups, StoredKeep}
 import winops.spark.state.{EntryShape, GroupPiece, PartitionState, StateFormat, StateGroupStore}
 
-/** Moves the state of one `keep` as it was after a batch into stores of another number. */
+/** Moves the state of one `keep` operator after a micro-batch into another number of partitions.
+  */
 private[winops] final class StateMove(
     session: SparkSession,
     checkpoint: Checkpoint,
@@ -49,18 +50,20 @@ private[winops] final class StateMove(
     throw StateFormat.failure("its partitions are not those of one batch")
   }
 
-  // What has no groups, or groups that depend on each other, stays together.
+  // An ungrouped operator and cross-group state have a single partition.
   private val isOneTask = stored.isUngrouped || parts.exists(_.isCrossGroup)
   private val after = if (isOneTask) 1 else partitions
 
-  /** @param folder
-    *   where all state of the new checkpoint is
+  /** Writes the new state.
+    *
+    * @param folder
+    *   the state folder of the new checkpoint
     * @return
-    *   what was moved, and the ids that the new states got if the checkpoint has ids
+    *   the result, and the unique ids of the new state if the checkpoint has ids
     */
   def run(folder: Path): (MovedKeep, Option[Array[String]]) = {
     val settings = checkpoint.settings(batch)
-    // With it the first version would be no snapshot, on which a later version can stand alone.
+    // With changelogs the first version would not be a snapshot, which asVersion requires.
     settings.setConfString(Changelog, "false")
     val target = stores.copy(folder = folder.toString, settings = StateStoreConf(settings))
     val written = (if (isOneTask) moveEntries(target) else moveGroups(target)).sortBy(_.partition)
@@ -69,7 +72,7 @@ private[winops] final class StateMove(
     (moved, Option.when(ids.isDefined)(written.flatMap(_.id)))
   }
 
-  /** All entries to one store. */
+  /** Moves all entries into one store. */
   private def moveEntries(target: KeepStores): Array[Written] = {
     val keys = stored.keys
     val columns = keys.size + 2
@@ -90,10 +93,10 @@ private[winops] final class StateMove(
       })
   }
 
-  /** Groups to where the shuffle before the operator brings their rows. */
+  /** Moves each group into the partition to which the query's shuffle sends its rows. */
   private def moveGroups(target: KeepStores): Array[Written] = {
     val (stored, keys) = (this.stored, this.stored.keys)
-    // As the shuffle before the operator has it.
+    // Equals the partitioning of the query's shuffle.
     val place = HashPartitioning(keys, after).partitionIdExpression
     val before = parts.headOption.map(_.summary)
     val buckets = parts.map(_.buckets).sum / after + 1
@@ -110,10 +113,12 @@ private[winops] final class StateMove(
         before.fold((0L, 0L))(MovedGroups.enter(stored, store, pieces, buckets, _)))
   }
 
-  /** @param read
-    *   what goes to which partition, and in what order it is written there
+  /** Moves entries or groups through a shuffle.
+    *
+    * @param read
+    *   returns the entries, each with its target partition and its rank within the partition
     * @param write
-    *   how many groups and rows it was that were written
+    *   writes the entries of a partition and returns the number of groups and rows
     */
   private def move[A: ClassTag](target: KeepStores)(
       read: ReadStateStore => Iterator[((Int, Long), A)],
@@ -137,7 +142,7 @@ private[winops] final class StateMove(
       .collect()
   }
 
-  /** A store's first version is a snapshot: under another name it is that version. */
+  /** Renames the first version of a store, which is a snapshot, to the version after `batch`. */
   private def asVersion(target: KeepStores, partition: Int): Unit = {
     val folder = StateStoreId(target.folder, operator, partition).storeCheckpointLocation()
     val files = folder.getFileSystem(target.hadoop.value.value)
@@ -158,18 +163,18 @@ private object StateMove {
   private val Changelog =
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 
-  /** What a partition is before. */
+  /** The summary of an existing partition. */
   private final case class Part(
       isCrossGroup: Boolean,
       buckets: Long,
       summary: PartitionState.Summary)
 
-  /** Brings what has a place and a rank to its place. */
+  /** Partitions entries by their target partition. */
   private final class ByPlace(override val numPartitions: Int) extends Partitioner {
     override def getPartition(key: Any): Int = key.asInstanceOf[(Int, Long)]._1
   }
 
-  /** What became one partition. */
+  /** The result of writing a new partition. */
   private final case class Written(partition: Int, id: Option[String], groups: Long, rows: Long)
 
   private def reading[A](read: Iterator[A]): Iterator[A] = new Iterator[A] {

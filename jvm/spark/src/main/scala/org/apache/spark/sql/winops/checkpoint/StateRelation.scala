@@ -8,15 +8,18 @@ import org.apache.spark.sql.execution.LogicalRDD
 
 import winops.spark.checkpoint.{StateRelationReader, StoredGroups, StoredKeep}
 
-/** The relation of the rows that a `keep` holds in its checkpoint. */
+/** Creates the relation of the rows in the checkpointed state of a `keep` operator. */
 object StateRelation {
 
-  /** @param folder
-    *   where the checkpoint is
+  /** Reads the rows that the operator held after a micro-batch.
+    *
+    * @param folder
+    *   the folder of the checkpoint
     * @param batch
-    *   the batch after which the rows were held; the last one that was committed if not given
+    *   the number of the micro-batch; by default the last committed one
     * @param operator
-    *   the number of the `keep` among the query's stateful operators, where there are several
+    *   the number of the `keep` among the query's stateful operators; required if there are
+    *   several
     */
   def apply(folder: String, batch: Option[Long], operator: Option[Long]): LogicalPlan = {
     val session = SparkSession.active

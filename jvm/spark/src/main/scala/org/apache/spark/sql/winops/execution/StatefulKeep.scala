@@ -9,18 +9,20 @@ import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.state.{PartitionState, StateGroupStore, StateIdentity, WholeGroupStore}
 
-/** What a [[StatefulKeepExec]] keeps through all its copies.
+/** The part of a [[StatefulKeepExec]] that all of its copies share.
   *
+  * @param plan
+  *   the resolved plan
   * @param flushes
-  *   whether the batch has no new rows, in a query that applies those that wait when there are no
-  *   more
+  *   true in a micro-batch without new rows, if the query applies waiting rows at the end of
+  *   input
   */
 private[sql] final class StatefulKeep(val plan: KeepPlan, val flushes: Boolean)
     extends Serializable {
   val identity: String = StateIdentity.of(plan)
   lazy val keySchema: org.apache.spark.sql.types.StructType = StateGroupStore.keySchema(plan.keys)
 
-  /** What runs in one task. */
+  /** Creates the iterator that processes the rows of one task. */
   def task(
       columns: Seq[Attribute],
       rows: GroupedRows,

@@ -29,12 +29,12 @@ import winops.spark.plan.KeepPlan
 import winops.spark.row.RowShape
 import winops.spark.state.{PartitionState, StateFormat, StateGroupStore, StateIdentity}
 
-/** A `keep` over a stream.
+/** The streaming operator of a `keep`.
   *
-  * Spark gives operator ids, state and watermarks to its own operators only, which it finds by
-  * class; but it fills them in through `copy`, which is a virtual method. So this is a
-  * `FlatMapGroupsWithStateExec` by class, and an operator of its own in all that it does. Nothing
-  * of the parent's own work is used, and its second child is an empty table.
+  * Spark provides operator ids, state and watermarks only to its own operators, which it finds by
+  * class, and sets them by calling the virtual method `copy`. This class therefore extends
+  * `FlatMapGroupsWithStateExec` and overrides all of its behavior. The second child is an empty
+  * table.
   */
 final class StatefulKeepExec private[winops] (
     keep: StatefulKeep,
@@ -121,13 +121,14 @@ final class StatefulKeepExec private[winops] (
       eventTimeWatermarkForEviction,
       child)
 
-  /** Without a group there is one task, so one store; Spark waits for the commits of as many as
-    * are stated here.
+  /** Sets the number of partitions to 1 if a single task runs. Spark waits for the commits of as
+    * many state stores as the number says.
     */
   private def withOwnPartitions(state: StatefulOperatorStateInfo): StatefulOperatorStateInfo =
     if (plan.spec.runsInOneTask) state.copy(numPartitions = 1) else state
 
-  // Trees are copied and compared by these, which must be this class's own constructor's.
+  // Spark copies and compares trees by these members, so they must match this class's
+  // constructor.
   override def productArity: Int = arguments.length
   override def productElement(n: Int): Any = arguments(n)
   override def productIterator: Iterator[Any] = arguments.iterator
@@ -140,11 +141,13 @@ final class StatefulKeepExec private[winops] (
 
   override def hashCode(): Int = scala.util.hashing.MurmurHash3.seqHash(arguments.toSeq)
 
-  /** A row at exactly the watermark still waits, so what follows may not yet count it as late. */
+  /** The output watermark. A row at exactly the watermark still waits, so operators above must
+    * not count it as late.
+    */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
     Some(Math.max(0L, inputWatermarkMs - watermarkLag))
 
-  /** By how many milliseconds the watermark of the output is behind that of the input. */
+  /** The lag of the output watermark behind the input watermark in milliseconds. */
   private[winops] def watermarkLag: Long = 1L
 
   private lazy val earliestDue: NextTimerAccumulator = {
@@ -153,10 +156,10 @@ final class StatefulKeepExec private[winops] (
     accumulator
   }
 
-  /** Whether something falls due between this batch and the next instant. The wall clock is read
-    * to decide when to run, never to say what time it is for a row. It is a little ahead of the
-    * batch timestamp, so now and then a batch runs a moment too soon, does nothing, and is
-    * followed by another.
+  /** Returns true if a timer fires at the new watermark or, without a time column, at the current
+    * time, or if waiting rows need a flush. The wall clock decides only about running a
+    * micro-batch, never about the time of a row. It is slightly ahead of the batch timestamp, so
+    * a micro-batch may run too early, do nothing, and be followed by another one.
     */
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean =
     if (plan.time.isDefined) {
@@ -164,8 +167,8 @@ final class StatefulKeepExec private[winops] (
       newInputWatermark > watermark.getOrElse(0L) && earliestDue.value <= newInputWatermark
     } else earliestDue.value <= System.currentTimeMillis()
 
-  /** After a batch with rows that may have been the last: if it was, a batch without any has to
-    * find out how far the watermark must go.
+  /** Returns true after a micro-batch that leaves rows waiting and may be the last one with rows.
+    * A micro-batch without rows then determines how far the watermark must move.
     */
   private def startsFlush: Boolean =
     plan.spec.flushesAtEnd && !keep.flushes && longMetric(KeepMetrics.Waiting).value > 0
@@ -209,15 +212,15 @@ final class StatefulKeepExec private[winops] (
             batchId)
           .read()
       } catch {
-        // Before the first batch there is nothing to read. A first batch that failed has left its
-        // metadata, which Spark does not write again, so it counts.
+        // The first micro-batch has no metadata unless it failed before. Spark does not rewrite
+        // metadata that a failed first batch has left, so it is checked too.
         case _: Exception if batchId == 0 => None
       }
-    // Spark's own check knows the entries' form only, and would find fault with it first.
+    // Spark's own check compares the schema only, and its error would hide the actual difference.
     before.foreach(validateNewMetadata(_, operatorStateMetadata(List(Nil))))
     val schemaPaths = before match {
       case Some(old: OperatorStateMetadataV2) =>
-        // A checkpoint may have been moved, and the paths tell where it was.
+        // The recorded paths are outdated if the checkpoint has been moved.
         old.stateStoreInfo.head.stateSchemaFilePaths.map { path =>
           new Path(stateSchemaDirPath(), new Path(path).getName)
         }
@@ -310,23 +313,25 @@ object StatefulKeepExec {
   private val ParentStateFormat = 2
   private val noFunction: (Any, Iterator[Any], LogicalGroupState[Any]) => Iterator[Any] = null
 
-  /** @param hasNewRows
-    *   whether the sources of the stream have something new for the batch
+  /** Creates the operator.
+    *
+    * @param hasNewRows
+    *   true if the sources of the stream have new rows for the micro-batch
     */
   def apply(plan: KeepPlan, hasNewRows: Boolean, input: SparkPlan): StatefulKeepExec = {
     val keep = new StatefulKeep(plan, plan.spec.flushesAtEnd && !hasNewRows)
     new StatefulKeepExec(keep, None, None, None, None, input)
   }
 
-  /** The one that the query's start has set up. A batch's own session is a copy made for the run
-    * of its query, and asking that for its streams would leave one more listener with the context
-    * for each run.
+  /** The coordinator that the start of the query has created. A micro-batch's session is a clone
+    * made for a run of the query, and accessing its streaming query manager would leave another
+    * listener in the context after each run.
     */
   private def coordinator: StateStoreCoordinatorRef =
     StateStoreCoordinatorRef.forExecutor(SparkEnv.get)
 
-  /** A stateful operator of Spark's right before this one leaves its store in the thread, where
-    * the next operator would take it for its own.
+  /** Clears the read store of the thread. A stateful operator of Spark's below this one leaves
+    * its store there, and the next operator would use it as its own.
     */
   private def withoutReadStore(rows: RDD[InternalRow]): RDD[InternalRow] =
     rows.mapPartitions { partition =>

@@ -6,11 +6,11 @@ import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.types.{DataType, StringType, StructType}
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator, UnsafeExternalSorter}
 
-/** What winops needs of Spark and Spark shows only to its own packages. */
+/** Gives access to functions that Spark restricts to its own packages. */
 object Catalyst {
   private val InitialSortEntries = 1 << 10
 
-  /** Makes -0.0 and 0.0 one value, and all NaN one value, as GROUP BY has them. */
+  /** Unifies -0.0 with 0.0, and all NaN values, as GROUP BY does. */
   def normalizeFloatingNumbers(expression: Expression): Expression =
     NormalizeFloatingNumbers.normalize(expression)
 
@@ -18,13 +18,15 @@ object Catalyst {
   def exists(dataType: DataType)(condition: DataType => Boolean): Boolean =
     dataType.existsRecursively(condition)
 
-  /** Whether strings of the type are in the order of their bytes. */
+  /** Returns true if strings of the type sort by their bytes. */
   def sortsByBytes(text: StringType): Boolean = text.supportsBinaryOrdering
 
-  /** The type with everything in it nullable, which changes no byte of a row. */
+  /** Returns the type with everything in it nullable. The bytes of a row do not change. */
   def asNullable(columns: StructType): StructType = columns.asNullable
 
-  /** A sorter that takes its memory from the current task, and spills when it gets no more. */
+  /** Creates a sorter that allocates from the current task, and spills if there is no more
+    * memory.
+    */
   def externalSorter(comparator: () => RecordComparator): UnsafeExternalSorter =
     externalSorter(
       comparator,
@@ -32,12 +34,12 @@ object Catalyst {
       Long.MaxValue,
       usesRadixSort = false)
 
-  /** As the other, of records whose prefixes say all about their order.
+  /** Creates a sorter of records that are ordered by their prefixes alone.
     *
     * @param pageBytes
-    *   how much memory it takes at once
+    *   the size of its memory pages in bytes
     * @param maxBytes
-    *   how much it holds before it spills though there is memory left
+    *   the number of bytes in memory from which it spills even if memory is left
     */
   def externalSorter(pageBytes: Long, maxBytes: Long): UnsafeExternalSorter =
     externalSorter(() => AllEqual, pageBytes, maxBytes, usesRadixSort = true)

@@ -5,11 +5,11 @@ import scala.util.control.NonFatal
 import org.apache.spark.{ErrorClassesJsonReader, SparkThrowableHelper}
 import org.apache.spark.internal.Logging
 
-/** Adds error conditions to Spark's own, where PySpark's `getMessage()` looks them up. */
+/** Adds error conditions to Spark's, so that PySpark's `getMessage()` finds them. */
 object ErrorConditions extends Logging {
 
-  /** Adds the conditions of a reader. Spark has no method for it, so its reader's map is
-    * replaced; where a JVM forbids that, all but `getMessage()` works.
+  /** Adds the conditions of a reader. Spark has no method for this, so the map of its reader is
+    * replaced by reflection. On a JVM that forbids this, `getMessage()` does not work.
     */
   def add(conditions: ErrorClassesJsonReader): Unit = synchronized {
     val reader = SparkThrowableHelper.errorReader

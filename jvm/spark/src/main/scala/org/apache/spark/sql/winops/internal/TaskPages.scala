@@ -5,11 +5,11 @@ import org.apache.spark.internal.config._
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, SparkOutOfMemoryError, TaskMemoryManager, UnifiedMemoryManager}
 import org.apache.spark.unsafe.memory.MemoryBlock
 
-/** Memory of the current task, which is given back when the task ends if not before.
+/** Allocates memory of the current task, which Spark frees at the end of the task at the latest.
   *
-  * Whoever has it does not give it up for others, so it is no more than half of what Spark
-  * guarantees to each task however many there are: a sorter, and other operators of the task,
-  * always find some.
+  * The consumer does not spill for others. It is therefore limited to half of the memory that
+  * Spark guarantees to each task, so that a sorter and other operators of the task can always
+  * allocate.
   */
 final class TaskPages private (memory: TaskMemoryManager)
     extends MemoryConsumer(memory, TaskPages.SmallestPage, memory.getTungstenMemoryMode) {
@@ -18,7 +18,9 @@ final class TaskPages private (memory: TaskMemoryManager)
   private var pages = 0
   private val limit = TaskPages.guaranteed(memory.getTungstenMemoryMode) / 2
 
-  /** A page of `bytes` bytes; null if the task can have no more memory. */
+  /** Allocates a page of `bytes` bytes, or returns null at the limit of this consumer or the
+    * task.
+    */
   def take(bytes: Long): MemoryBlock =
     if (pages == MaxPages || getUsed + bytes > limit) null
     else {
@@ -41,18 +43,18 @@ object TaskPages {
 
   private val SmallestPage = 1L
 
-  /** A task can have 8192, and others need some. */
+  /** Half of the 8192 pages that Spark allows a task, so that others can allocate pages too. */
   private val MaxPages = 4096
 
   def ofTask(): TaskPages = new TaskPages(TaskContext.get().taskMemoryManager())
 
-  /** How many rows may be in memory whatever there is of it; a setting of Spark's for tests. */
+  /** The maximum number of rows in memory, from a Spark setting that is meant for tests. */
   def maxRows: Int = Option(SparkEnv.get).fold(Int.MaxValue) { env =>
     env.conf.get(SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD)
   }
 
-  /** What a task gets before it has to spill: half of an even share, of what storage does not
-    * keep for itself.
+  /** The memory that Spark guarantees to a task before it must spill: half of an even share of
+    * the memory that is not reserved for storage.
     */
   private def guaranteed(mode: MemoryMode): Long = {
     val conf = SparkEnv.get.conf

@@ -6,11 +6,11 @@ import org.apache.spark.SparkRuntimeException
 
 import winops.spark.internal.WinopsErrors
 
-/** A failure while rows are processed, under one of the conditions of
-  * `winops-error-conditions.json`. No message holds values of rows.
+/** An error during execution, with a condition of `winops-error-conditions.json`. The message
+  * contains no values of rows.
   *
-  * Python knows a failure by its class, so this is one of Spark's; Spark's constructor takes
-  * Spark's own conditions only, and is given its most general one.
+  * Python maps errors by class, so the class extends one of Spark's. Its constructor accepts
+  * Spark's own conditions only and gets the most general one.
   */
 final class WinopsRuntimeException(condition: String, parameters: Map[String, String])
     extends SparkRuntimeException(

@@ -12,11 +12,11 @@ import org.apache.spark.sql.execution.metric.SQLMetrics
 
 import winops.spark.shuffle.PackedRowSerializer
 
-/** Runs an exchange of Spark's with packed rows, which is what it does but for the form in which
-  * rows are written and read.
+/** Executes Spark's shuffle exchange with packed rows. Only the serialized format of the rows
+  * differs.
   *
-  * Only where each partition of a task has a file of its own: elsewhere rows are written one by
-  * one and put in order afterwards, for which they must not depend on each other.
+  * Applies only if a task writes a separate file for each partition. Other shuffle writers sort
+  * serialized rows, but a packed row depends on the row before.
   */
 private[winops] object PackedShuffle {
   def execute(child: SparkPlan): RDD[InternalRow] = child match {

@@ -5,11 +5,13 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
 /** Adds a column with the position of each row in the files that are read.
   *
+  * @param position
+  *   the added column
   * @param isRequired
-  *   whether the query fails if the child does not say which files it reads; otherwise all rows
-  *   have the same position then
+  *   true if the query fails when the files of the child are unknown; otherwise all rows then
+  *   have the same position
   * @param byAge
-  *   whether an older file precedes a newer one, as in the micro-batches of a stream
+  *   true if an older file precedes a newer one, as in the micro-batches of a stream
   */
 final case class FilePosition(
     position: Attribute,

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.LongType
 
 import winops.spark.source.SourceOrder
 
-/** Adds the position of each row in the files that its child is reading at that moment. */
+/** Adds the position of each row in the files that its child is reading. See [[FilePosition]]. */
 final case class FilePositionExec(
     position: Attribute,
     isRequired: Boolean,
@@ -19,7 +19,7 @@ final case class FilePositionExec(
     extends UnaryExecNode
     with CodegenSupport {
 
-  /** Known when the tasks are about to be sent. */
+  /** The file splits of the child; filled on the driver before the tasks are serialized. */
   @transient private lazy val splits = new FileSplits(isRequired, byAge)
 
   override def output: Seq[Attribute] = child.output :+ position

@@ -3,18 +3,18 @@ package org.apache.spark.sql.winops.source
 import org.apache.spark.rdd.InputFileBlockHolder
 import org.apache.spark.unsafe.types.UTF8String
 
-/** The positions of the rows of one task, which come while their files are being read. A position
-  * is the number of the piece of a file, and behind it that of the row within the piece.
+/** Computes the positions of the rows of one task while it reads their files. The high bits of a
+  * position are the number of the file split, the low bits the number of the row within it.
   */
 private[winops] final class FilePositions(splits: FileSplits) {
   private var file: UTF8String = _
   private var position = 0L
 
-  /** The position of the row that has just been read. */
+  /** Returns the position of the row that was read last. */
   def next(): Long = if (splits.isEmpty) 0L else numbered()
 
   private def numbered(): Long = {
-    // Each piece that is opened has another object.
+    // Spark creates a new path object for each split that it opens.
     val current = InputFileBlockHolder.getInputFilePath
     if (current ne file) {
       file = current

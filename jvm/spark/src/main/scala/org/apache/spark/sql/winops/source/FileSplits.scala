@@ -11,26 +11,27 @@ import org.apache.spark.sql.execution.datasources.{FilePartition, FileScanRDD, P
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceRDD, DataSourceRDDPartition}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** The pieces of files that the tasks of a scan read, numbered in the order of the files' paths,
-  * and within a file from its beginning to its end.
+/** Numbers the file splits that the tasks of a scan read, by path and by offset within a file.
   *
-  * A stream reads files in the order of their modification times, and a micro-batch ends anywhere
-  * between two of them. There the time precedes the path, so that the order of all rows does not
-  * depend on how the files are divided into micro-batches.
+  * A stream reads files in the order of their modification times, and a micro-batch may end
+  * between any two files. Splits of a stream are therefore sorted by time before path, so that
+  * the order of all rows does not depend on the division of files into micro-batches.
   *
-  * Tasks get hashes of the paths, which take less memory than many long paths do.
+  * Tasks receive hashes of the paths, which take less memory than many long paths.
   *
   * @param isRequired
-  *   whether a piece that no scan has is an error
+  *   true if a split that no scan contains is an error
   * @param byAge
-  *   whether an older file precedes a newer one
+  *   true if an older file precedes a newer one
   */
 private[winops] final class FileSplits(isRequired: Boolean, byAge: Boolean) extends Serializable {
   private var seed = 0L
   private var hashes = Array.emptyLongArray
   private var numbers = Array.emptyIntArray
 
-  /** Looks for the scans behind rows; returns false if there are none. */
+  /** Collects the splits of the scans that the RDDs depend on. Returns false if there are no
+    * scans.
+    */
   def read(rows: Seq[RDD[_]]): Boolean = {
     val files = rows.flatMap(FileSplits.scanned)
     val pieces = files.flatten.distinctBy(file => (file.urlEncodedPath, file.start))
@@ -44,13 +45,13 @@ private[winops] final class FileSplits(isRequired: Boolean, byAge: Boolean) exte
     files.nonEmpty
   }
 
-  /** Numbers the rows of a task. */
+  /** Creates the positions of a task's rows. */
   def positions(): FilePositions = new FilePositions(this)
 
   /** Returns true if no scan was found, so that all rows have the same position. */
   def isEmpty: Boolean = hashes.isEmpty
 
-  /** The number of the piece of a file that begins at `start`. */
+  /** Returns the number of the split of a file that begins at `start`. */
   def numberOf(path: UTF8String, start: Long): Int = {
     val at = Arrays.binarySearch(hashes, hash(path, start))
     if (at >= 0) numbers(at)
@@ -78,7 +79,7 @@ private[winops] final class FileSplits(isRequired: Boolean, byAge: Boolean) exte
 
 private object FileSplits {
 
-  /** The files of each scan behind rows, without those before a shuffle. */
+  /** The splits of each scan that the RDD depends on without a shuffle in between. */
   private def scanned(rows: RDD[_]): Seq[Seq[PartitionedFile]] = rows match {
     case scan: FileScanRDD => Seq(scan.filePartitions.flatMap(_.files))
     case scan: DataSourceRDD =>

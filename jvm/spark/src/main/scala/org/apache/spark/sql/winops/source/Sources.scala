@@ -17,16 +17,16 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import winops.spark.source.{OrderOfFiles, OrderOfTasks, Positioned, SourceOrder}
 
-/** The sources whose rows have an order that the source itself says. */
+/** Finds the order that a source's rows have by its own rules. */
 object Sources {
 
-  /** The order of a source's rows, if it has one. */
+  /** Returns the order of a source's rows, if there is one. */
   def order(leaf: LeafNode): Option[SourceOrder] = leaf match {
     case _: Range | _: LocalRelation | _: OneRowRelation | _: ResolvedInlineTable |
         _: CommandResult | _: EmptyRelation | _: MemoryPlan =>
       Some(OrderOfTasks(leaf))
     case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => Some(OrderOfFiles(leaf))
-    // As Spark reads Kafka unless spark.sql.sources.useV1SourceList says otherwise.
+    // A batch query reads Kafka by API V1 unless spark.sql.sources.useV1SourceList excludes it.
     case LogicalRelation(relation, _, _, _, _) if isOfKafka(relation) =>
       ofKafka(leaf, hasOneTopic = false)
     case streaming: StreamingRelation if readsFiles(streaming) => Some(OrderOfFiles(leaf))
@@ -43,11 +43,11 @@ object Sources {
     case _ => None
   }
 
-  /** The columns, the first of which decides first, that say which partition of its source a row
-    * is from; none if the source has one only, or no order.
+  /** Returns the columns that identify a row's partition in its source, the most significant
+    * first. Returns none if the source has a single partition or no order.
     */
   def partition(leaf: LeafNode): Seq[Attribute] = order(leaf) match {
-    // The topic, too, of a source that has one: it may be given others at a restart.
+    // A source with one topic includes the topic too, because a restart may add topics.
     case Some(Positioned(_, positions, _)) if positions.exists(_.name == "partition") =>
       Seq("topic", "partition").flatMap(name => leaf.output.find(_.name == name))
     case _ => Nil
@@ -58,10 +58,10 @@ object Sources {
       table: Table,
       options: CaseInsensitiveStringMap): Option[SourceOrder] = table match {
     case _: FileTable => Some(OrderOfFiles(leaf))
-    // Delta replaces it by a relation of files while the query is analyzed.
+    // Delta replaces the table by a relation of files during analysis.
     case _ if table.getClass.getName.startsWith(DeltaPackage) => Some(OrderOfFiles(leaf))
     case _: MemoryStreamTable => Some(OrderOfTasks(leaf))
-    // Its tasks take turns in the values.
+    // The values are distributed round-robin over tasks.
     case _: RateStreamTable | _: RatePerMicroBatchTable => ofColumns(leaf, "value")
     case _ if isOfKafka(table) => ofKafka(leaf, hasOneTopic(options))
     case _ => None
@@ -91,11 +91,11 @@ object Sources {
     classOf[FileFormat].isAssignableFrom(source) || source.getName.startsWith(DeltaPackage)
   }
 
-  /** Rows that were stored task by task: which file each is from is not known any more. */
+  /** The order of rows that were stored task by task. The file of each row is no longer known. */
   private def ofResult(leaf: LeafNode, stored: LogicalPlan): Option[SourceOrder] =
     SourceOrder.of(stored).toOption.collect { case OrderOfTasks(_) => OrderOfTasks(leaf) }
 
-  /** Returns true if the rows come from a collection of the driver, task by task. */
+  /** Returns true if the rows come from a collection of the driver, one task after the other. */
   @annotation.tailrec
   private def isLocal(rows: RDD[_]): Boolean = rows match {
     case _: ParallelCollectionRDD[_] | _: EmptyRDD[_] => true

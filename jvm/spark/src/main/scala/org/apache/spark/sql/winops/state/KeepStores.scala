@@ -12,14 +12,19 @@ import org.apache.spark.util.{CompletionIterator, SerializableConfiguration}
 
 import winops.spark.state.StateGroupStore
 
-/** The state stores of one `keep`, a store for each partition, apart from any query that runs.
+/** The state stores of one `keep` operator, one for each partition, accessed outside a running
+  * query.
   *
   * @param folder
-  *   the folder of all state of a checkpoint
+  *   the state folder of the checkpoint
   * @param operator
-  *   the number of the `keep` among the query's stateful operators
+  *   the number of the operator among the query's stateful operators
   * @param entryKeys
   *   the columns of the keys of state entries
+  * @param settings
+  *   the configuration of the stores
+  * @param hadoop
+  *   the Hadoop configuration
   */
 private[winops] final case class KeepStores(
     folder: String,
@@ -28,21 +33,22 @@ private[winops] final case class KeepStores(
     settings: StateStoreConf,
     hadoop: Broadcast[SerializableConfiguration]) {
 
-  /** Reads a partition as it was after a batch, to the end or until the task ends.
+  /** Reads the state of a partition after a micro-batch. The store is closed at the end of the
+    * iterator or of the task.
     *
     * @param id
-    *   what tells this state from others of the batch, in checkpoints that have such ids
+    *   the unique id of the partition's state, in checkpoints of the format with such ids
     */
   def read[A](partition: Int, batch: Long, id: Option[String])(
       read: ReadStateStore => Iterator[A]): Iterator[A] = {
     val provider = open(partition)
-    // Listeners are called last in, first out, and a store of RocksDB's has one of its own.
+    // Listeners run last in, first out, and a RocksDB store adds a listener of its own.
     TaskContext.get().addTaskCompletionListener[Unit](_ => provider.close())
     val store = provider.getReadStore(batch + 1, id)
     CompletionIterator[A, Iterator[A]](read(store), store.release())
   }
 
-  /** Writes the first version of a partition, and gives the id that it got. */
+  /** Writes the first version of a partition and returns its unique id, if the format has ids. */
   def write(partition: Int)(write: StateStore => Unit): Option[String] = {
     val provider = open(partition)
     try {

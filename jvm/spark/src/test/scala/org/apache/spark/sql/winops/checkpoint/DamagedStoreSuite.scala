@@ -20,7 +20,7 @@ import winops.spark.testing.{KeepStreamTest, Tick}
 import winops.storage.buckets.Bucket
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
-/** Entries of state stores that point outside of their rows. */
+/** State store entries with pointers outside of their rows. */
 class DamagedStoreSuite extends KeepStreamTest with TaskTest {
   import ChangedStores._
   import DamagedStoreSuite._
@@ -98,7 +98,7 @@ class DamagedStoreSuite extends KeepStreamTest with TaskTest {
     assert(filesIn(checkpoint) == before)
   }
 
-  /** Changes all entries of groups, as they are after the first batch. */
+  /** Changes all entries of groups in their state after the first batch. */
   private def change(folder: File, damage: Entry => Entry): Unit = {
     val checkpoint = new Checkpoint(spark, folder.getPath)
     val keep = checkpoint.keep(0, None)
@@ -128,14 +128,14 @@ private object DamagedStoreSuite {
 
   def isOfGroup(entry: Entry): Boolean = entry._1.getLong(entry._1.numFields - 1) >= 0
 
-  /** The files in a folder and its folders, with the times at which they were written. */
+  /** The files below a folder, with their modification times. */
   def filesIn(folder: File): Map[File, Long] = FileUtils
     .listFiles(folder, null, true)
     .asScala
     .map(file => file -> file.lastModified)
     .toMap
 
-  /** Groups have a number and a name. */
+  /** The group key: a number and a name. */
   val Keys: Seq[Attribute] =
     Seq(AttributeReference("number", LongType)(), AttributeReference("name", StringType)())
 
@@ -143,7 +143,7 @@ private object DamagedStoreSuite {
     .create(Keys.map(_.dataType).toArray[DataType])
     .apply(InternalRow(7L, UTF8String.fromString("the group")))
 
-  /** One group, with a segment. */
+  /** Writes one group with a segment. */
   def writeGroups(store: StateStore): Unit = {
     val groups = new StateGroupStore(store, Keys)
     groups.open(Group)
@@ -152,7 +152,8 @@ private object DamagedStoreSuite {
     groups.finish()
   }
 
-  /** What points to somewhere else, how it is met, and what makes it so. */
+  /** The location of the invalid pointer, the read that meets it, and the change that creates it.
+    */
   def damages: Seq[(String, ReadStateStore => Any, Entry => Entry)] = Outside.flatMap { place =>
     Seq[(String, ReadStateStore => Any, Entry => Entry)](
       (
@@ -179,7 +180,7 @@ private object DamagedStoreSuite {
 
   private def reading(store: ReadStateStore): StateGroupStore = {
     val groups = StateGroupStore.readOnly(store, Keys)
-    // Spark itself looks at what is read first, and that is sound.
+    // Spark itself checks the first entry that it reads, so that entry is valid.
     val _ = groups.numberOfBuckets
     groups
   }
@@ -187,7 +188,7 @@ private object DamagedStoreSuite {
   private def isBucket(key: UnsafeRow): Boolean = key.getLong(key.numFields - 1) == 0
   private def isSegment(key: UnsafeRow): Boolean = key.getLong(key.numFields - 1) > 0
 
-  /** A bucket with the name of each group elsewhere. */
+  /** A bucket in which the name of each group points to another offset. */
   private def pointingInside(
       bucket: UnsafeRow,
       columns: Int,

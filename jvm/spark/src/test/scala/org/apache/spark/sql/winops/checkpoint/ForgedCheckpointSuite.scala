@@ -16,8 +16,8 @@ import org.apache.spark.sql.types.{LongType, StructType}
 import winops.spark.state.StateGroupStore
 import winops.spark.testing.{KeepStreamTest, SpiedType, Tick}
 
-/** Checkpoints whose files name classes, or were damaged: `winops_state` reads what it can, and
-  * makes no object of a class.
+/** Checkpoints whose files name classes or are damaged: `winops_state` reads the valid parts and
+  * instantiates none of the classes.
   */
 class ForgedCheckpointSuite extends KeepStreamTest {
   import ForgedCheckpointSuite._
@@ -94,7 +94,7 @@ class ForgedCheckpointSuite extends KeepStreamTest {
 private object ForgedCheckpointSuite {
   private val files = FileSystem.getLocal(new Configuration)
 
-  /** The only file in a folder or its folders, but for checksums. */
+  /** The only file below a folder, except for checksums. */
   def onlyFileIn(folder: File): File = FileUtils
     .listFiles(folder, null, true)
     .asScala
@@ -104,7 +104,7 @@ private object ForgedCheckpointSuite {
     case several => throw new IllegalStateException(s"${several.size} files in $folder")
   }
 
-  /** Writes a file together with its checksum, as whoever forges it would. */
+  /** Writes a file with a valid checksum, as an attacker would. */
   def write(file: File, bytes: Array[Byte]): Unit = {
     val out = files.create(new Path(file.getPath), true)
     try out.write(bytes)

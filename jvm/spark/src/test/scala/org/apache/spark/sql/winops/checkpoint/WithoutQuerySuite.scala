@@ -7,7 +7,7 @@ import org.apache.spark.util.RpcUtils
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** Checkpoints are read and moved by sessions that have not had a query. */
+/** Checkpoints are read and moved in sessions that have not run a query. */
 class WithoutQuerySuite extends KeepStreamTest {
   test("nobody coordinates the stores") {
     withTempDir { dir =>
@@ -26,7 +26,7 @@ class WithoutQuerySuite extends KeepStreamTest {
     }
   }
 
-  /** As in a session that has not yet asked for its queries. */
+  /** Runs `body` without a state store coordinator, as in a session before its first query. */
   private def withoutCoordinator(body: => Unit): Unit = {
     val environment = spark.sparkContext.env
     environment.rpcEnv.stop(

@@ -88,7 +88,7 @@ private object NewestRowsSuite {
   val input = KeepPlans.input
   val plan = KeepPlans.plan(policy, order = Seq(n))
 
-  /** Rows whose order leaves ties; their time is their place, which decides those. */
+  /** Rows with ties in their order; their times equal their positions and break the ties. */
   def numbered(count: Int, keys: Int): Seq[Arrived] =
     (0 until count).map(i => Arrived(i * 31L % keys, Some(i.toLong), i.toLong / 3 / keys))
 
@@ -112,7 +112,7 @@ private object NewestRowsSuite {
   def pruned(rows: Iterator[Arrived], textBytes: Int): Seq[Arrived] =
     new NewestRowsOfTask(plan, input, Newest, unsafe(rows, textBytes)).map(rowOf).toVector
 
-  /** The rows come in one object, as those of an operator. */
+  /** Converts the rows into one reused row object, as an operator does. */
   def unsafe(rows: Iterator[Arrived], textBytes: Int): Iterator[UnsafeRow] = {
     val projection = UnsafeProjection.create(input.map(_.dataType).toArray[DataType])
     val text = UTF8String.fromString("x" * textBytes)

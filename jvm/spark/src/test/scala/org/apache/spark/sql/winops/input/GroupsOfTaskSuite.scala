@@ -51,7 +51,7 @@ class GroupsOfTaskSuite extends TaskTest {
     inTask { context =>
       val hoarder = new Hoarder(context.taskMemoryManager())
       val rows = numbered(40000, keys = 300)
-      // The rows that come first find memory, those that come last do not.
+      // The first rows are buffered in memory, the later ones are spilled.
       val come = rows.iterator.zipWithIndex.map { case (row, i) =>
         if (i == rows.size / 2) hoarder.takeEverything()
         row
@@ -69,7 +69,7 @@ private object GroupsOfTaskSuite {
 
   import KeepPlans._
 
-  /** A key, and the row's number, which is its time and its order. */
+  /** A key and the row's number, which is its time and its order. */
   type Numbered = (Long, Long)
 
   private val plan = KeepPlans.plan(spec("KEEP 10 ROWS"), order = Seq(n))
@@ -81,7 +81,7 @@ private object GroupsOfTaskSuite {
     rows.groupMap(_._1)(_._2).map { case (key, numbers) => key -> numbers.sorted }
 
   def ofTask(rows: Iterator[Numbered], textBytes: Int): GroupedRows = {
-    // The rows come in one object, as those of a shuffle.
+    // All rows use one object, as rows of a shuffle do.
     val projection = UnsafeProjection.create(input.map(_.dataType).toArray[DataType])
     val text = UTF8String.fromString("x" * textBytes)
     val unsafe = rows.map { case (key, number) =>

@@ -77,7 +77,7 @@ private object SortedRunSuite {
   def feed(run: SortedRun, numbers: Seq[Int]): Unit =
     numbers.foreach(i => run.add(row(i, if (numbers.size < TooManyForHeap) i % 50 else 500)))
 
-  /** A row in an object that the next one reuses, as those of a shuffle. */
+  /** A row in an object that the next row reuses, as in a shuffle. */
   def row(number: Int, bytes: Int): UnsafeRow =
     projection(InternalRow(number.toLong, Array.fill(bytes)(number.toByte)))
 

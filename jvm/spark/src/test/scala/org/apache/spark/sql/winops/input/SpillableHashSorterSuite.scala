@@ -66,12 +66,13 @@ private object SpillableHashSorterSuite {
     (0 until count).map(i => i -> keyOf(i, keys))
 
   def byHash(rows: Seq[(Int, Int)], bytes: Int): SpillableHashSorter = {
-    // The rows come in one object, as those of a shuffle.
+    // All rows use one object, as rows of a shuffle do.
     val projection = UnsafeProjection.create(types)
     val input = rows.iterator.map { case (number, key) =>
       projection(InternalRow(number.toLong, key.toLong, Array.fill(bytes)(number.toByte)))
     }
-    // Keys lie a golden ratio apart, so that their hashes begin with all bits there are.
+    // Multiplication by the golden ratio spreads the keys, so that their hashes have all leading
+    // bits.
     new SpillableHashSorter(input, row => row.getLong(1) * 0x9e3779b97f4a7c15L, types.length)
   }
 

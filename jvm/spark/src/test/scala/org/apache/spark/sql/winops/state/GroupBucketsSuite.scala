@@ -16,7 +16,7 @@ import winops.spark.state.StateGroupStore
 import winops.spark.testing.KeepStreamTest
 import winops.storage.bytes.{ByteWriter, CorruptStateException}
 
-/** Groups whose own values share entries of a state store. */
+/** Groups whose values share entries of a state store. */
 class GroupBucketsSuite extends KeepStreamTest with TaskTest {
   import GroupBucketsSuite._
 
@@ -157,15 +157,15 @@ private object GroupBucketsSuite {
   val Keys: Seq[Attribute] =
     Seq(AttributeReference("number", LongType)(), AttributeReference("name", StringType)())
 
-  /** How many groups there are, and how long their values become. */
+  /** Pairs of the number of groups and the maximum length of their values. */
   val Shapes: Seq[(Int, Int)] = Seq(3 -> 100, 40 -> 3000, 600 -> 40, 3000 -> 300)
 
-  /** In place of a length: the group goes. */
+  /** A marker instead of a length: the group is removed. */
   val Removed: Int = -1
 
   def check(holds: => Boolean, what: => String): Unit = TaskTest.check(holds, what)
 
-  /** Batches of changes in hash order and in others, and some groups that are only looked at. */
+  /** Applies batches of changes in hash order and in other orders; some groups are only read. */
   def checkShape(store: StateStore, shape: (Int, Int)): Unit = {
     val (count, longest) = shape
     val random = new Random(count)
@@ -182,12 +182,12 @@ private object GroupBucketsSuite {
     check(ChangedStores.entriesIn(store).size == 1, "entries of no groups")
   }
 
-  /** Groups in a store, and what should be there. */
+  /** Groups in a store, with their expected values. */
   final class Groups(store: StateStore) {
     private val expected = mutable.Map.empty[Int, Seq[Byte]]
     private var changes = 0
 
-    /** Gives groups values of these lengths; how many entries were written for that. */
+    /** Sets values of these lengths and returns the number of entries written. */
     def batch(lengths: Seq[(Int, Int)]): Long = {
       val groups = new StateGroupStore(store, Keys)
       lengths.foreach { case (number, length) =>
@@ -219,7 +219,7 @@ private object GroupBucketsSuite {
       check(pieces.sortBy(_._1) == found.sortBy(_._1), "pieces")
     }
 
-    /** How many bytes a batch reads that looks at these. */
+    /** The bytes that a batch reads to open these groups. */
     def bytesOf(numbers: Seq[Int]): Long = {
       val sizes = ChangedStores
         .entriesIn(store)
@@ -254,7 +254,7 @@ private object GroupBucketsSuite {
       false
     } catch { case _: CorruptStateException => true }
 
-  /** So many groups as a task goes through them. */
+  /** The numbers of `groups` groups in the order in which a task processes them. */
   def inOrder(groups: Int): Seq[Int] = (0 until groups).sortBy(hashOf(_) ^ Long.MinValue)
 
   def hashOf(number: Int): Long = hash(keyOf(number))

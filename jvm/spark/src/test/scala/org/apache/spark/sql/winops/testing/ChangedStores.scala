@@ -10,11 +10,11 @@ import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStor
 import org.apache.spark.sql.winops.state.KeepStores
 import org.apache.spark.unsafe.Platform
 
-/** State stores whose entries are others than a query has written. */
+/** State stores with altered entries. */
 private[winops] object ChangedStores {
   type Entry = (UnsafeRow, UnsafeRow)
 
-  /** Places and lengths of a value that do not lie in any small row. */
+  /** Offsets and lengths of a value outside of any small row. */
   val Outside: Seq[Long] = Seq(
     16L -> Int.MaxValue.toLong,
     16L -> -1L,
@@ -23,7 +23,7 @@ private[winops] object ChangedStores {
     1L -> 8L,
     1024L -> 8L).map { case (place, length) => place << 32 | length & 0xffffffffL }
 
-  /** All entries, of which those of the partition itself, which have no group, come first. */
+  /** All entries; the partition's own entries, which have no group, come first. */
   def entriesIn(store: ReadStateStore): Seq[Entry] = store
     .iterator(StateStore.DEFAULT_COL_FAMILY_NAME)
     .map(entry => (entry.key.copy(), entry.value.copy()))
@@ -34,7 +34,7 @@ private[winops] object ChangedStores {
     store.put(key, value, StateStore.DEFAULT_COL_FAMILY_NAME)
   }
 
-  /** Writes the first version of a partition anew; needs a task. */
+  /** Rewrites the first version of a partition; must run in a task. */
   def rewrite(stores: KeepStores, partition: Int)(change: Seq[Entry] => Seq[Entry]): Unit = {
     val entries = stores.read(partition, 0, None)(store => entriesIn(store).iterator).toVector
     val folder = new Path(stores.folder, s"${stores.operator}/$partition")
@@ -43,7 +43,7 @@ private[winops] object ChangedStores {
     ()
   }
 
-  /** The row with another place and length of one of its values. */
+  /** A copy of the row with another offset and length of one of its values. */
   def pointing(row: UnsafeRow, column: Int, word: Long): UnsafeRow = {
     val bytes = row.getBytes.clone()
     val at = UnsafeRow.calculateBitSetWidthInBytes(row.numFields) + 8L * column

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 
-/** Takes memory of a task until others have spilled theirs. */
+/** Acquires a task's memory until other consumers have spilled. */
 private[winops] final class Hoarder(memory: TaskMemoryManager)
     extends MemoryConsumer(memory, memory.pageSizeBytes(), MemoryMode.ON_HEAP) {
   private val taken = mutable.ArrayBuffer.empty[Long]

@@ -11,8 +11,8 @@ import org.apache.spark.util.SerializableConfiguration
 
 import winops.spark.state.StateGroupStore
 
-/** Tests of what takes memory of a task: they run in one, and the session fails tasks that leak
-  * any. Only Spark's packages may ask how much a task has.
+/** Tests of consumers of task memory. The tests run in a task, and the session fails tasks that
+  * leak memory. Only Spark's packages can read the memory of a task.
   */
 trait TaskTest extends SharedSparkSession {
   protected def inTask(body: TaskContext => Unit): Unit = {
@@ -21,7 +21,8 @@ trait TaskTest extends SharedSparkSession {
       .foreachPartition((_: Iterator[Int]) => body(TaskContext.get()))
   }
 
-  /** State stores in a folder, as the session is set, of groups with these columns. */
+  /** State stores in a folder, for groups with these columns, with the settings of the session.
+    */
   protected def storesIn(folder: File, keys: Seq[Attribute]): KeepStores = KeepStores(
     folder.getPath,
     0,
@@ -32,7 +33,7 @@ trait TaskTest extends SharedSparkSession {
 
 object TaskTest {
 
-  /** An assertion that a task can carry. */
+  /** An assertion that can be serialized with a task. */
   def check(holds: Boolean, what: String): Unit =
     if (!holds) throw new IllegalStateException(s"failed: $what")
 }
