@@ -1,9 +1,9 @@
-"""Gives the same few rows to every peer that is built, and tells what came out of each.
+"""Gives the same few rows to every peer that is built, and prints the output of each.
 
     python benchmarks/agree.py
     python benchmarks/agree.py Esper --jobs rows time
 
-A line of JSON for each peer and job: how many rows came and left with each micro-batch.
+It prints a line of JSON for each peer and job: the inserts and deletes of each micro-batch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from peers import PEER_HEAP, PEERS, SPARK_JAR, Job, ProcessPeer, SparkPeer
 
 BATCHES, ROWS, KEYS = 5, 2_000, 10
 FIRST_MICROS = 1_357_000_000_000_000
-# A row comes each millisecond, so that no clock is too coarse.
+# One row per millisecond, so that the resolution of every clock suffices.
 JOBS = {job.kind: job for job in (Job("rows", 20), Job("time", 1_000), Job("aggregates", 20))}
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
@@ -55,8 +55,8 @@ def micro_batches(folder: Path) -> list[Path]:
 
 
 def session() -> SparkSession:
-    """Spark with the peers' JAR, if there is one."""
-    # A path may lead Spark to another Python, which does not have pandas.
+    """Start Spark with the peers' JAR, if it is built."""
+    # The path may lead Spark to another Python, which does not have pandas.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = (
         SparkSession.builder.master("local[2]")
@@ -73,7 +73,7 @@ def session() -> SparkSession:
 
 
 def of_query(spark: SparkSession, peer: SparkPeer, job: Job, paths: list[Path]) -> Counts:
-    """What comes out of a query."""
+    """Return the output counts of a Spark query."""
     with tempfile.TemporaryDirectory(prefix="winops-peers-") as work:
         source = Path(work, "source")
         source.mkdir()
@@ -97,7 +97,7 @@ def of_query(spark: SparkSession, peer: SparkPeer, job: Job, paths: list[Path]) 
 
 
 def of_process(peer: ProcessPeer, job: Job, paths: list[Path]) -> Counts:
-    """What comes out of a process."""
+    """Return the output counts of a process."""
     lines = "".join(f"{path}\n" for path in paths)
     done = subprocess.run(
         peer.command(job, PEER_HEAP), input=lines, capture_output=True, text=True, check=True
@@ -107,7 +107,7 @@ def of_process(peer: ProcessPeer, job: Job, paths: list[Path]) -> Counts:
 
 
 def counted(names: list[str], kinds: list[str], paths: list[Path]) -> Iterator[dict[str, object]]:
-    """Ask the peers whose name contains one of `names`."""
+    """Run the peers whose name contains one of `names`."""
     for peer in PEERS:
         if peer.is_built and any(name in peer.name for name in names):
             for job in (JOBS[kind] for kind in kinds if kind in peer.jobs):
@@ -119,7 +119,7 @@ def counted(names: list[str], kinds: list[str], paths: list[Path]) -> Iterator[d
 
 
 def main() -> None:
-    """Ask the peers that are wanted."""
+    """Run the selected peers."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

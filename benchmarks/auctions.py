@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "examples"))
 from nexmark_lib.model import Model
 from nexmark_lib.winners import sold_between
 
-# Their bids are made at a time, and have to fit into memory.
+# The auctions' bids are generated at once and must fit into memory.
 EVENTS = 2_000_000
 
 

@@ -11,25 +11,25 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-# Row groups are what Spark can split a file by, so that both cores read.
+# Spark splits a file by row groups, so small row groups let both cores read.
 ROW_GROUPS = 8
 
 
 @dataclass(frozen=True)
 class Source:
-    """Rows without end, in the order of a stream.
+    """An endless sequence of rows, in the order of a stream.
 
     Attributes
     ----------
     name
-        Of the rows, and of the directory of their files.
+        The name of the rows, and of the directory of their files.
     key
-        Column that groups them.
+        The column that groups them.
     order
-        Columns that order them.
+        The columns that order them.
     batches
-        Gives micro-batches of these sizes over so many keys; a source that has its own keys
-        does not look at their number.
+        Yields micro-batches of the given sizes over the given number of keys. A source with its
+        own keys ignores the number.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Source:
 
 
 def files(cache: Path, source: Source, keys: int, sizes: Sequence[int]) -> list[Path]:
-    """Write the micro-batches that `cache` does not have yet, and give them all, in order."""
+    """Write the micro-batches that `cache` lacks, and return all of them, in order."""
     digest = hashlib.sha256()
     paths = []
     for number, size in enumerate(sizes):
@@ -60,11 +60,11 @@ def _write(batch: pa.Table, path: Path) -> None:
 
 
 def deliver(path: Path, source: Path) -> None:
-    """Make a micro-batch appear, whole, in the directory of a file source."""
+    """Move a complete micro-batch into the directory of a file source at once."""
     try:
         (source / path.name).hardlink_to(path)
     except OSError:
-        # Another file system. The source does not look at names that begin with a dot.
+        # The file system differs. The source ignores names that begin with a dot.
         hidden = source / f".{path.name}"
         shutil.copyfile(path, hidden)
         hidden.rename(source / path.name)

@@ -1,4 +1,4 @@
-"""What is the least that a query of a kind costs in Spark."""
+"""The minimum costs of kinds of queries in Spark."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ class Floor:
     Attributes
     ----------
     text
-        How it is called in the results.
+        Its name in the results.
     query
-        Makes it of a stream, the columns of its key and of its order, and the number of
-        partitions.
+        Creates it from a stream, the columns of its key and order, and the number of partitions.
     output_mode
-        Of the stream.
+        The output mode of the stream.
     """
 
     text: str
@@ -42,9 +41,9 @@ def _stateless(
     return stream
 
 
-# What a query has to do before it can retain anything: the rows of a key are brought together and
-# put in order, with all columns. What is above it is the operator's own.
+# The work of any query before it can keep rows: it shuffles the rows by key and sorts them, with
+# all columns. The cost above this floor is the operator's own.
 SORTED = Floor("shuffled and sorted", _sorted)
-# Spark's smallest state: a number for each key that is touched.
+# Spark's smallest state: a number for each key in the batch.
 COUNTED = Floor("groupBy(key).count()", _counted, output_mode="update")
 STATELESS = Floor("passed through", _stateless)

@@ -1,11 +1,10 @@
-"""Measures what state costs as it grows: bytes, heap, and batches that leave most of it alone.
+"""Measures the cost of state as it grows: bytes, heap, and batches that touch few groups.
 
     python benchmarks/growth.py
     python benchmarks/growth.py --millions 2 --keys 20000
 
-A stream of trades fills windows of 100 rows. After each million rows that are retained, a few
-batches touch a hundred keys only: their duration must not depend on how many others there are.
-"""
+A stream of trades fills windows of 100 rows. After each million retained rows, a few batches
+touch only a hundred keys. Their duration must not depend on the number of other keys. """
 
 from __future__ import annotations
 
@@ -30,10 +29,10 @@ WINDOW = 100
 TOUCHED = 100
 PROBES = 5
 PROBE_ROWS = 1_000
-# Null bits and five columns of eight bytes: a row as Spark has it in memory.
+# Null bits and five columns of eight bytes: a row in Spark's memory format.
 ROW_BYTES = 48
-# Of an entry: Spark's version and null bits of both, a key's hash, key and number, and where a
-# value is.
+# The parts of an entry: Spark's version and the null bits of key and value; the key's hash, the
+# key, its number, and the offset of a value.
 KEY_BYTES = 1 + 4 * 8
 VALUE_HEADER_BYTES = 1 + 2 * 8
 
@@ -46,7 +45,7 @@ def _heap_millions(spark: SparkSession) -> float:
 
 
 def _bytes_of_entries(spark: SparkSession, checkpoint: Path) -> int:
-    """Sum up what a state store holds: keys of four words, and values with their lengths."""
+    """Add up the bytes in a state store: keys of four words, and values with their lengths."""
     state = spark.read.format("statestore").load(str(checkpoint))
     [row] = state.selectExpr(
         f"sum(octet_length(value.content) + {KEY_BYTES} + {VALUE_HEADER_BYTES}) AS bytes"
@@ -55,7 +54,7 @@ def _bytes_of_entries(spark: SparkSession, checkpoint: Path) -> int:
 
 
 def main() -> None:
-    """Fill, and probe after each million."""
+    """Fill the windows, and probe after each million rows."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

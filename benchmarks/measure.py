@@ -1,4 +1,4 @@
-"""Runs a workload's sides in turns and keeps every batch's times."""
+"""Runs a workload's sides in turns and records the times of every batch."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from workloads import Workload
 
 FLOOR = "floor"
 WINOPS = "winops"
-# Micro-batches behind the timed ones, of which inserts and deletes are counted.
+# The micro-batches after the timed ones, in which inserts and deletes are counted.
 COUNTED_BATCHES = 2
 
 
 @dataclass(frozen=True)
 class Round:
-    """The same micro-batch on all sides, by their names."""
+    """The same micro-batch on all sides, by name."""
 
     times: dict[str, Times]
 
     def ratio(self, name: str) -> float:
-        """A side's time in units of the floor's."""
+        """A side's time in units of the floor's time."""
         return self.times[name].add_batch / self.times[FLOOR].add_batch
 
 
@@ -41,15 +41,15 @@ class Result:
         return [name for name in self.rounds[0].times if name != FLOOR]
 
     def ratios(self, name: str) -> list[float]:
-        """Of a side, for each round."""
+        """A side's ratio in each round."""
         return [each.ratio(name) for each in self.rounds]
 
     def ratio(self, name: str) -> float:
-        """Median of the rounds' ratios."""
+        """The median of the rounds' ratios."""
         return median(self.ratios(name))
 
     def millis(self, name: str) -> float:
-        """Median of a side's times."""
+        """The median of a side's times."""
         return median(each.times[name].add_batch for each in self.rounds)
 
     def nanos_per_row(self, name: str) -> float:
@@ -60,14 +60,14 @@ class Result:
 def measure(workload: Workload, sides: Sequence[Side], batches: int, cache: Path) -> Result:
     """Time `batches` micro-batches of a workload after those that fill and warm up.
 
-    All sides stay up, so that no batch pays for starting one or for loading state, and each
-    round begins with another of them, so that none always meets a warm file cache. After the last
-    round the inserts and the deletes of some more micro-batches are counted.
+    All sides keep running, so that no batch includes a start or a load of state. Each round
+    starts with another side, so that no side always has a warm file cache. After the last round,
+    the inserts and the deletes of some more micro-batches are counted.
 
     Raises
     ------
     RuntimeError
-        Another number of rows came out than has to, or the windows are not full.
+        The number of output rows is wrong, or the windows are not full.
     """
     sizes = workload.sizes(batches)
     all_sizes = [*sizes, *[workload.rows] * COUNTED_BATCHES]
@@ -127,7 +127,7 @@ def _check(workload: Workload, size: int, one: Round, timed: bool) -> None:
 
 
 def _check_equal(workload: Workload, totals: Mapping[str, int]) -> None:
-    """Compare how many rows have come out since the start, which `blur` may have put off."""
+    """Compare the total numbers of output rows, of which `blur` rows may be delayed."""
     for name, rows in totals.items():
         if name != FLOOR and abs(rows - totals[WINOPS]) > workload.blur:
             raise RuntimeError(
@@ -136,14 +136,15 @@ def _check_equal(workload: Workload, totals: Mapping[str, int]) -> None:
 
 
 def _check_counts(workload: Workload, counts: Mapping[str, Counts]) -> None:
-    """Compare the inserts and, by themselves, the deletes of a micro-batch."""
+    """Compare the inserts and the deletes of a micro-batch, each separately."""
     winops = counts[WINOPS]
     if workload.apply != "event_time" and winops.inserted != workload.rows:
         raise RuntimeError(
             f"{workload.name}: {winops.inserted:,} inserts for {workload.rows:,} rows"
         )
     for name, each in counts.items():
-        # What was put off by the batch before has come now, and some of this one is put off.
+        # The delayed rows of the batch before are included now, and some of this batch are
+        # missing.
         if each.inserted != winops.inserted or (
             abs(each.deleted - winops.deleted) > 2 * workload.blur
         ):

@@ -1,4 +1,4 @@
-"""What is asked of the windows; a new one is a new entry."""
+"""The queries over the windows; a new query is a new entry."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from winops import Kept
 
 @dataclass(frozen=True)
 class Question:
-    """What a query wants to know of the windows.
+    """A query over the windows.
 
     Attributes
     ----------
     text
-        How it is called in the results.
+        Its name in the results.
     answer
-        Makes the query.
+        Creates the query.
     tells_deletes
-        Whether a row that leaves comes out too, and not only one that arrives.
+        True if the query emits deleted rows as well as inserted ones.
     """
 
     text: str
@@ -30,7 +30,7 @@ class Question:
     tells_deletes: bool = False
 
     def rows(self, inserted: int, deleted: int) -> int:
-        """How many rows have to come out, for the rows that arrived and left."""
+        """Return the expected number of output rows for the given inserts and deletes."""
         return inserted + deleted if self.tells_deletes else inserted
 
 

@@ -1,4 +1,4 @@
-"""Writes what was measured, as JSON with every round and as tables in Markdown."""
+"""Writes the measurements as JSON, with every round, and as Markdown tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workloads import Workload
 
 
 def versions(spark: SparkSession) -> dict[str, str]:
-    """What the figures were taken with."""
+    """Return the versions of the measured software."""
     [row] = spark.sql(
         "SELECT winops_version() AS winops, java_method("
         "'java.lang.System', 'getProperty', 'java.version') AS java"
@@ -34,7 +34,7 @@ def versions(spark: SparkSession) -> dict[str, str]:
 
 
 def as_json(results: list[Result], taken_with: dict[str, str]) -> str:
-    """Every round of every workload."""
+    """Return every round of every workload as JSON."""
     return json.dumps(
         {
             "versions": taken_with,
@@ -69,12 +69,12 @@ def _described(workload: Workload) -> dict[str, Any]:
 def as_markdown(
     results: list[Result], taken_with: dict[str, str], missing: dict[str, str]
 ) -> str:
-    """A line per workload and candidate; the spread is that of the rounds' ratios.
+    """Return a line per workload and candidate; the spread is that of the rounds' ratios.
 
     Parameters
     ----------
     missing
-        By the name of a candidate, what it does not guarantee.
+        The guarantees that a candidate lacks, by its name.
     """
     lines = [
         "| workload | policy | asked | rows per batch | keys | to | candidate | ratio | spread"
@@ -107,7 +107,8 @@ def _keys(workload: Workload) -> str:
 
 
 def _families(results: list[Result]) -> list[str]:
-    """A line per workload of a family: time per row, and in units of the family's first."""
+    """Return a line per workload of a family: time per row, absolute and relative to the first.
+    """
     of_families = [each for each in results if each.workload.family]
     if not of_families:
         return []
@@ -133,12 +134,12 @@ def write(
     peers: Sequence[Peer],
     settings: Mapping[str, str],
 ) -> str:
-    """Write `name` as JSON and as Markdown into `out`; the tables are given back.
+    """Write `name` as JSON and as Markdown into `out`, and return the tables.
 
     Parameters
     ----------
     settings
-        Those that were asked for; they are written beside the versions.
+        The command line settings; they are written next to the versions.
     """
     out.mkdir(parents=True, exist_ok=True)
     taken_with = versions(spark) | settings

@@ -1,4 +1,4 @@
-"""Measures the operator against the least a keyed, ordered stream costs in Spark.
+"""Measures the operator against the minimum cost of a keyed, ordered stream in Spark.
 
     python benchmarks/run.py
     python benchmarks/run.py w1 --batches 9
@@ -6,17 +6,17 @@
     python benchmarks/run.py w5-size w8
 
 Without a name it measures w1, the changes of many windows, and w5, aggregates over the same
-windows. The workloads of w5-size differ in how long their windows are, and their times per row
-are compared with each other. w8 is what Nexmark's query 6 asks of the sold auctions.
+windows. The workloads of w5-size differ in the length of their windows, and their times per row
+are compared. w8 is Nexmark's query 6 over the sold auctions.
 
-Each round gives the same micro-batch to all running queries, one after the other: winops'
-``keep``, the workload's floor (see floors.py) and the peers that are asked for. The queries write
-to the null sink. The ratio is taken of ``addBatch``, the part of a trigger that depends
-on rows: it holds reading, shuffle, sort, windows and the commit of state. Writing the offset and
-commit logs is the same small sum on all sides and would only draw the ratio towards one; the
-whole trigger stands in the JSON besides.
+Each round gives the same micro-batch to all running queries, one after another: winops'
+``keep``, the workload's floor (see floors.py) and the selected peers. The queries write to the
+null sink. The ratio compares ``addBatch``, the part of a micro-batch that depends on rows: it
+includes reading, shuffle, sort, windows and the commit of state. Writing the offset and commit
+logs takes the same short time on all sides and would only draw the ratio towards one. The JSON
+also contains the whole time of a micro-batch.
 
-The machine should have nothing else to do.
+The machine should be idle otherwise.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from sides import FloorSide, PeerQuerySide, ProcessSide, QuerySide, Side
 from workloads import HEADLINE, WORKLOADS, Workload
 
 ROOT = Path(__file__).resolve().parents[1]
-# They take half a minute and more for what the others do in one second.
+# These peers take half a minute and more for the work that the others do in one second.
 SLOW = ("pandas", "evictor")
 
 
 def _chosen_peers(text: str | None) -> list[Peer]:
-    """Find the peers that are built and that `text` means: by speed, or by parts of names."""
+    """Return the built peers that `text` selects, by speed or by parts of names."""
 
     def is_meant(peer: Peer) -> bool:
         is_slow = any(part in peer.name.lower() for part in SLOW)
@@ -92,7 +92,7 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Measure the workloads that are asked for."""
+    """Measure the selected workloads."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -146,7 +146,7 @@ def main() -> None:
                 ],
             ]
             results.append(measure(workload, sides, args.batches, args.data))
-            # What is not finished is not lost with it.
+            # Results are written after each workload, so an abort loses only the current one.
             table = write(results, spark, args.out, args.name, peers, settings)
     print("\n" + table)
     spark.stop()

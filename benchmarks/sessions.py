@@ -1,4 +1,4 @@
-"""The session that everything is measured in."""
+"""The Spark session of all measurements."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 from peers import SPARK_JAR
 from winops import configure
 
-# On a local disk, and without Hadoop's native library, Spark's default starts ten
-# processes for each commit of a state store, to ask for links and to set permissions; on
-# HDFS or an object store it starts none. With it W1 takes 0.1 s more of each batch.
+# On a local disk, and without Hadoop's native library, Spark's default starts ten processes for
+# each commit of a state store, to check links and to set permissions. On HDFS or an object store
+# it starts none. With the default, each batch of W1 takes 0.1 s longer.
 CHECKPOINT_FILES = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
@@ -21,36 +21,36 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 
 
 def session(partitions: int, others: Mapping[str, str] | None = None) -> SparkSession:
-    """Spark on two cores, RocksDB with changelog checkpointing.
+    """Start Spark on two cores, with RocksDB and changelog checkpointing.
 
     Parameters
     ----------
     partitions
-        Shuffle partitions.
+        The number of shuffle partitions.
     others
-        Further settings, by their names. They take the place of those that are made here.
+        Further settings by name. They replace the settings of this function.
     """
     settings = {
         "spark.driver.memory": "4g",
-        # A query that has run for long has touched all of its heap.
+        # Models a query that has run for a long time and has touched all of its heap.
         "spark.driver.extraJavaOptions": "-Xms4g -XX:+AlwaysPreTouch",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(partitions),
-        # The operator's query is planned without it anyway.
+        # The operator's query is planned without adaptive execution anyway.
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.streaming.checkpointFileManagerClass": CHECKPOINT_FILES,
         "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-        # Counting the entries takes a read before each write.
+        # Counting the entries would read each entry before its write.
         "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
-        # The query that waits for its turn looks at its directory less often.
+        # A waiting query polls its directory less often.
         "spark.sql.streaming.pollingDelay": "200ms",
     }
     if SPARK_JAR.exists():
         settings["spark.jars"] = str(SPARK_JAR)
-    # Of another interpreter's workers pandas may be missing.
+    # Workers of another interpreter may lack pandas.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("winops benchmarks").master("local[2]")
     spark = configure(builder.config(map=settings | dict(others or {}))).getOrCreate()

@@ -1,4 +1,4 @@
-"""Running queries that are given the same micro-batches in turns."""
+"""Running queries that receive the same micro-batches in turns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COUNTS = "counts"
 
 @dataclass(frozen=True)
 class Times:
-    """Duration of one micro-batch, in milliseconds, and what came out and was counted in it."""
+    """The duration of one micro-batch in milliseconds, with its output rows and counters."""
 
     add_batch: float
     whole_trigger: float
@@ -35,29 +35,29 @@ class Times:
 
 @dataclass(frozen=True)
 class Counts:
-    """Inserts and deletes that came out for a micro-batch; rows with aggregates are inserts."""
+    """The inserts and deletes of a micro-batch; rows with aggregates count as inserts."""
 
     inserted: int
     deleted: int
 
 
 class Side(Protocol):
-    """Something that is given one micro-batch at a time."""
+    """A query or process that processes one micro-batch at a time."""
 
     name: str
 
     def take(self, path: Path, rows: int) -> Times:
-        """Hand over a micro-batch of so many rows, wait for it, and tell how long it took."""
+        """Pass a micro-batch of `rows` rows, wait for its output, and return the duration."""
 
     def count(self, path: Path, rows: int) -> Counts:
-        """Hand over a micro-batch of so many rows, and count what comes out; not timed."""
+        """Pass a micro-batch and count its output; the time is not measured."""
 
     def stop(self) -> None:
-        """End it and remove its files."""
+        """Stop the side and remove its files."""
 
 
 def winops_query(stream: DataFrame, workload: Workload) -> DataFrame:
-    """What winops answers."""
+    """Return the query of winops."""
     timed = {"time": workload.time, "apply": workload.apply} if workload.time else {}
     if workload.time:
         stream = stream.withWatermark(workload.time, "0 seconds")
@@ -66,13 +66,13 @@ def winops_query(stream: DataFrame, workload: Workload) -> DataFrame:
 
 
 def floor_query(stream: DataFrame, workload: Workload) -> DataFrame:
-    """What it is compared with."""
+    """Return the query of the floor."""
     source = workload.source
     return workload.floor.query(stream, source.key, source.order, workload.partitions)
 
 
 def counted(answer: DataFrame) -> DataFrame:
-    """Have a query count its inserts and deletes."""
+    """Make a query count its inserts and deletes."""
     kinds = [name for name in ("_change_type", "kind") if name in answer.columns]
     is_delete = F.col(kinds[0]) == "delete" if kinds else F.lit(False)
     return answer.observe(
@@ -83,7 +83,7 @@ def counted(answer: DataFrame) -> DataFrame:
 
 
 class QuerySide:
-    """A streaming query of Spark's that is kept running."""
+    """A Spark streaming query that keeps running."""
 
     def __init__(self, name: str, spark: SparkSession, workload: Workload, work: Path) -> None:
         self.name = name
@@ -98,7 +98,7 @@ class QuerySide:
         self.checkpoint = work / name / "checkpoint"
 
     def take(self, path: Path, rows: int) -> Times:
-        """Hand over a micro-batch of so many rows, wait for it, and tell how long it took.
+        """Pass a micro-batch of `rows` rows, wait for its output, and return the duration.
 
         Raises
         ------
@@ -106,7 +106,7 @@ class QuerySide:
             The rows did not arrive as one micro-batch.
         """
         batches = self._run(path, rows)
-        # A batch without rows may follow, for the time that has passed; it belongs to this one.
+        # A batch without rows may follow to advance time; its duration is included.
         counted: dict[str, int] = {}
         for each in batches:
             for operator in each["stateOperators"]:
@@ -123,9 +123,9 @@ class QuerySide:
         )
 
     def count(self, path: Path, rows: int) -> Counts:
-        """Hand over a micro-batch of so many rows, and count what comes out.
+        """Pass a micro-batch and count its output.
 
-        The query goes on from its checkpoint as one that counts, which takes time of its own.
+        The query restarts from its checkpoint with counters, which cost time.
         """
         if not self._counts_changes:
             self._counts_changes = True
@@ -139,7 +139,7 @@ class QuerySide:
         )
 
     def _run(self, path: Path, rows: int) -> list[Any]:
-        """Run the query over a micro-batch; give the progress of all batches that it took."""
+        """Run the query over a micro-batch; return the progress of all of its batches."""
         deliver(path, self._source)
         query = self._query or self._start(path)
         query.processAllAvailable()
@@ -156,11 +156,11 @@ class QuerySide:
         return batches
 
     def state_metric(self, name: str) -> int:
-        """Give what the state store said last of itself."""
+        """Return the latest value of a metric of the state store."""
         return self._state[name]
 
     def stop(self) -> None:
-        """End the query and remove its files."""
+        """Stop the query and remove its files."""
         if self._query is not None:
             self._query.stop()
         shutil.rmtree(self._source.parent, ignore_errors=True)
@@ -213,7 +213,7 @@ class PeerQuerySide(QuerySide):
 
 
 class ProcessSide:
-    """The same job in another engine, a process of its own."""
+    """The same job in another engine, as a separate process."""
 
     def __init__(self, peer: ProcessPeer, job: Job, workload: Workload, heap: str) -> None:
         self.name = peer.name
@@ -227,7 +227,7 @@ class ProcessSide:
         )
 
     def take(self, path: Path, rows: int) -> Times:
-        """Hand over a micro-batch of so many rows, wait for it, and tell how long it took.
+        """Pass a micro-batch of `rows` rows, wait for its output, and return the duration.
 
         Raises
         ------
@@ -239,7 +239,7 @@ class ProcessSide:
         return Times(told["millis"], told["millis"], out, {})
 
     def count(self, path: Path, rows: int) -> Counts:
-        """Hand over a micro-batch of so many rows, and count what comes out."""
+        """Pass a micro-batch and count its output."""
         told = self._tell(path, rows)
         return Counts(told["inserted"], told["deleted"])
 

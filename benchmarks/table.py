@@ -3,8 +3,9 @@
     python benchmarks/table.py
     python benchmarks/table.py --millions 1 --rounds 2
 
-The last rows of each key, by ``row_number``; and each row with aggregates of the rows up to it,
-by ``ROWS BETWEEN``. Both sides read the same files and write to the null sink, in turns.
+One query returns the last rows of each key, by ``row_number``. The other returns each row with
+aggregates of the rows up to it, by ``ROWS BETWEEN``. Both sides read the same files and write to
+the null sink, in turns.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def _kept(trades: DataFrame) -> Kept:
 
 
 Query = Callable[[DataFrame], DataFrame]
-# By the name of what is asked: winops' query and Spark's.
+# The queries of winops and of Spark, by name.
 PAIRS: dict[str, tuple[Query, Query]] = {
     "last rows": (
         lambda trades: _kept(trades).rows(),
@@ -59,7 +60,7 @@ def _seconds(query: DataFrame) -> float:
 
 
 def main() -> None:
-    """Measure both questions."""
+    """Measure both queries."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

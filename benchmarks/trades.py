@@ -1,5 +1,4 @@
-"""Trades over any number of keys: spread evenly, with busy and quiet keys, or with keys that fall
-silent."""
+"""Trades over any number of keys: even, skewed, or with keys that fall silent."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ FIRST_MICROS = 1_357_000_000_000_000
 MICROS_PER_ROW = 100
 
 Numbers = npt.NDArray[np.int64]
-# Keys from 0 on, for rows of these numbers.
+# Returns keys, from 0 on, for rows with these numbers.
 Keys = Callable[[np.random.Generator, Numbers, int], Numbers]
 
 
@@ -29,7 +28,7 @@ def _skewed(rng: np.random.Generator, seq: Numbers, keys: int) -> Numbers:
 
 
 def _coming_and_going(rng: np.random.Generator, seq: Numbers, keys: int) -> Numbers:
-    """Of twice as many keys, half are silent at a time, and a new one awakes every 1,000 rows."""
+    """Half of twice as many keys are silent at a time; a new key awakes every 1,000 rows."""
     awake = seq // 1_000 + rng.integers(0, keys, len(seq), dtype="int64")
     return awake % (2 * keys)
 
@@ -43,7 +42,7 @@ def _trades(name: str, choose: Keys) -> Source:
             ts = FIRST_MICROS + seq * MICROS_PER_ROW
             yield pa.table(
                 {
-                    # From 1 on: Spark's hash deals two keys to two partitions.
+                    # Keys start at 1, because Spark then hashes two keys to two partitions.
                     "key": 1 + choose(rng, seq, keys),
                     "seq": seq,
                     "price": np.round(rng.uniform(1, 500, rows), 2),

@@ -1,4 +1,4 @@
-"""What is measured: a table of rows, windows and questions. A new workload is a new entry."""
+"""The measured tables of rows, windows and queries. A new workload is a new entry."""
 
 from __future__ import annotations
 
@@ -15,46 +15,47 @@ from winops import Window, esper
 
 @dataclass(frozen=True)
 class Workload:
-    """A stream, what is retained of it, and what is asked of that.
+    """A stream, its windows, and the query over them.
 
     Attributes
     ----------
     name
-        Short name, on the command line and in the results.
+        The short name, on the command line and in the results.
     source
         The rows.
     policy
-        What is kept of each key.
+        The policy of each key's window.
     question
-        What comes out.
+        The query over the windows.
     keys
-        Number of groups. 0 where the source has its own.
+        The number of groups; 0 if the source has its own keys.
     rows
-        Rows per micro-batch.
+        The rows per micro-batch.
     floor
-        What it is compared with.
+        The query for comparison.
     partitions
-        Shuffle partitions, of all sides.
+        The shuffle partitions, of all sides.
     fill
-        Sizes of micro-batches before all others, which fill the windows.
+        The sizes of the first micro-batches, which fill the windows.
     warm_up
-        Micro-batches of `rows` after those and before the first timed one. They warm the JVM.
+        The number of micro-batches of `rows` between those and the first timed one. They warm up
+        the JVM.
     leaving
-        Rows that leave for each that arrives, once the windows are as full as they get; the run
-        checks that so many left.
+        The number of deletes for each insert when the windows are full; the run checks this
+        number.
     time
-        Column with the event time, for windows by time.
+        The column with the event time, for windows by time.
     apply
-        In what order rows with a time are applied.
+        The order in which rows with a time are applied.
     window
-        Rows that a window holds when it is full, where that is the same for all.
+        The number of rows in a full window, if it is the same for all windows.
     family
-        Workloads that differ in one thing, to be compared with the first of them.
+        Workloads that differ in one property, to be compared with the first of them.
     blur
-        How many deletes of a micro-batch may come with the next one, since the clocks of the
-        candidates are not equally fine; 0 where time plays no part.
+        The maximum number of deletes of a micro-batch that may arrive with the next one, because
+        the clocks of the candidates differ in resolution; 0 without time.
     job
-        The same for those who are compared with winops; None if nobody is.
+        The same work for the peers of winops; None without peers.
     """
 
     name: str
@@ -76,12 +77,12 @@ class Workload:
     job: Job | None = None
 
     def sizes(self, timed: int) -> list[int]:
-        """Of all micro-batches, in order."""
+        """The sizes of all micro-batches, in order."""
         return [*self.fill, *[self.rows] * (self.warm_up + timed)]
 
 
 def newest(rows: int) -> str:
-    """CCL text of a window of this many rows."""
+    """Return the CCL text of a window of this many rows."""
     return f"KEEP {rows} ROWS PER (key)"
 
 
@@ -108,7 +109,7 @@ W2 = Workload(
     leaving=0.0,
     job=Job("rows", 100),
 )
-# The quietest key has 21 of 32 million rows.
+# The key with the fewest rows has 21 of 32 million rows.
 W2B = Workload(
     "w2b",
     SKEWED_TRADES,
@@ -132,7 +133,8 @@ W3 = Workload(
     job=Job("rows", 10_000),
 )
 W3B = Workload("w3b", TRADES, newest(MILLION), CHANGES, keys=1, rows=MILLION, window=MILLION)
-# A thousand keys are awake and a row comes every 100 microseconds: about a thousand rows a key.
+# A thousand keys are active and a row arrives every 100 microseconds: about a thousand rows per
+# key.
 W4 = Workload(
     "w4",
     SILENT_TRADES,
@@ -142,14 +144,14 @@ W4 = Workload(
     rows=MILLION,
     time="ts",
     apply="arrival",
-    # The rows of a millisecond, by which the clocks of Spark and of Esper differ.
+    # The rows of a millisecond, by which the clocks of Spark and Esper differ.
     blur=10,
     job=Job("time", 100_000),
 )
-# The same where rows wait until the watermark has passed them.
+# The same, with rows that wait until the watermark has passed them.
 W4_ORDERED = replace(W4, name="w4-ordered", apply="event_time", job=None)
 W5 = replace(W1, name="w5", question=MEAN_LOW_HIGH, job=Job("aggregates", 100))
-# Twelve batches of these fill two windows of a million rows.
+# Twelve such batches fill two windows of a million rows.
 W5_SIZES = [
     Workload(
         f"w5-{window}",
@@ -189,7 +191,7 @@ W7 = [
     for beside, floor in (("", STATELESS), ("-counted", COUNTED))
     for name, rows in (("w7", 1_000), ("w7-empty", 0))
 ]
-# Most sellers never sell ten times, and three in four auctions are those of a few.
+# Most sellers never sell ten times; three in four auctions belong to a few sellers.
 W8 = Workload(
     "w8",
     AUCTIONS,

@@ -43,7 +43,7 @@ def heartbeats(rows: int, seed: int) -> pd.DataFrame:
     """Make heartbeats: about one a minute from each device, with pauses now and then."""
     rng = np.random.default_rng(seed)
     device = np.sort(rng.integers(0, max(1, rows // ROWS_PER_DEVICE), rows))
-    # Ten minutes to the second is offline: the alert is due before the next heartbeat.
+    # A device is offline after exactly ten minutes: the alert precedes the next heartbeat.
     pauses = np.where(
         rng.random(rows) < 0.02,
         rng.choice([400, 599, 600, 601, 3_000], rows),

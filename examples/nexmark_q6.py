@@ -37,7 +37,7 @@ FROM closed
 
 
 def and_a_late_end(rows: pd.DataFrame, time: str) -> pd.DataFrame:
-    """Repeat the last row an hour later, under no auction's number: it lets all others close."""
+    """Repeat the last row an hour later, with no auction's number, so that all others close."""
     end = rows.tail(1).assign(auction=-1)
     end[time] += pd.Timedelta(hours=1)
     return pd.concat([rows, end], ignore_index=True)
@@ -48,7 +48,7 @@ def winning(auctions: DataFrame, bids: DataFrame, longest_millis: int) -> DataFr
     longest = f"{longest_millis} milliseconds"
     offers = auctions.withWatermark("expires", longest)
     bids = bids.withWatermark("at", "0 seconds").withColumnRenamed("auction", "bid_on")
-    # An auction's end and the longest length say from when on neither side is needed any more.
+    # An auction's end and the longest length bound the time for which either side is needed.
     valid = offers.join(
         bids,
         F.expr(
@@ -56,7 +56,7 @@ def winning(auctions: DataFrame, bids: DataFrame, longest_millis: int) -> DataFr
             f" AND at >= expires - INTERVAL {longest}"
         ),
     ).select("auction", "seller", "expires", "price", F.unix_micros("at").alias("at"), "bidder")
-    # Of equal bids the earliest is the highest.
+    # Among equal bids, the earliest wins.
     highest = F.max(F.struct("price", (-F.col("at")).alias("early"), "bidder"))
     return (
         valid.groupBy("auction", "seller", "expires")

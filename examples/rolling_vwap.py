@@ -61,7 +61,7 @@ def rolling(stream: DataFrame) -> DataFrame:
         .withColumns(
             {
                 "vwap": F.sum(price * volume) / F.sum(volume),
-                # There is no deviation at the first trade, nor among equal prices.
+                # The first trade has no deviation, nor do equal prices.
                 "z": F.try_divide(price - F.avg(price), F.stddev(price)),
             }
         )

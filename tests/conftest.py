@@ -1,4 +1,4 @@
-"""One Spark session for the whole run; WINOPS_TRANSPORT says which kind: classic or connect."""
+"""One Spark session for the whole run; WINOPS_TRANSPORT selects classic or connect."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.support.settings import ROCKSDB, STATE_STORE
 from tests.support.transports import TRANSPORT
 from winops import configure
 
-# Rows come back as datetimes in the zone of the process, and the JVM is started by it.
+# Rows are returned as datetimes in the time zone of the process, so it is set before the JVM
+# starts.
 os.environ["TZ"] = "UTC"
 time.tzset()
 
-# Most of what a test does it does once: optimising it would cost more than it does. Programs that
-# tests start take this from here, too. What the JVM then has for compiled code may fill up, and
-# nothing is compiled any more.
+# Tests run most code once, so optimization would cost more than it saves. Programs that tests
+# start inherit this setting. The JVM's code cache may fill up; the JVM then stops compiling.
 os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 
 
@@ -37,7 +37,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     folder = tmp_path_factory.mktemp("spark")
     builder = SparkSession.builder.appName("winops tests")
     if TRANSPORT == "connect":
-        # Gives the in-process server a free port instead of a fixed one.
+        # Makes the in-process server choose a free port instead of a fixed one.
         os.environ["SPARK_TESTING"] = "1"
         builder = builder.remote("local[2]")
     else:
@@ -45,14 +45,14 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     settings = {
         "spark.driver.host": "localhost",
         "spark.driver.memory": "2g",
-        # Errors read the same on both transports, and as they do outside of tests.
+        # Error messages are the same on both transports, as outside of tests.
         "spark.sql.connect.serverStacktrace.enabled": "false",
         "spark.sql.pyspark.jvmStacktrace.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
-        # Spark stops its state stores with a lock in hand that their maintenance may wait for.
+        # Spark stops its state stores while holding a lock that their maintenance may wait for.
         "spark.sql.streaming.stateStore.maintenanceShutdownTimeout": "1s",
-        # The other one starts processes for every file that it writes, and tests write many.
+        # The default manager starts processes for every file, and tests write many files.
         "spark.sql.streaming.checkpointFileManagerClass": (
             "org.apache.spark.sql.execution.streaming.checkpointing"
             ".FileSystemBasedCheckpointFileManager"
@@ -63,7 +63,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         STATE_STORE: ROCKSDB,
     }
     with warnings.catch_warnings():
-        # The in-process server has taken the static settings; the client is told that it cannot.
+        # The server already applied the static settings; the client warns that it cannot set
+        # them.
         warnings.simplefilter("ignore", UserWarning)
         session = configure(builder.config(map=settings)).getOrCreate()
     yield session
@@ -72,7 +73,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def replay(spark: SparkSession, tmp_path: Path) -> Callable[[str], Replay]:
-    """Make streams of their own, each in a folder of its own."""
+    """Return a factory of streams, each in its own folder."""
     numbers = count()
 
     def make(schema: str) -> Replay:

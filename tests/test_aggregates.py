@@ -1,4 +1,4 @@
-"""Aggregates, enriched rows and snapshots of what is retained, as users ask for them."""
+"""Aggregates, enriched rows and snapshots of the window contents, through the public API."""
 
 from __future__ import annotations
 
@@ -260,11 +260,11 @@ def test_a_stream_gives_what_a_table_gives(
     order: tuple[str, ...],
 ) -> None:
     rows = trades(60)
-    # Its time lets go of all that waits.
+    # Its time expires all waiting rows.
     last = (1_000_000, "Z", at(100_000), 0.0, 0)
 
     def answered(frame: DataFrame) -> DataFrame:
-        """Ask all windows in one query."""
+        """Query all windows at once."""
         answers = (
             output(keep(frame, policy, per="symbol", time="ts", order_by="seq"))
             for policy in POLICIES
@@ -274,7 +274,7 @@ def test_a_stream_gives_what_a_table_gives(
 
     stream = replay(SCHEMA)
     for first, until in ((0, 7), (7, 30), (30, 60)):
-        # Each turn is a restart.
+        # Each iteration is a restart.
         stream.add(rows[first : first + 4], rows[first + 4 : until])
         stream.run(answered(stream.rows(("ts", "0 seconds"))))
     stream.add([last])
@@ -328,14 +328,14 @@ def named(spark: SparkSession) -> DataFrame:
 def posted(
     named: DataFrame, policy: str, *columns: str, mode: Literal["latest", "changes"] | None = None
 ) -> list[tuple]:
-    """Give columns of what `agg()` gives of a policy with values of its own, in order."""
+    """Return columns of `agg()` for a policy with its own aggregates, in order."""
     kept = keep(named, esper(policy), order_by="seq", time="ts")
     order = ["_change_seq", "_change_type"] if mode == "changes" else ["_change_seq"]
     return values(kept.agg(mode=mode).select(*order, *columns), *order)
 
 
 def test_a_size_is_given_only_when_it_changes(named: DataFrame) -> None:
-    """Rows that replace others, and rows that leave as they come, change no size."""
+    """Rows that replace others, and rows that are deleted on arrival, change no size."""
     sizes = posted(named, "#length(3)#size", "size")
     assert sizes == [(0, 1), (1, 2), (2, 3)]
     timed = posted(named, "#time(1 sec)#size", "size")
@@ -344,7 +344,7 @@ def test_a_size_is_given_only_when_it_changes(named: DataFrame) -> None:
     batches = posted(named, "#length_batch(2)#size(name)", "size", "name")
     assert batches == [(1, 2, "b")]
     assert posted(named, "#length(3)#size", "size", mode="latest") == [(2, 3)]
-    # Statistics are given at each step, equal or not.
+    # Statistics are emitted at each step, even without a change.
     assert len(posted(named, "#length(3)#uni(seq)", "datapoints")) == 6
 
 
@@ -364,13 +364,13 @@ def test_changes_of_values_delete_those_that_they_replace(named: DataFrame) -> N
     olds = [row for row in both if row[1] == "delete"]
     statement = f"select rstream {counted}"
     assert posted(named, statement, "n", "low", mode="changes")[:3] == olds
-    # Without changes a statement of rstream gives the same values.
+    # Without mode="changes", a statement with rstream emits the same values.
     old_values = [(row[0], *row[2:]) for row in olds]
     assert posted(named, statement, "n", "low")[:3] == old_values
 
 
 def test_changes_of_sizes_keep_what_stands_beside_them(named: DataFrame) -> None:
-    """A name that came with a step which changed no size is not in the size that is deleted."""
+    """The deleted size does not include a name that came with a step without a change of size."""
     gap = named.where("seq IN (0, 1, 2, 5)")
     policy = "#length(2)#time(1 sec)#size(name)"
     found = posted(gap, policy, "size", "name", mode="changes")
@@ -381,7 +381,7 @@ def test_changes_of_sizes_keep_what_stands_beside_them(named: DataFrame) -> None
 
 
 def test_changes_of_values_are_chained_in_every_group_and_part(rows: DataFrame) -> None:
-    """Each value that is deleted is the one that was inserted before it."""
+    """Each deleted value equals the value inserted before it."""
     kept = keep(rows, "KEEP 4 ROWS", per="symbol", order_by="seq")
     total = F.sum("price").alias("s")
     whole = kept.agg(total, mode="changes")
@@ -422,7 +422,7 @@ def test_a_mode_that_says_nothing_of_a_window_is_refused(
 def test_old_values_of_a_group_that_comes_back_are_those_of_none(
     replay: Callable[[str], Replay],
 ) -> None:
-    """A group that was forgotten begins anew, in the same batch as in a later one."""
+    """A group that was removed starts anew, in the same batch as in a later one."""
     batches = [
         [(k, at(t), float(t), s)] for k, t, s in ((1, 0, "X"), (2, 50, "Z"), (1, 100, "Y"))
     ]

@@ -1,4 +1,4 @@
-"""Arguments are checked where they are given, before Spark is asked anything."""
+"""Arguments are checked in Python, before any call to Spark."""
 
 from __future__ import annotations
 

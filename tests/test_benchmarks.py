@@ -1,4 +1,4 @@
-"""The benchmarks run, on a few rows; what they measure is not looked at."""
+"""The benchmarks run on a few rows; their measurements are not checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BUFFER = "spark.sql.streaming.stateStore.rocksdb.writeBufferSizeMB"
 
 @dataclass
 class FakeSide:
-    """Answers each micro-batch of 1,000 rows with so many inserts and deletes."""
+    """Answers each micro-batch of 1,000 rows with the given numbers of inserts and deletes."""
 
     name: str
     inserted: int = 1000

@@ -17,7 +17,7 @@ _PYTHON = re.compile(r"^def (test_\w+)", re.MULTILINE)
 
 
 def names_by_module() -> dict[str, list[str]]:
-    """Find the names of all tests, by the name of their file."""
+    """Return the names of all tests, by file name."""
     found: dict[str, list[str]] = defaultdict(list)
     for file in ROOT.glob("jvm/*/src/test/**/*.scala"):
         found[file.stem] += _SCALA.findall(file.read_text())
@@ -33,7 +33,7 @@ def written() -> dict[str, list[str]]:
 
 @pytest.mark.parametrize(("module", "name"), NAMED, ids=lambda text: text[:60])
 def test_a_named_test_is_there(written: dict[str, list[str]], module: str, name: str) -> None:
-    """Some names have parts that are only known at run time."""
+    """Parts of some names are known only at run time."""
     assert any(name in test for test in written[module]), f"{module} has no {name}"
 
 

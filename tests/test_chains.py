@@ -17,8 +17,8 @@ SCHEMA = "seq long, symbol string, ts timestamp"
 CHANGE_COLUMNS = ("_change_type", "_change_step", "_change_seq")
 NewReplay = Callable[[str], Replay]
 
-# Two symbols whose rows come every second; the last row only lets time pass. No time is 0,
-# because Spark's operators take a row at the first watermark, which is 0, for a late one.
+# Two symbols with alternating rows, one row per second; the last row only advances time. No time
+# is 0, because Spark's operators treat a row at the first watermark, 0, as late.
 START = 100
 TICKS = [[(i, "AB"[i % 2], at(START + i)) for i in range(b, b + 4)] for b in (0, 4, 8)]
 HEARTBEAT = [(99, "Z", at(1_000))]
@@ -55,7 +55,7 @@ def test_a_windowed_aggregate_over_the_time_column_of_with_columns(ticks: Replay
     rows = kept.withColumns({"mean": F.avg("seq")})
     ticks.run(rows.groupBy(F.window("ts", "4 seconds")).agg(F.count("*"), F.sum("mean")))
     found = [tuple(row)[1:] for row in ticks.written().orderBy("window").collect()]
-    # A mean is that of a row and the one before it of the same symbol, which is 2 less.
+    # A mean covers a row and the row before it of the same symbol, which is 2 less.
     assert found == [(4, 4.0), (4, 18.0), (4, 34.0)]
 
 
@@ -130,7 +130,7 @@ def test_another_keep_after(ticks: Replay) -> None:
     ticks.run(second.changes().select("symbol", "_change_type", "_change_seq", "seq"))
     rows = ticks.written().where("symbol = 'A'").orderBy("_change_seq").collect()
     story = [("+" if row._change_type == "insert" else "-") + str(row.seq) for row in rows]
-    # A row leaves the first window 2 seconds after it came, the second one 3 seconds later.
+    # A row leaves the first window 2 seconds after it arrived, the second one 3 seconds later.
     assert story == ["+0", "+2", "-0", "+4", "-2", "+6", "-4", "+8", "-6", "-8"]
 
 
@@ -232,7 +232,7 @@ def test_a_batch_has_to_be_read_to_its_end(ticks: Replay, transport: str) -> Non
         first(batch, number)
         batch.unpersist()
 
-    # Spark does not go on without the state of the partitions that nobody asked for.
+    # `limit` computes only some partitions, and Spark cannot restart without the others' state.
     with pytest.raises(StreamingQueryException):
         run(ticks.checkpoint, first)
     assert len(seen) == 1

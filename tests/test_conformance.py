@@ -1,4 +1,4 @@
-"""Every engine gives the answers that the conformance cases expect."""
+"""Every engine returns the answers that the conformance cases expect."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def check_all_passed(result: subprocess.CompletedProcess, passed: int) -> None:
     assert result.stdout.splitlines()[-1] == f"{passed} passed, 0 failed"
 
 
-# How many cases stand neither in a table nor in a stream, of a sample and of all.
+# The numbers of cases that run neither on a table nor on a stream, in a sample and in all.
 LEFT_OUT = {
     ("batch", 40): 3,
     ("stream", 40): 1,
@@ -57,7 +57,7 @@ LEFT_OUT = {
     ("stream", None): 10,
     ("arrival", None): 27,
 }
-# What is compared of the sample.
+# The numbers of compared rows of the sample.
 DIALECTS = ["apama", "ccl", "esper", "spl"]
 COMPARED = {
     "batch": {"rows compared": 2371, "not compared: rows after the last input": 31},
@@ -67,7 +67,7 @@ COMPARED = {
 
 
 def counts(result: subprocess.CompletedProcess) -> dict[str, int]:
-    """Give the numbers that stand before what they count, without the last line's."""
+    """Return the numbers at the start of each line except the last."""
     lines = result.stdout.splitlines()[:-1]
     found = [re.fullmatch(r"(\d+) ((?:cases left|not compared|rows).*)", line) for line in lines]
     return {match[2]: int(match[1]) for match in found if match}
@@ -76,7 +76,7 @@ def counts(result: subprocess.CompletedProcess) -> dict[str, int]:
 @same_on_connect
 @pytest.mark.parametrize("save", ["never", "always", "11"])
 def test_core(save: str) -> None:
-    """The machine gives every row that the cases of all four dialects expect."""
+    """The machine returns every row that the cases of all four dialects expect."""
     result = run("core", OWN, "--save", save)
     check_all_passed(result, len(cases_in(OWN)))
     assert counts(result) == {
@@ -101,7 +101,7 @@ def test_core(save: str) -> None:
     ids=["batch", "stream", "stream-arrival"],
 )
 def test_spark(engine: str, options: list[str]) -> None:
-    """Spark gives every row that is expected, of a sample or by `make conformance` of all."""
+    """Spark returns every expected row, of a sample; `make conformance` compares all cases."""
     sample = None if os.environ.get("WINOPS_CONFORMANCE") == "all" else 40
     result = run(engine, OWN, *options, *([] if sample is None else ["--sample", str(sample)]))
     found = counts(result)

@@ -1,4 +1,4 @@
-"""What describe() says of a window whose parts stand in the policy's text or beside it."""
+"""The text of describe() is the same for parts in the policy's text and in arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that the documentation shows runs, and gives what it says."""
+"""All code of the documentation runs and prints the documented output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from winops import _errors, apama, esper, keep, spl
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-# These have no blocks that could be run here.
+# These pages have no runnable blocks.
 ALL_PAGES = [
     *PAGES,
     *(ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
@@ -41,7 +41,7 @@ def test_the_blocks_of_a_page(
     for block in blocks(page):
         capsys.readouterr()
         with warnings.catch_warnings():
-            # The session is there already, and takes no static settings any more.
+            # The session already exists and accepts no static settings.
             warnings.simplefilter("ignore", UserWarning)
             if block.language == "sql":
                 spark.sql(block.code).collect()
@@ -116,7 +116,7 @@ def test_an_example_of_a_mistake_is_one(spark: SparkSession, kind: str, text: st
 def test_the_metrics_of_the_pages_are_those_that_are_counted() -> None:
     source = ROOT / "jvm/spark/src/main/scala/winops/spark/internal/KeepMetrics.scala"
     own = set(re.findall(r'^  (?:private )?val \w+ = "(\w+)"$', source.read_text(), re.MULTILINE))
-    # Spark's own, of StateOperatorProgress.
+    # A metric of Spark's StateOperatorProgress.
     known = own | {"numRowsTotal"}
     for page in ALL_PAGES:
         named = re.findall(r"`(groups\w*|(?:rows|numRows|numOutput)[A-Z]\w*)`", page.read_text())
@@ -139,7 +139,7 @@ def test_the_arguments_of_the_pages_are_there() -> None:
     }
     for page in ALL_PAGES:
         named = set(re.findall(r"`(\w+)=", page.read_text()))
-        # Options of programs are written in capitals.
+        # Options of programs are in upper case.
         assert {name for name in named if name.islower()} <= known, page.name
 
 
@@ -169,7 +169,7 @@ def test_the_tests_that_pages_name_are_there() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """Give the places of a page that links can lead to, as GitHub names them."""
+    """Return the anchors of a page, as GitHub names them."""
     titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 

@@ -1,4 +1,4 @@
-"""Every error condition that a user can cause: when it is raised, and what it says."""
+"""Every error condition that a user can cause: its trigger and its message."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def trades(spark: SparkSession) -> DataFrame:
 
 
 def refusal(call: Callable[[], object], condition: str, state: str) -> str:
-    """Make sure that a call is refused while the query is built, and give what is said."""
+    """Assert that a call is refused while the query is built, and return the message."""
     with pytest.raises(AnalysisException) as caught:
         call()
     assert (caught.value.getCondition(), caught.value.getSqlState()) == (condition, state)

@@ -1,4 +1,4 @@
-"""The small examples, each of which compares itself with a batch computation."""
+"""The small examples; each compares itself with a batch computation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_example_checks_itself(program: str, rows: int) -> None:
     output = output_of(EXAMPLES / f"{program}.py", "--rows", str(rows), "--files", "2")
     [passed] = [line for line in output.splitlines() if line.startswith("self-check passed: ")]
     compared = int(passed.split()[2].replace(",", ""))
-    # Neither an empty stream nor one that stopped early.
+    # Exclude an empty stream and a stream that stopped early.
     assert compared >= rows / 100
     assert "+---" in output
 

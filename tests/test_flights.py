@@ -32,14 +32,14 @@ def test_flights_checks_itself_and_reports(tmp_path: Path) -> None:
     first = run(tmp_path, *options)
     assert first.returncode == 0, first.stdout + first.stderr
     assert "self-check passed" in first.stdout
-    # Counted by hand from the data: what left EWR, JFK and LGA from 08:01 to 09:00.
+    # Counted by hand from the data: departures from EWR, JFK and LGA from 08:01 to 09:00.
     assert [line.split() for line in first.stdout.splitlines() if line.startswith("09:00")] == [
         ["09:00", "23", "28", "24"]
     ]
     assert (tmp_path / "flights-2013-07-03.png").read_bytes().startswith(PNG)
     assert "airports  batch 3 of 3" in first.stderr
 
-    # A second run finds nothing to do, and one row is no longer what the streams have read.
+    # A second run finds no new files. An altered row then differs from the streams' input.
     batches = committed(tmp_path)
     file = tmp_path / "departures" / "data" / "0001.parquet"
     rows = pd.read_parquet(file)

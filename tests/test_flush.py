@@ -1,4 +1,4 @@
-"""The end of a finite stream: rows that wait are applied, and a later start goes on."""
+"""The end of a finite stream: waiting rows are applied, and a later start continues."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ POLICIES: dict[str, dict[str, Any]] = {
 
 
 def rows_of(random: Random, first: int, count: int, since: int) -> list[tuple[Any, ...]]:
-    """Give rows out of order, over a minute and to the microsecond."""
+    """Return out-of-order rows over a minute, with microseconds."""
     times = [since + random.randrange(60_000_000) / 1e6 for _ in range(count)]
     return [(first + i, random.choice("ABC"), at(time)) for i, time in enumerate(times)]
 
@@ -41,7 +41,7 @@ def rows_of(random: Random, first: int, count: int, since: int) -> list[tuple[An
 def changes(
     rows: Callable[[], DataFrame], at_end: Literal["wait", "flush"] | None = None
 ) -> DataFrame:
-    """Give the changes of every policy, each with a column that names it."""
+    """Return the changes of every policy, each with a column for its name."""
     parts = [
         keep(rows(), **policy, time="ts", order_by="seq", at_end=at_end)
         .changes()
@@ -76,7 +76,7 @@ def test_a_flushed_stream_gives_what_a_table_gives(
     operators = query.recentProgress[-1]["stateOperators"]
     assert [o["customMetrics"]["rowsWaiting"] for o in operators] == [0] * len(POLICIES)
 
-    # The commit of the last batch is lost, as if the query had been killed before it.
+    # The commit of the last batch is removed, as after a crash before the commit.
     commits = Path(stream.checkpoint) / "commits"
     newest = max(int(f.name) for f in commits.iterdir() if f.name.isdigit())
     for file in (commits / str(newest), commits / f".{newest}.crc"):
@@ -84,7 +84,7 @@ def test_a_flushed_stream_gives_what_a_table_gives(
     stream.run(changes(source, "flush"))
     assert differences(stream.written(), changes(stream.table)) == []
 
-    # A later start goes on; rows of the time before the flush are late, and counted.
+    # A later start continues; rows before the flushed watermark are late and counted.
     late = [(1_000, "A", at(900)), (1_001, "B", at(1_001))]
     later = rows_of(random, 2_000, 30, since=1_060)
     stream.add(late + later[:10], later[10:])

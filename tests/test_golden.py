@@ -1,4 +1,4 @@
-"""Checkpoints that versions have left go on as if nothing had happened, or are refused."""
+"""Checkpoints of former versions continue without a difference, or are refused."""
 
 from __future__ import annotations
 

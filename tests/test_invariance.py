@@ -1,7 +1,7 @@
-"""The same rows give the same changes, however they are cut, restarted, spread or stored.
+"""The same rows give the same changes for any cut, restart, partitioning and state store.
 
-Several hundred small cases run in one query, each a group of its own, under all kinds of windows;
-a batch query and streams of all configurations are compared with a model.
+Several hundred small cases run in one query, each as its own group, under all kinds of windows. A
+batch query and streams of all configurations are compared with a model.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ HEARTBEAT = -1
 
 
 class Tick(NamedTuple):
-    """A row: `seq` is its place among those that arrive, `ms` its time."""
+    """A row: `seq` is its position in the order of arrival, `ms` its time."""
 
     seq: int
     sample: int
@@ -50,7 +50,7 @@ class Tick(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A way to keep rows, for the operator and for the model."""
+    """A window, for the operator and for the model."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -62,13 +62,13 @@ def idle(window: model.Window, milliseconds: int) -> model.Window:
     return window
 
 
-# By the order in which rows arrive, without a clock.
+# Windows without a clock, in order of arrival.
 UNTIMED = [
     Case("rows", {"policy": "KEEP 3 ROWS"}, lambda: model.keep_rows(3)),
     Case("slack", {"policy": "KEEP 3 ROWS SLACK 2"}, lambda: model.keep_rows(3, 2)),
     Case("every rows", {"policy": "KEEP EVERY 4 ROWS"}, lambda: model.keep_every_rows(4)),
 ]
-# By the time of rows, which wait for the watermark.
+# Windows by event time, whose rows wait for the watermark.
 TIMED = [
     Case("rows in time", {"policy": "KEEP 3 ROWS SLACK 2"}, lambda: model.keep_rows(3, 2)),
     Case("interval", {"policy": "KEEP 7 SECONDS"}, lambda: model.keep_interval(7_000)),
@@ -88,14 +88,14 @@ TIMED = [
         lambda: idle(model.keep_rows(5), 6_000),
     ),
 ]
-# By the time of rows, which do not wait.
+# Windows by event time, whose rows are applied on arrival.
 ON_ARRIVAL = [
     Case("on arrival", {"policy": "KEEP 7 SECONDS"}, lambda: model.keep_interval(7_000)),
 ]
 
 
 def ticks(rng: random.Random) -> list[Tick]:
-    """Make rows of many cases, in the order of their arrival; none is later than the delay."""
+    """Return rows of many cases in order of arrival; no row exceeds the watermark delay."""
     times = [
         (START + rng.randrange(0, SPAN, 500), sample)
         for sample in range(CASES)
@@ -107,7 +107,7 @@ def ticks(rng: random.Random) -> list[Tick]:
 
 
 def split(rng: random.Random, rows: list[Tick], files: int) -> Iterator[list[Tick]]:
-    """Cut rows at random; the last one, which only lets time pass, is alone."""
+    """Cut rows at random; the last row, which only advances time, is its own batch."""
     cuts = sorted(rng.sample(range(len(rows) - 1), files - 2))
     bounds = [0, *cuts, len(rows) - 1, len(rows)]
     for start, end in pairwise(bounds):
@@ -117,7 +117,7 @@ def split(rng: random.Random, rows: list[Tick], files: int) -> Iterator[list[Tic
 
 
 def changes(rows: DataFrame) -> DataFrame:
-    """Run all cases in one query."""
+    """Return the changes of all cases in one query."""
 
     def one(case: Case, **arguments: Any) -> DataFrame:
         kept = keep(rows, **case.arguments, **arguments, per="sample", order_by="seq")
@@ -135,7 +135,7 @@ Changes = dict[tuple[str, int], list[Change]]
 
 
 def collected(result: DataFrame) -> Changes:
-    """Give the changes of each case and sample, in order."""
+    """Return the changes of each case and sample, in order."""
     given: Changes = defaultdict(list)
     rows = result.where(F.col("sample") != HEARTBEAT).select(
         "name",
@@ -156,12 +156,12 @@ def collected(result: DataFrame) -> Changes:
 
 
 def order(change: Change) -> tuple[int, int, int]:
-    """Order changes by time; a group that was forgotten begins to count anew."""
+    """Return a sort key by time; a group that was removed restarts its numbers."""
     return (change.at, change.step, change.seq)
 
 
 def expected(rows: list[Tick]) -> Changes:
-    """Let the model run all cases."""
+    """Compute the answers of all cases with the model."""
     by_sample: dict[int, list[Tick]] = defaultdict(list)
     for tick in rows[:-1]:
         by_sample[tick.sample].append(tick)
@@ -181,14 +181,14 @@ def expected(rows: list[Tick]) -> Changes:
 
 
 def compare(given: Changes, wanted: Changes) -> None:
-    """Compare case by case, so that a difference is small enough to be read."""
+    """Compare case by case, so that a difference is small enough to read."""
     for (name, sample), answer in wanted.items():
         assert given[name, sample] == answer, f"{name}, sample {sample}"
     assert given.keys() == wanted.keys()
 
 
 class Setup(NamedTuple):
-    """How a stream is run; restarts tell in how many runs the files are taken."""
+    """The configuration of a stream; `restarts` defines the runs that take the files."""
 
     provider: str
     changelog: bool

@@ -34,7 +34,7 @@ def trades(spark: SparkSession) -> DataFrame:
 
 
 def story(kept: Kept, **where: Any) -> list[str]:
-    """Give the changes of one group as words such as +1 and -1, a step in each."""
+    """Return the changes of one group as words such as +1 and -1, grouped by step."""
     changes = kept.changes()
     for column, value in where.items():
         changes = changes.where(F.col(column) == value)
@@ -128,7 +128,7 @@ def test_the_newest_rows_are_those_of_a_window_function(spark: SparkSession) -> 
 
 
 def test_rows_dropped_before_the_shuffle_make_no_difference(spark: SparkSession) -> None:
-    # Changes are told of all rows, so none of theirs are dropped.
+    # The changes need all rows, so this query drops none before the shuffle.
     rows = spark.range(6000, numPartitions=7).selectExpr(
         "id",
         "IF(id % 50 = 0, NULL, pmod(hash(id), 40)) AS key",
@@ -274,7 +274,7 @@ def test_files_are_read_in_the_order_of_their_names(
     try:
         rows = spark.read.schema("seq long").json(str(tmp_path))
         assert sequences(keep(rows, rows=1).rows()) == [1_699]
-        # A function in Python reads rows ahead.
+        # A Python function reads rows ahead.
         plus = F.udf(lambda seq: seq + 1, "long")
         assert sequences(keep(rows.select(plus("seq").alias("seq")), rows=1).rows()) == [1_700]
         both = rows.where("seq < 1000").union(rows.where("seq < 9"))

@@ -1,4 +1,4 @@
-"""Windows over a stream: what the clock does, what is dropped, what is counted."""
+"""Windows over a stream: the clock, dropped rows and metrics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NewReplay = Callable[[str], Replay]
 
 
 def told(df: DataFrame) -> list[str]:
-    """Give changes as words, in the order of time, then group by group."""
+    """Return changes as words, in time order and group by group."""
     return [
         f"{'+' if row._change_type == 'insert' else '-'}{row.seq}@{row.second:g}"
         for row in df.withColumn("second", F.unix_millis("_change_time") / 1000)
@@ -29,7 +29,7 @@ def told(df: DataFrame) -> list[str]:
 
 
 def metrics(query: StreamingQuery) -> dict[str, list[int]]:
-    """Give the numbers of the only stateful operator, one for each micro-batch."""
+    """Return the metrics of the only stateful operator, one entry for each micro-batch."""
     numbers: dict[str, list[int]] = {}
     for progress in query.recentProgress:
         for operator in progress["stateOperators"]:
@@ -97,7 +97,7 @@ def test_rows_are_applied_in_the_order_of_time_then_order(replay: NewReplay) -> 
 
 def test_late_rows_are_dropped_and_counted(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
-    # The first file moves the watermark, the second ends the batch that late is measured by.
+    # The first file advances the watermark; the second ends the batch that defines lateness.
     stream.add(
         [(1, "A", at(10))],
         [(6, "C", at(10))],
@@ -127,7 +127,7 @@ def test_a_silent_group_expires_when_time_passes(replay: NewReplay) -> None:
     stream.add([(1, "A", at(10))], [(2, "B", at(12))], [(3, "B", at(20))])
     query = stream.run(kept.changes())
     assert told(stream.written()) == ["+1@10", "+2@12", "-1@13", "-2@15"]
-    # A group that holds no rows is remembered, because its changes are numbered on.
+    # A group without rows is kept, because the numbers of its changes continue.
     assert metrics(query)["groups"][-1] == 2
     assert metrics(query)["rowsHeld"][-1] == 1
 
@@ -196,7 +196,7 @@ def test_without_time_rows_leave_though_none_arrive(
 
 
 def until(read: Callable[[], Sequence[Any]], count: int) -> Sequence[Any]:
-    """Read until there is so much to read."""
+    """Read until the given amount is available."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     while len(rows := read()) < count:
         assert time.monotonic() < deadline, f"only {len(rows)} of {count}"

@@ -1,4 +1,4 @@
-"""Values in calls of the operator, in sessions that read the literals of SQL differently."""
+"""Values in calls of the operator, in sessions that parse SQL literals differently."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NUMBERS: list[Value] = [
 
 @pytest.fixture(params=["all on", "all off", "as they are"])
 def session(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[SparkSession]:
-    """Give the session with the settings that change how Spark reads literals."""
+    """Return the session with settings that change how Spark parses literals."""
     before = {name: spark.conf.get(name, None) for name in SETTINGS}
     if request.param != "as they are":
         for name, values in SETTINGS.items():
@@ -51,7 +51,7 @@ def test_literals_are_read_as_the_values_that_they_stand_for(session: SparkSessi
     columns = ", ".join(literal(value) for value in [*TEXTS, *NUMBERS])
     (row,) = session.sql(f"SELECT {columns}").collect()
     assert [repr(value) for value in row] == [repr(value) for value in [*TEXTS, *NUMBERS]]
-    # DataFrames in a query are formatted into it, which reads braces.
+    # Spark formats DataFrames into the query, and the formatter interprets braces.
     (row,) = session.sql(f"SELECT {columns} FROM {{one}}", one=session.range(1)).collect()
     assert [repr(value) for value in row] == [repr(value) for value in [*TEXTS, *NUMBERS]]
 

@@ -1,4 +1,4 @@
-"""What a refused call says: each message names what to write instead."""
+"""The messages of refused calls: each one names a valid alternative."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def trades(spark: SparkSession) -> DataFrame:
 
 
 def said(call: Callable[[], object]) -> str:
-    """Give the text of the error that a call raises."""
+    """Return the text of the error that a call raises."""
     with pytest.raises(PySparkException) as caught:
         call()
     return str(caught.value)

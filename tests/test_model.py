@@ -21,7 +21,7 @@ MILLIS = {"MILLISECOND": 1, "SECOND": 1_000, "MINUTE": 60_000}
 
 
 def window(policy: str) -> model.Window | None:
-    """Give the model's window for a policy without a group, if it is of a simple form."""
+    """Return the model's window for a policy without a group, if the policy has a simple form."""
     if count := COUNT.fullmatch(policy):
         rows = int(count[2])
         return (
@@ -35,7 +35,7 @@ def window(policy: str) -> model.Window | None:
 
 
 def steps(case: dict[str, Any]) -> list[tuple[int, list[int], list[int]]]:
-    """Let the model answer a case."""
+    """Return the model's answer for a case."""
     group = window(case["policy"])
     assert group is not None
     for entry in case["input"]:

@@ -1,4 +1,4 @@
-"""The Nexmark model of the examples: what its generator promises, and who wins an auction."""
+"""The Nexmark model of the examples: the generator's properties and the winners of auctions."""
 
 from __future__ import annotations
 
@@ -113,14 +113,14 @@ def test_the_highest_valid_bid_wins() -> None:
     )
     bids = pd.DataFrame(
         [
-            (1, 51, 500, 9),  # before it is opened
+            (1, 51, 500, 9),  # before the auction opens
             (1, 52, 100, 10),
             (1, 53, 120, 29),
-            (1, 54, 900, 30),  # when it is closed
-            (2, 55, 99, 15),  # below the reserve
+            (1, 54, 900, 30),  # when the auction closes
+            (2, 55, 99, 15),  # below the reserve price
             (3, 56, 200, 12),
             (3, 57, 200, 11),
-            (4, 58, 800, 15),  # on no auction
+            (4, 58, 800, 15),  # of no auction
         ],
         columns=["auction", "bidder", "price", "at"],
     )

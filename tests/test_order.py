@@ -1,4 +1,4 @@
-"""Orders other than ascending, in Python and in SQL, on a table and on a stream."""
+"""Sort orders other than ascending, in Python and in SQL, on a table and on a stream."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def changes(kept: DataFrame, of: str) -> DataFrame:
 
 
 def expected(place: int, row: tuple[Any, ...], before: list[tuple[Any, ...]]) -> list[Any]:
-    """Give the changes of a window of two rows when a row comes to the given place."""
+    """Return the changes of a window of two rows when a row arrives at the given position."""
     number = place if place < 2 else 2 * place - 2
     inserted = (number, "insert", *row)
     return [inserted] if place < 2 else [inserted, (number + 1, "delete", *before[place - 2])]
@@ -64,7 +64,7 @@ def test_columns_order_rows_as_sort_and_sql_do(spark: SparkSession, rows: DataFr
         in_sql = spark.sql(f"SELECT * FROM keep({table}, 'KEEP 2 ROWS')", t=rows)
         found += [changes(kept.changes(), f"python {sql}"), changes(in_sql, f"sql {sql}")]
         values.append(kept.agg(F.count("*").alias("n")))
-        # What Spark's own sort says.
+        # The order of Spark's own sort.
         keys = [F.col(f"`{key}`") if isinstance(key, str) else key for key in order]
         place = F.row_number().over(Window.partitionBy("k").orderBy(*keys))
         sorted_rows.append(rows.select(F.lit(sql), "k", place, "seq", "`o{d}d`"))

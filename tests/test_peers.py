@@ -1,4 +1,4 @@
-"""What winops is compared with answers the same as one another; durations are not looked at."""
+"""winops and its peers return equal answers; durations are not checked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "benchmarks" / "agree.py"
 TARGET = ROOT / "target"
 SPARK_JAR = TARGET / "jars" / "winops-peers-spark.jar"
-# Five micro-batches of 2,000 rows over ten keys; of time, a thousand rows are kept.
+# Five micro-batches of 2,000 rows over ten keys; time windows keep a thousand rows.
 EXPECTED = {
     "rows": [[2000, 1800]] + [[2000, 2000]] * 4,
     "time": [[2000, 1000]] + [[2000, 2000]] * 4,
@@ -23,7 +23,7 @@ EXPECTED = {
 
 
 def of_build(path: Path) -> pytest.MarkDecorator:
-    """Skip what has not been built."""
+    """Skip a peer that has not been built."""
     return pytest.mark.skipif(not path.exists(), reason="`./sbt peers` has not been run")
 
 
@@ -31,7 +31,7 @@ def of_build(path: Path) -> pytest.MarkDecorator:
 @pytest.mark.parametrize(
     ("peer", "kinds"),
     [
-        # These need no build, but most of a minute, and nobody changes them without building all.
+        # These peers need no build but take most of a minute; a change to them includes a build.
         pytest.param("transformWithStateInPandas", ["time"], marks=of_build(SPARK_JAR)),
         pytest.param("applyInPandasWithState", ["rows", "aggregates"], marks=of_build(SPARK_JAR)),
         pytest.param(
@@ -65,7 +65,7 @@ def test_peers_tell_the_same_changes(peer: str, kinds: list[str]) -> None:
 
 
 def _told(peer: str, kinds: list[str]) -> list[str]:
-    # Spark's workers write there too.
+    # Spark's workers write to the same stream.
     return [
         line
         for line in output_of(SCRIPT, peer, "--jobs", *kinds).splitlines()

@@ -1,4 +1,4 @@
-"""What a checkpoint remembers: what may change at a restart, and what may be read of it."""
+"""The state in a checkpoint: permitted and refused changes at a restart, and its readers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def kept(rows: DataFrame, policy: Any = "KEEP 2 ROWS PER (symbol)", **changed: A
 
 @pytest.fixture
 def started(replay: NewReplay) -> Replay:
-    """Give a stream whose query has run once: two rows of A are held, one of B waits."""
+    """Return a stream whose query has run once: two rows of A are held, one of B waits."""
     stream = replay(SCHEMA)
     stream.add([row(1), row(2)], [row(9, "B")])
     stream.run(kept(stream.rows(WATERMARK)))
@@ -57,7 +57,7 @@ def started(replay: NewReplay) -> Replay:
 def as_expected(stream: Replay) -> bool:
     deletes = stream.written().where("_change_type = 'delete' AND symbol = 'A'")
     told = sorted((deleted["_change_seq"], deleted.seq) for deleted in deletes.collect())
-    # Rows 1, 2 and 10 came in before the first leaves, and row 11 before the second.
+    # Rows 1, 2 and 10 are inserted before the first delete, and row 11 before the second.
     return told == [(3, 1), (5, 2)]
 
 
@@ -146,7 +146,7 @@ def test_the_watermark_may_have_another_delay(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([row(1), row(2)], [row(9, "B")])
     stream.run(kept(stream.rows(WATERMARK)))
-    # It is at second 108, and is not that of a minute before second 109 after the restart.
+    # The watermark stays at second 108, instead of a minute before second 109, after the restart.
     stream.add([row(7)], [row(10), row(11)], [row(99, "Z", 900)])
     stream.run(kept(stream.rows(("ts", "1 minute"))))
     assert as_expected(stream)
@@ -224,7 +224,7 @@ def test_all_values_and_the_latest_only_take_turns(replay: NewReplay) -> None:
 
 
 def batch_settings(checkpoint: Path) -> list[dict[str, str]]:
-    """Give the settings of all batches, the first one's first."""
+    """Return the settings of all batches, in order."""
     batches = sorted(checkpoint.glob("offsets/[0-9]*"), key=lambda file: int(file.name))
     return [json.loads(file.read_text().splitlines()[1])["conf"] for file in batches]
 

@@ -1,4 +1,4 @@
-"""Texts and names from strangers: they reach nothing but the columns of the rows."""
+"""Untrusted texts and names can refer only to the columns of the rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VARIABLE = "variable_of_others"
 
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> Iterator[DataFrame]:
-    """Give rows beside a view, a function and a variable that they have nothing to do with."""
+    """Return rows beside a view, a function and a variable that are unrelated to them."""
     spark.range(3).withColumn("hidden", F.lit("secret")).createOrReplaceTempView(TABLE)
     spark.sql(f"CREATE OR REPLACE TEMPORARY FUNCTION {FUNCTION}(x LONG) RETURNS LONG RETURN x")
     spark.sql(f"DECLARE OR REPLACE VARIABLE {VARIABLE} LONG DEFAULT 1")

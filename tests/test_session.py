@@ -1,4 +1,4 @@
-"""The JAR: how it gets into a session, and what is said when it is not there."""
+"""The JAR: adding it to a session, and the errors without it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_the_command_line_runs_as_a_module() -> None:
 
 
 class FakeSession:
-    """A session as far as the check looks at it, which counts how often it is asked."""
+    """A session with the calls that the check makes; it counts the calls."""
 
     def __init__(self, version: str | None) -> None:
         self.version = version
@@ -148,7 +148,7 @@ except PySparkRuntimeError as error:
     print(error.getCondition(), error)
 spark.stop()
 """
-    # Neither the remote session of this process nor its server.
+    # Excludes the remote session of this process and its server.
     foreign = (
         "SPARK_REMOTE",
         "SPARK_LOCAL_REMOTE",

@@ -1,4 +1,4 @@
-"""Several windows over one stream: each gives what it would give alone."""
+"""Several windows over one stream: each emits the same rows as alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ AGGREGATES = {
 
 
 def payments(count: int = 60) -> list[tuple[Any, ...]]:
-    """Give rows of three cards, whose times repeat and lie up to half a minute apart."""
+    """Return rows of three cards, with repeated times and gaps of up to half a minute."""
     chance = random.Random(7)
     seconds = 100.0
     rows = []
@@ -59,7 +59,7 @@ def kept(rows: DataFrame, policy: str | Window | Mapping[str, str | Window], **m
 
 
 def velocities(several: Kept, windows: Mapping[str, str | Window]) -> DataFrame:
-    """Give the rows with every aggregate of every window, those of the windows alternating."""
+    """Return the rows with every aggregate of every window; the windows alternate."""
     columns: dict[str, tuple[str, Column]] = {
         f"{name}_{window}": (window, aggregate())
         for name, aggregate in AGGREGATES.items()
@@ -69,7 +69,7 @@ def velocities(several: Kept, windows: Mapping[str, str | Window]) -> DataFrame:
 
 
 def joined(table: DataFrame, windows: Mapping[str, str | Window]) -> list[Row]:
-    """Give the same by a `keep` for each window."""
+    """Return the same result from one `keep` per window."""
     rows = table
     for window, policy in windows.items():
         alone = kept(table, policy).withColumns(
@@ -143,7 +143,7 @@ def test_changes_of_a_stream_that_restarts(replay: NewReplay) -> None:
         stream.add(*batches)
         stream.run(kept(stream.rows(WATERMARK), CCL).changes())
     told = stream.written().where("card != 'Z'").orderBy("card", "_change_seq").collect()
-    # Time ends for a table with its last row, so it has the rows of the stream with the late one.
+    # A table's time ends with its last row, so the table includes the stream's last row.
     whole = kept(stream.table(), CCL).changes().where("card != 'Z'")
     assert told == whole.orderBy("card", "_change_seq").collect()
 

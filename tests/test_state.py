@@ -1,4 +1,4 @@
-"""What a checkpoint holds: read, and moved to another number of partitions."""
+"""The state in a checkpoint: read, and moved to another number of partitions."""
 
 from __future__ import annotations
 

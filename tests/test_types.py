@@ -1,4 +1,4 @@
-"""Rows of every type come back as they went in, and groups are those of GROUP BY."""
+"""Rows of every type are returned unchanged, and groups equal those of GROUP BY."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ TYPES = {
 
 
 def every_type(spark: SparkSession) -> DataFrame:
-    """Give three rows, of which the second is NULL but for its number."""
+    """Return three rows; the second is NULL except for its number."""
     columns = [f"IF(id = 2, NULL, {value}) AS {name}" for name, value in TYPES.items()]
     return spark.sql("\n".join(["SELECT id,", ", ".join(columns), "FROM range(1, 4)"]))
 
 
 def as_text(df: DataFrame) -> DataFrame:
-    """Make rows comparable whose types have no equality."""
+    """Convert rows whose types have no equality to comparable text."""
     columns = [F.hex(c) if c == "bytes" else F.col(c).cast("string") for c in TYPES]
     return df.select("id", *(c.alias(name) for name, c in zip(TYPES, columns, strict=True)))
 
@@ -101,7 +101,7 @@ def test_char_and_varchar(spark: SparkSession) -> None:
 
 
 def group_sizes(kept: Kept) -> Counter[int]:
-    """Count, for each number, the groups that have a change of this number."""
+    """Return, for each number, the count of groups that have a change with this number."""
     return Counter(row._change_seq for row in kept.changes().select("_change_seq").collect())
 
 
@@ -181,7 +181,7 @@ def test_groups_that_cannot_be_told_apart(spark: SparkSession, key: str) -> None
     [
         ("America/New_York", ["2026-03-08 07:00:00Z", "2026-11-01 06:00:00Z"]),
         ("Europe/Berlin", ["2026-03-29 01:00:00Z", "2026-10-25 01:00:00Z"]),
-        # Half an hour.
+        # The shift to summer time is half an hour.
         ("Australia/Lord_Howe", ["2026-04-04 15:00:00Z", "2026-10-03 15:30:00Z"]),
     ],
 )
@@ -200,7 +200,7 @@ def test_intervals_are_not_moved_by_summer_time(
         assert offsets.count() == 4
         hour = keep(rows, interval="1 hour", per="change", time="ts", order_by="ts")
         passed = hour.deletes().selectExpr("unix_seconds(_change_time) - unix_seconds(ts) AS s")
-        # Time ends with the last row, when its two newest are not an hour old.
+        # Time ends with the last row; its two newest rows are not yet an hour old.
         assert [row.s for row in passed.collect()] == [3600] * (6 + 4)
         hours = keep(rows, "KEEP EVERY 1 HOUR", per="change", time="ts", order_by="ts")
         ends = hours.deletes().selectExpr("unix_seconds(_change_time) % 3600 AS s")

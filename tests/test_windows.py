@@ -1,4 +1,4 @@
-"""The windows of the other dialects: a stream gives what a table gives, however it is cut."""
+"""Windows of the other dialects: streams and tables agree, however the stream is cut."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ COUPLED = [
 
 
 def ticks(rng: random.Random) -> list[tuple]:
-    """Make rows in the order of time, of which several come at one instant."""
+    """Return rows in time order, several of them at the same instant."""
     times = sorted(rng.randrange(0, END, 250) for _ in range(SAMPLES * 9))
     return [
         (seq, rng.randrange(SAMPLES), float(rng.randint(0, 4)), at(ms / 1000))
@@ -75,7 +75,7 @@ def ticks(rng: random.Random) -> list[tuple]:
 
 
 def changes(rows: DataFrame, half: int) -> DataFrame:
-    """Run every second window, each over all samples."""
+    """Return the changes of every second window, each over all samples."""
 
     def one(policy: Window) -> DataFrame:
         per = None if policy in COUPLED else "sample"
@@ -111,7 +111,7 @@ def test_a_stream_gives_what_a_table_gives(
     rows = ticks(rng)
     cuts = [0, *sorted(rng.sample(range(len(rows)), 2)), len(rows)]
     files = [rows[start:end] for start, end in pairwise(cuts)]
-    # Nothing but time comes last, and it is seen in a batch of its own.
+    # The last row only advances time, and is its own batch.
     late = [(-1, SAMPLES, 0.0, at(END / 1000 + 60)), (-2, SAMPLES, 0.0, at(END / 1000 + 61))]
     stream = replay(SCHEMA)
     with settings(spark, {STATE_STORE: provider, PARTITIONS: str(partitions)}):
@@ -206,7 +206,7 @@ def test_what_is_refused(
     def asked() -> None:
         answer = call(rows)
         frame = answer if isinstance(answer, DataFrame) else answer.changes()
-        # Spark Connect finds errors only when it is asked something.
+        # Spark Connect reports analysis errors only when the schema is requested.
         assert frame.schema
 
     with pytest.raises(AnalysisException) as caught:

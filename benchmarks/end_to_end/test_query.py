@@ -1,4 +1,4 @@
-"""A query that is built and analysed, and not run."""
+"""A query that is built and analysed, but not run."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from winops import Kept, keep
 
-# Every key has had more rows than that.
+# Every key has more rows than the window.
 WINDOW = 100
 MEAN_LOW_HIGH = {"mean": F.avg, "low": F.min, "high": F.max}
 

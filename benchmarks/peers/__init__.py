@@ -1,4 +1,4 @@
-"""What people use instead of winops: the same jobs by hand, on Spark, on Flink, on Esper."""
+"""Alternatives to winops: the same jobs by hand, on Spark, on Flink and on Esper."""
 
 from __future__ import annotations
 

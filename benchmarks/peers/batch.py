@@ -1,4 +1,4 @@
-"""The same windows over a table, in Spark's own SQL: how they look without a stream."""
+"""The same windows over a table, in Spark's own SQL, without a stream."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from peers.peer import Job
 
 
 def last_rows(trades: DataFrame, job: Job) -> DataFrame:
-    """What is held at the end: the last `job.size` rows of each key."""
+    """Return the last `job.size` rows of each key, which are held at the end."""
     newest_first = Window.partitionBy(job.key).orderBy(F.desc(job.order))
     return (
         trades.withColumn("place", F.row_number().over(newest_first))
@@ -19,7 +19,8 @@ def last_rows(trades: DataFrame, job: Job) -> DataFrame:
 
 
 def aggregates(trades: DataFrame, job: Job) -> DataFrame:
-    """Each row with mean, least and greatest price of the last `job.size` rows of its key."""
+    """Return each row with mean, least and greatest price of the last `job.size` rows of its key.
+    """
     recent = Window.partitionBy(job.key).orderBy(job.order).rowsBetween(1 - job.size, 0)
     return trades.withColumns(
         {

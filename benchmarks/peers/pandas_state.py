@@ -1,4 +1,4 @@
-"""State machines written by hand in Python, a key's frame at a time."""
+"""State machines written by hand in Python, for one key's frame at a time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from peers.windows import (
     last_rows,
 )
 
-# Workers have no path to this package.
+# Workers cannot import this package, so it is pickled by value.
 cloudpickle.register_pickle_by_value(sys.modules["peers"])  # type: ignore[no-untyped-call]
 
 _STATE = "seq array<long>, price array<double>, qty array<long>, micros array<long>"
@@ -87,7 +87,7 @@ def _told(key: tuple[Any, ...], out: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 class _Held(StatefulProcessor):
-    """A key's rows are one value: fetching and storing them costs a message each."""
+    """A key's rows are one value, because fetching and storing each row would cost a message."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -156,7 +156,8 @@ def _apply_with_state(trades: DataFrame, job: Job) -> DataFrame:
         if len(held):
             state.update(_to_state(held))
             if job.kind == "time":
-                # A timeout fires when the watermark is past it, a row leaves when it is due.
+                # A timer fires when the watermark is past its time, but a row expires at its
+                # time.
                 state.setTimeoutTimestamp(due_millis(held, job.size) - 1)
         else:
             state.remove()

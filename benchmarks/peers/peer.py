@@ -1,4 +1,4 @@
-"""A job, and somebody else's way of doing it."""
+"""A job, and another product's implementation of it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pyspark.sql import DataFrame
 
 ROOT = Path(__file__).resolve().parents[2]
 JOBS = frozenset({"rows", "time", "aggregates"})
-# What none of the queries in Spark does that are written by hand.
+# Guarantees that none of the hand-written queries in Spark gives.
 LATE_ROWS = "a row that comes in a later batch than its successors is applied then, uncounted"
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked of a stream of trades.
+    """A query over a stream of trades.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class Job:
         last `size` milliseconds of each key. "aggregates": each row with mean, least and
         greatest price of the last `size` rows of its key.
     size
-        Rows or milliseconds.
+        The number of rows or milliseconds.
     key, order, time
-        Columns; the peers are written for the columns of trades.
+        The columns; the peers are written for the columns of trades.
     """
 
     kind: str
@@ -39,23 +39,24 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """Somebody else's way of doing the jobs.
+    """Another product's implementation of the jobs.
 
     Attributes
     ----------
     name
-        In the results.
+        Its name in the results.
     missing
-        What it does not guarantee, in comparison with winops.
+        The guarantees that it lacks, in comparison with winops.
     jobs
-        Kinds of jobs that it does.
+        The kinds of jobs that it supports.
     longest
-        Longest window, in rows, that it can be asked for: what it does for each row or batch
-        grows with the window. None if any.
+        The longest window, in rows, that it can run, if its cost per row or batch grows with the
+        window. None if unlimited.
     most_keys
-        Most keys that it can be asked for, where what it does grows with them. None if any.
+        The greatest number of keys that it can run, if its cost grows with them. None if
+        unlimited.
     needs
-        The file that the build has to have written. None if none.
+        The file that the build must have written. None if it needs no build.
     """
 
     name: str
@@ -67,18 +68,18 @@ class Peer:
 
     @property
     def is_built(self) -> bool:
-        """Whether it can run."""
+        """True if the peer can run."""
         return self.needs is None or self.needs.exists()
 
 
 @dataclass(frozen=True, kw_only=True)
 class SparkPeer(Peer):
-    """A query in the session that winops runs in.
+    """A query in the same session as winops.
 
     Attributes
     ----------
     query
-        Makes the answer to a job from a stream of trades, or from a table.
+        Creates the query of a job from a stream of trades, or from a table.
     """
 
     query: Callable[[DataFrame, Job], DataFrame]
@@ -86,12 +87,12 @@ class SparkPeer(Peer):
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessPeer(Peer):
-    """A process that is given paths of Parquet files, and answers each with a line of JSON.
+    """A process that reads paths of Parquet files, and answers each with a line of JSON.
 
     Attributes
     ----------
     command
-        Makes the command line for a job, with so much heap, in the words of ``-Xmx``.
+        Creates the command line for a job, with the heap size in the syntax of ``-Xmx``.
     """
 
     command: Callable[[Job, str], list[str]]

@@ -1,4 +1,4 @@
-"""Engines that are processes of their own."""
+"""Engines that run as separate processes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 from peers.peer import JOBS, ROOT, Job, ProcessPeer
 
-# So many of them run beside each other that they have to share the machine.
+# Several processes run at the same time and share the machine's memory.
 PEER_HEAP = "2g"
 _CLASSPATHS = ROOT / "target" / "peers"
 _CHECKPOINT_MILLIS = 2_000
-# What Flink 1.20's own scripts open for it.
+# The JVM options that Flink 1.20's own scripts set.
 _OPENED = ("java.lang", "java.net", "java.io", "java.nio", "java.text", "java.time", "java.util")
 
 _IN_PROCESS = "its state is lost when the process ends, and restored from nowhere"

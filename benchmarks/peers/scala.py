@@ -1,4 +1,4 @@
-"""State machines written by hand in Scala, reached by py4j."""
+"""State machines written by hand in Scala, called through py4j."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from peers.peer import LATE_ROWS, ROOT, Job, SparkPeer
 
-# Has to be among `spark.jars` of the session.
+# Must be among `spark.jars` of the session.
 SPARK_JAR = ROOT / "target" / "jars" / "winops-peers-spark.jar"
 
 

@@ -13,8 +13,8 @@ from flights_lib.streams import CARRIERS, DELAY_MINUTES, WINDOWS, Window, change
 
 
 def read_changes(spark: SparkSession, out: Path, window: Window) -> DataFrame:
-    """The change rows of `window`, as far as their batches are committed."""
-    # Only Spark looks at the sink's log, which leaves out files of unfinished batches.
+    """Return the change rows of `window` whose batches are committed."""
+    # Only Spark reads the sink's log, which omits files of unfinished batches.
     return spark.read.parquet(str(changes_path(out, window)))
 
 

@@ -12,7 +12,7 @@ import duckdb
 
 INPUT = ("seq", "departure", "origin", "carrier", "flight", "tailnum", "dest", "dep_delay")
 
-# At one instant the rows that are due leave together, before any row arrives.
+# At one instant, all expired rows leave together before a row arrives.
 _AIRPORTS = """
 CREATE VIEW airports_steps AS
   SELECT 'insert' AS _change_type, departure AS _change_time, 1 + seq AS place, *
@@ -31,7 +31,7 @@ CREATE TABLE airports_held AS
   WHERE departure < instant AND departure + 3600000000 > instant;
 """
 
-# The change time is the batch's, which is not known here.
+# The change time is the time of the batch, which this computation does not know.
 _CARRIERS = """
 CREATE VIEW numbered AS
   SELECT row_number() OVER (PARTITION BY carrier ORDER BY departure, seq) - 1 AS place, *

@@ -55,7 +55,7 @@ def table(held: pd.DataFrame) -> str:
 def draw(held: pd.DataFrame, day: date, path: Path) -> None:
     """Draw the day as a picture (PNG)."""
     figure = Figure(figsize=(11, 5), layout="constrained")
-    # Agg draws without a display.
+    # The Agg backend needs no display.
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     for airport in held.columns:

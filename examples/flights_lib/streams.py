@@ -88,13 +88,13 @@ def follow(
         A query failed.
     """
     stopping = Event()
-    # Spark's own handler cancels the jobs below the queries, which then fail instead of ending.
+    # Spark's own handler cancels the jobs of the queries, which then fail instead of ending.
     before = signal.signal(signal.SIGINT, lambda *_: stopping.set())
     try:
         shown = {query.name: 0 for query in queries}
         running = list(queries)
         while running and not stopping.wait(POLL_SECONDS):
-            # Read before the progress, so that the last batch is not missed.
+            # The state is read before the progress, so that the last batch is not missed.
             active = [query for query in running if query.isActive]
             for query in running:
                 progress = query.recentProgress
@@ -105,7 +105,7 @@ def follow(
                     query.awaitTermination()
             running = active
         if running:
-            # A batch that is cut off will be done again; its stack traces tell nothing.
+            # An interrupted batch will run again, so its stack traces are not useful.
             spark.sparkContext.setLogLevel("OFF")
         for query in running:
             query.stop()
@@ -117,7 +117,7 @@ def follow(
 def _line(name: str, batch: Any, files: int) -> str:
     state = batch["stateOperators"][0]["customMetrics"] if batch["stateOperators"] else {}
     changes = state.get("rowsInserted", 0) + state.get("rowsDeleted", 0)
-    # After the last file a batch without rows follows, in which only the watermark moves.
+    # After the last file a batch without rows follows, which only advances the watermark.
     place = f"{batch['batchId'] + 1} of {files}" if batch["numInputRows"] else "of time"
     return (
         f"{name:<9} batch {place:<10}"

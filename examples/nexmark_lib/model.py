@@ -20,10 +20,10 @@ PERSONS, AUCTIONS = 1, 3
 BIDS = EVENTS - PERSONS - AUCTIONS
 FIRST_ID = 1_000
 FIRST_CATEGORY, CATEGORIES = 10, 5
-# The hot ones are the first of each hundred; the hot bidder is the second person, not to be
-# the hot seller.
+# The hot seller and auction are the first of each hundred. The hot bidder is the second person,
+# so that it differs from the hot seller.
 HUNDRED = 100
-# Persons and auctions that are not there yet may be referred to, by so many.
+# The number of future persons and auctions that events may refer to.
 LEAD = 10
 _MICROS = 1_000_000
 _NAMES = np.array(["Peter", "Paul", "Luke", "John", "Saul", "Vicky", "Kate", "Julie", "Sarah"])
@@ -83,7 +83,7 @@ class Model:
 
     @property
     def longest_millis(self) -> int:
-        """No auction is open for longer."""
+        """The maximum duration of an auction."""
         return max(2 * self.horizon_millis, 1)
 
     @property

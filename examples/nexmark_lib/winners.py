@@ -23,7 +23,7 @@ ORDER BY a.expires, a.auction
 
 
 def sold(auctions: pd.DataFrame, bids: pd.DataFrame) -> pd.DataFrame:
-    """Give the sold auctions in the order in which they closed.
+    """Return the sold auctions in the order in which they closed.
 
     Returns
     -------
@@ -38,12 +38,12 @@ def sold(auctions: pd.DataFrame, bids: pd.DataFrame) -> pd.DataFrame:
 
 
 def sold_between(model: Model, first: int, end: int) -> pd.DataFrame:
-    """Give the auctions that closed from the event `first` to before the event `end`.
+    """Return the auctions that closed from the event `first` to before the event `end`.
 
     Returns
     -------
     pandas.DataFrame
-        As :func:`sold`. Pieces that follow each other are all of it, in order.
+        The columns of :func:`sold`. Consecutive pieces make up all sold auctions, in order.
     """
     since = max(0, first - model.longest_events)
     closed = sold(model.auctions(since, end), model.bids(since, end))

@@ -1,4 +1,4 @@
-"""Rows that do not arrive in the order of their times."""
+"""Rows that arrive out of the order of their times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 def as_they_arrive(
     rows: pd.DataFrame, time: str, seconds: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Give the rows in an order in which each comes up to `seconds` after its `time`."""
+    """Return the rows in an order in which each row arrives up to `seconds` after its `time`."""
     on_the_way = pd.to_timedelta(rng.integers(0, seconds, len(rows), endpoint=True), unit="s")
     arrival = (rows[time] + on_the_way).sort_values(kind="stable")
     return rows.loc[arrival.index].reset_index(drop=True)

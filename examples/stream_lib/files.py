@@ -1,4 +1,4 @@
-"""Rows in files that Spark's file source takes one after the other."""
+"""Rows in files that Spark's file source reads one after another."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def write_files(rows: pd.DataFrame, files: int, folder: Path) -> None:
     for number, (start, end) in enumerate(pairwise(bounds)):
         path = folder / f"{number:04d}.parquet"
         rows.iloc[start:end].to_parquet(path, index=False, coerce_timestamps="us")
-        # The file source takes files in the order of these times.
+        # The file source takes files in the order of their modification times.
         os.utime(path, (1_400_000_000 + number, 1_400_000_000 + number))
 
 
 def read_stream(spark: SparkSession, folder: Path) -> DataFrame:
-    """Give the rows of :func:`write_files` as a stream of one file per micro-batch."""
+    """Return the rows of :func:`write_files` as a stream of one file per micro-batch."""
     return (
         spark.readStream.schema(spark.read.parquet(str(folder)).schema)
         .option("maxFilesPerTrigger", 1)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pandas as pd
 from pyspark.sql import DataFrame
 
-# Floating-point sums may be taken in another order on the other side.
+# The other side may add floating-point numbers in another order.
 TOLERANCE = 1e-9
 
 
 def arguments(description: str | None, rows: int) -> argparse.Namespace:
-    """Read the command line; `rows` is how many rows are made if it does not say."""
+    """Read the command line; `rows` is the default number of generated rows."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -25,7 +25,7 @@ def arguments(description: str | None, rows: int) -> argparse.Namespace:
 
 
 def run(result: DataFrame, folder: Path) -> DataFrame:
-    """Run a streaming query over all that is there, and give what it wrote into `folder`.
+    """Run a streaming query over all available rows, and return the rows it wrote into `folder`.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def run(result: DataFrame, folder: Path) -> DataFrame:
 
 
 def difference(got: pd.DataFrame, wanted: pd.DataFrame, key: list[str]) -> str | None:
-    """Say how two tables differ, or nothing.
+    """Return the difference between two tables as text, or nothing.
 
     Parameters
     ----------
@@ -68,13 +68,14 @@ def difference(got: pd.DataFrame, wanted: pd.DataFrame, key: list[str]) -> str |
 
 
 def _in_utc(table: pd.DataFrame) -> pd.DataFrame:
-    # Spark gives instants as UTC without saying so, DuckDB in the zone of the machine.
+    # Spark returns instants as UTC without a zone, DuckDB in the zone of the machine.
     instants = table.select_dtypes(["datetime", "datetimetz"]).columns
     return table.assign(**{name: pd.to_datetime(table[name], utc=True) for name in instants})
 
 
 def report(got: pd.DataFrame, wanted: pd.DataFrame, key: list[str], by: str) -> int:
-    """Compare, say so, and give the exit status: 0 when the tables are equal and not empty."""
+    """Print the comparison and return the exit status: 0 if the tables are equal and not empty.
+    """
     problem = "there are no rows" if wanted.empty else difference(got, wanted, key)
     if problem:
         print(f"self-check FAILED: {problem}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Spark on the machine at hand, with winops."""
+"""A local Spark session with winops."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ PROVIDERS = {
     "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     "hdfs": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
 }
-# For checkpoints on a local disk that nobody goes on from. Without Hadoop's native library
-# Spark's default starts processes for every file, to make its renames safe.
+# For checkpoints on a local disk that are not used again. Without Hadoop's native library,
+# Spark's default starts processes for every file to make renames safe.
 SCRATCH = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing"
@@ -35,7 +35,7 @@ def session(
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.streaming.stateStore.providerClass", PROVIDERS[provider])
         .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
-        # All batches of a run, for those who report them.
+        # Keep the progress of all batches of a run, for the report.
         .config("spark.sql.streaming.numRecentProgressUpdates", "10000")
         .config(map=dict(settings or {}))
     )

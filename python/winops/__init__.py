@@ -1,9 +1,8 @@
-"""Retention windows for Apache Spark: what a stream still remembers, row by row.
+"""Retention windows for Apache Spark: count, time and condition windows as an operator.
 
-A policy such as ``KEEP 100 ROWS SLACK 10 PER (symbol)`` says which rows are kept; the operator,
-which runs inside Spark, gives every row that comes in and every row that leaves. The same
-call works on a static DataFrame and on a stream, on classic Spark and on Spark Connect.
-
+A policy such as ``KEEP 100 ROWS SLACK 10 PER (symbol)`` defines which rows a window keeps. The
+operator runs inside Spark and emits every row that is inserted and every row that is deleted. The
+same call works on a static DataFrame and on a stream, on classic Spark and on Spark Connect.
 Examples
 --------
 >>> from winops import keep

@@ -12,7 +12,7 @@ from winops._session import jar_path
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and tell the exit code."""
+    """Run a command and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m winops", description="Retention windows for Apache Spark."
     )

@@ -1,4 +1,4 @@
-"""Checks of arguments that need no session, so that a mistake is named where it is made."""
+"""Checks of arguments in Python, without a session, so that an error is raised at the call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_LONG = 2**63 - 1
 
 
 def names(argument: str, value: object) -> tuple[str, ...]:
-    """Read column names, one or several, in their order; none where the argument is left out."""
+    """Read one or several column names, in order; an empty tuple if the argument is omitted."""
     if value is None:
         return ()
     given = [value] if isinstance(value, str) else value
@@ -33,7 +33,7 @@ def names(argument: str, value: object) -> tuple[str, ...]:
 
 
 def sort_keys(argument: str, value: object) -> tuple[str | Column, ...]:
-    """Read what rows are ordered by: names, or columns such as those of ``F.desc``."""
+    """Read sort keys: column names, or columns such as those of ``F.desc``."""
     if value is None:
         return ()
     given = [value] if isinstance(value, str | Column) else value
@@ -57,14 +57,14 @@ def _not_empty(argument: str, given: _Keys) -> _Keys:
 
 
 def text(argument: str, value: object, meaning: str) -> str:
-    """Read a text; `meaning` says what it stands for."""
+    """Read a string; `meaning` names the expected value in the error message."""
     if not isinstance(value, str):
         raise wrong_type(f"{argument}= takes {meaning}, not {_kind(value)}.")
     return value
 
 
 def choice(argument: str, value: object, choices: Collection[str]) -> str:
-    """Read one of a few words."""
+    """Read one of the allowed strings."""
     if not isinstance(value, str) or value not in choices:
         allowed = " or ".join(f'"{word}"' for word in choices)
         raise wrong_value(f"{argument}= takes {allowed}, not {value!r}.")
@@ -72,7 +72,7 @@ def choice(argument: str, value: object, choices: Collection[str]) -> str:
 
 
 def count(argument: str, value: object) -> int:
-    """Read a number of rows, 1 or more."""
+    """Read a number of rows, at least 1."""
     number = whole(argument, value)
     if number < 1:
         raise wrong_value(f"{argument}= takes a whole number from 1, not {number}.")
@@ -80,7 +80,7 @@ def count(argument: str, value: object) -> int:
 
 
 def whole(argument: str, value: object) -> int:
-    """Read a whole number that a Spark long can hold."""
+    """Read an integer that fits into a Spark long."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise wrong_type(f"{argument}= takes a whole number, not {_kind(value)}.")
     if abs(value) > _MAX_LONG:
@@ -89,7 +89,7 @@ def whole(argument: str, value: object) -> int:
 
 
 def interval(argument: str, value: object) -> str:
-    """Read an interval; a `timedelta` becomes text, exact to the microsecond."""
+    """Read an interval; a `timedelta` is converted to text, exact to the microsecond."""
     if not isinstance(value, timedelta):
         return text(argument, value, 'an interval such as "10 minutes" or a timedelta')
     if value <= timedelta(0):
@@ -116,7 +116,7 @@ def columns(argument: str, value: Sequence[object]) -> tuple[Column, ...]:
 
 
 def named_columns(argument: str, value: object) -> dict[str, Column]:
-    """Read columns under names."""
+    """Read a dict of names and columns."""
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise wrong_type(f"{argument} takes a dict of names and columns, not {_kind(value)}.")
     return dict(zip(value, columns(argument, list(value.values())), strict=True))
@@ -125,7 +125,7 @@ def named_columns(argument: str, value: object) -> dict[str, Column]:
 def columns_of_windows(
     argument: str, value: object, windows: Collection[str]
 ) -> tuple[dict[str, Column], dict[str, str]]:
-    """Read columns under names, each with the name of the window that it is of."""
+    """Read a dict of names and pairs of window name and column."""
     shape = (
         f'{argument} takes a dict of names and pairs such as ("{next(iter(windows))}", column)'
     )

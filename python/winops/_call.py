@@ -1,4 +1,4 @@
-"""The call of the operator: one table function, on classic Spark and on Connect."""
+"""The call of the operator: a table function, on classic Spark and on Spark Connect."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Output = Literal["changes", "rows", "snapshots", "events", "agg", "columns", "de
 
 @dataclass(frozen=True)
 class Call:
-    """All that the operator is told, apart from the rows themselves.
+    """The arguments of the operator, except for the input rows.
 
-    Values are written as literals in hexadecimal, so that no character of theirs becomes part of
-    the query's text; names of columns are quoted.
+    Values are written as literals in hexadecimal, so no character of a value becomes part of the
+    query text. Column names are quoted.
     """
 
     policy: Policy
@@ -36,10 +36,10 @@ class Call:
         of_windows: Mapping[str, str] | None = None,
         more: Mapping[str, int | str] | None = None,
     ) -> DataFrame:
-        """Apply the operator to the rows of `df`; a call that cannot be meant fails here.
+        """Apply the operator to the rows of `df`; an invalid call raises an error here.
 
-        `aggregates` is a query over `df` that says what is to be computed, and is never run;
-        `of_windows` says which of several windows each of its columns is of.
+        `aggregates` is a query over `df` that holds the aggregates to compute and is never run.
+        `of_windows` maps each of its columns to one of several windows.
         """
         names = tuple(key for key in self.order_by if isinstance(key, str))
         is_text = len(names) == len(self.order_by)
@@ -56,14 +56,14 @@ class Call:
             arguments.append("aggregates => TABLE({aggregates})")
             tables["aggregates"] = aggregates
         if not is_text:
-            # A query over the same rows says in Spark's own terms how they are ordered.
+            # A query over the same rows expresses any sort order that Spark can parse.
             arguments.append("order_by => TABLE({ordered})")
             tables["ordered"] = df.orderBy(*map(_sort_key, self.order_by))
         query = ["SELECT *", f"FROM keep({', '.join(arguments)})"]
         return df.sparkSession.sql("\n".join(query), **tables)
 
     def warnings(self, df: DataFrame, keys: Iterable[str]) -> list[str]:
-        """Ask what is valid but hardly meant, given the columns of the rows' primary key."""
+        """Return warnings about a valid but unlikely call, given the primary key columns."""
         params = struct(self.policy.params) if self.policy.params else "NULL"
         lists = ", ".join(array(names) for names in (df.columns, self.per, keys))
         given: dict[str, None] = {}
@@ -81,11 +81,11 @@ class Call:
 
 
 def _partitioning(per: tuple[str, ...], order_by: tuple[str, ...]) -> str:
-    """Write the clauses of a table argument, in the one form that the parser always takes.
+    """Write the clauses of a table argument, in the one form that the parser always accepts.
 
-    It reads columns without parentheses as further arguments, and knows no ORDER BY on its own.
-    A single partition says nothing of the group, which the policy's text may name.
-    """
+    The parser reads columns without parentheses as further arguments, and rejects ORDER BY
+    without a partitioning clause. ``WITH SINGLE PARTITION`` leaves the group to the policy's
+    text. """
     by = f"PARTITION BY ({_columns(per)})" if per else "WITH SINGLE PARTITION"
     if order_by:
         return f" {by} ORDER BY ({_columns(order_by)})"
@@ -101,9 +101,10 @@ def _quoted(name: str) -> str:
 
 
 def _columns(names: Iterable[str]) -> str:
-    """Write columns, quoted; braces are doubled because the text is formatted once.
+    """Write quoted column names; braces are doubled because the text is formatted once.
 
-    Spark replaces ``${...}`` even within quotes, so that a name with it has to be a literal.
+    Spark replaces ``${...}`` even within quotes, so a name that contains it is written as a
+    literal.
     """
     columns = []
     for name in names:

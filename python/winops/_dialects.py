@@ -1,4 +1,4 @@
-"""Policies in the languages of other products, as they are pasted."""
+"""Policies in the languages of other products: Esper, Apama and IBM Streams."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from winops import _arguments as arguments
 
 @dataclass(frozen=True)
 class Window:
-    """A policy's text in a language: what :func:`esper`, :func:`apama` and :func:`spl` give.
+    """A policy text with its language; :func:`esper`, :func:`apama` and :func:`spl` return it.
 
     Attributes
     ----------
     dialect : str
         The language: ``esper``, ``apama`` or ``spl``.
     text : str
-        The text, which the operator reads inside Spark.
+        The policy text. The operator parses it inside Spark.
 
     Examples
     --------
@@ -30,22 +30,23 @@ class Window:
 
 
 def esper(text: str) -> Window:
-    """Take a policy in the language of Esper: one or more data windows, or a whole statement.
+    """Make a policy in the language of Esper: one or more data windows, or a whole statement.
 
     Parameters
     ----------
     text : str
-        Such as ``#time(10 min)#unique(device)`` or ``select rstream * from Trade#length(100)``.
+        For example ``#time(10 min)#unique(device)`` or ``select rstream * from
+        Trade#length(100)``.
 
     Returns
     -------
     Window
-        For :func:`winops.keep`.
+        The policy, to pass to :func:`winops.keep`.
 
     Raises
     ------
     PySparkTypeError
-        ``WINOPS_ARGUMENT``: `text` is no text.
+        ``WINOPS_ARGUMENT``: `text` is not a string.
 
     Examples
     --------
@@ -62,22 +63,22 @@ def esper(text: str) -> Window:
 
 
 def apama(text: str) -> Window:
-    """Take a policy in the language of Apama: a window of a stream query, or the whole query.
+    """Make a policy in the language of Apama: the window of a stream query, or the whole query.
 
     Parameters
     ----------
     text : str
-        Such as ``within 1.5 every 1.0`` or ``partition by symbol retain 10``.
+        For example ``within 1.5 every 1.0`` or ``partition by symbol retain 10``.
 
     Returns
     -------
     Window
-        For :func:`winops.keep`.
+        The policy, to pass to :func:`winops.keep`.
 
     Raises
     ------
     PySparkTypeError
-        ``WINOPS_ARGUMENT``: `text` is no text.
+        ``WINOPS_ARGUMENT``: `text` is not a string.
 
     Examples
     --------
@@ -91,23 +92,23 @@ def apama(text: str) -> Window:
 
 
 def spl(text: str) -> Window:
-    """Take a policy in the language of IBM Streams: the window clause of an operator.
+    """Make a policy in the language of IBM Streams (SPL): the window clause of an operator.
 
     Parameters
     ----------
     text : str
-        Such as ``sliding, time(60), count(10), partitioned``, which takes its key from ``per=``,
-        or with ``param partitionBy : symbol;`` behind it.
+        For example ``sliding, time(60), count(10), partitioned``, with the group key in ``per=``;
+        or with ``param partitionBy : symbol;`` appended.
 
     Returns
     -------
     Window
-        For :func:`winops.keep`.
+        The policy, to pass to :func:`winops.keep`.
 
     Raises
     ------
     PySparkTypeError
-        ``WINOPS_ARGUMENT``: `text` is no text.
+        ``WINOPS_ARGUMENT``: `text` is not a string.
 
     Examples
     --------

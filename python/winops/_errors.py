@@ -1,4 +1,4 @@
-"""The errors that are raised on the Python side, each with its error condition."""
+"""The errors that the Python package raises, each with its error condition."""
 
 from pyspark.errors import PySparkRuntimeError, PySparkTypeError, PySparkValueError
 
@@ -9,17 +9,17 @@ VERSION_MISMATCH = "WINOPS_VERSION_MISMATCH"
 
 
 def wrong_type(message: str) -> PySparkTypeError:
-    """Make the error for an argument of a type that is not accepted."""
+    """Return the error for an argument of an unsupported type."""
     return PySparkTypeError(message=message, errorClass=ARGUMENT, messageParameters={})
 
 
 def wrong_value(message: str) -> PySparkValueError:
-    """Make the error for an argument, or several together, that cannot be meant."""
+    """Return the error for an invalid argument or an invalid combination of arguments."""
     return PySparkValueError(message=message, errorClass=ARGUMENT, messageParameters={})
 
 
 def jar_missing() -> PySparkRuntimeError:
-    """Make the error for a session that does not know winops."""
+    """Return the error for a session without the winops JAR."""
     return PySparkRuntimeError(
         message=(
             "The winops JAR is not part of this Spark session. Build the session with "
@@ -34,7 +34,7 @@ def jar_missing() -> PySparkRuntimeError:
 
 
 def version_mismatch(package: str, jar: str) -> PySparkRuntimeError:
-    """Make the error for a JAR that belongs to another version of this package."""
+    """Return the error for a JAR of another version than this package."""
     return PySparkRuntimeError(
         message=(
             f"The Python package winops is version {package}, the winops JAR of this Spark "
@@ -47,7 +47,7 @@ def version_mismatch(package: str, jar: str) -> PySparkRuntimeError:
 
 
 def no_jar_for_spark(spark: str, present: str) -> PySparkRuntimeError:
-    """Make the error for a Spark version that this package brings no JAR for."""
+    """Return the error for a Spark version without a JAR in this package."""
     return PySparkRuntimeError(
         message=(
             f"This installation of winops has no JAR for Spark {spark}; it has: {present}. "

@@ -1,4 +1,4 @@
-"""The one function of the package."""
+"""The entry point :func:`winops.keep`."""
 
 from __future__ import annotations
 
@@ -40,92 +40,95 @@ def keep(
     at_end: Literal["wait", "flush"] | None = None,
     key_columns: arguments.Names | None = None,
 ) -> Kept:
-    """Retain the rows of a DataFrame, static or streaming, by a policy.
+    """Keep the rows of a static or streaming DataFrame in windows defined by a policy.
 
     Supports Spark Connect.
 
     Parameters
     ----------
     df : DataFrame
-        The rows. All of them are taken as inserts.
+        The input rows. Every row is treated as an insert.
     policy : str or Window or dict, optional
         A policy in CCL, such as ``KEEP 100 ROWS SLACK 10 PER (symbol)``, or in another language:
-        :func:`winops.esper`, :func:`winops.apama`, :func:`winops.spl`. Without it, either `rows`
-        or `interval` says what to keep. A dict of names and policies of one language is several
-        windows over the same rows, which are stored once.
+        :func:`winops.esper`, :func:`winops.apama`, :func:`winops.spl`. If it is omitted, `rows`
+        or `interval` defines the window. A dict of names and policies of one language defines
+        several windows over the same rows, which are stored once.
     rows : int, optional
-        Keep this many of the newest rows, per group.
+        The number of newest rows to keep in each group.
     slack : int, optional
-        Purge this many rows at once, as soon as there are that many too many; 1 if not given.
+        The number of rows to evict at once: the window grows to `rows` + `slack` rows, then the
+        oldest `slack` rows are evicted. The default is 1.
     interval : str or datetime.timedelta, optional
-        Keep a row for this long. A text is written as in CCL: ``10 minutes``, ``1 hour 30 min``,
-        ``02:30:00``.
+        The time for which each row is kept. A string is written as in CCL: ``10 minutes``,
+        ``1 hour 30 min``, ``02:30:00``.
     every : bool, default False
         Empty the whole window at once: when row `rows` + 1 arrives, or at the end of each
         `interval`.
     per : str or list of str, optional
-        The columns whose distinct values have a window each. It may repeat the policy's PER.
-        Without it all rows have one window; an empty list is refused.
+        The group key: each distinct combination of these columns has its own window. It may
+        repeat the policy's PER. If it is omitted, all rows share one window. An empty list is
+        refused.
     order_by : str, Column or list of these, optional
-        The columns that order the rows of a group, as in ``DataFrame.orderBy``: a name stands for
+        The sort order of the rows of a group, as in ``DataFrame.orderBy``: a name means
         ascending order with NULLs first; ``F.desc("seq")`` and ``F.asc_nulls_last("seq")`` give
-        another one. Without it they have the order of the source: of files, Kafka, ranges and
-        local rows. Above a shuffle, and for other sources, there is none; then it is required,
-        unless `time` orders the rows.
+        another order. If it is omitted, rows keep the order of the source: of files, Kafka,
+        ranges and local rows. Rows after a shuffle and rows of other sources have no order; for
+        them `order_by` is required, unless `time` orders the rows.
     time : str, optional
-        The column with the event time: timestamp or timestamp_ntz. On a stream it needs
-        ``withWatermark``. Without it, time is the timestamp of the micro-batch.
+        The event time column: timestamp or timestamp_ntz. On a stream it needs
+        ``withWatermark``. If it is omitted, time is the timestamp of the micro-batch.
     apply : {"event_time", "arrival"}, optional
-        With `time`: ``event_time``, the default, lets rows wait until the watermark has passed
-        them, and applies them in order; ``arrival`` applies them as they come.
+        The application order with `time`: ``event_time``, the default, holds rows until the
+        watermark has passed them and applies them in order of event time; ``arrival`` applies
+        rows in the order of arrival.
     params : dict, optional
-        The values of the names in the policy's text: int, float, Decimal, str or timedelta.
+        The values of the parameters in the policy's text: int, float, Decimal, str or timedelta.
     variables : dict, optional
-        The same under the name that Esper has for it: constants of the query.
+        The same as `params`, under Esper's name: constants of the query.
     origin : int or "first", optional
-        Where periods start to count, in milliseconds since the epoch; ``first`` is each group's
+        The start of the first period, in milliseconds since the epoch; ``first`` is each group's
         first row. The default is 0 in CCL and Apama, and the first row in Esper and IBM Streams.
     idle : str or datetime.timedelta, optional
-        Forget a group after this much silence; its rows are deleted in the change stream. Without
-        it a window by rows remembers every group for ever.
+        The time after which a group without new rows is removed; its rows are deleted in the
+        change stream. If it is omitted, a count window keeps every group forever.
     max_rows : int, optional
-        The most rows that a group may hold, 10 million if not given; more fail the query with
-        ``WINOPS_MAX_ROWS``.
+        The maximum number of rows of a group, 10 million by default; more rows fail the query
+        with ``WINOPS_MAX_ROWS``.
     on_null_time : {"error", "drop"}, optional
-        What to do with a row whose `time` is NULL: fail the query, which is the default, or drop
-        the row and count it.
+        The treatment of a row whose `time` is NULL: ``error``, the default, fails the query;
+        ``drop`` drops the row and counts it.
     punct : str, optional
-        A string column that marks the stream, for windows of IBM Streams: ``window`` is a window
-        punctuation, ``final`` the end of the input, and NULL makes the row one like any other.
+        A string column with punctuations, for windows of IBM Streams: ``window`` is a window
+        punctuation, ``final`` the end of the input, and NULL marks an ordinary row.
     at_end : {"wait", "flush"}, optional
-        What happens to rows that wait for the watermark when the input of a stream ends.
-        ``wait``, the default, leaves them in the checkpoint. ``flush`` moves the watermark past
-        them, so that they are applied and time comes to the last of them, as on a table. Rows
-        that come at a later start and are not later than the last of them are late, dropped and
+        The treatment of rows that wait for the watermark when the input of a stream ends.
+        ``wait``, the default, leaves these rows in the checkpoint. ``flush`` moves the watermark
+        past these rows, so that they are applied and time advances to the last of them, as on a
+        table. In a later run, rows that are not later than the last of them are late, dropped and
         counted. A start without new rows flushes nothing. The query needs
-        ``trigger(availableNow=True)``, and the call `time` with ``apply="event_time"``.
+        ``trigger(availableNow=True)``, and the call needs `time` with ``apply="event_time"``.
     key_columns : str or list of str, optional
-        The columns of the rows' primary key, only to be warned about groups of single rows.
+        The primary key columns of the rows, used only to warn about groups of single rows.
 
     Returns
     -------
     Kept
-        Its methods give the changes and the rows as DataFrames.
+        An object whose methods return the changes and the rows as DataFrames.
 
     Raises
     ------
     PySparkTypeError, PySparkValueError
-        ``WINOPS_ARGUMENT``: an argument cannot be meant.
+        ``WINOPS_ARGUMENT``: an argument or a combination of arguments is invalid.
     AnalysisException
-        ``WINOPS_POLICY`` and other conditions: Spark refuses the call; the policy's text, the
-        columns or the stream do not allow it.
+        ``WINOPS_POLICY`` and other conditions: Spark refuses the call because of the policy's
+        text, the columns or the stream.
     PySparkRuntimeError
-        ``WINOPS_JAR_MISSING``, ``WINOPS_VERSION_MISMATCH``: the session does not have the JAR.
+        ``WINOPS_JAR_MISSING``, ``WINOPS_VERSION_MISMATCH``: the session lacks a matching JAR.
 
     Warns
     -----
     UserWarning
-        The columns of `per` contain those of `key_columns`: every row is a group of its own.
+        The columns of `per` contain those of `key_columns`, so every row is its own group.
 
     Examples
     --------
@@ -144,7 +147,7 @@ def keep(
     +---+------+-----+
     <BLANKLINE>
 
-    The same in keywords:
+    The same window in keywords:
 
     >>> keep(trades, rows=2, per="symbol", order_by="seq").rows().count()
     3
@@ -174,10 +177,10 @@ def keep(
 
 
 def _instead_of(given: object) -> str:
-    """Say what to write where something else than a DataFrame is given."""
+    """Return a hint for the error message about a value that is not a DataFrame."""
     if isinstance(given, Kept):
         return " Give it one of its results, such as kept.changes() or kept.inserts()."
-    # Spark Connect has a class of its own under this name.
+    # Spark Connect has its own class of this name.
     if type(given).__name__ == "GroupedData":
         return ' Give it the DataFrame before groupBy, and the columns of the group as per="...".'
     return " Make one, for example with spark.table or spark.createDataFrame."

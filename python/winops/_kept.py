@@ -1,4 +1,4 @@
-"""What :func:`winops.keep` gives: the retained rows, and how they came to be retained."""
+"""The result of :func:`winops.keep`: changes, rows, aggregates, snapshots and events."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ _MODES = ("all", "latest", "changes")
 
 @final
 class Kept:
-    """The rows that a policy retains, as changes or as content.
+    """The windows that a policy defines over a DataFrame, with a method for each output.
 
-    :func:`winops.keep` makes it, as ``groupBy`` makes ``GroupedData``; every method gives an
-    ordinary DataFrame. It cannot be changed.
-
+    :func:`winops.keep` creates it, as ``groupBy`` creates ``GroupedData``. Every method for rows
+    returns an ordinary DataFrame. The object is immutable.
     Examples
     --------
     >>> from winops import keep
@@ -39,7 +38,7 @@ class Kept:
         self._changes = call.over(df, "changes")
 
     def changes(self) -> DataFrame:
-        """Give the change stream: every row that came in, every row that left.
+        """Return the change stream: every row that is inserted and every row that is deleted.
 
         Returns
         -------
@@ -48,19 +47,19 @@ class Kept:
                 string: ``insert`` or ``delete``.
             ``_change_time``
                 timestamp of the step. With ``time=`` it is an instant of event time, and on a
-                stream carries the watermark. Without, it is the timestamp of the micro-batch,
+                stream it carries the watermark. Otherwise it is the timestamp of the micro-batch,
                 and NULL in a batch query.
             ``_change_step``
-                long: number of the step among the group's steps, from 0. A row that arrives, with
-                all that it makes leave, is one step; so is an instant at which rows leave.
+                long: number of the step among the group's steps, from 0. A step is a row that
+                arrives with all rows that it evicts, or an instant at which rows expire.
             ``_change_seq``
                 long: number of the change among the group's changes, from 0, without gaps.
 
             ``_window``
-                string, where there are several windows: the name of the one that it is of.
+                string, only with several windows: the name of the window of the change.
 
-            and then the columns of the input. Rows of a group can be put into order by
-            ``_change_seq``; rows of different groups have no order among each other.
+            The columns of the input follow. ``_change_seq`` orders the changes of a group;
+            changes of different groups have no order.
 
         Examples
         --------
@@ -81,7 +80,7 @@ class Kept:
         return self._changes
 
     def inserts(self) -> DataFrame:
-        """Give the changes that are rows coming in.
+        """Return the changes of type ``insert``: the rows that enter the window.
 
         Returns
         -------
@@ -98,7 +97,7 @@ class Kept:
         return self._of_type("insert")
 
     def deletes(self) -> DataFrame:
-        """Give the changes that are rows leaving.
+        """Return the changes of type ``delete``: the rows that leave the window.
 
         Returns
         -------
@@ -115,7 +114,7 @@ class Kept:
         return self._of_type("delete")
 
     def rows(self) -> DataFrame:
-        """Give the rows that are retained at the end; only of a static DataFrame.
+        """Return the final window contents; only for a static DataFrame.
 
         Returns
         -------
@@ -125,7 +124,7 @@ class Kept:
         Raises
         ------
         AnalysisException
-            ``WINOPS_ROWS_ON_STREAM`` when the input is a stream, which has no end.
+            ``WINOPS_ROWS_ON_STREAM``: the input is a stream, which has no end.
 
         Examples
         --------
@@ -140,47 +139,48 @@ class Kept:
     def agg(
         self, *columns: Column, mode: Literal["all", "latest", "changes"] | None = None
     ) -> DataFrame:
-        """Compute aggregates of what is retained, after every step that changes it.
+        """Compute aggregates of the window contents after every step that changes them.
 
-        Aggregate functions of Spark's can be used, with ``FILTER`` and ``DISTINCT``, and
-        expressions over several of them. Where rows leave oldest first, what a row costs does not
-        depend on how many are retained; in other windows, and for ``count(DISTINCT ...)``, it is
-        their logarithm. Some functions go through the whole window: ``collect_list``,
-        ``collect_set``, ``percentile``, ``median``, ``mode``, ``listagg``, and ``DISTINCT`` of
-        other functions than ``count``.
+        Supports Spark's aggregate functions, with ``FILTER`` and ``DISTINCT``, and expressions
+        over several of them. If rows leave oldest first, the cost of a row does not depend on the
+        size of the window. In other windows, and for ``count(DISTINCT ...)``, it is logarithmic
+        in the size. Some functions scan the whole window: ``collect_list``, ``collect_set``,
+        ``percentile``, ``median``, ``mode``, ``listagg``, and ``DISTINCT`` of functions other
+        than ``count``.
 
         Parameters
         ----------
         *columns : Column
-            Aggregates, as for ``DataFrame.agg``. None are needed for a policy that brings its
-            own, as Esper's ``#length(10)#uni(price)`` and ``select avg(price) from ...`` do.
+            Aggregates, as for ``DataFrame.agg``. May be omitted for a policy that defines its
+            own, such as Esper's ``#length(10)#uni(price)`` and ``select avg(price) from ...``.
         mode : {"all", "latest", "changes"}, optional
-            ``latest`` gives only the last value of each group and micro-batch, so that it depends
-            on how the stream is cut into batches: a stream of updates. ``changes`` gives two rows
-            for each step, the values that it replaces as a ``delete`` and the new ones as an
-            ``insert``, in a column ``_change_type``; the first row that is deleted has the values
-            of no rows. The default is ``all``: the new values.
+            The rows to emit. ``all``, the default, emits the new values of each step. ``latest``
+            emits only the last values of each group and micro-batch, as a stream of updates, so
+            the output depends on how the stream is cut into micro-batches. ``changes`` emits two
+            rows for each step, the replaced values as a ``delete`` and the new values as an
+            ``insert``, in a column ``_change_type``; the first deleted row has the values of an
+            empty window.
 
         Returns
         -------
         DataFrame
             The columns of the group; ``_change_time`` as in :meth:`changes`; ``_change_seq``,
-            long: the number of the last change that the values contain; and the aggregates. With
-            ``mode="changes"`` ``_change_type`` stands before ``_change_time``. One
-            row for each step, or, where the window reports by itself, for each report: at a
-            trigger of IBM Streams, or when a tumbling window of it is full. Of no rows an
-            aggregate has SQL's value: a sum is NULL, a count is 0.
+            long: the number of the last change that the values include; and the aggregates. With
+            ``mode="changes"``, ``_change_type`` precedes ``_change_time``. One row for each step;
+            a window of IBM Streams has one row for each report instead: at its trigger, or when a
+            tumbling window is full. Over an empty window an aggregate has SQL's value: a sum is
+            NULL, a count is 0.
 
         Raises
         ------
         PySparkTypeError, PySparkValueError
-            ``WINOPS_ARGUMENT``: something else than a column is given.
+            ``WINOPS_ARGUMENT``: an argument is not a column.
         AnalysisException
-            ``WINOPS_ARGUMENT.MISSING``: no column is given, and the policy has none.
-            ``WINOPS_ARGUMENT.VALUE``: ``changes`` of a window that reports by itself, or
-            ``latest`` of a statement that selects ``rstream``.
-            ``WINOPS_AGGREGATES``: a column is not computed by Spark alone, or not the same each
-            time.
+            ``WINOPS_ARGUMENT.MISSING``: no column is given, and the policy defines none.
+            ``WINOPS_ARGUMENT.VALUE``: ``changes`` for a window with its own reports, or
+            ``latest`` for a statement that selects ``rstream``.
+            ``WINOPS_AGGREGATES``: Spark alone cannot compute a column, or a column is not
+            deterministic.
 
         Examples
         --------
@@ -208,20 +208,20 @@ class Kept:
         return self._call.over(self._df, "agg", query, more=_mode(mode))
 
     def groupBy(self, *columns: str) -> GroupedKept:
-        """Divide what is retained by columns, for aggregates of each part.
+        """Group the window contents by columns, to aggregate each part.
 
-        The window stays one: rows push each other out whatever part they belong to. For a window
-        of its own for each value, use ``per=``.
+        All parts share one window: a row may evict a row of another part. For a separate window
+        for each value, use ``per=``.
 
         Parameters
         ----------
         *columns : str
-            Names of columns.
+            The names of the columns.
 
         Returns
         -------
         GroupedKept
-            Its method :meth:`GroupedKept.agg` gives the aggregates.
+            An object whose method :meth:`GroupedKept.agg` computes the aggregates.
 
         Examples
         --------
@@ -244,28 +244,29 @@ class Kept:
     def withColumns(
         self, columns: Mapping[str, Column] | Mapping[str, tuple[str, Column]]
     ) -> DataFrame:
-        """Give every row that comes in, with aggregates of what is then retained.
+        """Return every inserted row, with aggregates of the window contents at its insertion.
 
-        The aggregates are those right after the row's step, so that what it pushes out is not in
-        them and the row itself is.
+        The aggregates are those after the row's step, so they include the row itself and exclude
+        the rows that it evicts.
 
         Parameters
         ----------
         columns : dict
-            Names, and expressions over aggregates and columns of the row. Where there are several
-            windows, a pair of a window's name and such an expression.
+            Names, and expressions over aggregates and columns of the row. With several windows,
+            each value is a pair of a window's name and such an expression.
 
         Returns
         -------
         DataFrame
-            The columns of the input and the new ones; one that has the name of a column takes its
-            place. On a stream the column of ``time=`` keeps its watermark, one millisecond less.
+            The columns of the input and the new columns; a new column replaces an input column of
+            the same name. On a stream the column of ``time=`` keeps its watermark, reduced by one
+            millisecond.
 
         Raises
         ------
         PySparkTypeError, PySparkValueError
             ``WINOPS_ARGUMENT``: `columns` is not a dict of names and columns, or of names and
-            pairs that begin with the name of a window.
+            pairs that start with the name of a window.
         AnalysisException
             ``WINOPS_AGGREGATES``, as in :meth:`agg`.
 
@@ -304,22 +305,23 @@ class Kept:
             named, of_windows = arguments.columns_of_windows("withColumns", columns, windows)
         else:
             named = arguments.named_columns("withColumns", columns)
-        # Columns of the row may stand beside aggregates only where a query groups by them.
+        # Spark allows columns of the row beside aggregates only if the query groups by them.
         rows = self._df.groupBy(*_groupable(self._df))
         query = rows.agg(*(column.alias(name) for name, column in named.items()))
         return self._call.over(self._df, "columns", query, of_windows)
 
     def snapshots(self, *, max_rows: int | None = None) -> DataFrame:
-        """Give the content of the window each time that it changes or is reported.
+        """Return the window contents each time that they change or are reported.
 
-        Windows of IBM Streams report at their trigger, and tumbling ones when they are full; of
-        other windows there is a snapshot after each step. A snapshot is one value with all rows,
-        so that a large window costs its size each time.
+        A window of IBM Streams reports at its trigger, and a tumbling one when it is full. Other
+        windows have one snapshot after each step. A snapshot is one value with all rows, so each
+        snapshot costs the size of the window.
 
         Parameters
         ----------
         max_rows : int, optional
-            The most rows that a snapshot may have, 100,000 if not given; more fail the query.
+            The maximum number of rows of a snapshot, 100,000 by default; more rows fail the
+            query.
 
         Returns
         -------
@@ -330,7 +332,7 @@ class Kept:
         Raises
         ------
         SparkRuntimeException
-            ``WINOPS_CONTENT_SIZE`` when a window holds more than `max_rows` rows.
+            ``WINOPS_CONTENT_SIZE``: a window holds more than `max_rows` rows.
 
         Examples
         --------
@@ -344,13 +346,13 @@ class Kept:
         return self._call.over(self._df, "snapshots", None, more=_max_content(max_rows))
 
     def events(self, *, max_rows: int | None = None) -> DataFrame:
-        """Give everything that a window of IBM Streams tells, as events.
+        """Return all events of a window of IBM Streams, such as insertions and triggers.
 
         Parameters
         ----------
         max_rows : int, optional
-            The most rows that an event may have, 100,000 if not given; more fail the query. An
-            eviction of a tumbling window has all rows of the window, and so has a trigger.
+            The maximum number of rows of an event, 100,000 by default; more rows fail the query.
+            An eviction of a tumbling window holds all rows of the window, as does a trigger.
 
         Returns
         -------
@@ -364,9 +366,9 @@ class Kept:
         Raises
         ------
         AnalysisException
-            ``WINOPS_NO_EVENTS`` when the policy is in another language.
+            ``WINOPS_NO_EVENTS``: the policy is in another language.
         SparkRuntimeException
-            ``WINOPS_CONTENT_SIZE`` when an event has more than `max_rows` rows.
+            ``WINOPS_CONTENT_SIZE``: an event has more than `max_rows` rows.
 
         Examples
         --------
@@ -383,10 +385,10 @@ class Kept:
         return self._call.over(self._df, "events", more=_max_content(max_rows))
 
     def describe(self) -> str:
-        """Say in a sentence or two what is kept.
+        """Return one or two sentences that describe the window.
 
-        It covers the group, `idle` and how event times are applied, whether they stand in the
-        policy's text or beside it.
+        The text includes the group, `idle` and the application order of event times, whether the
+        policy's text or an argument defines them.
 
         Examples
         --------
@@ -423,7 +425,7 @@ class Kept:
 
 @final
 class GroupedKept:
-    """What a policy retains, divided by columns: :meth:`Kept.groupBy` makes it.
+    """The window contents of a policy, grouped by columns; :meth:`Kept.groupBy` creates it.
 
     Examples
     --------
@@ -450,7 +452,7 @@ class GroupedKept:
     def agg(
         self, *columns: Column, mode: Literal["all", "latest", "changes"] | None = None
     ) -> DataFrame:
-        """Compute aggregates of each part of what is retained, when it changes.
+        """Compute aggregates of each part of the window contents, when the part changes.
 
         Parameters
         ----------
@@ -462,8 +464,8 @@ class GroupedKept:
         Returns
         -------
         DataFrame
-            The columns of :meth:`Kept.agg`, with those that divide before the aggregates: one row
-            for each part that rows came into, or left, in a step.
+            The columns of :meth:`Kept.agg`, with the grouping columns before the aggregates. Each
+            step has one row for each part with inserted or deleted rows.
 
         Examples
         --------
@@ -490,7 +492,7 @@ def _max_content(max_rows: int | None) -> dict[str, int | str]:
 
 
 def _groupable(df: DataFrame) -> list[Column]:
-    """Give the columns that a query can group by."""
+    """Return the columns that a query can group by."""
     return [
         F.col(f"`{field.name.replace('`', '``')}`")
         for field in df.schema.fields

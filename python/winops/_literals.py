@@ -1,7 +1,7 @@
-"""Values written as SQL literals that read the same in every session.
+"""SQL literals that every session parses to the same value.
 
-Parameter markers would do without them, but their values reach Spark's own parser only: a session
-extension that wraps the parser, as that of Delta Lake does, loses them.
+Parameter markers would avoid literals, but only Spark's own parser handles them: a session
+extension that wraps the parser, such as Delta Lake's, loses their values.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ Value = int | float | Decimal | str | None
 def literal(value: Value) -> str:
     """Write a value as SQL.
 
-    No character of a text stands in the SQL: its bytes are written in hexadecimal. So there is
-    nothing to escape, whatever ``spark.sql.parser.escapedStringLiterals``,
-    ``spark.sql.variable.substitute`` and the formatting of DataFrames in the query would make
-    of quotes, backslashes, ``${...}`` and braces.
+    A string is written as the hexadecimal form of its UTF-8 bytes, so the SQL contains none of
+    its characters and nothing needs escaping: ``spark.sql.parser.escapedStringLiterals``,
+    ``spark.sql.variable.substitute`` and the formatting of DataFrames in the query cannot change
+    quotes, backslashes, ``${...}`` and braces.
     """
     if value is None:
         return "NULL"
@@ -32,25 +32,25 @@ def literal(value: Value) -> str:
 
 
 def call(function: str, *values: Value) -> str:
-    """Write the call of a function."""
+    """Write a function call."""
     return f"{function}({', '.join(map(literal, values))})"
 
 
 def select_from(function: str, *values: Value) -> str:
-    """Write the query for all that a table function gives."""
+    """Write a query for all rows of a table function."""
     return " ".join(("SELECT * FROM", call(function, *values)))
 
 
 def array(values: Iterable[str]) -> str:
-    """Write texts as an array."""
+    """Write strings as an array."""
     return call("array", *values)
 
 
 def struct(named: Mapping[str, Value]) -> str:
-    """Write values under names as a struct."""
+    """Write a dict of names and values as a struct."""
     return call("named_struct", *(value for field in named.items() for value in field))
 
 
 def _utf8(text: str) -> bytes:
-    """Encode a text; a surrogate without its other half becomes a question mark."""
+    """Encode a string as UTF-8; an unpaired surrogate becomes a question mark."""
     return text.encode("utf-8", errors="replace")

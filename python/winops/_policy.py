@@ -1,4 +1,4 @@
-"""Keywords written as policy text. The text itself is read by the operator, never here."""
+"""Policies as text: keywords are written as policy text, which only the operator parses."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _INTERVAL = "interval"
 
 
 class Policy(NamedTuple):
-    """A policy's text, or those of several windows, and the values of the parameters in it.
+    """A policy text, or those of several windows, with the values of its parameters.
 
     Attributes
     ----------
     text : str
-        The text; of several windows, what stands for all of them where the call is shown.
+        The text; for several windows, the text that represents all of them in the repr.
     params : dict
-        The values of the names in the text.
+        The values of the parameters in the text.
     dialect : str
-        The language of the text, or of all of them.
+        The language of the text or texts.
     windows : dict
-        The texts of several windows by their names; none where there is only one.
+        The texts of several windows by name; empty for a single window.
     """
 
     text: str
@@ -49,7 +49,7 @@ def policy_of(
     every: bool,
     params: Mapping[str, arguments.Parameter] | None,
 ) -> Policy:
-    """Take a policy as text, or write the one that the keywords describe."""
+    """Return the policy of a text, or write the policy that the keywords describe."""
     if policy is None:
         if params is not None:
             raise wrong_value(

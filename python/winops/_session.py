@@ -1,4 +1,4 @@
-"""How the JAR gets into a Spark session, and whether the one that is there fits this package."""
+"""The JAR in a Spark session: adding it, locating it, and checking its version."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _fitting: WeakSet[SparkSession] = WeakSet()
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
-    """Add the JAR that this package brings along to a session that is yet to be built.
+    """Add this package's JAR to a session that is not built yet.
 
-    It works for a session that starts its own JVM: a script or notebook run by Python, on any
+    It applies to a session that starts its own JVM: a script or notebook run by Python, on any
     master, and the in-process server of ``remote("local")``. Under ``spark-submit`` the
-    JVM runs already: pass ``--jars "$(python -m winops jar)"`` there. For a Connect
-    server (``remote("sc://...")``) the builder is given back as it is, because a JAR is
-    installed by whoever operates the server.
+    JVM already runs: pass ``--jars "$(python -m winops jar)"`` there. For a Connect
+    server (``remote("sc://...")``) the builder is returned unchanged, because the operator of the
+    server installs the JAR.
 
     Parameters
     ----------
     builder : SparkSession.Builder
-        Its ``spark.jars`` are kept.
+        The builder; its ``spark.jars`` are kept.
 
     Returns
     -------
@@ -40,9 +40,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     Raises
     ------
     TypeError
-        The argument is no builder, for instance a session that exists already.
+        The argument is not a builder, for instance an existing session.
     PySparkRuntimeError
-        ``WINOPS_SPARK_VERSION``: there is no JAR for the version of pyspark that is installed.
+        ``WINOPS_SPARK_VERSION``: the package has no JAR for the installed version of pyspark.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 
 def jar_path() -> str:
-    """Tell where the JAR for the installed version of pyspark is.
+    """Return the path of the JAR for the installed version of pyspark.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def jar_path() -> str:
     Raises
     ------
     PySparkRuntimeError
-        ``WINOPS_SPARK_VERSION``: there is no JAR for the version of pyspark that is installed.
+        ``WINOPS_SPARK_VERSION``: the package has no JAR for the installed version of pyspark.
 
     Examples
     --------
@@ -93,17 +93,17 @@ def jar_path() -> str:
 
 
 def package_version() -> str:
-    """Tell the version of this package, which is also that of its JAR."""
+    """Return the version of this package, which is also the version of its JAR."""
     return version("winops")
 
 
 def check_session(session: SparkSession) -> None:
-    """Make sure, once per session, that the session has the JAR of this version."""
+    """Check that the session has the JAR of this version, once per session."""
     if session in _fitting:
         return
     if not session.catalog.functionExists("winops_version"):
         raise jar_missing()
-    # An inline table is evaluated while the query is analysed, so that no job has to run.
+    # Spark evaluates an inline table during analysis, so no job runs.
     answer = session.sql("VALUES (winops_version())").first()
     jar = str(answer[0]) if answer else "unknown"
     if jar != package_version():

@@ -1,4 +1,4 @@
-"""What the checkpoint of a query holds, without the query."""
+"""The state of a query, read from its checkpoint and moved to other partitions."""
 
 from __future__ import annotations
 
@@ -19,53 +19,53 @@ def read_state(
     batch: int | None = None,
     operator: int | None = None,
 ) -> DataFrame:
-    """Read the rows that the windows of a query hold, from its checkpoint.
+    """Read the rows that the windows of a query hold, from the query's checkpoint.
 
-    The query may run, be stopped or be forgotten: nothing of it is needed but the folder, which
-    stays as it is. Supports Spark Connect, where the folder is one that the server sees.
+    The query may be running, stopped or deleted: only its checkpoint folder is needed, and the
+    folder is not changed. Supports Spark Connect; the server must have access to the folder.
 
     Parameters
     ----------
     spark : SparkSession
-        The session that reads.
+        The session that reads the checkpoint.
     checkpoint : str or os.PathLike
-        The folder that the query has as its ``checkpointLocation``.
+        The ``checkpointLocation`` of the query.
     batch : int, optional
-        The number of a micro-batch, for the rows that were held after it; the last one that was
-        committed if not given.
+        The number of the micro-batch after which to read the rows; the last committed one if
+        omitted.
     operator : int, optional
-        Which ``keep`` is meant where the query has several: its ``operatorId`` in Spark's
+        The ``keep`` to read if the query has several: its ``operatorId`` in Spark's
         ``state-metadata`` source.
 
     Returns
     -------
     DataFrame
-        The columns of the held rows, and before them
+        The columns of the held rows, preceded by
 
         ``_partition`` : int
             the partition of the state;
         ``_group`` : struct
-            the values that group the rows; NULL for rows that wait for all groups together;
+            the group key; NULL for rows that wait for all groups together;
         ``_window`` : string
-            the name of the window where there are several, which each have rows of their own;
+            the name of the window, only with several windows; each window has its own rows;
         ``_row`` : long
-            the place of the row among all rows that its group ever had, from 0;
+            the row's number among all rows of its group so far, from 0; NULL while it waits;
         ``_arrived`` : timestamp
-            when it arrived by the clock of its group; NULL if the window does not ask for that;
+            the insertion time by the group's clock; NULL if the window does not use it;
         ``_leaves`` : timestamp
-            when it leaves if no other row comes; NULL if time alone does not make it leave;
+            the expiry time if no other row arrives; NULL if the row does not expire by time;
         ``_waits`` : boolean
-            whether it still waits for the watermark, outside of any window.
+            true if the row waits for the watermark, outside of any window.
 
     Raises
     ------
     AnalysisException
-        ``WINOPS_CHECKPOINT_NOT_FOUND``, ``WINOPS_CHECKPOINT_NO_KEEP``: the folder is no
-        checkpoint, or one of a query without ``keep``; ``WINOPS_CHECKPOINT_BATCH``,
+        ``WINOPS_CHECKPOINT_NOT_FOUND``, ``WINOPS_CHECKPOINT_NO_KEEP``: the folder is not a
+        checkpoint, or its query has no ``keep``; ``WINOPS_CHECKPOINT_BATCH``,
         ``WINOPS_CHECKPOINT_OPERATOR``: it has no such batch or ``keep``, or several;
-        ``WINOPS_CHECKPOINT_CLASS``: it names a class of state stores that the session does not.
+        ``WINOPS_CHECKPOINT_CLASS``: it names a state store class that the session does not.
     PySparkException
-        ``WINOPS_STATE_FORMAT``: it was written by another version of winops, or is damaged.
+        ``WINOPS_STATE_FORMAT``: another version of winops wrote the state, or it is damaged.
 
     Examples
     --------
@@ -105,33 +105,33 @@ def repartition(
     *,
     to: str | os.PathLike[str],
 ) -> None:
-    """Write a checkpoint that goes on where another one is, with another number of partitions.
+    """Write a new checkpoint that continues a query with another number of partitions.
 
-    Stop the query first, and start it with the new checkpoint afterwards: the changes go on as if
-    nothing had happened. The old checkpoint stays as it is, and must not be gone on with,
-    because both would write to the same sink. Supports Spark Connect.
+    Stop the query, call `repartition`, and start the query with the new checkpoint. It emits the
+    same changes as without the move. The old checkpoint is not changed. Do not start a query from
+    it again, because both queries would write to the same sink. Supports Spark Connect.
 
     Parameters
     ----------
     spark : SparkSession
-        The session that moves the state; what a query sets of its state store, such as
-        ``checkpointFormatVersion``, it has to have too.
+        The session that copies the state. It needs the same state store settings as the query,
+        such as ``checkpointFormatVersion``.
     checkpoint : str or os.PathLike
-        The folder that the query has as its ``checkpointLocation``.
+        The ``checkpointLocation`` of the query.
     partitions : int
-        How many partitions there are to be. A ``keep`` that runs in one task keeps its one.
+        The new number of partitions. A ``keep`` that runs in one task keeps its one partition.
     to : str or os.PathLike
-        The folder of the new checkpoint, which is empty or not there yet.
+        The folder of the new checkpoint, which must be empty or not exist.
 
     Raises
     ------
     AnalysisException
         ``WINOPS_CHECKPOINT_NOT_FOUND``, ``WINOPS_CHECKPOINT_NO_KEEP``,
-        ``WINOPS_CHECKPOINT_EXISTS``: a folder is not what it has to be;
-        ``WINOPS_CHECKPOINT_CLASS``: it names a class of state stores that the session does not;
+        ``WINOPS_CHECKPOINT_EXISTS``: a folder is missing, has no ``keep`` or is not empty;
+        ``WINOPS_CHECKPOINT_CLASS``: it names a state store class that the session does not;
         ``WINOPS_CHECKPOINT_OTHER_STATE``: the query has other stateful operators.
     PySparkException
-        ``WINOPS_STATE_FORMAT``: it was written by another version of winops, or is damaged.
+        ``WINOPS_STATE_FORMAT``: another version of winops wrote the state, or it is damaged.
 
     Examples
     --------

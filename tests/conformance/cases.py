@@ -1,4 +1,4 @@
-"""Conformance cases: one JSON object a line, in files or below folders."""
+"""Conformance cases: one JSON object per line, in files or below folders."""
 
 import json
 from collections import Counter
@@ -7,8 +7,8 @@ from pathlib import Path
 
 Case = dict
 
-# What a case expects and no engine compares, under the reason. A reason has a line on the page of
-# the dialect.
+# Reasons for which expected steps are not compared by any engine. Each reason has a line on the
+# page of the dialect.
 NO_CHANGE = "steps in which no row comes in or leaves"
 BEFORE_FIRST_ROW = "steps before the first row"
 AFTER_LAST_ROW = "rows after the last input"
@@ -17,7 +17,7 @@ KEY_OF_NONE = "NULL as the key of a group before its first row"
 
 
 class Unusable(Exception):
-    """The cases cannot be read, or what is needed to run them is not there."""
+    """The cases are unreadable, or a prerequisite to run them is missing."""
 
 
 def load(paths: list[Path]) -> list[Case]:
@@ -32,7 +32,7 @@ def load(paths: list[Path]) -> list[Case]:
 
 
 def posted_rows(steps: list[dict]) -> int:
-    """Count the rows that steps insert, remove, or give in events."""
+    """Count the rows that steps insert, remove, or report in other events."""
     return sum(
         len(step["insert"])
         + len(step["remove"])
@@ -62,12 +62,11 @@ def _read(file: Path) -> list[Case]:
 
 
 def _in_our_words(case: Case) -> Case:
-    """Read an Esper case as ``keep`` tells it.
+    """Convert an Esper case to the output of ``keep``.
 
-    A listener of ``rstream`` gets the rows that leave as its new rows; here they are deletes. A
-    row that raises an error there is not admitted here, without a word; where every row does, the
-    policy itself may be refused. What is put to a policy that is refused does not matter.
-    """
+    An Esper listener of ``rstream`` receives removed rows as new rows; ``keep`` emits deletes. A
+    row that raises an error in Esper is silently not inserted by ``keep``. If every row raises an
+    error, ``keep`` may refuse the policy. The input of a refused policy is dropped. """
     if case["dialect"] != "esper":
         return case
     if "error" in case:
@@ -80,18 +79,18 @@ def _in_our_words(case: Case) -> Case:
 
 
 def delay(case: Case) -> int | None:
-    """Give how far the watermark stays behind, in milliseconds, if rows may come late for it."""
+    """Return the watermark delay in milliseconds; None unless the case has out-of-order rows."""
     return case.get("options", {}).get("delay")
 
 
 def goes_back(case: Case) -> bool:
-    """Tell whether a row arrives when the clock says, and is stamped with an earlier time."""
+    """Return True if a row arrives with a timestamp earlier than the clock."""
     times = [entry["at"] for entry in case.get("input", [])]
     return delay(case) is None and times != sorted(times)
 
 
 def is_moved_by_rows(case: Case) -> bool:
-    """Tell whether no clock goes ahead of the rows, so that late ones can stand in a table."""
+    """Return True if only rows advance the clock past late rows, as a table requires."""
     clock = of_rows = None
     for entry in case["input"]:
         at = entry["at"]
@@ -105,7 +104,7 @@ def is_moved_by_rows(case: Case) -> bool:
 
 
 def stamped(case: Case) -> Case:
-    """Say of each input of a case that goes back when it arrives, beside how it is stamped."""
+    """Add the arrival time to each input of a case that goes back; the timestamp is `stamp`."""
     inputs = []
     clock = None
     for entry in case["input"]:
@@ -115,12 +114,12 @@ def stamped(case: Case) -> Case:
 
 
 def is_stamped(case: Case) -> bool:
-    """Tell whether the inputs of a case say when they arrive and how they are stamped."""
+    """Return True if the inputs have arrival times and timestamps."""
     return any("stamp" in entry for entry in case.get("input", []))
 
 
 def without_silent_beginning(case: Case) -> Case:
-    """Leave out the steps that a window forces before its first row: it begins with that here."""
+    """Remove the steps that a window forces before its first row; ``keep`` does not emit them."""
     if case["dialect"] != "esper" or "error" in case:
         return case
     first = min((entry["at"] for entry in case["input"] if _is_put(entry)), default=None)
@@ -132,14 +131,14 @@ def without_silent_beginning(case: Case) -> Case:
 
 
 def without_empty_steps(case: Case) -> Case:
-    """Leave out steps in which nothing happens: a change stream does not have them."""
+    """Remove steps without rows: a change stream does not have them."""
     if "expect" not in case or case["dialect"] == "spl":
         return case
     return _without(case, _is_empty, NO_CHANGE)
 
 
 def cut_at_last_row(case: Case) -> Case:
-    """Leave out what happens after the last row: there is no later time in a table."""
+    """Remove steps after the last row, because a table has no later time."""
     if "input" not in case:
         return case
     puts = [entry for entry in case["input"] if _is_put(entry)]
@@ -161,7 +160,7 @@ def _without(case: Case, is_left_out: Callable[[dict], bool], reason: str) -> Ca
 
 
 def more_left_out(case: Case, reason: str, count: int) -> dict[str, int]:
-    """Give what a case leaves out, with more of it."""
+    """Return the counts of omitted steps, increased for a reason."""
     before = case["left_out"]
     return {**before, reason: before.get(reason, 0) + count} if count else before
 

@@ -1,4 +1,4 @@
-"""Cases in which a window follows one that computes values: each runs as a keep of its own."""
+"""Cases of a window that follows one with computed values: each window is a separate `keep`."""
 
 import re
 from collections.abc import Callable
@@ -7,14 +7,14 @@ import values
 from cases import Case
 from compare import Answer
 
-# An engine may cut a case, and gives it as it ran beside the answer.
+# An engine may cut a case, so it returns the cases as they ran with the answers.
 Engine = Callable[[list[Case]], tuple[list[Case], list[Answer]]]
 
 FOLLOWED = re.compile(r"(#(?:size|uni|linest|correl|weighted_avg)\b[^#]*)(#(?!merge).*)")
 
 
 def answered(cases: list[Case], engine: Engine) -> tuple[list[Case], list[Answer]]:
-    """Answer all cases, those of two windows in two runs."""
+    """Answer all cases; cases of two windows take two runs."""
     ran, answers = engine([_computing(case) if _is_chained(case) else case for case in cases])
     found = {case["name"]: [case, answer] for case, answer in zip(ran, answers, strict=True)}
     retained = {}
@@ -41,7 +41,7 @@ def _computing(case: Case) -> Case:
 
 
 def _computed(answer: Answer) -> list[dict]:
-    """Give the rows that the first window makes, with their times."""
+    """Return the rows that the first window computes, with their times."""
     posts = answer["posts"] if "posts" in answer else answer["posts_by_group"]
     return [{"at": step["at"], "row": row} for step in posts for row in step["insert"]]
 

@@ -1,4 +1,4 @@
-"""From what a query gives back to the steps that a case expects."""
+"""Conversion of a query's output to the steps that a case expects."""
 
 import json
 from collections import defaultdict
@@ -11,10 +11,10 @@ CHANGES = {"INSERTION": "insert", "EVICTION": "remove", "PARTITION_EVICTION": "r
 
 
 class Told(NamedTuple):
-    """An event: rows that came in or left, or a content.
+    """An event: inserted or deleted rows, or window contents.
 
     ``sequence`` is the number of its first change, or None for events without numbers;
-    ``positions`` are the rows' places in the case's input.
+    ``positions`` are the positions of the rows in the case's input.
     """
 
     case: str
@@ -28,7 +28,7 @@ class Told(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one group told at once."""
+    """The events of one group in one step."""
 
     at: int
     group: str
@@ -46,10 +46,9 @@ class Step(NamedTuple):
 
 
 def steps(case: Case, told: list[Told]) -> list[dict]:
-    """Give the steps of all groups up to the case's last instant, in the order of a case.
+    """Return the steps of all groups up to the case's last instant, in the order of a case.
 
-    That is by time; what time does comes before what a row does; rows come in the order of the
-    input.
+    Steps are ordered by time. At the same instant, timers precede rows. Rows are in input order.
     """
     end = max((entry["at"] for entry in case["input"]), default=None)
     dialect = DIALECTS[case["dialect"]]
@@ -71,7 +70,7 @@ def steps(case: Case, told: list[Told]) -> list[dict]:
 
 
 def numbering_fault(case: Case, told: list[Told]) -> str | None:
-    """Tell what is wrong with the step and sequence numbers; None when nothing is."""
+    """Return the error in the step and sequence numbers, or None."""
     groups = defaultdict(list)
     for event in told:
         groups[None if is_coupled(case) else event.group].append(event)
@@ -91,7 +90,7 @@ def numbering_fault(case: Case, told: list[Told]) -> str | None:
 
 
 def is_coupled(case: Case) -> bool:
-    """Tell whether groups depend on each other, so that their steps are numbered in common."""
+    """Return True if groups depend on each other, so that they share one numbering of steps."""
     grouped = bool(DIALECTS[case["dialect"]].group(case["policy"]))
     words = ("partitionCount", "tupleCount", "punct()")
     marks = any("punct" in entry for entry in case.get("input", []))
@@ -110,7 +109,7 @@ def _by_step(case: Case, told: list[Told]) -> list[Step]:
         for event in events:
             if event.kind == "INSERTION" and event.positions:
                 created.setdefault(event.group, event.positions[0])
-        # Where nothing is inserted, the rows that leave first are the oldest.
+        # Without an insert, the deleted rows are oldest first.
         first = next((event.positions[0] for event in events if event.positions), 0)
         place = created.get(events[0].group, first)
         found.append(Step(at, group, place, number, events))
@@ -121,13 +120,13 @@ def _by_step(case: Case, told: list[Told]) -> list[Step]:
 
 
 def _in_time(step: tuple[tuple, list[Told]]) -> tuple:
-    """Order steps by time; a group that ends at an instant does so before it begins again."""
+    """Return a sort key by time; a group that ends at an instant does so before it restarts."""
     (_, at, number), events = step
     return at, any(event.kind == "INSERTION" for event in events), number
 
 
 def _arrived_position(case: Case, step: Step) -> int | None:
-    """Give the place of the row whose arrival the step is; None if time made it."""
+    """Return the position of the row that caused the step; None if a timer caused it."""
     inputs = case["input"]
     arrived = [
         position for position, _ in step.rows("INSERTION") if inputs[position]["at"] == step.at
@@ -147,7 +146,7 @@ def _is_of_group(case: Case, row: dict, group: str) -> bool:
 
 
 def _timer_number(step: Step, found: list[Step]) -> int:
-    """Tell the how manieth of its group at this instant the step is."""
+    """Return the index of the step among its group's steps at the same instant."""
     same = [s.number for s in found if (s.at, s.group) == (step.at, step.group)]
     return sorted(same).index(step.number)
 
@@ -171,7 +170,7 @@ def _as_in_a_case(case: Case, together: list[Step]) -> dict:
 
 
 def _is_by_arrival(case: Case) -> bool:
-    """Tell whether the rows of several groups stand by arrival, and not group after group."""
+    """Return True if the rows of several groups are in order of arrival, not group by group."""
     return DIALECTS[case["dialect"]].by_arrival or "groupwin" not in case["policy"]
 
 

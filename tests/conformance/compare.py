@@ -1,4 +1,4 @@
-"""Whether an answer is the one that a case expects."""
+"""Comparison of an answer with the answer that a case expects."""
 
 import json
 from itertools import groupby, zip_longest
@@ -11,19 +11,18 @@ Answer = dict
 
 
 def mismatch(case: Case, answer: Answer) -> str | None:
-    """Tell how the answer differs from what is expected; None when it does not.
+    """Return the difference between the answer and the expected answer, or None.
 
-    An answer has ``steps`` (and ``final`` where the engine knows it), or, of what is computed
-    over a window, ``posts``, or ``posts_by_group`` where groups have no order among each other;
-    or an ``error`` (and its ``offset``), or a ``failure``: what went wrong in running the case.
-    With ``groups_in_any_order`` the timers of several groups at one instant have no order.
-    """
+    An answer has ``steps`` (and ``final`` where the engine knows it). For values computed over a
+    window it has ``posts``, or ``posts_by_group`` where groups have no order. A refused policy
+    has an ``error`` (and its ``offset``). A ``failure`` describes an error in running the case.
+    With ``groups_in_any_order`` the timers of several groups at one instant have no order. """
     if "failure" in answer:
         return f"failed: {answer['failure']}"
     expected, got = case.get("error"), answer.get("error")
     if got is not None and case.get("may_be_refused"):
         return None
-    # Esper refuses in words of its own; only that it does is compared.
+    # Esper has its own error messages, so only the refusal is compared.
     same = bool(expected) == bool(got) if case["dialect"] == "esper" else expected == got
     if not same:
         return _differ("refusal", expected or "none", got or "none")
@@ -71,7 +70,7 @@ def _steps_mismatch(case: Case, expect: list[dict], steps: list[dict]) -> str | 
 
 
 def _group_by_group(case: Case, steps: list[dict]) -> list[dict]:
-    """Sort steps of timers at one instant by group; those of one group keep their order."""
+    """Sort timer steps of one instant by group; the steps of one group keep their order."""
     keys = DIALECTS[case["dialect"]].group(case["policy"])
     groups = {
         entry["row"]["id"]: json.dumps([entry["row"].get(key) for key in keys])

@@ -18,8 +18,8 @@ MAIN = "winops.conformance.Main"
 def answers(cases: list[Case], save: str = "never") -> list[Answer]:
     """Answer cases.
 
-    ``save`` says before which inputs all groups are stored and taken up again: ``never``,
-    ``always``, or a seed that chooses.
+    ``save`` selects the inputs before which all groups are stored and restored: ``never``,
+    ``always``, or a seed for a random choice.
     """
     process = subprocess.run(
         [_java(), "-cp", f"{_jar()}{os.pathsep}{_spark_jars()}", MAIN, save],

@@ -1,4 +1,4 @@
-"""What the Spark engines have to know of each dialect."""
+"""Properties of the dialects for the Spark engines."""
 
 import re
 from collections.abc import Callable
@@ -16,11 +16,11 @@ ESPER_WINDOW = re.compile(r"#(\w+)\s*(?:\(((?:[^()']|'[^']*'|\([^()]*\))*)\))?")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a dialect's policy is given to ``keep``, and which values its groups have.
+    """The policy of a case as an argument of ``keep``, and the group key of the policy.
 
-    ``groups_together`` tells whether timers of several groups at one instant are one step of a
-    case, and ``by_arrival`` whether the rows of such a step are in the order of arrival or one
-    group's stand after the other's.
+    ``groups_together`` is True if timers of several groups at one instant are one step of a
+    case. ``by_arrival`` is True if the rows of such a step are in order of arrival, and False if
+    they are group by group.
     """
 
     policy: Callable[[Case], str | Window]
@@ -30,7 +30,7 @@ class Dialect:
 
 
 def statement(case: Case) -> str:
-    """Write what an Esper case says beside its windows as the text that says it."""
+    """Return an Esper case's window, selector, columns and hints as one statement."""
     selector, columns = case.get("select", "irstream"), case.get("columns", "*")
     if selector == "irstream" and columns == "*" and "hint" not in case:
         return case["policy"]
@@ -39,7 +39,7 @@ def statement(case: Case) -> str:
 
 
 def origin(case: Case) -> int | str | None:
-    """Tell where periods count from: Esper's are there before the first row."""
+    """Return the start of the first period: Esper's windows exist before the first row."""
     begins_before = "START_EAGER" in case["policy"] or "firsttime" in case["policy"]
     if case["dialect"] == "esper" and begins_before and "groupwin" not in case["policy"]:
         return case.get("start", 0)
@@ -47,7 +47,7 @@ def origin(case: Case) -> int | str | None:
 
 
 def has_timers(case: Case) -> bool:
-    """Tell whether an Esper case has windows that act though no row comes."""
+    """Return True if an Esper case has windows with timers."""
     timed = {"ext_timed", "ext_timed_batch"}
     return any("time" in name and name not in timed for name, _ in _windows(case["policy"]))
 
@@ -62,13 +62,13 @@ def _columns(found: re.Match | None) -> list[str]:
 
 
 def groupwin_keys(policy: str) -> list[str]:
-    """Give the keys of an Esper policy's groupwin."""
+    """Return the keys of an Esper policy's groupwin."""
     found = [arguments for name, arguments in _windows(policy) if name == "groupwin"]
     return [key.strip() for arguments in found for key in arguments.split(",")]
 
 
 def _esper_group(policy: str) -> list[str]:
-    """Give the keys of groupwin, and those by which ``keep`` makes the groups smaller."""
+    """Return the keys of groupwin, and those by which ``keep`` subdivides the groups."""
     windows = _windows(policy)
     others = [window for window in windows if window[0] not in ("groupwin", "merge")]
     unique = [arguments for name, arguments in others if name in ("unique", "firstunique")]

@@ -1,4 +1,4 @@
-"""Writes the inputs of cases where Spark reads them: one file for each batch of a stream."""
+"""Writes the inputs of cases as files for Spark: one file for each batch of a stream."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from cases import Case, delay
 
 SCHEMA = "_case string, _position long, _millis long, _row string, _punct string"
 
-# What moves the clock belongs to no case.
+# Rows that only move the clock belong to no case.
 HEARTBEAT = ""
 
 
@@ -20,10 +20,10 @@ def write_table(cases: list[Case], folder: Path) -> None:
 
 
 def write_stream(cases: list[Case], folder: Path, batches: int, seed: int) -> None:
-    """Write the inputs of all cases in the order of time, cut at random into batches.
+    """Write the inputs of all cases in time order, cut at random into batches.
 
-    One watermark passes over all cases, so it is their common time that is cut. At the end it
-    passes everything, in a batch of its own so that it is seen.
+    All cases share one watermark, so their merged input is cut. At the end, two batches advance
+    the watermark past all rows; the second one lets the query see it.
     """
     chosen = random.Random(seed)
     lines = sorted(
@@ -33,7 +33,7 @@ def write_stream(cases: list[Case], folder: Path, batches: int, seed: int) -> No
     bounds = zip([0, *cuts], [*cuts, len(lines)], strict=True)
     for number, (start, end) in enumerate(bounds):
         batch = lines[start:end]
-        # Within a batch the order of arrival must not matter.
+        # The order of arrival within a batch must not matter.
         chosen.shuffle(batch)
         _write(folder, number, batch)
     last = lines[-1]["_millis"] if lines else 0
@@ -42,11 +42,11 @@ def write_stream(cases: list[Case], folder: Path, batches: int, seed: int) -> No
 
 
 def write_late_stream(case: Case, folder: Path, batches: int, seed: int) -> None:
-    """Write the inputs of a case whose watermark stays behind, as they come, cut into batches.
+    """Write the inputs of a case with a watermark delay, in order of arrival, cut into batches.
 
-    A batch drops rows by the watermark that the batch before it began with, so that a batch
-    without rows stands before a row which is late, beside so many that begin anywhere. An instant
-    without a row is one that the watermark reaches.
+    A batch drops rows by the watermark at the start of the batch before it, so a batch without
+    rows precedes each late row. The other batches are cut at random. An instant without a row is
+    an instant that the watermark reaches.
     """
     behind = delay(case) or 0
     chosen = random.Random(seed)
@@ -66,7 +66,7 @@ def write_late_stream(case: Case, folder: Path, batches: int, seed: int) -> None
             files[-1].append(_line(HEARTBEAT, number, entry["at"] + behind, None, {}))
         if line["_case"] != HEARTBEAT:
             files[-1].append(line)
-    # The last watermark passes all rows, in a batch of its own so that it is seen.
+    # The last watermark passes all rows. A further batch lets the query see it.
     last = max(entry["at"] for entry in case["input"]) + behind + 1000
     files += [[_line(HEARTBEAT, 0, last, None, {})], [_line(HEARTBEAT, 0, last, None, {})]]
     for number, lines in enumerate(files):
@@ -102,5 +102,5 @@ def _line(case: str, position: int, millis: int, row: str | None, entry: dict) -
 def _write(folder: Path, number: int, lines: list[dict]) -> None:
     file = folder / f"{number:05}.json"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    # A file source takes the files in the order of these times.
+    # A file source takes the files in the order of their modification times.
     os.utime(file, (number + 1, number + 1))

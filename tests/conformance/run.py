@@ -1,10 +1,10 @@
-"""Puts conformance cases to winops and compares the answers.
+"""Runs conformance cases on winops and compares the answers.
 
     python tests/conformance/run.py --engine core|batch|stream PATH...
 
-PATH is a file of cases or a folder of such files; README.md beside the cases of this project says
-what a case looks like. The last line is ``N passed, N failed``; the exit status is 1 when a case
-failed, and 2 when the cases could not be run at all.
+PATH is a file of cases or a folder of such files. README.md beside this project's cases describes
+the format. The last line is ``N passed, N failed``. The exit status is 1 if a case failed, and 2
+if the cases could not be run at all.
 """
 
 import argparse
@@ -81,10 +81,10 @@ def _arguments() -> argparse.Namespace:
 
 
 def _kept(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
-    """Leave out the cases, and of the others the steps, that the engine cannot give."""
+    """Omit the cases, and the steps of other cases, that the engine cannot produce."""
     if arguments.engine == "core":
         return [without_silent_beginning(case) for case in cases]
-    # Spark takes seconds to import, which the core does not need.
+    # Spark takes seconds to import, and the core engine does not need it.
     import spark_engines
 
     reasons = [
@@ -100,7 +100,7 @@ def _kept(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
 
 
 def _chosen(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
-    """Choose a sample: of each dialect in turn, and there of each file in turn."""
+    """Choose a sample that alternates between dialects and, within a dialect, between files."""
     if arguments.sample is None:
         return cases
     files: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
@@ -149,7 +149,7 @@ def _report(cases: list[Case], answers: list[Answer]) -> int:
 
 
 def _count(cases: list[Case]) -> None:
-    """Say how much of what the cases expect was compared, and why the rest was not."""
+    """Print the number of compared rows, and the reasons for the omitted steps."""
     left_out: Counter = Counter()
     for case in cases:
         left_out.update(case["left_out"])

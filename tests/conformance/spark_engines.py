@@ -1,4 +1,4 @@
-"""Runs cases through ``keep``: as tables and as streams, many cases in each query."""
+"""Runs cases through ``keep``, as tables and as streams, many cases per query."""
 
 import json
 import os
@@ -31,10 +31,10 @@ from pyspark.sql import functions as F
 from winops import Kept, configure, keep
 
 FILES = "org.apache.spark.sql.execution.streaming.checkpointing"
-# Nothing is gained by compiling plans of a few rows each, or by spreading them.
+# Plans for a few rows each gain nothing from compilation or parallelism.
 SETTINGS = {
     "spark.driver.host": "localhost",
-    # The state of hundreds of queries stays in memory until Spark looks after its stores.
+    # The state of hundreds of queries stays in memory until Spark maintains its stores.
     "spark.driver.memory": "3g",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -43,7 +43,7 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.files.maxPartitionBytes": "1g",
-    # The other one starts processes for every file, and there are hundreds in each batch.
+    # The default manager starts processes for every file, and a batch writes hundreds of files.
     "spark.sql.streaming.checkpointFileManagerClass": (
         f"{FILES}.FileSystemBasedCheckpointFileManager"
     ),
@@ -51,7 +51,7 @@ SETTINGS = {
 }
 
 
-# Each of its tasks is given all of a query, so that a query of twice the cases costs four times.
+# Each task receives the whole query, so a query of twice the cases costs four times.
 CASES_IN_QUERY = 40
 
 
@@ -62,11 +62,10 @@ LATE_FOR_THE_WATERMARK = (
 
 
 def reason_not_to_run(engine: str, apply: str, case: Case) -> str | None:
-    """Say why an engine cannot be given a case; None where it can.
+    """Return the reason why an engine cannot run a case, or None.
 
-    Rows behind the watermark are dropped, and there is none on a table; a row that is applied
-    however late it is can stand in a table, where the rows of its one window say how late it is.
-    """
+    Only a stream by event time has a watermark that drops late rows. A table applies a row
+    however late it is, provided that the rows of its only window determine its lateness. """
     if delay(case) is not None and (engine, apply) != ("stream", "event_time"):
         return LATE_FOR_THE_WATERMARK
     if goes_back(case):
@@ -77,7 +76,7 @@ def reason_not_to_run(engine: str, apply: str, case: Case) -> str | None:
 
 
 def batch(cases: list[Case], apply: str) -> tuple[list[Case], list[Answer]]:
-    """Answer cases from a table, up to their last row; give the cases cut there."""
+    """Answer cases from a table, up to the last row; return the cases cut there."""
     cases = [cut_at_last_row(stamped(case) if goes_back(case) else case) for case in cases]
     answers = _Answers()
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder, _session() as spark:
@@ -94,7 +93,7 @@ def batch(cases: list[Case], apply: str) -> tuple[list[Case], list[Answer]]:
 def stream(
     cases: list[Case], apply: str, batches: int, seed: int
 ) -> tuple[list[Case], list[Answer]]:
-    """Answer cases from a stream of so many batches."""
+    """Answer cases from a stream of the given number of batches."""
     answers = _Answers()
     late = [case for case in cases if delay(case) is not None]
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder, _session() as spark:
@@ -120,7 +119,7 @@ def stream(
         in_time = [case for case in cases if delay(case) is None]
         write_stream(_accepted(in_time), inputs, batches, seed)
         run(in_time, inputs, 0)
-        # One watermark passes over all cases of a query, and here it decides.
+        # All cases of a query share one watermark, so each of these cases is its own query.
         for number, case in enumerate(late):
             inputs = Path(folder, f"late_{number}")
             inputs.mkdir()
@@ -130,14 +129,14 @@ def stream(
 
 
 class _Answers:
-    """The answers to cases, as they are found."""
+    """The answers to cases, collected from queries."""
 
     def __init__(self) -> None:
         self._refused: dict[str, Answer] = {}
         self._told: dict[str, list[Told]] = defaultdict(list)
 
     def ask(self, cases: Sequence[Case], rows: DataFrame, apply: str) -> list[DataFrame]:
-        """Give the queries that the cases make up which are accepted."""
+        """Return the queries of the cases that winops accepts."""
         queries = [
             query for case in cases if (query := self._accept(case, rows, apply)) is not None
         ]
@@ -153,7 +152,7 @@ class _Answers:
             return None
         try:
             query = _query(case, rows, apply)
-            # Spark Connect finds errors only when it is asked something.
+            # Spark Connect reports analysis errors only when the schema is requested.
             assert query.schema
         except AnalysisException as error:
             self._refused[case["name"]] = _refusal(error)
@@ -183,8 +182,8 @@ class _Answers:
 def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
     dialect = DIALECTS[case["dialect"]]
     schema = ", ".join(f"`{name}` {kind}" for name, kind in case["schema"].items())
-    # A condition that says nothing of the time would be moved below the watermark, and would
-    # take away there the rows that move it.
+    # Spark would push a condition without the time column below the watermark. The rows that
+    # advance the watermark would then be filtered.
     of_case = F.when(F.col("_at").isNotNull(), F.col("_case") == case["name"])
     marks = any("punct" in entry for entry in case.get("input", []))
     kept = keep(
@@ -219,8 +218,8 @@ def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
 
 
 def _computed(case: Case, kept: Kept) -> DataFrame:
-    """Give values the form of events that tell no rows."""
-    # One clock passes over all cases, and windows that post by force would do so until its end.
+    """Return computed values in the form of events without rows."""
+    # All cases share one clock, so windows with forced output would emit until its end.
     end = max((entry["at"] for entry in case.get("input", [])), default=0)
     computed = kept.agg(mode="changes").where(F.unix_millis("_change_time") <= end)
     columns = [column for column in computed.columns if not column.startswith("_")]
@@ -238,7 +237,7 @@ def _computed(case: Case, kept: Kept) -> DataFrame:
 
 
 def _posts(told: list[Told]) -> list[dict]:
-    """Give values in the order in which each group posts them."""
+    """Return values in the order in which each group emits them."""
     return [
         {
             "at": event.at,
@@ -250,7 +249,7 @@ def _posts(told: list[Told]) -> list[dict]:
 
 
 def _as_events(changes: DataFrame) -> DataFrame:
-    """Give changes the form of events of one row each."""
+    """Return changes in the form of events of one row each."""
     kind = F.when(F.col("_change_type") == "insert", "INSERTION").otherwise("EVICTION")
     return changes.select(
         kind.alias("_event_type"),
@@ -288,13 +287,14 @@ def _timed(rows: DataFrame) -> DataFrame:
 def _session() -> Iterator[SparkSession]:
     builder = SparkSession.builder.appName("conformance").config(map=SETTINGS)
     if os.environ.get("WINOPS_TRANSPORT") == "connect":
-        # Gives the in-process server a free port instead of a fixed one.
+        # Makes the in-process server choose a free port instead of a fixed one.
         os.environ["SPARK_TESTING"] = "1"
         builder = builder.remote("local[2]")
     else:
         builder = builder.master("local[2]")
     with warnings.catch_warnings():
-        # The in-process server has taken the static settings; the client is told that it cannot.
+        # The server already applied the static settings; the client warns that it cannot set
+        # them.
         warnings.simplefilter("ignore", UserWarning)
         session = configure(builder).getOrCreate()
     yield session

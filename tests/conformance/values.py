@@ -1,4 +1,4 @@
-"""What a case expects to be posted of values that are computed over a window."""
+"""Expected values that are computed over a window."""
 
 import math
 import re
@@ -14,14 +14,14 @@ NAN = "NaN"
 
 
 def computes(case: Case) -> bool:
-    """Tell whether the case is about values computed over a window, and not about its rows."""
+    """Return True if the case expects computed values instead of rows."""
     other = "columns" in case or case.get("emit") == "values"
     derived = DERIVED.search(case["policy"])
     return case["dialect"] == "esper" and "error" not in case and bool(derived or other)
 
 
 def by_key(case: Case, steps: list[dict]) -> dict[str, list]:
-    """Arrange posts by side and group or part, whose rows have an order in Spark."""
+    """Group values by side and by group or part, within which Spark has an order."""
     found = defaultdict(list)
     for step in steps:
         for side in ("insert", "remove"):
@@ -31,9 +31,9 @@ def by_key(case: Case, steps: list[dict]) -> dict[str, list]:
 
 
 def without_reclaimed(case: Case) -> Case:
-    """Leave out the values of a group that a hint drops, which leaves without a word here.
+    """Remove the deleted values of a group that a hint removes; ``keep`` emits no delete for it.
 
-    They stand before those that the arriving row replaces.
+    They precede the values that the arriving row replaces.
     """
     if "hint" not in case or not computes(case):
         return case
@@ -46,8 +46,9 @@ def without_reclaimed(case: Case) -> Case:
 
 
 def with_keys_of_groups(case: Case) -> Case:
-    """Give the first values that a group replaces its key, which is NULL in Esper if it is
-    selected beside them: of no rows there is no last one.
+    """Replace NULL by the group's key in the first values that a group replaces.
+
+    Esper selects NULL for the key of a group without rows.
     """
     if not computes(case) or not DERIVED.search(case["policy"]) or _is_merged(case):
         return case
@@ -68,7 +69,7 @@ def with_keys_of_groups(case: Case) -> Case:
 
 
 def equal(case: Case, expected: object, got: object) -> bool:
-    """Compare rows, lists of them and values; doubles up to rounding."""
+    """Compare rows, lists of rows, and values; doubles are compared up to rounding."""
     if isinstance(expected, dict) and isinstance(got, dict):
         expected, got = _settled(case, expected), _settled(case, got)
         same = expected.keys() == got.keys()
@@ -84,7 +85,7 @@ def equal(case: Case, expected: object, got: object) -> bool:
 
 
 def equal_in_any_order(case: Case, expected: list[Row], got: list[Row]) -> bool:
-    """Compare lists of rows of which each is there once."""
+    """Compare lists of rows as multisets."""
     rest = list(got)
     for row in expected:
         match = next((one for one in rest if equal(case, row, one)), None)
@@ -95,7 +96,7 @@ def equal_in_any_order(case: Case, expected: list[Row], got: list[Row]) -> bool:
 
 
 def _settled(case: Case, row: Row) -> Row:
-    """Settle what depends on a variance that is 0 up to rounding: there is no slope then."""
+    """Normalize values that depend on a variance of 0 up to rounding, such as a slope."""
     still = {
         name
         for name in ("variance", "XVariance", "YVariance")
@@ -118,7 +119,7 @@ def _tolerance(case: Case) -> float:
 
 
 def _greatest(case: Case) -> float:
-    """Give the greatest magnitude of what can be computed of the inputs."""
+    """Return the greatest magnitude among the inputs."""
     numbers = [
         abs(value)
         for entry in case["input"]
@@ -142,5 +143,5 @@ def _key(case: Case, row: Row) -> tuple:
 
 
 def _is_merged(case: Case) -> bool:
-    """Tell whether a derived window stands behind the end of the groups."""
+    """Return True if a derived window follows the merge of the groups."""
     return bool(re.search(r"#merge\([^)]*\)#", case["policy"]))

@@ -1,4 +1,4 @@
-"""What a query has committed, beside what it should have."""
+"""Comparison of a query's committed rows with the expected answer."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import pyarrow.parquet as pq
 
 from tests.faults.jobs import HEARTBEAT
 
-# Group, number in it, text of the row.
+# A fact: group, position in the group, text of the row.
 Fact = tuple[str, int, str]
 Answer = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How committed rows differ from the answer's."""
+    """The differences between the committed rows and the answer."""
 
     rows: int = 0
     lost: int = 0
@@ -30,12 +30,12 @@ class Verdict:
 
     @property
     def good(self) -> bool:
-        """Whether they do not."""
+        """True if there are no differences."""
         return not (self.lost or self.doubled or self.wrong)
 
 
 def answer(facts: Iterable[Fact]) -> Answer:
-    """Give each group's rows in their order."""
+    """Return each group's rows in order."""
     groups: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         if not fact[0].startswith(HEARTBEAT):
@@ -46,10 +46,10 @@ def answer(facts: Iterable[Fact]) -> Answer:
 def compare(
     expected: Answer, committed: Iterable[Fact], *, ended: bool, at_least_once: bool
 ) -> Verdict:
-    """Compare what has been committed so far: of each group it is the beginning of its answer.
+    """Compare the committed rows of each group with a prefix of the group's answer.
 
-    When the query has ended it is the whole. A sink that writes at least once may hold a row
-    several times, which has to be the same row.
+    A query that has ended must have committed the whole answer. A sink with at-least-once
+    delivery may hold a row several times; all copies must be equal.
     """
     times = Counter(fact for fact in committed if not fact[0].startswith(HEARTBEAT))
     doubled = 0 if at_least_once else sum(times.values()) - len(times)
@@ -79,14 +79,14 @@ def read_files(paths: Iterable[Path]) -> list[Fact]:
 
 
 class CommittedFiles:
-    """The rows of a file sink's committed batches; a file is read once."""
+    """The rows of a file sink's committed batches; each file is read once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._read: dict[Path, list[Fact]] = {}
 
     def facts(self) -> list[Fact]:
-        """Read what is committed by now."""
+        """Read the rows that are committed so far."""
         found: list[Fact] = []
         for entry in log_entries(self._folder / "_spark_metadata"):
             path = Path(unquote(urlparse(entry["path"]).path))
@@ -97,15 +97,15 @@ class CommittedFiles:
 
 
 def batches(log: Path) -> set[int]:
-    """Give the numbers of the batches that a log of Spark's holds as files."""
+    """Return the numbers of the batches that a Spark log stores as files."""
     return {int(path.name.split(".")[0]) for path in log.glob("[0-9]*")}
 
 
 def log_entries(log: Path) -> list[dict[str, str]]:
-    """Read a compacted log of Spark's: that of a file sink, or of a file source."""
+    """Read a compacted Spark log, of a file sink or of a file source."""
     while True:
         with suppress(FileNotFoundError):
-            # Else it was compacted meanwhile.
+            # A FileNotFoundError means that Spark compacted the log meanwhile; read again.
             return _log_entries(log)
 
 

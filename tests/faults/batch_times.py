@@ -1,4 +1,4 @@
-"""The answer of a window that goes by the time of batches, from the times in the offset log."""
+"""The answer of a processing-time window, computed from the batch times in the offset log."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _EPOCH = datetime.fromtimestamp(0, timezone.utc)
 
 
 class Arrivals(ABC):
-    """The rows of a source, by its offsets."""
+    """The rows of a source, addressed by its offsets."""
 
     @abstractmethod
     def end(self, offset: Mapping[str, Any]) -> int:
-        """Give the number of what comes first after an offset."""
+        """Return the exclusive end position of an offset."""
 
     @abstractmethod
     def rows(self, first: int, end: int) -> Iterator[Row]:
-        """Give the rows between two such numbers."""
+        """Return the rows between two positions."""
 
 
 class FileArrivals(Arrivals):
-    """Files, in batches of the source's own log."""
+    """The files of a file source, by the batches of the source's own log."""
 
     def __init__(self, checkpoint: Path) -> None:
         self._files: dict[int, list[Path]] = defaultdict(list)
@@ -52,7 +52,7 @@ class FileArrivals(Arrivals):
 
 
 class TopicArrivals(Arrivals):
-    """A topic of one partition, that holds the rows of files in their order."""
+    """A topic with one partition that holds the rows of files in order."""
 
     def __init__(self, files: Path) -> None:
         self._rows = [row for path in sorted(files.glob("*.parquet")) for row in _read(path)]
@@ -66,7 +66,7 @@ class TopicArrivals(Arrivals):
 
 
 def replayed(checkpoint: Path, arrivals: Arrivals) -> Answer:
-    """Replay the batches that have begun through the model."""
+    """Replay the batches in the offset log through the model."""
     windows: dict[str, Window] = {}
     rows: dict[int, Row] = {}
     done = passed = 0

@@ -1,4 +1,4 @@
-"""One Kafka broker on the loopback, with a folder of its own."""
+"""A Kafka broker on the loopback interface, in its own folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CLUSTER = "V2lub3BzRmF1bHRzVGVzdA"
 
 
 class Broker:
-    """A broker that is its own controller (KRaft); close it."""
+    """A broker that is its own controller (KRaft). The caller closes it."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
@@ -35,7 +35,7 @@ class Broker:
             "transaction.state.log.replication.factor": 1,
             "transaction.state.log.min.isr": 1,
             "group.initial.rebalance.delay.ms": 0,
-            # Rows of a moved clock are no older than others.
+            # Retention must not delete the rows of a driver whose clock is moved.
             "log.retention.ms": -1,
         }
         properties.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
@@ -48,7 +48,7 @@ class Broker:
         self._await_port(broker)
 
     def close(self) -> None:
-        """End the broker."""
+        """Stop the broker."""
         self._process.kill()
         self._process.wait()
 

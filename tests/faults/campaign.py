@@ -1,18 +1,18 @@
-"""Lets queries with `keep` go through faults of many kinds, and compares what they commit.
+"""Injects faults of many kinds into queries with `keep` and compares the committed rows.
 
     python -m tests.faults.campaign --faults 200 --seed 7
     python -m tests.faults.campaign --faults 20 --seconds 120 --lanes local --only "kafka to"
     python -m tests.faults.campaign --faults 20 --control    # without winops
 
-Each run is a query over rows made for it, from files or from a Kafka broker of the campaign's
-own, with another window and another state store each time. After each fault the query has to go
-on, and what it has committed by then has to be the beginning of the answer that a batch query
-gives for each group (for a window by batch time: a model, with the times in the offset log).
-In the end it has to be the whole.
+Each run is a query over generated rows, from files or from a Kafka broker of the campaign, with a
+different window and state store each time. After each fault the query must continue. Its
+committed rows must then be a prefix of the answer, for each group. A batch query computes the
+answer; for a processing-time window, a model computes it from the times in the offset log. At the
+end the committed rows must be the whole answer.
 
-Exit status: 0 when nothing was lost, doubled or wrong, every query went on after each fault and
-every error had a name, and there were as many faults as asked for. A campaign of 200 or more has
-to have all kinds of faults, each of which acted, Kafka and moved clocks.
+Exit status: 0 if no row was lost, duplicated or wrong, every query continued after each fault,
+every error had a name, and the requested number of faults was reached. A campaign of 200 or more
+faults must include all kinds of faults, each with an effect, Kafka and moved clocks.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TOPIC = "rows"
 
 
 def main() -> int:
-    """Run the campaign; the result is the exit status."""
+    """Run the campaign and return the exit status."""
     arguments = _arguments()
     if not JAR.exists():
         print(f"{JAR.relative_to(ROOT)} is missing: run `./sbt faults`", file=sys.stderr)
@@ -105,7 +105,7 @@ def _run(arguments: argparse.Namespace, work: Path, tally: Tally) -> None:
 
 
 def _filled(work: Path, files: Path, life: Life, tally: Tally, stack: ExitStack) -> str | None:
-    """Start a broker and write the rows to a topic of it, if Kafka can be had."""
+    """Start a broker and write the rows to one of its topics, if Kafka is available."""
     if not (CLASSPATH.exists() and KAFKA_CLASSPATH.exists()):
         tally.left_out.append("without Kafka, files only: `./sbt kafka` has not been run")
         return None
@@ -141,7 +141,7 @@ def _answers(jobs: list[str], files: Path, to: Path, life: Life) -> dict[str, An
 def _places(
     masters: tuple[str, ...], preload: Path | None, rng: random.Random
 ) -> Iterator[Place]:
-    """Give places without end, of which no two in a row are the same in their clocks."""
+    """Yield places endlessly; consecutive places differ in their clocks."""
     clock = CLOCKS[0]
     while True:
         yield Place(rng.choice(masters), clock)
@@ -150,12 +150,12 @@ def _places(
 
 
 def _plans(rng: random.Random, jobs: list[str], *, kafka: bool) -> Iterator[Plan]:
-    """Give plans without end, of which no few in a row are alike in much."""
+    """Yield plans endlessly; consecutive plans differ in job, store, source and sink."""
     jobs, stores = rng.sample(jobs, len(jobs)), rng.sample(list(STORES), len(STORES))
     ends = [("parquet", "parquet")]
     if kafka:
         ends += [("kafka", "kafka"), ("parquet", "parquet"), ("kafka", "parquet")]
-    # The lengths of the lists share factors, so each round begins elsewhere.
+    # The lengths of the lists share factors, so each round starts at another offset.
     for number in itertools.count():
         job = jobs[number % len(jobs)]
         store = stores[(number + number // len(jobs)) % len(stores)]
@@ -166,7 +166,7 @@ def _plans(rng: random.Random, jobs: list[str], *, kafka: bool) -> Iterator[Plan
 
 
 class _Shared(Iterator[Plan]):
-    """An iterator that several threads may take from."""
+    """A thread-safe iterator."""
 
     def __init__(self, plans: Iterator[Plan]) -> None:
         self._plans = plans

@@ -1,4 +1,4 @@
-"""Files of a checkpoint that are damaged, and put back."""
+"""Damaged checkpoint files, and their restoration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STATE = re.compile(r"(\d+)[^/.]*\.(delta|changelog|zip|snapshot)$")
 
 @dataclass(frozen=True)
 class Damaged:
-    """A file that was damaged, with what it held and Hadoop's checksums of it."""
+    """A damaged file, with its original bytes and its Hadoop checksums."""
 
     path: Path
     how: str
@@ -23,7 +23,7 @@ class Damaged:
     _left: bytes | None
 
     def put_back(self) -> None:
-        """Make it as it was, unless it has been written again."""
+        """Restore the file, unless it has been written again."""
         if _content(self.path) != self._left:
             return
         for path, content in self._contents.items():
@@ -31,7 +31,7 @@ class Damaged:
 
 
 def damage(checkpoint: Path, rng: random.Random) -> Damaged | None:
-    """Damage what the next start will read: the newest state of a task, or the last commit."""
+    """Damage a file that the next start reads: the newest state of a task, or the last commit."""
     found = _newest(checkpoint, rng)
     if found is None:
         return None
@@ -41,8 +41,8 @@ def damage(checkpoint: Path, rng: random.Random) -> Damaged | None:
     how = rng.choice(DAMAGES)
     content = contents[path]
     if what != COMMIT_LOG:
-        # What Spark and RocksDB find by themselves is of interest. Of a commit log they find
-        # nothing: a watermark with another digit is a watermark.
+        # Without Hadoop's checksum, Spark and RocksDB must detect the damage themselves. A commit
+        # log keeps its checksum, because an altered digit of a watermark is still valid.
         hadoop.unlink(missing_ok=True)
     if how == "deleted":
         path.unlink()

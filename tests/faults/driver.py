@@ -1,8 +1,8 @@
-"""A driver that runs one query after the other, as the lines on its standard input say.
+"""A driver that runs one query after another, controlled by lines on its standard input.
 
     python -m tests.faults.driver SETTINGS
 
-It answers with lines on its standard output, each an event in JSON, and ends with its input.
+It answers with lines on its standard output, each an event in JSON, and exits at end of input.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from tests.faults.jobs import JOBS, ROWS
 from tests.faults.stops import KAFKA_METRICS, Cause, chain
 from winops import configure
 
-# JSON's own format of a timestamp ends with milliseconds.
+# JSON's own timestamp format is limited to milliseconds.
 MICROS = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 POLL_SECONDS = 0.02
 _said = threading.Lock()
 
 
 def say(event: str, **facts: object) -> None:
-    """Tell the campaign."""
+    """Send an event to the campaign."""
     with _said:
         print(json.dumps({"event": event, **facts}), flush=True)
 
 
 def causes(query: StreamingQuery) -> list[Cause]:
-    """Tell what a query died of, outermost first; nothing if it did not."""
+    """Return the causes of a query's failure, outermost first; empty if it did not fail."""
     failure = query._jsq.exception()
     return chain(failure.get()) if failure.isDefined() else []
 
 
 def causes_of(error: Exception) -> list[Cause]:
-    """Tell what an error in Python came of."""
+    """Return the causes of a Python error."""
     if isinstance(error, CapturedException) and error._origin is not None:
         return chain(error._origin)
     if isinstance(error, Py4JJavaError):
@@ -53,12 +53,12 @@ def causes_of(error: Exception) -> list[Cause]:
 
 
 def say_failed(found: Sequence[Cause]) -> None:
-    """Tell the campaign what a query died of."""
+    """Report the failure of a query to the campaign."""
     say("failed", causes=[asdict(cause) for cause in found])
 
 
 class Driver:
-    """A session and at most one query."""
+    """A session with at most one query."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
@@ -67,13 +67,13 @@ class Driver:
         self._starts = threading.Lock()
 
     def start(self, run: Mapping[str, Any]) -> None:
-        """Start the query of a run; its end is told by an event."""
+        """Start the query of a run; an event reports its end."""
         with self._starts:
             self._to_stop = False
             self._start(run)
 
     def stop(self) -> None:
-        """Stop the query, which then ends as any other."""
+        """Stop the query; an event reports its end."""
         with self._starts:
             self._to_stop = True
             if self._query is not None:
@@ -95,13 +95,13 @@ class Driver:
         threading.Thread(target=self._await, args=(self._query, run), daemon=True).start()
 
     def table(self, job: str, source: str, to: str) -> None:
-        """Answer a job of a table."""
+        """Compute the answer of a job from a table."""
         rows = self._spark.read.schema(ROWS).parquet(source)
         JOBS[job].facts(rows).coalesce(1).write.parquet(to)
         say("answered")
 
     def fill(self, source: str, servers: str, topic: str) -> None:
-        """Write a table's rows to a topic, in their order."""
+        """Write a table's rows to a topic, in order."""
         rows = (
             self._spark.read.schema(ROWS).parquet(source).coalesce(1).sortWithinPartitions("seq")
         )
@@ -115,7 +115,7 @@ class Driver:
         say("answered")
 
     def dump(self, servers: str, topic: str, to: str) -> None:
-        """Write what a topic holds to files."""
+        """Write the contents of a topic to files."""
         records = (
             self._spark.read.format("kafka")
             .option("kafka.bootstrap.servers", servers)
@@ -152,7 +152,7 @@ class Driver:
 
 
 def main() -> int:
-    """Obey until there is nothing more to read."""
+    """Process commands until the end of input."""
     settings = json.loads(sys.argv[1])
     builder = configure(SparkSession.builder.appName("faults").config(map=settings))
     spark = builder.getOrCreate()

@@ -1,4 +1,4 @@
-"""The windows under test, and what is compared of their rows."""
+"""The windows under test, with the output columns to compare."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from winops import esper, keep
 
 ROWS = "k string, seq long, price int, ts timestamp"
-# Its rows do nothing but let time pass for the others.
+# The group whose rows only advance the time of the others.
 HEARTBEAT = "heartbeat"
 INTERVAL_MILLIS = 3_000
 
@@ -23,16 +23,16 @@ class Job:
     name: str
     query: Callable[[DataFrame], DataFrame]
     position: str = "_change_seq"
-    # What the changes are numbered for: the group, or a window of several in it.
+    # Columns that define the scope of the numbers: the group, or one of its windows.
     numbered: tuple[str, ...] = ("k",)
-    # The time of a row that has none of its own is that of the batch.
+    # Rows without their own event time have the time of the batch.
     timed: bool = False
     by_batch_time: bool = False
-    # Only the source says which of two rows is older, or which of two of the same minute.
+    # Rows of the same time are ordered by the source only; their times are cut to the minute.
     in_source_order: bool = False
 
     def facts(self, rows: DataFrame) -> DataFrame:
-        """Give the query's rows as text, beside their group and their number in it."""
+        """Return the query's rows as text, with their group and their position in it."""
         if self.timed and self.in_source_order:
             rows = rows.withColumn("ts", F.date_trunc("minute", "ts"))
         told = self.query(rows.withWatermark("ts", "0 seconds") if self.timed else rows)
@@ -51,7 +51,7 @@ def _shown(name: str) -> Column:
     return F.unix_micros(name).alias(name) if name == "ts" else F.col(name)
 
 
-# Keeps state as others of Spark's own operators do: what goes wrong with it is not winops's.
+# A control without winops: a failure of Spark's own stateful operator is not due to winops.
 CONTROL = "dropDuplicates of Spark"
 JOBS = {
     job.name: job

@@ -1,4 +1,4 @@
-"""The kinds of faults: each does one to a trial, and leaves its query running."""
+"""The kinds of faults: each injects one fault into a trial and leaves the query running."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ TOLD_SECONDS = 8.0
 
 @dataclass(frozen=True)
 class Struck:
-    """What was done to a query, and what became of it.
+    """A fault and its effect on the query.
 
     Attributes
     ----------
     what
-        Which operation or file was broken, and how.
+        The operation or file that was broken, and how.
     outcome
-        What the query did then, in few words.
+        The reaction of the query, in a few words.
     acted
-        Whether it had anything to bear: a file that nobody reads is none.
+        True if the fault affected the query; a damaged file that no task reads has no effect.
     stopped_with
-        The error that it stopped with, if it did.
+        The error that stopped the query, if any.
     flaws
-        What is wrong with that.
+        The deficiencies of that error.
     """
 
     what: str
@@ -42,7 +42,7 @@ class Struck:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of fault: where it can happen, and how often beside others."""
+    """A kind of fault: the places where it is possible, and its relative frequency."""
 
     name: str
     strike: Callable[[Trial], Struck]
@@ -85,7 +85,7 @@ def _fail_task(trial: Trial) -> Struck:
 
 
 def _fail_write(trial: Trial) -> Struck:
-    """In a task that is not tried again, or in the driver: the query stops."""
+    """Fail a write in a task without retry, or in the driver, so that the query stops."""
     in_task = False if trial.place.retries else None
     target, moment = _chosen(trial, trial.targets(in_task=in_task))
     trial.order(target, moment, "fail")
@@ -93,7 +93,7 @@ def _fail_write(trial: Trial) -> Struck:
 
 
 def _fail_read(trial: Trial) -> Struck:
-    """What is read when a query is started again; a task is tried again where tasks are."""
+    """Fail a read at the next start; a failed task runs again where Spark retries tasks."""
     trial.stop()
     target, moment = _chosen(trial, trial.reads())
     before = trial.life.failed()
@@ -111,8 +111,8 @@ def _damage(trial: Trial) -> Struck:
     if damaged is None:
         trial.await_batches(1)
         return _damage(trial)
-    # A batch that the sink has already is not done again, and what it would read is not read.
-    # Of what is not read for so long, something else stands in for it, or a later batch reads it.
+    # The file may stay unread: a batch that is already in the sink does not run again. After two
+    # batches another file replaces it, or a later batch reads it.
     causes = trial.failure(batches=2) or trial.stop_or_fail()
     flaws = []
     if causes is not None:
@@ -168,7 +168,7 @@ def _stopped_or_not(trial: Trial, what: str, otherwise: str) -> Struck:
 
 
 def _written_in_vain(trial: Trial, before: int) -> str | None:
-    """Tell of a batch that a file sink has, though its state could not be read."""
+    """Return a flaw if a file sink holds a batch whose state could not be read."""
     last = trial.run.last_in_sink()
     if last > max(before, trial.run.last_commit()):
         return f"batch {last} is in the sink, though the query stopped in it"

@@ -1,4 +1,4 @@
-"""A thread of the campaign: one run after the other, each under fire until it has had enough."""
+"""A thread of the campaign: one run after another, with faults until the number is reached."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.faults.runs import Input, Plan, Run
 from tests.faults.tally import Tally
 from tests.faults.trial import InputEnded, Trial
 
-# How much more often a kind comes that has not acted yet, where each has to.
+# Factor on the frequency of a kind without an effect so far, if every kind is required.
 FIRST = 4
 
 
 class Lane:
-    """Drivers at places of its own; the next one is warming up while one works."""
+    """Drivers at the lane's own places; the next driver warms up while one works."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Lane:
         self.life = self.next_life()
 
     def work(self, plans: Iterator[Plan], given: Input, faults_of_run: int) -> None:
-        """Run one plan after the other until there were faults enough."""
+        """Run one plan after another until the number of faults is reached."""
         try:
             for number, plan in enumerate(plans):
                 if self._tally.done:
@@ -53,14 +53,14 @@ class Lane:
             self.close()
 
     def next_life(self) -> Life:
-        """Give the driver that stands by, and let another one warm up."""
+        """Return the standby driver and start another one."""
         self.life, self._standby = self._standby, self._new_life()
         self.life.await_ready()
         self._tally.driver(self.life.place)
         return self.life
 
     def close(self) -> None:
-        """End all drivers, and count what their tasks went through."""
+        """Stop all drivers, and count their tasks' attempts."""
         for life in (self.life, self._standby):
             life.kill()
         while self._lives:

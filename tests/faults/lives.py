@@ -1,4 +1,4 @@
-"""Drivers as processes: each lives until it is closed or killed."""
+"""Driver processes: each lives until it is closed or killed."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ PATIENCE_SECONDS = 150.0
 
 
 class Stuck(RuntimeError):
-    """Something that had to happen did not."""
+    """An expected event did not occur."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a driver lives: a master, and how far its clock is moved, in days."""
+    """The environment of a driver: a master, and the shift of its clock in days."""
 
     master: str
     clock_days: int = 0
 
     @property
     def retries(self) -> bool:
-        """Whether a task that fails is tried again."""
+        """True if a failed task is tried again."""
         return self.clustered or "," in self.master
 
     @property
     def clustered(self) -> bool:
-        """Whether executors are processes of their own."""
+        """True if executors are separate processes."""
         return self.master.startswith("local-cluster")
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Attempt:
-    """How a task ended: the other side is TaskAttempts."""
+    """The end of a task, as TaskAttempts writes it."""
 
     later: bool
     speculative: bool
@@ -66,7 +66,7 @@ class Attempt:
 
     @classmethod
     def read(cls, line: str) -> Attempt:
-        """Read a line."""
+        """Parse a line."""
         _, _, number, kind, status, reason = line.split("\t")
         return cls(number != "0", kind == "speculative", status, reason)
 
@@ -77,19 +77,19 @@ class Attempt:
 
     @property
     def own(self) -> bool:
-        """Whether it is the operator that threw what any code may throw."""
+        """True if the operator threw an exception of a general Java class."""
         return re.match(r"java\.lang\..* in winops\.(?!faults\.)", self.reason) is not None
 
 
 class Life:
-    """A driver process with all that it starts."""
+    """A driver process and all processes that it starts."""
 
     def __init__(self, folder: Path, place: Place, preload: Path | None) -> None:
         folder.mkdir(parents=True)
         self.place = place
         self.orders = Orders(folder / "orders")
         self._attempts = folder / "attempts"
-        # How often its query had to be started again for what is wrong with Spark's Kafka source.
+        # Number of restarts of its query due to the bug in Spark's Kafka source.
         self.resumed = 0
         self._folder = folder
         self._events: queue.Queue[dict[str, Any]] = queue.Queue()
@@ -114,34 +114,34 @@ class Life:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def await_ready(self) -> None:
-        """Wait until there is a session."""
+        """Wait until the session is ready."""
         self._await_reply()
 
     def ask(self, do: str, **arguments: object) -> None:
-        """Give a command and wait until it is done."""
+        """Send a command and wait until it is done."""
         self.tell(do, **arguments)
         self._await_reply()
 
     def tell(self, do: str, **arguments: object) -> None:
-        """Give a command."""
+        """Send a command."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
         self._process.stdin.flush()
 
     def event(self) -> dict[str, Any] | None:
-        """Give the next event that has come, if one has."""
+        """Return the next event if one is available."""
         try:
             return self._events.get_nowait()
         except queue.Empty:
             return None
 
     def await_event(self, *names: str) -> dict[str, Any]:
-        """Wait for the next event, which has to be one of these.
+        """Wait for the next event, which must be one of these.
 
         Raises
         ------
         Stuck
-            It did not come, or was another one.
+            No event came, or another one.
         """
         try:
             event = self._events.get(timeout=PATIENCE_SECONDS)
@@ -152,21 +152,21 @@ class Life:
         return event
 
     def speculative(self) -> int:
-        """Count the tasks that ran a second time beside the first, and have ended."""
+        """Count the speculative tasks that have ended."""
         return sum(attempt.speculative for attempt in self.unusual_attempts())
 
     def failed(self) -> int:
-        """Count the attempts that have failed."""
+        """Count the failed attempts."""
         return sum(attempt.status == "FAILED" for attempt in self.unusual_attempts())
 
     def unusual_attempts(self) -> list[Attempt]:
-        """Read of the tasks that were not the first of their kind, or did not succeed."""
+        """Read the attempts that were retries, speculative or failed."""
         if not self._attempts.exists():
             return []
         return [Attempt.read(line) for line in self._attempts.read_text().splitlines()]
 
     def await_until(self, holds: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> bool:
-        """Wait until something holds or the query has ended; tell whether it holds."""
+        """Wait until a condition holds or the query has ended; return True if it holds."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if holds():
@@ -177,13 +177,13 @@ class Life:
         return False
 
     def kill(self) -> None:
-        """SIGKILL, to the Python driver, its JVM and all executors, if they are still there."""
+        """Send SIGKILL to the Python driver, its JVM and all executors that are still running."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     def close(self) -> None:
-        """Let it end by itself."""
+        """Let the driver exit by itself."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
@@ -192,12 +192,12 @@ class Life:
             self.kill()
 
     def kill_executor(self, pid: int) -> None:
-        """SIGKILL to one process of this application, which is not the driver.
+        """Send SIGKILL to one process of this application other than the driver.
 
         Raises
         ------
         Stuck
-            It is none of this application's.
+            The process does not belong to this application.
         """
         if os.getpgid(pid) != self._process.pid:
             raise Stuck(f"process {pid} is not of this application")
@@ -255,7 +255,7 @@ class Life:
             ),
             "spark.sql.streaming.stateStore.maintenanceShutdownTimeout": "1s",
             "spark.sql.streaming.stateStore.maintenanceInterval": "2s",
-            # As many executors may be lost as the campaign likes to kill.
+            # The campaign may kill any number of executors.
             "spark.deploy.maxExecutorRetries": "-1",
             "spark.task.maxFailures": "8",
             "spark.speculation": "true",
@@ -268,13 +268,13 @@ class Life:
 
 
 def java() -> str:
-    """Give the command of a JVM."""
+    """Return the command of a JVM."""
     home = os.environ.get("JAVA_HOME")
     return str(Path(home) / "bin" / "java") if home else shutil.which("java") or "java"
 
 
 def _kafka_classes() -> list[str]:
-    """Give the class path of Spark's Kafka source, without what Spark brings along itself."""
+    """Return the class path of Spark's Kafka source, without the JARs that Spark includes."""
     if not KAFKA_CLASSPATH.exists():
         return []
     installed = {_artifact(jar) for jar in (Path(pyspark.__file__).parent / "jars").iterdir()}
@@ -287,7 +287,7 @@ def _artifact(jar: Path) -> str:
 
 
 def _spark_home(folder: Path) -> Path:
-    """Make a home whose executors do not work in the installed one."""
+    """Create a Spark home so that executors do not work in the installed one."""
     installed = Path(pyspark.__file__).parent
     home = folder / "home"
     home.mkdir()
@@ -298,7 +298,7 @@ def _spark_home(folder: Path) -> Path:
 
 
 def moved_clock(folder: Path) -> Path | None:
-    """Build the library that moves a clock, if there is a C compiler."""
+    """Build the library that moves a clock, if a C compiler is available."""
     library = folder / "moved_clock.so"
     source = HERE / "clock" / "moved_clock.c"
     command = ["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"]

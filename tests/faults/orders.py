@@ -1,4 +1,4 @@
-"""Which operation on a file is to fail or to wait; the other side is FaultyFileSystem."""
+"""Orders to fail or delay an operation on a file; FaultyFileSystem executes them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from itertools import count
 from pathlib import Path
 
 AROUND = ("before", "after")
-# A file is half written, then; or is not opened.
+# `during` leaves a half-written file; `before` prevents the operation, such as an open.
 DURING = ("during",)
 BEFORE = ("before",)
 
 
 @dataclass(frozen=True)
 class Taken:
-    """Who took an order: a process, what it was doing, and on which file."""
+    """The process that took an order, with the operation and the file."""
 
     pid: int
     who: str
@@ -23,7 +23,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Target:
-    """Operations on files whose path contains a pattern."""
+    """Operations on files whose path matches a pattern."""
 
     what: str
     operation: str
@@ -54,13 +54,13 @@ STATE_TARGETS = (
     Target("state", "rename", _STATE + r"[^/.]+\.(delta|changelog|zip)$", True),
     Target("state", "write", _STATE + r"\..*(delta|changelog|zip)\..*tmp$", True, DURING),
 )
-# Without changelog checkpointing RocksDB's own files go there at each commit.
+# Without changelog checkpointing, each commit copies RocksDB's own files there.
 SST = Target("state", "copy", r"\.sst$", True)
 OUTPUT_TARGETS = (
     Target("output", "close", r"/part-[^/]*\.parquet$", True),
     Target("output", "write", r"/part-[^/]*\.parquet$", True, DURING),
 )
-# What a query reads when it is started again.
+# Files that a query reads when it is started again.
 READ_TARGETS = (
     Target("offset log", "open", r"/offsets/\d+$", False, BEFORE),
     Target("commit log", "open", r"/commits/\d+$", False, BEFORE),
@@ -91,7 +91,7 @@ class Orders:
         return name
 
     def taken(self, name: str) -> Taken | None:
-        """Tell who has taken an order."""
+        """Return the taker of an order, if it was taken."""
         try:
             text = (self.folder / f"{name}.taken").read_text()
         except FileNotFoundError:
@@ -100,6 +100,6 @@ class Orders:
         return Taken(int(pid), who, path)
 
     def withdraw(self) -> None:
-        """Take back all that nobody has taken."""
+        """Withdraw all orders that were not taken."""
         for order in self.folder.glob("*.order"):
             order.unlink(missing_ok=True)

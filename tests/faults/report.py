@@ -1,4 +1,4 @@
-"""What a campaign found: a table for people, a text with all there is, and JSON."""
+"""The report of a campaign: a Markdown table, a full text, and JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.faults.tally import Count, Tally
 
 
 def table(tally: Tally) -> str:
-    """Give what documentation says of a campaign, as Markdown."""
+    """Return the Markdown table for the documentation."""
     lines = [
         "| What was broken | Faults | of which acted | Queries that stopped"
         " | Went on with nothing lost | What became of them |",
@@ -40,7 +40,7 @@ def table(tally: Tally) -> str:
 
 
 def text(tally: Tally) -> str:
-    """Give all that was counted."""
+    """Return all counts as text."""
     lines = [table(tally), "", f"{tally.seconds:,.0f} seconds"]
     lines += _listed("tasks that were not the first, or failed", tally.attempts)
     lines += _listed("runs", tally.runs)
@@ -55,7 +55,7 @@ def text(tally: Tally) -> str:
 
 
 def data(tally: Tally) -> dict[str, Any]:
-    """Give it as what JSON can hold."""
+    """Return all counts as JSON-compatible data."""
     return {
         "good": tally.good,
         "seconds": round(tally.seconds, 1),
@@ -91,7 +91,7 @@ def data(tally: Tally) -> dict[str, Any]:
 
 
 def write(tally: Tally, folder: Path) -> None:
-    """Write all of them into a folder."""
+    """Write all three forms into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "faults.md").write_text(table(tally) + "\n")
     (folder / "faults.txt").write_text(text(tally) + "\n")

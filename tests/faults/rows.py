@@ -1,4 +1,4 @@
-"""What comes in: rows of groups of which some fall silent, in files of one batch each."""
+"""The input: rows of groups, some of which fall silent, in files of one batch each."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _SCHEMA = pa.schema(
 
 
 def write_files(folder: Path, files: int, rows: int, seed: int) -> None:
-    """Write files of so many rows, in the order of time, and one that lets time pass."""
+    """Write files of the given numbers of rows in time order, and one file that advances time."""
     rng = random.Random(seed)
     folder.mkdir(parents=True)
     seq, micros = 0, FIRST_MICROS
     for number in range(files):
-        # A third of the groups is silent, another one every ten files.
+        # A third of the groups is silent, and another third every ten files.
         awake = [g for g in range(GROUPS) if (g + number // 10) % 3]
         batch = []
         for _ in range(rows):
@@ -47,7 +47,7 @@ def _write(folder: Path, number: int, rows: list[tuple[str, int, int, int]]) -> 
         [pa.array(c, f.type) for c, f in zip(columns, _SCHEMA, strict=True)], schema=_SCHEMA
     )
     path = folder / f"{number:05}.parquet"
-    # In small groups of rows, so that several tasks can read parts of a file.
+    # Small row groups allow several tasks to read parts of one file.
     pq.write_table(table, path, row_group_size=10)
-    # The source takes files by their age.
+    # The source takes files in the order of their modification times.
     os.utime(path, (1_000_000 + number, 1_000_000 + number))

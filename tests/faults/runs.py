@@ -1,4 +1,4 @@
-"""One query over one input, from its first start to its end, through all that goes wrong."""
+"""One query over one input, from its first start to its end, across all faults."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from tests.support.settings import (
 )
 
 WITH_CHANGELOG = "RocksDB, changelog"
-# Spark 4.1.2 with a file sink cannot go on with it: a batch that the sink has already is not
-# computed again, so that no task tells the id of its state, and an assertion fails.
+# Spark 4.1.2 with a file sink cannot restart with this format: it does not compute a batch again
+# that is already in the sink, so no task reports its state id, and an assertion fails.
 FORMAT_2 = "RocksDB, changelog, format 2"
 STORES = {
     "RocksDB": {STATE_STORE: ROCKSDB, CHANGELOG: "false", CHECKPOINT_FORMAT: "1"},
@@ -45,7 +45,7 @@ HASTE = 40
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: a job, where its rows come from and go to, and where its state is."""
+    """A job with its source, sink and state store."""
 
     job: str
     source: str
@@ -58,7 +58,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Input:
-    """What all runs of a campaign read, and the answer of each job that a table can answer."""
+    """The input of all runs of a campaign, with the answers that a table can compute."""
 
     files: Path
     answers: Mapping[str, Answer]
@@ -67,7 +67,7 @@ class Input:
 
 
 class Run:
-    """A plan in a folder of its own."""
+    """A plan that runs in its own folder."""
 
     def __init__(self, plan: Plan, folder: Path, given: Input) -> None:
         self.plan = plan
@@ -82,17 +82,17 @@ class Run:
 
     @property
     def by_batch_time(self) -> bool:
-        """Whether the window goes by the time of batches."""
+        """True if the window uses the time of batches."""
         return JOBS[self.plan.job].by_batch_time
 
     def command(self, partitions: int, *, read_tasks: int, hasten: bool) -> dict[str, Any]:
-        """Give what a driver is told to start; partitions count at the first start only.
+        """Return the start command for a driver; `partitions` applies to the first start only.
 
-        A batch is read by `read_tasks` tasks or more, which also share a file.
+        At least `read_tasks` tasks read a batch and share its files.
         """
         batch = HASTE if hasten else 1
         files = 3 * batch if JOBS[self.plan.job].in_source_order else batch
-        # What a window by batch time has to answer is told by the offsets of all its batches.
+        # The answer of a processing-time window needs the offsets of all its batches.
         retained = "1000" if self.by_batch_time else "10"
         command: dict[str, Any] = {
             "job": self.plan.job,
@@ -129,15 +129,15 @@ class Run:
         return command
 
     def last_commit(self) -> int:
-        """Give the number of the last committed batch, -1 for none."""
+        """Return the number of the last committed batch, or -1."""
         return max(batches(self.checkpoint / "commits"), default=-1)
 
     def last_in_sink(self) -> int:
-        """Give the last batch in a file sink's log; -1 for none, and for another sink."""
+        """Return the last batch in a file sink's log, or -1; other sinks always have -1."""
         return max(batches(self._output / "_spark_metadata"), default=-1)
 
     def verdict(self, life: Life, *, ended: bool) -> Verdict:
-        """Compare what has been written so far; a driver reads what is in topics."""
+        """Compare the rows written so far; a driver reads the rows of topics."""
         facts = self._written(life)
         expected = self._given.answers.get(self.plan.job)
         if expected is None:

@@ -1,4 +1,4 @@
-"""What a query stopped with, and whether that says what was wrong."""
+"""The errors that stop queries, and a check that they name the cause."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 
-# What FaultyFileSystem says when it was told to fail.
+# The beginning of FaultyFileSystem's message for an ordered failure.
 ORDERED = "ordered to fail: "
-# Spark 4.1.2 with a Kafka source stops so, once, after the first batch that it does again.
+# Spark 4.1.2 with a Kafka source fails once with it, after the first repeated batch.
 KAFKA_METRICS = "NullPointerException in KafkaMicroBatchStream$.metrics"
 
 _CONDITION = re.compile(r"[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*")
-# They say that something failed, and leave it to their causes to say what.
+# Errors that only report a failure and leave the reason to their causes.
 _WRAPPERS = frozenset(
     {
         "org.apache.spark.SparkException",
@@ -23,7 +23,7 @@ _WRAPPERS = frozenset(
         "java.util.concurrent.ExecutionException",
     }
 )
-# What readers of files throw that are cut off, gone or altered.
+# Exceptions of readers for truncated, missing or altered files.
 _BROKEN_FILE = frozenset(
     {
         "java.io.EOFException",
@@ -42,7 +42,7 @@ _BROKEN_FILE = frozenset(
         "org.rocksdb.RocksDBException",
     }
 )
-# Spark's logs say so that they are cut off.
+# Exceptions of Spark's logs for a truncated file.
 _BROKEN_LOG = re.compile(
     r"IllegalStateException in (CommitLog|OffsetSeqLog|HDFSMetadataLog)\.\w+"
     r"|\w+Exception in QueryExecutionErrors\$\.(malformedLogFile|logVersion\w+)"
@@ -60,7 +60,7 @@ class Cause:
     condition
         Its error condition, if it has one.
     place
-        Where it was thrown: class and method, without Java's and Scala's own.
+        The class and method that threw it, without those of Java and Scala.
     text
         The beginning of its message.
     """
@@ -74,19 +74,19 @@ class Cause:
         if self.condition:
             return self.condition
         name = self.type.rpartition(".")[2]
-        # Any code may throw what is Java's.
+        # A java.lang exception may come from any code, so the place is added.
         return f"{name} in {self.place}" if self.type.startswith("java.lang.") else name
 
     @property
     def wraps(self) -> bool:
-        """Whether it names nothing itself."""
+        """True if the exception itself names no cause."""
         return self.type in _WRAPPERS and (
             self.condition is None or self.condition == "STREAM_FAILED"
         )
 
     @property
     def named(self) -> bool:
-        """Whether its name says what is wrong: with a state, a file, a query."""
+        """True if its name identifies the problem, such as a state, a file or a query."""
         if self.condition:
             internal = self.condition.startswith("INTERNAL_ERROR")
             return not internal and _CONDITION.fullmatch(self.condition) is not None
@@ -94,12 +94,12 @@ class Cause:
 
     @property
     def was_ordered(self) -> bool:
-        """Whether it is the failure that the campaign ordered, not one that came of it."""
+        """True if it is the failure that the campaign ordered, not a consequence of it."""
         return self.type == "java.io.IOException" and self.text.startswith(ORDERED)
 
 
 def flaw(causes: Sequence[Cause], *, ordered: bool) -> str | None:
-    """Tell what is wrong with an error: causes without a name, or others than were ordered."""
+    """Describe the flaw of an error: unnamed causes, or causes other than the ordered one."""
     unnamed = [str(cause) for cause in causes if not (cause.named or cause.wraps)]
     if unnamed:
         return f"no name of an error: {', '.join(unnamed)}; {shown(causes)}"
@@ -111,12 +111,12 @@ def flaw(causes: Sequence[Cause], *, ordered: bool) -> str | None:
 
 
 def shown(causes: Iterable[Cause]) -> str:
-    """Give the names of a chain, outermost first."""
+    """Return the names of a chain, outermost first."""
     return " > ".join(map(str, causes))
 
 
 def chain(failure: Any) -> list[Cause]:
-    """Read a Java exception and its causes, outermost first."""
+    """Parse a Java exception and its causes, outermost first."""
     found = []
     while failure is not None:
         found.append(
@@ -132,7 +132,7 @@ def chain(failure: Any) -> list[Cause]:
 
 
 def told(causes: Iterable[Mapping[str, Any]]) -> list[Cause]:
-    """Read what a driver has told."""
+    """Parse the causes in a driver's event."""
     return [Cause(**cause) for cause in causes]
 
 

@@ -1,4 +1,4 @@
-"""What happened in a campaign, counted by kind of fault."""
+"""Counts of a campaign by kind of fault."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.faults.kinds import KINDS, Struck
 from tests.faults.lives import Life, Place
 from tests.faults.stops import shown
 
-# From so many faults on, a campaign has to have them all.
+# The number of faults from which a campaign must include all kinds.
 FULL = 200
 
 
 @dataclass
 class Count:
-    """What happened with one kind of fault."""
+    """Counts for one kind of fault."""
 
     faults: int = 0
     acted: int = 0
@@ -31,14 +31,14 @@ class Count:
 
 
 class Tally:
-    """Counts of all lanes together; lanes are threads.
+    """Counts of all lanes; each lane is a thread.
 
     Attributes
     ----------
     left_out
-        What could not be had, and was to be broken or moved.
+        Resources to break or move that were not available.
     problems
-        What should not have happened.
+        Unexpected events.
     """
 
     def __init__(self, faults: int, seconds: float) -> None:
@@ -58,33 +58,34 @@ class Tally:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken."""
+        """Elapsed time in seconds."""
         return time.monotonic() - self._began
 
     @property
     def total(self) -> int:
-        """How many faults there were."""
+        """Total number of faults."""
         return sum(count.faults for count in self.kinds.values())
 
     @property
     def done(self) -> bool:
-        """Whether there were enough, or the time is over."""
+        """True if the number of faults is reached or the time is over."""
         return self.total >= self._faults or time.monotonic() > self._end
 
     @property
     def full(self) -> bool:
-        """Whether there have to be faults of every kind."""
+        """True if the campaign requires faults of every kind."""
         return self._faults >= FULL
 
     @property
     def good(self) -> bool:
-        """Whether nothing was lost or doubled, all went on, and nothing was left out."""
+        """True if no row is lost or duplicated, all queries continued, and nothing was omitted.
+        """
         differs = self.lost or self.doubled or self.wrong
         return not (differs or self.problems or self.shortfalls)
 
     @property
     def shortfalls(self) -> list[str]:
-        """What the campaign was to do and has not done."""
+        """The unmet requirements of the campaign."""
         found = []
         if self.total < self._faults:
             found.append(f"{self.total} faults, not {self._faults}")
@@ -96,11 +97,11 @@ class Tally:
         return found
 
     def has_acted(self, kind: str) -> bool:
-        """Tell whether a fault of a kind gave a query something to bear."""
+        """Return True if a fault of this kind had an effect on a query."""
         return kind in self.kinds and self.kinds[kind].acted > 0
 
     def fault(self, kind: str, struck: Struck, seconds: float) -> None:
-        """Count a fault after which the query went on."""
+        """Count a fault after which the query continued."""
         with self._lock:
             count = self.kinds.setdefault(kind, Count())
             count.faults += 1
@@ -118,7 +119,7 @@ class Tally:
         )
 
     def unrecovered(self, kind: str, what: str) -> None:
-        """Count a fault after which it did not."""
+        """Count a fault after which the query did not continue."""
         with self._lock:
             count = self.kinds.setdefault(kind, Count())
             count.faults += 1
@@ -130,13 +131,13 @@ class Tally:
             self.places[str(place)] += 1
 
     def clock_moved(self, *, by_batch_time: bool) -> None:
-        """Count a fault after which the query had another clock."""
+        """Count a fault that moved the query's clock."""
         with self._lock:
             self.clock_moves += 1
             self.clock_moves_by_batch_time += by_batch_time
 
     def attempts_of(self, life: Life) -> None:
-        """Count the tasks of a driver that were not the first, or failed."""
+        """Count a driver's task attempts that were retries, speculative or failed."""
         with self._lock:
             self.resumed += life.resumed
             for attempt in life.unusual_attempts():
@@ -156,6 +157,6 @@ class Tally:
                 self.problems.append(f"{what}: {verdict}")
 
     def problem(self, text: str) -> None:
-        """Note what should not have happened."""
+        """Record an unexpected event."""
         with self._lock:
             self.problems.append(text)

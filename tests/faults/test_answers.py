@@ -1,4 +1,4 @@
-"""The campaign's comparison finds what it is there to find."""
+"""The campaign's comparison detects lost, duplicated and wrong rows."""
 
 from __future__ import annotations
 

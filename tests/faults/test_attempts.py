@@ -1,4 +1,4 @@
-"""Which failures of tasks are the operator's own."""
+"""Classification of task failures as the operator's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer of a window by batch time is the same for files as for a topic of the same rows."""
+"""A processing-time window has the same answer for files and for a topic of the same rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.faults.rows import write_files
 from tests.support.transports import same_on_connect
 
 ROWS_OF_FILE = 20
-# A clock that is set back moves nothing back.
+# A clock that is set back does not move time back.
 TIMES = [10_000, 11_500, 1_000, 14_000]
 
 

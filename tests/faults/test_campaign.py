@@ -1,4 +1,4 @@
-"""A small campaign, so that it keeps working; the long one is `make faults`."""
+"""A small campaign as a regression test; `make faults` runs the long one."""
 
 from __future__ import annotations
 

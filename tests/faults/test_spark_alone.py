@@ -1,4 +1,4 @@
-"""What Spark's own stateful operators do, too: it is not the window that cannot go on."""
+"""Restart failures that Spark's own stateful operators share with winops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.transports import same_on_connect
 
 
 def crashed_before_the_commit(replay: Callable[[str], Replay]) -> Replay:
-    """Give a query without winops whose last batch is in the sink's log, and not committed."""
+    """Return a query without winops whose last batch is in the sink's log but not committed."""
     stream = replay("k string, seq long")
     stream.add([("a", 1)], [("a", 2)])
     stream.run(stream.rows().dropDuplicates(["seq"]))

@@ -1,4 +1,4 @@
-"""Which errors the campaign takes for named ones."""
+"""Classification of errors as named or unnamed by the campaign."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a campaign is good: not if it did less than it was to do."""
+"""A campaign fails if it does less than required."""
 
 from __future__ import annotations
 

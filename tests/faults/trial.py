@@ -1,4 +1,4 @@
-"""A run under fire: the driver that it has just now, and how it gets the next one."""
+"""A run under faults: its current driver, and the change to the next one."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ ORDER_SECONDS = 90.0
 
 
 class InputEnded(Exception):
-    """The query has come to its end before anything could go wrong."""
+    """The query ended before a fault could act."""
 
 
 class Trial:
-    """What faults need: a run, its driver, chance."""
+    """The context of a fault: a run, its driver and a random generator."""
 
     def __init__(
         self, run: Run, life: Life, next_life: Callable[[], Life], rng: random.Random
@@ -41,7 +41,7 @@ class Trial:
 
     @property
     def place(self) -> Place:
-        """Where the driver is."""
+        """The place of the driver."""
         return self.life.place
 
     def start(self, *, hasten: bool = False) -> None:
@@ -57,19 +57,19 @@ class Trial:
         Raises
         ------
         InputEnded
-            It had ended.
+            The query had already ended.
         """
         self._go_on()
         self.life.tell("stop")
         self.life.await_event("ended")
 
     def stop_or_fail(self) -> Sequence[Cause] | None:
-        """Stop the query; if it has failed, tell what it failed with.
+        """Stop the query; return the causes if it has failed.
 
         Raises
         ------
         InputEnded
-            It had ended.
+            The query had already ended.
         """
         event = self.life.event()
         if event is None:
@@ -80,14 +80,14 @@ class Trial:
         return told(event["causes"]) if event["event"] == "failed" else None
 
     def failure(self, batches: int) -> Sequence[Cause] | None:
-        """Wait until the query has failed, or until it has gone on for so many batches.
+        """Wait until the query has failed, or has committed the given number of batches.
 
         Raises
         ------
         InputEnded
-            It had ended.
+            The query ended.
         Stuck
-            It did neither.
+            Neither happened.
         """
         goal = self.run.last_commit() + batches
         self.life.await_until(lambda: self.run.last_commit() >= goal)
@@ -103,18 +103,18 @@ class Trial:
         return told(event["causes"])
 
     def be_killed(self) -> None:
-        """SIGKILL to the driver; another one goes on."""
+        """Send SIGKILL to the driver; another driver continues."""
         self.life.kill()
         self._to_next()
 
     def move(self) -> None:
-        """Stop, and let another driver go on."""
+        """Stop the query and continue with another driver."""
         self.stop()
         self.life.close()
         self._to_next()
 
     def targets(self, *, in_task: bool | None = None) -> list[Target]:
-        """Give the operations that this run does in every batch or nearly."""
+        """Return the operations that this run does in nearly every batch."""
         found = [*DRIVER_TARGETS, *STATE_TARGETS]
         if self.run.plan.source == "parquet":
             found += SOURCE_LOG_TARGETS
@@ -125,7 +125,7 @@ class Trial:
         return [t for t in found if in_task is None or t.in_task == in_task]
 
     def reads(self) -> list[Target]:
-        """Give the files that this run reads when it is started again."""
+        """Return the files that this run reads when it is started again."""
         found = list(READ_TARGETS)
         if self.run.plan.source == "parquet":
             found += READ_SOURCE_TARGETS
@@ -134,12 +134,12 @@ class Trial:
     def order(
         self, target: Target, moment: str, action: str, *, of_next_start: bool = False
     ) -> Taken:
-        """Give an order, start the query if it is not running, and wait until it is taken.
+        """Give an order, start the query if it is not running, and wait until the order is taken.
 
         Raises
         ------
         InputEnded
-            The query ended, or did nothing of the kind for long.
+            The query ended, or did no such operation for a long time.
         """
         name = self.life.orders.give(target, moment, action)
         taken = self.life.orders.taken
@@ -156,12 +156,14 @@ class Trial:
         return found
 
     def await_batches(self, count: int) -> None:
-        """Wait until there are so many more commits; the query's end is as good.
+        """Wait for the given number of further commits.
 
         Raises
         ------
+        InputEnded
+            The query ended.
         Stuck
-            They did not come, or the query failed.
+            The commits did not come, or the query failed.
         """
         goal = self.run.last_commit() + count
         if self.life.await_until(lambda: self.run.last_commit() >= goal):

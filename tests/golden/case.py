@@ -1,4 +1,4 @@
-"""A query whose checkpoint is kept, and the rows that it gets."""
+"""A query whose checkpoint is archived, with its input rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _START = datetime(2026, 3, 29, tzinfo=timezone.utc)
 
 
 class GoldenCase(NamedTuple):
-    """A query, the batches that it has seen, and those that are still to come."""
+    """A query, the batches before its checkpoint, and the batches after it."""
 
     name: str
     query: GoldenQuery
@@ -32,7 +32,7 @@ def keep_of(
     by: Sequence[str] | None = None,
     **arguments: Any,
 ) -> GoldenKeep:
-    """Give one `keep` over trades in the order of their numbers."""
+    """Return a `keep` over trades, ordered by number."""
     return GoldenKeep(policy, {"order_by": "seq", **arguments}, dialect, output, values, by)
 
 
@@ -44,9 +44,9 @@ def trades_case(
     symbols: int = 5,
     by_batch_time: bool = False,
 ) -> GoldenCase:
-    """Give a query over trades, of which two batches come before its checkpoint is kept."""
+    """Return a query over trades whose checkpoint follows the first two batches."""
     rows = _trades(len(name), count, symbols)
-    # Each batch costs each of them some time, in every run of the tests.
+    # Every batch adds to the time of each test run.
     after = [count * 4 // 5] if len(keeps) == 1 else []
     batches = cut(rows, [count * 2 // 5, count * 3 // 5, *after])
     is_timed = any("time" in one.arguments for one in keeps)
@@ -68,7 +68,7 @@ def cut(rows: Rows, bounds: list[int]) -> list[Rows]:
 
 
 def _trades(seed: int, count: int, symbols: int) -> list[dict[str, Any]]:
-    """Make rows whose times are up to five seconds out of order."""
+    """Return rows whose times are up to five seconds out of order."""
     rng = random.Random(seed)
     return [
         {

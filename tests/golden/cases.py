@@ -1,4 +1,4 @@
-"""The queries whose checkpoints are kept: every layout of state, every store that holds it."""
+"""The queries whose checkpoints are archived: every state layout on every state store."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _types() -> GoldenCase:
 
 
 def _long_values() -> GoldenCase:
-    """Give windows that are too long for the entry that they would share."""
+    """Return windows that are too long for a shared entry."""
     rows = [
         {"seq": number, "symbol": f"s{number % 3}", "text": "ab"[number // 3 % 2] * 300_000}
         for number in range(24)
@@ -82,7 +82,7 @@ _BY_SYMBOL = {"per": "symbol"}
 _TIMED = {"per": "symbol", "time": "ts"}
 _VALUES = {"total": "sum(price)", "highest": "max(price)", "venues": "count(DISTINCT venue)"}
 
-# Buffers that are text, that are no fixed number of columns, that a function writes by itself.
+# Aggregation buffers with text, with a variable number of columns, or with their own format.
 _LARGE_BUFFERS = {
     "last_venue": "max(venue)",
     "cheapest": "min_by(venue, price)",
@@ -93,7 +93,7 @@ _LARGE_BUFFERS = {
 }
 
 _SINGLE_WINDOWS = [
-    # More groups than share an entry, some of which have many rows.
+    # More groups than one entry can hold, some of them with many rows.
     trades_case(
         "many-groups",
         _ON_CHANGELOG,
@@ -141,7 +141,7 @@ _SINGLE_WINDOWS = [
     ),
 ]
 
-# What each kind of window remembers beside its rows; several kinds in one window where they may.
+# Windows with state beside their rows; one policy combines several kinds where possible.
 _MANY_WINDOWS = [
     trades_case(
         "esper-windows",

@@ -1,4 +1,4 @@
-"""Makes the checkpoints of this version that all later ones have to go on with."""
+"""Archives checkpoints of this version that all later versions must be able to continue."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KEPT = ["query.json", "before.json", "after.json", "expected.json", "checkpoint
 
 
 def main() -> None:
-    """Make those that are not there yet: all of them, or none."""
+    """Archive the missing checkpoints, all or none of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--replace", action="store_true", help="those of this very version too, if not released"
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def session() -> SparkSession:
-    """Give a session in which a query is what it is in the tests."""
+    """Return a session with the settings of the tests."""
     builder = SparkSession.builder.appName("golden checkpoints").master("local[2]")
     builder = builder.config("spark.ui.enabled", "false").config(PARTITIONS, "2")
     builder = builder.config("spark.ui.showConsoleProgress", "false")
@@ -64,7 +64,7 @@ def session() -> SparkSession:
 
 
 def make(spark: SparkSession, case: GoldenCase, made: Path) -> None:
-    """Run a query over its first batches; the rest of its changes are those of a table."""
+    """Run a query over its first batches; a table supplies the rest of its changes."""
     folder = made / "work" / case.name
     folder.mkdir(parents=True)
     write_source(folder, case.before)
@@ -93,7 +93,7 @@ def make(spark: SparkSession, case: GoldenCase, made: Path) -> None:
 def by_batch_time(
     case: GoldenCase, checkpoint: Path, table: DataFrame
 ) -> tuple[GoldenQuery, DataFrame]:
-    """Give the rows the time of the batch that they came in, and the query that goes by it."""
+    """Add the batch time to the rows, and return the query that uses it as time."""
     came = F.timestamp_millis(F.lit(_LONG_AFTER))
     for number, rows in reversed(list(enumerate(case.before))):
         metadata = (checkpoint / f"offsets/{number}").read_text().splitlines()[1]
@@ -106,7 +106,7 @@ def by_batch_time(
 
 
 def pack(folder: Path, archive: Path) -> None:
-    """Put into an archive what is kept; it does not tell who made it, nor when."""
+    """Write the archive without owner and modification time."""
 
     def anonymous(info: tarfile.TarInfo) -> tarfile.TarInfo:
         info.uid = info.gid = info.mtime = 0
@@ -119,7 +119,7 @@ def pack(folder: Path, archive: Path) -> None:
 
 
 def size(folder: Path) -> int:
-    """Give how many bytes the files of a folder have."""
+    """Return the total size of the files of a folder in bytes."""
     return sum(file.stat().st_size for file in folder.iterdir())
 
 

@@ -1,7 +1,7 @@
-"""Merges the changes of a window into tables of Delta and of Iceberg, batch by batch.
+"""Merges the changes of a window into Delta and Iceberg tables, batch by batch.
 
-The session extensions of both replace Spark's parser, and a parser that wraps another one may not
-pass on all that it is given. So the other calls of winops run here too.
+The session extensions of both replace Spark's parser, and a parser that wraps another one may
+not delegate every call. So the other calls of winops run here too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ROWS_OF_FILE = 10
 
 
 def session(transport: str, folder: Path) -> SparkSession:
-    """Start Spark with the extensions of Delta and of Iceberg."""
+    """Start Spark with the extensions of Delta and Iceberg."""
     if not _CLASSPATH.is_file():
         raise SystemExit("The JARs of Delta and Iceberg are missing: run ./sbt lakehouse first.")
     jars = [jar for jar in _CLASSPATH.read_text().split(":") if jar.endswith(".jar")]
@@ -42,7 +42,8 @@ def session(transport: str, folder: Path) -> SparkSession:
         "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.ice.type": "hadoop",
         "spark.sql.catalog.ice.warehouse": str(folder / "ice"),
-        # A streaming query has a catalog of its own, whose writes a cached table does not show.
+        # A streaming query has its own catalog; a cached table does not show that catalog's
+        # writes.
         "spark.sql.catalog.ice.cache-enabled": "false",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": "2",
@@ -51,16 +52,17 @@ def session(transport: str, folder: Path) -> SparkSession:
         "spark.ui.enabled": "false",
     }
     with warnings.catch_warnings():
-        # The in-process server has taken the static settings; the client is told that it cannot.
+        # The server already applied the static settings; the client warns that it cannot set
+        # them.
         warnings.simplefilter("ignore", UserWarning)
         return configure(builder.config(map=settings)).getOrCreate()
 
 
 def merge(changes: DataFrame, batch: int) -> None:
-    """Bring both tables to where the last change of each row of the batch leaves them."""
+    """Merge the last change of each row of the batch into both tables."""
     spark = changes.sparkSession
     newest = F.max_by(F.struct(*changes.columns), "_change_seq").alias("last")
-    # Two statements read it, and a batch is computed once.
+    # Two statements read the batch; caching avoids a second computation.
     last = changes.groupBy("seq").agg(newest).select("last.*").persist()
     last.createOrReplaceTempView("last_changes")
     for table in (_DELTA, _ICEBERG):
@@ -75,7 +77,7 @@ def merge(changes: DataFrame, batch: int) -> None:
 
 
 def stream(spark: SparkSession, folder: Path) -> list[Row]:
-    """Merge a stream's changes, and give the rows that a batch query says are then held."""
+    """Merge a stream's changes, and return the rows that a batch query expects to be held."""
     spark.sql(f"CREATE TABLE {_DELTA} ({_SCHEMA}) USING delta")
     spark.sql(f"CREATE TABLE {_ICEBERG} ({_SCHEMA}) USING iceberg")
     trades = spark.range(_FILES * _ROWS_OF_FILE).selectExpr(
@@ -102,7 +104,7 @@ def stream(spark: SparkSession, folder: Path) -> list[Row]:
 
 
 def call_everything(spark: SparkSession, folder: Path) -> None:
-    """Make each kind of call that the package knows."""
+    """Make each kind of call of the package."""
     rows = spark.createDataFrame([(1, "A", 1.0), (2, "B", 2.0), (3, "A", 3.0)], _SCHEMA)
     kept = keep(rows, rows=2, order_by="seq")
     assert kept.agg(F.sum("price").alias("s")).agg(F.max("s")).first()[0] == 5.0
@@ -123,7 +125,7 @@ def call_everything(spark: SparkSession, folder: Path) -> None:
 
 
 def main(transport: str) -> None:
-    # The server starts Python for what foreachBatch calls.
+    # The server starts Python for the foreachBatch function.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     with TemporaryDirectory() as name:
         folder = Path(name)

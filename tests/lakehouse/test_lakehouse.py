@@ -1,4 +1,4 @@
-"""Sessions with the extensions of Delta and of Iceberg, whose parsers wrap Spark's."""
+"""Sessions with the extensions of Delta and Iceberg, whose parsers wrap Spark's."""
 
 from __future__ import annotations
 

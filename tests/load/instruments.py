@@ -1,4 +1,4 @@
-"""What a running Spark driver holds, read through its own beans, registries and files."""
+"""The resources of a running Spark driver, read from its beans, registries and files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CLEANING_SECONDS = 2.0
 
 
 class Instruments:
-    """Reads one session's JVM; the driver is on this machine and runs the tasks, too.
+    """Readings of one session's JVM; its driver runs on this machine and executes the tasks.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Instruments:
         self._ended: list[Any] = []
 
     def read(self) -> Reading:
-        """Read everything, the heap after a collection."""
+        """Read all instruments; the heap is read after a garbage collection."""
         self._beans.getMemoryMXBean().gc()
         return {
             **self._memory(),
@@ -59,29 +59,29 @@ class Instruments:
         }
 
     def run_has_ended(self, run: str) -> None:
-        """Tell of a run of a query that has been stopped, by its id."""
+        """Record the run id of a query that was stopped."""
         self._ended.append(self._jvm.java.util.UUID.fromString(run))
 
     def read_at_rest(self) -> Reading:
-        """Read when no query runs: what Spark unloads and cleans in the background is gone.
+        """Read all instruments while no query runs, after Spark's background cleanup.
 
-        That is waited for, and what is still there then is in the reading.
+        The method waits for the cleanup. The reading includes everything that remains after it.
         """
         give_up = time.monotonic() + _UNLOADING_SECONDS
         while self._providers() and time.monotonic() < give_up:
             self._unload_ended()
             time.sleep(0.2)
-        # What a collection finds unreachable is cleaned by a thread, and collected by the next.
+        # A thread cleans unreachable objects, and the next collection frees them.
         for _ in range(2):
             self._beans.getMemoryMXBean().gc()
             time.sleep(_CLEANING_SECONDS)
         return self.read()
 
     def _unload_ended(self) -> None:
-        """Tell Spark again which runs have ended.
+        """Report again to Spark which runs have ended.
 
-        A task that is cut off may report its store after its run has ended, and Spark then takes
-        the store for one in use, for ever.
+        An interrupted task may report its store after its run has ended. Spark then considers the
+        store to be in use forever.
         """
         coordinator = self._spark._jsparkSession.streams().stateStoreCoordinator()
         for run in self._ended:
@@ -144,7 +144,7 @@ class Instruments:
 
 
 def _field(instance: Any, name: str) -> Any:
-    """Give the value of a private field, whose name Scala may have made longer."""
+    """Return the value of a private field, whose name Scala may have mangled."""
     [field] = [
         field
         for field in instance.getClass().getDeclaredFields()
@@ -159,7 +159,7 @@ def _files_in(name: str, folder: Path) -> Reading:
     for file in folder.rglob("*"):
         try:
             status = file.stat()
-        except FileNotFoundError:  # A query runs, and cleans up.
+        except FileNotFoundError:  # A running query may delete the file.
             continue
         if file.is_file():
             files += 1

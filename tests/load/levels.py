@@ -1,4 +1,4 @@
-"""Which readings have to come back to where they were, and how near."""
+"""The readings that must return to their former values, with tolerances."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Level:
-    """A reading and how much more of it may be there later: ``factor`` times and ``more``."""
+    """A reading with its tolerance: the later value may be ``factor`` times plus ``more``."""
 
     name: str
     more: float = 0
@@ -24,7 +24,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One reading, before and after, and what would have been too much."""
+    """One reading before and after, with the allowed maximum."""
 
     name: str
     before: float
@@ -36,9 +36,9 @@ class Verdict:
         return self.after <= self.allowed
 
 
-# What nobody else uses is as it was, to the last one. Spark's pools of threads, caches of classes
-# and histories of queries, and compiled code, are filled by and by, and have bounds of their own.
-# A batch registers some 200 accumulators.
+# Readings of winops's own resources must return to their exact values. Spark's thread pools,
+# class caches, query histories and compiled code fill up gradually, up to their own limits. A
+# batch registers some 200 accumulators.
 AT_REST = [
     *map(
         Level,
@@ -59,7 +59,7 @@ AT_REST = [
     Level("direct_bytes", more=8 * MILLION),
     Level("direct_buffers", more=16),
     Level("mapped_bytes"),
-    # The C library keeps what RocksDB has given back to it.
+    # The C library retains the memory that RocksDB has freed.
     Level("resident_bytes", more=512 * MILLION),
     Level("file_handles", more=16),
     Level("threads", more=24),
@@ -70,8 +70,8 @@ AT_REST = [
     Level("local_bytes", more=16 * MILLION),
 ]
 
-# Of a store that holds nothing. Its cache keeps blocks until others need the room, at most
-# what Spark gives it (8 MB for each of two stores).
+# Readings of an empty store. Its cache keeps blocks until others need the room, at most Spark's
+# limit (8 MB for each of two stores).
 EMPTIED = [
     *map(Level, ["running_queries", "state_stores", "rocksdb_snapshots"]),
     Level("rocksdb_pinned_bytes", more=0.1 * MILLION),
@@ -81,8 +81,8 @@ EMPTIED = [
     Level("rocksdb_cache_bytes", more=17 * MILLION),
 ]
 
-# While the same rows are held, batch after batch. What is written stays in memory until a batch
-# is a full table's, which is of some MB.
+# Readings while the number of held rows is constant. Written data stays in memory until a
+# memtable of some MB is full.
 ON_THE_LEVEL = [
     *map(Level, ["running_queries", "state_stores", "rocksdb_snapshots", "temp_views"]),
     Level("rocksdb_pinned_bytes", more=0.1 * MILLION),

@@ -1,17 +1,16 @@
-"""Two hours of micro-batches as fast as they go, and what is left of them in Spark.
+"""Runs two hours of micro-batches at full speed and measures the resources left in Spark.
 
     python tests/load/load.py
     python tests/load/load.py --batches 600 --rows 200000 --runs 2
 
-Every batch stands for five seconds. Rows come in for two thirds of the time under a window that
-is a third long: the state grows to `--rows` held rows, stays there while as many leave as come
-in, and shrinks to nothing. The query is stopped and started again a few times on the way. Heap,
-memory outside of it, RocksDB's snapshots, file handles, threads, files and what is registered
-with the session are read all along; each has to be where it was before: at the end with no query
-running, just before that with the stores open and emptied, and in each run of the query while the
-state is level.
+Every batch represents five seconds. Rows arrive for two thirds of the time, and the window is one
+third long. The state grows to `--rows` held rows, stays at that size while inserts and deletes
+balance, and shrinks to nothing. The query is stopped and restarted several times. Heap, other
+memory, RocksDB's snapshots, file handles, threads, files and the session's registrations are read
+throughout. Each reading must return to its former value: at the end without a query, before that
+with open, empty stores, and in each run of the query while the number of held rows is constant.
 
-Exit status: 0 when it is, 1 when not or when rows were lost.
+Exit status: 0 if all readings do, 1 if not or if rows were lost.
 """
 
 from __future__ import annotations
@@ -45,15 +44,15 @@ CHECKPOINT_FILES = (
 
 
 def session(heap: str, retained: int, local: Path) -> SparkSession:
-    """Start Spark on two cores, with histories that a warm-up fills."""
+    """Start Spark on two cores, with history limits that a warm-up reaches."""
     settings = {
         "spark.driver.memory": heap,
-        # What is resident then grows by what is outside of the heap only.
+        # Resident memory then grows by off-heap memory only.
         "spark.driver.extraJavaOptions": f"-Xms{heap} -XX:+AlwaysPreTouch",
         "spark.local.dir": str(local),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        # Spark keeps these with the UI off, too.
+        # Spark keeps these histories even without the UI.
         "spark.ui.retainedJobs": "20",
         "spark.ui.retainedStages": "20",
         "spark.ui.retainedTasks": "100",
@@ -75,7 +74,7 @@ def session(heap: str, retained: int, local: Path) -> SparkSession:
 
 
 def versions(spark: SparkSession, heap: str) -> dict[str, str]:
-    """Tell what the figures are of."""
+    """Return the versions of the measured software."""
     [row] = spark.sql(
         "SELECT winops_version() AS winops, version() AS spark,"
         " java_method('java.lang.System', 'getProperty', 'java.version') AS java"
@@ -93,7 +92,7 @@ def versions(spark: SparkSession, heap: str) -> dict[str, str]:
 def started(
     spark: SparkSession, wave: Wave, keys: int, checkpoint: Path
 ) -> Iterator[StreamingQuery]:
-    """Start the query where its checkpoint ends, and stop it at the end of the block."""
+    """Start the query from the end of its checkpoint, and stop it at the end of the block."""
     stream = (
         spark.readStream.format("rate-micro-batch")
         .option("rowsPerBatch", wave.rows_per_batch)
@@ -102,7 +101,8 @@ def started(
         .option("advanceMillisPerBatch", BATCH_SECONDS * 1000)
         .load()
         .withWatermark("timestamp", "0 seconds")
-        # Time goes on when rows have ended: Spark leaves a condition on the time above it.
+        # Time advances after the last row: Spark leaves a condition on the time above the
+        # watermark.
         .where(F.col("timestamp") < F.lit(wave.end_of_rows))
         .withColumn("key", F.col("value") % keys)
     )
@@ -134,7 +134,7 @@ def run(
     instruments: Instruments,
     readings: int,
 ) -> tuple[Tally, list[Sample]]:
-    """Run all batches, in so many runs of the query, and read the instruments so often."""
+    """Run all batches in the given number of runs, and read the instruments at intervals."""
     tally, samples = Tally(), []
     begun = time.monotonic()
     for number in range(1, runs + 1):
@@ -161,7 +161,7 @@ def run(
 
 
 def main() -> int:
-    """Run all; the result is the exit status."""
+    """Run the program and return the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""What a load run found, as JSON and as a page."""
+"""The report of a load run, as JSON and as a Markdown page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tally import Tally
 
 @dataclass(frozen=True)
 class Sample:
-    """The instruments in a run of the query, after so many batches and seconds."""
+    """The instruments in a run of the query, after a number of batches and seconds."""
 
     run: int
     batches: int
@@ -35,16 +35,16 @@ class Sample:
 
 @dataclass(frozen=True)
 class Report:
-    """All runs of a query, and whether they left nothing behind.
+    """All runs of a query, and the verdict on the remaining resources.
 
     Attributes
     ----------
     emptied
-        A query runs, and its windows have emptied: before the load.
+        The reading before the load, with a running query whose windows are empty.
     before, after
-        No query runs.
+        The readings without a running query.
     samples
-        Readings on the way; the last one is of a query whose windows have emptied.
+        The readings during the load; in the last one the query's windows are empty.
     """
 
     wave: Wave
@@ -63,17 +63,17 @@ class Report:
 
     @property
     def at_rest(self) -> list[Verdict]:
-        """Before the load against after it, no query running."""
+        """The readings before and after the load, without a running query."""
         return compared(AT_REST, self.before, self.after)
 
     @property
     def with_empty_stores(self) -> list[Verdict]:
-        """A query whose windows have emptied: before the load against after it."""
+        """The readings before and after the load, with a query whose windows are empty."""
         return compared(EMPTIED, self.emptied.reading, self.samples[-1].reading)
 
     @property
     def on_the_level(self) -> dict[str, list[Verdict]]:
-        """The first reading on the level against the last one, in all and in each run."""
+        """The first and last reading at constant size, over all runs and for each run."""
         level = [sample for sample in self.samples if self.wave.holds_level(sample.batches)]
         runs = {
             f"in run {run}": [sample for sample in level if sample.run == run]
@@ -91,9 +91,9 @@ class Report:
 
     @property
     def faults(self) -> list[str]:
-        """What is wrong with the rows; without them the rest would say nothing."""
+        """Errors in the rows; with errors, the other readings are meaningless."""
         tally, wave = self.tally, self.wave
-        # A batch whose progress was not seen took its rows in, and may have let as many go.
+        # A batch without observed progress may have inserted and deleted rows.
         untold = tally.unseen * wave.rows_per_batch
         wanted = {
             "rows inserted": (tally.inserted, wave.rows - untold, wave.rows),
@@ -120,7 +120,7 @@ class Report:
         ]
 
     def json(self) -> str:
-        """Give everything that was read."""
+        """Return all readings as JSON."""
         return json.dumps(
             {
                 "passed": self.passed,
@@ -145,7 +145,7 @@ class Report:
         )
 
     def markdown(self) -> str:
-        """Give the page."""
+        """Return the Markdown page."""
         wave, tally = self.wave, self.tally
         seconds = self.samples[-1].seconds
         return "\n".join(

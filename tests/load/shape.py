@@ -1,4 +1,4 @@
-"""How much arrives when: a state that grows, is held, and shrinks to nothing."""
+"""The number of rows over time: the state grows, is constant, and shrinks to nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 START = datetime(2024, 1, 1, tzinfo=timezone.utc)
 BATCH_SECONDS = 5
-# A batch's rows wait for the watermark of the next one, and groups for their idle time.
+# A batch's rows wait for the watermark of the next batch, and groups for their idle time.
 LAG_BATCHES = 6
 
 
@@ -15,17 +15,17 @@ LAG_BATCHES = 6
 class Wave:
     """Equal batches, each of the same time, under a window by time.
 
-    Rows come in the first two thirds, the window is one third long, and in the last third rows
-    only leave.
+    Rows arrive in the first two thirds. The window is one third long. In the last third, rows are
+    only deleted.
 
     Attributes
     ----------
     batches
-        All of them.
+        The number of all batches.
     peak_rows
-        How many rows are held while as many leave as come in.
+        The number of held rows while inserts and deletes balance.
     tail
-        Batches after the last row has left.
+        The number of batches after the last row has expired.
     """
 
     batches: int
@@ -47,7 +47,7 @@ class Wave:
 
     @property
     def idle_seconds(self) -> int:
-        """After how much silence a group is forgotten: when its rows have left, not before."""
+        """The idle time after which a group is removed; it exceeds the window's length."""
         return (self.window + LAG_BATCHES // 2) * BATCH_SECONDS
 
     @property
@@ -56,7 +56,7 @@ class Wave:
 
     @property
     def fed_batches(self) -> int:
-        """In how many batches rows come in."""
+        """The number of batches with input rows."""
         return 2 * self.window
 
     @property
@@ -69,9 +69,9 @@ class Wave:
 
     @property
     def hours(self) -> float:
-        """For how long a time the batches stand."""
+        """The time that the batches represent, in hours."""
         return self.batches * BATCH_SECONDS / 3_600
 
     def holds_level(self, batch: int) -> bool:
-        """Tell whether as many rows leave as come in."""
+        """Return True if as many rows are deleted as inserted."""
         return self.window + LAG_BATCHES <= batch < self.fed_batches

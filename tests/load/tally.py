@@ -1,4 +1,4 @@
-"""What the progress of a query says that it has done."""
+"""Sums over the progress events of a query."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 
 class Tally:
-    """Adds up batches, each once, however often its progress is seen.
+    """Sums over batches; each batch counts once, however often its progress is seen.
 
     Attributes
     ----------
     inserted, deleted
-        Change rows of all batches.
+        The change rows of all batches.
     held, groups, entries
         After the newest batch: rows, groups, and entries of the state store.
     peak_held
-        The most rows held after any batch.
+        The maximum number of rows held after any batch.
     """
 
     def __init__(self) -> None:
@@ -28,16 +28,16 @@ class Tally:
 
     @property
     def batches(self) -> int:
-        """How many batches there were, those included whose progress was not seen."""
+        """The number of batches, including those without observed progress."""
         return self._newest + 1
 
     @property
     def unseen(self) -> int:
-        """Batches that were done when the query was stopped, before they were told."""
+        """The number of batches that ended without observed progress."""
         return self.batches - self._seen
 
     def add(self, progress: Iterable[Any]) -> None:
-        """Add what has not been added before."""
+        """Add the batches that were not added before."""
         for one in progress:
             if one["batchId"] <= self._newest or not one["stateOperators"]:
                 continue

@@ -1,4 +1,4 @@
-"""A small load run, so that nothing is left behind, and so that it would be found if it were."""
+"""A small load run: it leaves nothing behind, and the readings detect a leak."""
 
 from __future__ import annotations
 

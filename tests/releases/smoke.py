@@ -1,7 +1,7 @@
-"""Runs winops with the pyspark that is installed, and says so in one line.
+"""Runs winops with the installed pyspark and prints the result in one line.
 
-Where the JAR is for that version, a table and a stream are read with aggregates of each kind, and
-the stream is started twice. Where it is not, the call has to fail with WINOPS_SPARK_VERSION.
+If the JAR for that version is present, a table and a stream are read with aggregates of each
+kind, and the stream is started twice. Otherwise the call must fail with WINOPS_SPARK_VERSION.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SCHEMA = "seq long, symbol string, price double"
 
 
 def aggregates() -> list[Column]:
-    """Give one aggregate of each kind of buffer, so far as this version of Spark has them."""
+    """Return one aggregate for each kind of buffer that this version of Spark supports."""
     names = (
         "sum", "avg", "stddev", "max", "approx_count_distinct", "median", "collect_list",
         "kll_sketch_agg_double", "theta_sketch_agg",

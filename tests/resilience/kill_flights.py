@@ -1,15 +1,15 @@
-"""Kills the flights example again and again, and compares what it wrote in the end.
+"""Kills the flights example repeatedly and compares its final output.
 
-The job runs once undisturbed. Then it runs on a directory of its own, its whole process group
-is killed (SIGKILL) at random moments, and the same command is started again, until it has been
-killed often enough and has come to its end. The change rows must then be exactly those of the
-undisturbed run. A job that ends before the last kill is compared, and another one begins.
+The job runs once undisturbed. Then it runs in a separate directory. Its whole process group is
+killed (SIGKILL) at random moments, and the same command is started again, until the number of
+kills is reached and the job has ended. The change rows must then equal those of the undisturbed
+run. A job that ends before the last kill is compared, and another job starts.
 
     python tests/resilience/kill_flights.py --kills 20 --seed 7
     python tests/resilience/kill_flights.py --kills 2 --days 3 --files 8
 
-The seed gives the moments as shares of the undisturbed run, so that a slower machine is killed
-at like moments. Exit status: 0 when all rows agree, 1 when not or when a run failed.
+The seed gives the moments as fractions of the undisturbed run, so that a slower machine is killed
+at similar moments. Exit status: 0 if all rows agree, 1 if not or if a run failed.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 ROOT = Path(__file__).resolve().parents[2]
-# The change time of a window without event time is that of the batch, which a kill may move.
+# Without event time, the change time is that of the batch, which a kill may move.
 WINDOWS = {"airports": (), "carriers": ("_change_time",)}
 POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
 class Moment:
-    """When to kill: `seconds` after the start, or after the first batch that then begins."""
+    """A moment to kill: `seconds` after the start, or after the next first batch."""
 
     seconds: float
     in_batches: bool
@@ -47,17 +47,16 @@ class Moment:
 
 @dataclass(frozen=True)
 class Calm:
-    """How long the undisturbed run took, and how long until its first batch began, in seconds."""
+    """The durations of the undisturbed run and of its start until the first batch, in seconds."""
 
     until_first_batch: float
     whole: float
 
     def moment(self, rng: random.Random, kills: int) -> Moment:
-        """Draw a moment: one in four while the job starts, the others while batches run.
+        """Draw a moment: one in four during the job's start, the others while batches run.
 
-        A start reaches into the batch that is done again because the last kill cut it off.
-        The batches' share is such that `kills` kills leave work undone.
-        """
+        A start includes the repetition of the batch that the last kill interrupted. The fraction
+        for batches is such that `kills` kills leave work undone. """
         if rng.random() < 0.25:
             return Moment(rng.uniform(0, 1.3 * self.until_first_batch), in_batches=False)
         work = self.whole - self.until_first_batch
@@ -98,7 +97,7 @@ class Job:
         return Calm(first or whole, whole)
 
     def run_and_kill(self, moment: Moment) -> bool:
-        """Start, kill at that moment, and tell whether it was still running by then."""
+        """Start the job, kill it at that moment, and return True if it was still running."""
         known = self._begun()
         process = self._start()
         while moment.in_batches and process.poll() is None and self._begun() == known:
@@ -106,7 +105,7 @@ class Job:
         try:
             process.wait(moment.seconds)
         except subprocess.TimeoutExpired:
-            # The JVM is in the group too, and no handler of either can run.
+            # The JVM belongs to the group too, and no handler of either process can run.
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             return True
@@ -114,7 +113,7 @@ class Job:
         return False
 
     def batches(self) -> str:
-        """Committed batches of each window, for the log."""
+        """The number of committed batches of each window, for the log."""
         counts = {
             name: len(list(self.out.glob(f"checkpoints/{name}/commits/[0-9]*")))
             for name in WINDOWS
@@ -142,7 +141,7 @@ class Job:
 
 
 def disturb(work: Path, options: list[str], calm: Calm, kills: int, seed: int) -> list[Job]:
-    """Kill jobs until there were `kills` kills; all of them have ended when this returns."""
+    """Kill jobs until the number of kills is reached; all jobs have ended on return."""
     rng = random.Random(seed)
     jobs = [Job(work / "killed-1", options)]
     done = 0
@@ -162,7 +161,7 @@ def disturb(work: Path, options: list[str], calm: Calm, kills: int, seed: int) -
 
 
 def compare(calm: Job, jobs: list[Job]) -> tuple[int, int]:
-    """Compare the change rows of each job with the undisturbed run's: (passed, failed)."""
+    """Compare the change rows of each job with the undisturbed run; return (passed, failed)."""
     spark = (
         SparkSession.builder.appName("kill_flights")
         .master("local[2]")
@@ -188,7 +187,7 @@ def compare(calm: Job, jobs: list[Job]) -> tuple[int, int]:
 
 
 def main() -> int:
-    """Run all; the result is the exit status."""
+    """Run the program and return the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""A small run of kill_flights, so that it keeps working; the long one is started by hand."""
+"""A small run of kill_flights as a regression test; the long run is started by hand."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What several test modules share."""
+"""Helpers shared by several test modules."""

@@ -1,4 +1,4 @@
-"""Checkpoints that a version has left: what query they are of, and what has to come of it."""
+"""Checkpoints of former versions: the query of each one, and its expected output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class GoldenKeep(NamedTuple):
-    """One `keep` of a query; `values` are those of a window where a pair begins with its name."""
+    """One `keep` of a query; with several windows, `values` are pairs with a window name."""
 
     policy: str | dict[str, str]
     arguments: dict[str, Any]
@@ -40,7 +40,7 @@ class GoldenKeep(NamedTuple):
     by: Sequence[str] | None = None
 
     def result(self, rows: DataFrame) -> DataFrame:
-        """Give what is told of the rows of a stream or a table."""
+        """Return the output for the rows of a stream or a table."""
         kept = keep(rows, self._policy(), **self.arguments)
         if self.output == "columns":
             return kept.withColumns({name: _value(of) for name, of in self._values()})
@@ -61,12 +61,11 @@ class GoldenKeep(NamedTuple):
 
 
 class GoldenQuery(NamedTuple):
-    """A query as data, so that it stays as it was when the code that made it has changed.
+    """A query as data, so that later changes of the code that created it do not affect it.
 
-    Rows with the symbol `HEARTBEAT` only let time pass. Where rows leave by the time of batches,
-    only rows before `told_until` are told of: the others come in batches that are still to come.
-    A table has their time in the column `BATCH_TIME`.
-    """
+    Rows with the symbol `HEARTBEAT` only advance time. If rows expire by processing time, only
+    rows before `told_until` are expected: the others belong to batches after the checkpoint. A
+    table has the batch time in the column `BATCH_TIME`. """
 
     schema: str
     keeps: Sequence[GoldenKeep]
@@ -75,7 +74,7 @@ class GoldenQuery(NamedTuple):
     told_until: int | None = None
 
     def result(self, rows: DataFrame) -> DataFrame:
-        """Give each row that the query gives as a line of JSON."""
+        """Return each output row of the query as a line of JSON."""
         if len(self.keeps) == 1:
             return self._lines(self.keeps[0], rows)
         numbered = [
@@ -91,16 +90,16 @@ class GoldenQuery(NamedTuple):
         elif "time" in one.arguments:
             result = _before_heartbeat(result)
         else:
-            # It is that of the batch, and a table has none.
+            # The time is that of the batch, which a table does not have.
             result = result.drop("_change_time")
         return result.select(F.to_json(F.struct(*_columns(result)), _TEXT).alias("value"))
 
     def as_data(self) -> dict[str, Any]:
-        """Give what `GoldenQuery` can be made of again, as JSON has it."""
+        """Return the fields of the `GoldenQuery` as JSON-compatible data."""
         return {**self._asdict(), "keeps": [one._asdict() for one in self.keeps]}
 
     def stream(self, spark: SparkSession, source: Path) -> DataFrame:
-        """Give the files of a folder as a stream, one by one."""
+        """Return the files of a folder as a stream, one file per batch."""
         reader = spark.readStream.schema(self.schema).option("maxFilesPerTrigger", 1)
         rows = reader.json(str(source))
         return rows.withWatermark(*self.watermark) if self.watermark else rows
@@ -126,7 +125,7 @@ def _before_heartbeat(result: DataFrame) -> DataFrame:
     if "symbol" in result.columns:
         result = result.where(F.col("symbol") != HEARTBEAT)
     if "_change_time" in result.columns:
-        # Where all symbols have one window a row of another one may leave with it.
+        # If all symbols share one window, the heartbeat may delete a row of another symbol.
         result = result.where(F.col("_change_time") < F.lit(HEARTBEAT_AT).cast("timestamp"))
     return result
 
@@ -136,7 +135,7 @@ def _columns(result: DataFrame) -> list[Column]:
 
 
 def write_source(folder: Path, batches: Sequence[Rows]) -> None:
-    """Write a file for each batch, of which each is younger than the one before."""
+    """Write a file for each batch, with increasing modification times."""
     source = folder / "source"
     source.mkdir()
     for number, rows in enumerate(batches, 1):
@@ -146,14 +145,14 @@ def write_source(folder: Path, batches: Sequence[Rows]) -> None:
 
 
 def output_lines(folder: Path) -> list[str]:
-    """Give what a query has written, in no order."""
-    # The sink's own list of files does not begin at the first batch of the checkpoint.
+    """Return the lines that a query has written, in no order."""
+    # The sink's own list of files does not start at the first batch of the checkpoint.
     files = sorted((folder / "output").glob("part-*.txt"))
     return [line for file in files for line in file.read_text().splitlines()]
 
 
 def current_format() -> int:
-    """Give the number of the form in which this version stores its state."""
+    """Return the number of this version's state format."""
     source = ROOT / "jvm/spark/src/main/scala/winops/spark/state/StateFormat.scala"
     found = re.search(r"val Version = (\d+)", source.read_text())
     assert found
@@ -161,17 +160,17 @@ def current_format() -> int:
 
 
 def archives() -> list[Path]:
-    """Give the checkpoints of all versions; the folder names the version and the format."""
+    """Return the checkpoints of all versions; the folder names the version and the format."""
     return sorted(CHECKPOINTS.glob("*/*.tar.xz"))
 
 
 def format_of(archive: Path) -> int:
-    """Give the format of the state in a checkpoint."""
+    """Return the state format of a checkpoint."""
     return int(archive.parent.name.rpartition("-format")[2])
 
 
 class Golden(NamedTuple):
-    """A checkpoint that was unpacked, with its input."""
+    """An unpacked checkpoint with its input."""
 
     query: GoldenQuery
     expected: list[str]
@@ -193,7 +192,8 @@ def unpack(archive: Path, folder: Path) -> Golden:
 
 def _query(fields: dict[str, Any]) -> GoldenQuery:
     if "keeps" not in fields:
-        # Until a query had several, what is of one stood beside the rest.
+        # Older archives, from before queries had several keeps, store the fields of the only keep
+        # at the top level.
         only = {name: fields.pop(name) for name in GoldenKeep._fields if name in fields}
         return GoldenQuery(keeps=[GoldenKeep(**only)], **fields)
     keeps = [GoldenKeep(**one) for one in fields.pop("keeps")]
@@ -201,7 +201,7 @@ def _query(fields: dict[str, Any]) -> GoldenQuery:
 
 
 def _move_source(folder: Path) -> None:
-    """Let the checkpoint find the files that it has read where they are now."""
+    """Rewrite the checkpoint's source log to the new location of the files that it has read."""
     source = (folder / "source").as_uri()
     for log in (folder / "checkpoint/sources").glob("*/[0-9]*"):
         (log.parent / f".{log.name}.crc").unlink(missing_ok=True)

@@ -10,7 +10,7 @@ _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Block(NamedTuple):
-    """A block, its language, and what the page says that it prints, if it does."""
+    """A block, its language, and its output if the page shows one."""
 
     language: str
     code: str
@@ -18,7 +18,7 @@ class Block(NamedTuple):
 
 
 def blocks(page: Path) -> list[Block]:
-    """Give the blocks of a page that are run, in order; a text block after one is its output."""
+    """Return the runnable blocks of a page, in order; a text block after one is its output."""
     found = [(match[1], match[2]) for match in _BLOCK.finditer(page.read_text())]
     runs = []
     for i, (language, code) in enumerate(found):

@@ -1,6 +1,6 @@
-"""What each window has to answer, in the plainest way: a list of rows and a clock.
+"""A simple model of each window: a list of rows and a clock.
 
-It stands beside the rules of docs/ccl.md and shares nothing with the operator.
+It implements the rules of docs/ccl.md and shares no code with the operator.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Change(NamedTuple):
 
 @dataclass
 class Window:
-    """The rows of one group: pairs of arrival and row, oldest first."""
+    """The rows of one group: pairs of arrival time and row, oldest first."""
 
     due: Callable[[Window], int]
     excess: Callable[[Window], int]
@@ -104,7 +104,7 @@ def keep_every_interval(length: int, origin: int | None = 0) -> Window:
 
 
 def run(window: Window, rows: Iterable[tuple[int, int]], end: int) -> list[Change]:
-    """Let rows arrive, given as pairs of instant and row, then let time go to `end`."""
+    """Insert rows, given as pairs of instant and row, then advance time to `end`."""
     for instant, row in rows:
         window.arrive(instant, row)
     window.advance(end)

@@ -15,12 +15,12 @@ def run_program(script: Path, *arguments: str) -> subprocess.CompletedProcess[st
 
 
 def output_of(script: Path, *arguments: str) -> str:
-    """Run a program to its end, which has to be a success, and give what it printed."""
+    """Run a program to its end, which must be a success, and return its output."""
     return _output(run_program(script, *arguments))
 
 
 def output_of_module(module: str, *arguments: str) -> str:
-    """Run a module of this checkout as a program, to its end, which has to be a success."""
+    """Run a module of this checkout as a program to its end, which must be a success."""
     return _output(_run("-m", module, *arguments, folder=ROOT))
 
 

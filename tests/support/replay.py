@@ -1,4 +1,4 @@
-"""Rows fed to a streaming query one file after the other."""
+"""Rows fed to a streaming query, one file after another."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _ARROW = {
 
 
 def at(seconds: float) -> datetime:
-    """Give the instant that many seconds after the epoch."""
+    """Return the instant that is the given number of seconds after the epoch."""
     return datetime.fromtimestamp(seconds, timezone.utc)
 
 
 class Replay:
-    """A stream whose every micro-batch is one file, and what a query over it writes.
+    """A stream whose every micro-batch is one file, and the output of a query over it.
 
-    Stopping and starting again is a second call of `run`: it goes on from the checkpoint.
+    A second call of `run` restarts the query from its checkpoint.
     """
 
     def __init__(self, spark: SparkSession, folder: Path, schema: str) -> None:
@@ -57,24 +57,25 @@ class Replay:
             self._files += 1
             hidden = self._source / f"_{self._files:05}"
             pq.write_table(table, hidden)
-            # The source takes files by their age, in whole milliseconds.
+            # The source takes files in the order of their modification times, in whole
+            # milliseconds.
             os.utime(hidden, (self._files, self._files))
             hidden.rename(self._source / f"{self._files:05}.parquet")
 
     def rows(self, watermark: tuple[str, str] | None = None, batch_files: int = 1) -> DataFrame:
-        """Give the rows as a stream."""
+        """Return the rows as a stream."""
         reader = self._spark.readStream.schema(self._schema)
         stream = reader.option("maxFilesPerTrigger", batch_files).parquet(str(self._source))
         return stream.withWatermark(*watermark) if watermark else stream
 
     def table(self) -> DataFrame:
-        """Give the same rows as a static DataFrame."""
+        """Return the same rows as a static DataFrame."""
         return self._spark.read.schema(self._schema).parquet(str(self._source))
 
     def start(
         self, result: DataFrame, options: Mapping[str, str] | None = None
     ) -> StreamingQuery:
-        """Start a query that ends when it has taken all that is there."""
+        """Start a query that ends after all available rows."""
         return (
             result.writeStream.format("parquet")
             .options(**(options or {}))
@@ -85,17 +86,17 @@ class Replay:
         )
 
     def run(self, result: DataFrame) -> StreamingQuery:
-        """Run a query over all that is there."""
+        """Run a query over all available rows."""
         query = self.start(result)
         finish(query)
         return query
 
     def written(self) -> DataFrame:
-        """Give what the queries have written so far."""
+        """Return the rows that the queries have written so far."""
         return self._spark.read.parquet(self._output)
 
     def changes(self, *columns: str) -> list[Row]:
-        """Run nothing; give the written changes of all groups in the order of their sequence."""
+        """Return the written changes of all groups in the order of their sequence."""
         return self.written().select(*columns).orderBy("_change_seq").collect()
 
 
@@ -109,7 +110,7 @@ def finish(query: StreamingQuery) -> None:
 
 
 def failure(query: StreamingQuery) -> str:
-    """Wait for a query to fail and give the text of its error."""
+    """Wait for a query to fail and return the text of its error."""
     try:
         finish(query)
     except PySparkException as error:

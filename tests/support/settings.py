@@ -1,4 +1,4 @@
-"""Spark settings that tests change, and how they are changed for a while."""
+"""Spark settings that tests change temporarily."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATE = "org.apache.spark.sql.execution.streaming.state"
 ROCKSDB = f"{_STATE}.RocksDBStateStoreProvider"
 HDFS = f"{_STATE}.HDFSBackedStateStoreProvider"
 
-# Of queries that have much to compile and few rows.
+# Settings for queries with many expressions to compile and few rows.
 INTERPRETED = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",

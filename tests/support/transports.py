@@ -1,4 +1,4 @@
-"""Which tests say something on Spark Connect."""
+"""Marks for tests that are skipped on Spark Connect."""
 
 from __future__ import annotations
 

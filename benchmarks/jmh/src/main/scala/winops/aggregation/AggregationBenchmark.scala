@@ -9,12 +9,11 @@ import winops.benchmarks.AverageNanos
 import winops.storage.btree.Pages
 import winops.storage.bytes.HeapSegments
 
-/** A row that comes into a window and another that leaves it, and what the window is worth then.
-  */
+/** Inserts a row into a window, evicts another one and computes the summary of the window. */
 class AggregationBenchmark extends AverageNanos {
   import AggregationBenchmark._
 
-  /** How many rows the window holds. */
+  /** The number of rows in the window. */
   @Param(Array("100", "1000000"))
   var size: Int = _
 

@@ -4,8 +4,8 @@ import scala.util.Random
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** The sum and the greatest of random numbers, one for each row: the least that a summary does,
-  * so that what is measured is how summaries are put together.
+/** The sum and the maximum of random numbers, one per row. Adding a row is as cheap as possible,
+  * so that benchmarks measure the combination of summaries.
   */
 final class SumAndMax extends Summaries[Array[Long]] {
   import SumAndMax._

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit
 
 import org.openjdk.jmh.annotations._
 
-/** What all benchmarks measure: the average time of an operation in nanoseconds, on one thread,
-  * in a JVM of its own. Options of JMH on the command line go before what is said here.
+/** The settings of all benchmarks: the average time of an operation in nanoseconds, on one
+  * thread, in a forked JVM. Options on JMH's command line override them.
   */
 @State(Scope.Thread)
 @BenchmarkMode(Array(Mode.AverageTime))

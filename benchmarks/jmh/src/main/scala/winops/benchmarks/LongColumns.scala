@@ -7,11 +7,13 @@ import winops.storage.bytes.Bytes
 import winops.storage.rows.RowStore
 import winops.window.expression.{Evaluator, RowCondition, RowKey, RowNumber}
 
-/** Evaluates columns of whole numbers where Spark's rows have them, and needs nothing of Spark
-  * for it: what is measured is the machine.
+/** Evaluates columns of type Long in UnsafeRows without any code of Spark, so that benchmarks
+  * measure the machine alone.
   *
   * @param places
-  *   the places of the columns, by name
+  *   the ordinals of the columns, by name
+  * @param rows
+  *   the rows
   */
 final class LongColumns(places: Map[String, Int], rows: RowStore) extends Evaluator {
   override def key(expressions: Seq[RowExpression]): RowKey = {
@@ -42,7 +44,7 @@ final class LongColumns(places: Map[String, Int], rows: RowStore) extends Evalua
     case other => throw new IllegalArgumentException(s"${other.sql} is no column")
   }
 
-  /** Behind the bits that tell which columns are null, each has a word. */
+  /** A row has one word of null bits, followed by one word per column. */
   private def value(ordinal: Long, column: Int): Long = {
     rows.find(ordinal)
     Bytes.getLong(rows.rowBytes, rows.rowPosition + (column + 1) * java.lang.Long.BYTES)

@@ -8,12 +8,14 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.testing.KeepPlans
 
-/** Trades without end, as Spark's rows of [[winops.spark.testing.KeepPlans]]: one a second, each symbol
-  * as often as any other, the price in cents.
+/** Generates trades as rows of [[winops.spark.testing.KeepPlans]]: one per second, each symbol
+  * equally often, with the price in cents.
   *
+  * @param symbols
+  *   the number of symbols
   * @param noise
-  *   how far a price may be from its trend, in cents. The trend rises by ten cents a trade, so
-  *   that a window of the highest prices goes on taking rows in, at any place.
+  *   the maximum deviation of a price from its trend, in cents. The trend rises by ten cents a
+  *   trade, so that a window of the highest prices keeps accepting rows, at any position.
   */
 final class Trades(symbols: Int, noise: Int) {
   import Trades._
@@ -30,10 +32,10 @@ final class Trades(symbols: Int, noise: Int) {
   private val deviations = Array.fill(Deviations)(random.nextInt(noise).toLong)
   private var number = 0L
 
-  /** When the trade that came last took place, in milliseconds. */
+  /** The time of the last trade in milliseconds. */
   def instant: Long = FirstMillis + number * MillisPerTrade
 
-  /** The next trade, until the one after it. */
+  /** Returns the next trade, valid until the next call. */
   def next(): UnsafeRow = {
     number += 1
     val row = rows((number % rows.length).toInt)
@@ -45,12 +47,12 @@ final class Trades(symbols: Int, noise: Int) {
 
 object Trades {
 
-  /** The places of the columns. */
+  /** The ordinals of the columns. */
   val Symbol = 0
   val Time = 1
   val Price = 2
 
-  /** How many trades there are before each symbol has been traded as often as any other. */
+  /** The number of trades after which all symbols have been traded equally often. */
   def round(symbols: Int): Int = Rounds * symbols
 
   val CentsPerTrade = 10L

@@ -10,8 +10,8 @@ import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
 
-/** The text of a policy, read. A grammar is many small functions, and the JVM takes long to
-  * compile them.
+/** Parses the text of a policy. The parsers consist of many small functions, which take the JVM
+  * long to compile, so the warm-up is longer than in the other benchmarks.
   */
 @Warmup(iterations = 10, time = 1)
 class ParserBenchmark extends AverageNanos {

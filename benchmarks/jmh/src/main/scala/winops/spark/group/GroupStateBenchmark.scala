@@ -13,12 +13,12 @@ import winops.spark.testing.KeepPlans
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.{ChangeQueue, Steps}
 
-/** What a group costs a micro-batch beside its rows: it is taken up before they come and put away
-  * after them. Of a long window the rows are in segments, which neither reads nor writes.
+/** Restores and saves a group, the cost of a group in a micro-batch beside its rows. A long
+  * window has its rows in segments, which neither operation reads or writes.
   */
 class GroupStateBenchmark extends AverageNanos {
 
-  /** How many rows the window holds. */
+  /** The number of rows in the window. */
   @Param(Array("10", "100", "1000"))
   var size: Int = _
 

@@ -9,7 +9,7 @@ import org.openjdk.jmh.annotations._
 import winops.benchmarks.AverageNanos
 import winops.storage.bytes.HeapSegments
 
-/** A change of a map whose keys come in any order. */
+/** Changes a map whose keys are accessed in random order. */
 class PagedMapBenchmark extends AverageNanos {
   import PagedMapBenchmark._
 
@@ -28,11 +28,11 @@ class PagedMapBenchmark extends AverageNanos {
     assert(map.size == size)
   }
 
-  /** Puts another value under a key that is there. */
+  /** Replaces the value of an existing key. */
   @Benchmark
   def replace(): Unit = map.put(next(), value)
 
-  /** Removes a key that is there, and puts it again. */
+  /** Removes an existing key and inserts it again. */
   @Benchmark
   def removeAndPut(): Boolean = {
     val key = next()

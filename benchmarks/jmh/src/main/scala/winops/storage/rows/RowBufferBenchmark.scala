@@ -7,9 +7,7 @@ import org.apache.spark.unsafe.Platform
 import winops.benchmarks.{AverageNanos, Trades}
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** A row of those that are stored with their group: packed, as its difference to the one before,
-  * and unpacked.
-  */
+/** Packs and unpacks a row that is stored with its group, as its difference to the row before. */
 class RowBufferBenchmark extends AverageNanos {
   import RowBufferBenchmark._
 

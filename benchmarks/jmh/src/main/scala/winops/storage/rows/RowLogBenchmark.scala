@@ -7,8 +7,8 @@ import winops.benchmarks.{AverageNanos, Trades}
 import winops.spark.row.RowBytes
 import winops.storage.bytes.HeapSegments
 
-/** A row that comes into a log while its oldest is looked at, to be told, and leaves. A log that
-  * is long has most of its rows in segments.
+/** Appends a row to a log, then reads and releases its oldest row. A long log has most of its
+  * rows in segments.
   */
 class RowLogBenchmark extends AverageNanos {
   import RowLogBenchmark._

@@ -15,15 +15,14 @@ import winops.text.esper.Esper
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.time.Clock
 
-/** A row that arrives at a window that is full, with all that it makes leave, told and settled.
-  */
+/** Inserts a row into a full window, including evictions, reading the changes, and settling. */
 class MachineBenchmark extends AverageNanos {
   import MachineBenchmark._
 
   @Param(Array("rows", "slack", "time", "sort", "rank", "unique"))
   var window: String = _
 
-  /** How many rows the window holds. */
+  /** The number of rows in the window. */
   @Param(Array("100", "10000"))
   var size: Int = _
 
@@ -34,7 +33,7 @@ class MachineBenchmark extends AverageNanos {
 
   @Setup
   def fill(): Unit = {
-    // Of a window with a row for each symbol there are as many, of the best of them twice as many.
+    // The window `unique` holds one row per symbol; `rank` chooses the best of twice as many.
     val symbols = if (window == "rank") 2 * size else size
     trades = new Trades(symbols, noise = Trades.CentsPerTrade.toInt * size)
     open(policyOf(window, size))

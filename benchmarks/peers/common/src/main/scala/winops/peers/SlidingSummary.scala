@@ -1,10 +1,11 @@
 package winops.peers
 
-/** Count, mean, least and greatest of values of which the oldest may be removed.
+/** Count, mean, least and greatest of values from which the oldest may be removed.
   *
-  * The older values carry what they and all that follow them amount to, the newer ones are only
-  * added up. Each value changes sides once, so that adding and removing cost the same however
-  * many there are, and no sum is ever taken back, which would lose digits.
+  * Each older value stores the aggregates of itself and all later older values; newer values are
+  * only added up. Each value moves between the two halves once, so the costs of adding and
+  * removing do not depend on the number of values. No value is subtracted from a sum, which would
+  * lose precision.
   */
 final class SlidingSummary {
   private var values = new Array[Double](SlidingSummary.InitialCapacity)
@@ -14,10 +15,10 @@ final class SlidingSummary {
   private var newerLow = Double.PositiveInfinity
   private var newerHigh = Double.NegativeInfinity
 
-  /** How many values there are. */
+  /** The number of values. */
   def count: Int = end - start
 
-  /** A value, 0 being the oldest one's place. */
+  /** The value at an index; 0 is the oldest. */
   def apply(place: Int): Double = values(start + place)
 
   /** Removes all values. */

@@ -8,7 +8,7 @@ import org.apache.spark.sql.streaming.{GroupState, GroupStateTimeout, OutputMode
 /** The state of `flatMapGroupsWithState`. */
 case class HeldTrades(trades: Array[Trade])
 
-/** `flatMapGroupsWithState` over a typed Dataset, whose state is an array of rows. */
+/** `flatMapGroupsWithState` over a typed Dataset, with an array of rows as state. */
 object GroupStatePeer extends StreamPeer {
   private type Take[A] = (Long, Iterator[Trade], GroupState[HeldTrades]) => Iterator[A]
 
@@ -36,7 +36,7 @@ object GroupStatePeer extends StreamPeer {
             val now = Instant.ofEpochMilli(state.getCurrentWatermarkMs())
             take(state, Retention.expired(state.get.trades, millis, now))
           } else advance(state, arrived)(Retention.lastMillis(_, _, millis))
-        // A timeout fires when the watermark is past it, a row leaves when it is due.
+        // A timer fires when the watermark is past its time, but a row expires at its time.
         state.getOption.foreach { held =>
           state.setTimeoutTimestamp(Retention.expiryMillis(held.trades.head, millis) - 1)
         }

@@ -5,7 +5,7 @@ import java.time.Instant
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
 import org.apache.spark.sql.streaming._
 
-/** `transformWithState` over a typed Dataset with a `ListState`, as Spark's guide shows it. */
+/** `transformWithState` over a typed Dataset with a `ListState`, as in Spark's guide. */
 object ListStatePeer extends StreamPeer {
   private implicit val longEncoder: Encoder[Long] = Encoders.scalaLong
   private implicit val tradeEncoder: Encoder[Trade] = Encoders.product

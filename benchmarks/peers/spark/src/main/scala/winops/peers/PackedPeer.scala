@@ -4,10 +4,10 @@ import org.apache.spark.sql.{Column, DataFrame, Encoder, Encoders}
 import org.apache.spark.sql.functions.{col, timestamp_micros, unix_micros, when}
 import org.apache.spark.sql.streaming.{OutputMode, StatefulProcessor, TimeMode}
 
-/** A [[Trade]] whose time is a number, which costs no object. */
+/** A [[Trade]] with its time as a number, which avoids an object. */
 case class MicrosTrade(key: Long, seq: Long, price: Double, qty: Long, micros: Long)
 
-/** A row that comes or goes, of numbers only. */
+/** An inserted or deleted row, of numbers only. */
 case class MicrosChange(
     key: Long,
     seq: Long,
@@ -16,7 +16,7 @@ case class MicrosChange(
     micros: Long,
     leaves: Boolean)
 
-/** A row with what its window amounts to, of numbers only. */
+/** A row with its window's aggregates, of numbers only. */
 case class MicrosAveraged(
     key: Long,
     seq: Long,
@@ -49,7 +49,7 @@ object PackedPeer extends StreamPeer {
       run(trades, new PackedPrices(rows), TimeMode.None()),
       Seq(col("mean"), col("low"), col("high")))
 
-  // Grouping by a column, unlike by a function, makes no object of each row before the shuffle.
+  // Unlike a function, a grouping column creates no object per row before the shuffle.
   private def run[A: Encoder](
       trades: DataFrame,
       processor: StatefulProcessor[Long, MicrosTrade, A],

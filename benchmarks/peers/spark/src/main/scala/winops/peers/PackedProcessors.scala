@@ -25,7 +25,7 @@ private abstract class PackedProcessor[A](width: Int, longest: Int)
 private object PackedProcessor {
   private val bySeq: Comparator[MicrosTrade] = Comparator.comparingLong(_.seq)
 
-  /** Rows of several map tasks come one task after the other. */
+  /** Sorts the rows, which arrive grouped by map task. */
   def inOrder(arrived: Iterator[MicrosTrade]): Array[MicrosTrade] = {
     val trades = arrived.toArray
     Arrays.sort(trades, bySeq)
@@ -120,7 +120,7 @@ private class PackedMillis(millis: Int) extends PackedTrades(longest = 0) {
   private def removeExpired(key: Long, now: Long, changes: ArrayBuffer[MicrosChange]): Unit =
     while (!queue.isEmpty && oldestMicros + keptMicros <= now) changes += removeOldest(key)
 
-  /** The clock is in whole milliseconds. */
+  /** The clock has whole milliseconds. */
   private def waitForOldest(): Unit =
     getHandle.registerTimer(Math.floorDiv(oldestMicros + keptMicros + 999, 1000L))
 }

@@ -4,14 +4,14 @@ import java.util.Arrays
 
 import org.apache.spark.sql.streaming.{MapState, ValueState}
 
-/** A queue of records of `width` longs per key, of which only the ends are read and written.
+/** A queue of records of `width` longs per key; a step reads and writes only its ends.
   *
-  * The newest records are in one value, together with where the queue begins; what no longer fits
-  * is cut off in chunks of equal size, which are never written again. A short queue is one value
-  * only. One object serves the keys of a task in turn.
+  * The newest records are in one value, together with the start of the queue. Records that exceed
+  * the value are moved to chunks of equal size, which are never rewritten. A short queue is one
+  * value only. One object processes the keys of a task in turn.
   *
   * @param longest
-  *   how many records are expected at most; longer queues work, with more chunks
+  *   the expected maximum number of records; longer queues use more chunks
   */
 class PackedQueue(
     width: Int,
@@ -29,7 +29,7 @@ class PackedQueue(
   private var recent = new Array[Long](4 * chunkLength)
   private var recentAt, recentEnd = 0
 
-  /** Begins with the current key; says whether it had a queue. */
+  /** Loads the current key; returns true if it had a queue. */
   def restore(): Boolean = {
     val stored = newest.get()
     val exists = stored != null
@@ -51,7 +51,7 @@ class PackedQueue(
     exists
   }
 
-  /** Writes what has changed of the current key. */
+  /** Writes the changes of the current key. */
   def save(): Unit = {
     while (recentEnd - recentAt > 2 * chunkLength) {
       chunks.updateValue(nextChunk, Arrays.copyOfRange(recent, recentAt, recentAt + chunkLength))
@@ -71,11 +71,11 @@ class PackedQueue(
 
   def isEmpty: Boolean = size == 0
 
-  /** How many records there are. */
+  /** The number of records. */
   def size: Long =
     ((nextChunk - firstChunk) * chunkLength - chunkAt + recentEnd - recentAt) / width
 
-  /** Where the fields of a new record are to be written, in `newestIn`. */
+  /** Adds a record and returns the index of its fields in `newestIn`. */
   def add(): Int = {
     if (recentEnd + width > recent.length) makeRoom()
     val at = recentEnd
@@ -83,7 +83,7 @@ class PackedQueue(
     at
   }
 
-  /** The array of the newest record, until the next one is added. */
+  /** The array of the newest record, until the next record is added. */
   def newestIn: Array[Long] = recent
 
   /** The array of the oldest record. */
@@ -93,7 +93,7 @@ class PackedQueue(
       chunk
     } else recent
 
-  /** Where the fields of the oldest record are, in `oldestIn`. */
+  /** The index of the oldest record's fields in `oldestIn`. */
   def oldestAt: Int = if (hasChunks) chunkAt else recentAt
 
   def removeOldest(): Unit =
@@ -107,7 +107,7 @@ class PackedQueue(
       }
     } else recentAt += width
 
-  /** All records, oldest first: an array, where a record begins. */
+  /** Visits all records, oldest first, with an array and the record's index in it. */
   def foreach(visit: (Array[Long], Int) => Unit): Unit = {
     var number = firstChunk
     while (number < nextChunk) {

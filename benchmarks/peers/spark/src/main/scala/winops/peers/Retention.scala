@@ -5,14 +5,14 @@ import java.util.{Arrays, Comparator}
 
 import scala.collection.mutable.ArrayBuffer
 
-/** What comes out of a step, and what is held after it. */
+/** The output of a step, and the rows held after it. */
 case class Step[A](out: Iterator[A], held: Array[Trade])
 
-/** The windows themselves, over the trades of a key in plain arrays. */
+/** The windows over the trades of a key in plain arrays. */
 object Retention {
   private val bySeq: Comparator[Trade] = Comparator.comparingLong(_.seq)
 
-  /** Rows of several map tasks come one task after the other. */
+  /** Sorts the rows, which arrive grouped by map task. */
   def inOrder(arrived: Iterator[Trade]): Array[Trade] = {
     val trades = arrived.toArray
     Arrays.sort(trades, bySeq)
@@ -47,7 +47,9 @@ object Retention {
     Step(old.iterator.map(Change.delete), young)
   }
 
-  /** The first whole millisecond at which the trade is too old: clocks tick no faster. */
+  /** The first whole millisecond at which the trade has expired, because clocks have no finer
+    * ticks.
+    */
   def expiryMillis(oldest: Trade, millis: Int): Long =
     expiry(oldest, millis).plusNanos(999999).toEpochMilli
 

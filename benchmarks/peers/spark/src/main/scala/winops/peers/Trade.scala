@@ -5,7 +5,7 @@ import java.time.Instant
 /** A row of the input. */
 case class Trade(key: Long, seq: Long, price: Double, qty: Long, ts: Instant)
 
-/** A row that comes or goes. */
+/** An inserted or deleted row. */
 case class Change(key: Long, seq: Long, price: Double, qty: Long, ts: Instant, kind: String)
 
 object Change {
@@ -17,7 +17,7 @@ object Change {
     Change(trade.key, trade.seq, trade.price, trade.qty, trade.ts, kind)
 }
 
-/** A row of the input with what its window amounts to. */
+/** A row of the input with its window's aggregates. */
 case class Averaged(
     key: Long,
     seq: Long,

@@ -9,12 +9,13 @@ import org.apache.hadoop.fs.{FSDataInputStream, FSDataOutputStream, LocalFileSys
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.util.Progressable
 
-/** The local file system, whose operations fail or wait when [[Orders]] say so; as
-  * `spark.hadoop.fs.file.impl`, with the orders' folder in `spark.hadoop.winops.faults.orders`.
+/** A local file system whose operations fail or wait if [[Orders]] require it. The setting is
+  * `spark.hadoop.fs.file.impl`, with the folder of the orders in
+  * `spark.hadoop.winops.faults.orders`.
   *
-  * Operations are `create`, `write` (`during` it half of the bytes are written), `close` (of what
-  * was created), `rename` (by the new name), `open`, `copy` (from local, which is how RocksDB's
-  * files come to a checkpoint).
+  * The operations are `create`, `write` (`during` it, half of the bytes are written), `close` (of
+  * a created file), `rename` (by the new name), `open`, and `copy` (from local; RocksDB's files
+  * reach a checkpoint by it).
   */
 final class FaultyFileSystem extends LocalFileSystem {
   private var orders: Option[Orders] = None

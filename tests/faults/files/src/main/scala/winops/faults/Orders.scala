@@ -10,20 +10,21 @@ import scala.util.matching.Regex
 
 import org.apache.spark.TaskContext
 
-/** What is to go wrong, as files in a folder that all processes of an application share.
+/** Orders to fail or delay file operations, stored as files in a folder that all processes of an
+  * application share.
   *
-  * An order is a file `<name>.order` of one line of four fields with a tab between: the
-  * operation, `before` or `after` it, `fail` or `wait`, and a pattern that the operation's path
-  * contains. The first operation that fits takes it, whichever process and task that is, and
-  * leaves `<name>.taken`, which says who it was.
+  * An order is a file `<name>.order` with one line of four tab-separated fields: the operation,
+  * `before` or `after`, `fail` or `wait`, and a pattern that the operation's path must match. The
+  * first matching operation of any process or task takes the order and leaves `<name>.taken`,
+  * which names the process and task.
   */
 private[faults] final class Orders(folder: Path) {
   import Orders._
 
-  /** Does what an order says of this operation, if there is one.
+  /** Executes the order for this operation, if one exists.
     *
     * @throws IOException
-    *   the order is to fail
+    *   if the order is to fail
     */
   def obey(operation: String, moment: String, path: String): Unit =
     pending.find { case (_, order) => order.fits(operation, moment, path) }.foreach {
@@ -45,7 +46,7 @@ private[faults] final class Orders(folder: Path) {
       }
     } catch { case _: NoSuchFileException => None }
 
-  /** Only one of several can rename it. */
+  /** Returns true if this process wins the rename; only one process can rename the file. */
   private def take(file: Path, path: String): Boolean = {
     val name = file.getFileName.toString.stripSuffix(".order")
     val said = folder.resolve(s"$name.said")

@@ -6,8 +6,8 @@ import java.nio.file.{Files, Path, StandardOpenOption}
 import org.apache.spark.{ExceptionFailure, SparkConf, Success, TaskEndReason}
 import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd}
 
-/** Counts the tasks that were not the first of their kind, or that failed, one line each: how it
-  * ended, and whether it was speculative. As `spark.extraListeners`, with the file's name in
+/** Writes one line for each task attempt that failed, was speculative or was not the first, with
+  * its status and reason. The setting is `spark.extraListeners`, with the file's name in
   * `spark.winops.faults.attempts`.
   */
 final class TaskAttempts(conf: SparkConf) extends SparkListener {
@@ -27,7 +27,7 @@ final class TaskAttempts(conf: SparkConf) extends SparkListener {
     }
   }
 
-  /** A failure's class, and the first place in it that is not Java's or Scala's. */
+  /** Returns the class of a failure and its first stack frame outside of Java and Scala. */
   private def reasonOf(reason: TaskEndReason): String = reason match {
     case Success => "none"
     case failure: ExceptionFailure =>

@@ -8,7 +8,7 @@ import com.espertech.esper.runtime.client.{EPRuntimeProvider, UpdateListener}
 
 import winops.peers.process.{Block, Counts, MicroBatch}
 
-/** A runtime that takes care of some of the keys, used by one thread at a time. */
+/** A runtime for a part of the keys, used by one thread at a time. */
 final class KeysRuntime(part: Int, parts: Int, statement: String) {
   private var inserted, deleted = 0L
   private var now = Long.MinValue
@@ -28,7 +28,7 @@ final class KeysRuntime(part: Int, parts: Int, statement: String) {
   private val events = runtime.getEventService
   private val sender = events.getEventSender("Trade")
 
-  /** Feeds those rows of a micro-batch that belong here. */
+  /** Sends the rows of this part of a micro-batch to the runtime. */
   def take(batch: MicroBatch): Counts = {
     inserted = 0
     deleted = 0
@@ -39,7 +39,7 @@ final class KeysRuntime(part: Int, parts: Int, statement: String) {
         row += 1
       }
     }
-    // Keys that are silent, here or altogether, grow old too.
+    // Rows of silent keys expire too, including keys without a row in this batch.
     advance(batch.newestMillis * 1000)
     Counts(inserted, deleted)
   }
@@ -63,7 +63,7 @@ private object KeysRuntime {
     configuration.getCommon.addEventType("Trade", classOf[Trade])
     configuration.getCommon.getTimeSource.setTimeUnit(TimeUnit.MICROSECONDS)
     val runtime = configuration.getRuntime
-    // Time is that of the rows, and there is one thread.
+    // Time is the time of the rows, and there is one thread.
     runtime.getThreading.setInternalTimerEnabled(false)
     runtime.getThreading.setListenerDispatchPreserveOrder(false)
     runtime.getThreading.setInsertIntoDispatchPreserveOrder(false)

@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import winops.peers.process.{Counts, Lines, Options}
 
-/** Esper with the keys divided among as many runtimes as there are cores. */
+/** Runs Esper with the keys divided among as many runtimes as cores. */
 object Main {
   private val Parts = 2
 

@@ -1,9 +1,11 @@
 package winops.peers.esper
 
-/** What is asked of Esper, in its own language. */
+/** The statements in Esper's language. */
 object Statement {
 
-  /** @param window
+  /** Returns the statement of a job.
+    *
+    * @param window
     *   `groupwin` has a window for each key, `context` a statement for each; `whole`, for a job
     *   that does not depend on keys, one window for all of them
     */

@@ -2,7 +2,7 @@ package winops.peers.esper
 
 import scala.beans.BeanProperty
 
-/** An event, as Esper likes it best: a bean. */
+/** An event as a bean, the form that Esper processes fastest. */
 final class Trade(
     @BeanProperty val key: Long,
     @BeanProperty val seq: Long,

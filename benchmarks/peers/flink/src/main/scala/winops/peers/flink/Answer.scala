@@ -4,7 +4,7 @@ import org.apache.flink.api.common.typeinfo.TypeInformation
 import org.apache.flink.core.memory.{DataInputView, DataOutputView}
 import org.apache.flink.types.Value
 
-/** A row that comes or goes, or comes with what its window amounts to. */
+/** An inserted or deleted row, or an inserted row with its window's aggregates. */
 final class Answer extends Value {
   val trade = new Trade
   var leaves = false

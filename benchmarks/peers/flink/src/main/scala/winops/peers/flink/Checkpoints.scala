@@ -4,10 +4,10 @@ import java.nio.file.{Files, Path}
 
 import org.apache.flink.util.FileUtils
 
-/** Where checkpoints are written. */
+/** The folder of the checkpoints. */
 object Checkpoints {
 
-  /** A new folder, which is gone when the process ends. */
+  /** Creates a new folder, which is deleted when the process ends. */
   def folder(): Path = {
     val folder = Files.createTempDirectory("flink-checkpoints")
     sys.addShutdownHook(FileUtils.deleteDirectoryQuietly(folder.toFile))

@@ -5,7 +5,7 @@ import org.apache.flink.api.connector.sink2.{Sink, SinkWriter, WriterInitContext
 
 import winops.peers.process.Counts
 
-/** Counts what comes out, and tells it at the end of each micro-batch. */
+/** Counts the output rows and reports the counts at the end of each micro-batch. */
 final class Counter extends Sink[Answer] {
   override def createWriter(context: WriterInitContext): SinkWriter[Answer] = new Writer
 

@@ -7,10 +7,10 @@ import org.apache.flink.streaming.api.watermark.Watermark
 
 import winops.peers.process.{Block, MicroBatch}
 
-/** Emits the rows of some keys, in order, as a partition of a log would hold them; the end of a
-  * micro-batch is told by the watermark.
+/** Emits the rows of some keys, in order, like a partition of a log. The watermark marks the end
+  * of a micro-batch.
   */
-// What succeeds this class is made for splits that are discovered, assigned and remembered.
+// The successor of this class is made for splits that are discovered, assigned and stored.
 @nowarn("cat=deprecation")
 final class Feed extends RichParallelSourceFunction[Trade] {
   @volatile private var isRunning = true
@@ -30,7 +30,7 @@ final class Feed extends RichParallelSourceFunction[Trade] {
       part: Int,
       parts: Int,
       context: SourceFunction.SourceContext[Trade]): Unit = {
-    // It is written to the network's buffer before the next row is put into it.
+    // It is written to the network buffer before the next row is set in it.
     val trade = new Trade
     batch.foreachBlock { block =>
       var row = 0

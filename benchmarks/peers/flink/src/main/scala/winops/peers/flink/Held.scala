@@ -4,13 +4,13 @@ import org.apache.flink.api.common.functions.RuntimeContext
 import org.apache.flink.api.common.state.{MapState, MapStateDescriptor, ValueState, ValueStateDescriptor}
 import org.apache.flink.api.common.typeinfo.Types
 
-/** The trades of the current key, in Flink's state. A trade that is added is kept as it is. */
+/** The trades of the current key, in Flink's state. An added trade is stored without a copy. */
 trait Held {
 
-  /** Begins with the current key. */
+  /** Loads the current key. */
   def restore(): Unit
 
-  /** Ends with the current key. */
+  /** Stores the current key. */
   def save(): Unit
 
   def size: Long
@@ -21,13 +21,13 @@ trait Held {
 
 object Held {
 
-  /** Makes the layout that suits a state backend. */
+  /** Creates the layout for a state backend. */
   type Layout = RuntimeContext => Held
 
-  /** One object per key, changed in place: for the backend on the heap. */
+  /** One object per key, changed in place: for the heap backend. */
   val inQueue: Layout = new HeldInQueue(_)
 
-  /** An entry per trade, so that a step touches two however many there are: for RocksDB. */
+  /** An entry per trade, so that a step touches two entries, however many exist: for RocksDB. */
   val inMap: Layout = new HeldInMap(_)
 }
 

@@ -11,13 +11,13 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
 
 import winops.peers.process.{Lines, Options}
 
-/** A Flink of two slots in this process. */
+/** Runs a Flink with two slots in this process. */
 object Main {
   def main(args: Array[String]): Unit = {
     val options = new Options(args)
     val environment = StreamExecutionEnvironment
       .createLocalEnvironment(Handover.Parts, configuration(options))
-    // Rows are not changed after they are handed on, but for the sources' and the answers'.
+    // Only the sources' and the answers' rows are changed after they are passed on.
     environment.getConfig.enableObjectReuse()
     environment.setBufferTimeout(FlushMillis)
 
@@ -34,7 +34,7 @@ object Main {
   private def source(environment: StreamExecutionEnvironment): DataStream[Trade] =
     environment.addSource(new Feed, "trades", Trade.info)
 
-  /** The last buffer of a micro-batch leaves after so long; each costs a little. */
+  /** The maximum delay of a micro-batch's last buffer; each flush has a cost. */
   private final val FlushMillis = 2L
 
   private def answers(

@@ -5,7 +5,7 @@ import org.apache.flink.types.CopyableValue
 
 import winops.peers.SlidingSummary
 
-/** The prices in a window; what they amount to is made anew where they are read from bytes. */
+/** The prices in a window; deserialization recomputes their aggregates. */
 final class Prices extends CopyableValue[Prices] {
   val summary = new SlidingSummary
 

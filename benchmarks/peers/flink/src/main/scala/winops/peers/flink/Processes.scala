@@ -6,7 +6,7 @@ import org.apache.flink.api.common.typeinfo.Types
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction
 import org.apache.flink.util.Collector
 
-/** The last rows of each key, in an object that is changed in place: for the heap. */
+/** The last rows of each key, in an object that is changed in place: for the heap backend. */
 final class LastRows(rows: Int) extends KeyedProcessFunction[java.lang.Long, Trade, Answer] {
   @transient private var held: Held = _
   @transient private lazy val answer = new Answer
@@ -25,7 +25,7 @@ final class LastRows(rows: Int) extends KeyedProcessFunction[java.lang.Long, Tra
   }
 }
 
-/** The last rows of each key, in places that are used again: in RocksDB no entry is deleted. */
+/** The last rows of each key, in reused slots: RocksDB deletes no entry. */
 final class LastRowsInPlaces(rows: Int)
     extends KeyedProcessFunction[java.lang.Long, Trade, Answer] {
   @transient private var places: MapState[Integer, Trade] = _
@@ -88,7 +88,7 @@ final class LastMillis(millis: Int, layout: Held.Layout)
     while (held.size > 0 && held.oldest.micros + keptMicros <= now)
       out.collect(answer.delete(held.removeOldest()))
 
-  /** The clock is in whole milliseconds. */
+  /** The clock has whole milliseconds. */
   private def dueMillis: Long = Math.floorDiv(held.oldest.micros + keptMicros + 999, 1000L)
 }
 

@@ -3,7 +3,7 @@ package winops.peers.flink
 import org.apache.flink.core.memory.{DataInputView, DataOutputView}
 import org.apache.flink.types.Value
 
-/** Numbers of the oldest trade and of the next one. */
+/** The numbers of the oldest trade and of the next one. */
 final class Span extends Value {
   var first, next = 0L
 

@@ -5,7 +5,7 @@ import org.apache.flink.api.java.typeutils.ValueTypeInfo
 import org.apache.flink.core.memory.{DataInputView, DataOutputView}
 import org.apache.flink.types.{CopyableValue, Value}
 
-/** A row of the input, which writes itself: that is what Flink serialises fastest. */
+/** A row of the input with its own serialization, the fastest in Flink. */
 final class Trade extends CopyableValue[Trade] {
   var key, seq, qty, micros = 0L
   var price = 0.0
@@ -44,7 +44,7 @@ object Trade {
 
   val info: TypeInformation[Trade] = infoOf[Trade]
 
-  /** Type of what writes itself. */
+  /** The type information of a class with its own serialization. */
   def infoOf[A <: Value](implicit tag: reflect.ClassTag[A]): TypeInformation[A] =
     new ValueTypeInfo(tag.runtimeClass.asInstanceOf[Class[A]])
 }

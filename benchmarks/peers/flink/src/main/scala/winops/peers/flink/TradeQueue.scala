@@ -3,7 +3,7 @@ package winops.peers.flink
 import org.apache.flink.core.memory.{DataInputView, DataOutputView}
 import org.apache.flink.types.CopyableValue
 
-/** Trades in a ring that grows; for a state backend that holds objects. */
+/** Trades in a growing ring buffer, for a state backend that holds objects. */
 final class TradeQueue extends CopyableValue[TradeQueue] {
   private var trades = new Array[Trade](TradeQueue.InitialCapacity)
   private var first = 0
@@ -53,7 +53,7 @@ final class TradeQueue extends CopyableValue[TradeQueue] {
     }
   }
 
-  /** The trades themselves never change. */
+  /** Copies only the queue, because trades never change. */
   override def copyTo(other: TradeQueue): Unit = {
     other.trades = trades.clone()
     other.first = first
@@ -76,6 +76,6 @@ final class TradeQueue extends CopyableValue[TradeQueue] {
 }
 
 private object TradeQueue {
-  // A power of two, and so are all that it grows to.
+  // A power of two, as are all later capacities.
   final val InitialCapacity = 16
 }

@@ -12,7 +12,9 @@ import org.apache.flink.streaming.api.windowing.triggers.CountTrigger
 import org.apache.flink.streaming.api.windowing.windows.GlobalWindow
 import org.apache.flink.util.Collector
 
-/** Flink's own windows: a global one for each key, told at each row, then cut by an evictor. */
+/** Flink's own windows: a global window for each key, triggered by each row, then cut by an
+  * evictor.
+  */
 object Windows {
   private type Contents = ProcessWindowFunction[Trade, Answer, JLong, GlobalWindow]
 
@@ -32,7 +34,7 @@ object Windows {
   private def atEachRow(trades: KeyedStream[Trade, JLong]) =
     trades.window(GlobalWindows.create()).trigger(CountTrigger.of[GlobalWindow](1))
 
-  /** The evictor comes after it: what is too much is still there. */
+  /** Emits the changes before the evictor runs, so the rows to evict are still present. */
   private class ChangesOfRows(rows: Int) extends Contents {
     override def process(
         key: JLong,
@@ -46,7 +48,7 @@ object Windows {
     }
   }
 
-  /** The evictor comes after it, and looks at whole milliseconds as Flink's timestamps are. */
+  /** Emits the changes before the evictor runs; Flink's timestamps are whole milliseconds. */
   private class ChangesOfTime(millis: Int) extends Contents {
     override def process(
         key: JLong,

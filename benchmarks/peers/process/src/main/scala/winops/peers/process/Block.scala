@@ -1,6 +1,6 @@
 package winops.peers.process
 
-/** Some rows of a file, one after the other, by column. */
+/** Consecutive rows of a file, by column. */
 final class Block(val rows: Int) {
   val keys = new Array[Long](rows)
   val seqs = new Array[Long](rows)
@@ -11,8 +11,8 @@ final class Block(val rows: Int) {
 
 object Block {
 
-  /** Which of `parts` takes care of a key. */
+  /** The part, of `parts`, that processes a key. */
   def partOf(key: Long, parts: Int): Int =
-    // Fibonacci hashing: neighbouring keys are spread over the parts.
+    // Fibonacci hashing spreads consecutive keys over the parts.
     (((key * 0x9e3779b97f4a7c15L) >>> 32) % parts).toInt
 }

@@ -5,15 +5,15 @@ import java.util.Locale
 
 import scala.io.StdIn
 
-/** What came out of a micro-batch. */
+/** The numbers of output rows of a micro-batch. */
 final case class Counts(inserted: Long, deleted: Long) {
   def +(other: Counts): Counts = Counts(inserted + other.inserted, deleted + other.deleted)
 }
 
-/** The conversation with the harness: a path for each line in, JSON for each line out. */
+/** The protocol with the benchmark: a path for each line in, JSON for each line out. */
 object Lines {
 
-  /** Answers every line until there are no more, and ends the process. */
+  /** Answers every line until the end of input, then ends the process. */
   def serve(readers: Int)(answer: MicroBatch => Counts): Unit =
     try {
       answerAll(new TradesReader(readers), answer)

@@ -2,12 +2,12 @@ package winops.peers.process
 
 import java.util.concurrent.Future
 
-/** A file's rows, in order, of which the later ones may not have been read yet. */
+/** A file's rows, in order; later rows may still be loading. */
 final class MicroBatch(reading: IndexedSeq[Future[Block]]) {
 
   def foreachBlock(take: Block => Unit): Unit = reading.foreach(each => take(each.get))
 
-  /** The greatest time, once all is read. */
+  /** The greatest time, after all rows are loaded. */
   lazy val newestMicros: Long = reading.iterator.map(_.get.micros.max).max
 
   lazy val newestMillis: Long = Math.floorDiv(newestMicros, 1000L)

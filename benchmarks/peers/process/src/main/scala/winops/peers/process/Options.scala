@@ -1,6 +1,6 @@
 package winops.peers.process
 
-/** What is asked for on the command line, as `name=value`. */
+/** Command line options of the form `name=value`. */
 final class Options(args: Array[String]) {
   private val values = args.map { arg =>
     val (name, value) = arg.splitAt(arg.indexOf('='))
@@ -10,9 +10,9 @@ final class Options(args: Array[String]) {
   def apply(name: String): String =
     values.getOrElse(name, throw new IllegalArgumentException(s"$name=... is missing"))
 
-  /** Kind of the job: `rows`, `time` or `aggregates`. */
+  /** The kind of the job: `rows`, `time` or `aggregates`. */
   def job: String = apply("job")
 
-  /** Rows or milliseconds. */
+  /** The number of rows or milliseconds. */
   def size: Int = apply("size").toInt
 }

@@ -15,7 +15,7 @@ import org.apache.parquet.example.data.simple.convert.GroupRecordConverter
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.io.LocalInputFile
 
-/** Reads files of trades with threads that divide the row groups among themselves. */
+/** Reads files of trades with threads that divide the row groups among them. */
 final class TradesReader(threads: Int) {
   private val clock = ManagementFactory.getThreadMXBean
   private val cpuNanos = new AtomicLong
@@ -27,7 +27,7 @@ final class TradesReader(threads: Int) {
       thread
     })
 
-  /** Begins to read a file. */
+  /** Starts to read a file. */
   def read(path: Path): MicroBatch = {
     val groups = Using.resource(open(path))(_.getRowGroups.size)
     val blocks = IndexedSeq.fill(groups)(new CompletableFuture[Block])
@@ -47,7 +47,7 @@ final class TradesReader(threads: Int) {
     new MicroBatch(blocks)
   }
 
-  /** How long the threads have been busy since this was asked for, divided by their number. */
+  /** The CPU time of the threads since the last call, divided by their number. */
   def takeMillis(): Double = cpuNanos.getAndSet(0) / 1e6 / threads
 
   /** Options hold decompressors, which threads must not share. */
