@@ -4,7 +4,7 @@
     python benchmarks/growth.py --millions 2 --keys 20000
 
 A stream of trades fills windows of 100 rows. After each million retained rows, a few batches
-touch only a hundred keys. Their duration must not depend on the number of other keys. """
+touch only a hundred keys. Their duration must not depend on the number of other keys."""
 
 from __future__ import annotations
 

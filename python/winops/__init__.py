@@ -3,6 +3,7 @@
 A policy such as ``KEEP 100 ROWS SLACK 10 PER (symbol)`` defines which rows a window keeps. The
 operator runs inside Spark and emits every row that is inserted and every row that is deleted. The
 same call works on a static DataFrame and on a stream, on classic Spark and on Spark Connect.
+
 Examples
 --------
 >>> from winops import keep

@@ -85,7 +85,8 @@ def _partitioning(per: tuple[str, ...], order_by: tuple[str, ...]) -> str:
 
     The parser reads columns without parentheses as further arguments, and rejects ORDER BY
     without a partitioning clause. ``WITH SINGLE PARTITION`` leaves the group to the policy's
-    text. """
+    text.
+    """
     by = f"PARTITION BY ({_columns(per)})" if per else "WITH SINGLE PARTITION"
     if order_by:
         return f" {by} ORDER BY ({_columns(order_by)})"

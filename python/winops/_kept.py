@@ -22,6 +22,7 @@ class Kept:
 
     :func:`winops.keep` creates it, as ``groupBy`` creates ``GroupedData``. Every method for rows
     returns an ordinary DataFrame. The object is immutable.
+
     Examples
     --------
     >>> from winops import keep

@@ -66,7 +66,7 @@ def _in_our_words(case: Case) -> Case:
 
     An Esper listener of ``rstream`` receives removed rows as new rows; ``keep`` emits deletes. A
     row that raises an error in Esper is silently not inserted by ``keep``. If every row raises an
-    error, ``keep`` may refuse the policy. The input of a refused policy is dropped. """
+    error, ``keep`` may refuse the policy. The input of a refused policy is dropped."""
     if case["dialect"] != "esper":
         return case
     if "error" in case:

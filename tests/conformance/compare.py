@@ -16,7 +16,7 @@ def mismatch(case: Case, answer: Answer) -> str | None:
     An answer has ``steps`` (and ``final`` where the engine knows it). For values computed over a
     window it has ``posts``, or ``posts_by_group`` where groups have no order. A refused policy
     has an ``error`` (and its ``offset``). A ``failure`` describes an error in running the case.
-    With ``groups_in_any_order`` the timers of several groups at one instant have no order. """
+    With ``groups_in_any_order`` the timers of several groups at one instant have no order."""
     if "failure" in answer:
         return f"failed: {answer['failure']}"
     expected, got = case.get("error"), answer.get("error")

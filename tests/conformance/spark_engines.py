@@ -65,7 +65,7 @@ def reason_not_to_run(engine: str, apply: str, case: Case) -> str | None:
     """Return the reason why an engine cannot run a case, or None.
 
     Only a stream by event time has a watermark that drops late rows. A table applies a row
-    however late it is, provided that the rows of its only window determine its lateness. """
+    however late it is, provided that the rows of its only window determine its lateness."""
     if delay(case) is not None and (engine, apply) != ("stream", "event_time"):
         return LATE_FOR_THE_WATERMARK
     if goes_back(case):

@@ -56,7 +56,7 @@ class Calm:
         """Draw a moment: one in four during the job's start, the others while batches run.
 
         A start includes the repetition of the batch that the last kill interrupted. The fraction
-        for batches is such that `kills` kills leave work undone. """
+        for batches is such that `kills` kills leave work undone."""
         if rng.random() < 0.25:
             return Moment(rng.uniform(0, 1.3 * self.until_first_batch), in_batches=False)
         work = self.whole - self.until_first_batch

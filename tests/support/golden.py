@@ -65,7 +65,7 @@ class GoldenQuery(NamedTuple):
 
     Rows with the symbol `HEARTBEAT` only advance time. If rows expire by processing time, only
     rows before `told_until` are expected: the others belong to batches after the checkpoint. A
-    table has the batch time in the column `BATCH_TIME`. """
+    table has the batch time in the column `BATCH_TIME`."""
 
     schema: str
     keeps: Sequence[GoldenKeep]
