@@ -23,7 +23,7 @@ define stamp_jars
 endef
 
 .PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits \
-	test-releases load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
+	test-long test-releases load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
 	fuzz sbom reproducible
 
 help: ## this list
@@ -55,7 +55,10 @@ quick: $(VENV) ## compile, core tests, one Spark suite, a Python smoke; under th
 	WINOPS_TRANSPORT=classic $(PY) -m pytest tests/test_describe.py
 
 # Programs that tests start have sessions of their own, so it does not matter beside what they run.
-PROGRAMS := tests/test_conformance.py tests/faults tests/lakehouse
+PROGRAMS := tests/test_conformance.py tests/test_benchmarks.py tests/faults
+
+# Programs that take a minute or more each.
+LONG := tests/lakehouse tests/load tests/resilience
 
 # Two runs at once, which take about as long: classic Spark; and Spark Connect, then programs. What
 # the second one printed is shown when the first is done, so that a summary of pytest's ends the run.
@@ -63,22 +66,27 @@ define pytest_on_both
 	log=target/pytest-connect.log; \
 	set -m; \
 	( failed=0; \
-	WINOPS_TRANSPORT=connect $(PY) -m pytest || failed=1; \
+	WINOPS_TRANSPORT=connect $(PY) -m pytest $(addprefix --ignore=,$(LONG)) || failed=1; \
 	WINOPS_TRANSPORT=classic $(PY) -m pytest $(PROGRAMS) || failed=1; \
 	exit $$failed ) >$$log 2>&1 & second=$$!; \
 	set +m; \
 	trap 'kill -- -$$second' INT TERM; \
 	failed=0; \
-	WINOPS_TRANSPORT=classic $(PY) -m pytest $(addprefix --ignore=,$(PROGRAMS)) || failed=1; \
+	WINOPS_TRANSPORT=classic $(PY) -m pytest $(addprefix --ignore=,$(PROGRAMS) $(LONG)) || failed=1; \
 	wait $$second || failed=1; \
 	cat $$log; \
 	exit $$failed
 endef
 
 test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on Spark Connect
-	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults lakehouse
+	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults
 	$(stamp_jars)
 	$(pytest_on_both)
+
+test-long: $(VENV) $(JARS) ## Delta and Iceberg beside winops, kills of a stream, a small load
+	./sbt lakehouse faults
+	WINOPS_TRANSPORT=classic $(PY) -m pytest $(LONG)
+	WINOPS_TRANSPORT=connect $(PY) -m pytest tests/lakehouse
 
 test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts and partitions
 	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.aggregates.SameBitsSuite"

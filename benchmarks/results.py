@@ -107,7 +107,7 @@ def _keys(workload: Workload) -> str:
 
 
 def _families(results: list[Result]) -> list[str]:
-    """Return a line per workload of a family: time per row, absolute and relative to the first."""
+    """Return a line per workload of a family: time per row, also relative to the first."""
     of_families = [each for each in results if each.workload.family]
     if not of_families:
         return []

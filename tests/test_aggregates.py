@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import Replay, at, failure
+from tests.support.transports import same_on_connect
 from winops import Kept, Window, esper, keep, spl
 
 SCHEMA = "seq long, symbol string, ts timestamp, price double, size int"
@@ -240,6 +241,7 @@ POLICIES = [
 ]
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     ("output", "order"),
     [

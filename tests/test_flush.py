@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import Replay, at, failure
+from tests.support.transports import same_on_connect
 from winops import esper, keep, read_state, spl
 
 SCHEMA = "seq long, symbol string, ts timestamp"
@@ -58,6 +59,7 @@ def differences(left: DataFrame, right: DataFrame) -> list[Any]:
     return left.exceptAll(right).collect() + right.exceptAll(left).collect()
 
 
+@same_on_connect
 def test_a_flushed_stream_gives_what_a_table_gives(
     replay: NewReplay, spark: SparkSession
 ) -> None:

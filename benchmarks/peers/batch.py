@@ -19,7 +19,7 @@ def last_rows(trades: DataFrame, job: Job) -> DataFrame:
 
 
 def aggregates(trades: DataFrame, job: Job) -> DataFrame:
-    """Return each row with mean, least and greatest price of the last `job.size` rows of its key."""
+    """Return each row with the aggregates of the last `job.size` rows of its key."""
     recent = Window.partitionBy(job.key).orderBy(job.order).rowsBetween(1 - job.size, 0)
     return trades.withColumns(
         {

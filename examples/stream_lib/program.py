@@ -74,7 +74,7 @@ def _in_utc(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def report(got: pd.DataFrame, wanted: pd.DataFrame, key: list[str], by: str) -> int:
-    """Print the comparison and return the exit status: 0 if the tables are equal and not empty."""
+    """Print the comparison; return 0 if the tables are equal and not empty, otherwise 1."""
     problem = "there are no rows" if wanted.empty else difference(got, wanted, key)
     if problem:
         print(f"self-check FAILED: {problem}", file=sys.stderr)

@@ -78,7 +78,7 @@ class Tally:
 
     @property
     def good(self) -> bool:
-        """True if no row is lost or duplicated, all queries continued, and nothing was omitted."""
+        """True if no row is lost or duplicated, all queries went on, and nothing was omitted."""
         differs = self.lost or self.doubled or self.wrong
         return not (differs or self.problems or self.shortfalls)
 
