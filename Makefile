@@ -48,7 +48,7 @@ lint-python: $(VENV)
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
 
-quick: $(VENV) ## compile, core tests, one Spark suite, a Python smoke; under three minutes warm
+quick: $(VENV) ## compile, core tests, two Spark suites, one Python file; under three minutes warm
 	./sbt Test/compile core/test \
 		"spark/testOnly winops.spark.RoomsSuite winops.spark.execution.KeepTaskSuite" jars
 	$(stamp_jars)
