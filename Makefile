@@ -78,7 +78,7 @@ define pytest_on_both
 	exit $$failed
 endef
 
-test: lint-python ## everything: lint, ScalaTest, pytest on classic Spark and on Spark Connect
+test: lint-python ## lint, ScalaTest, pytest on classic Spark and on Spark Connect
 	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults
 	$(stamp_jars)
 	$(pytest_on_both)

@@ -51,7 +51,7 @@ def read_state(
         ``_row`` : long
             the row's number among all rows of its group so far, from 0; NULL while it waits;
         ``_arrived`` : timestamp
-            the insertion time by the group's clock; NULL if the window does not use it;
+            the arrival time by the group's clock; NULL if the window does not use it;
         ``_leaves`` : timestamp
             the expiry time if no other row arrives; NULL if the row does not expire by time;
         ``_waits`` : boolean

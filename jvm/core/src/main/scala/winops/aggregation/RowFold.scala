@@ -1,7 +1,8 @@
 package winops.aggregation
 
 /** Folds consecutive rows into a summary, oldest to newest, as Spark's own window functions do. A
-  * call with the same first row as the last call, and no fewer rows, continues the last summary.
+  * call with the same first row as the last call, and no fewer rows, continues the last summary
+  * unless it was given away, cleared, or is changed by being read.
   */
 private[aggregation] final class RowFold[S](summaries: Summaries[S]) {
   private var summary = summaries.create()

@@ -41,15 +41,17 @@ object Reclaim {
     override def usesTime: Boolean = true
   }
 
-  /** SPL partitionCount: while there are more than `groups` groups, removes the group whose last
-    * row arrived first, and emits deletes for its rows.
+  /** SPL partitionCount: if there are more than `groups` groups, removes the leading empty groups
+    * and, while there are still too many, the group whose last row arrived first, and emits
+    * deletes for its rows.
     */
   final case class MoreGroupsThan(groups: Long) extends Reclaim {
     override def couplesGroups: Boolean = true
   }
 
-  /** SPL tupleCount: while all groups together hold more than `rows` rows, removes the group
-    * whose last row arrived first, and emits deletes for its rows.
+  /** SPL tupleCount: if all groups together hold more than `rows` rows, removes the leading empty
+    * groups and, while there are still too many rows, the group whose last row arrived first, and
+    * emits deletes for its rows.
     */
   final case class MoreRowsThan(rows: Long) extends Reclaim {
     override def couplesGroups: Boolean = true

@@ -37,11 +37,9 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
   def problems: Seq[String] =
     homeless ++ empty ++ misplaced ++ upward ++ circles ++ crowded()
 
-  /** Packages below `packages` that are missing in the order; packages elsewhere are not rooms.
-    */
+  /** Packages of sources that are missing in the order. */
   def homeless: Seq[String] = files
     .filter(file => roomOf(file.inPackage).isEmpty)
-    .filter(file => packages.exists(outer => s"${file.inPackage}.".startsWith(s"$outer.")))
     .groupBy(_.inPackage)
     .toSeq
     .sortBy(_._1)

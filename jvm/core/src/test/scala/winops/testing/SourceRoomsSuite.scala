@@ -133,12 +133,14 @@ class SourceRoomsSuite extends AnyFunSuite {
     assert(misplaced.endsWith("a/low/Box.scala: its package is a.high"))
   }
 
-  test("rooms without sources are problems, packages outside of the rooms are none") {
+  test("rooms without sources and packages outside of the rooms are problems") {
     val found = new SourceRooms(
       folders("a.low" -> "package a.low\n\nclass Low", "b" -> "package b\n\nclass Other"),
       Seq("a"),
       Seq("high", "low"))
-    assert(only(found.problems) == "the room high has no sources")
+    assert(found.problems.size == 2)
+    assert(found.problems.head.startsWith("package b ("))
+    assert(found.problems.last == "the room high has no sources")
   }
 
   test("folders with too many sources and files without a type of their name are found") {

@@ -11,8 +11,9 @@ import winops.window.time.{Anchor, Clock}
 
 /** A window that emits events: inserts, deletes, and the window contents at a trigger.
   *
-  * Rows are evicted before the row that evicts them is inserted. A trigger by value reports the
-  * contents without the row that causes it.
+  * Rows are evicted before the row that evicts them is inserted, except by a tumbling window by
+  * count, which its last row empties. A trigger by value reports the contents without the row
+  * that causes it.
   */
 private[window] final class Events(
     eviction: Eviction,

@@ -139,7 +139,7 @@ object Keep {
       changeColumns: Seq[Attribute],
       rows: Seq[Attribute]): Seq[Attribute] = spec.output match {
     case Output.Changes | Output.Rows => changeColumns ++ rows.map(withoutWatermark)
-    // A row that is applied on arrival is not older than the watermark.
+    // Rows that the window inserts at once are not older than the watermark.
     case Output.Columns if spec.policy.takesRowsAtOnce => rows ++ changeColumns
     case Output.Columns => rows.map(withoutWatermark) ++ changeColumns
     case Output.Snapshots | Output.Events | Output.Agg | Output.Description => changeColumns

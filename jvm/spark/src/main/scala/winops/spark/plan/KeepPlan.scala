@@ -68,8 +68,8 @@ final case class KeepPlan(
 
   private def bytes: SortOrder = SortOrder(BytesOfRow(content), Ascending)
 
-  /** The order that a task's input must have. With several groups in a task, it needs none: the
-    * task itself groups and sorts its rows.
+  /** The order that a task's input must have. Tasks of independent groups need none: the task
+    * itself groups and sorts its rows.
     */
   def inputOrder: Seq[SortOrder] = if (spec.runsInOneTask) arrival else Nil
 

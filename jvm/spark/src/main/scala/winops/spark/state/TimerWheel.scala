@@ -116,7 +116,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
 
 object TimerWheel {
 
-  /** The length in bytes from which a slot gets no further entries. A slot may end up longer. */
+  /** The length in bytes up to which entries are appended to a slot. One entry may be longer. */
   private val FullSlotBytes = 1 << 14
 
   /** Buckets are at most an eighth as wide as the time until their timers fire, but at least 1

@@ -14,7 +14,8 @@ import org.apache.spark.TaskContext
   * application share.
   *
   * An order is a file `<name>.order` with one line of four tab-separated fields: the operation,
-  * `before` or `after`, `fail` or `wait`, and a pattern that the operation's path must match. The
+  * `before`, `during` or `after`, `fail` or `wait`, and a pattern that is found in the operation's
+  * path. The
   * first matching operation of any process or task takes the order and leaves `<name>.taken`,
   * which names the process and task.
   */
