@@ -14,10 +14,9 @@ import org.apache.spark.TaskContext
   * application share.
   *
   * An order is a file `<name>.order` with one line of four tab-separated fields: the operation,
-  * `before`, `during` or `after`, `fail` or `wait`, and a pattern that is found in the operation's
-  * path. The
-  * first matching operation of any process or task takes the order and leaves `<name>.taken`,
-  * which names the process and task.
+  * `before`, `during` or `after`, `fail` or `wait`, and a pattern that is found in the
+  * operation's path. The first matching operation of any process or task takes the order and
+  * leaves `<name>.taken`, which names the process and task.
   */
 private[faults] final class Orders(folder: Path) {
   import Orders._
