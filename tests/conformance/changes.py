@@ -5,7 +5,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from cases import Case
-from dialects import DIALECTS, has_timers
+from dialects import DIALECTS, has_timers, inserts_by_timer
 
 CHANGES = {"INSERTION": "insert", "EVICTION": "remove", "PARTITION_EVICTION": "remove"}
 
@@ -133,11 +133,19 @@ def _arrived_position(case: Case, step: Step) -> int | None:
     ]
     if arrived:
         return max(arrived)
-    if case["dialect"] == "esper" and not has_timers(case):
+    if case["dialect"] == "esper" and _has_no_timer(case, step):
         here = [i for i, entry in enumerate(inputs) if entry["at"] == step.at and "row" in entry]
         of_group = [i for i in here if _is_of_group(case, inputs[i]["row"], step.group)]
         return min(of_group or here, default=None)
     return None
+
+
+def _has_no_timer(case: Case, step: Step) -> bool:
+    """Return True if only an arriving row can have caused the step.
+
+    A timer of ``#time_order`` evicts. It inserts no rows that came before.
+    """
+    return not (inserts_by_timer(case) if step.rows("INSERTION") else has_timers(case))
 
 
 def _is_of_group(case: Case, row: dict, group: str) -> bool:

@@ -52,6 +52,13 @@ def has_timers(case: Case) -> bool:
     return any("time" in name and name not in timed for name, _ in _windows(case["policy"]))
 
 
+def inserts_by_timer(case: Case) -> bool:
+    """Return True if an Esper case has a batch whose rows a timer inserts."""
+    return any(
+        name in ("time_batch", "time_length_batch") for name, _ in _windows(case["policy"])
+    )
+
+
 def _windows(policy: str) -> list[tuple[str, str]]:
     return ESPER_WINDOW.findall(re.sub(r"\w+:", "", policy))
 
