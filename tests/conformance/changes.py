@@ -45,10 +45,12 @@ class Step(NamedTuple):
         ]
 
 
-def steps(case: Case, told: list[Told]) -> list[dict]:
+def steps(case: Case, told: list[Told], *, rows_evict: bool = False) -> list[dict]:
     """Return the steps of all groups up to the case's last instant, in the order of a case.
 
     Steps are ordered by time. At the same instant, timers precede rows. Rows are in input order.
+    A change does not tell whether a timer or a row of that instant evicted it in a policy that
+    can do both: ``rows_evict`` says that rows did.
     """
     end = max((entry["at"] for entry in case["input"]), default=None)
     dialect = DIALECTS[case["dialect"]]
@@ -56,7 +58,7 @@ def steps(case: Case, told: list[Told]) -> list[dict]:
     placed: dict[tuple, list[Step]] = defaultdict(list)
     of_one_group = len({step.group for step in found}) == 1
     for step in found:
-        position = None if of_one_group else _arrived_position(case, step)
+        position = None if of_one_group else _arrived_position(case, step, rows_evict)
         if of_one_group:
             place = (step.at, 0, 0, step.number)
         elif position is not None:
@@ -125,7 +127,7 @@ def _in_time(step: tuple[tuple, list[Told]]) -> tuple:
     return at, any(event.kind == "INSERTION" for event in events), number
 
 
-def _arrived_position(case: Case, step: Step) -> int | None:
+def _arrived_position(case: Case, step: Step, rows_evict: bool) -> int | None:
     """Return the position of the row that caused the step; None if a timer caused it."""
     inputs = case["input"]
     arrived = [
@@ -133,10 +135,13 @@ def _arrived_position(case: Case, step: Step) -> int | None:
     ]
     if arrived:
         return max(arrived)
-    if case["dialect"] == "esper" and _has_no_timer(case, step):
+    if case["dialect"] == "esper":
         here = [i for i, entry in enumerate(inputs) if entry["at"] == step.at and "row" in entry]
         of_group = [i for i in here if _is_of_group(case, inputs[i]["row"], step.group)]
-        return min(of_group or here, default=None)
+        if _has_no_timer(case, step):
+            return min(of_group or here, default=None)
+        if rows_evict:
+            return min(of_group, default=None)
     return None
 
 

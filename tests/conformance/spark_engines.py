@@ -176,7 +176,11 @@ class _Answers:
         fault = numbering_fault(case, told)
         if fault:
             return {"failure": fault}
-        return {"steps": steps(case, told), "groups_in_any_order": case["dialect"] == "spl"}
+        return {
+            "steps": steps(case, told),
+            "steps_if_rows_evict": steps(case, told, rows_evict=True),
+            "groups_in_any_order": case["dialect"] == "spl",
+        }
 
 
 def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
