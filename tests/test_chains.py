@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from tests.support.replay import Replay, at, finish
 from tests.support.transports import same_on_connect
-from winops import keep
+from winops import Window, esper, keep
 
 SCHEMA = "seq long, symbol string, ts timestamp"
 CHANGE_COLUMNS = ("_change_type", "_change_step", "_change_seq")
@@ -57,6 +57,24 @@ def test_a_windowed_aggregate_over_the_time_column_of_with_columns(ticks: Replay
     found = [tuple(row)[1:] for row in ticks.written().orderBy("window").collect()]
     # A mean covers a row and the row before it of the same symbol, which is 2 less.
     assert found == [(4, 4.0), (4, 18.0), (4, 34.0)]
+
+
+def test_the_column_that_carries_the_watermark_behind_with_columns_is_named(
+    ticks: Replay,
+) -> None:
+    def refusal(policy: Window | str) -> AnalysisException:
+        kept = keep(timed(ticks), policy, per="symbol", time="ts")
+        with pytest.raises(AnalysisException) as refused:
+            ticks.run(kept.withColumns({"mean": F.avg("seq")}).groupBy("symbol").count())
+        return refused.value
+
+    carried = refusal("KEEP 2 ROWS")
+    assert carried.getCondition() == "WINOPS_WATERMARK_COLUMN"
+    assert "window('ts', ...)" in str(carried)
+    # Two rows are inserted at once, and the first of them may be older than the watermark.
+    lost = refusal(esper("#length_batch(2)"))
+    assert lost.getCondition() == "WINOPS_WATERMARK_LOST"
+    assert "window('_change_time', ...)" in str(lost)
 
 
 @pytest.mark.parametrize("changes", ["changes", "inserts", "deletes"])

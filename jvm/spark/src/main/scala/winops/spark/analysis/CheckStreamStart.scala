@@ -72,13 +72,22 @@ object CheckStreamStart extends Rule[LogicalPlan] {
   private def checkWatermark(query: LogicalPlan): Unit = for {
     aggregate <- query.collectFirst { case a: Aggregate if a.isStreaming => a }
     if !aggregate.groupingExpressions.exists(hasWatermark)
-    time <- aggregate.collectFirst {
-      case keep: Keep if keep.isStreaming && keep.time.exists(hasWatermark) => keep.time.get
+    keep <- aggregate.collectFirst {
+      case keep: Keep if keep.isStreaming && keep.time.exists(hasWatermark) => keep
     }
-  } throw WinopsErrors.analysis(
-    "WINOPS_WATERMARK_COLUMN",
-    "time" -> time.name,
-    "carrier" -> Keep.ChangeTime)
+    time <- keep.time
+  } throw (keep.output.find(hasWatermark) match {
+    case Some(carrier) =>
+      WinopsErrors.analysis(
+        "WINOPS_WATERMARK_COLUMN",
+        "time" -> time.name,
+        "carrier" -> carrier.name)
+    case None =>
+      WinopsErrors.analysis(
+        "WINOPS_WATERMARK_LOST",
+        "time" -> time.name,
+        "carrier" -> Keep.ChangeTime)
+  })
 
   private def hasWatermark(expression: Expression): Boolean = expression match {
     case column: Attribute => column.metadata.contains(EventTimeWatermark.delayKey)

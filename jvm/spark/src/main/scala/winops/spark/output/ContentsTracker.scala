@@ -25,8 +25,10 @@ private[spark] abstract class ContentsTracker(
   protected var at = 0L
   protected var step = 0L
 
-  /** The number of the last change that was applied to the contents. */
-  protected var sequence = 0L
+  /** The number of the group's last change that was applied to the contents, or -1 before the
+    * first.
+    */
+  protected var sequence = -1L
 
   /** Applies the queued changes, and calls [[report]] whenever the contents are to be reported.
     */
@@ -36,17 +38,19 @@ private[spark] abstract class ContentsTracker(
       takeEntry()
       at = changes.at
       step = changes.step
+      // An entry has the number of its first change; a trigger that of the next change.
+      sequence = changes.sequence - 1
       changes.kind match {
         case ChangeKind.Insert =>
           hasChanged = true
           contents(changes.window).insert(changes.ordinal, changes.end)
           inserted(changes.ordinal, changes.end)
-          sequence = changes.sequence + changes.end - changes.ordinal - 1
+          sequence += changes.end - changes.ordinal
         case ChangeKind.Delete | ChangeKind.GroupDelete =>
           if (spec.reportsWhenEmptied && changes.kind == ChangeKind.Delete) report()
           hasChanged = true
           contents(changes.window).remove(changes.ordinal, changes.end)
-          sequence = changes.sequence + changes.end - changes.ordinal - 1
+          sequence += changes.end - changes.ordinal
         case ChangeKind.EmptyTrigger => hasChanged = true
         case ChangeKind.Trigger | ChangeKind.Final if spec.reportsByTrigger => report()
         case _ =>

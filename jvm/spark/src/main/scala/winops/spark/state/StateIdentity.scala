@@ -102,6 +102,9 @@ object StateIdentity {
           val value = (side.get(name), other.get(name)) match {
             case (Some(columns), Some(others)) if name == Columns =>
               differingColumns(columns, others)
+            case (Some(_), None) if name == SourcePartition => "known"
+            case (None, Some(_)) if name == SourcePartition =>
+              "unknown because of an operator such as repartition or map before keep"
             case (Some(json), _) => compact(render(json))
             case (None, _) => "nothing"
           }
