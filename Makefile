@@ -52,13 +52,13 @@ quick: $(VENV) ## compile, core tests, two Spark suites, one Python file; under 
 	./sbt Test/compile core/test \
 		"spark/testOnly winops.spark.RoomsSuite winops.spark.execution.KeepTaskSuite" jars
 	$(stamp_jars)
-	WINOPS_TRANSPORT=classic $(PY) -m pytest tests/test_describe.py
+	WINOPS_TRANSPORT=classic $(PY) -m pytest tests/api/test_describe.py
 
 # Programs that tests start have sessions of their own, so it does not matter beside what they run.
-PROGRAMS := tests/test_conformance.py tests/test_benchmarks.py tests/faults
+PROGRAMS := tests/conformance/test_conformance.py tests/docs/test_benchmarks.py tests/resilience/faults
 
 # Programs that take a minute or more each.
-LONG := tests/lakehouse tests/load tests/resilience
+LONG := tests/compatibility/lakehouse tests/resilience/load tests/resilience/test_kill_flights.py
 
 # Two runs at once, which take about as long: classic Spark; and Spark Connect, then programs. What
 # the second one printed is shown when the first is done, so that a summary of pytest's ends the run.
@@ -86,7 +86,7 @@ test: lint-python ## lint, ScalaTest, pytest on classic Spark and on Spark Conne
 test-long: $(VENV) $(JARS) ## Delta and Iceberg beside winops, kills of a stream, a small load
 	./sbt lakehouse faults
 	WINOPS_TRANSPORT=classic $(PY) -m pytest $(LONG)
-	WINOPS_TRANSPORT=connect $(PY) -m pytest tests/lakehouse
+	WINOPS_TRANSPORT=connect $(PY) -m pytest tests/compatibility/lakehouse
 
 test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts and partitions
 	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.aggregates.SameBitsSuite"
@@ -96,13 +96,13 @@ test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts an
 RELEASES := 4.1.0 4.1.4 4.0.5 4.2.1
 
 test-releases: $(VENV) $(JARS) ## the JAR on the oldest and newest Spark 4.1, and its refusal on 4.0 and 4.2
-	tests/releases/run $(abspath $(PY)) $(RELEASES)
+	tests/compatibility/releases/run $(abspath $(PY)) $(RELEASES)
 
 load: $(VENV) $(JARS) ## two hours of micro-batches as fast as they go, and what they leave behind
-	$(PY) tests/load/load.py
+	$(PY) tests/resilience/load/load.py
 
 conformance: $(VENV) $(JARS) ## all conformance cases as tables and as streams, which make test samples
-	WINOPS_CONFORMANCE=all WINOPS_TRANSPORT=classic $(PY) -m pytest tests/test_conformance.py
+	WINOPS_CONFORMANCE=all WINOPS_TRANSPORT=classic $(PY) -m pytest tests/conformance/test_conformance.py
 
 test-giant: ## a group of ten million rows, as a table and as a stream
 	SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.execution.GiantGroupSuite"
@@ -114,7 +114,7 @@ docs: ## docs/windows.md, from what the code says of its windows
 	./sbt "spark/Test/runMain winops.spark.analysis.WindowsPage $(CURDIR)/docs/windows.md"
 
 golden: $(VENV) $(JARS) ## tests/data/checkpoints: what later versions have to go on with
-	$(PY) -m tests.golden.make_checkpoints $(REPLACE)
+	$(PY) -m tests.state.golden.make_checkpoints $(REPLACE)
 
 bench: $(VENV) $(JARS) ## ratios to reading, shuffling and sorting the same rows
 	$(PY) benchmarks/run.py w1 w2 w3 w3b w4 w5 w6 w7 w7-empty w7-counted w7-empty-counted w8 rows-size w5-size
@@ -133,7 +133,7 @@ peers: ## what winops is compared with, on Spark, Flink and Esper
 faults: $(VENV) $(JARS) ## 200 crashes, failed reads and writes, damaged files; FAULTS="--faults 20 --seed 7" for others
 	./sbt faults
 	./sbt kafka || echo "Kafka cannot be had: the campaign goes on with files"
-	$(PY) -m tests.faults.campaign $(FAULTS)
+	$(PY) -m tests.resilience.faults.campaign $(FAULTS)
 
 # The slow ones have fewer rows, and a million keys are given to those who can take them.
 bench-peers: $(VENV) $(JARS) peers ## the same jobs on what people use instead
@@ -164,8 +164,8 @@ reproducible: $(VENV) ## the last commit, built in two folders, gives the same b
 	tests/build/same_bytes $(abspath $(PY))
 
 clean: ## everything that was built, but for the virtual environment
-	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target tests/faults/*/target \
-		tests/lakehouse/target project/target project/project dist \
+	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target tests/resilience/faults/*/target \
+		tests/compatibility/lakehouse/target project/target project/project dist \
 		python/winops/jars .hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db \
 		spark-warehouse derby.log
 	find . -name .venv -prune -o -name __pycache__ -type d -exec rm -rf {} +

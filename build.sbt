@@ -298,7 +298,7 @@ lazy val peersEsper = peer("esper")
     libraryDependencies ++= Seq("esper-common", "esper-compiler", "esper-runtime")
       .map("com.espertech" % _ % esperVersion))
 
-def faults(id: String) = Project(s"faults${id.capitalize}", file(s"tests/faults/$id"))
+def faults(id: String) = Project(s"faults${id.capitalize}", file(s"tests/resilience/faults/$id"))
   .settings(name := s"winops-faults-$id", publish / skip := true)
 
 lazy val faultsFiles = faults("files")
@@ -325,7 +325,7 @@ lazy val faultsBroker = faults("broker")
       "org.slf4j" % "slf4j-nop" % slf4jVersion))
 
 // Table formats whose session extensions replace Spark's parser, without what Spark brings along.
-lazy val lakehouse = (project in file("tests/lakehouse"))
+lazy val lakehouse = (project in file("tests/compatibility/lakehouse"))
   .settings(
     name := "winops-lakehouse",
     publish / skip := true,

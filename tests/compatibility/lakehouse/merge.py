@@ -1,0 +1,144 @@
+"""Merges the changes of a window into Delta and Iceberg tables, batch by batch.
+
+The session extensions of both replace Spark's parser, and a parser that wraps another one may
+not delegate every call. So the other calls of winops run here too.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+
+from tests.support.paths import ROOT
+from winops import apama, configure, keep, read_state, repartition
+
+_CLASSPATH = ROOT / "target" / "compatibility" / "lakehouse.classpath"
+_SCHEMA = "seq long, symbol string, price double"
+_DELTA = "spark_catalog.default.held_delta"
+_ICEBERG = "ice.default.held_iceberg"
+_FILES = 3
+_ROWS_OF_FILE = 10
+
+
+def session(transport: str, folder: Path) -> SparkSession:
+    """Start Spark with the extensions of Delta and Iceberg."""
+    if not _CLASSPATH.is_file():
+        raise SystemExit("The JARs of Delta and Iceberg are missing: run ./sbt lakehouse first.")
+    jars = [jar for jar in _CLASSPATH.read_text().split(":") if jar.endswith(".jar")]
+    builder = SparkSession.builder.appName("lakehouse")
+    builder = builder.remote("local[2]") if transport == "connect" else builder.master("local[2]")
+    settings = {
+        "spark.jars": ",".join(jars),
+        "spark.sql.extensions": (
+            "io.delta.sql.DeltaSparkSessionExtension,"
+            "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+        ),
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.ice.type": "hadoop",
+        "spark.sql.catalog.ice.warehouse": str(folder / "ice"),
+        # A streaming query has its own catalog; a cached table does not show that catalog's
+        # writes.
+        "spark.sql.catalog.ice.cache-enabled": "false",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.databricks.delta.snapshotPartitions": "1",
+        "spark.driver.host": "localhost",
+        "spark.ui.enabled": "false",
+    }
+    with warnings.catch_warnings():
+        # The server already applied the static settings; the client warns that it cannot set
+        # them.
+        warnings.simplefilter("ignore", UserWarning)
+        return configure(builder.config(map=settings)).getOrCreate()
+
+
+def merge(changes: DataFrame, batch: int) -> None:
+    """Merge the last change of each row of the batch into both tables."""
+    spark = changes.sparkSession
+    newest = F.max_by(F.struct(*changes.columns), "_change_seq").alias("last")
+    # Two statements read the batch; caching avoids a second computation.
+    last = changes.groupBy("seq").agg(newest).select("last.*").persist()
+    last.createOrReplaceTempView("last_changes")
+    for table in (_DELTA, _ICEBERG):
+        spark.sql(f"""
+            MERGE INTO {table} AS held USING last_changes AS last ON held.seq = last.seq
+            WHEN MATCHED AND last._change_type = 'delete' THEN DELETE
+            WHEN MATCHED THEN UPDATE SET symbol = last.symbol, price = last.price
+            WHEN NOT MATCHED AND last._change_type = 'insert'
+              THEN INSERT (seq, symbol, price) VALUES (last.seq, last.symbol, last.price)
+            """)
+    last.unpersist()
+
+
+def stream(spark: SparkSession, folder: Path) -> list[Row]:
+    """Merge a stream's changes, and return the rows that a batch query expects to be held."""
+    spark.sql(f"CREATE TABLE {_DELTA} ({_SCHEMA}) USING delta")
+    spark.sql(f"CREATE TABLE {_ICEBERG} ({_SCHEMA}) USING iceberg")
+    trades = spark.range(_FILES * _ROWS_OF_FILE).selectExpr(
+        "id AS seq", "concat('S', id % 3) AS symbol", "CAST(id * id % 7 AS DOUBLE) AS price"
+    )
+    for number in range(_FILES):
+        rows = trades.where(F.floor(F.col("seq") / _ROWS_OF_FILE) == number).coalesce(1)
+        rows.write.mode("append").parquet(str(folder / "trades"))
+    source = (
+        spark.readStream.schema(_SCHEMA)
+        .option("maxFilesPerTrigger", 1)
+        .parquet(str(folder / "trades"))
+    )
+    kept = keep(source, "KEEP n ROWS PER (symbol)", params={"n": 4}, order_by="seq")
+    query = (
+        kept.changes()
+        .writeStream.foreachBatch(merge)
+        .trigger(availableNow=True)
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .start()
+    )
+    query.awaitTermination()
+    return keep(trades, rows=4, per="symbol", order_by="seq").rows().sort("seq").collect()
+
+
+def call_everything(spark: SparkSession, folder: Path) -> None:
+    """Make each kind of call of the package."""
+    rows = spark.createDataFrame([(1, "A", 1.0), (2, "B", 2.0), (3, "A", 3.0)], _SCHEMA)
+    kept = keep(rows, rows=2, order_by="seq")
+    assert kept.agg(F.sum("price").alias("s")).agg(F.max("s")).first()[0] == 5.0
+    assert kept.withColumns({"n": F.count("*")}).where("n = 2").count() == 2
+    assert kept.groupBy("symbol").agg(F.count("*")).count() == 3
+    assert kept.snapshots(max_rows=10).count() == 3
+    assert kept.describe().startswith("Keeps the newest 2 rows")
+    assert keep(rows, apama("retain 2"), per="symbol", order_by="seq").rows().count() == 3
+    several = keep(rows, {"a": "KEEP 1 ROW", "b": "KEEP n ROWS"}, params={"n": 2}, order_by="seq")
+    assert several.changes().groupBy("_window").count().count() == 2
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        keep(rows, rows=2, per=["seq"], key_columns=["seq"])
+    assert any("primary key" in str(warning.message) for warning in warned)
+    assert read_state(spark, folder / "checkpoint", batch=_FILES - 1).count() == 12
+    repartition(spark, folder / "checkpoint", 3, to=folder / "moved")
+    assert read_state(spark, folder / "moved").count() == 12
+
+
+def main(transport: str) -> None:
+    # The server starts Python for the foreachBatch function.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        spark = session(transport, folder)
+        expected = stream(spark, folder)
+        for table in (_DELTA, _ICEBERG):
+            held = spark.table(table).sort("seq").collect()
+            assert held == expected, f"{table}: {held} instead of {expected}"
+        call_everything(spark, folder)
+        spark.stop()
+    print(f"both tables hold the {len(expected)} rows of the windows")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

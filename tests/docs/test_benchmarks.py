@@ -1,0 +1,98 @@
+"""The benchmarks run on a few rows; their measurements are not checked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+import measure
+from sides import Counts, Times
+from tests.support.paths import ROOT
+from tests.support.programs import output_of
+from tests.support.transports import on_classic_spark
+from workloads import W1, W4, Workload
+
+SCRIPTS = ROOT / "benchmarks"
+BUFFER = "spark.sql.streaming.stateStore.rocksdb.writeBufferSizeMB"
+
+
+@dataclass
+class FakeSide:
+    """Answers each micro-batch of 1,000 rows with the given numbers of inserts and deletes."""
+
+    name: str
+    inserted: int = 1000
+    deleted: int = 1000
+
+    def take(self, _path: Path, _rows: int) -> Times:
+        counted = {"rowsInserted": self.inserted, "rowsDeleted": self.deleted}
+        return Times(1.0, 1.0, self.inserted + self.deleted, counted)
+
+    def count(self, _path: Path, _rows: int) -> Counts:
+        return Counts(self.inserted, self.deleted)
+
+    def stop(self) -> None:
+        pass
+
+
+def compared(workload: Workload, peer: FakeSide, folder: Path) -> None:
+    small = replace(workload, rows=1000, keys=10, warm_up=1)
+    sides = [FakeSide(measure.WINOPS), FakeSide(measure.FLOOR, 7, 7), peer]
+    measure.measure(small, sides, 2, folder)
+
+
+@on_classic_spark
+@pytest.mark.parametrize("workload", [W1, W4], ids=lambda workload: workload.name)
+@pytest.mark.parametrize(
+    ("inserted", "deleted"), [(900, 1000), (1000, 900), (900, 1100), (1100, 900), (1000, 1011)]
+)
+def test_candidates_that_give_other_changes_fail_a_run(
+    tmp_path: Path, workload: Workload, inserted: int, deleted: int
+) -> None:
+    compared(workload, FakeSide("equal"), tmp_path)
+    with pytest.raises(RuntimeError, match="of other"):
+        compared(workload, FakeSide("other", inserted, deleted), tmp_path)
+
+
+@on_classic_spark
+def test_small_runs_write_ratios_and_versions(tmp_path: Path) -> None:
+    named = ["w1", "rows-10", "w7", "w8"]
+    output = output_of(
+        SCRIPTS / "run.py",
+        *named,
+        *("--rows", "5000", "--keys", "10", "--warm-up", "1", "--batches", "2"),
+        *("--conf", f"{BUFFER}=8"),
+        *("--data", str(tmp_path / "data"), "--out", str(tmp_path)),
+    )
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert [workload["workload"]["name"] for workload in results["workloads"]] == named
+    for workload in results["workloads"]:
+        assert len(workload["rounds"]) == 2
+        for one in workload["rounds"]:
+            assert one["winops"]["counted"]["rowsInserted"] == 5000
+            out = 10_000 if workload["workload"]["question"] == "changes" else 5000
+            assert one["winops"]["rows_out"] == out
+            assert one["floor"]["counted"] == {}
+            assert one["floor"]["rows_out"] == 5000
+        assert workload["ratio"]["winops"] > 0
+    assert results["versions"]["spark"].startswith("4.")
+    assert results["versions"][BUFFER] == "8"
+    assert (tmp_path / "results.md").read_text() in output
+    family = [line for line in output.splitlines() if line.startswith("| rows-size |")]
+    assert len(family) == 1
+    assert family[0].endswith("| **1.00** |")
+
+
+@on_classic_spark
+def test_tables_are_compared_with_spark_s_own_windows(tmp_path: Path) -> None:
+    output = output_of(
+        SCRIPTS / "table.py",
+        *("--millions", "0.1", "--rounds", "1"),
+        *("--data", str(tmp_path / "data"), "--out", str(tmp_path)),
+    )
+    results = json.loads((tmp_path / "table.json").read_text())
+    assert list(results["ratios"]) == ["last rows", "mean, low, high"]
+    assert (tmp_path / "table.md").read_text() in output

@@ -1,0 +1,211 @@
+"""All code of the documentation runs and prints the documented output."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+import winops
+from tests.support.markdown import blocks
+from tests.support.paths import ROOT
+from tests.support.transports import same_on_connect
+from winops import _errors, apama, esper, keep, spl
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+# These pages have no runnable blocks.
+ALL_PAGES = [
+    *PAGES,
+    *(ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "benchmarks").glob("**/*.md")),
+]
+MODULES = sorted(f"winops.{found.name}" for found in pkgutil.iter_modules(winops.__path__))
+CONDITIONS = ROOT / "jvm/spark/src/main/resources/error/winops-error-conditions.json"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_blocks_of_a_page(
+    spark: SparkSession, page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names: dict[str, Any] = {"spark": spark}
+    for block in blocks(page):
+        capsys.readouterr()
+        with warnings.catch_warnings():
+            # The session already exists and accepts no static settings.
+            warnings.simplefilter("ignore", UserWarning)
+            if block.language == "sql":
+                spark.sql(block.code).collect()
+            else:
+                exec(compile(block.code, str(page), "exec"), names)
+        if block.printed is not None:
+            assert capsys.readouterr().out == block.printed
+
+
+@pytest.mark.parametrize("module", ["winops", *MODULES])
+def test_the_examples_of_a_module(spark: SparkSession, module: str) -> None:
+    loaded = importlib.import_module(module)
+    results = doctest.testmod(loaded, extraglobs={"spark": spark})
+    assert results.failed == 0
+    if module in ("winops", "winops._keep", "winops._kept", "winops._session"):
+        assert results.attempted > 0
+
+
+def test_the_quickstart_is_that_of_the_readme() -> None:
+    first = blocks(ROOT / "README.md")[0]
+    assert first.language == "python"
+    assert (ROOT / "examples" / "quickstart.py").read_text() == first.code
+
+
+def test_every_error_condition_is_documented() -> None:
+    own = {value for name, value in vars(_errors).items() if name.isupper()}
+    spark_side = json.loads(CONDITIONS.read_text())
+    page = (ROOT / "docs" / "errors.md").read_text()
+    assert set(re.findall(r"^### (WINOPS_\w+)$", page, re.MULTILINE)) == own | set(spark_side)
+    documented = set(re.findall(r"^\| `(WINOPS_\w+\.\w+)` ", page, re.MULTILINE))
+    assert documented == {
+        f"{name}.{kind}"
+        for name, entry in spark_side.items()
+        for kind in entry.get("subClass", {})
+    }
+    for name, entry in spark_side.items():
+        section = page.split(f"### {name}\n")[1].split("\n#")[0]
+        assert f"SQLSTATE {entry['sqlState']}" in section
+
+
+def test_the_conditions_that_pages_name_are_there() -> None:
+    known = set(json.loads(CONDITIONS.read_text())) | {
+        value for name, value in vars(_errors).items() if name.isupper()
+    }
+    settings = {"WINOPS_TRANSPORT"}
+    for page in ALL_PAGES:
+        assert set(re.findall(r"WINOPS_\w+", page.read_text())) <= known | settings, page.name
+
+
+MISTAKES = re.findall(
+    r"^\| `WINOPS_POLICY\.(\w+)` \| .* \| `(.+?)`(?: without `\w+`)? \|$",
+    (ROOT / "docs" / "errors.md").read_text(),
+    re.MULTILINE,
+)
+
+
+def test_most_mistakes_in_a_policy_have_an_example() -> None:
+    assert len(MISTAKES) >= 14
+
+
+@same_on_connect
+@pytest.mark.parametrize(("kind", "text"), MISTAKES, ids=lambda text: text[:30])
+def test_an_example_of_a_mistake_is_one(spark: SparkSession, kind: str, text: str) -> None:
+    rows = spark.createDataFrame([(1, "A")], "seq long, symbol string")
+    language = {"KEEP": str, "#": esper, "r": apama, "s": spl}
+    [wrap] = [wrap for start, wrap in language.items() if text.startswith(start)]
+    with pytest.raises(AnalysisException) as caught:
+        assert keep(rows, wrap(text), order_by="seq").changes().schema
+    assert caught.value.getCondition() == f"WINOPS_POLICY.{kind}"
+
+
+def test_the_metrics_of_the_pages_are_those_that_are_counted() -> None:
+    source = ROOT / "jvm/spark/src/main/scala/winops/spark/internal/KeepMetrics.scala"
+    own = set(re.findall(r'^  (?:private )?val \w+ = "(\w+)"$', source.read_text(), re.MULTILINE))
+    # A metric of Spark's StateOperatorProgress.
+    known = own | {"numRowsTotal"}
+    for page in ALL_PAGES:
+        named = re.findall(r"`(groups\w*|(?:rows|numRows|numOutput)[A-Z]\w*)`", page.read_text())
+        assert set(named) <= known, page.name
+    table = (ROOT / "docs" / "metrics.md").read_text().split("\n## Metrics\n")[1]
+    lines = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert set(re.findall(r"`(\w+)`", "".join(lines))) == known - {"numOutputRows"}
+
+
+def test_the_arguments_of_the_pages_are_there() -> None:
+    functions = [thing for name in winops.__all__ if callable(thing := getattr(winops, name))]
+    methods = [
+        method
+        for of in (winops.Kept, winops.GroupedKept)
+        for name, method in inspect.getmembers(of, inspect.isfunction)
+        if not name.startswith("_")
+    ]
+    known = {
+        name for thing in [*functions, *methods] for name in inspect.signature(thing).parameters
+    }
+    for page in ALL_PAGES:
+        named = set(re.findall(r"`(\w+)=", page.read_text()))
+        # Options of programs are in upper case.
+        assert {name for name in named if name.islower()} <= known, page.name
+
+
+def test_the_arguments_of_the_sql_function_are_documented() -> None:
+    source = (ROOT / "jvm/spark/src/main/scala/winops/spark/analysis/Arguments.scala").read_text()
+    names = re.findall(r'"(\w+)"', source.split("val Names: Seq[String] =")[1].split(")\n")[0])
+    assert len(names) > 10
+    page = (ROOT / "docs" / "sql.md").read_text()
+    assert [name for name in names if f"`{name}`" not in page] == []
+
+
+def test_the_targets_of_make_that_pages_name_are_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in ALL_PAGES:
+        named = re.findall(r"(?:`|^)make ([a-z-]+)", page.read_text(), re.MULTILINE)
+        assert set(named) <= targets, page.name
+
+
+def test_the_tests_that_pages_name_are_there() -> None:
+    suites = {file.stem for file in (ROOT / "jvm").glob("*/src/test/**/*Suite.scala")}
+    programs = {file.name for file in (ROOT / "tests").glob("**/test_*.py")}
+    programs |= {file.name for file in (ROOT / "benchmarks").glob("**/test_*.py")}
+    for page in ALL_PAGES:
+        text = page.read_text()
+        assert set(re.findall(r"\b([A-Z]\w+Suite)\b", text)) <= suites, page.name
+        assert set(re.findall(r"\b(test_\w+\.py)\b", text)) <= programs, page.name
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page, as GitHub names them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in ALL_PAGES:
+        for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]+))?\)", page.read_text()):
+            if not target.startswith("http"):
+                led_to = page.parent / target if target else page
+                assert led_to.exists(), f"{page.name}: {target}"
+                assert not anchor or anchor in anchors(led_to), f"{page.name}: {target}#{anchor}"
+
+
+def rules(page: Path) -> list[tuple[str, str]]:
+    """Return the first cell and the others of each rule in the tables of a page on restarts."""
+    return re.findall(r"^\| (?!Change )([^|]+) \| (.*)$", page.read_text(), re.MULTILINE)
+
+
+def test_every_rule_of_restarts_has_tests_that_are_there() -> None:
+    changes = [change for change, _ in rules(ROOT / "docs" / "restarts.md")]
+    assert len(changes) > 25
+    tested = rules(ROOT / "docs" / "contributing" / "restart-tests.md")
+    assert [change for change, _ in tested] == changes
+    for rule, tests in tested:
+        named = re.findall(r"`(\w+\.py)::(\w+)`|`(\w+Suite): ([^`]+)`", tests)
+        assert named, rule
+        for file, function, suite, text in named:
+            if file:
+                (source,) = (ROOT / "tests").glob(f"**/{file}")
+                assert f"\ndef {function}(" in source.read_text(), rule
+            else:
+                (source,) = (ROOT / "jvm").glob(f"*/src/test/**/{suite}.scala")
+                assert f'test("{text}")' in source.read_text(), rule
+
+
+def test_everything_public_is_documented() -> None:
+    for name in winops.__all__:
+        thing = getattr(winops, name)
+        assert "Examples\n" in thing.__doc__, name

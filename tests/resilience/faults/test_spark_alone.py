@@ -1,0 +1,44 @@
+"""Restart failures that Spark's own stateful operators share with winops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from tests.resilience.faults.answers import batches
+from tests.support.replay import Replay, failure
+from tests.support.settings import CHANGELOG, CHECKPOINT_FORMAT, settings
+from tests.support.transports import same_on_connect
+
+
+def crashed_before_the_commit(replay: Callable[[str], Replay]) -> Replay:
+    """Return a query without winops whose last batch is in the sink's log but not committed."""
+    stream = replay("k string, seq long")
+    stream.add([("a", 1)], [("a", 2)])
+    stream.run(stream.rows().dropDuplicates(["seq"]))
+    commits = Path(stream.checkpoint) / "commits"
+    last = max(batches(commits))
+    (commits / str(last)).unlink()
+    (commits / f".{last}.crc").unlink(missing_ok=True)
+    return stream
+
+
+@same_on_connect
+def test_format_2_cannot_go_on_after_a_crash_between_the_logs(
+    spark: SparkSession, replay: Callable[[str], Replay]
+) -> None:
+    with settings(spark, {CHANGELOG: "true", CHECKPOINT_FORMAT: "2"}):
+        stream = crashed_before_the_commit(replay)
+        error = failure(stream.start(stream.rows().dropDuplicates(["seq"])))
+    assert "assertion failed: CheckpointInfo length: 0" in error
+
+
+@same_on_connect
+def test_format_1_goes_on(spark: SparkSession, replay: Callable[[str], Replay]) -> None:
+    with settings(spark, {CHANGELOG: "true", CHECKPOINT_FORMAT: "1"}):
+        stream = crashed_before_the_commit(replay)
+        stream.add([("b", 3)])
+        stream.run(stream.rows().dropDuplicates(["seq"]))
+        assert stream.written().count() == 3

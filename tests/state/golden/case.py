@@ -1,0 +1,88 @@
+"""A query whose checkpoint is archived, with its input rows."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any, NamedTuple
+
+from tests.state.golden.checkpoints import HEARTBEAT, HEARTBEAT_AT, GoldenKeep, GoldenQuery, Rows
+
+_TRADES = "seq long, symbol string, venue string, price double, ts timestamp, mark string"
+_WATERMARK = ("ts", "5 seconds")
+_START = datetime(2026, 3, 29, tzinfo=timezone.utc)
+
+
+class GoldenCase(NamedTuple):
+    """A query, the batches before its checkpoint, and the batches after it."""
+
+    name: str
+    query: GoldenQuery
+    before: list[Rows]
+    after: list[Rows]
+
+
+def keep_of(
+    policy: str | dict[str, str],
+    dialect: str | None = None,
+    *,
+    output: str = "changes",
+    values: dict[str, str | Sequence[str]] | None = None,
+    by: Sequence[str] | None = None,
+    **arguments: Any,
+) -> GoldenKeep:
+    """Return a `keep` over trades, ordered by number."""
+    return GoldenKeep(policy, {"order_by": "seq", **arguments}, dialect, output, values, by)
+
+
+def trades_case(
+    name: str,
+    settings: dict[str, str],
+    *keeps: GoldenKeep,
+    count: int = 160,
+    symbols: int = 5,
+    by_batch_time: bool = False,
+) -> GoldenCase:
+    """Return a query over trades whose checkpoint follows the first two batches."""
+    rows = _trades(len(name), count, symbols)
+    # Every batch adds to the time of each test run.
+    after = [count * 4 // 5] if len(keeps) == 1 else []
+    batches = cut(rows, [count * 2 // 5, count * 3 // 5, *after])
+    is_timed = any("time" in one.arguments for one in keeps)
+    if is_timed:
+        batches.append([{**rows[-1], "seq": count, "symbol": HEARTBEAT, "ts": HEARTBEAT_AT}])
+    query = GoldenQuery(
+        _TRADES,
+        keeps,
+        watermark=_WATERMARK if is_timed else None,
+        settings=settings,
+        told_until=len(batches[0]) + len(batches[1]) if by_batch_time else None,
+    )
+    return GoldenCase(name, query, batches[:2], batches[2:])
+
+
+def cut(rows: Rows, bounds: list[int]) -> list[Rows]:
+    """Cut rows into batches before each of these numbers."""
+    return [rows[start:end] for start, end in zip([0, *bounds], [*bounds, None], strict=True)]
+
+
+def _trades(seed: int, count: int, symbols: int) -> list[dict[str, Any]]:
+    """Return rows whose times are up to five seconds out of order."""
+    rng = random.Random(seed)
+    return [
+        {
+            "seq": seq,
+            "symbol": f"s{rng.randrange(symbols)}",
+            "venue": f"v{rng.randrange(4)}",
+            "price": rng.randrange(1000) / 8,
+            "ts": _instant(10_000 + seq * 250 - rng.randrange(5000)),
+            "mark": "window" if seq % 7 == 6 else None,
+        }
+        for seq in range(count)
+    ]
+
+
+def _instant(milliseconds: int) -> str:
+    instant = _START + timedelta(milliseconds=milliseconds)
+    return instant.isoformat(timespec="milliseconds")

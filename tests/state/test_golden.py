@@ -1,0 +1,57 @@
+"""Checkpoints of former versions continue without a difference, or are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.state.golden.cases import CASES
+from tests.state.golden.checkpoints import (
+    CHECKPOINTS,
+    archives,
+    current_format,
+    format_of,
+    output_lines,
+    unpack,
+)
+from tests.support.replay import failure, finish
+from tests.support.settings import INTERPRETED, settings
+from tests.support.transports import same_on_connect
+
+
+@same_on_connect
+@pytest.mark.parametrize(
+    "archive", archives(), ids=lambda path: f"{path.parent.name}/{path.name.partition('.')[0]}"
+)
+def test_a_checkpoint_goes_on(spark: SparkSession, archive: Path, tmp_path: Path) -> None:
+    golden = unpack(archive, tmp_path)
+    with settings(spark, {**(golden.query.settings or {}), **INTERPRETED}):
+        query = golden.query.start(spark, golden.folder)
+        if format_of(archive) == current_format():
+            finish(query)
+            assert sorted(output_lines(golden.folder)) == golden.expected
+        else:
+            error = failure(query)
+            assert "WINOPS_STATE_FORMAT" in error
+            assert f"format {format_of(archive)}" in error
+            assert output_lines(golden.folder) == []
+
+
+def test_the_format_of_today_has_all_checkpoints() -> None:
+    today = {
+        archive.name.partition(".")[0]
+        for archive in archives()
+        if format_of(archive) == current_format()
+    }
+    assert {case.name for case in CASES} <= today
+
+
+def test_what_the_former_format_has_written_is_kept() -> None:
+    assert current_format() - 1 in {format_of(archive) for archive in archives()}
+
+
+def test_they_are_small() -> None:
+    for version in CHECKPOINTS.iterdir():
+        assert sum(archive.stat().st_size for archive in version.iterdir()) < 300_000
