@@ -46,7 +46,7 @@ NOTHING: dict[str, Any] = {
         ({"policy": ""}, "", {}),
     ],
 )
-def test_keywords_are_written_as_policies(
+def test_keywords_become_policy_texts(
     keywords: dict[str, Any], text: str, params: dict[str, Any]
 ) -> None:
     assert policy_of(**{**NOTHING, **keywords}) == Policy(text, params)
@@ -63,13 +63,13 @@ def test_parameters_keep_their_types() -> None:
     assert parameters(given) == {**given, "e": "1 seconds"}
 
 
-def test_names_are_one_or_several() -> None:
+def test_column_names_are_one_text_or_a_list() -> None:
     assert names("per", None) == ()
     assert names("per", "a.b") == ("a.b",)
     assert names("per", ["a", "b"]) == ("a", "b")
 
 
-def test_sort_keys_are_names_and_columns(spark: SparkSession) -> None:
+def test_sort_keys_are_column_names_or_columns(spark: SparkSession) -> None:
     newest = F.desc("seq")
     assert sort_keys("order_by", None) == ()
     assert sort_keys("order_by", "a.b") == ("a.b",)
@@ -110,7 +110,7 @@ def test_sort_keys_are_names_and_columns(spark: SparkSession) -> None:
         ({"rows": 3, "idle": timedelta(0)}, "idle="),
     ],
 )
-def test_values_that_cannot_be_meant(
+def test_invalid_values_of_arguments_are_refused(
     spark: SparkSession, keywords: dict[str, Any], text: str
 ) -> None:
     with pytest.raises(PySparkValueError) as caught:
@@ -139,7 +139,7 @@ def test_values_that_cannot_be_meant(
         ({"policy": "KEEP N ROWS", "params": {"N": [1]}}, "params['N']="),
     ],
 )
-def test_types_that_are_not_accepted(
+def test_invalid_types_of_arguments_are_refused(
     spark: SparkSession, keywords: dict[str, Any], text: str
 ) -> None:
     with pytest.raises(PySparkTypeError) as caught:
@@ -149,14 +149,14 @@ def test_types_that_are_not_accepted(
 
 
 @pytest.mark.parametrize("argument", ["per", "key_columns"])
-def test_a_column_object_is_refused_with_what_to_do(spark: SparkSession, argument: str) -> None:
+def test_a_column_object_is_refused_with_a_hint(spark: SparkSession, argument: str) -> None:
     for columns in (F.col("id"), [F.col("id")], F.desc("id")):
         with pytest.raises(PySparkTypeError, match=r"not (list with )?Column\. .*withColumn"):
             keep(spark.range(1), rows=3, **{argument: columns})
 
 
 @pytest.mark.parametrize("argument", ["per", "order_by", "key_columns"])
-def test_an_empty_list_of_columns_is_not_all_rows_together(
+def test_an_empty_list_of_columns_does_not_mean_a_single_group(
     spark: SparkSession, argument: str
 ) -> None:
     for nothing in ([], ()):
@@ -165,6 +165,6 @@ def test_an_empty_list_of_columns_is_not_all_rows_together(
         assert caught.value.getCondition() == "WINOPS_ARGUMENT"
 
 
-def test_only_a_dataframe_has_rows(spark: SparkSession) -> None:
+def test_keep_takes_only_a_dataframe(spark: SparkSession) -> None:
     with pytest.raises(PySparkTypeError, match="takes a DataFrame, not a list"):
         keep([1, 2, 3], rows=3)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ def rows(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame([(1, "A", at(0))], "seq long, symbol string, ts timestamp")
 
 
-def test_a_group_beside_the_text_is_described_as_one_in_it(rows: DataFrame) -> None:
+def test_a_group_in_an_argument_is_described_like_one_in_the_text(rows: DataFrame) -> None:
     sentence = "For each symbol, keeps the newest 2 rows."
     assert keep(rows, "KEEP 2 ROWS PER (symbol)").describe() == sentence
     assert keep(rows, "KEEP 2 ROWS", per="symbol").describe() == sentence
@@ -34,7 +34,7 @@ def test_a_group_beside_the_text_is_described_as_one_in_it(rows: DataFrame) -> N
     assert keep(rows, rows=2).describe() == "Keeps the newest 2 rows."
 
 
-def test_idle_and_how_times_are_applied_are_described(rows: DataFrame) -> None:
+def test_idle_time_and_apply_are_described(rows: DataFrame) -> None:
     idle = keep(rows, rows=2, per="symbol", time="ts", idle="7 days").describe()
     assert idle == (
         "For each symbol, keeps the newest 2 rows; a group without a new row for 7 days is "
@@ -48,7 +48,7 @@ def test_idle_and_how_times_are_applied_are_described(rows: DataFrame) -> None:
     )
 
 
-def test_several_windows_name_the_group_beside_them(rows: DataFrame) -> None:
+def test_the_group_of_several_windows_is_described(rows: DataFrame) -> None:
     windows = {"a": "KEEP 1 ROW", "b": "KEEP 2 ROWS"}
     described = keep(rows, windows, per="symbol", order_by="seq").describe()
     assert described.startswith("For each symbol, in window a, keeps the newest row")

@@ -55,7 +55,7 @@ def refusal(call: Callable[[], object], condition: str, state: str) -> str:
         ("KEEP 5 ROWS" + " " * 1_000_000, "LIMIT", {}, None),
     ],
 )
-def test_a_policy_that_is_not_valid(
+def test_an_invalid_policy_is_refused(
     trades: DataFrame, policy: str, condition: str, params: dict[str, Any], column: int | None
 ) -> None:
     text = refusal(
@@ -72,7 +72,7 @@ def test_a_policy_that_is_not_valid(
         assert lines[caret].index("^") == column - 1
 
 
-def test_a_caret_stands_in_the_line_of_the_mistake(trades: DataFrame) -> None:
+def test_a_caret_marks_the_line_of_the_mistake(trades: DataFrame) -> None:
     text = refusal(
         lambda: keep(trades, "KEEP\n  5 ROWS\n  PUR (symbol)"), "WINOPS_POLICY.SYNTAX", "42601"
     )
@@ -88,7 +88,7 @@ def test_a_long_policy_is_not_printed_as_a_whole(trades: DataFrame) -> None:
 
 
 @pytest.mark.parametrize("clause", ["per", "order_by"])
-def test_a_group_or_order_that_is_no_column(trades: DataFrame, clause: str) -> None:
+def test_a_group_or_order_that_is_not_a_column_is_refused(trades: DataFrame, clause: str) -> None:
     text = refusal(
         lambda: keep(trades, rows=2, **{clause: "nowhere"}),
         "WINOPS_UNKNOWN_COLUMN",
@@ -97,14 +97,14 @@ def test_a_group_or_order_that_is_no_column(trades: DataFrame, clause: str) -> N
     assert "nowhere" in text
 
 
-def test_a_time_that_is_no_column(trades: DataFrame) -> None:
+def test_a_time_that_is_not_a_column_is_refused(trades: DataFrame) -> None:
     text = refusal(lambda: keep(trades, rows=2, time="nowhere"), "WINOPS_UNKNOWN_COLUMN", "42703")
     assert "nowhere" in text
     assert "seq, symbol, ts" in text
 
 
 @pytest.mark.parametrize("column", ["seq", "symbol", "day"])
-def test_a_time_that_is_no_timestamp(trades: DataFrame, column: str) -> None:
+def test_a_time_that_is_not_a_timestamp_is_refused(trades: DataFrame, column: str) -> None:
     rows = trades.withColumn("day", F.lit(date(2026, 1, 1)))
     text = refusal(lambda: keep(rows, rows=2, time=column), "WINOPS_TIME_TYPE", "42804")
     assert column in text
@@ -114,12 +114,12 @@ def test_a_time_that_is_no_timestamp(trades: DataFrame, column: str) -> None:
 @pytest.mark.parametrize(
     "policy", ["KEEP 5 SECONDS", "KEEP EVERY 5 SECONDS PER (symbol)", "KEEP 00:05"]
 )
-def test_a_table_has_no_clock(trades: DataFrame, policy: str) -> None:
+def test_a_time_window_over_a_table_needs_a_time_column(trades: DataFrame, policy: str) -> None:
     text = refusal(lambda: keep(trades, policy), "WINOPS_TIME_REQUIRED", "42K0E")
     assert "time =>" in text
 
 
-def test_a_table_has_no_clock_for_idle_groups_either(trades: DataFrame) -> None:
+def test_idle_groups_of_a_table_need_a_time_column(trades: DataFrame) -> None:
     refusal(lambda: keep(trades, rows=2, idle="1 hour"), "WINOPS_TIME_REQUIRED", "42K0E")
 
 
@@ -130,13 +130,13 @@ def test_a_stream_with_a_time_needs_a_watermark(replay: NewReplay, policy: str) 
     assert "withWatermark('ts', '10 seconds')" in text
 
 
-def test_a_watermark_on_another_column_does_not_do(replay: NewReplay) -> None:
+def test_a_watermark_on_another_column_is_not_enough(replay: NewReplay) -> None:
     rows = replay(f"{SCHEMA}, other timestamp").rows(("other", "1 second"))
     refusal(lambda: keep(rows, rows=2, time="ts"), "WINOPS_WATERMARK_REQUIRED", "42K0E")
 
 
 @pytest.mark.parametrize("shuffle", ["groupBy", "distinct", "join", "repartition", "orderBy"])
-def test_above_a_shuffle_the_order_is_not_known(trades: DataFrame, shuffle: str) -> None:
+def test_rows_from_a_shuffle_need_an_order(trades: DataFrame, shuffle: str) -> None:
     rows = {
         "groupBy": lambda: trades.groupBy("symbol", "ts").agg(F.max("seq").alias("seq")),
         "distinct": trades.distinct,
@@ -153,12 +153,12 @@ def test_above_a_shuffle_the_order_is_not_known(trades: DataFrame, shuffle: str)
     assert keep(rows, rows=2, order_by="seq").rows().count() == 2
 
 
-def test_below_a_shuffle_it_is(trades: DataFrame) -> None:
+def test_rows_before_any_shuffle_need_no_order(trades: DataFrame) -> None:
     rows = trades.where("seq > 0").withColumn("more", F.explode(F.array(F.lit(1), F.lit(2))))
     assert keep(rows.unionByName(rows), rows=3).rows().count() == 3
 
 
-def test_two_groups_that_differ(trades: DataFrame) -> None:
+def test_two_different_groups_are_refused(trades: DataFrame) -> None:
     text = refusal(
         lambda: keep(trades, "KEEP 2 ROWS PER (symbol)", per="seq"),
         "WINOPS_GROUP_CONFLICT",
@@ -168,18 +168,18 @@ def test_two_groups_that_differ(trades: DataFrame) -> None:
     assert "seq" in text
 
 
-def test_the_same_group_twice_is_one(trades: DataFrame) -> None:
+def test_the_same_group_may_be_given_twice(trades: DataFrame) -> None:
     kept = keep(trades, "KEEP 2 ROWS PER (symbol, seq)", per=["seq", "symbol"])
     assert kept.rows().count() == 2
 
 
-def test_the_retained_rows_of_a_stream(replay: NewReplay) -> None:
+def test_rows_on_a_stream_is_refused(replay: NewReplay) -> None:
     kept = keep(replay(SCHEMA).rows(), rows=2)
     refusal(kept.rows, "WINOPS_ROWS_ON_STREAM", "0A000")
 
 
 @pytest.mark.parametrize("mode", ["update", "complete"])
-def test_changes_are_only_ever_appended(replay: NewReplay, mode: str) -> None:
+def test_output_modes_other_than_append_are_refused(replay: NewReplay, mode: str) -> None:
     stream = replay(SCHEMA)
     changes = keep(stream.rows(), rows=2).changes()
     if mode == "complete":
@@ -193,7 +193,7 @@ def test_changes_are_only_ever_appended(replay: NewReplay, mode: str) -> None:
     assert mode in text.lower()
 
 
-def test_there_are_no_continuous_queries(replay: NewReplay) -> None:
+def test_a_continuous_trigger_is_refused(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     writer = keep(stream.rows(), rows=2).changes().writeStream.format("console")
     trigger = writer.option("checkpointLocation", stream.checkpoint).trigger(
@@ -203,13 +203,15 @@ def test_there_are_no_continuous_queries(replay: NewReplay) -> None:
 
 
 @pytest.mark.parametrize("name", ["_change_type", "_CHANGE_SEQ"])
-def test_a_column_with_the_name_of_one_of_the_output(trades: DataFrame, name: str) -> None:
+def test_a_column_with_the_name_of_an_output_column_is_refused(
+    trades: DataFrame, name: str
+) -> None:
     rows = trades.withColumn(name, F.lit(1))
     text = refusal(lambda: keep(rows, rows=2), "WINOPS_COLUMN_CONFLICT", "42711")
     assert "withColumnRenamed" in text
 
 
-def test_an_order_of_a_type_without_order(trades: DataFrame) -> None:
+def test_an_order_by_a_type_without_an_order_is_refused(trades: DataFrame) -> None:
     rows = trades.withColumn("map", F.create_map("symbol", "seq"))
     condition = "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE"
     refusal(lambda: keep(rows, rows=2, order_by="map"), condition, "42K09")
@@ -237,7 +239,7 @@ def test_an_order_of_a_type_without_order(trades: DataFrame) -> None:
         ("'KEEP 2 ROWS', idle => '1 day', idle => '2 days'", "DUPLICATE", "idle"),
     ],
 )
-def test_arguments_in_sql(
+def test_invalid_arguments_in_sql_are_refused(
     spark: SparkSession, trades: DataFrame, arguments: str, condition: str, text: str
 ) -> None:
     said = refusal(
@@ -248,7 +250,7 @@ def test_arguments_in_sql(
     assert text in said
 
 
-def test_a_call_without_a_table(spark: SparkSession) -> None:
+def test_a_call_without_a_table_is_refused(spark: SparkSession) -> None:
     text = refusal(
         lambda: spark.sql("SELECT * FROM keep('KEEP 2 ROWS')"), "WINOPS_ARGUMENT.MISSING", "22023"
     )
@@ -258,7 +260,7 @@ def test_a_call_without_a_table(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     "clause", ["PARTITION BY (rand())", "PARTITION BY (seq) ORDER BY (rand())"]
 )
-def test_values_that_do_not_come_again(
+def test_a_group_or_order_that_is_not_deterministic_is_refused(
     spark: SparkSession, trades: DataFrame, clause: str
 ) -> None:
     query = f"SELECT * FROM keep(TABLE({{t}}) {clause}, 'KEEP 2 ROWS')"
@@ -271,7 +273,7 @@ def test_too_many_rows_fail_a_batch_query(trades: DataFrame) -> None:
         kept.rows().collect()
 
 
-def test_as_many_rows_as_allowed_do_not(trades: DataFrame) -> None:
+def test_as_many_rows_as_max_rows_are_accepted(trades: DataFrame) -> None:
     assert keep(trades, "KEEP ALL", max_rows=2).rows().count() == 2
     assert keep(trades, "KEEP ALL", max_rows=1, per="symbol").rows().count() == 2
 
@@ -286,7 +288,7 @@ def test_too_many_rows_fail_a_stream(replay: NewReplay) -> None:
     assert "max_rows" in text
 
 
-def test_rows_that_wait_count_too(replay: NewReplay) -> None:
+def test_waiting_rows_count_towards_max_rows(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([(1, "A", at(0)), (2, "A", at(1)), (3, "A", at(2))])
     rows = stream.rows(("ts", "1 hour"))

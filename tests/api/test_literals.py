@@ -47,7 +47,7 @@ def session(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[Spa
             spark.conf.set(name, value)
 
 
-def test_literals_are_read_as_the_values_that_they_stand_for(session: SparkSession) -> None:
+def test_literals_are_read_as_their_values(session: SparkSession) -> None:
     columns = ", ".join(literal(value) for value in [*TEXTS, *NUMBERS])
     (row,) = session.sql(f"SELECT {columns}").collect()
     assert [repr(value) for value in row] == [repr(value) for value in [*TEXTS, *NUMBERS]]
@@ -64,7 +64,7 @@ def test_arrays_and_structs_hold_their_values_and_names(session: SparkSession) -
     assert row[2] == []
 
 
-def test_no_character_of_a_text_stands_in_the_query() -> None:
+def test_no_character_of_a_text_appears_in_the_query() -> None:
     for text in TEXTS:
         assert set(literal(text)) <= set("CAST(X'0123456789abcdef' AS STRING)")
 

@@ -49,7 +49,7 @@ def said(call: Callable[[], object]) -> str:
         ({"a": "#length(10)"}, 'esper("#length(10)")', "dialect => 'esper'"),
     ],
 )
-def test_a_text_in_another_language_is_told_its_wrapper(
+def test_a_text_in_another_language_gets_the_name_of_its_wrapper(
     trades: DataFrame, policy: Any, python: str, sql: str
 ) -> None:
     text = said(lambda: keep(trades, policy, order_by="seq"))
@@ -58,7 +58,9 @@ def test_a_text_in_another_language_is_told_its_wrapper(
 
 
 @pytest.mark.parametrize("policy", ["KEP 10 ROWS", "KEEP 10", esper("#lenght(10)"), spl("count")])
-def test_a_mistake_within_a_language_points_to_no_other(trades: DataFrame, policy: Any) -> None:
+def test_a_mistake_in_a_language_does_not_suggest_another_language(
+    trades: DataFrame, policy: Any
+) -> None:
     assert "The text is one of" not in said(lambda: keep(trades, policy, order_by="seq"))
 
 
@@ -81,7 +83,7 @@ def test_a_mistake_within_a_language_points_to_no_other(trades: DataFrame, polic
         (esper("#length(n)"), {"n": "5"}, ["Give a number, without quotes"]),
     ],
 )
-def test_a_value_that_lacks_or_does_not_fit(
+def test_a_missing_or_unsuitable_value_gets_an_example(
     trades: DataFrame, policy: Any, params: dict[str, Any] | None, parts: list[str]
 ) -> None:
     text = said(lambda: keep(trades, policy, params=params, order_by="seq"))
@@ -95,7 +97,7 @@ def test_an_interval_names_its_keyword(trades: DataFrame, interval: str) -> None
     assert "such as '10 minutes'" in text
 
 
-def test_what_is_no_dataframe_is_told_how_to_become_one(trades: DataFrame) -> None:
+def test_other_objects_get_a_hint_at_the_dataframe_to_pass(trades: DataFrame) -> None:
     kept = keep(trades, rows=2, order_by="seq")
     for given, instead in (
         (kept, "kept.changes()"),
@@ -107,13 +109,13 @@ def test_what_is_no_dataframe_is_told_how_to_become_one(trades: DataFrame) -> No
         assert instead in str(caught.value)
 
 
-def test_aggregates_that_are_missing_are_asked_for_in_both_languages(trades: DataFrame) -> None:
+def test_missing_aggregates_are_requested_in_python_and_sql(trades: DataFrame) -> None:
     text = said(lambda: keep(trades, rows=2, order_by="seq").agg())
     assert 'agg(F.avg("price"))' in text
     assert "aggregates => TABLE(" in text
 
 
-def test_an_aggregate_over_a_window_of_spark_is_told_to_leave_it_out(trades: DataFrame) -> None:
+def test_an_aggregate_with_over_gets_a_hint_to_omit_it(trades: DataFrame) -> None:
     kept = keep(trades, rows=2, order_by="seq")
     over = F.avg("price").over(Window.partitionBy("symbol").orderBy("seq"))
     for call in (lambda: kept.withColumns({"mean": over}), lambda: kept.agg(over)):
@@ -123,7 +125,7 @@ def test_an_aggregate_over_a_window_of_spark_is_told_to_leave_it_out(trades: Dat
     assert "instead of F.avg" in said(lambda: kept.withColumns({"mean": over}))
 
 
-def test_a_group_is_called_as_it_was_written(spark: SparkSession, trades: DataFrame) -> None:
+def test_a_group_is_named_as_in_the_call(spark: SparkSession, trades: DataFrame) -> None:
     rows = trades.withColumn("m", F.create_map("symbol", "price"))
     text = said(lambda: keep(rows, rows=2, per="m"))
     assert "WINOPS_GROUP_TYPE" in text
@@ -142,7 +144,7 @@ def test_a_group_is_called_as_it_was_written(spark: SparkSession, trades: DataFr
         ("seq long, symbol string", "price double", "no column price"),
     ],
 )
-def test_another_column_is_named(
+def test_a_changed_column_is_named(
     replay: NewReplay, spark: SparkSession, schema: str, before: str, now: str
 ) -> None:
     stream = replay(SCHEMA)
@@ -158,7 +160,7 @@ def test_another_column_is_named(
     assert "metadata" not in text
 
 
-def test_a_function_is_described(spark: SparkSession) -> None:
+def test_describe_function_explains_each_function(spark: SparkSession) -> None:
     for name in ("keep", "winops_state", "winops_repartition", "winops_version"):
         rows = spark.sql(f"DESCRIBE FUNCTION EXTENDED {name}").collect()
         text = "\n".join(row[0] for row in rows)
@@ -169,7 +171,7 @@ def test_a_function_is_described(spark: SparkSession) -> None:
     assert "KEEP 100 ROWS" in text
 
 
-def test_the_message_of_a_condition_can_be_asked_for(trades: DataFrame) -> None:
+def test_get_message_returns_the_message_of_a_condition(trades: DataFrame) -> None:
     with pytest.raises(AnalysisException) as caught:
         keep(trades, "KEEP 100 ROWS PER (symbl)")
     message = caught.value.getMessage()
@@ -180,7 +182,7 @@ def test_the_message_of_a_condition_can_be_asked_for(trades: DataFrame) -> None:
     assert "WINOPS_MAX_ROWS" in str(failed.value.getMessage())
 
 
-def test_what_is_too_large_for_a_value_is_told_where_to_raise_it(trades: DataFrame) -> None:
+def test_a_window_that_is_too_large_for_a_value_names_its_limit(trades: DataFrame) -> None:
     kept = keep(trades, spl("tumbling, count(2)"), order_by="seq")
     text = said(lambda: kept.events(max_rows=1).collect())
     assert "WINOPS_CONTENT_SIZE" in text

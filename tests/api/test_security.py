@@ -108,7 +108,7 @@ def test_expressions_reach_only_columns_and_functions_of_values(
         assert str(refused.value.getCondition()).startswith("WINOPS_POLICY."), expression
 
 
-def test_expressions_in_every_other_place_reach_no_more(rows: DataFrame) -> None:
+def test_expressions_in_other_positions_have_the_same_limits(rows: DataFrame) -> None:
     call = "java_method('java.lang.System', 'exit', 3)"
     for policy in (
         f"#unique({call})",
@@ -127,7 +127,7 @@ def test_expressions_in_every_other_place_reach_no_more(rows: DataFrame) -> None
         assert str(refused.value.getCondition()).startswith("WINOPS_POLICY."), policy
 
 
-def test_many_expressions_are_too_many(rows: DataFrame) -> None:
+def test_too_many_expressions_are_refused(rows: DataFrame) -> None:
     many = ", ".join(f"seq + {n}" for n in range(500))
     for policy in (
         f"#unique({many})",
@@ -143,7 +143,7 @@ def test_many_expressions_are_too_many(rows: DataFrame) -> None:
         assert refused.value.getCondition() == "WINOPS_POLICY.LIMIT", policy[:30]
 
 
-def test_texts_are_texts(rows: DataFrame) -> None:
+def test_texts_cannot_leave_their_literals(rows: DataFrame) -> None:
     endings = [
         "'), (SELECT 1",
         "' --",
@@ -179,7 +179,7 @@ def test_texts_are_texts(rows: DataFrame) -> None:
             assert str(refused.value.getCondition()).startswith(("WINOPS_", "UNRESOLVED_")), more
 
 
-def test_names_are_names(spark: SparkSession) -> None:
+def test_column_names_cannot_leave_their_quotes(spark: SparkSession) -> None:
     odd = [
         "x`) ORDER BY (y",
         "a b",
@@ -206,7 +206,7 @@ def test_names_are_names(spark: SparkSession) -> None:
     assert {row["_window"] for row in windows.collect()} == set(odd)
 
 
-def test_aggregates_are_of_the_rows(rows: DataFrame) -> None:
+def test_aggregates_reach_only_the_rows_of_the_call(rows: DataFrame) -> None:
     kept = keep(rows, "KEEP 2 ROWS", order_by="seq")
     for column in (
         F.max(F.expr("java_method('java.lang.System', 'exit', '3')")),
@@ -220,7 +220,7 @@ def test_aggregates_are_of_the_rows(rows: DataFrame) -> None:
             kept.agg(column).collect()
 
 
-def test_sql_is_no_other_way_in(spark: SparkSession, rows: DataFrame) -> None:
+def test_sql_calls_have_the_same_limits_as_python(spark: SparkSession, rows: DataFrame) -> None:
     rows.createOrReplaceTempView("rows_of_ours")
     head = "SELECT * FROM keep(TABLE(rows_of_ours) WITH SINGLE PARTITION ORDER BY (seq)"
     assert spark.sql(f"{head}, 'KEEP 2 ROWS')").count() == 4
@@ -239,7 +239,7 @@ def test_sql_is_no_other_way_in(spark: SparkSession, rows: DataFrame) -> None:
         spark.catalog.dropTempView("rows_of_ours")
 
 
-def test_no_view_is_left(spark: SparkSession, rows: DataFrame) -> None:
+def test_calls_leave_no_temporary_view(spark: SparkSession, rows: DataFrame) -> None:
     def views() -> set[str]:
         return {row[1] for row in spark.sql("SHOW VIEWS").collect()}
 

@@ -22,7 +22,7 @@ def jars(builder: SparkSession.Builder) -> list[str]:
     return str(builder._options["spark.jars"]).split(",")
 
 
-def test_configure_keeps_the_jars_that_are_there() -> None:
+def test_configure_keeps_other_jars() -> None:
     builder = SparkSession.Builder().config("spark.jars", "/a.jar,/b.jar")
     assert configure(builder) is builder
     assert jars(builder) == ["/a.jar", "/b.jar", jar_path()]
@@ -32,17 +32,17 @@ def test_configure_adds_the_jar_once() -> None:
     assert jars(configure(configure(SparkSession.Builder()))).count(jar_path()) == 1
 
 
-def test_configure_leaves_a_server_to_its_operator() -> None:
+def test_configure_adds_no_jar_for_a_remote_server() -> None:
     builder = configure(SparkSession.Builder().remote("sc://example.org"))
     assert "spark.jars" not in builder._options
 
 
-def test_configure_serves_the_in_process_server() -> None:
+def test_configure_adds_the_jar_for_an_in_process_server() -> None:
     assert jar_path() in jars(configure(SparkSession.Builder().remote("local[2]")))
 
 
 @pytest.mark.parametrize("other", [None, "local", SparkSession])
-def test_configure_takes_a_builder_only(other: Any) -> None:
+def test_configure_takes_only_a_builder(other: Any) -> None:
     with pytest.raises(TypeError, match="before getOrCreate"):
         configure(other)
 
@@ -55,7 +55,9 @@ def test_the_jar_is_a_file_of_this_version() -> None:
 
 
 @pytest.mark.parametrize("version", ["3.5.6", "4.0.2", "5.0.0.dev1"])
-def test_a_spark_without_a_jar(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+def test_a_spark_version_without_a_jar_is_refused(
+    monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
     monkeypatch.setattr(pyspark, "__version__", version)
     for call in (jar_path, lambda: configure(SparkSession.Builder())):
         with pytest.raises(PySparkRuntimeError) as caught:
@@ -70,7 +72,7 @@ def test_the_command_line_prints_the_path(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out == jar_path() + "\n"
 
 
-def test_the_command_line_says_what_is_missing(
+def test_the_command_line_reports_an_unsupported_version(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(pyspark, "__version__", "3.5.6")
@@ -112,7 +114,7 @@ def test_a_session_is_checked_once() -> None:
     assert session.asked == 1
 
 
-def test_a_session_without_the_jar_is_asked_again() -> None:
+def test_a_session_without_the_jar_is_checked_again() -> None:
     session = FakeSession(None)
     for _ in range(2):
         with pytest.raises(PySparkRuntimeError) as caught:
@@ -121,7 +123,7 @@ def test_a_session_without_the_jar_is_asked_again() -> None:
     assert session.asked == 2
 
 
-def test_a_jar_of_another_version() -> None:
+def test_a_jar_of_another_version_is_refused() -> None:
     with pytest.raises(PySparkRuntimeError) as caught:
         check_session(FakeSession("9.9.9"))  # type: ignore[arg-type]
     assert caught.value.getCondition() == "WINOPS_VERSION_MISMATCH"
@@ -135,7 +137,7 @@ def test_a_real_session_has_the_jar_of_this_version(spark: SparkSession) -> None
     assert row.version == package_version()
 
 
-def test_a_real_session_without_the_jar(transport: str) -> None:
+def test_a_real_session_without_the_jar_is_refused_with_advice(transport: str) -> None:
     start = 'master("local[1]")' if transport == "classic" else 'remote("local[1]")'
     script = f"""
 from pyspark.errors import PySparkRuntimeError

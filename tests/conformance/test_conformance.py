@@ -75,7 +75,7 @@ def counts(result: subprocess.CompletedProcess) -> dict[str, int]:
 
 @same_on_connect
 @pytest.mark.parametrize("save", ["never", "always", "11"])
-def test_core(save: str) -> None:
+def test_the_machine_gives_the_expected_answers(save: str) -> None:
     """The machine returns every row that the cases of all four dialects expect."""
     result = run("core", OWN, "--save", save)
     check_all_passed(result, len(cases_in(OWN)))
@@ -100,7 +100,7 @@ def test_core(save: str) -> None:
     ],
     ids=["batch", "stream", "stream-arrival"],
 )
-def test_spark(engine: str, options: list[str]) -> None:
+def test_spark_gives_the_expected_answers(engine: str, options: list[str]) -> None:
     """Spark returns every expected row, of a sample; `make conformance` compares all cases."""
     sample = None if os.environ.get("WINOPS_CONFORMANCE") == "all" else 40
     result = run(engine, OWN, *options, *([] if sample is None else ["--sample", str(sample)]))
@@ -142,7 +142,7 @@ def test_a_wrong_answer_is_found(tmp_path: Path, engine: str) -> None:
     assert re.search(r"\n1 passed, 7 failed\n\Z", result.stdout)
 
 
-def test_nothing_to_run_is_no_success(tmp_path: Path) -> None:
+def test_a_run_without_cases_fails(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "absent"):
         result = run("core", path)
         assert result.returncode == 2

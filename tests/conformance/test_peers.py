@@ -57,7 +57,7 @@ def of_build(path: Path) -> pytest.MarkDecorator:
         ),
     ],
 )
-def test_peers_tell_the_same_changes(peer: str, kinds: list[str]) -> None:
+def test_peers_give_the_same_changes(peer: str, kinds: list[str]) -> None:
     lines = [json.loads(line) for line in _told(peer, kinds)]
     assert {line["job"] for line in lines} == set(kinds)
     for line in lines:

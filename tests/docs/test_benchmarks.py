@@ -49,7 +49,7 @@ def compared(workload: Workload, peer: FakeSide, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("inserted", "deleted"), [(900, 1000), (1000, 900), (900, 1100), (1100, 900), (1000, 1011)]
 )
-def test_candidates_that_give_other_changes_fail_a_run(
+def test_a_candidate_with_other_changes_fails_the_run(
     tmp_path: Path, workload: Workload, inserted: int, deleted: int
 ) -> None:
     compared(workload, FakeSide("equal"), tmp_path)

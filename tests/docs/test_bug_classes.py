@@ -32,7 +32,7 @@ def written() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize(("module", "name"), NAMED, ids=lambda text: text[:60])
-def test_a_named_test_is_there(written: dict[str, list[str]], module: str, name: str) -> None:
+def test_a_named_test_exists(written: dict[str, list[str]], module: str, name: str) -> None:
     """Parts of some names are known only at run time."""
     assert any(name in test for test in written[module]), f"{module} has no {name}"
 

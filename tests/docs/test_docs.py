@@ -34,7 +34,7 @@ CONDITIONS = ROOT / "jvm/spark/src/main/resources/error/winops-error-conditions.
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_blocks_of_a_page(
+def test_code_blocks_of_a_page_print_their_output(
     spark: SparkSession, page: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names: dict[str, Any] = {"spark": spark}
@@ -52,7 +52,7 @@ def test_the_blocks_of_a_page(
 
 
 @pytest.mark.parametrize("module", ["winops", *MODULES])
-def test_the_examples_of_a_module(spark: SparkSession, module: str) -> None:
+def test_examples_of_a_module_print_their_output(spark: SparkSession, module: str) -> None:
     loaded = importlib.import_module(module)
     results = doctest.testmod(loaded, extraglobs={"spark": spark})
     assert results.failed == 0
@@ -60,7 +60,7 @@ def test_the_examples_of_a_module(spark: SparkSession, module: str) -> None:
         assert results.attempted > 0
 
 
-def test_the_quickstart_is_that_of_the_readme() -> None:
+def test_the_quickstart_equals_the_first_block_of_the_readme() -> None:
     first = blocks(ROOT / "README.md")[0]
     assert first.language == "python"
     assert (ROOT / "examples" / "quickstart.py").read_text() == first.code
@@ -82,7 +82,7 @@ def test_every_error_condition_is_documented() -> None:
         assert f"SQLSTATE {entry['sqlState']}" in section
 
 
-def test_the_conditions_that_pages_name_are_there() -> None:
+def test_conditions_named_in_pages_exist() -> None:
     known = set(json.loads(CONDITIONS.read_text())) | {
         value for name, value in vars(_errors).items() if name.isupper()
     }
@@ -104,7 +104,9 @@ def test_most_mistakes_in_a_policy_have_an_example() -> None:
 
 @same_on_connect
 @pytest.mark.parametrize(("kind", "text"), MISTAKES, ids=lambda text: text[:30])
-def test_an_example_of_a_mistake_is_one(spark: SparkSession, kind: str, text: str) -> None:
+def test_an_example_of_a_mistake_causes_its_error(
+    spark: SparkSession, kind: str, text: str
+) -> None:
     rows = spark.createDataFrame([(1, "A")], "seq long, symbol string")
     language = {"KEEP": str, "#": esper, "r": apama, "s": spl}
     [wrap] = [wrap for start, wrap in language.items() if text.startswith(start)]
@@ -113,7 +115,7 @@ def test_an_example_of_a_mistake_is_one(spark: SparkSession, kind: str, text: st
     assert caught.value.getCondition() == f"WINOPS_POLICY.{kind}"
 
 
-def test_the_metrics_of_the_pages_are_those_that_are_counted() -> None:
+def test_metrics_named_in_pages_exist_and_all_are_documented() -> None:
     source = ROOT / "jvm/spark/src/main/scala/winops/spark/internal/KeepMetrics.scala"
     own = set(re.findall(r'^  (?:private )?val \w+ = "(\w+)"$', source.read_text(), re.MULTILINE))
     # A metric of Spark's StateOperatorProgress.
@@ -126,7 +128,7 @@ def test_the_metrics_of_the_pages_are_those_that_are_counted() -> None:
     assert set(re.findall(r"`(\w+)`", "".join(lines))) == known - {"numOutputRows"}
 
 
-def test_the_arguments_of_the_pages_are_there() -> None:
+def test_arguments_named_in_pages_exist() -> None:
     functions = [thing for name in winops.__all__ if callable(thing := getattr(winops, name))]
     methods = [
         method
@@ -143,7 +145,7 @@ def test_the_arguments_of_the_pages_are_there() -> None:
         assert {name for name in named if name.islower()} <= known, page.name
 
 
-def test_the_arguments_of_the_sql_function_are_documented() -> None:
+def test_arguments_of_the_sql_function_are_documented() -> None:
     source = (ROOT / "jvm/spark/src/main/scala/winops/spark/analysis/Arguments.scala").read_text()
     names = re.findall(r'"(\w+)"', source.split("val Names: Seq[String] =")[1].split(")\n")[0])
     assert len(names) > 10
@@ -151,14 +153,14 @@ def test_the_arguments_of_the_sql_function_are_documented() -> None:
     assert [name for name in names if f"`{name}`" not in page] == []
 
 
-def test_the_targets_of_make_that_pages_name_are_there() -> None:
+def test_make_targets_named_in_pages_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for page in ALL_PAGES:
         named = re.findall(r"(?:`|^)make ([a-z-]+)", page.read_text(), re.MULTILINE)
         assert set(named) <= targets, page.name
 
 
-def test_the_tests_that_pages_name_are_there() -> None:
+def test_tests_named_in_pages_exist() -> None:
     suites = {file.stem for file in (ROOT / "jvm").glob("*/src/test/**/*Suite.scala")}
     programs = {file.name for file in (ROOT / "tests").glob("**/test_*.py")}
     programs |= {file.name for file in (ROOT / "benchmarks").glob("**/test_*.py")}
@@ -174,7 +176,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-def test_links_between_pages_lead_somewhere() -> None:
+def test_links_between_pages_have_targets() -> None:
     for page in ALL_PAGES:
         for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]+))?\)", page.read_text()):
             if not target.startswith("http"):
@@ -188,7 +190,7 @@ def rules(page: Path) -> list[tuple[str, str]]:
     return re.findall(r"^\| (?!Change )([^|]+) \| (.*)$", page.read_text(), re.MULTILINE)
 
 
-def test_every_rule_of_restarts_has_tests_that_are_there() -> None:
+def test_every_restart_rule_has_tests_that_exist() -> None:
     changes = [change for change, _ in rules(ROOT / "docs" / "restarts.md")]
     assert len(changes) > 25
     tested = rules(ROOT / "docs" / "contributing" / "restart-tests.md")

@@ -61,7 +61,7 @@ def test_equal_tables_have_no_difference() -> None:
         {"name": ["a", "b", "x"]},
     ],
 )
-def test_another_value_is_a_difference(changed: dict[str, object]) -> None:
+def test_a_different_value_is_a_difference(changed: dict[str, object]) -> None:
     assert difference(table(**changed), table(), ["key"])
 
 
@@ -69,7 +69,7 @@ def test_a_missing_row_is_a_difference() -> None:
     assert difference(table().head(2), table(), ["key"]) == "2 rows instead of 3"
 
 
-def test_the_report_is_the_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_difference_sets_the_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     assert report(table(), table(), ["key"], by="hand") == 0
     assert capsys.readouterr().out == "self-check passed: 3 rows, all as computed by hand\n"
     assert report(table().head(2), table(), ["key"], by="hand") == 1
@@ -77,7 +77,7 @@ def test_the_report_is_the_exit_status(capsys: pytest.CaptureFixture[str]) -> No
     assert report(table().head(0), table().head(0), ["key"], by="hand") == 1
 
 
-def test_rows_arrive_out_of_order_but_not_by_more_than_the_delay() -> None:
+def test_rows_arrive_out_of_order_by_at_most_the_delay() -> None:
     rows = pd.DataFrame({"ts": pd.to_datetime(np.arange(500), unit="s")})
     arrived = as_they_arrive(rows, "ts", 20, np.random.default_rng(1))["ts"]
     behind = arrived.cummax() - arrived

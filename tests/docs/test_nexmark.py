@@ -23,7 +23,7 @@ TABLES = pytest.mark.parametrize("table", [Model.persons, Model.auctions, Model.
 
 
 @TABLES
-def test_any_pieces_are_the_same_events(table: Table) -> None:
+def test_events_do_not_depend_on_the_cut_into_pieces(table: Table) -> None:
     cuts = [0, 1, 33, 52, 150, 999, 2_000]
     pieces = [table(MODEL, first, end) for first, end in pairwise(cuts)]
     together = pd.concat([piece for piece in pieces if len(piece)], ignore_index=True)
@@ -37,7 +37,7 @@ def test_another_seed_gives_other_events(table: Table) -> None:
     assert not some.equals(table(Model(seed=8), 0, 2_000))
 
 
-def test_proportions_numbers_and_instants() -> None:
+def test_events_have_their_proportions_numbers_and_instants() -> None:
     tables = [make(MODEL, 0, EVENTS) for make in (Model.persons, Model.auctions, Model.bids)]
     assert [len(table) for table in tables] == [EVENTS // 50, 3 * EVENTS // 50, 46 * EVENTS // 50]
     persons, auctions, bids = tables
@@ -47,7 +47,7 @@ def test_proportions_numbers_and_instants() -> None:
     assert (instants.diff().dropna() == pd.Timedelta(milliseconds=1)).all()
 
 
-def test_three_in_four_auctions_are_a_hot_sellers() -> None:
+def test_three_in_four_auctions_have_a_hot_seller() -> None:
     auctions = MODEL.auctions(0, EVENTS)
     newest = np.arange(len(auctions)) // 3
     hot = auctions["seller"] == FIRST_ID + newest // 100 * 100
@@ -57,7 +57,7 @@ def test_three_in_four_auctions_are_a_hot_sellers() -> None:
     assert -999 <= others.min() < -950
 
 
-def test_half_of_the_bids_are_on_a_hot_auction_and_three_in_four_by_a_hot_bidder() -> None:
+def test_half_of_the_bids_have_a_hot_auction_and_three_in_four_a_hot_bidder() -> None:
     bids = MODEL.bids(0, EVENTS)
     epoch = np.arange(len(bids)) // 46
     newest = 3 * epoch + 2
@@ -69,7 +69,7 @@ def test_half_of_the_bids_are_on_a_hot_auction_and_three_in_four_by_a_hot_bidder
     assert by_hot.mean() == pytest.approx(0.75, abs=0.02)
 
 
-def test_prices_are_of_all_magnitudes_and_reserves_above_them() -> None:
+def test_prices_have_all_magnitudes_and_reserves_exceed_them() -> None:
     price = MODEL.bids(0, EVENTS)["price"]
     assert 100 <= price.min() < price.max() <= 100_000_000
     magnitudes = np.floor(np.log10(price / 100)).value_counts(normalize=True)
@@ -78,7 +78,7 @@ def test_prices_are_of_all_magnitudes_and_reserves_above_them() -> None:
     assert (auctions["reserve"] - auctions["initial"]).min() >= 100
 
 
-def test_auctions_last_as_long_as_a_hundred_are_in_flight() -> None:
+def test_auctions_last_until_a_hundred_are_in_flight() -> None:
     auctions = MODEL.auctions(0, EVENTS)
     millis = (auctions["expires"] - auctions["opened"]) / pd.Timedelta(milliseconds=1)
     assert MODEL.horizon_millis == 1_666
@@ -87,7 +87,7 @@ def test_auctions_last_as_long_as_a_hundred_are_in_flight() -> None:
     assert millis.mean() == pytest.approx(MODEL.horizon_millis, rel=0.02)
 
 
-def test_draws_fill_the_interval_and_columns_do_not_repeat_each_other() -> None:
+def test_draws_fill_the_interval_and_columns_are_independent() -> None:
     events = np.arange(EVENTS, dtype="int64")
     one, other = uniform(1, 0, events), uniform(1, 1, events)
     assert 0 <= one.min() < 0.001
@@ -131,7 +131,7 @@ def test_the_highest_valid_bid_wins() -> None:
     assert list(won["expires"]) == list(instants(20, 30))
 
 
-def test_pieces_of_time_are_the_same_sold_auctions() -> None:
+def test_sold_auctions_do_not_depend_on_the_cut_into_pieces() -> None:
     cuts = [0, 1, 777, 4_000, 4_001, 20_000]
     pieces = [sold_between(MODEL, first, end) for first, end in pairwise(cuts)]
     together = pd.concat(pieces, ignore_index=True)

@@ -11,7 +11,7 @@ SCRIPT = Path(__file__).with_name("kill_flights.py")
 
 
 @on_classic_spark
-def test_two_kills_leave_the_change_rows_as_they_are(tmp_path: Path) -> None:
+def test_two_kills_do_not_alter_the_change_rows(tmp_path: Path) -> None:
     output = output_of(
         SCRIPT,
         *("--kills", "2", "--seed", "3", "--work", str(tmp_path)),

@@ -43,7 +43,7 @@ def over_last_three(aggregate: str) -> Column:
     )
 
 
-def test_withcolumns_is_a_window_function(rows: DataFrame) -> None:
+def test_withcolumns_equals_a_window_function_of_spark(rows: DataFrame) -> None:
     kept = keep(rows, rows=3, per="symbol", order_by="seq")
     ours = kept.withColumns(
         {
@@ -64,7 +64,7 @@ def test_withcolumns_is_a_window_function(rows: DataFrame) -> None:
     assert values(ours, "seq") == values(theirs, "seq")
 
 
-def test_a_new_column_takes_the_place_of_one_of_its_name(rows: DataFrame) -> None:
+def test_a_new_column_replaces_the_column_with_its_name(rows: DataFrame) -> None:
     kept = keep(rows, rows=3, per="symbol", order_by="seq")
     replaced = kept.withColumns({"price": F.max("price"), "n": F.count("*")})
     assert replaced.columns == ["seq", "symbol", "ts", "price", "size", "n"]
@@ -72,7 +72,7 @@ def test_a_new_column_takes_the_place_of_one_of_its_name(rows: DataFrame) -> Non
     assert values(replaced.select("seq", "price"), "seq") == values(theirs, "seq")
 
 
-def test_agg_has_a_row_for_each_step(rows: DataFrame) -> None:
+def test_agg_emits_a_row_for_each_step(rows: DataFrame) -> None:
     kept = keep(rows, rows=3, per="symbol", order_by="seq")
     computed = kept.agg(F.count("*").alias("n"), F.countDistinct("size").alias("sizes"))
     assert computed.columns == ["symbol", "_change_time", "_change_seq", "n", "sizes"]
@@ -82,7 +82,7 @@ def test_agg_has_a_row_for_each_step(rows: DataFrame) -> None:
     assert computed.where("n > 3 OR n < 1 OR sizes > n").count() == 0
 
 
-def test_an_emptied_window_has_the_values_of_nothing(rows: DataFrame) -> None:
+def test_an_empty_window_has_the_aggregates_of_no_rows(rows: DataFrame) -> None:
     early = rows.where("seq < 3").withColumn("symbol", F.lit("A"))
     late = early.withColumn("ts", F.expr("ts + INTERVAL 1 HOUR")).withColumn("symbol", F.lit("B"))
     kept = keep(early.union(late), "KEEP 1 SECOND", per="symbol", time="ts", order_by="seq")
@@ -92,7 +92,7 @@ def test_an_emptied_window_has_the_values_of_nothing(rows: DataFrame) -> None:
     assert (last.n, last.s) == (0, None)
 
 
-def test_latest_is_the_last_value_of_each_group(rows: DataFrame) -> None:
+def test_mode_latest_emits_the_last_value_of_each_group(rows: DataFrame) -> None:
     kept = keep(rows, rows=3, per="symbol", order_by="seq")
     every = kept.agg(F.sum("price").alias("s"))
     latest = kept.agg(F.sum("price").alias("s"), mode="latest")
@@ -102,7 +102,7 @@ def test_latest_is_the_last_value_of_each_group(rows: DataFrame) -> None:
     assert one.count() == 3
 
 
-def test_groupby_divides_one_window(rows: DataFrame) -> None:
+def test_groupby_aggregates_parts_of_one_window(rows: DataFrame) -> None:
     kept = keep(rows, rows=7, order_by="seq")
     parts = kept.groupBy("symbol").agg(F.sum("price").alias("s"), F.countDistinct("size"))
     whole = kept.agg(F.sum("price").alias("s"), F.count("*").alias("n"))
@@ -118,7 +118,7 @@ def test_groupby_divides_one_window(rows: DataFrame) -> None:
         assert sum(state.values()) == sums[sequence]
 
 
-def test_snapshots_hold_the_content(rows: DataFrame) -> None:
+def test_snapshots_contain_the_rows_of_the_window(rows: DataFrame) -> None:
     kept = keep(rows, esper("#sort(2, price)"), per="symbol", order_by="seq")
     contents = kept.snapshots()
     assert contents.columns == ["_change_time", "_change_step", "symbol", "content"]
@@ -128,7 +128,7 @@ def test_snapshots_hold_the_content(rows: DataFrame) -> None:
         kept.snapshots(max_rows=1).collect()
 
 
-def test_windows_that_report_are_asked_then(spark: SparkSession) -> None:
+def test_windows_with_reports_emit_aggregates_at_each_report(spark: SparkSession) -> None:
     numbers = spark.range(7).withColumnRenamed("id", "seq")
     tumbling = keep(numbers, spl("tumbling, count(3)"), order_by="seq")
     sliding = keep(numbers, spl("sliding, count(4), count(3)"), order_by="seq")
@@ -138,7 +138,7 @@ def test_windows_that_report_are_asked_then(spark: SparkSession) -> None:
     assert contents == [[0, 1, 2], [3, 4, 5]]
 
 
-def test_a_statement_brings_its_own_columns(rows: DataFrame) -> None:
+def test_a_statement_names_its_own_aggregates(rows: DataFrame) -> None:
     text = "select symbol, count(*) as n from S#length(4) group by symbol"
     computed = keep(rows, esper(text), order_by="seq").agg()
     parts = keep(rows, rows=4, order_by="seq").groupBy("symbol").agg(F.count("*").alias("n"))
@@ -155,14 +155,14 @@ def test_a_statement_brings_its_own_columns(rows: DataFrame) -> None:
     ]
 
 
-def test_values_of_all_groups_together(rows: DataFrame) -> None:
+def test_aggregates_are_merged_over_all_groups(rows: DataFrame) -> None:
     merged = keep(rows, esper("#groupwin(symbol)#length(2)#merge(symbol)#size"), order_by="seq")
     sizes = [row.size for row in merged.agg().orderBy("_change_seq").collect()]
     assert sizes[0] == 1
     assert sizes[-1] == 6
 
 
-def test_sql(rows: DataFrame, spark: SparkSession) -> None:
+def test_aggregates_in_sql_equal_those_in_python(rows: DataFrame, spark: SparkSession) -> None:
     query = """
         SELECT * FROM keep(
             TABLE({rows}) PARTITION BY (symbol) ORDER BY (seq),
@@ -183,7 +183,9 @@ def test_sql(rows: DataFrame, spark: SparkSession) -> None:
         ("max(current_timestamp())", "give the same value again"),
     ],
 )
-def test_aggregates_that_cannot_be_taken(rows: DataFrame, aggregate: str, reason: str) -> None:
+def test_aggregates_that_are_not_deterministic_are_refused(
+    rows: DataFrame, aggregate: str, reason: str
+) -> None:
     kept = keep(rows, rows=3, per="symbol", order_by="seq")
     with pytest.raises(AnalysisException, match=reason) as caught:
         assert kept.agg(F.expr(aggregate)).schema
@@ -219,7 +221,7 @@ def test_arguments_are_checked(rows: DataFrame, call: Callable[..., object]) -> 
         call(keep(rows, rows=3, per="symbol", order_by="seq"))
 
 
-def test_no_aggregates_at_all(rows: DataFrame) -> None:
+def test_agg_without_aggregates_is_refused(rows: DataFrame) -> None:
     with pytest.raises(AnalysisException, match=r"WINOPS_ARGUMENT\.MISSING"):
         assert keep(rows, rows=3, order_by="seq").agg().schema
 
@@ -255,7 +257,7 @@ POLICIES = [
     ],
     ids=["agg", "withColumns"],
 )
-def test_a_stream_gives_what_a_table_gives(
+def test_a_stream_gives_the_aggregates_of_a_table(
     replay: Callable[[str], Replay],
     spark: SparkSession,
     output: Callable[[Kept], DataFrame],
@@ -300,7 +302,7 @@ def test_other_aggregates_on_an_old_checkpoint_are_refused(
     assert "WINOPS_POLICY_CHANGED" in failure(stream.start(kept.agg(F.max("price"))))
 
 
-def test_equal_values_are_one_part_and_counted_once(spark: SparkSession) -> None:
+def test_equal_values_form_one_part_and_are_counted_once(spark: SparkSession) -> None:
     rows = spark.sql(
         "SELECT n, x, s COLLATE UTF8_LCASE AS s FROM VALUES (1, 0D, 'a'), (2, -0D, 'A'), "
         "(3, double('NaN'), 'b'), (4, -double('NaN'), 'B') AS t(n, x, s)"
@@ -336,7 +338,7 @@ def posted(
     return values(kept.agg(mode=mode).select(*order, *columns), *order)
 
 
-def test_a_size_is_given_only_when_it_changes(named: DataFrame) -> None:
+def test_a_size_is_emitted_only_when_it_changes(named: DataFrame) -> None:
     """Rows that replace others, and rows that are deleted on arrival, change no size."""
     sizes = posted(named, "#length(3)#size", "size")
     assert sizes == [(0, 1), (1, 2), (2, 3)]
@@ -350,7 +352,7 @@ def test_a_size_is_given_only_when_it_changes(named: DataFrame) -> None:
     assert len(posted(named, "#length(3)#uni(seq)", "datapoints")) == 6
 
 
-def test_changes_of_values_delete_those_that_they_replace(named: DataFrame) -> None:
+def test_mode_changes_deletes_the_values_that_it_replaces(named: DataFrame) -> None:
     counted = "count(*) as n, min(seq) as low from S#length(2)"
     both = [
         (0, "delete", 0, None),
@@ -371,7 +373,7 @@ def test_changes_of_values_delete_those_that_they_replace(named: DataFrame) -> N
     assert posted(named, statement, "n", "low")[:3] == old_values
 
 
-def test_changes_of_sizes_keep_what_stands_beside_them(named: DataFrame) -> None:
+def test_a_deleted_size_has_the_columns_with_which_it_was_inserted(named: DataFrame) -> None:
     """The deleted size does not include a name that came with a step without a change of size."""
     gap = named.where("seq IN (0, 1, 2, 5)")
     policy = "#length(2)#time(1 sec)#size(name)"
@@ -382,7 +384,7 @@ def test_changes_of_sizes_keep_what_stands_beside_them(named: DataFrame) -> None
     assert inserted == [(1, "a"), (2, "b"), (1, "c"), (0, "c"), (1, "f")]
 
 
-def test_changes_of_values_are_chained_in_every_group_and_part(rows: DataFrame) -> None:
+def test_each_deleted_value_is_the_one_inserted_before_it(rows: DataFrame) -> None:
     """Each deleted value equals the value inserted before it."""
     kept = keep(rows, "KEEP 4 ROWS", per="symbol", order_by="seq")
     total = F.sum("price").alias("s")
@@ -410,7 +412,7 @@ def test_changes_of_values_are_chained_in_every_group_and_part(rows: DataFrame) 
         (esper("select rstream count(*) as n from S#length(2)"), "latest"),
     ],
 )
-def test_a_mode_that_says_nothing_of_a_window_is_refused(
+def test_a_mode_that_does_not_apply_to_the_window_is_refused(
     rows: DataFrame, policy: Window, mode: Literal["latest", "changes"]
 ) -> None:
     kept = keep(rows, policy, order_by="seq")
@@ -421,7 +423,7 @@ def test_a_mode_that_says_nothing_of_a_window_is_refused(
     assert "mode" in str(refused.value)
 
 
-def test_old_values_of_a_group_that_comes_back_are_those_of_none(
+def test_a_removed_group_that_returns_starts_without_old_values(
     replay: Callable[[str], Replay],
 ) -> None:
     """A group that was removed starts anew, in the same batch as in a later one."""

@@ -212,7 +212,7 @@ class Setup(NamedTuple):
     ],
     ids=lambda setup: f"{setup.provider.rsplit('.', 1)[-1]}-{'-'.join(map(str, setup[1:]))}",
 )
-def test_streams_give_what_the_model_gives(
+def test_streams_give_the_changes_of_the_model(
     spark: SparkSession, replay: Callable[[str], Replay], setup: Setup
 ) -> None:
     rng = random.Random(repr(setup))
@@ -239,7 +239,7 @@ def test_streams_give_what_the_model_gives(
 
 
 @pytest.mark.parametrize("partitions", [1, 5])
-def test_a_batch_query_gives_what_the_model_gives(
+def test_a_batch_query_gives_the_changes_of_the_model(
     spark: SparkSession, replay: Callable[[str], Replay], partitions: int
 ) -> None:
     rng = random.Random(partitions)
@@ -251,7 +251,7 @@ def test_a_batch_query_gives_what_the_model_gives(
         compare(collected(changes(stream.table())), expected(rows))
 
 
-def test_without_an_order_a_batch_that_is_done_again_gives_the_same(
+def test_a_repeated_query_without_an_order_gives_the_same_changes(
     replay: Callable[[str], Replay],
 ) -> None:
     rows = [(i, i % 3, at(0)) for i in range(300)]

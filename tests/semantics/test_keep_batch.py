@@ -61,7 +61,7 @@ def sequences(df: DataFrame) -> list[int]:
         ("KEEP EVERY 2 SECONDS", ["+1", "+2", "-1-2", "+3", "+4", "-3-4", "+5", "-5", "+6"]),
     ],
 )
-def test_the_changes_of_each_window(trades: DataFrame, policy: str, steps: list[str]) -> None:
+def test_each_window_has_its_changes(trades: DataFrame, policy: str, steps: list[str]) -> None:
     assert story(keep(trades, policy, order_by="seq", time="ts")) == steps
 
 
@@ -72,7 +72,7 @@ def test_each_group_has_a_window_of_its_own(trades: DataFrame) -> None:
     assert sequences(kept.rows()) == [2, 4, 5, 6]
 
 
-def test_the_columns_of_the_changes(trades: DataFrame) -> None:
+def test_change_columns_come_before_those_of_the_rows(trades: DataFrame) -> None:
     changes = keep(trades, rows=2, order_by="seq").changes()
     assert [(f.name, f.dataType) for f in changes.schema.fields[:4]] == [
         ("_change_type", StringType()),
@@ -83,7 +83,7 @@ def test_the_columns_of_the_changes(trades: DataFrame) -> None:
     assert changes.schema.fields[4:] == trades.schema.fields
 
 
-def test_without_time_a_change_has_none_in_a_batch_query(trades: DataFrame) -> None:
+def test_without_time_changes_of_a_batch_query_have_no_time(trades: DataFrame) -> None:
     changes = keep(trades, rows=2, order_by="seq").changes()
     assert changes.where("_change_time IS NOT NULL").count() == 0
 
@@ -101,7 +101,7 @@ def test_a_change_has_the_time_of_its_row_or_timer(trades: DataFrame) -> None:
     assert times["delete", 4] == 5_500
 
 
-def test_rows_are_what_the_changes_leave(trades: DataFrame) -> None:
+def test_rows_are_the_inserts_without_the_deletes(trades: DataFrame) -> None:
     for policy in ("KEEP 2 ROWS SLACK 2", "KEEP EVERY 2 ROWS", "KEEP 3 SECONDS", "KEEP ALL"):
         kept = keep(trades, policy, per="symbol", order_by="seq", time="ts")
         left = kept.inserts().select("seq").exceptAll(kept.deletes().select("seq"))
@@ -109,7 +109,7 @@ def test_rows_are_what_the_changes_leave(trades: DataFrame) -> None:
         assert kept.rows().schema == trades.schema
 
 
-def test_inserts_and_deletes_are_the_two_sides(trades: DataFrame) -> None:
+def test_inserts_and_deletes_are_the_two_kinds_of_changes(trades: DataFrame) -> None:
     kept = keep(trades, rows=2, order_by="seq")
     assert sequences(kept.inserts()) == [1, 2, 3, 4, 5, 6]
     assert sequences(kept.deletes()) == [1, 2, 3, 4]
@@ -157,7 +157,7 @@ def test_a_row_without_a_time_is_an_error_though_others_are_newer(spark: SparkSe
     assert sequences(keep(rows, rows=2, time="ts", on_null_time="drop").rows()) == [98, 99]
 
 
-def test_keywords_say_the_same_as_a_policy(trades: DataFrame) -> None:
+def test_keywords_give_the_changes_of_the_equivalent_policy(trades: DataFrame) -> None:
     by_text = keep(trades, "KEEP 1 ROW SLACK 2 PER (symbol)", order_by="seq")
     by_keywords = keep(trades, rows=1, slack=2, per=["symbol"], order_by=["seq"])
     assert (
@@ -169,7 +169,7 @@ def test_keywords_say_the_same_as_a_policy(trades: DataFrame) -> None:
     assert story(every) == story(keep(trades, "KEEP EVERY 2 SECONDS", order_by="seq", time="ts"))
 
 
-def test_sql_says_the_same_as_python(spark: SparkSession, trades: DataFrame) -> None:
+def test_sql_gives_the_changes_of_python(spark: SparkSession, trades: DataFrame) -> None:
     trades.createOrReplaceTempView("trades")
     by_sql = spark.sql(
         "SELECT * FROM keep(TABLE(trades) PARTITION BY (symbol) ORDER BY (seq), 'KEEP 2 ROWS')"
@@ -239,7 +239,7 @@ def test_intervals_may_count_from_the_first_row_of_a_group(trades: DataFrame) ->
     assert story(kept) == ["+2", "+3", "+4", "-2-3-4", "+5", "-5", "+6"]
 
 
-def test_a_silent_group_is_forgotten(trades: DataFrame) -> None:
+def test_an_idle_group_is_removed(trades: DataFrame) -> None:
     kept = keep(trades, "KEEP 3 ROWS", order_by="seq", time="ts", idle="5 seconds")
     rows = kept.changes().where("seq >= 4").orderBy("_change_time", "_change_seq").collect()
     told = [(row._change_type, row.seq, row._change_step, row._change_seq) for row in rows]
@@ -251,7 +251,7 @@ def test_a_silent_group_is_forgotten(trades: DataFrame) -> None:
     ]
 
 
-def test_rows_without_order_stand_as_in_their_source(spark: SparkSession) -> None:
+def test_rows_without_order_keep_the_order_of_their_source(spark: SparkSession) -> None:
     rows = spark.range(100, numPartitions=1).select(F.col("id").alias("seq"))
     assert sequences(keep(rows, rows=3).rows()) == [97, 98, 99]
 
@@ -283,7 +283,7 @@ def test_files_are_read_in_the_order_of_their_names(
         spark.conf.unset("spark.sql.files.minPartitionNum")
 
 
-def test_rows_of_the_client_are_in_their_order(spark: SparkSession) -> None:
+def test_rows_of_the_client_keep_their_order(spark: SparkSession) -> None:
     rows = [(seq,) for seq in range(3_000)]
     for frame in (
         spark.createDataFrame(rows, "seq long"),
@@ -297,7 +297,7 @@ def test_rows_of_the_client_are_in_their_order(spark: SparkSession) -> None:
     "name",
     ["a.b", "a`b", "{df}", "{0}", ":policy", "two words", "größe", "select", "'quoted'", "-- x"],
 )
-def test_any_name_of_a_column_is_a_plain_name(spark: SparkSession, name: str) -> None:
+def test_columns_may_have_any_name(spark: SparkSession, name: str) -> None:
     rows = spark.createDataFrame([(1, 1, 9), (1, 2, 8), (2, 3, 7)], [name, name + "2", "seq"])
     kept = keep(rows, rows=1, per=name, order_by=name + "2")
     assert sequences(kept.rows()) == [7, 8]
@@ -318,7 +318,7 @@ def test_several_columns_group_and_order(trades: DataFrame) -> None:
     assert sequences(kept.rows()) == [1, 5, 6]
 
 
-def test_a_table_without_rows(trades: DataFrame) -> None:
+def test_a_table_without_rows_gives_no_changes(trades: DataFrame) -> None:
     empty = trades.where("seq > 100")
     for kept in (
         keep(empty, rows=2, order_by="seq"),
@@ -327,7 +327,7 @@ def test_a_table_without_rows(trades: DataFrame) -> None:
         assert kept.changes().collect() == kept.rows().collect() == []
 
 
-def test_the_same_result_is_used_twice(trades: DataFrame) -> None:
+def test_one_result_may_be_used_twice(trades: DataFrame) -> None:
     changes = keep(trades, rows=2, order_by="seq").changes()
     pairs = changes.alias("a").join(
         changes.alias("b"), F.expr("a._change_seq = b._change_seq + 1")
@@ -344,7 +344,7 @@ def test_columns_may_be_dropped_and_filtered_after(trades: DataFrame) -> None:
     assert sorted(counts.collect()) == [("delete", 2), ("insert", 6)]
 
 
-def test_the_plan_says_what_is_kept(
+def test_the_plan_shows_the_policy_group_and_order(
     trades: DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
     keep(trades, "keep 2 rows slack 3", per="symbol", order_by="seq").changes().explain()
@@ -353,14 +353,14 @@ def test_the_plan_says_what_is_kept(
         assert part in plan
 
 
-def test_what_keep_gives_describes_itself(trades: DataFrame) -> None:
+def test_repr_shows_the_arguments_of_keep(trades: DataFrame) -> None:
     kept = keep(trades, "KEEP N ROWS", params={"N": 2}, per="symbol", order_by="seq", max_rows=9)
     assert repr(kept) == "Kept[KEEP N ROWS, N=2, per=(symbol), order_by=(seq), max_rows=9]"
     with pytest.raises(AttributeError):
         kept.policy = "KEEP 3 ROWS"  # type: ignore[attr-defined]
 
 
-def test_groups_of_single_rows_are_warned_about(trades: DataFrame) -> None:
+def test_a_group_by_the_primary_key_causes_a_warning(trades: DataFrame) -> None:
     with pytest.warns(UserWarning, match="primary key"):
         keep(trades, "KEEP 2 ROWS PER (symbol, seq)", order_by="seq", key_columns="seq")
     with pytest.warns(UserWarning, match="primary key") as caught:
@@ -369,7 +369,7 @@ def test_groups_of_single_rows_are_warned_about(trades: DataFrame) -> None:
 
 
 @pytest.mark.filterwarnings("error::UserWarning")
-def test_other_groups_are_not_warned_about(trades: DataFrame) -> None:
+def test_other_groups_cause_no_warning(trades: DataFrame) -> None:
     keep(trades, "KEEP 2 ROWS PER (symbol)", order_by="seq", key_columns="seq")
     keep(trades, "KEEP N ROWS", params={"N": 2}, order_by="seq", key_columns=["seq", "symbol"])
     keep(trades, "KEEP 2 ROWS PER (seq)", order_by="seq")

@@ -54,7 +54,7 @@ def expected(place: int, row: tuple[Any, ...], before: list[tuple[Any, ...]]) ->
     return [inserted] if place < 2 else [inserted, (number + 1, "delete", *before[place - 2])]
 
 
-def test_columns_order_rows_as_sort_and_sql_do(spark: SparkSession, rows: DataFrame) -> None:
+def test_columns_order_rows_as_in_sort_and_sql(spark: SparkSession, rows: DataFrame) -> None:
     found, sorted_rows, values = [], [], []
     for make, sql in ORDERS:
         order = make()
@@ -98,7 +98,7 @@ def test_a_stream_may_be_ordered_downwards(replay: Callable[[str], Replay]) -> N
     assert [row.seq for row in output if row["_change_type"] == "delete"] == [3, 2, 1, 7]
 
 
-def test_an_order_of_other_rows_is_refused(spark: SparkSession, rows: DataFrame) -> None:
+def test_an_invalid_order_is_refused(spark: SparkSession, rows: DataFrame) -> None:
     other = rows.withColumn("more", F.lit(1))
     for clause, arguments, condition in (
         ("", "order_by => TABLE(SELECT * FROM {o} ORDER BY more)", "VALUE"),

@@ -81,7 +81,7 @@ def joined(table: DataFrame, windows: Mapping[str, str | Window]) -> list[Row]:
 
 
 @pytest.mark.parametrize("windows", WINDOWS, ids=lambda windows: next(iter(windows)))
-def test_columns_are_those_of_a_keep_for_each_window(
+def test_columns_equal_those_of_a_keep_for_each_window(
     table: DataFrame, windows: Mapping[str, str | Window]
 ) -> None:
     together = velocities(kept(table, windows), windows)
@@ -89,7 +89,7 @@ def test_columns_are_those_of_a_keep_for_each_window(
 
 
 @pytest.mark.parametrize("windows", WINDOWS, ids=lambda windows: next(iter(windows)))
-def test_changes_are_those_of_a_keep_for_each_window(
+def test_changes_equal_those_of_a_keep_for_each_window(
     table: DataFrame, windows: Mapping[str, str | Window]
 ) -> None:
     changes = kept(table, windows).changes()
@@ -111,7 +111,7 @@ def test_changes_are_those_of_a_keep_for_each_window(
         assert numbers == list(range(len(numbers)))
 
 
-def test_inserts_and_deletes_say_of_which_window_they_are(table: DataFrame) -> None:
+def test_inserts_and_deletes_name_their_window(table: DataFrame) -> None:
     several = kept(table, CCL)
     inserts = {row["_window"]: row["count"] for row in counted(several.inserts())}
     assert inserts == dict.fromkeys(CCL, 60)
@@ -123,7 +123,7 @@ def counted(changes: DataFrame) -> list[Row]:
 
 
 @pytest.mark.parametrize("windows", WINDOWS, ids=lambda windows: next(iter(windows)))
-def test_a_stream_that_restarts_gives_what_a_table_gives(
+def test_a_restarted_stream_gives_the_columns_of_a_table(
     replay: NewReplay, table: DataFrame, windows: Mapping[str, str | Window]
 ) -> None:
     stream = replay(SCHEMA)
@@ -136,7 +136,7 @@ def test_a_stream_that_restarts_gives_what_a_table_gives(
     assert written == joined(table, windows)
 
 
-def test_changes_of_a_stream_that_restarts(replay: NewReplay) -> None:
+def test_a_restarted_stream_gives_the_changes_of_a_table(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     rows = payments()
     for batches in ([rows[:20], rows[20:21]], [rows[21:], [(999, "Z", 0.0, at(1_000_000))]]):
@@ -158,7 +158,7 @@ def test_changes_of_a_stream_that_restarts(replay: NewReplay) -> None:
         "KEEP 1 MINUTE",
     ],
 )
-def test_other_windows_are_another_keep(
+def test_other_windows_are_refused_at_a_restart(
     replay: NewReplay, other: str | Mapping[str, str]
 ) -> None:
     stream = replay(SCHEMA)
@@ -170,7 +170,7 @@ def test_other_windows_are_another_keep(
     assert "WINOPS_POLICY_CHANGED" in failure(stream.start(changes))
 
 
-def test_groups_that_fall_silent_leave_all_windows(table: DataFrame) -> None:
+def test_idle_groups_leave_all_windows(table: DataFrame) -> None:
     changes = kept(table, CCL, idle="1 second").changes()
     for window in CCL:
         own = changes.where(F.col("_window") == window)
@@ -195,7 +195,7 @@ def test_punctuations_reach_every_window(spark: SparkSession) -> None:
         assert ("delete", 0) in own
 
 
-def test_the_group_may_stand_in_one_of_the_texts(table: DataFrame) -> None:
+def test_the_group_may_be_in_one_of_the_texts(table: DataFrame) -> None:
     windows = {"few": "KEEP 2 ROWS PER (card)", "more": "KEEP 9 ROWS"}
     own = keep(table, windows, order_by="seq").changes()
     beside = keep(
@@ -205,13 +205,13 @@ def test_the_group_may_stand_in_one_of_the_texts(table: DataFrame) -> None:
     assert own.orderBy(*order).collect() == beside.changes().orderBy(*order).collect()
 
 
-def test_parameters_are_those_of_all_texts(table: DataFrame) -> None:
+def test_parameters_apply_to_all_texts(table: DataFrame) -> None:
     windows = {"few": "KEEP n ROWS", "more": "KEEP m ROWS"}
     changes = kept(table, windows, params={"n": 1, "m": 2}).deletes()
     assert {row["_window"] for row in counted(changes)} == {"few", "more"}
 
 
-def test_it_says_what_each_window_keeps(
+def test_describe_repr_and_plan_name_each_window(
     table: DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
     several = kept(table, {"m1": "KEEP 1 MINUTE", "odd name": "KEEP 3 ROWS"})
@@ -225,7 +225,7 @@ def test_it_says_what_each_window_keeps(
     assert "[m1: KEEP 1 MINUTE, `odd name`: KEEP 3 ROWS]" in capsys.readouterr().out
 
 
-def test_a_primary_key_is_warned_about_once(table: DataFrame) -> None:
+def test_a_primary_key_causes_one_warning(table: DataFrame) -> None:
     with pytest.warns(UserWarning, match="primary key") as caught:
         keep(table, {"a": "KEEP 1 ROW", "b": "KEEP 2 ROWS"}, per="seq", key_columns="seq")
     assert len([each for each in caught if "primary key" in str(each.message)]) == 1
@@ -240,7 +240,7 @@ def test_a_primary_key_is_warned_about_once(table: DataFrame) -> None:
         ({"a": "KEEP ALL", "b": esper("#keepall")}, PySparkValueError, "ccl and esper"),
     ],
 )
-def test_dicts_that_are_no_windows(
+def test_invalid_dicts_of_windows_are_refused(
     table: DataFrame, policy: Any, error: type[PySparkException], said: str
 ) -> None:
     with pytest.raises(error) as caught:
@@ -249,7 +249,7 @@ def test_dicts_that_are_no_windows(
     assert said in str(caught.value)
 
 
-def test_keywords_do_not_stand_beside_windows(table: DataFrame) -> None:
+def test_policy_keywords_beside_windows_are_refused(table: DataFrame) -> None:
     with pytest.raises(PySparkValueError, match="rows="):
         keep(table, {"a": "KEEP ALL"}, rows=3)
 
@@ -264,7 +264,9 @@ def test_keywords_do_not_stand_beside_windows(table: DataFrame) -> None:
         lambda several: several.events(),
     ],
 )
-def test_what_is_of_one_window(table: DataFrame, method: Callable[[Kept], object]) -> None:
+def test_outputs_of_a_single_window_are_refused(
+    table: DataFrame, method: Callable[[Kept], object]
+) -> None:
     with pytest.raises(PySparkValueError, match="m1, n3, bursts") as caught:
         method(kept(table, CCL))
     assert caught.value.getCondition() == "WINOPS_ARGUMENT"
@@ -280,7 +282,7 @@ def test_what_is_of_one_window(table: DataFrame, method: Callable[[Kept], object
         ({"n": ("m1", 5)}, PySparkTypeError, "'n' is tuple"),
     ],
 )
-def test_columns_of_no_window(
+def test_invalid_columns_are_refused(
     table: DataFrame, columns: Any, error: type[PySparkException], said: str
 ) -> None:
     with pytest.raises(error) as caught:
@@ -288,12 +290,12 @@ def test_columns_of_no_window(
     assert said in str(caught.value)
 
 
-def test_columns_without_a_window(table: DataFrame) -> None:
+def test_columns_without_a_window_are_refused(table: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match="'n' is Column"):
         kept(table, CCL).withColumns({"n": F.count("*")})
 
 
-def test_columns_of_an_unknown_window(table: DataFrame) -> None:
+def test_columns_of_an_unknown_window_are_refused(table: DataFrame) -> None:
     with pytest.raises(PySparkValueError, match='"m1" or "n3" or "bursts"'):
         kept(table, CCL).withColumns({"n": ("h1", F.count("*"))})
 
@@ -322,7 +324,7 @@ def test_columns_of_an_unknown_window(table: DataFrame) -> None:
         ),
     ],
 )
-def test_windows_that_cannot_stand_beside_others(
+def test_windows_that_cannot_be_combined_are_refused(
     table: DataFrame, windows: Mapping[str, str | Window], condition: str, said: str
 ) -> None:
     with pytest.raises(AnalysisException) as caught:
@@ -331,7 +333,7 @@ def test_windows_that_cannot_stand_beside_others(
     assert said in str(caught.value)
 
 
-def test_a_column_of_the_name_of_the_window(table: DataFrame) -> None:
+def test_a_column_with_the_name_of_the_window_column_is_refused(table: DataFrame) -> None:
     with pytest.raises(AnalysisException) as caught:
         assert kept(table.withColumn("_window", F.lit(1)), CCL).changes().schema
     assert caught.value.getCondition() == "WINOPS_COLUMN_CONFLICT"
@@ -368,7 +370,7 @@ COUNTS = "output => 'columns', aggregates => TABLE(SELECT count(*) AS n FROM {t}
         ),
     ],
 )
-def test_arguments_in_sql(
+def test_invalid_arguments_for_windows_in_sql_are_refused(
     spark: SparkSession, table: DataFrame, arguments: str, condition: str, said: str
 ) -> None:
     with pytest.raises(AnalysisException) as caught:

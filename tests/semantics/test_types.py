@@ -56,7 +56,7 @@ def as_text(df: DataFrame) -> DataFrame:
     return df.select("id", *(c.alias(name) for name, c in zip(TYPES, columns, strict=True)))
 
 
-def test_rows_of_every_type_in_a_batch_query(spark: SparkSession) -> None:
+def test_a_batch_query_returns_rows_of_every_type_unchanged(spark: SparkSession) -> None:
     rows = every_type(spark).withColumn("nothing", F.lit(None))
     kept = keep(rows, rows=1, order_by="id")
     assert kept.changes().schema.fields[4:] == rows.schema.fields
@@ -67,7 +67,9 @@ def test_rows_of_every_type_in_a_batch_query(spark: SparkSession) -> None:
     assert as_text(kept.rows()).collect() == expected[2:]
 
 
-def test_rows_of_every_type_in_a_stream(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_stream_returns_rows_of_every_type_unchanged(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     rows = every_type(spark)
     source = str(tmp_path / "source")
     for number in (1, 2, 3):
@@ -87,7 +89,7 @@ def test_rows_of_every_type_in_a_stream(spark: SparkSession, tmp_path: Path) -> 
     assert written == as_text(rows).orderBy("id").collect()[:2]
 
 
-def test_char_and_varchar(spark: SparkSession) -> None:
+def test_char_and_varchar_keep_their_types_and_padding(spark: SparkSession) -> None:
     spark.sql("CREATE TABLE padded (id INT, c CHAR(4), v VARCHAR(4)) USING parquet")
     try:
         spark.sql("INSERT INTO padded VALUES (1, 'a', 'b'), (2, NULL, NULL)")
@@ -125,7 +127,7 @@ def group_sizes(kept: Kept) -> Counter[int]:
         "(array(named_struct('x', -0.0D))), (array(named_struct('x', 0.0D)))",
     ],
 )
-def test_groups_are_those_of_group_by(spark: SparkSession, values: str) -> None:
+def test_groups_equal_those_of_group_by(spark: SparkSession, values: str) -> None:
     rows = spark.sql(
         f"SELECT k, monotonically_increasing_id() AS seq FROM VALUES {values} AS t(k)"
     )
@@ -134,7 +136,7 @@ def test_groups_are_those_of_group_by(spark: SparkSession, values: str) -> None:
     assert group_sizes(kept) == Counter(number for size in sizes for number in range(size))
 
 
-def test_several_columns_are_one_key(spark: SparkSession) -> None:
+def test_several_columns_form_one_key(spark: SparkSession) -> None:
     rows = spark.createDataFrame(
         [(1, None, "a"), (2, None, None), (3, None, "a"), (4, 0, None), (5, None, None)],
         "seq long, x int, y string",
@@ -148,7 +150,7 @@ def test_the_sign_of_a_zero_stays_in_the_row(spark: SparkSession) -> None:
     assert row.k == "-0.0"
 
 
-def test_float_groups_go_on_in_the_next_batch(replay: Callable[[str], Replay]) -> None:
+def test_float_groups_continue_in_the_next_batch(replay: Callable[[str], Replay]) -> None:
     stream = replay("seq long, k double")
     nan = float("nan")
     stream.add([(1, 0.0), (2, nan), (3, None)], [(4, -0.0), (5, -nan), (6, None)])
@@ -168,7 +170,7 @@ def test_float_groups_go_on_in_the_next_batch(replay: Callable[[str], Replay]) -
         "parse_json('1')",
     ],
 )
-def test_groups_that_cannot_be_told_apart(spark: SparkSession, key: str) -> None:
+def test_types_that_cannot_be_groups_are_refused(spark: SparkSession, key: str) -> None:
     rows = spark.sql(f"SELECT {key} AS k")
     with pytest.raises(AnalysisException) as caught:
         keep(rows, rows=1, per="k")

@@ -99,7 +99,7 @@ def told(result: DataFrame) -> set[tuple]:
     [(ROCKSDB, 1, [2, 1], 0), (HDFS, 2, [1, 2], 1)],
     ids=["rocksdb", "hdfs"],
 )
-def test_a_stream_gives_what_a_table_gives(
+def test_a_stream_gives_the_changes_of_a_table(
     spark: SparkSession,
     replay: Callable[[str], Replay],
     provider: str,
@@ -167,7 +167,7 @@ def test_punctuation_empties_windows_and_ends_the_input(spark: SparkSession) -> 
     ]
 
 
-def test_another_text_as_punctuation_fails_the_query(replay: Callable[[str], Replay]) -> None:
+def test_an_unknown_punctuation_fails_the_query(replay: Callable[[str], Replay]) -> None:
     stream = replay("seq long, mark string")
     stream.add([(1, "end")])
     kept = keep(stream.rows(), spl("tumbling, punct()"), order_by="seq", punct="mark")
@@ -198,7 +198,7 @@ def test_another_text_as_punctuation_fails_the_query(replay: Callable[[str], Rep
         ),
     ],
 )
-def test_what_is_refused(
+def test_invalid_calls_are_refused(
     spark: SparkSession, call: Callable[[DataFrame], object], condition: str
 ) -> None:
     rows = spark.createDataFrame([(1, "A", 1.0)], "seq long, symbol string, price double")
@@ -214,7 +214,7 @@ def test_what_is_refused(
     assert caught.value.getCondition() == condition
 
 
-def test_sql_takes_the_same_texts(spark: SparkSession) -> None:
+def test_sql_takes_the_texts_of_each_dialect(spark: SparkSession) -> None:
     table = "TABLE(SELECT id FROM range(5)) WITH SINGLE PARTITION ORDER BY (id)"
     texts = {"esper": "#length(2)", "apama": "retain 2", "spl": "sliding, count(2)"}
     for name, text in texts.items():

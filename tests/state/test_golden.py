@@ -25,7 +25,9 @@ from tests.support.transports import same_on_connect
 @pytest.mark.parametrize(
     "archive", archives(), ids=lambda path: f"{path.parent.name}/{path.name.partition('.')[0]}"
 )
-def test_a_checkpoint_goes_on(spark: SparkSession, archive: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_continues_or_is_refused_by_its_format(
+    spark: SparkSession, archive: Path, tmp_path: Path
+) -> None:
     golden = unpack(archive, tmp_path)
     with settings(spark, {**(golden.query.settings or {}), **INTERPRETED}):
         query = golden.query.start(spark, golden.folder)
@@ -39,7 +41,7 @@ def test_a_checkpoint_goes_on(spark: SparkSession, archive: Path, tmp_path: Path
             assert output_lines(golden.folder) == []
 
 
-def test_the_format_of_today_has_all_checkpoints() -> None:
+def test_the_current_format_has_all_checkpoints() -> None:
     today = {
         archive.name.partition(".")[0]
         for archive in archives()
@@ -48,10 +50,10 @@ def test_the_format_of_today_has_all_checkpoints() -> None:
     assert {case.name for case in CASES} <= today
 
 
-def test_what_the_former_format_has_written_is_kept() -> None:
+def test_checkpoints_of_the_former_format_are_kept() -> None:
     assert current_format() - 1 in {format_of(archive) for archive in archives()}
 
 
-def test_they_are_small() -> None:
+def test_checkpoints_are_small() -> None:
     for version in CHECKPOINTS.iterdir():
         assert sum(archive.stat().st_size for archive in version.iterdir()) < 300_000

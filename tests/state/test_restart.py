@@ -109,7 +109,7 @@ def test_another_group_is_refused(started: Replay) -> None:
     assert 'group = ["symbol","seq"]' in text.split("In this query:")[1]
 
 
-def test_nothing_is_lost_by_a_refusal(started: Replay) -> None:
+def test_a_refused_restart_loses_nothing(started: Replay) -> None:
     rows = started.rows(WATERMARK)
     failure(started.start(kept(rows, "KEEP 3 SECONDS PER (symbol)")))
     started.run(kept(rows))
@@ -129,13 +129,13 @@ def test_nothing_is_lost_by_a_refusal(started: Replay) -> None:
         {"idle": "1 hour"},
     ],
 )
-def test_the_same_keep_goes_on(started: Replay, same: dict[str, Any]) -> None:
+def test_the_same_keep_continues(started: Replay, same: dict[str, Any]) -> None:
     started.run(kept(started.rows(WATERMARK), **same))
     assert as_expected(started)
 
 
 @same_on_connect
-def test_it_does_not_matter_what_may_be_null(started: Replay) -> None:
+def test_nullability_may_change(started: Replay) -> None:
     price = F.coalesce("price", F.lit(0.0))
     started.run(kept(started.rows(WATERMARK).withColumn("price", price)))
     assert as_expected(started)
@@ -169,7 +169,7 @@ def test_a_window_may_get_another_length(started: Replay, policy: str, left: lis
 
 
 @same_on_connect
-def test_values_of_a_long_window_go_on_with_another_length(replay: NewReplay) -> None:
+def test_aggregates_of_a_long_window_continue_with_another_length(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
 
     def totals(rows: int) -> DataFrame:
@@ -184,7 +184,7 @@ def test_values_of_a_long_window_go_on_with_another_length(replay: NewReplay) ->
         assert answers[seq] == sum(range(first, seq + 1))
 
 
-def test_one_side_of_the_changes_may_be_taken_instead(started: Replay) -> None:
+def test_inserts_or_deletes_may_replace_changes(started: Replay) -> None:
     started.run(window_of(started.rows(WATERMARK)).deletes())
     assert as_expected(started)
     started.add([row(901)], [row(999, "Z", 2000)])
@@ -195,7 +195,7 @@ def test_one_side_of_the_changes_may_be_taken_instead(started: Replay) -> None:
     assert told == [(0, 1), (1, 2), (6, 901)]
 
 
-def test_values_instead_of_changes_are_refused(started: Replay) -> None:
+def test_aggregates_instead_of_changes_are_refused(started: Replay) -> None:
     window = window_of(started.rows(WATERMARK))
     text = failure(started.start(window.agg(F.sum("price"))))
     assert "WINOPS_POLICY_CHANGED" in text
@@ -203,7 +203,7 @@ def test_values_instead_of_changes_are_refused(started: Replay) -> None:
     assert "WINOPS_POLICY_CHANGED" in failure(started.start(window.snapshots()))
 
 
-def test_changes_instead_of_values_are_refused(replay: NewReplay) -> None:
+def test_changes_instead_of_aggregates_are_refused(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([row(1), row(2)])
     window = keep(stream.rows(), "KEEP 2 ROWS PER (symbol)", order_by="seq")
@@ -213,7 +213,7 @@ def test_changes_instead_of_values_are_refused(replay: NewReplay) -> None:
 
 
 @same_on_connect
-def test_all_values_and_the_latest_only_take_turns(replay: NewReplay) -> None:
+def test_the_mode_of_agg_may_change(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     window = keep(stream.rows(), "KEEP 2 ROWS PER (symbol)", order_by="seq")
     for number, mode in enumerate(("all", "latest", "all")):
@@ -271,7 +271,7 @@ def test_another_checkpoint_format_is_refused_by_spark(
 
 
 @same_on_connect
-def test_another_time_zone_is_refused_where_a_group_depends_on_it(
+def test_another_time_zone_is_refused_if_a_group_depends_on_it(
     spark: SparkSession, replay: NewReplay
 ) -> None:
     stream = replay(SCHEMA)
@@ -313,7 +313,7 @@ def test_a_checkpoint_may_be_moved(
     assert not former.exists()
 
 
-def test_groups_from_before_are_forgotten_when_idle_is_added(started: Replay) -> None:
+def test_idle_removes_groups_from_before_its_addition(started: Replay) -> None:
     started.run(kept(started.rows(WATERMARK), idle="1 minute"))
     gone = started.written().where("_change_type = 'delete'").orderBy("_change_time", "seq")
     assert [(deleted.symbol, deleted.seq) for deleted in gone.collect()][-3:] == [
@@ -324,7 +324,7 @@ def test_groups_from_before_are_forgotten_when_idle_is_added(started: Replay) ->
 
 
 @pytest.mark.parametrize(("before", "now"), [({}, {"idle": "1 day"}), ({"idle": "1 day"}, {})])
-def test_idle_is_refused_where_it_makes_other_groups(
+def test_idle_is_refused_if_it_changes_the_groups(
     replay: NewReplay, before: dict[str, str], now: dict[str, str]
 ) -> None:
     stream = replay(SCHEMA)
@@ -338,13 +338,15 @@ def test_idle_is_refused_where_it_makes_other_groups(
     assert "WINOPS_POLICY_CHANGED" in failure(stream.start(newest(**now)))
 
 
-def test_a_cap_that_is_lowered_counts_from_now_on(started: Replay) -> None:
+def test_a_lowered_max_rows_applies_to_existing_groups(started: Replay) -> None:
     rows = started.rows(WATERMARK)
     assert "WINOPS_MAX_ROWS" in failure(started.start(kept(rows, max_rows=1)))
 
 
 @pytest.mark.parametrize("provider", [ROCKSDB, HDFS])
-def test_the_state_can_be_read(spark: SparkSession, replay: NewReplay, provider: str) -> None:
+def test_spark_s_state_sources_read_the_checkpoint(
+    spark: SparkSession, replay: NewReplay, provider: str
+) -> None:
     stream = replay(SCHEMA)
     stream.add([row(1), row(2)], [row(9, "B")])
     with settings(spark, {STATE_STORE: provider}):

@@ -40,7 +40,9 @@ def started(replay: NewReplay) -> Replay:
     return stream
 
 
-def test_held_and_waiting_rows(spark: SparkSession, started: Replay) -> None:
+def test_the_state_has_the_held_and_the_waiting_rows(
+    spark: SparkSession, started: Replay
+) -> None:
     state = read_state(spark, Path(started.checkpoint))
     written = started.written()
     came = {row.seq for row in written.where("_change_type = 'insert'").collect()}
@@ -52,12 +54,12 @@ def test_held_and_waiting_rows(spark: SparkSession, started: Replay) -> None:
     assert {row._group.symbol for row in held} == set(SYMBOLS)
 
 
-def test_the_state_after_an_earlier_batch(spark: SparkSession, started: Replay) -> None:
+def test_the_state_of_an_earlier_batch_can_be_read(spark: SparkSession, started: Replay) -> None:
     first = read_state(spark, started.checkpoint, batch=0, operator=0)
     assert {row.seq for row in first.collect()} == set(range(300))
 
 
-def test_the_changes_go_on_in_another_number_of_partitions(
+def test_changes_continue_with_another_number_of_partitions(
     spark: SparkSession, started: Replay, replay: NewReplay, tmp_path: Path
 ) -> None:
     target = tmp_path / "moved"
@@ -89,7 +91,7 @@ def told(changes: DataFrame) -> list[tuple[str, datetime, int, int]]:
     return sorted(tuple(row) for row in changes.select(*columns).collect())
 
 
-def test_what_is_no_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_folder_without_a_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(AnalysisException) as caught:
         read_state(spark, tmp_path).count()
     assert caught.value.getCondition() == "WINOPS_CHECKPOINT_NOT_FOUND"
@@ -107,7 +109,7 @@ def test_what_is_no_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
         (lambda spark: repartition(spark, "x", 2, to=None), PySparkTypeError),
     ],
 )
-def test_arguments_that_cannot_be_meant(
+def test_invalid_arguments_are_refused(
     spark: SparkSession, call: Callable[[SparkSession], object], error: type[Exception]
 ) -> None:
     with pytest.raises(error):

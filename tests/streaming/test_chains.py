@@ -35,7 +35,7 @@ def timed(stream: Replay) -> DataFrame:
     return stream.rows(("ts", "0 seconds"))
 
 
-def test_a_windowed_aggregate_after(ticks: Replay) -> None:
+def test_a_windowed_aggregate_may_follow_keep(ticks: Replay) -> None:
     kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
     counts = (
         kept.changes()
@@ -50,7 +50,7 @@ def test_a_windowed_aggregate_after(ticks: Replay) -> None:
     assert [(row.inserts, row.deletes) for row in rows] == [(4, 0), (4, 4), (4, 4)]
 
 
-def test_a_windowed_aggregate_over_the_time_column_of_with_columns(ticks: Replay) -> None:
+def test_a_windowed_aggregate_may_follow_with_columns(ticks: Replay) -> None:
     kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
     rows = kept.withColumns({"mean": F.avg("seq")})
     ticks.run(rows.groupBy(F.window("ts", "4 seconds")).agg(F.count("*"), F.sum("mean")))
@@ -78,7 +78,7 @@ def test_the_column_that_carries_the_watermark_behind_with_columns_is_named(
 
 
 @pytest.mark.parametrize("changes", ["changes", "inserts", "deletes"])
-def test_the_column_that_carries_the_watermark_behind_changes_is_named(
+def test_a_wrong_watermark_column_after_changes_is_refused_by_name(
     ticks: Replay, changes: str
 ) -> None:
     kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
@@ -102,13 +102,13 @@ def test_a_row_exactly_on_the_watermark_is_not_lost_downstream(replay: NewReplay
 
 
 @same_on_connect
-def test_deduplication_after(ticks: Replay) -> None:
+def test_deduplication_may_follow_keep(ticks: Replay) -> None:
     kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
     ticks.run(kept.changes().dropDuplicates(["symbol", "_change_time"]))
     assert ticks.written().where("symbol != 'Z'").count() == 12
 
 
-def test_a_join_after(ticks: Replay, replay: NewReplay) -> None:
+def test_a_join_may_follow_keep(ticks: Replay, replay: NewReplay) -> None:
     prices = replay("price double, of string, at timestamp")
     prices.add(*[[(seq * 1.5, symbol, ts) for seq, symbol, ts in batch] for batch in TICKS])
     prices.add([(0.0, "Z", at(1_000))])
@@ -123,7 +123,7 @@ def test_a_join_after(ticks: Replay, replay: NewReplay) -> None:
 
 
 @same_on_connect
-def test_an_outer_join_with_the_other_side(ticks: Replay) -> None:
+def test_inserts_may_be_joined_with_deletes(ticks: Replay) -> None:
     kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
     born = kept.inserts().select("seq", F.col("_change_time").alias("born"))
     died = kept.deletes().select(F.col("seq").alias("gone"), F.col("_change_time").alias("died"))
@@ -136,7 +136,7 @@ def test_an_outer_join_with_the_other_side(ticks: Replay) -> None:
     assert lived == {i: 4.0 if i < 8 else None for i in range(12)}
 
 
-def test_another_keep_after(ticks: Replay) -> None:
+def test_another_keep_may_follow_keep(ticks: Replay) -> None:
     first = keep(timed(ticks), rows=1, per="symbol", time="ts").deletes()
     second = keep(
         first.withColumnRenamed("_change_time", "at").drop(*CHANGE_COLUMNS),
@@ -152,7 +152,7 @@ def test_another_keep_after(ticks: Replay) -> None:
     assert story == ["+0", "+2", "-0", "+4", "-2", "+6", "-4", "+8", "-6", "-8"]
 
 
-def test_the_union_of_two_windows(ticks: Replay) -> None:
+def test_the_outputs_of_two_windows_may_be_united(ticks: Replay) -> None:
     rows = timed(ticks)
     short = keep(rows, rows=1, per="symbol", time="ts").changes().withColumn("window", F.lit(1))
     long = keep(rows, rows=3, per="symbol", time="ts").changes().withColumn("window", F.lit(3))
@@ -167,7 +167,7 @@ def test_the_union_of_two_windows(ticks: Replay) -> None:
 
 
 @same_on_connect
-def test_the_union_of_two_streams_before(ticks: Replay, replay: NewReplay) -> None:
+def test_a_union_of_two_streams_may_precede_keep(ticks: Replay, replay: NewReplay) -> None:
     others = replay(SCHEMA)
     others.add([(100, "A", at(START + 1.5))], HEARTBEAT)
     kept = keep(
@@ -180,7 +180,7 @@ def test_the_union_of_two_streams_before(ticks: Replay, replay: NewReplay) -> No
 
 @same_on_connect
 @pytest.mark.parametrize("keys", ["symbol", None])
-def test_an_aggregate_before(ticks: Replay, keys: str | None) -> None:
+def test_an_aggregate_may_precede_keep(ticks: Replay, keys: str | None) -> None:
     sums = (
         timed(ticks)
         .groupBy(F.window("ts", "2 seconds").alias("w"), "symbol")
@@ -193,7 +193,7 @@ def test_an_aggregate_before(ticks: Replay, keys: str | None) -> None:
 
 
 @same_on_connect
-def test_deduplication_before(ticks: Replay) -> None:
+def test_deduplication_may_precede_keep(ticks: Replay) -> None:
     once = timed(ticks).dropDuplicates(["symbol", "ts"])
     ticks.run(keep(once, rows=2, per="symbol", time="ts", order_by="seq").changes())
     rows = ticks.written().where("symbol = 'A'").orderBy("_change_seq").collect()
@@ -201,7 +201,7 @@ def test_deduplication_before(ticks: Replay) -> None:
 
 
 @same_on_connect
-def test_a_join_before(ticks: Replay, replay: NewReplay) -> None:
+def test_a_join_may_precede_keep(ticks: Replay, replay: NewReplay) -> None:
     names = replay("name string, symbol string, at timestamp")
     names.add([("Alpha", "A", at(START)), ("Beta", "B", at(START))], [("Zeta", "Z", at(1_000))])
     named = timed(ticks).join(
@@ -213,7 +213,7 @@ def test_a_join_before(ticks: Replay, replay: NewReplay) -> None:
     assert [row.seq for row in rows if row._change_type == "delete"] == [0, 2, 4, 6]
 
 
-def test_a_join_with_a_table_before_and_after(spark: SparkSession, ticks: Replay) -> None:
+def test_a_join_with_a_table_may_precede_and_follow(spark: SparkSession, ticks: Replay) -> None:
     names = spark.createDataFrame([("A", "Alpha"), ("B", "Beta")], "symbol string, name string")
     named = timed(ticks).join(F.broadcast(names), "symbol")
     kept = keep(named, rows=2, per="name", time="ts", order_by="seq").changes()
@@ -222,7 +222,7 @@ def test_a_join_with_a_table_before_and_after(spark: SparkSession, ticks: Replay
     assert [row.seq for row in rows if row._change_type == "delete"] == [0, 2, 4, 6]
 
 
-def test_a_self_join_of_tables(ticks: Replay) -> None:
+def test_a_table_may_be_joined_with_itself(ticks: Replay) -> None:
     changes = keep(ticks.table(), rows=2, per="symbol", order_by="seq").changes()
     inserts = changes.where("_change_type = 'insert'").alias("i")
     deletes = changes.where("_change_type = 'delete'").alias("d")
@@ -232,7 +232,7 @@ def test_a_self_join_of_tables(ticks: Replay) -> None:
     assert pairs.count() == 8
 
 
-def test_a_batch_has_to_be_read_to_its_end(ticks: Replay, transport: str) -> None:
+def test_a_batch_must_be_read_completely(ticks: Replay, transport: str) -> None:
     if transport == "connect":
         pytest.skip("foreachBatch runs in a Python process of the server there")
     changes = keep(ticks.rows(), rows=2, per="symbol").changes()

@@ -60,7 +60,7 @@ def differences(left: DataFrame, right: DataFrame) -> list[Any]:
 
 
 @same_on_connect
-def test_a_flushed_stream_gives_what_a_table_gives(
+def test_a_flushed_stream_gives_the_changes_of_a_table(
     replay: NewReplay, spark: SparkSession
 ) -> None:
     random = Random(5)
@@ -104,7 +104,7 @@ def test_a_flushed_stream_gives_what_a_table_gives(
     assert differences(stream.written(), changes(without_late)) == []
 
 
-def test_a_flush_goes_through_a_chain(replay: NewReplay) -> None:
+def test_a_flush_reaches_the_second_keep_of_a_chain(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add(rows_of(Random(7), 0, 30, since=1_000))
 
@@ -146,13 +146,15 @@ def test_a_query_without_an_end_cannot_flush(replay: NewReplay) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"time": "ts", "apply": "arrival"}])
-def test_only_rows_that_wait_can_be_flushed(replay: NewReplay, options: dict[str, Any]) -> None:
+def test_a_flush_is_refused_if_rows_never_wait(
+    replay: NewReplay, options: dict[str, Any]
+) -> None:
     stream = replay(SCHEMA)
     with pytest.raises(PySparkValueError, match="rows that wait"):
         keep(stream.rows(("ts", "1 day")), rows=3, at_end="flush", **options)
 
 
-def test_a_table_that_is_joined_is_not_taken_for_new_rows(
+def test_a_joined_table_does_not_count_as_new_rows(
     replay: NewReplay, spark: SparkSession
 ) -> None:
     stream = replay(SCHEMA)

@@ -56,7 +56,7 @@ def test_rows_are_counted_over_micro_batches(replay: NewReplay) -> None:
     assert metrics(query)["groups"] == [2, 2, 2]
 
 
-def test_the_changes_of_a_batch_carry_its_timestamp(replay: NewReplay) -> None:
+def test_changes_have_the_timestamp_of_their_micro_batch(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([(1, "A", at(0)), (2, "A", at(0))], [(3, "A", at(0))])
     before = time.time()
@@ -111,7 +111,7 @@ def test_late_rows_are_dropped_and_counted(replay: NewReplay) -> None:
     assert sum(metrics(query)["late"]) == 2
 
 
-def test_on_arrival_rows_do_not_wait_and_older_ones_arrive_now(replay: NewReplay) -> None:
+def test_apply_arrival_inserts_rows_at_once_and_out_of_order(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     kept = keep(
         stream.rows(("ts", "1 hour")), "KEEP 3 SECONDS PER (symbol)", time="ts", apply="arrival"
@@ -121,7 +121,7 @@ def test_on_arrival_rows_do_not_wait_and_older_ones_arrive_now(replay: NewReplay
     assert told(stream.written()) == ["+1@10", "+2@12", "+3@12", "-1@13", "+4@13"]
 
 
-def test_a_silent_group_expires_when_time_passes(replay: NewReplay) -> None:
+def test_rows_of_a_group_without_input_expire_when_time_passes(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     kept = keep(stream.rows(("ts", "0 seconds")), "KEEP 3 SECONDS PER (symbol)", time="ts")
     stream.add([(1, "A", at(10))], [(2, "B", at(12))], [(3, "B", at(20))])
@@ -132,7 +132,7 @@ def test_a_silent_group_expires_when_time_passes(replay: NewReplay) -> None:
     assert metrics(query)["rowsHeld"][-1] == 1
 
 
-def test_an_idle_group_is_forgotten_and_begins_anew(replay: NewReplay) -> None:
+def test_an_idle_group_is_removed_and_starts_again(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     kept = keep(
         stream.rows(("ts", "0 seconds")), rows=5, per="symbol", time="ts", idle="1 minute"
@@ -162,7 +162,7 @@ def test_rows_without_a_time_are_dropped_and_counted(replay: NewReplay) -> None:
     assert sum(metrics(query)["rowsNullTime"]) == 2
 
 
-def test_rows_behind_the_last_applied_are_counted(replay: NewReplay) -> None:
+def test_out_of_order_rows_are_counted(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([(5, "A", at(0))], [(3, "A", at(0)), (7, "A", at(0))], [(6, "A", at(0))])
     query = stream.run(keep(stream.rows(), rows=2, per="symbol", order_by="seq").changes())
@@ -170,7 +170,7 @@ def test_rows_behind_the_last_applied_are_counted(replay: NewReplay) -> None:
     assert sum(metrics(query)["rowsOutOfOrder"]) == 2
 
 
-def test_without_time_rows_leave_though_none_arrive(
+def test_without_time_rows_expire_without_new_rows(
     spark: SparkSession, replay: NewReplay
 ) -> None:
     stream = replay(SCHEMA)
@@ -224,14 +224,14 @@ def test_the_operator_has_a_name_of_its_own(replay: NewReplay) -> None:
     assert operator["operatorName"] == "keep"
 
 
-def test_one_side_of_the_changes_is_a_stream_too(replay: NewReplay) -> None:
+def test_inserts_and_deletes_are_streams(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([(1, "A", at(0)), (2, "A", at(0))], [(3, "A", at(0))])
     stream.run(keep(stream.rows(), rows=1, per="symbol").deletes())
     assert [row.seq for row in stream.changes("_change_seq", "seq")] == [1, 2]
 
 
-def test_sql_over_a_stream(spark: SparkSession, replay: NewReplay) -> None:
+def test_sql_works_over_a_stream(spark: SparkSession, replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.rows(("ts", "0 seconds")).createOrReplaceTempView("ticks")
     result = spark.sql(
@@ -248,7 +248,7 @@ def test_sql_over_a_stream(spark: SparkSession, replay: NewReplay) -> None:
     assert told(stream.written()) == ["+1@0", "+2@1", "-1@1"]
 
 
-def test_a_stream_without_rows(replay: NewReplay) -> None:
+def test_a_stream_without_rows_gives_no_changes(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([], [])
     stream.run(keep(stream.rows(), rows=1, per="symbol").changes())

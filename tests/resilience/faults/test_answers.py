@@ -26,13 +26,15 @@ FOUR = ("b", 0, "four")
         ([FOUR, ("c", 0, "none's")], False, Verdict(2, wrong=1)),
     ],
 )
-def test_differences_are_counted(committed: list[Fact], ended: bool, verdict: Verdict) -> None:
+def test_lost_duplicated_and_wrong_rows_are_counted(
+    committed: list[Fact], ended: bool, verdict: Verdict
+) -> None:
     found = compare(EXPECTED, committed, ended=ended, at_least_once=False)
     assert found == verdict
 
 
 @same_on_connect
-def test_a_row_written_twice_may_only_be_the_same_row() -> None:
+def test_a_row_may_be_written_twice_only_with_the_same_values() -> None:
     assert compare(EXPECTED, [ONE, ONE], ended=False, at_least_once=True).good
     changed = compare(EXPECTED, [ONE, ("a", 0, "other")], ended=False, at_least_once=True)
     assert not changed.good

@@ -13,7 +13,7 @@ def attempt(reason: str) -> Attempt:
 
 
 @same_on_connect
-def test_an_attempt_is_read() -> None:
+def test_an_attempt_is_read_from_its_line() -> None:
     assert attempt("TaskKilled") == Attempt(
         later=True, speculative=True, status="FAILED", reason="TaskKilled"
     )
@@ -29,7 +29,7 @@ def test_an_attempt_is_read() -> None:
         ("org.apache.spark.SparkException in winops.spark.Errors.state", False),
     ],
 )
-def test_what_any_code_may_throw_is_the_operator_s_where_it_throws_it(
+def test_a_common_exception_counts_as_the_operator_s_only_if_its_code_throws_it(
     reason: str, own: bool
 ) -> None:
     assert attempt(reason).own is own

@@ -24,7 +24,7 @@ def begun(checkpoint: Path, offsets: list[dict[str, Any]]) -> None:
 
 
 @same_on_connect
-def test_files_and_a_topic_give_the_same(tmp_path: Path) -> None:
+def test_files_and_a_topic_of_the_same_rows_give_the_same_answer(tmp_path: Path) -> None:
     rows, of_files, of_topic = (tmp_path / name for name in ("rows", "files", "topic"))
     write_files(rows, len(TIMES), ROWS_OF_FILE, seed=1)
     begun(of_files, [{"logOffset": batch} for batch in range(len(TIMES))])

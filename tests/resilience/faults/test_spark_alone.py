@@ -26,7 +26,7 @@ def crashed_before_the_commit(replay: Callable[[str], Replay]) -> Replay:
 
 
 @same_on_connect
-def test_format_2_cannot_go_on_after_a_crash_between_the_logs(
+def test_format_2_cannot_continue_after_a_crash_between_the_logs(
     spark: SparkSession, replay: Callable[[str], Replay]
 ) -> None:
     with settings(spark, {CHANGELOG: "true", CHECKPOINT_FORMAT: "2"}):
@@ -36,7 +36,9 @@ def test_format_2_cannot_go_on_after_a_crash_between_the_logs(
 
 
 @same_on_connect
-def test_format_1_goes_on(spark: SparkSession, replay: Callable[[str], Replay]) -> None:
+def test_format_1_continues_after_a_crash_between_the_logs(
+    spark: SparkSession, replay: Callable[[str], Replay]
+) -> None:
     with settings(spark, {CHANGELOG: "true", CHECKPOINT_FORMAT: "1"}):
         stream = crashed_before_the_commit(replay)
         stream.add([("b", 3)])

@@ -28,7 +28,7 @@ LOG = Cause("java.lang.IllegalStateException", None, "CommitLog.deserialize", "I
 
 @same_on_connect
 @pytest.mark.parametrize("causes", [[FAILED, STATE], [FAILED, STATE, ENDED], [FAILED, LOG]])
-def test_names_of_errors(causes: list[Cause]) -> None:
+def test_errors_with_a_condition_or_a_known_cause_are_no_flaws(causes: list[Cause]) -> None:
     assert flaw(causes, ordered=False) is None
 
 
@@ -45,12 +45,12 @@ def test_names_of_errors(causes: list[Cause]) -> None:
         [FAILED, INTERNAL],
     ],
 )
-def test_what_any_code_may_throw_is_no_name(causes: list[Cause]) -> None:
+def test_errors_without_a_condition_or_a_known_cause_are_flaws(causes: list[Cause]) -> None:
     assert flaw(causes, ordered=False) is not None
 
 
 @same_on_connect
-def test_an_ordered_failure_is_known_by_its_text() -> None:
+def test_an_ordered_failure_is_recognised_by_its_text() -> None:
     assert flaw([FAILED, STATE, ORDERED_FAILURE], ordered=True) is None
     assert flaw([FAILED, STATE, ENDED], ordered=True) is not None
     assert flaw([FAILED, ORDERED_FAILURE, NULL], ordered=True) is not None

@@ -33,7 +33,7 @@ def test_fewer_faults_than_asked_for_are_not_enough() -> None:
 
 
 @same_on_connect
-def test_a_full_campaign_has_every_kind_and_each_acts() -> None:
+def test_a_full_campaign_has_effective_faults_of_every_kind() -> None:
     tally = Tally(FULL, 60.0)
     for kind in KINDS:
         struck(tally, kind.name, FULL, acted=kind.name != KILLED)
@@ -61,7 +61,7 @@ def test_a_full_campaign_moves_the_clock_under_a_window_by_batch_time() -> None:
 
 
 @same_on_connect
-def test_a_lost_row_or_a_problem_is_the_end_of_it() -> None:
+def test_a_lost_row_or_a_problem_fails_the_campaign() -> None:
     lost, told = Tally(1, 60.0), Tally(1, 60.0)
     for tally in (lost, told):
         struck(tally, KILLED, 1)
@@ -72,7 +72,7 @@ def test_a_lost_row_or_a_problem_is_the_end_of_it() -> None:
 
 
 @same_on_connect
-def test_faults_that_did_nothing_are_told_apart() -> None:
+def test_faults_without_effect_are_counted_separately() -> None:
     tally = Tally(1, 60.0)
     struck(tally, KILLED, 3)
     struck(tally, KILLED, 2, acted=False)
