@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.support.replay import Replay
+from tests.support.replay import NewReplay, Replay
 from tests.support.settings import ROCKSDB, STATE_STORE
 from tests.support.transports import TRANSPORT
 from winops import configure
@@ -72,7 +72,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture
-def replay(spark: SparkSession, tmp_path: Path) -> Callable[[str], Replay]:
+def replay(spark: SparkSession, tmp_path: Path) -> NewReplay:
     """Return a factory of streams, each in its own folder."""
     numbers = count()
 

@@ -11,11 +11,10 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.replay import Replay, at, failure
+from tests.support.replay import NewReplay, at, failure
 from winops import keep
 
 SCHEMA = "seq long, symbol string, ts timestamp"
-NewReplay = Callable[[str], Replay]
 
 
 @pytest.fixture(scope="module")

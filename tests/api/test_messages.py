@@ -10,10 +10,9 @@ from pyspark.errors import AnalysisException, PySparkException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from tests.support.replay import Replay, failure
+from tests.support.replay import NewReplay, failure
 from winops import apama, esper, keep, spl
 
-NewReplay = Callable[[str], Replay]
 SCHEMA = "seq long, symbol string, price double"
 
 

@@ -12,7 +12,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.replay import Replay, at, failure
+from tests.support.replay import NewReplay, at, failure
 from tests.support.transports import same_on_connect
 from winops import Kept, Window, esper, keep, spl
 
@@ -258,7 +258,7 @@ POLICIES = [
     ids=["agg", "withColumns"],
 )
 def test_a_stream_gives_the_aggregates_of_a_table(
-    replay: Callable[[str], Replay],
+    replay: NewReplay,
     spark: SparkSession,
     output: Callable[[Kept], DataFrame],
     order: tuple[str, ...],
@@ -292,7 +292,7 @@ def test_a_stream_gives_the_aggregates_of_a_table(
 
 
 def test_other_aggregates_on_an_old_checkpoint_are_refused(
-    replay: Callable[[str], Replay],
+    replay: NewReplay,
 ) -> None:
     stream = replay(SCHEMA)
     stream.add(trades(5))
@@ -424,7 +424,7 @@ def test_a_mode_that_does_not_apply_to_the_window_is_refused(
 
 
 def test_a_removed_group_that_returns_starts_without_old_values(
-    replay: Callable[[str], Replay],
+    replay: NewReplay,
 ) -> None:
     """A group that was removed starts anew, in the same batch as in a later one."""
     batches = [

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 
 from tests.support import model
 from tests.support.model import Change
-from tests.support.replay import Replay, at
+from tests.support.replay import NewReplay, at
 from tests.support.settings import (
     CHANGELOG,
     CHECKPOINT_FORMAT,
@@ -213,7 +213,7 @@ class Setup(NamedTuple):
     ids=lambda setup: f"{setup.provider.rsplit('.', 1)[-1]}-{'-'.join(map(str, setup[1:]))}",
 )
 def test_streams_give_the_changes_of_the_model(
-    spark: SparkSession, replay: Callable[[str], Replay], setup: Setup
+    spark: SparkSession, replay: NewReplay, setup: Setup
 ) -> None:
     rng = random.Random(repr(setup))
     rows = ticks(rng)
@@ -240,7 +240,7 @@ def test_streams_give_the_changes_of_the_model(
 
 @pytest.mark.parametrize("partitions", [1, 5])
 def test_a_batch_query_gives_the_changes_of_the_model(
-    spark: SparkSession, replay: Callable[[str], Replay], partitions: int
+    spark: SparkSession, replay: NewReplay, partitions: int
 ) -> None:
     rng = random.Random(partitions)
     rows = ticks(rng)
@@ -252,7 +252,7 @@ def test_a_batch_query_gives_the_changes_of_the_model(
 
 
 def test_a_repeated_query_without_an_order_gives_the_same_changes(
-    replay: Callable[[str], Replay],
+    replay: NewReplay,
 ) -> None:
     rows = [(i, i % 3, at(0)) for i in range(300)]
     answers = []

@@ -11,7 +11,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from tests.support.replay import Replay
+from tests.support.replay import NewReplay
 from winops import keep
 
 SCHEMA = "k string, seq long, `o{d}d` double"
@@ -87,7 +87,7 @@ def test_one_column_needs_no_list(rows: DataFrame) -> None:
     assert "order_by=(" in repr(kept)
 
 
-def test_a_stream_may_be_ordered_downwards(replay: Callable[[str], Replay]) -> None:
+def test_a_stream_may_be_ordered_downwards(replay: NewReplay) -> None:
     stream = replay("k string, seq long")
     stream.add([("a", 1), ("a", 3), ("a", 2)], [("a", 6), ("a", 5), ("a", 7)])
     kept = keep(stream.rows(), "KEEP 2 ROWS", per="k", order_by=F.desc("seq"))

@@ -16,12 +16,11 @@ from pyspark.errors import (
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.replay import Replay, at, failure
+from tests.support.replay import NewReplay, at, failure
 from winops import Kept, Window, apama, esper, keep, spl
 
 SCHEMA = "seq long, card string, amount double, ts timestamp"
 WATERMARK = ("ts", "1 second")
-NewReplay = Callable[[str], Replay]
 
 CCL = {"m1": "KEEP 1 MINUTE", "n3": "KEEP 3 ROWS", "bursts": "KEEP EVERY 4 ROWS"}
 WINDOWS: list[Mapping[str, str | Window]] = [

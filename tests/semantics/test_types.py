@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.replay import Replay, finish
+from tests.support.replay import NewReplay, finish
 from tests.support.settings import settings
 from winops import Kept, keep
 
@@ -150,7 +149,7 @@ def test_the_sign_of_a_zero_stays_in_the_row(spark: SparkSession) -> None:
     assert row.k == "-0.0"
 
 
-def test_float_groups_continue_in_the_next_batch(replay: Callable[[str], Replay]) -> None:
+def test_float_groups_continue_in_the_next_batch(replay: NewReplay) -> None:
     stream = replay("seq long, k double")
     nan = float("nan")
     stream.add([(1, 0.0), (2, nan), (3, None)], [(4, -0.0), (5, -nan), (6, None)])

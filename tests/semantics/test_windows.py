@@ -12,7 +12,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.replay import Replay, at, failure
+from tests.support.replay import NewReplay, at, failure
 from tests.support.settings import HDFS, PARTITIONS, ROCKSDB, STATE_STORE, settings
 from tests.support.transports import same_on_connect
 from winops import Window, apama, esper, keep, spl
@@ -101,7 +101,7 @@ def told(result: DataFrame) -> set[tuple]:
 )
 def test_a_stream_gives_the_changes_of_a_table(
     spark: SparkSession,
-    replay: Callable[[str], Replay],
+    replay: NewReplay,
     provider: str,
     partitions: int,
     runs: list[int],
@@ -167,7 +167,7 @@ def test_punctuation_empties_windows_and_ends_the_input(spark: SparkSession) -> 
     ]
 
 
-def test_an_unknown_punctuation_fails_the_query(replay: Callable[[str], Replay]) -> None:
+def test_an_unknown_punctuation_fails_the_query(replay: NewReplay) -> None:
     stream = replay("seq long, mark string")
     stream.add([(1, "end")])
     kept = keep(stream.rows(), spl("tumbling, punct()"), order_by="seq", punct="mark")

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.replay import Replay, at, failure
+from tests.support.replay import NewReplay, Replay, at, failure
 from tests.support.settings import (
     CHANGELOG,
     CHECKPOINT_FORMAT,
@@ -26,7 +26,6 @@ from tests.support.transports import same_on_connect
 from winops import Kept, esper, keep
 
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
-NewReplay = Callable[[str], Replay]
 WATERMARK = ("ts", "1 second")
 KEPT_SETTINGS = (STATE_STORE, CODEC, PARTITIONS)
 ZONE = "spark.sql.session.timeZone"

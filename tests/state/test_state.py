@@ -11,11 +11,10 @@ import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.support.replay import Replay, at
+from tests.support.replay import NewReplay, Replay, at
 from winops import keep, read_state, repartition
 
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
-NewReplay = Callable[[str], Replay]
 SYMBOLS = [f"S{i}" for i in range(120)] + [None]
 
 

@@ -9,13 +9,12 @@ from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.replay import Replay, at, finish
+from tests.support.replay import NewReplay, Replay, at, finish
 from tests.support.transports import same_on_connect
 from winops import Window, esper, keep
 
 SCHEMA = "seq long, symbol string, ts timestamp"
 CHANGE_COLUMNS = ("_change_type", "_change_step", "_change_seq")
-NewReplay = Callable[[str], Replay]
 
 # Two symbols with alternating rows, one row per second; the last row only advances time. No time
 # is 0, because Spark's operators treat a row at the first watermark, 0, as late.

@@ -12,12 +12,11 @@ from pyspark.errors import AnalysisException, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.replay import Replay, at, failure
+from tests.support.replay import NewReplay, at, failure
 from tests.support.transports import same_on_connect
 from winops import esper, keep, read_state, spl
 
 SCHEMA = "seq long, symbol string, ts timestamp"
-NewReplay = Callable[[str], Replay]
 
 POLICIES: dict[str, dict[str, Any]] = {
     "rows": {"rows": 3, "per": "symbol"},

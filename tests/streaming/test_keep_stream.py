@@ -11,11 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from tests.support.replay import TIMEOUT_SECONDS, Replay, at
+from tests.support.replay import TIMEOUT_SECONDS, NewReplay, at
 from winops import keep
 
 SCHEMA = "seq long, symbol string, ts timestamp"
-NewReplay = Callable[[str], Replay]
 
 
 def told(df: DataFrame) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -98,6 +98,9 @@ class Replay:
     def changes(self, *columns: str) -> list[Row]:
         """Return the written changes of all groups in the order of their sequence."""
         return self.written().select(*columns).orderBy("_change_seq").collect()
+
+
+NewReplay = Callable[[str], Replay]
 
 
 def finish(query: StreamingQuery) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from tests.resilience.faults.answers import batches
-from tests.support.replay import Replay, failure
+from tests.support.replay import NewReplay, Replay, failure
 from tests.support.settings import CHANGELOG, CHECKPOINT_FORMAT, settings
 from tests.support.transports import same_on_connect
 
 
-def crashed_before_the_commit(replay: Callable[[str], Replay]) -> Replay:
+def crashed_before_the_commit(replay: NewReplay) -> Replay:
     """Return a query without winops whose last batch is in the sink's log but not committed."""
     stream = replay("k string, seq long")
     stream.add([("a", 1)], [("a", 2)])
@@ -27,7 +26,7 @@ def crashed_before_the_commit(replay: Callable[[str], Replay]) -> Replay:
 
 @same_on_connect
 def test_format_2_cannot_continue_after_a_crash_between_the_logs(
-    spark: SparkSession, replay: Callable[[str], Replay]
+    spark: SparkSession, replay: NewReplay
 ) -> None:
     with settings(spark, {CHANGELOG: "true", CHECKPOINT_FORMAT: "2"}):
         stream = crashed_before_the_commit(replay)
@@ -37,7 +36,7 @@ def test_format_2_cannot_continue_after_a_crash_between_the_logs(
 
 @same_on_connect
 def test_format_1_continues_after_a_crash_between_the_logs(
-    spark: SparkSession, replay: Callable[[str], Replay]
+    spark: SparkSession, replay: NewReplay
 ) -> None:
     with settings(spark, {CHANGELOG: "true", CHECKPOINT_FORMAT: "1"}):
         stream = crashed_before_the_commit(replay)
