@@ -10,7 +10,7 @@ from floors import COUNTED, SORTED, STATELESS, Floor
 from peers.peer import Job
 from questions import AVERAGE, CHANGES, MEAN_LOW_HIGH, Question
 from trades import SILENT_TRADES, SKEWED_TRADES, TRADES
-from winops import Window, esper
+from winops import WindowPolicy, esper
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Workload:
 
     name: str
     source: Source
-    policy: str | Window
+    policy: str | WindowPolicy
     question: Question
     keys: int
     rows: int

@@ -13,7 +13,7 @@ Examples
 [2, 3]
 """
 
-from winops._dialects import Window, apama, esper, spl
+from winops._dialects import WindowPolicy, apama, esper, spl
 from winops._keep import keep
 from winops._kept import GroupedKept, Kept
 from winops._session import configure, jar_path
@@ -22,7 +22,7 @@ from winops._state import read_state, repartition
 __all__ = [
     "GroupedKept",
     "Kept",
-    "Window",
+    "WindowPolicy",
     "apama",
     "configure",
     "esper",

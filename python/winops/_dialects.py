@@ -8,7 +8,7 @@ from winops import _arguments as arguments
 
 
 @dataclass(frozen=True)
-class Window:
+class WindowPolicy:
     """A policy text with its language; :func:`esper`, :func:`apama` and :func:`spl` return it.
 
     Attributes
@@ -22,14 +22,14 @@ class Window:
     --------
     >>> from winops import esper
     >>> esper("#length(10)")
-    Window(dialect='esper', text='#length(10)')
+    WindowPolicy(dialect='esper', text='#length(10)')
     """
 
     dialect: str
     text: str
 
 
-def esper(text: str) -> Window:
+def esper(text: str) -> WindowPolicy:
     """Make a policy in the language of Esper: one or more data windows, or a whole statement.
 
     Parameters
@@ -40,7 +40,7 @@ def esper(text: str) -> Window:
 
     Returns
     -------
-    Window
+    WindowPolicy
         The policy, to pass to :func:`winops.keep`.
 
     Raises
@@ -59,10 +59,10 @@ def esper(text: str) -> Window:
     >>> [row.seq for row in kept.rows().orderBy("seq").collect()]
     [2, 3]
     """
-    return Window("esper", arguments.text("esper", text, "a text such as '#length(100)'"))
+    return WindowPolicy("esper", arguments.text("esper", text, "a text such as '#length(100)'"))
 
 
-def apama(text: str) -> Window:
+def apama(text: str) -> WindowPolicy:
     """Make a policy in the language of Apama: the window of a stream query, or the whole query.
 
     Parameters
@@ -72,7 +72,7 @@ def apama(text: str) -> Window:
 
     Returns
     -------
-    Window
+    WindowPolicy
         The policy, to pass to :func:`winops.keep`.
 
     Raises
@@ -88,10 +88,10 @@ def apama(text: str) -> Window:
     >>> [row.seq for row in kept.rows().orderBy("seq").collect()]
     [2, 3, 4]
     """
-    return Window("apama", arguments.text("apama", text, "a text such as 'within 1.5'"))
+    return WindowPolicy("apama", arguments.text("apama", text, "a text such as 'within 1.5'"))
 
 
-def spl(text: str) -> Window:
+def spl(text: str) -> WindowPolicy:
     """Make a policy in the language of IBM Streams (SPL): the window clause of an operator.
 
     Parameters
@@ -102,7 +102,7 @@ def spl(text: str) -> Window:
 
     Returns
     -------
-    Window
+    WindowPolicy
         The policy, to pass to :func:`winops.keep`.
 
     Raises
@@ -120,4 +120,4 @@ def spl(text: str) -> Window:
     [1, 2]
     [2, 3, 4]
     """
-    return Window("spl", arguments.text("spl", text, "a text such as 'sliding, count(10)'"))
+    return WindowPolicy("spl", arguments.text("spl", text, "a text such as 'sliding, count(10)'"))

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 
 from winops import _arguments as arguments
 from winops._call import Call
-from winops._dialects import Window
+from winops._dialects import WindowPolicy
 from winops._errors import wrong_type, wrong_value
 from winops._kept import Kept
 from winops._policy import policy_of
@@ -20,7 +20,7 @@ from winops._session import check_session
 
 def keep(
     df: DataFrame,
-    policy: str | Window | Mapping[str, str | Window] | None = None,
+    policy: str | WindowPolicy | Mapping[str, str | WindowPolicy] | None = None,
     *,
     rows: int | None = None,
     slack: int | None = None,
@@ -48,7 +48,7 @@ def keep(
     ----------
     df : DataFrame
         The input rows. Every row is treated as an insert.
-    policy : str or Window or dict, optional
+    policy : str or WindowPolicy or dict, optional
         A policy in CCL, such as ``KEEP 100 ROWS SLACK 10 PER (symbol)``, or in another language:
         :func:`winops.esper`, :func:`winops.apama`, :func:`winops.spl`. If it is omitted, `rows`
         or `interval` defines the window. A dict of names and policies of one language defines

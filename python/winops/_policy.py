@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from winops import _arguments as arguments
-from winops._dialects import Window
+from winops._dialects import WindowPolicy
 from winops._errors import wrong_type, wrong_value
 
 _INTERVAL = "interval"
@@ -41,7 +41,7 @@ class Policy(NamedTuple):
 
 
 def policy_of(
-    policy: str | Window | Mapping[str, str | Window] | None,
+    policy: str | WindowPolicy | Mapping[str, str | WindowPolicy] | None,
     *,
     rows: int | None,
     slack: int | None,
@@ -68,7 +68,7 @@ def policy_of(
 
 
 def _several(
-    windows: Mapping[str, str | Window], params: Mapping[str, int | float | Decimal | str]
+    windows: Mapping[str, str | WindowPolicy], params: Mapping[str, int | float | Decimal | str]
 ) -> Policy:
     if not windows:
         raise wrong_value("policy= takes the policies of one or more windows; none is given.")
@@ -85,10 +85,10 @@ def _several(
     return Policy(str(texts), params, dialects[0], texts)
 
 
-def _window(policy: object, argument: str) -> Window:
-    if isinstance(policy, Window):
+def _window(policy: object, argument: str) -> WindowPolicy:
+    if isinstance(policy, WindowPolicy):
         return policy
-    return Window("ccl", arguments.text(argument, policy, 'a text such as "KEEP 100 ROWS"'))
+    return WindowPolicy("ccl", arguments.text(argument, policy, 'a text such as "KEEP 100 ROWS"'))
 
 
 def _from_keywords(

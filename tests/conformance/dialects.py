@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cases import Case
 
-from winops import Window, apama, esper, spl
+from winops import WindowPolicy, apama, esper, spl
 
 PER = re.compile(r"\bPER\s*\(([^)]*)\)", re.IGNORECASE)
 PARTITION_BY = re.compile(r"\bpartition\s+by\s+(.*?)\s+(?:within|retain)\b")
@@ -23,7 +23,7 @@ class Dialect:
     they are group by group.
     """
 
-    policy: Callable[[Case], str | Window]
+    policy: Callable[[Case], str | WindowPolicy]
     group: Callable[[str], list[str]]
     groups_together: bool = True
     by_arrival: bool = True

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
 from tests.support.transports import same_on_connect
-from winops import Kept, Window, esper, keep, spl
+from winops import Kept, WindowPolicy, esper, keep, spl
 
 SCHEMA = "seq long, symbol string, ts timestamp, price double, size int"
 
@@ -413,7 +413,7 @@ def test_each_deleted_value_is_the_one_inserted_before_it(rows: DataFrame) -> No
     ],
 )
 def test_a_mode_that_does_not_apply_to_the_window_is_refused(
-    rows: DataFrame, policy: Window, mode: Literal["latest", "changes"]
+    rows: DataFrame, policy: WindowPolicy, mode: Literal["latest", "changes"]
 ) -> None:
     kept = keep(rows, policy, order_by="seq")
     columns = () if mode == "latest" else (F.count("*"),)

@@ -17,13 +17,13 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
-from winops import Kept, Window, apama, esper, keep, spl
+from winops import Kept, WindowPolicy, apama, esper, keep, spl
 
 SCHEMA = "seq long, card string, amount double, ts timestamp"
 WATERMARK = ("ts", "1 second")
 
 CCL = {"m1": "KEEP 1 MINUTE", "n3": "KEEP 3 ROWS", "bursts": "KEEP EVERY 4 ROWS"}
-WINDOWS: list[Mapping[str, str | Window]] = [
+WINDOWS: list[Mapping[str, str | WindowPolicy]] = [
     CCL,
     {"both": esper("#length(4)#time(20 sec)"), "quiet": esper("#time_accum(5 sec)")},
     {"young": apama("within 30.0"), "few": apama("retain 2")},
@@ -53,11 +53,13 @@ def table(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(payments(), SCHEMA)
 
 
-def kept(rows: DataFrame, policy: str | Window | Mapping[str, str | Window], **more: Any) -> Kept:
+def kept(
+    rows: DataFrame, policy: str | WindowPolicy | Mapping[str, str | WindowPolicy], **more: Any
+) -> Kept:
     return keep(rows, policy, per="card", time="ts", order_by="seq", **more)
 
 
-def velocities(several: Kept, windows: Mapping[str, str | Window]) -> DataFrame:
+def velocities(several: Kept, windows: Mapping[str, str | WindowPolicy]) -> DataFrame:
     """Return the rows with every aggregate of every window; the windows alternate."""
     columns: dict[str, tuple[str, Column]] = {
         f"{name}_{window}": (window, aggregate())
@@ -67,7 +69,7 @@ def velocities(several: Kept, windows: Mapping[str, str | Window]) -> DataFrame:
     return several.withColumns(columns)
 
 
-def joined(table: DataFrame, windows: Mapping[str, str | Window]) -> list[Row]:
+def joined(table: DataFrame, windows: Mapping[str, str | WindowPolicy]) -> list[Row]:
     """Return the same result from one `keep` per window."""
     rows = table
     for window, policy in windows.items():
@@ -81,7 +83,7 @@ def joined(table: DataFrame, windows: Mapping[str, str | Window]) -> list[Row]:
 
 @pytest.mark.parametrize("windows", WINDOWS, ids=lambda windows: next(iter(windows)))
 def test_columns_equal_those_of_a_keep_for_each_window(
-    table: DataFrame, windows: Mapping[str, str | Window]
+    table: DataFrame, windows: Mapping[str, str | WindowPolicy]
 ) -> None:
     together = velocities(kept(table, windows), windows)
     assert together.orderBy("seq").collect() == joined(table, windows)
@@ -89,7 +91,7 @@ def test_columns_equal_those_of_a_keep_for_each_window(
 
 @pytest.mark.parametrize("windows", WINDOWS, ids=lambda windows: next(iter(windows)))
 def test_changes_equal_those_of_a_keep_for_each_window(
-    table: DataFrame, windows: Mapping[str, str | Window]
+    table: DataFrame, windows: Mapping[str, str | WindowPolicy]
 ) -> None:
     changes = kept(table, windows).changes()
     assert changes.columns[:5] == [
@@ -123,7 +125,7 @@ def counted(changes: DataFrame) -> list[Row]:
 
 @pytest.mark.parametrize("windows", WINDOWS, ids=lambda windows: next(iter(windows)))
 def test_a_restarted_stream_gives_the_columns_of_a_table(
-    replay: NewReplay, table: DataFrame, windows: Mapping[str, str | Window]
+    replay: NewReplay, table: DataFrame, windows: Mapping[str, str | WindowPolicy]
 ) -> None:
     stream = replay(SCHEMA)
     rows = payments()
@@ -183,7 +185,7 @@ def test_punctuations_reach_every_window(spark: SparkSession) -> None:
     rows = spark.createDataFrame(marked, "seq long, card string, mark string")
     windows = {"lots": spl("tumbling, punct()"), "last": spl("sliding, count(2)")}
 
-    def told(policy: Window | Mapping[str, Window]) -> DataFrame:
+    def told(policy: WindowPolicy | Mapping[str, WindowPolicy]) -> DataFrame:
         kept = keep(rows, policy, per="card", order_by="seq", punct="mark")
         return kept.changes().orderBy("card", "_change_seq")
 
@@ -324,7 +326,7 @@ def test_columns_of_an_unknown_window_are_refused(table: DataFrame) -> None:
     ],
 )
 def test_windows_that_cannot_be_combined_are_refused(
-    table: DataFrame, windows: Mapping[str, str | Window], condition: str, said: str
+    table: DataFrame, windows: Mapping[str, str | WindowPolicy], condition: str, said: str
 ) -> None:
     with pytest.raises(AnalysisException) as caught:
         assert keep(table, windows, order_by="seq").changes().schema
