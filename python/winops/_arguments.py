@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from types import UnionType
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from pyspark.sql import Column
 
@@ -17,6 +19,35 @@ SortKeys = str | Column | Sequence[str | Column]
 Parameter = int | float | Decimal | str | timedelta
 
 _MAX_LONG = 2**63 - 1
+# Names that other languages use for an argument.
+_OTHER_NAMES = {"variables": "params"}
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+
+
+def known(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """Raise the error of a wrong argument for an unknown keyword of a function."""
+    keywords = [
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY
+    ]
+
+    @functools.wraps(function)
+    def checked(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+        for name in named:
+            if name not in keywords:
+                raise wrong_type(_unknown(function.__name__, name, keywords))
+        return function(*given, **named)
+
+    return checked
+
+
+def _unknown(function: str, name: str, keywords: Sequence[str]) -> str:
+    text = f"{function} has no argument {name}=."
+    if name in _OTHER_NAMES:
+        return f"{text} Write {_OTHER_NAMES[name]}= instead."
+    return f"{text} Its arguments are {', '.join(f'{keyword}=' for keyword in keywords)}."
 
 
 def names(argument: str, value: object) -> tuple[str, ...]:

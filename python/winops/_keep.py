@@ -18,6 +18,7 @@ from winops._policy import policy_of
 from winops._session import check_session
 
 
+@arguments.known
 def keep(
     df: DataFrame,
     policy: str | WindowPolicy | Mapping[str, str | WindowPolicy] | None = None,
@@ -31,7 +32,6 @@ def keep(
     time: str | None = None,
     apply: Literal["event_time", "arrival"] | None = None,
     params: Mapping[str, arguments.Parameter] | None = None,
-    variables: Mapping[str, arguments.Parameter] | None = None,
     origin: int | Literal["first"] | None = None,
     idle: str | timedelta | None = None,
     max_rows: int | None = None,
@@ -82,9 +82,8 @@ def keep(
         watermark has passed them and applies them in order of event time; ``arrival`` applies
         rows in the order of arrival.
     params : dict, optional
-        The values of the parameters in the policy's text: int, float, Decimal, str or timedelta.
-    variables : dict, optional
-        The same as `params`, under Esper's name: constants of the query.
+        The values of the parameters in the policy's text, and of the variables in Esper's text:
+        int, float, Decimal, str or timedelta.
     origin : int or "first", optional
         The start of the first period, in milliseconds since the epoch; ``first`` is each group's
         first row. The default is 0 in CCL and Apama, and the first row in Esper and IBM Streams.
@@ -161,7 +160,7 @@ def keep(
             slack=slack,
             interval=interval,
             every=every,
-            params=_both(params, variables),
+            params=params,
         ),
         per=arguments.names("per", per),
         order_by=arguments.sort_keys("order_by", order_by),
@@ -172,7 +171,8 @@ def keep(
     kept = Kept(df, call)
     if keys:
         for warning in call.warnings(df, keys):
-            warnings.warn(warning, UserWarning, stacklevel=2)
+            # One level for keep, one for the check of its argument names.
+            warnings.warn(warning, UserWarning, stacklevel=3)
     return kept
 
 
@@ -229,12 +229,3 @@ def _options(
     if at_end is not None:
         options["at_end"] = arguments.choice("at_end", at_end, ("wait", "flush"))
     return options
-
-
-def _both(
-    params: Mapping[str, arguments.Parameter] | None,
-    variables: Mapping[str, arguments.Parameter] | None,
-) -> Mapping[str, arguments.Parameter] | None:
-    if params is not None and variables is not None:
-        raise wrong_value("params= and variables= are two names of one argument; give one.")
-    return params if variables is None else variables

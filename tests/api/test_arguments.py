@@ -165,6 +165,20 @@ def test_an_empty_list_of_columns_does_not_mean_a_single_group(
         assert caught.value.getCondition() == "WINOPS_ARGUMENT"
 
 
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("variables", "has no argument variables=. Write params= instead"),
+        ("partition_by", "has no argument partition_by=. Its arguments are df=, policy=, rows="),
+    ],
+)
+def test_an_unknown_argument_is_refused(spark: SparkSession, argument: str, said: str) -> None:
+    with pytest.raises(PySparkTypeError) as caught:
+        keep(spark.range(1), "KEEP 3 ROWS", **{argument: {"N": 3}})
+    assert caught.value.getCondition() == "WINOPS_ARGUMENT"
+    assert said in str(caught.value)
+
+
 def test_keep_takes_only_a_dataframe(spark: SparkSession) -> None:
     with pytest.raises(PySparkTypeError, match="takes a DataFrame, not a list"):
         keep([1, 2, 3], rows=3)  # type: ignore[arg-type]
