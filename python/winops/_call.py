@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from winops._literals import array, literal, struct
 from winops._policy import Policy
 
-Output = Literal["changes", "rows", "snapshots", "events", "agg", "columns", "description"]
+Output = Literal["changes", "rows", "snapshots", "events", "agg", "withColumns", "describe"]
 
 
 @dataclass(frozen=True)

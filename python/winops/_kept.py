@@ -309,7 +309,7 @@ class Kept:
         # Spark allows columns of the row beside aggregates only if the query groups by them.
         rows = self._df.groupBy(*_groupable(self._df))
         query = rows.agg(*(column.alias(name) for name, column in named.items()))
-        return self._call.over(self._df, "columns", query, of_windows)
+        return self._call.over(self._df, "withColumns", query, of_windows)
 
     def snapshots(self, *, max_rows: int | None = None) -> DataFrame:
         """Return the window contents each time that they change or are reported.
@@ -400,7 +400,7 @@ class Kept:
         >>> keep(trades, rows=2, per="symbol", order_by="seq").describe()
         'For each symbol, keeps the newest 2 rows.'
         """
-        row = self._call.over(self._df, "description").first()
+        row = self._call.over(self._df, "describe").first()
         return str(row[0]) if row else ""
 
     def _refuse_several(self, method: str) -> None:

@@ -54,6 +54,18 @@ def test_the_group_of_several_windows_is_described(rows: DataFrame) -> None:
     assert described.startswith("For each symbol, in window a, keeps the newest row")
 
 
+def test_the_output_describe_of_sql_is_the_same_text(
+    spark: SparkSession, rows: DataFrame
+) -> None:
+    policy = "'KEEP 2 ROWS PER (symbol)'"
+    for output in ("describe", "Describe"):
+        query = f"SELECT * FROM keep(TABLE({{t}}), {policy}, output => '{output}')"
+        described = spark.sql(query, t=rows)
+        assert described.columns == ["description"]
+        sentence = keep(rows, "KEEP 2 ROWS PER (symbol)", order_by="seq").describe()
+        assert [row.description for row in described.collect()] == [sentence]
+
+
 def test_a_call_in_sql_without_a_policy_is_refused(spark: SparkSession, rows: DataFrame) -> None:
     for arguments in ("", ", output => 'rows'", ", max_rows => 5"):
         with pytest.raises(AnalysisException) as caught:

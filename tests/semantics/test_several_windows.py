@@ -341,7 +341,7 @@ def test_a_column_with_the_name_of_the_window_column_is_refused(table: DataFrame
 
 
 TWO = "windows => named_struct('a', 'KEEP 1 ROW', 'b', 'KEEP 2 ROWS')"
-COUNTS = "output => 'columns', aggregates => TABLE(SELECT count(*) AS n FROM {t})"
+COUNTS = "output => 'withColumns', aggregates => TABLE(SELECT count(*) AS n FROM {t})"
 
 
 @pytest.mark.parametrize(
@@ -354,10 +354,10 @@ COUNTS = "output => 'columns', aggregates => TABLE(SELECT count(*) AS n FROM {t}
         ("windows => 'KEEP 1 ROW'", "VALUE", "named_struct"),
         ("windows => named_struct('a', 5)", "VALUE", "named_struct"),
         ("windows => named_struct('a', 'KEEP ALL', 'a', 'KEEP ALL')", "DUPLICATE", "once"),
-        (f"{TWO}, output => 'rows'", "VALUE", "'columns'"),
-        (f"{TWO}, output => 'snapshots'", "VALUE", "'columns'"),
-        (f"{TWO}, output => 'events'", "VALUE", "'columns'"),
-        (f"{TWO}, output => 'agg', {COUNTS.split(', ')[1]}", "VALUE", "'columns'"),
+        (f"{TWO}, output => 'rows'", "VALUE", "'withColumns'"),
+        (f"{TWO}, output => 'snapshots'", "VALUE", "'withColumns'"),
+        (f"{TWO}, output => 'events'", "VALUE", "'withColumns'"),
+        (f"{TWO}, output => 'agg', {COUNTS.split(', ')[1]}", "VALUE", "'withColumns'"),
         (f"{TWO}, {COUNTS}", "MISSING", "of_windows"),
         (f"{TWO}, {COUNTS}, of_windows => named_struct('m', 'a')", "VALUE", "computed: n"),
         (f"{TWO}, {COUNTS}, of_windows => named_struct('n', 'c')", "VALUE", "windows: a, b"),

@@ -42,6 +42,7 @@ class GoldenKeep(NamedTuple):
     def result(self, rows: DataFrame) -> DataFrame:
         """Return the output for the rows of a stream or a table."""
         kept = keep(rows, self._policy(), **self.arguments)
+        # Archived queries have this name for the output withColumns.
         if self.output == "columns":
             return kept.withColumns({name: _value(of) for name, of in self._values()})
         if self.output == "agg":

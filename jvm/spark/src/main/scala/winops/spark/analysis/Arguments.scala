@@ -27,7 +27,10 @@ final class Arguments(expressions: Seq[Expression]) {
     case NamedArgumentExpression(name, value) if Names.contains(lower(name)) =>
       lower(name) -> value
     case NamedArgumentExpression(name, _) =>
-      throw WinopsErrors.argument("UNKNOWN", name, Names.mkString(", "))
+      throw WinopsErrors.argument(
+        "UNKNOWN",
+        name,
+        OtherNames.getOrElse(lower(name), Names.mkString(", ")))
     case other =>
       throw WinopsErrors.argument("UNKNOWN", other.sql, "named arguments after positional ones")
   }.toMap
@@ -91,13 +94,10 @@ final class Arguments(expressions: Seq[Expression]) {
   def text(name: String): Option[String] = byName.get(name).map(text(name, _))
 
   /** The choice whose name an argument has, ignoring case; `None` if not given.
-    *
-    * @param nameOf
-    *   the lower-case name of a choice
     */
   def oneOf[A](name: String, choices: Seq[A])(nameOf: A => String): Option[A] =
     text(name).map { given =>
-      choices.find(nameOf(_) == lower(given)).getOrElse {
+      choices.find(choice => lower(nameOf(choice)) == lower(given)).getOrElse {
         throw WinopsErrors.argument(
           "VALUE",
           name,
@@ -177,6 +177,9 @@ object Arguments {
     "of_windows",
     "mode",
     "max_content")
+
+  /** Arguments by the names that other languages use for them. */
+  private val OtherNames = Map("variables" -> "params")
 
   /** The values of a policy's parameters, from a struct, a map or NULL. */
   def parameters(name: String, expression: Expression): Map[String, Parameter] =

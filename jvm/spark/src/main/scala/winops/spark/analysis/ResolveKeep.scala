@@ -120,9 +120,9 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     }
     spec.output match {
       case Output.Rows => ordered
-      case Output.Description =>
+      case Output.Describe =>
         KeepDescription.of(spec, if (keysInText > 0) Nil else call.partitionBy, time)
-      case Output.Columns => Project(withColumns(keep.rows, renewed(keep.changeColumns)), ordered)
+      case Output.WithColumns => Project(withColumns(keep.rows, renewed(keep.changeColumns)), ordered)
       case _ => Project(renewed(keep.changeColumns) ++ keep.rows, ordered)
     }
   }
@@ -165,8 +165,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
         WindowResults.ofContent(asked)
       case (Output.Agg, None) if projected.isDefined =>
         WindowResults.ofContent(projected.get.without(group)).redacted
-      case (Output.Columns, Some(asked)) => WindowResults.besideRows(asked)
-      case (Output.Agg | Output.Columns, None) =>
+      case (Output.WithColumns, Some(asked)) => WindowResults.besideRows(asked)
+      case (Output.Agg | Output.WithColumns, None) =>
         throw WinopsErrors.argument(
           "MISSING",
           "aggregates",
@@ -177,7 +177,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
         throw WinopsErrors.argument(
           "UNKNOWN",
           "aggregates",
-          "output => 'agg' or 'columns' with it")
+          "output => 'agg' or 'withColumns' with it")
       case _ => WindowResults.none
     }
   }
@@ -187,7 +187,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       time: Option[Attribute],
       group: Seq[Expression],
       table: LogicalPlan): Seq[Attribute] = spec.output match {
-    case Output.Rows | Output.Columns | Output.Description => Nil
+    case Output.Rows | Output.WithColumns | Output.Describe => Nil
     case Output.Agg if spec.acrossGroups => Keep.resultColumns(time, Nil, spec.mode)
     case Output.Agg => Keep.resultColumns(time, group, spec.mode)
     case Output.Changes =>
@@ -346,7 +346,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
 
   private def tellsRows(arguments: Arguments): Boolean =
     arguments.oneOf("output", Output.all)(_.name).forall {
-      case Output.Agg | Output.Columns | Output.Snapshots => false
+      case Output.Agg | Output.WithColumns | Output.Snapshots => false
       case _ => true
     }
 

@@ -45,7 +45,7 @@ private[spark] object SeveralWindows {
       spec: KeepSpec,
       windowsOf: Option[Seq[(String, String)]]): WindowResults = {
     val windows = spec.policy.windowNames
-    val isRequired = windows.nonEmpty && spec.output == Output.Columns
+    val isRequired = windows.nonEmpty && spec.output == Output.WithColumns
     windowsOf match {
       case None if isRequired =>
         throw WinopsErrors.argument("MISSING", Argument, "named_struct('column', 'window', ...)")
@@ -53,7 +53,7 @@ private[spark] object SeveralWindows {
         throw WinopsErrors.argument(
           "UNKNOWN",
           Argument,
-          "windows => and output => 'columns' with it")
+          "windows => and output => 'withColumns' with it")
       case None => results
       case Some(names) =>
         val isSame = SQLConf.get.resolver
@@ -83,16 +83,16 @@ private[spark] object SeveralWindows {
     }
   }
 
-  /** Refuses outputs other than `changes` and `columns` for several windows. Descriptions are
+  /** Refuses outputs other than `changes` and `withColumns` for several windows. Descriptions are
     * always allowed.
     */
   def checkOutput(spec: KeepSpec): Unit = spec.output match {
-    case Output.Changes | Output.Columns | Output.Description =>
+    case Output.Changes | Output.WithColumns | Output.Describe =>
     case _ if spec.policy.windowNames.nonEmpty =>
       throw WinopsErrors.argument(
         "VALUE",
         "output",
-        "'changes' or 'columns', which several windows can give")
+        "'changes' or 'withColumns', which several windows can give")
     case _ =>
   }
 

@@ -84,7 +84,7 @@ object OutputWriter {
       common: Option[TrackedContents],
       hasTime: Boolean,
       metrics: KeepMetrics): OutputWriter = plan.spec.output match {
-    case Output.Rows | Output.Description => new RowsOutput(plan, changes, state, metrics)
+    case Output.Rows | Output.Describe => new RowsOutput(plan, changes, state, metrics)
     case Output.Changes => new ChangesOutput(plan, changes, state, hasTime, metrics)
     case Output.Snapshots if plan.spec.followsContent =>
       new SnapshotsOutput(plan, changes, state, hasTime, metrics)
@@ -93,6 +93,6 @@ object OutputWriter {
     case Output.Agg =>
       val content = common.getOrElse(state.results.head)
       new AggOutput(plan, changes, state, content, hasTime, metrics)
-    case Output.Columns => new WithColumnsOutput(plan, changes, state, metrics)
+    case Output.WithColumns => new WithColumnsOutput(plan, changes, state, metrics)
   }
 }

@@ -140,9 +140,9 @@ object Keep {
       rows: Seq[Attribute]): Seq[Attribute] = spec.output match {
     case Output.Changes | Output.Rows => changeColumns ++ rows.map(withoutWatermark)
     // Rows that the window inserts at once are not older than the watermark.
-    case Output.Columns if spec.policy.takesRowsAtOnce => rows ++ changeColumns
-    case Output.Columns => rows.map(withoutWatermark) ++ changeColumns
-    case Output.Snapshots | Output.Events | Output.Agg | Output.Description => changeColumns
+    case Output.WithColumns if spec.policy.takesRowsAtOnce => rows ++ changeColumns
+    case Output.WithColumns => rows.map(withoutWatermark) ++ changeColumns
+    case Output.Snapshots | Output.Events | Output.Agg | Output.Describe => changeColumns
   }
 
   private def groupColumns(group: Seq[Expression]): Seq[Attribute] = group.map { key =>
@@ -185,9 +185,9 @@ object Keep {
       Option.when(spec.flushesAtEnd)("flushed at the end"),
       spec.output match {
         case Output.Changes => None
-        case Output.Rows => Some("retained rows")
-        case Output.Agg if spec.mode != AggMode.All => Some(s"${spec.mode.name} agg")
-        case other => Some(other.name)
+        case Output.Agg if spec.mode != AggMode.All =>
+          Some(s"output [agg] in mode [${spec.mode.name}]")
+        case other => Some(s"output [${other.name}]")
       })
     parts.flatten.mkString("Keep ", ", ", "")
   }

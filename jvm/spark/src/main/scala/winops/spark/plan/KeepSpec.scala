@@ -85,7 +85,7 @@ final case class KeepSpec(
 
   /** Returns true if the window contents are tracked step by step. */
   def followsContent: Boolean = output match {
-    case Output.Agg | Output.Columns => true
+    case Output.Agg | Output.WithColumns => true
     case Output.Snapshots => !reportsByTrigger
     case _ => false
   }

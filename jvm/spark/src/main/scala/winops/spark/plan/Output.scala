@@ -1,6 +1,11 @@
 package winops.spark.plan
 
-/** The output mode of a `keep` call. */
+/** The output of a `keep` call.
+  *
+  * @param name
+  *   the value of the argument `output` in SQL, the name of the method in Python, and the word in
+  *   EXPLAIN
+  */
 sealed abstract class Output(val name: String)
 
 object Output {
@@ -13,10 +18,10 @@ object Output {
   case object Agg extends Output("agg")
 
   /** Each inserted row with the aggregates right after its step. */
-  case object Columns extends Output("columns")
+  case object WithColumns extends Output("withColumns")
 
   /** One row with a description of the window in a sentence. */
-  case object Description extends Output("description")
+  case object Describe extends Output("describe")
 
-  val all: Seq[Output] = Seq(Changes, Rows, Snapshots, Events, Agg, Columns, Description)
+  val all: Seq[Output] = Seq(Changes, Rows, Snapshots, Events, Agg, WithColumns, Describe)
 }

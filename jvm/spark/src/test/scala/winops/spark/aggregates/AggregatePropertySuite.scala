@@ -160,7 +160,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
     val query = s"SELECT x - avg(x) AS off, ${named.mkString(", ")} FROM input_of_keep " +
       s"GROUP BY ${df.columns.mkString(", ")}"
     val values = ColumnFunctions.indices.map(i => $"value$i")
-    keep(df, s"${window.call}, output => 'columns', aggregates => TABLE($query)")
+    keep(df, s"${window.call}, output => 'withColumns', aggregates => TABLE($query)")
       .select(Seq($"k", $"n", $"x", $"off") ++ values: _*)
   }
 

@@ -39,7 +39,7 @@ class OverflowSuite extends KeepStreamTest {
 
   private def kept(df: DataFrame, names: Seq[String] = All): DataFrame = keep(
     df,
-    "PARTITION BY (k) ORDER BY (n), 'KEEP 3 ROWS', output => 'columns', aggregates => " +
+    "PARTITION BY (k) ORDER BY (n), 'KEEP 3 ROWS', output => 'withColumns', aggregates => " +
       s"TABLE(SELECT ${aggregates(names, "")} FROM input_of_keep GROUP BY k, n)")
 
   private def inWindows(df: DataFrame): DataFrame = {
@@ -118,7 +118,7 @@ class OverflowSuite extends KeepStreamTest {
         Seq(s"'KEEP $count ROWS'", s"esper => '#sort($count, n desc)'").foreach { window =>
           val got = keep(
             df,
-            s"WITH SINGLE PARTITION ORDER BY (n), $window, output => 'columns', aggregates => " +
+            s"WITH SINGLE PARTITION ORDER BY (n), $window, output => 'withColumns', aggregates => " +
               s"TABLE(SELECT n, $named FROM input_of_keep GROUP BY n)")
           val names = "n" +: Passing.indices.map(i => s"v$i")
           assert(got.select(names.map(got(_)): _*).collect().toSet == expected, window)

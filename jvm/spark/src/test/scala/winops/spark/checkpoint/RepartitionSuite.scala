@@ -150,7 +150,7 @@ class RepartitionSuite extends ManyKeeps {
     val atOnce = "time => 'ts', apply => 'arrival'"
     Seq(
       s"$byParity, 'KEEP 290 ROWS', $atOnce, output => 'agg', ${of(functions)}",
-      s"$byParity, esper => '#sort(20, n desc)', time => 'ts', output => 'columns', " +
+      s"$byParity, esper => '#sort(20, n desc)', time => 'ts', output => 'withColumns', " +
         of("n - min(n) AS behind, percentile_approx(n, 0.5) AS middle", " GROUP BY k, ts, n"),
       s"$byGroup, 'KEEP 5 SECONDS', time => 'ts', idle => '3 seconds', output => 'agg', " +
         of("n % 3 AS third, count(DISTINCT n) AS numbers, max(k) AS last", " GROUP BY n % 3"),

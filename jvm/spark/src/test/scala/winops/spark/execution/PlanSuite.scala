@@ -42,7 +42,7 @@ class PlanSuite extends KeepStreamTest {
     assert(plans.toSet == Set(line))
     val table = Seq(Tick("a", 1, 1)).toDF()
     val rows = keep(withTime(table), s"$call, output => 'rows', idle => '1 minute'")
-    assert(explained(rows).toSet == Set(s"$line, idle [60000 ms], retained rows"))
+    assert(explained(rows).toSet == Set(s"$line, idle [60000 ms], output [rows]"))
   }
 
   test("rows of a table that cannot be among the newest are dropped before the shuffle") {

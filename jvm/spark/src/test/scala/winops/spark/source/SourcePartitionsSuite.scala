@@ -105,7 +105,7 @@ class SourcePartitionsSuite extends KeepStreamTest {
 
   test("every output of a union's window, through operators that make new rows") {
     val outputs = Seq(
-      "output => 'columns', aggregates => TABLE(SELECT collect_list(n) AS all_n FROM " +
+      "output => 'withColumns', aggregates => TABLE(SELECT collect_list(n) AS all_n FROM " +
         "input_of_keep GROUP BY k, ts, n)",
       "output => 'agg', aggregates => TABLE(SELECT collect_list(n) AS all_n FROM input_of_keep)",
       "output => 'snapshots'")

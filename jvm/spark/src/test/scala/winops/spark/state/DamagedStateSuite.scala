@@ -88,7 +88,7 @@ class DamagedStateSuite extends AnyFunSuite {
       s"$window with $what",
       KeepPlans.computing(
         planOf(Esper, window, None),
-        Output.Columns,
+        Output.WithColumns,
         WindowResults(Nil, values, columns)),
       groups = 1)
   }

@@ -95,7 +95,7 @@ object KeepPlans {
   def computing(plan: KeepPlan, output: Output, results: WindowResults): KeepPlan = {
     val spec = plan.spec.copy(output = output)
     val front = output match {
-      case Output.Columns => Nil
+      case Output.WithColumns => Nil
       case _ =>
         Keep.resultColumns(plan.time, if (spec.acrossGroups) Nil else plan.keys, spec.mode)
     }
