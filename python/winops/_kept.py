@@ -396,9 +396,9 @@ class Kept:
         >>> from winops import keep
         >>> trades = spark.createDataFrame([(1, "A")], "seq long, symbol string")
         >>> keep(trades, "KEEP 2 ROWS PER (symbol)", order_by="seq").describe()
-        'For each symbol, keeps the newest 2 rows.'
+        'For each `symbol`, keeps the newest 2 rows.'
         >>> keep(trades, rows=2, per="symbol", order_by="seq").describe()
-        'For each symbol, keeps the newest 2 rows.'
+        'For each `symbol`, keeps the newest 2 rows.'
         """
         row = self._call.over(self._df, "describe").first()
         return str(row[0]) if row else ""

@@ -16,7 +16,7 @@ def rows(spark: SparkSession) -> DataFrame:
 
 
 def test_a_group_in_an_argument_is_described_like_one_in_the_text(rows: DataFrame) -> None:
-    sentence = "For each symbol, keeps the newest 2 rows."
+    sentence = "For each `symbol`, keeps the newest 2 rows."
     assert keep(rows, "KEEP 2 ROWS PER (symbol)").describe() == sentence
     assert keep(rows, "KEEP 2 ROWS", per="symbol").describe() == sentence
     assert keep(rows, rows=2, per="symbol").describe() == sentence
@@ -24,34 +24,34 @@ def test_a_group_in_an_argument_is_described_like_one_in_the_text(rows: DataFram
     assert (
         keep(rows, spl("sliding, count(2), partitioned"), per="symbol")
         .describe()
-        .startswith("For each symbol, keeps the newest 2 rows")
+        .startswith("For each `symbol`, keeps the newest 2 rows")
     )
     assert keep(rows, rows=2, per=["symbol", "seq"]).describe() == (
-        "For each symbol and seq, keeps the newest 2 rows."
+        "For each `symbol` and `seq`, keeps the newest 2 rows."
     )
     unique = keep(rows, esper("#unique(seq)"), per="symbol", order_by="seq").describe()
-    assert unique.startswith("For each symbol and seq, keeps the newest row")
+    assert unique.startswith("For each `symbol` and `seq`, keeps the newest row")
     assert keep(rows, rows=2).describe() == "Keeps the newest 2 rows."
 
 
 def test_idle_time_and_apply_are_described(rows: DataFrame) -> None:
     idle = keep(rows, rows=2, per="symbol", time="ts", idle="7 days").describe()
     assert idle == (
-        "For each symbol, keeps the newest 2 rows; a group without a new row for 7 days is "
-        "forgotten and its rows leave. Rows are applied in the order of `ts`, on a stream once "
-        "the watermark has passed it."
+        "For each `symbol`, keeps the newest 2 rows; removes a group that has no new row for "
+        "7 days, and deletes its rows. Applies rows in the order of `ts`; on a stream, when the "
+        "watermark has passed them."
     )
     arrival = keep(rows, "KEEP 5 SECONDS", time="ts", apply="arrival").describe()
     assert arrival == (
-        "Keeps rows for 5 seconds. Rows are applied as they arrive; the clock of a group is the "
-        "latest `ts` so far."
+        "Keeps each row for 5 seconds. Applies rows in the order of arrival; the time of a group "
+        "is its greatest `ts` so far."
     )
 
 
 def test_the_group_of_several_windows_is_described(rows: DataFrame) -> None:
     windows = {"a": "KEEP 1 ROW", "b": "KEEP 2 ROWS"}
     described = keep(rows, windows, per="symbol", order_by="seq").describe()
-    assert described.startswith("For each symbol, in window a, keeps the newest row")
+    assert described.startswith("For each `symbol`, window a keeps the newest row")
 
 
 def test_the_output_describe_of_sql_is_the_same_text(

@@ -217,9 +217,9 @@ def test_describe_repr_and_plan_name_each_window(
 ) -> None:
     several = kept(table, {"m1": "KEEP 1 MINUTE", "odd name": "KEEP 3 ROWS"})
     assert several.describe() == (
-        "For each card, in window m1, keeps rows for 1 minute; in window odd name, keeps the "
-        "newest 3 rows. Rows are applied in the order of `ts`, on a stream once the watermark "
-        "has passed it."
+        "For each `card`, window m1 keeps each row for 1 minute; window odd name keeps the newest "
+        "3 rows. Applies rows in the order of `ts`; on a stream, when the watermark has passed "
+        "them."
     )
     assert repr(several).startswith("Kept[{'m1': 'KEEP 1 MINUTE', 'odd name': 'KEEP 3 ROWS'}")
     several.changes().explain()

@@ -2,9 +2,7 @@ package winops.policy
 
 import winops.policy.Wording._
 
-/** Writes the clause of a description that names the values computed from the rows. In this
-  * clause "they" and "their" stand for the rows.
-  */
+/** Writes the clause of a description that names the values computed from the rows. */
 private[policy] object Computation {
   def of(projection: Projection): String = {
     val what = projection match {
@@ -16,13 +14,13 @@ private[policy] object Computation {
   }
 
   private def values(statistic: Statistic, of: Seq[String]): String = (statistic, of) match {
-    case (Statistic.Size, _) => "how many they are"
+    case (Statistic.Size, _) => "the number of rows"
     case (Statistic.Uni, _) =>
-      s"the count, total, average, variance and standard deviations of their ${of.mkString}"
-    case (Statistic.Linest, Seq(x, y)) => s"the linear regression of their $y on their $x"
-    case (Statistic.Correl, _) => s"the correlation of their ${enumerated(of)}"
+      s"the count, total, average, variance and standard deviations of ${of.mkString}"
+    case (Statistic.Linest, Seq(x, y)) => s"the linear regression of $y on $x"
+    case (Statistic.Correl, _) => s"the correlation of ${enumerated(of)}"
     case (Statistic.WeightedAverage, Seq(x, weight)) =>
-      s"the average of their $x weighted by their $weight"
+      s"the average of $x weighted by $weight"
     case _ => throw new IllegalArgumentException(s"$statistic of ${of.size} numbers")
   }
 
@@ -31,7 +29,7 @@ private[policy] object Computation {
       case _: Beside.AllColumns => "all columns"
       case Beside.Of(column) => shown(column.value)
     }
-    if (columns.isEmpty) "" else s", beside ${enumerated(columns)} of the row that came in last"
+    if (columns.isEmpty) "" else s", with ${enumerated(columns)} of the row that arrived last"
   }
 
   private def named(columns: Seq[Named]): String = enumerated(columns.map {

@@ -33,14 +33,14 @@ final case class Policy(
     projection: Option[Projection] = None) {
 
   /** The policy in one English sentence. */
-  def describe: String = Description.of(this, None)
+  def describe: String = PolicyDescriber.of(this, None)
 
   /** The same sentence with a second rule that removes groups.
     *
     * @param reclaim
     *   rule that is given beside the policy's text
     */
-  def describeWith(reclaim: Option[Reclaim]): String = Description.of(this, reclaim)
+  def describeWith(reclaim: Option[Reclaim]): String = PolicyDescriber.of(this, reclaim)
 
   /** Returns true if rows leave or contents are reported because time passes, so that the machine
     * needs a clock.

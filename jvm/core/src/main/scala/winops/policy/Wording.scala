@@ -46,9 +46,8 @@ private[policy] object Wording {
 
   def instant(millis: Long): String = Instant.ofEpochMilli(millis).toString
 
-  /** The name of a column if the name is plain, the SQL of any other expression. */
+  /** The quoted name of a column, or the SQL of any other expression in parentheses. */
   def shown(expression: RowExpression): String = expression match {
-    case RowExpression.Column(name) if name.matches("[A-Za-z_][A-Za-z_0-9]*") => name
     case column: RowExpression.Column => onOneLine(column.sql)
     case RowExpression.Computed(sql) => s"(${onOneLine(sql)})"
   }

@@ -25,7 +25,7 @@ object WindowsPage {
     val introduction = Seq(
       "# All windows",
       "",
-      "To read in a sentence what a policy keeps, call `describe()`:",
+      "To describe a policy in one sentence, call `describe()`:",
       "",
       "```python",
       "from winops import keep",
@@ -35,7 +35,7 @@ object WindowsPage {
       "```",
       "",
       "```text",
-      "For each symbol, keeps the newest 2 rows.",
+      "For each `symbol`, keeps the newest 2 rows.",
       "```",
       "",
       "The tables list an example and its description for each window. They are generated from the",
@@ -47,7 +47,7 @@ object WindowsPage {
     val rows = dialect.windows.map { window =>
       row(window.name, s"`${window.text}`", described(dialect, window.text))
     }
-    Seq("", s"## ${dialect.product}", "", row("window", "example", "what it keeps")) ++
+    Seq("", s"## ${dialect.product}", "", row("Window", "Example", "Description")) ++
       ("|---|---|---|" +: rows)
   }
 

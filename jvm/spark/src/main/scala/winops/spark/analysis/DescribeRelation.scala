@@ -10,8 +10,8 @@ import winops.policy.{Reclaim, RowExpression}
 import winops.spark.expressions.UnqualifiedSql
 import winops.spark.plan.{Application, KeepSpec}
 
-/** Describes a `keep` in English, as a relation of one row. */
-object KeepDescription {
+/** The result of the output `describe`: one row with the description of a `keep` in English. */
+object DescribeRelation {
 
   /** The relation with the description.
     *
@@ -37,9 +37,9 @@ object KeepDescription {
       val name = rowExpression(column).sql
       application match {
         case Application.EventTime =>
-          s"Rows are applied in the order of $name, on a stream once the watermark has passed it."
+          s"Applies rows in the order of $name; on a stream, when the watermark has passed them."
         case Application.Arrival =>
-          s"Rows are applied as they arrive; the clock of a group is the latest $name so far."
+          s"Applies rows in the order of arrival; the time of a group is its greatest $name so far."
       }
     }
     (policy.describeWith(idle) +: applied.toSeq).mkString(" ")
