@@ -106,7 +106,7 @@ def count(argument: str, value: object) -> int:
     """Read a number of rows, at least 1."""
     number = whole(argument, value)
     if number < 1:
-        raise wrong_value(f"{argument}= takes a whole number from 1, not {number}.")
+        raise wrong_value(f"{argument}= takes a whole number of at least 1, not {number}.")
     return number
 
 

@@ -179,11 +179,11 @@ def keep(
 def _instead_of(given: object) -> str:
     """Return a hint for the error message about a value that is not a DataFrame."""
     if isinstance(given, Kept):
-        return " Give it one of its results, such as kept.changes() or kept.inserts()."
+        return " Pass one of its results, such as kept.changes() or kept.inserts()."
     # Spark Connect has its own class of this name.
     if type(given).__name__ == "GroupedData":
-        return ' Give it the DataFrame before groupBy, and the columns of the group as per="...".'
-    return " Make one, for example with spark.table or spark.createDataFrame."
+        return ' Pass the DataFrame before groupBy, and the columns of the group as per="...".'
+    return " Create one, for example with spark.table or spark.createDataFrame."
 
 
 def _options(
@@ -198,12 +198,13 @@ def _options(
 ) -> dict[str, int | str]:
     if time is None and (apply is not None or on_null_time is not None):
         raise wrong_value(
-            "apply= and on_null_time= say how the column time= is read; it is missing."
+            "apply= and on_null_time= define how the column of time= is used, but time= is "
+            "missing. Add time=, or omit them."
         )
     if at_end == "flush" and (time is None or apply == "arrival"):
         raise wrong_value(
-            'at_end="flush" applies rows that wait for the watermark, and only those of a column '
-            'time= with apply="event_time" do.'
+            'at_end="flush" applies rows that wait for the watermark, but without time=, or with '
+            'apply="arrival", no rows wait. Add time= with apply="event_time", or omit at_end=.'
         )
     options: dict[str, int | str] = {}
     if time is not None:

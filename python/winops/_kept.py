@@ -406,9 +406,9 @@ class Kept:
     def _refuse_several(self, method: str) -> None:
         if self._call.policy.windows:
             raise wrong_value(
-                f"{method} is of one window, and there are several: "
-                f"{', '.join(self._call.policy.windows)}. Take their changes, or withColumns; or "
-                "make a keep of one window."
+                f"{method}() supports one window, but this keep has several: "
+                f"{', '.join(self._call.policy.windows)}. Use changes() or withColumns(), or a "
+                "keep with one window."
             )
 
     def _of_type(self, change: str) -> DataFrame:

@@ -53,13 +53,15 @@ def policy_of(
     if policy is None:
         if params is not None:
             raise wrong_value(
-                "params= gives values to names in a policy's text; there is no text."
+                "params= gives values to names in the text of policy=, but policy= is missing. "
+                "Add policy=, or omit params=."
             )
         return _from_keywords(rows, slack, interval, every)
     if rows is not None or slack is not None or interval is not None or every:
         raise wrong_value(
-            "A policy's text says everything: rows=, slack=, interval= and every= cannot stand "
-            "beside it."
+            "rows=, slack=, interval= and every= cannot be combined with policy=, whose text "
+            'defines the whole window. Write them in the text, such as "KEEP 100 ROWS SLACK 10", '
+            "or omit policy=."
         )
     if isinstance(policy, Mapping):
         return _several(policy, arguments.parameters(params))
@@ -71,15 +73,17 @@ def _several(
     windows: Mapping[str, str | WindowPolicy], params: Mapping[str, int | float | Decimal | str]
 ) -> Policy:
     if not windows:
-        raise wrong_value("policy= takes the policies of one or more windows; none is given.")
+        raise wrong_value(
+            "policy= is an empty dict. Give it the policies of one or more windows."
+        )
     if not all(isinstance(name, str) for name in windows):
-        raise wrong_type("policy= takes a dict of names and policies; a name is a text.")
+        raise wrong_type("policy= takes a dict of names and policies, whose names are strings.")
     read = {name: _window(policy, f"policy[{name!r}]") for name, policy in windows.items()}
     dialects = sorted({window.dialect for window in read.values()})
     if len(dialects) > 1:
         raise wrong_value(
-            "Windows over one stream are written in one language, not in "
-            f"{' and '.join(dialects)}."
+            f"The windows of policy= are in several languages: {' and '.join(dialects)}. Write "
+            "all of them in one language, or use a separate keep for each language."
         )
     texts = {name: window.text for name, window in read.items()}
     return Policy(str(texts), params, dialects[0], texts)
@@ -99,13 +103,15 @@ def _from_keywords(
         return Policy(f"{beat} {arguments.count('rows', rows)} ROWS{_slack(slack, every)}", {})
     if interval is not None and rows is None:
         if slack is not None:
-            raise wrong_value("slack= counts rows: it goes with rows=, not with interval=.")
+            raise wrong_value(
+                "slack= is a number of rows and requires rows=, not interval=. Omit slack=."
+            )
         return Policy(
             f'{beat} "{_INTERVAL}"', {_INTERVAL: arguments.interval("interval", interval)}
         )
     raise wrong_value(
-        'Say what to keep in one way: a policy such as "KEEP 100 ROWS", or rows=, or interval=. '
-        'To keep every row, write "KEEP ALL".'
+        'keep takes exactly one of policy=, rows= and interval=, such as "KEEP 100 ROWS", '
+        'rows=100 or interval="10 minutes". To keep every row, write "KEEP ALL".'
     )
 
 
@@ -113,5 +119,7 @@ def _slack(slack: int | None, every: bool) -> str:
     if slack is None:
         return ""
     if every:
-        raise wrong_value("slack= cannot go with every=True, which empties the window at once.")
+        raise wrong_value(
+            "slack= cannot be combined with every=True, which evicts all rows. Omit one of them."
+        )
     return f" SLACK {arguments.count('slack', slack)}"

@@ -171,5 +171,5 @@ def _number(argument: str, value: int | None) -> int | None:
         return None
     number = arguments.whole(argument, value)
     if number < 0:
-        raise wrong_value(f"{argument}= takes a whole number from 0, not {number}.")
+        raise wrong_value(f"{argument}= takes a whole number of at least 0, not {number}.")
     return number

@@ -217,9 +217,9 @@ def test_describe_repr_and_plan_name_each_window(
 ) -> None:
     several = kept(table, {"m1": "KEEP 1 MINUTE", "odd name": "KEEP 3 ROWS"})
     assert several.describe() == (
-        "For each `card`, window m1 keeps each row for 1 minute; window odd name keeps the newest "
-        "3 rows. Applies rows in the order of `ts`; on a stream, when the watermark has passed "
-        "them."
+        "For each `card`, window m1 keeps each row for 1 minute; window odd name keeps the "
+        "newest 3 rows. Applies rows in the order of `ts`; on a stream, when the watermark has "
+        "passed them."
     )
     assert repr(several).startswith("Kept[{'m1': 'KEEP 1 MINUTE', 'odd name': 'KEEP 3 ROWS'}")
     several.changes().explain()
@@ -235,8 +235,8 @@ def test_a_primary_key_causes_one_warning(table: DataFrame) -> None:
 @pytest.mark.parametrize(
     ("policy", "error", "said"),
     [
-        ({}, PySparkValueError, "none is given"),
-        ({1: "KEEP ALL"}, PySparkTypeError, "a name is a text"),
+        ({}, PySparkValueError, "empty dict"),
+        ({1: "KEEP ALL"}, PySparkTypeError, "names are strings"),
         ({"a": 5}, PySparkTypeError, "policy['a']="),
         ({"a": "KEEP ALL", "b": esper("#keepall")}, PySparkValueError, "ccl and esper"),
     ],
@@ -311,7 +311,7 @@ def test_columns_of_an_unknown_window_are_refused(table: DataFrame) -> None:
             "seq",
         ),
         ({"a": esper("#keepall"), "b": esper("#unique(card)")}, "WINOPS_SEVERAL_WINDOWS", "b"),
-        ({"a": esper("#length_batch(2)")}, "WINOPS_SEVERAL_WINDOWS", "as it comes"),
+        ({"a": esper("#length_batch(2)")}, "WINOPS_SEVERAL_WINDOWS", "when it arrives"),
         (
             {"a": esper("#keepall"), "b": esper("#sort(2, seq)")},
             "WINOPS_SEVERAL_WINDOWS",
@@ -321,7 +321,7 @@ def test_columns_of_an_unknown_window_are_refused(table: DataFrame) -> None:
         (
             {"a": esper("#keepall"), "b": esper("select rstream * from S#length(2)")},
             "WINOPS_SEVERAL_WINDOWS",
-            "the same changes",
+            "the same kinds of changes",
         ),
     ],
 )

@@ -148,7 +148,8 @@ class PolicyDescriberSuite extends AnyFunSuite {
   }
 
   test("SPL: whole deltas, which may be those of timestamps") {
-    val sentence = "Collects rows and removes all of them before each row whose `when` is more than"
+    val sentence =
+      "Collects rows and removes all of them before each row whose `when` is more than"
     val timed = scope.copy(columns = Seq("when"), kinds = Map("when" -> ColumnKind.Timestamp))
     described(Spl, timed)(
       "tumbling, delta(when, 90)" ->

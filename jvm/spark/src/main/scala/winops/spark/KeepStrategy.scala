@@ -75,7 +75,8 @@ object KeepStrategy extends SparkStrategy {
             if !source.stream.isInstanceOf[SupportsTriggerAvailableNow] =>
           throw WinopsErrors.analysis(
             "WINOPS_AT_END",
-            "reason" -> s"a source (${source.relation.name}) does not support the trigger",
+            "reason" ->
+              s"the source ${source.relation.name} does not support the trigger availableNow",
             "expected" ->
               s"Set ${SQLConf.STREAMING_TRIGGER_AVAILABLE_NOW_WRAPPER_ENABLED.key} to true")
         case _ =>

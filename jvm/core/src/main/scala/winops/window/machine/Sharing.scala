@@ -10,15 +10,15 @@ object Sharing {
     */
   def expected(policy: Policy): Option[String] = {
     val windows = policy.retention.windows
-    if (policy.filter.isDefined) Some("no filter, which others would share")
-    else if (policy.projection.isDefined) Some("the rows themselves, not values of them")
-    else if (policy.group.reclaim.isDefined) Some("no clause that forgets groups")
+    if (policy.filter.isDefined) Some("a policy without a filter")
+    else if (policy.projection.isDefined) Some("a policy that selects rows, not values")
+    else if (policy.group.reclaim.isDefined) Some("a policy without a clause that removes groups")
     else if (!policy.takesRowsAtOnce || windows.exists(_.admit != Admit.All)) {
-      Some("a window that takes every row as it comes")
+      Some("a window that inserts every row when it arrives")
     } else if (windows.exists(refuses)) {
-      Some("a window that takes every row, whatever value is missing in it")
+      Some("a window that also inserts rows with a missing value")
     } else if (!Machine.leavesFromFront(policy)) {
-      Some("a window whose rows leave in the order in which they came")
+      Some("a window that evicts rows in the order of their arrival")
     } else None
   }
 

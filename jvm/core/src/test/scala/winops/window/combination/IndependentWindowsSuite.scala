@@ -79,20 +79,20 @@ class IndependentWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     def expected(dialect: Dialect, text: String): String =
       Sharing.expected(parsed(dialect, text)).getOrElse("")
     val refused = Seq(
-      (Esper, "#unique(a)", "in which they came"),
-      (Esper, "#sort(3, a)", "in which they came"),
-      (Esper, "#timetolive(ts)", "whatever value is missing"),
-      (Esper, "#ext_timed(ts, 5 sec)", "whatever value is missing"),
-      (Esper, "#firstlength(3)", "every row as it comes"),
-      (Esper, "#length_batch(3)", "every row as it comes"),
-      (Esper, "#length(3)#expr(a > 3)", "in which they came"),
-      (Esper, "#length(3)#time_batch(1)", "every row as it comes"),
+      (Esper, "#unique(a)", "order of their arrival"),
+      (Esper, "#sort(3, a)", "order of their arrival"),
+      (Esper, "#timetolive(ts)", "missing value"),
+      (Esper, "#ext_timed(ts, 5 sec)", "missing value"),
+      (Esper, "#firstlength(3)", "every row when it arrives"),
+      (Esper, "#length_batch(3)", "every row when it arrives"),
+      (Esper, "#length(3)#expr(a > 3)", "order of their arrival"),
+      (Esper, "#length(3)#time_batch(1)", "every row when it arrives"),
       (Esper, "select avg(a) from S#length(3)", "the rows themselves"),
       (Esper, "select * from S(a > 3)#length(3)", "no filter"),
-      (Apama, "retain 3 every 2", "every row as it comes"),
-      (Apama, "retain 3 with unique a", "in which they came"),
-      (Spl, "tumbling, delta(a, 5)", "whatever value is missing"),
-      (Spl, "sliding, delta(a, 5)", "whatever value is missing"))
+      (Apama, "retain 3 every 2", "every row when it arrives"),
+      (Apama, "retain 3 with unique a", "order of their arrival"),
+      (Spl, "tumbling, delta(a, 5)", "missing value"),
+      (Spl, "sliding, delta(a, 5)", "missing value"))
     refused.foreach { case (dialect, text, part) =>
       assert(expected(dialect, text).contains(part), text)
     }

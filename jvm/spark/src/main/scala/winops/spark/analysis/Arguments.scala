@@ -30,9 +30,9 @@ final class Arguments(expressions: Seq[Expression]) {
       throw WinopsErrors.argument(
         "UNKNOWN",
         name,
-        OtherNames.getOrElse(lower(name), Names.mkString(", ")))
+        OtherNames.getOrElse(lower(name), Names.mkString("one of ", ", ", "")))
     case other =>
-      throw WinopsErrors.argument("UNKNOWN", other.sql, "named arguments after positional ones")
+      throw WinopsErrors.argument("UNKNOWN", other.sql, "only named arguments after a named one")
   }.toMap
 
   named.groupBy(argument => lower(argument.asInstanceOf[NamedArgumentExpression].key)).foreach {
@@ -45,7 +45,7 @@ final class Arguments(expressions: Seq[Expression]) {
     throw WinopsErrors.argument(
       "UNKNOWN",
       positional(2).sql,
-      "a table, a policy, named arguments")
+      "TABLE(name), a policy, and then named arguments")
   }
 
   val table: FunctionTableSubqueryArgumentExpression = positional.headOption match {
@@ -74,7 +74,10 @@ final class Arguments(expressions: Seq[Expression]) {
     val dialect = oneOf("dialect", Dialects.all)(_.name)
     val asked = texts("windows")
     if (dialect.isDefined && asked.isEmpty) {
-      throw WinopsErrors.argument("UNKNOWN", "dialect", "windows => with it")
+      throw WinopsErrors.argument(
+        "UNKNOWN",
+        "dialect",
+        "it together with windows => named_struct('name', 'policy', ...)")
     }
     if (asked.isDefined && (dialects.nonEmpty || unnamed.isDefined)) throw severalPolicies
     asked.map(dialect.getOrElse(Ccl) -> _)
@@ -87,7 +90,7 @@ final class Arguments(expressions: Seq[Expression]) {
 
   private def severalPolicies: AnalysisException = {
     val names = ("policy" +: Dialects.all.map(_.name) :+ "windows").mkString(", ")
-    WinopsErrors.argument("DUPLICATE", "policy", s"one of $names")
+    WinopsErrors.argument("DUPLICATE", "policy", s"only one of $names")
   }
 
   /** The text of an argument; `None` if not given. */
@@ -146,7 +149,7 @@ final class Arguments(expressions: Seq[Expression]) {
         case (text: UTF8String, _: StringType) => Left(text.toString)
         case other =>
           whole(other).toRight("").left.map { _ =>
-            throw WinopsErrors.argument("VALUE", name, "a text or a whole number")
+            throw WinopsErrors.argument("VALUE", name, "a string or a whole number")
           }
       }
     }
@@ -200,7 +203,7 @@ object Arguments {
   private[spark] def textOf(name: String, expression: Expression): String =
     value(name, expression) match {
       case (text: UTF8String, _: StringType) => text.toString
-      case _ => throw WinopsErrors.argument("VALUE", name, "a text")
+      case _ => throw WinopsErrors.argument("VALUE", name, "a string")
     }
 
   private[spark] def wholeOf(name: String, expression: Expression): Option[Long] =
@@ -209,7 +212,9 @@ object Arguments {
   private def lower(name: String): String = name.toLowerCase(java.util.Locale.ROOT)
 
   private def value(name: String, expression: Expression): (Any, DataType) = {
-    if (!expression.foldable) throw WinopsErrors.argument("VALUE", name, "a constant")
+    if (!expression.foldable) {
+      throw WinopsErrors.argument("VALUE", name, "a constant, not an expression over columns")
+    }
     (expression.eval(), expression.dataType)
   }
 
@@ -231,7 +236,7 @@ object Arguments {
         Parameter.Fraction(BigDecimal(number.toString))
       case other =>
         whole(other).map(Parameter.Whole).getOrElse {
-          throw WinopsErrors.argument("VALUE", argument, "texts and finite numbers as values")
+          throw WinopsErrors.argument("VALUE", argument, "strings and finite numbers as values")
         }
     }
 }

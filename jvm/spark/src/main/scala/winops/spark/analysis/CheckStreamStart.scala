@@ -47,7 +47,7 @@ object CheckStreamStart extends Rule[LogicalPlan] {
     if (flushes && start.trigger != AvailableNowTrigger) {
       throw WinopsErrors.analysis(
         "WINOPS_AT_END",
-        "reason" -> "the query has another trigger, and so no end",
+        "reason" -> "a query with this trigger does not end",
         "expected" -> "Start it with trigger(availableNow=True)")
     }
     if (flushes && !SQLConf.get.streamingNoDataMicroBatchesEnabled) {

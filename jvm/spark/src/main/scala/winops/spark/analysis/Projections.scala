@@ -115,7 +115,7 @@ object Projections {
     ofRow(source, rows).flatMap {
       case value if !KeyTypes.accept(value.dataType) =>
         val shown = value.dataType.sql.take(ShownType)
-        refused(source, Category.Type, s"a value that can be told apart, not $shown")
+        refused(source, Category.Type, s"a value that can be compared for equality, not $shown")
       case column: Attribute => Right(column)
       case value => Right(Alias(value, source.sql)())
     }
@@ -128,7 +128,7 @@ object Projections {
       case _ => false
     }
     if (untold) {
-      refused(source, Category.Type, "values that can be told apart after DISTINCT")
+      refused(source, Category.Type, "values after DISTINCT that can be compared for equality")
     } else Right(())
   }
 

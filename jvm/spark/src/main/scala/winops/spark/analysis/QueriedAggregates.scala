@@ -27,7 +27,9 @@ private[spark] object QueriedAggregates {
       // `bare` has replaced runtime-replaceable expressions in the whole query, so the table
       // needs the same replacement before the two are compared.
       if (!isSame(child, ReplaceExpressions(table))) {
-        throw refused("they are over another table than the one whose rows are kept")
+        throw refused(
+          "the query reads another table than keep. Write SELECT aggregates FROM the table in " +
+            "the TABLE argument of keep")
       }
       val names = by.zipWithIndex.map {
         case (named: NamedExpression, _) => named
@@ -40,8 +42,8 @@ private[spark] object QueriedAggregates {
     case other if other.exists(_.isInstanceOf[Window]) => throw refused(NoOver)
     case other =>
       throw refused(
-        "expected SELECT aggregates FROM the same table, with GROUP BY at most, but the query " +
-          s"has the operator ${other.nodeName}")
+        s"the query has the operator ${other.nodeName}. Write SELECT aggregates FROM the table " +
+          "of keep, with at most a GROUP BY")
   }
 
   /** Removes aliases, views and projections without effect. Replaces runtime-replaceable and
@@ -66,8 +68,8 @@ private[spark] object QueriedAggregates {
 
   /** Expected form of `order_by`, for error messages. */
   val ExpectedOrder: String =
-    "TABLE(SELECT * FROM rows ORDER BY keys), keys over columns of the rows without subqueries " +
-      "and window functions; ORDER BY (keys) behind the TABLE argument of keep says the same"
+    "TABLE(SELECT * FROM rows ORDER BY keys), where the keys are expressions over columns " +
+      "without subqueries and window functions, or ORDER BY (keys) after the TABLE argument"
 
   /** Rewrites an expression over the columns of `there` to the columns of `here`, which is the
     * same table.
@@ -92,10 +94,11 @@ private[spark] object QueriedAggregates {
 
   private def check(column: NamedExpression): Unit = {
     column.foreach {
-      case _: PlanExpression[_] => throw refused("expected no subquery")
+      case _: PlanExpression[_] =>
+        throw refused("subqueries are not supported. Compute their values before keep")
       case _: WindowExpression => throw refused(NoOver)
       case call: PythonFuncExpression =>
-        throw refused(s"${call.name} runs in Python, which the operator does not do")
+        throw refused(s"${call.name} is a function in Python. Use functions of Spark SQL")
       case aggregate: AggregateExpression =>
         // Functions such as `first` are non-deterministic only because rows have no order
         // elsewhere, so only arguments and filters are checked.
@@ -115,14 +118,16 @@ private[spark] object QueriedAggregates {
   private def checkDistinct(arguments: Seq[Expression]): Unit =
     arguments.map(_.dataType).filterNot(KeyTypes.acceptDistinct).foreach { dataType =>
       throw refused(
-        s"expected values after DISTINCT that can be compared, not ${dataType.sql}; " +
-          "cast them, for example to STRING with to_json")
+        s"values of type ${dataType.sql} after DISTINCT cannot be compared. Cast them, for " +
+          "example to STRING with to_json")
     }
 
   private val NoOver =
-    """expected no OVER, because the window is that of keep: write F.avg("price") """ +
+    """OVER is not supported, because keep defines the window. Write F.avg("price") """ +
       "instead of F.avg(\"price\").over(...), and avg(price) in SQL"
-  private val Undetermined = "expected expressions that give the same value again"
+  private val Undetermined =
+    "an expression is not deterministic. Use expressions that always return the same value for " +
+      "the same rows"
 
   private def refused(reason: String) =
     WinopsErrors.analysis("WINOPS_AGGREGATES", "reason" -> reason)

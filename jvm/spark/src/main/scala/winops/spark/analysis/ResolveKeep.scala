@@ -122,7 +122,8 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       case Output.Rows => ordered
       case Output.Describe =>
         DescribeRelation.of(spec, if (keysInText > 0) Nil else call.partitionBy, time)
-      case Output.WithColumns => Project(withColumns(keep.rows, renewed(keep.changeColumns)), ordered)
+      case Output.WithColumns =>
+        Project(withColumns(keep.rows, renewed(keep.changeColumns)), ordered)
       case _ => Project(renewed(keep.changeColumns) ++ keep.rows, ordered)
     }
   }
@@ -132,7 +133,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     call.arguments.query("order_by", QueriedAggregates.ExpectedOrder) match {
       case None => call.orderBy
       case Some(_) if call.orderBy.nonEmpty =>
-        throw WinopsErrors.argument("DUPLICATE", "order_by", "ORDER BY or order_by, not both")
+        throw WinopsErrors.argument("DUPLICATE", "order_by", "either ORDER BY or order_by")
       case Some(query) => QueriedAggregates.order(query, call.child)
     }
 
@@ -172,12 +173,12 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
           "aggregates",
           """an aggregate such as agg(F.avg("price")) in Python, """ +
             "aggregates => TABLE(SELECT avg(price) FROM the same table) in SQL, " +
-            "or a policy that brings its own")
+            "or a policy that selects aggregates")
       case (_, Some(_)) =>
         throw WinopsErrors.argument(
           "UNKNOWN",
           "aggregates",
-          "output => 'agg' or 'withColumns' with it")
+          "it together with output => 'agg' or 'withColumns'")
       case _ => WindowResults.none
     }
   }
@@ -221,7 +222,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       punctuation: Option[Attribute]): KeepSpec = {
     val applied = arguments.oneOf("apply", Application.all)(_.name)
     if (applied.isDefined && time.isEmpty) {
-      throw WinopsErrors.argument("VALUE", "apply", "a time column to go with it, time => 'name'")
+      throw WinopsErrors.argument("VALUE", "apply", "it together with time => 'column'")
     }
     val flushes =
       arguments.oneOf("at_end", Seq(WaitAtEnd, FlushAtEnd))(identity).contains(FlushAtEnd)
@@ -229,7 +230,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       throw WinopsErrors.argument(
         "VALUE",
         "at_end",
-        "a time column with apply => 'event_time', because no other rows wait")
+        "it together with time => 'column' and apply => 'event_time', because no other rows wait")
     }
     val ofProjection = policy.projection.isDefined && arguments.query("aggregates").isEmpty
     KeepSpec(
@@ -264,7 +265,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
       throw WinopsErrors.argument(
         "VALUE",
         "mode",
-        "'all' or 'latest' with a window that reports by itself")
+        "'all' or 'latest' with a window that has its own reports")
     }
     if (spec.givesOldValues && spec.mode == AggMode.Latest) {
       throw WinopsErrors.argument("VALUE", "mode", "'all' or 'changes' with select rstream")
@@ -424,7 +425,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
 
   private def checkDeterministic(clause: String, expression: Expression): Unit =
     if (!expression.deterministic || expression.containsPattern(TreePattern.CURRENT_LIKE)) {
-      throw WinopsErrors.argument("VALUE", clause, "expressions that give the same value again")
+      throw WinopsErrors.argument("VALUE", clause, "deterministic expressions")
     }
 
   private def checkClock(
@@ -465,7 +466,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     if (spec.group.nonEmpty && table.isStreaming && spec.idleMillis.isEmpty &&
       warnedOfGrowth.compareAndSet(false, true)) {
       logWarning(
-        s"[${spec.policy.text}] remembers every group for ever; idle= forgets groups that fall silent.")
+        s"[${spec.policy.text}] keeps every group forever; idle= removes groups without new rows.")
     }
   }
 }

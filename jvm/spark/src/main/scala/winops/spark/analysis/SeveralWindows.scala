@@ -20,7 +20,7 @@ private[spark] object SeveralWindows {
     windows.foreach { window =>
       Sharing.expected(window.policy).foreach(expected => throw refused(window.name, expected))
       if (window.policy.stream != first.policy.stream) {
-        throw refused(window.name, s"the same changes to be told as of ${first.name}")
+        throw refused(window.name, s"the same kinds of changes as of the window ${first.name}")
       }
     }
     val grouping = windows.find(_.policy.group.keys.nonEmpty).getOrElse(first)
@@ -53,7 +53,7 @@ private[spark] object SeveralWindows {
         throw WinopsErrors.argument(
           "UNKNOWN",
           Argument,
-          "windows => and output => 'withColumns' with it")
+          "it together with windows and output => 'withColumns'")
       case None => results
       case Some(names) =>
         val isSame = SQLConf.get.resolver
@@ -62,20 +62,23 @@ private[spark] object SeveralWindows {
             throw WinopsErrors.argument(
               "VALUE",
               Argument,
-              results.columns.map(_.name).mkString("columns that are computed: ", ", ", ""))
+              results.columns.map(_.name).mkString("the names of the aggregates: ", ", ", ""))
           }
           if (!windows.contains(window)) {
             throw WinopsErrors.argument(
               "VALUE",
               Argument,
-              windows.mkString("names of windows: ", ", ", ""))
+              windows.mkString("the names of the windows: ", ", ", ""))
           }
         }
         val values = results.columns.zip(results.values).map { case (column, value) =>
           val window = names.collectFirst { case (name, of) if isSame(name, column.name) => of }
           OfWindow(
             windows.indexOf(window.getOrElse {
-              throw WinopsErrors.argument("MISSING", column.name, s"its window in $Argument")
+              throw WinopsErrors.argument(
+                "MISSING",
+                s"the window of the column ${column.name}",
+                s"it in $Argument => named_struct('column', 'window', ...)")
             }),
             value)
         }
@@ -92,7 +95,7 @@ private[spark] object SeveralWindows {
       throw WinopsErrors.argument(
         "VALUE",
         "output",
-        "'changes' or 'withColumns', which several windows can give")
+        "'changes', 'withColumns' or 'describe' with several windows")
     case _ =>
   }
 

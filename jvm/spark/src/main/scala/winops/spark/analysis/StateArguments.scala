@@ -19,7 +19,8 @@ private[spark] final class StateArguments(names: Seq[String], expressions: Seq[E
   private val values: Map[String, Expression] = {
     val all = names.zip(positional) ++ named.map {
       case NamedArgumentExpression(name, value) => name.toLowerCase(Locale.ROOT) -> value
-      case other => throw WinopsErrors.argument("UNKNOWN", other.sql, "names after names")
+      case other =>
+        throw WinopsErrors.argument("UNKNOWN", other.sql, "only named arguments after a named one")
     }
     all.groupBy(_._1).foreach { case (name, several) =>
       if (!names.contains(name)) throw unknown(name)
@@ -47,5 +48,5 @@ private[spark] final class StateArguments(names: Seq[String], expressions: Seq[E
     }
 
   private def unknown(name: String): Throwable =
-    WinopsErrors.argument("UNKNOWN", name, names.mkString(", "))
+    WinopsErrors.argument("UNKNOWN", name, names.mkString("one of ", ", ", ""))
 }

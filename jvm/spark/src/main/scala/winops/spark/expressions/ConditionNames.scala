@@ -76,7 +76,7 @@ private[spark] final class ConditionNames(columns: Seq[Attribute]) {
       (Category.Unsupported, "expected an aggregate over columns of the row alone")
     case WindowAggregate(function, true, _)
         if !function.children.forall(value => KeyTypes.acceptDistinct(value.dataType)) =>
-      (Category.Type, "expected values that can be told apart after DISTINCT")
+      (Category.Type, "expected values after DISTINCT that can be compared for equality")
   }
 
   private def isOfWindow(expression: Expression): Boolean = expression match {

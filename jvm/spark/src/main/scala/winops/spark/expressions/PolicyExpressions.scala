@@ -69,7 +69,8 @@ object PolicyExpressions {
       val accepts: DataType => Boolean)
 
   private object Use {
-    case object Key extends Use(Role.Key, "a value that can be told apart", KeyTypes.accept)
+    case object Key
+        extends Use(Role.Key, "a value that can be compared for equality", KeyTypes.accept)
 
     case object SortKey
         extends Use(

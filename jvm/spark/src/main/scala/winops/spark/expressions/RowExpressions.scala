@@ -178,7 +178,7 @@ object RowExpressions {
             unsupported(s"no ${call.nameParts.head} of constants alone, but its value")
           case pattern: StringRegexExpression if isConstant(pattern) =>
             unsupported("no comparison of constants with a pattern")
-          case literal: Literal if isMovingTime(literal) => unsupported(SameAgain)
+          case literal: Literal if isMovingTime(literal) => unsupported(Deterministic)
         }
       }
 
@@ -186,7 +186,7 @@ object RowExpressions {
       if (!expression.deterministic ||
         expression.containsPattern(TreePattern.CURRENT_LIKE) ||
         planned(expression)(SpecialDatetimeValues(_)) != expression) {
-        Some(unsupported(SameAgain))
+        Some(unsupported(Deterministic))
       } else None
 
     private def refusalToEvaluate(expression: Expression): Option[Problem] =
@@ -304,5 +304,5 @@ object RowExpressions {
   private case object TooLarge extends RuntimeException with NoStackTrace
 
   private val ValueName = "value"
-  private val SameAgain = "an expression that gives the same value again"
+  private val Deterministic = "a deterministic expression"
 }

@@ -273,7 +273,7 @@ class PolicyExpressionsSuite extends AnyFunSuite {
 
   test("what would not come again and what is not Spark's are told apart") {
     val problem = problemOf(uses("fails")(computed("rand() < 0.5")))
-    assert(problem.message == "expected an expression that gives the same value again")
+    assert(problem.message == "expected a deterministic expression")
     val function = problemOf(uses("fails")(computed("mine(s)")))
     assert(
       function.message ==
