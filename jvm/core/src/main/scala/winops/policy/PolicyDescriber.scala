@@ -7,7 +7,8 @@ import winops.policy.Wording._
   */
 private[policy] object PolicyDescriber {
   def of(policy: Policy, reclaim: Option[Reclaim]): String = {
-    val filter = policy.filter.map(condition => s"of the rows for which ${shown(condition)} holds")
+    val filter =
+      policy.filter.map(condition => s"of the rows for which ${shown(condition)} holds")
     val group = Option.when(policy.group.keys.nonEmpty)(s"for each ${listed(policy.group.keys)}")
     val clauses =
       retained(policy.retention) ++ policy.projection.map(Computation.of) ++ emitted(policy) ++
@@ -42,7 +43,8 @@ private[policy] object PolicyDescriber {
         if rows > 1 =>
       s"collects up to $rows rows"
     case Window(_, order, Bound.Everything, Triggers(_, leave, _)) =>
-      s"collects rows${sorted(order, window.bound)} and removes all of them ${whenCollected(leave)}"
+      s"collects rows${sorted(order, window.bound)} and removes all of them " +
+        whenCollected(leave)
     case Window(_, order, Bound.PreviousBatch, _) =>
       s"collects rows in a batch${sorted(order, window.bound)}"
     case Window(_, order, bound, _) => s"keeps ${held(bound, order)}${sorted(order, bound)}"
@@ -98,7 +100,9 @@ private[policy] object PolicyDescriber {
     case Bound.Any(bounds) => bounds.flatMap(reasons)
   }
 
-  /** What holds for the rows that are evicted from the oldest on; None for other bounds. */
+  /** The clause that holds for rows that a bound evicts from the oldest row on; None for other
+    * bounds.
+    */
   private def failing(bound: Bound): Option[String] = bound match {
     case Bound.TimestampBehind(timestamp, span) => Some(s"their ${behind(timestamp, span)}")
     case Bound.ValueBehind(value, distance) => Some(s"their ${below(value, distance)}")
@@ -170,7 +174,9 @@ private[policy] object PolicyDescriber {
       case Bound.PreviousBatch if enter == leave =>
         Seq(s"${whenCollected(enter)}, inserts the batch and removes the previous one")
       case Bound.PreviousBatch =>
-        Seq(s"inserts the batch ${whenCollected(enter)}", s"removes the previous one ${when(leave)}")
+        Seq(
+          s"inserts the batch ${whenCollected(enter)}",
+          s"removes the previous one ${when(leave)}")
       case _ if enter == Trigger.EachRow => left(window).toSeq
       case _ if enter == leave => Seq(s"inserts and evicts rows only ${when(leave)}")
       case _ => s"inserts rows only ${when(enter)}" +: left(window).toSeq
@@ -183,7 +189,8 @@ private[policy] object PolicyDescriber {
       case (Bound.MoreThan(1), _: Trigger.Excess) if window.order == Order.Arrival =>
         Some("the next row evicts all of them")
       case (Bound.MoreThan(count), Trigger.Excess(more)) =>
-        Some(s"evicts the ${worst(window.order)} $more rows when the window holds ${count + more}")
+        val evicted = s"the ${worst(window.order)} $more rows"
+        Some(s"evicts $evicted when the window holds ${count + more}")
       case (_, Trigger.Never) => Some("never evicts a row")
       case (_, leave) => Some(s"evicts rows only ${when(leave)}")
     }
@@ -270,8 +277,8 @@ private[policy] object PolicyDescriber {
       s"while all groups together hold more than ${counted(rows, "row")}, removes the group " +
         "that has been without a new row for longest, and deletes its rows"
     case Reclaim.SweptAtArrival(millis, everyMillis) =>
-      s"when a row arrives, but at most once every ${period(Span.ofMillis(everyMillis))}, removes " +
-        s"the groups that have no new row for more than ${length(Span.ofMillis(millis))}, and " +
-        "emits no deletes for their rows"
+      s"when a row arrives, but at most once every ${period(Span.ofMillis(everyMillis))}, " +
+        s"removes the groups that have no new row for more than ${length(Span.ofMillis(millis))}" +
+        ", and emits no deletes for their rows"
   }
 }

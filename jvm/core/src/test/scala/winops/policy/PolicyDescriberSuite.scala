@@ -166,8 +166,8 @@ class PolicyDescriberSuite extends AnyFunSuite {
         (s"$kept; removes a group that has no new row for 1 minute 30 seconds, and deletes " +
           "its rows."),
       evicting("partitionCount(1)") ->
-        (s"$kept; while the number of groups is above 1, removes the group that has been without " +
-          "a new row for longest, and deletes its rows."),
+        (s"$kept; while the number of groups is above 1, removes the group that has been " +
+          "without a new row for longest, and deletes its rows."),
       evicting("tupleCount(50)") ->
         (s"$kept; while all groups together hold more than 50 rows, removes the group that " +
           "has been without a new row for longest, and deletes its rows."))
@@ -340,8 +340,8 @@ class PolicyDescriberSuite extends AnyFunSuite {
       "Keeps each row for 1 second; evicts rows only when the window holds 2 rows too many.")
     says(
       window(Bound.MoreThan(3), Trigger.WhenDue, enter = Trigger.EachRows(2)),
-      "Keeps the newest 3 rows; inserts rows only at every 2nd row; evicts rows only when a row " +
-        "expires.")
+      "Keeps the newest 3 rows; inserts rows only at every 2nd row; evicts rows only when a " +
+        "row expires.")
     says(
       window(Bound.PreviousBatch, Trigger.Punctuation, enter = Trigger.Never),
       "Collects rows in a batch; inserts the batch never; removes the previous one at each " +

@@ -58,13 +58,13 @@ private[apama] final class QueryParser(text: String, scope: Scope) extends Colum
   private def all: Parser[Content] = {
     val bounded = guard(word("every", "with")) ~> missing(
       Category.Unbounded,
-      "select, ; or the end; retain all goes with neither every nor with unique")
+      "select, ; or the end; retain all cannot be combined with every or with unique")
     word("all") ~> (bounded | success(Content.All))
   }
 
   private def notAll(clause: String): Parser[Nothing] = guard(word("all")) ~> missing(
     Category.Unbounded,
-    s"a number of rows; retain all does not go with $clause")
+    s"a number of rows; retain all cannot be combined with $clause")
 
   private def rows: Parser[Long] =
     expr("a number of rows") >> (rows => checked(constants.rows(rows)))

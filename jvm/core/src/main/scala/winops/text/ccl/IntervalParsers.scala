@@ -125,7 +125,7 @@ private[ccl] trait IntervalParsers extends ExprParsers {
   private def twice(segment: Segment): Problem = Problem(
     Category.DuplicateUnit,
     segment.word.offset,
-    s"expected each unit at most once; ${segment.word.unit.name} is here again")
+    s"expected each unit at most once; ${segment.word.unit.name} is repeated")
 
   /** The length of a segment in microseconds. Each value is bounded before the sum, so sums are
     * exact.

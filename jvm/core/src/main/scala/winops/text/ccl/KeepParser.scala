@@ -76,7 +76,7 @@ private[ccl] final class KeepParser(
   /** CCL: SLACK is 1 by default, and is not allowed with EVERY. */
   private def byRows(every: Boolean)(rows: Long): Parser[Keep] =
     if (every) {
-      refusedSlack(Category.SlackWithEvery, "no SLACK, which does not go with EVERY") |
+      refusedSlack(Category.SlackWithEvery, "no SLACK, which cannot be combined with EVERY") |
         per(Seq("PER (columns)")) ^^ (Keep.EveryRows(rows, _))
     } else {
       opt(slack) >> { rowsOver =>
@@ -88,7 +88,7 @@ private[ccl] final class KeepParser(
 
   /** CCL: SLACK is not allowed with an interval, with or without EVERY. */
   private def byTime(every: Boolean)(micros: Long): Parser[Keep] =
-    refusedSlack(Category.SlackWithTime, "no SLACK, which does not go with an interval") |
+    refusedSlack(Category.SlackWithTime, "no SLACK, which cannot be combined with an interval") |
       per(Seq("PER (columns)")) ^^ { columns =>
         if (every) Keep.EveryInterval(micros, columns) else Keep.Interval(micros, columns)
       }

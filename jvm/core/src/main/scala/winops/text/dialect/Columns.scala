@@ -75,7 +75,7 @@ object Columns {
         Problem(
           Category.DuplicateColumn,
           token.offset,
-          s"expected each column at most once; ${Names.shown(token.name)} is here again")
+          s"expected each column at most once; ${Names.shown(token.name)} is repeated")
       }
       .toLeft(names)
   }

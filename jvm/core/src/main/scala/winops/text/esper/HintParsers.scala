@@ -71,7 +71,7 @@ private[esper] trait HintParsers extends PeriodParsers {
   private def twice(hint: Hint): Problem = Problem(
     Category.Syntax,
     hint.offset,
-    s"expected each hint at most once; ${Words.lower(hint.name)} is here again")
+    s"expected each hint at most once; ${Words.lower(hint.name)} is repeated")
 }
 
 private[esper] object HintParsers {

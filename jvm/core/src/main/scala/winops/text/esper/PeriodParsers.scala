@@ -84,7 +84,7 @@ private[esper] trait PeriodParsers extends ExprParsers {
   private def twice(part: Part): Problem = Problem(
     Category.DuplicateUnit,
     part.offset,
-    s"expected each unit at most once; ${part.unit.many} is here again")
+    s"expected each unit at most once; ${part.unit.many} is repeated")
 
   /** The length of a part. Each value is bounded before the sum. */
   private def lengthOf(part: Part): Either[Problem, Length] =

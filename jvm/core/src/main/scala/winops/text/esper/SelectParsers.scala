@@ -82,7 +82,7 @@ private[esper] trait SelectParsers extends ViewParsers {
       Problem(
         Category.DuplicateColumn,
         item.nameOffset,
-        s"expected a name of its own; ${Names.shown(item.name)} is here again")
+        s"expected each name at most once; ${Names.shown(item.name)} is repeated")
     }
   }
 }

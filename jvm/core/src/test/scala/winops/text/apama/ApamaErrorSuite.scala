@@ -179,7 +179,7 @@ class ApamaErrorSuite extends MarkedMistakes {
       "within 5.0 every 1.0 retain ^all",
       "retain all ^with unique symbol",
       "retain all select ^rstream sum(n)")
-    messages("partition by symbol retain ^all" -> "does not go with partition by")
+    messages("partition by symbol retain ^all" -> "cannot be combined with partition by")
   }
 
   test("duplicate-column: a key again, also with the item's name or in quotes") {

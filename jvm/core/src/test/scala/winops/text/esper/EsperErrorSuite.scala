@@ -576,7 +576,7 @@ class EsperErrorSuite extends AnyFunSuite {
       "select count(*), ^count(*) from S#length(3)",
       "select count(*) as n, sum(price) as ^n from S#length(3)",
       "select symbol, count(*) as ^symbol from S#length(3) group by symbol")
-    messages("select sum(price), ^sum( price ) from S#length(3)" -> "`sum(price)` is here again")
+    messages("select sum(price), ^sum( price ) from S#length(3)" -> "`sum(price)` is repeated")
   }
 
   test("unsupported: what else a statement can have") {

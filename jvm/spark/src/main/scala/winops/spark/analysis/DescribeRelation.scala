@@ -39,7 +39,8 @@ object DescribeRelation {
         case Application.EventTime =>
           s"Applies rows in the order of $name; on a stream, when the watermark has passed them."
         case Application.Arrival =>
-          s"Applies rows in the order of arrival; the time of a group is its greatest $name so far."
+          "Applies rows in the order of arrival; the time of a group is its greatest " +
+            s"$name so far."
       }
     }
     (policy.describeWith(idle) +: applied.toSeq).mkString(" ")

@@ -466,7 +466,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     if (spec.group.nonEmpty && table.isStreaming && spec.idleMillis.isEmpty &&
       warnedOfGrowth.compareAndSet(false, true)) {
       logWarning(
-        s"[${spec.policy.text}] keeps every group forever; idle= removes groups without new rows.")
+        s"[${spec.policy.text}] keeps every group forever; idle= removes groups without rows.")
     }
   }
 }

@@ -118,7 +118,8 @@ class OverflowSuite extends KeepStreamTest {
         Seq(s"'KEEP $count ROWS'", s"esper => '#sort($count, n desc)'").foreach { window =>
           val got = keep(
             df,
-            s"WITH SINGLE PARTITION ORDER BY (n), $window, output => 'withColumns', aggregates => " +
+            s"WITH SINGLE PARTITION ORDER BY (n), $window, output => 'withColumns', " +
+              "aggregates => " +
               s"TABLE(SELECT n, $named FROM input_of_keep GROUP BY n)")
           val names = "n" +: Passing.indices.map(i => s"v$i")
           assert(got.select(names.map(got(_)): _*).collect().toSet == expected, window)
