@@ -304,10 +304,11 @@ class PolicyDescriberSuite extends AnyFunSuite {
           Seq(
             window(Bound.MoreThan(5), Trigger.Excess(1)),
             window(Bound.AgeReached(tenSeconds), Trigger.WhenDue)))))
-    assert(policy(independent).copy(group = Group(symbol)).describe ==
-      "For each `symbol`, window few keeps the newest 100 rows; window young keeps each row " +
-      "for 10 seconds; window both keeps each row until one of these windows evicts it: (1) " +
-      "keeps the newest 5 rows; (2) keeps each row for 10 seconds.")
+    assert(
+      policy(independent).copy(group = Group(symbol)).describe ==
+        "For each `symbol`, window few keeps the newest 100 rows; window young keeps each row " +
+        "for 10 seconds; window both keeps each row until one of these windows evicts it: (1) " +
+        "keeps the newest 5 rows; (2) keeps each row for 10 seconds.")
   }
 
   test("Esper: groups, filters and swept groups") {

@@ -75,7 +75,7 @@ class IndependentWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     }
   }
 
-  test("windows that refuse rows, hold them back or let go of any have rows of their own") {
+  test("windows that refuse or delay rows, or evict any row, cannot share rows") {
     def expected(dialect: Dialect, text: String): String =
       Sharing.expected(parsed(dialect, text)).getOrElse("")
     val refused = Seq(
@@ -87,8 +87,8 @@ class IndependentWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
       (Esper, "#length_batch(3)", "every row when it arrives"),
       (Esper, "#length(3)#expr(a > 3)", "order of their arrival"),
       (Esper, "#length(3)#time_batch(1)", "every row when it arrives"),
-      (Esper, "select avg(a) from S#length(3)", "the rows themselves"),
-      (Esper, "select * from S(a > 3)#length(3)", "no filter"),
+      (Esper, "select avg(a) from S#length(3)", "rows, not values"),
+      (Esper, "select * from S(a > 3)#length(3)", "without a filter"),
       (Apama, "retain 3 every 2", "every row when it arrives"),
       (Apama, "retain 3 with unique a", "order of their arrival"),
       (Spl, "tumbling, delta(a, 5)", "missing value"),

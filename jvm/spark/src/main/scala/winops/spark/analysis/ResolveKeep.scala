@@ -121,7 +121,7 @@ object ResolveKeep extends Rule[LogicalPlan] with Logging {
     spec.output match {
       case Output.Rows => ordered
       case Output.Describe =>
-        DescribeRelation.of(spec, if (keysInText > 0) Nil else call.partitionBy, time)
+        KeepDescriber.of(spec, if (keysInText > 0) Nil else call.partitionBy, time)
       case Output.WithColumns =>
         Project(withColumns(keep.rows, renewed(keep.changeColumns)), ordered)
       case _ => Project(renewed(keep.changeColumns) ++ keep.rows, ordered)

@@ -20,7 +20,10 @@ private[spark] final class StateArguments(names: Seq[String], expressions: Seq[E
     val all = names.zip(positional) ++ named.map {
       case NamedArgumentExpression(name, value) => name.toLowerCase(Locale.ROOT) -> value
       case other =>
-        throw WinopsErrors.argument("UNKNOWN", other.sql, "only named arguments after a named one")
+        throw WinopsErrors.argument(
+          "UNKNOWN",
+          other.sql,
+          "only named arguments after a named one")
     }
     all.groupBy(_._1).foreach { case (name, several) =>
       if (!names.contains(name)) throw unknown(name)

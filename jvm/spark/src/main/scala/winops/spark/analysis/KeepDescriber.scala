@@ -10,8 +10,8 @@ import winops.policy.{Reclaim, RowExpression}
 import winops.spark.expressions.UnqualifiedSql
 import winops.spark.plan.{Application, KeepSpec}
 
-/** The result of the output `describe`: one row with the description of a `keep` in English. */
-object DescribeRelation {
+/** Describes a `keep` in English, for the output `describe`. */
+object KeepDescriber {
 
   /** The relation with the description.
     *
