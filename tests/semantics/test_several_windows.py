@@ -359,7 +359,7 @@ COUNTS = "output => 'withColumns', aggregates => TABLE(SELECT count(*) AS n FROM
         (f"{TWO}, output => 'events'", "VALUE", "'withColumns'"),
         (f"{TWO}, output => 'agg', {COUNTS.split(', ')[1]}", "VALUE", "'withColumns'"),
         (f"{TWO}, {COUNTS}", "MISSING", "of_windows"),
-        (f"{TWO}, {COUNTS}, of_windows => named_struct('m', 'a')", "VALUE", "computed: n"),
+        (f"{TWO}, {COUNTS}, of_windows => named_struct('m', 'a')", "VALUE", "aggregates: n"),
         (f"{TWO}, {COUNTS}, of_windows => named_struct('n', 'c')", "VALUE", "windows: a, b"),
         (f"{TWO}, of_windows => named_struct('n', 'a')", "UNKNOWN", "of_windows"),
         (f"'KEEP ALL', {COUNTS}, of_windows => named_struct('n', 'a')", "UNKNOWN", "windows"),

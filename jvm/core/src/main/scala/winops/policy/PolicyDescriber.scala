@@ -178,7 +178,7 @@ private[policy] object PolicyDescriber {
           s"inserts the batch ${whenCollected(enter)}",
           s"removes the previous one ${when(leave)}")
       case _ if enter == Trigger.EachRow => left(window).toSeq
-      case _ if enter == leave => Seq(s"inserts and evicts rows only ${when(leave)}")
+      case _ if enter == leave => Seq(s"inserts and evicts rows together ${when(leave)}")
       case _ => s"inserts rows only ${when(enter)}" +: left(window).toSeq
     }
   }

@@ -106,14 +106,14 @@ class PolicyDescriberSuite extends AnyFunSuite {
       "within 0.5 retain 1" ->
         "Keeps each row until it is 500 milliseconds old or a newer row has arrived.",
       "within 1.5 every 1.0" ->
-        "Keeps each row for 1.5 seconds; inserts and evicts rows only every second.",
+        "Keeps each row for 1.5 seconds; inserts and evicts rows together every second.",
       "retain 3 every 2" ->
-        "Keeps the newest 3 rows; inserts and evicts rows only at every 2nd row.",
+        "Keeps the newest 3 rows; inserts and evicts rows together at every 2nd row.",
       "retain 1 every 4" ->
-        "Keeps the newest row; inserts and evicts rows only at every 4th row.",
+        "Keeps the newest row; inserts and evicts rows together at every 4th row.",
       "partition by symbol within 60.0 every 0.25 retain 5" ->
         ("For each `symbol`, keeps each row until it is 1 minute old or 5 newer rows have " +
-          "arrived; inserts and evicts rows only every 250 milliseconds."),
+          "arrived; inserts and evicts rows together every 250 milliseconds."),
       "partition by venue retain 3 with unique symbol" ->
         ("For each `venue`, keeps the newest 3 rows; of each `symbol` only the newest row " +
           "is visible."),
@@ -121,7 +121,7 @@ class PolicyDescriberSuite extends AnyFunSuite {
       "within 1.0 select rstream v" -> "Keeps each row for 1 second; emits only deletes.")
     described(Apama, scope.copy(origin = Some(Origin.At(250))))(
       "within 1.5 every 1.0" ->
-        ("Keeps each row for 1.5 seconds; inserts and evicts rows only every second, " +
+        ("Keeps each row for 1.5 seconds; inserts and evicts rows together every second, " +
           "counted from 1970-01-01T00:00:00.250Z."))
   }
 
