@@ -2,18 +2,14 @@ package winops.spark.source
 
 import java.io.File
 
-import scala.jdk.CollectionConverters._
-
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.IsNotNull
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Project}
 import org.apache.spark.sql.execution.datasources.LogicalRelation
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.functions.{array, explode, expr, lit, timestamp_seconds, when}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.kafka010.{KafkaLikeRelation, KafkaLikeTable}
 import org.apache.spark.sql.streaming.StreamingQueryException
-import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import winops.spark.internal.WinopsAnalysisException
 import winops.spark.testing.{KeepStreamTest, Tick}
@@ -330,11 +326,7 @@ class SourceOrderSuite extends KeepStreamTest {
 
   test("records of Kafka are ordered by topic, partition and offset, also behind other columns") {
     def order(options: (String, String)*): SourceOrder = {
-      val records = DataSourceV2Relation.create(
-        new KafkaLikeTable,
-        None,
-        None,
-        new CaseInsensitiveStringMap(options.toMap.asJava))
+      val records = KafkaLikeTable.relation(options: _*)
       val value = Project(records.output.filter(_.name == "value"), records)
       SourceOrder.of(Filter(IsNotNull(value.output.head), value)).toOption.get
     }

@@ -4,11 +4,9 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{IsNotNull, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, Project}
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.kafka010.KafkaLikeTable
-import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.plan.Keep
@@ -42,6 +40,22 @@ class SourcePartitionsSuite extends KeepStreamTest {
     .filter(_.getAs[String]("k") != "z")
     .map(row => Seq("_change_seq", "_change_type", "k", "n").map(row.getAs[Any](_)).mkString(" "))
     .sorted
+
+  /** The output of a query over two streams that is started anew for each micro-batch. */
+  private def runCut(cut: Seq[(Seq[Tick], Seq[Tick])])(
+      query: (DataFrame, DataFrame) => DataFrame): Seq[Row] = {
+    val (one, other) = (ticks(), ticks())
+    val written = new Written
+    withTempDir { checkpoint =>
+      cut.foreach { case (ofOne, ofOther) =>
+        one.addData(ofOne)
+        other.addData(ofOther)
+        val both = query(withTime(one.toDF()), withTime(other.toDF()))
+        runAll(both, checkpoint.getCanonicalPath, written)
+      }
+    }
+    written.rows
+  }
 
   private def onTable(arguments: String): Seq[Row] =
     keep(withTime(first.toDF()).union(withTime(second.toDF())), arguments).collect().toSeq
@@ -86,19 +100,13 @@ class SourcePartitionsSuite extends KeepStreamTest {
       assert(expected.filter(_.contains("k0")) == changesOfEven)
       // For the other unions, one cut shows if the operator receives the partitions.
       val tried = if (name == "DataFrames") cuts else cuts.slice(1, 2)
-      tried.foreach { batches =>
-        val (one, other) = (ticks(), ticks())
-        val written = new Written
-        withTempDir { checkpoint =>
-          batches.foreach { case (ofOne, ofOther) =>
-            one.addData(ofOne)
-            other.addData(ofOther)
-            val both = union(withTime(one.toDF()), withTime(other.toDF()))
-            assert(both.columns.toSeq.takeRight(3) == Seq("k", "ts", "n"))
-            runAll(both, checkpoint.getCanonicalPath, written)
-          }
+      tried.foreach { cut =>
+        val found = runCut(cut) { (one, other) =>
+          val both = union(one, other)
+          assert(both.columns.toSeq.takeRight(3) == Seq("k", "ts", "n"))
+          both
         }
-        assert(described(written.rows) == expected, batches)
+        assert(described(found) == expected, cut)
       }
     }
   }
@@ -116,20 +124,10 @@ class SourcePartitionsSuite extends KeepStreamTest {
       val call = s"PARTITION BY (k), 'KEEP 3 ROWS', time => 'ts', $output"
       val expected =
         keep(made(withTime(first.toDF())).union(made(withTime(second.toDF()))), call)
-      val (one, other) = (ticks(), ticks())
-      val written = new Written
-      withTempDir { checkpoint =>
-        cuts(1).foreach { case (ofOne, ofOther) =>
-          one.addData(ofOne)
-          other.addData(ofOther)
-          val both = made(withTime(one.toDF())).union(made(withTime(other.toDF())))
-          runAll(
-            keep(both.withWatermark("ts", "0 seconds"), call),
-            checkpoint.getCanonicalPath,
-            written)
-        }
+      val found = runCut(cuts(1)) { (one, other) =>
+        keep(made(one).union(made(other)).withWatermark("ts", "0 seconds"), call)
       }
-      assert(texts(written.rows) == texts(expected.collect().toSeq), output)
+      assert(texts(found) == texts(expected.collect().toSeq), output)
     }
   }
 
@@ -223,9 +221,5 @@ class SourcePartitionsSuite extends KeepStreamTest {
     assert(columnOf(records("subscribe")).nonEmpty)
   }
 
-  private def records(option: String): DataSourceV2Relation = DataSourceV2Relation.create(
-    new KafkaLikeTable,
-    None,
-    None,
-    new CaseInsensitiveStringMap(java.util.Map.of(option, "a")))
+  private def records(option: String): LogicalPlan = KafkaLikeTable.relation(option -> "a")
 }
