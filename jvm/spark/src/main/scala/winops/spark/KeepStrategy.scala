@@ -89,7 +89,7 @@ object KeepStrategy extends SparkStrategy {
       case Right(OrderOfTasks(_)) if keep.followsSource =>
         (keep.child, Seq(SourceOrder.numberInTasks()))
       case Right(order) if keep.followsSource =>
-        val Positioned(plan, positions, isUnique) = order.positioned
+        val Positioned(plan, positions, isUnique, _) = order.positioned
         val checked = plan.transform { case files: FilePosition =>
           files.copy(isRequired = keep.needsSourceOrder, byAge = keep.isStreaming)
         }

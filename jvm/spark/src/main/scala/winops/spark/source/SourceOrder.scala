@@ -28,8 +28,15 @@ sealed abstract class SourceOrder {
   * @param isUnique
   *   true if no two rows have equal positions; otherwise rows with equal positions are in the
   *   same task, in their order in the source
+  * @param partitions
+  *   the source's columns that identify a row's partition, the most significant first; none if
+  *   the source has a single partition
   */
-final case class Positioned(plan: LogicalPlan, positions: Seq[Attribute], isUnique: Boolean)
+final case class Positioned(
+    plan: LogicalPlan,
+    positions: Seq[Attribute],
+    isUnique: Boolean,
+    partitions: Seq[Attribute] = Nil)
     extends SourceOrder {
   override def positioned: Positioned = this
 }
@@ -90,7 +97,7 @@ object SourceOrder {
       case OrderOfTasks(_) => OrderOfTasks(reference)
       case OrderOfFiles(_) => OrderOfFiles(reference)
       // References are replaced by their plans before the positions are read.
-      case other: Positioned => other.copy(plan = reference, positions = Nil)
+      case other: Positioned => Positioned(reference, Nil, other.isUnique)
     }
 
     /** Orders the rows of the children one child after the other. */

@@ -29,7 +29,7 @@ object SourcePartitions {
   def of(plan: LogicalPlan, definitions: Map[Long, CTERelationDef])
       : Either[LogicalPlan, Option[(LogicalPlan, Attribute)]] =
     new OfPartitions(definitions).of(plan).map {
-      case Positioned(partitioned, Seq(partition), _) =>
+      case Positioned(partitioned, Seq(partition), _, _) =>
         Some((Project(plan.output :+ partition, partitioned), partition))
       case _ => None
     }
@@ -46,18 +46,18 @@ object SourcePartitions {
       extends SourceOrderReader(definitions) {
 
     override protected def ofLeaf(leaf: LeafNode): Option[SourceOrder] =
-      Some(Sources.partition(leaf) match {
-        case Nil => OrderOfTasks(leaf)
-        case columns =>
+      Some(Sources.order(leaf) match {
+        case Some(Positioned(_, _, _, columns)) if columns.nonEmpty =>
           val partition = Alias(Concat(columns.map(bytesOf)), Name)()
           partitioned(Project(leaf.output :+ partition, leaf))
+        case _ => OrderOfTasks(leaf)
       })
 
     override protected def ofUnion(union: Union, children: Seq[SourceOrder]): SourceOrder = {
       val numbered = children.zip(union.children).zipWithIndex.map { case ((order, child), i) =>
         val number = Literal(ByteBuffer.allocate(Integer.BYTES).putInt(i).array)
         val (plan, partition) = order match {
-          case Positioned(partitioned, partition, _) => (partitioned, partition)
+          case Positioned(partitioned, partition, _, _) => (partitioned, partition)
           case _ => (child, Nil)
         }
         Project(child.output :+ Alias(Concat(number +: partition), Name)(), plan)
@@ -72,7 +72,7 @@ object SourcePartitions {
         reference: CTERelationRef,
         definition: CTERelationDef,
         order: SourceOrder): SourceOrder = order match {
-      case Positioned(plan, Seq(partition), _) =>
+      case Positioned(plan, Seq(partition), _, _) =>
         val columns =
           definition.child.output.zip(reference.output).map { case (column, renamed) =>
             Alias(column, renamed.name)(renamed.exprId)

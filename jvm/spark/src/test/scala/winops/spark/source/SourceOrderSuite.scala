@@ -335,8 +335,9 @@ class SourceOrderSuite extends KeepStreamTest {
     assert(positions("subscribe" -> "a,b") == Seq("topic", "partition", "offset"))
     assert(positions("subscribePattern" -> "a.*") == Seq("topic", "partition", "offset"))
     assert(positions("subscribe" -> "a") == Seq("partition", "offset"))
-    val Positioned(plan, _, isUnique) = order("subscribe" -> "a").positioned
+    val Positioned(plan, _, isUnique, partitions) = order("subscribe" -> "a").positioned
     assert(plan.output.map(_.name) == Seq("value", "partition", "offset") && isUnique)
+    assert(partitions.map(_.name) == Seq("topic", "partition"))
     val table = LogicalRelation(new KafkaLikeRelation(spark.sqlContext))
     val ofTable = SourceOrder.of(table).toOption.get.positioned.positions
     assert(ofTable.map(_.name) == Seq("topic", "partition", "offset"))

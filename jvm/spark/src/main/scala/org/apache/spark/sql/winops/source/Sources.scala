@@ -43,16 +43,6 @@ object Sources {
     case _ => None
   }
 
-  /** Returns the columns that identify a row's partition in its source, the most significant
-    * first. Returns none if the source has a single partition or no order.
-    */
-  def partition(leaf: LeafNode): Seq[Attribute] = order(leaf) match {
-    // A source with one topic includes the topic too, because a restart may add topics.
-    case Some(Positioned(_, positions, _)) if positions.exists(_.name == "partition") =>
-      Seq("topic", "partition").flatMap(name => leaf.output.find(_.name == name))
-    case _ => Nil
-  }
-
   private def ofTable(
       leaf: LeafNode,
       table: Table,
@@ -72,7 +62,10 @@ object Sources {
 
   private def ofKafka(leaf: LeafNode, hasOneTopic: Boolean): Option[SourceOrder] = {
     val topic = if (hasOneTopic) Nil else Seq("topic")
-    ofColumns(leaf, topic ++ Seq("partition", "offset"): _*)
+    ofColumns(leaf, topic ++ Seq("partition", "offset"): _*).map { order =>
+      // A source with one topic includes the topic too, because a restart may add topics.
+      order.copy(partitions = columns(leaf, "topic", "partition"))
+    }
   }
 
   private val KafkaPackage = "org.apache.spark.sql.kafka010."
@@ -81,10 +74,13 @@ object Sources {
   private def hasOneTopic(options: CaseInsensitiveStringMap): Boolean =
     Option(options.get("subscribe")).exists(topics => !topics.contains(","))
 
-  private def ofColumns(leaf: LeafNode, names: String*): Option[SourceOrder] = {
-    val columns = names.flatMap(name => leaf.output.find(_.name == name))
-    Option.when(columns.size == names.size)(Positioned(leaf, columns, isUnique = true))
+  private def ofColumns(leaf: LeafNode, names: String*): Option[Positioned] = {
+    val positions = columns(leaf, names: _*)
+    Option.when(positions.size == names.size)(Positioned(leaf, positions, isUnique = true))
   }
+
+  private def columns(leaf: LeafNode, names: String*): Seq[Attribute] =
+    names.flatMap(name => leaf.output.find(_.name == name))
 
   private def readsFiles(relation: StreamingRelation): Boolean = {
     val source = relation.dataSource.providingClass
