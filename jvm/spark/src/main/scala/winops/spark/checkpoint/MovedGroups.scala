@@ -2,7 +2,7 @@ package winops.spark.checkpoint
 
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import winops.spark.state.{GroupPiece, PartitionState, StateGroupStore}
+import winops.spark.state.{GroupPiece, PartitionSummary, StateGroupStore, StateTimerService}
 import winops.window.time.Clock
 
 /** Writes groups that are moved from other partitions. */
@@ -24,10 +24,10 @@ object MovedGroups {
       store: StateStore,
       pieces: Iterator[GroupPiece],
       buckets: Long,
-      before: PartitionState.Summary): (Long, Long) = {
+      before: PartitionSummary): (Long, Long) = {
     val groups = StateGroupStore.ofMoved(store, stored.keys, buckets)
     pieces.foreach(groups.put)
-    val partition = new PartitionState(
+    val timers = new StateTimerService(
       groups.partition,
       stored.identity,
       stored.keys.size,
@@ -35,12 +35,12 @@ object MovedGroups {
       Option.when(before.idle != Clock.Never)(before.idle),
       Nil)
     new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
-      partition.count(1, group.held, group.waiting.size)
+      timers.count(1, group.held, group.waiting.size)
       if (group.registeredTimer != Clock.Never)
-        partition.register(group.registeredTimer, group.key)
+        timers.register(group.registeredTimer, group.key)
     }
-    partition.save()
+    timers.save()
     groups.finish()
-    (partition.groupsRemembered, partition.rowsHeld)
+    (timers.groupsRemembered, timers.rowsHeld)
   }
 }

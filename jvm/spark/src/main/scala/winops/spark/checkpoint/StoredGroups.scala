@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.streaming.state.ReadStateStore
 import winops.spark.execution.CrossGroupTask
 import winops.spark.group.GroupState
 import winops.spark.plan.KeepPlan
-import winops.spark.state.{PartitionState, StateFormat, StateGroupStore, StateIdentity, WholeGroupStore}
+import winops.spark.state.{PartitionSummary, StateFormat, StateGroupStore, StateIdentity, WholeGroupStore}
 import winops.storage.bytes.CorruptStateException
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.crossgroup.CrossGroupMachines
@@ -23,7 +23,7 @@ import winops.window.time.Clock
 final class StoredGroups(
     stored: StoredKeep,
     groups: StateGroupStore,
-    val summary: Option[PartitionState.Summary]) {
+    val summary: Option[PartitionSummary]) {
 
   /** True if the partition stores state that all its groups share. */
   val isCrossGroup: Boolean = WholeGroupStore.isIn(groups.partition)
@@ -74,7 +74,7 @@ object StoredGroups {
   /** The groups of a partition. Refuses the state of another `keep`. */
   def in(stored: StoredKeep, store: ReadStateStore): StoredGroups = StateFormat.reading {
     val groups = StateGroupStore.readOnly(store, stored.keys)
-    val summary = PartitionState.summary(groups.partition)
+    val summary = PartitionSummary.of(groups.partition)
     summary.foreach(found => StateIdentity.check(found.identity, stored.identity))
     new StoredGroups(stored, groups, summary)
   }

@@ -26,7 +26,7 @@ import winops.window.time.Clock
 final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowCheck.Nothing) {
   import TimerWheel._
 
-  private val buckets = mutable.TreeMap.empty[Long, Bucket]
+  private val buckets = mutable.TreeMap.empty[Long, TimerBucket]
   private var nextSlot = 1L
 
   /** The time of the earliest timer, or [[Clock.Never]]. */
@@ -35,7 +35,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
 
   /** Adds a timer of a group that fires at `due`; its distance from `now` decides the bucket. */
   def add(due: Long, now: Long, key: UnsafeRow): Unit = {
-    val bucket = buckets.getOrElseUpdate(bucketOf(due, now), new Bucket)
+    val bucket = buckets.getOrElseUpdate(bucketOf(due, now), new TimerBucket)
     bucket.firstDue = Math.min(bucket.firstDue, due)
     bucket.fresh.number(due)
     bucket.fresh.block(key.getBytes)
@@ -76,14 +76,14 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   def restore(in: ByteReader): Unit = {
     nextSlot = in.count(Long.MaxValue)
     (0L until in.count(in.remaining.toLong)).foreach { _ =>
-      val bucket = new Bucket
+      val bucket = new TimerBucket
       buckets.put(in.number(), bucket)
       bucket.firstDue = in.number()
       (0L until in.count(in.remaining.toLong)).foreach(_ => bucket.slots += in.number())
     }
   }
 
-  private def store(bucket: Bucket): Unit = {
+  private def store(bucket: TimerBucket): Unit = {
     val fresh = bucket.fresh.toArray
     val last = bucket.slots.lastOption.map(slot => slot -> stored(slot))
     last match {
@@ -126,7 +126,7 @@ object TimerWheel {
 
   /** Timers of one time span: the earliest time, the slots with stored entries, and new entries.
     */
-  private final class Bucket {
+  private final class TimerBucket {
     var firstDue: Long = Clock.Never
     val slots: mutable.ArrayBuffer[Long] = mutable.ArrayBuffer.empty
     val fresh: ByteWriter = new ByteWriter

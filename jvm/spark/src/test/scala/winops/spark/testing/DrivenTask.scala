@@ -12,7 +12,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.RowShape
-import winops.spark.state.{GroupStore, NoGroupStore, NoTimerService, PartitionState, StateIdentity, TimerService, TransientGroupStore, WholeGroupStore}
+import winops.spark.state.{GroupStore, NoGroupStore, NoTimerService, StateIdentity, StateTimerService, TimerService, TransientGroupStore, WholeGroupStore}
 
 /** A row of [[KeepPlans]]; `micros` is its time. */
 final case class Arrived(k: Long, micros: Option[Long], n: Long, text: String = "")
@@ -62,7 +62,7 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
   /** Runs a batch; `read` receives each output row. */
   def run[A](rows: Seq[Arrived], clock: BatchClock)(read: InternalRow => A): Seq[A] = {
     val ofPartition = new AlteredSegments(partitionSegments, seenAs)
-    val partition = new PartitionState(
+    val partition = new StateTimerService(
       ofPartition,
       identity,
       plan.keys.size,

@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.winops.state.KeepStores
 
 import winops.spark.checkpoint.{MovedGroups, StoredGroups, StoredKeep}
-import winops.spark.state.{EntryShape, GroupPiece, PartitionState, StateFormat, StateGroupStore}
+import winops.spark.state.{EntryShape, GroupPiece, PartitionSummary, StateFormat, StateGroupStore}
 
 /** Moves the state of one `keep` operator after a micro-batch into another number of partitions.
   */
@@ -164,10 +164,7 @@ private object StateMove {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 
   /** The summary of an existing partition. */
-  private final case class Part(
-      isCrossGroup: Boolean,
-      buckets: Long,
-      summary: PartitionState.Summary)
+  private final case class Part(isCrossGroup: Boolean, buckets: Long, summary: PartitionSummary)
 
   /** Partitions entries by their target partition. */
   private final class ByPlace(override val numPartitions: Int) extends Partitioner {

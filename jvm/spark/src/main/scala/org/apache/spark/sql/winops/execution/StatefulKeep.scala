@@ -7,7 +7,7 @@ import winops.spark.group.BatchClock
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
-import winops.spark.state.{PartitionState, StateGroupStore, StateIdentity, WholeGroupStore}
+import winops.spark.state.{StateGroupStore, StateIdentity, StateTimerService, WholeGroupStore}
 
 /** The part of a [[StatefulKeepExec]] that all of its copies share.
   *
@@ -28,7 +28,7 @@ private[sql] final class StatefulKeep(val plan: KeepPlan, val flushes: Boolean)
       rows: GroupedRows,
       clock: BatchClock,
       groups: StateGroupStore,
-      partition: PartitionState,
+      partition: StateTimerService,
       counters: KeepMetrics): StreamTask =
     if (plan.spec.couplesGroups) {
       new CrossGroupTask(

@@ -27,7 +27,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowShape
-import winops.spark.state.{PartitionState, StateFormat, StateGroupStore, StateIdentity}
+import winops.spark.state.{StateFormat, StateGroupStore, StateIdentity, StateTimerService}
 
 /** The streaming operator of a `keep`.
   *
@@ -253,7 +253,7 @@ final class StatefulKeepExec private[winops] (
         if (keep.flushes) BatchClock.ofWatermarksAtEnd(late, now)
         else BatchClock.ofWatermarks(late, now)
       } else BatchClock.ofBatch(batchTimestamp.get)
-    val flushed = Option.when(keep.flushes)(WatermarkAdvance.of(child))
+    val flushed = Option.when(keep.flushes)(WatermarkRequest.of(child))
     val run = keep
     val columns = child.output
     val counters = new KeepMetrics(metrics)
@@ -273,7 +273,7 @@ final class StatefulKeepExec private[winops] (
         Some(StatefulKeepExec.coordinator)) { (store, rows) =>
         val started = System.nanoTime
         val groups = new StateGroupStore(store, run.plan.keys)
-        val partition = new PartitionState(
+        val partition = new StateTimerService(
           groups.partition,
           run.identity,
           run.plan.keys.size,

@@ -11,7 +11,7 @@ import winops.spark.testing.MapSegments
 import winops.storage.bytes.ByteWriter
 import winops.window.time.Clock
 
-class PartitionStateSuite extends AnyFunSuite {
+class StateTimerServiceSuite extends AnyFunSuite {
   private val identity = """{"policy":"KEEP 2 ROWS","format":1}"""
   private val toKey = UnsafeProjection.create(Array[DataType](LongType))
 
@@ -22,10 +22,10 @@ class PartitionStateSuite extends AnyFunSuite {
       now: Long,
       identity: String = identity,
       idle: Option[Long] = None,
-      groups: => Seq[UnsafeRow] = fail("all groups were read")): PartitionState =
-    new PartitionState(segments, identity, 1, now, idle, groups)
+      groups: => Seq[UnsafeRow] = fail("all groups were read")): StateTimerService =
+    new StateTimerService(segments, identity, 1, now, idle, groups)
 
-  private def takeAll(state: PartitionState): Seq[UnsafeRow] =
+  private def takeAll(state: StateTimerService): Seq[UnsafeRow] =
     Iterator.continually(state.nextExpired()).takeWhile(_ != null).toVector
 
   test("what was counted and entered is there after the next start") {
@@ -54,7 +54,7 @@ class PartitionStateSuite extends AnyFunSuite {
     Seq(3L, 1L, 4L, 2L).foreach(k => first.register(60 - k, key(k)))
     first.save()
     val byKey = (keys: Iterable[UnsafeRow]) => keys.toSeq.sortBy(_.getLong(0))
-    val second = new PartitionState(segments, identity, 1, 60, None, Nil, inOrder = byKey)
+    val second = new StateTimerService(segments, identity, 1, 60, None, Nil, inOrder = byKey)
     second.cancel(key(3))
     assert(takeAll(second) == Seq(1L, 2L, 4L).map(key))
   }

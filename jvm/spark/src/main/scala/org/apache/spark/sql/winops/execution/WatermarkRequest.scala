@@ -3,16 +3,16 @@ package org.apache.spark.sql.winops.execution
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful.{EventTimeStatsAccum, EventTimeWatermarkExec}
 
-/** Moves the watermark of a query past waiting rows, by adding an artificial event time to the
-  * statistics of its `withWatermark` operators. Spark computes the next watermark from them and
-  * logs it, so that a restart finds it.
+/** Requests a watermark past the waiting rows, by adding an artificial event time to the
+  * statistics of the query's `withWatermark` operators. Spark computes the next watermark from
+  * them and logs it, so that a restart finds it.
   *
   * @param statistics
   *   the event time statistics of each operator, and its delay in milliseconds
   * @param behind
   *   the lag of the watermark of the rows behind the query's watermark, in milliseconds
   */
-private[winops] final class WatermarkAdvance(
+private[winops] final class WatermarkRequest(
     statistics: Seq[(EventTimeStatsAccum, Long)],
     behind: Long)
     extends Serializable {
@@ -28,14 +28,14 @@ private[winops] final class WatermarkAdvance(
   }
 }
 
-private[winops] object WatermarkAdvance {
+private[winops] object WatermarkRequest {
 
   /** Creates an instance for the watermark operators below a `keep`.
     *
     * @param plan
     *   the child of the operator
     */
-  def of(plan: SparkPlan): WatermarkAdvance = new WatermarkAdvance(
+  def of(plan: SparkPlan): WatermarkRequest = new WatermarkRequest(
     plan.collect { case node: EventTimeWatermarkExec => (node.eventTimeStats, node.delayMs) },
     plan.collect { case keep: StatefulKeepExec => keep.watermarkLag }.sum)
 }

@@ -1,7 +1,5 @@
 package winops.spark.state
 
-import java.nio.charset.StandardCharsets.UTF_8
-
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -10,8 +8,8 @@ import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 import winops.storage.rows.RowCheck
 import winops.window.time.Clock
 
-/** The state of a partition beside its groups: the identity of the query that wrote it, counts of
-  * groups and rows, and timers.
+/** The timer service of a stream, whose timers are stored in the partition of their groups,
+  * beside the partition's [[PartitionSummary]].
   *
   * @param segments
   *   the storage; segment 0 contains this object, the others contain timers
@@ -34,7 +32,7 @@ import winops.window.time.Clock
   * @param takesAll
   *   true if all groups are processed in this micro-batch
   */
-final class PartitionState(
+final class StateTimerService(
     segments: Segments,
     identity: String,
     width: Int,
@@ -54,7 +52,7 @@ final class PartitionState(
 
   private var passed = Long.MinValue
 
-  StateFormat.reading(restore(segments.get(PartitionState.Number)))
+  StateFormat.reading(restore(segments.get(PartitionSummary.Number)))
 
   private val due = StateFormat.reading(timers.takeDue(now))
   if (takesAll || leavesAtOtherTimes || idleBefore != idleMillis.getOrElse(Clock.Never)) {
@@ -87,21 +85,16 @@ final class PartitionState(
 
   def save(): Unit = StateFormat.reading {
     val out = new ByteWriter
-    out.byte(StateFormat.Version)
-    out.block(identity.getBytes(UTF_8))
-    out.number(idleMillis.getOrElse(Clock.Never))
-    out.number(Math.max(passed, now))
-    out.number(groups)
-    out.number(rows)
-    out.number(waiting)
+    val idle = idleMillis.getOrElse(Clock.Never)
+    PartitionSummary(identity, idle, Math.max(passed, now), groups, rows, waiting).save(out)
     timers.save(out)
-    segments.put(PartitionState.Number, out.toArray)
+    segments.put(PartitionSummary.Number, out.toArray)
   }
 
   private def restore(bytes: Array[Byte]): Unit =
     if (bytes != null) {
       val in = new ByteReader(bytes)
-      val before = PartitionState.summary(in)
+      val before = PartitionSummary.restore(in)
       StateIdentity.check(before.identity, identity)
       leavesAtOtherTimes = StateIdentity.changesDueTimes(before.identity, identity)
       idleBefore = before.idle
@@ -112,44 +105,4 @@ final class PartitionState(
       timers.restore(in)
       in.finish()
     }
-}
-
-object PartitionState {
-  private val Number = 0L
-
-  /** The stored counts and identity of a partition.
-    *
-    * @param idle
-    *   the idle time in milliseconds after which groups were removed; [[Clock.Never]] for none
-    * @param passed
-    *   the instant up to which timers of all groups have fired
-    * @param groups
-    *   the number of groups
-    * @param rows
-    *   the number of rows in windows or waiting
-    * @param waiting
-    *   the number of rows that wait for the watermark
-    */
-  final case class Summary(
-      identity: String,
-      idle: Long,
-      passed: Long,
-      groups: Long,
-      rows: Long,
-      waiting: Long)
-
-  /** Returns the summary stored in a partition's segments; None before its first micro-batch. */
-  def summary(segments: Segments): Option[Summary] =
-    Option(segments.get(Number)).map(bytes => summary(new ByteReader(bytes)))
-
-  private def summary(in: ByteReader): Summary = {
-    StateFormat.checkVersion(in)
-    Summary(
-      new String(in.block(), UTF_8),
-      in.number(),
-      Clock.restore(in),
-      in.count(Long.MaxValue),
-      in.count(Long.MaxValue),
-      in.count(Long.MaxValue))
-  }
 }

@@ -1,0 +1,61 @@
+package winops.spark.state
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
+import winops.window.time.Clock
+
+/** The counts of a partition and the identity of the query that wrote it, at the beginning of the
+  * partition's data.
+  *
+  * @param identity
+  *   the [[StateIdentity]] of the query
+  * @param idle
+  *   the idle time in milliseconds after which groups were removed; [[Clock.Never]] for none
+  * @param passed
+  *   the instant up to which timers of all groups have fired
+  * @param groups
+  *   the number of groups
+  * @param rows
+  *   the number of rows in windows or waiting
+  * @param waiting
+  *   the number of rows that wait for the watermark
+  */
+final case class PartitionSummary(
+    identity: String,
+    idle: Long,
+    passed: Long,
+    groups: Long,
+    rows: Long,
+    waiting: Long) {
+  private[state] def save(out: ByteWriter): Unit = {
+    out.byte(StateFormat.Version)
+    out.block(identity.getBytes(UTF_8))
+    out.number(idle)
+    out.number(passed)
+    out.number(groups)
+    out.number(rows)
+    out.number(waiting)
+  }
+}
+
+object PartitionSummary {
+
+  /** The segment with the partition's data. */
+  private[state] val Number = 0L
+
+  /** Returns the summary stored in a partition's segments; None before its first micro-batch. */
+  def of(segments: Segments): Option[PartitionSummary] =
+    Option(segments.get(Number)).map(bytes => restore(new ByteReader(bytes)))
+
+  private[state] def restore(in: ByteReader): PartitionSummary = {
+    StateFormat.checkVersion(in)
+    PartitionSummary(
+      new String(in.block(), UTF_8),
+      in.number(),
+      Clock.restore(in),
+      in.count(Long.MaxValue),
+      in.count(Long.MaxValue),
+      in.count(Long.MaxValue))
+  }
+}
