@@ -28,19 +28,19 @@ object KeepStrategy extends SparkStrategy {
       val (child, positions) = positioned(keep)
       val input = ProjectExec(keep.child.output ++ computed ++ positions, planLater(child))
       val shared = KeepPlan(
-        keep.spec,
-        keys.map(_.toAttribute),
-        keep.group.map(KeyTypes.normalized),
-        keep.expressionsOfRows,
-        keep.punctuation,
-        keep.order,
-        keep.time,
-        keep.changeColumns,
-        keep.by,
-        keep.results,
-        keep.content,
-        keep.sourcePartition,
-        positions.map(_.toAttribute))
+        spec = keep.spec,
+        keys = keys.map(_.toAttribute),
+        groupExpressions = keep.group.map(KeyTypes.normalized),
+        expressions = keep.expressionsOfRows,
+        punctuation = keep.punctuation,
+        order = keep.order,
+        time = keep.time,
+        changeColumns = keep.changeColumns,
+        by = keep.by,
+        results = keep.results,
+        content = keep.content,
+        sourcePartition = keep.sourcePartition,
+        positions = positions.map(_.toAttribute))
       if (keep.isStreaming) {
         if (keep.spec.flushesAtEnd) checkEnd(keep.child)
         OperatorMetricsPage.install(KeepMetrics.own.toMap)

@@ -12,7 +12,7 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
 import winops.policy.Policy
 import winops.spark.analysis.Dialects
-import winops.spark.plan.{AggMode, Application, KeepPlan, KeepSpec, Output}
+import winops.spark.plan.{Application, KeepPlan, KeepSpec}
 import winops.spark.source.SourcePartitions
 import winops.spark.state.{StateFormat, StateIdentity}
 import winops.window.time.Clock
@@ -94,32 +94,25 @@ object StoredKeep {
     val keys = attributes(StructType(entryKeys.drop(1).dropRight(1)))
 
     def plan(policy: Policy): KeepPlan = KeepPlan(
-      KeepSpec(
-        dialect.name,
-        policy,
-        group,
-        texts(json \ "order"),
-        application,
-        idleMillis = None,
-        maxRows = Long.MaxValue,
-        dropNullTime = false,
-        punctuation = None,
-        Output.Changes,
-        KeepSpec.DefaultMaxContent,
-        AggMode.All,
-        acrossGroups = false,
-        ofProjection = false),
-      keys,
-      keys,
-      reader.expressions(policy).getOrElse(throw unknown("policy")).ofRows,
-      None,
-      Nil,
-      text(json \ "time").flatMap(name => columns.find(_.name == name)),
-      Nil,
-      Nil,
-      Nil,
-      columns,
-      Option.when(json \ StateIdentity.SourcePartition != JNothing)(SourcePartitions.column),
+      spec = KeepSpec(
+        dialect = dialect.name,
+        policy = policy,
+        group = group,
+        order = texts(json \ "order"),
+        application = application,
+        maxRows = Long.MaxValue),
+      keys = keys,
+      groupExpressions = keys,
+      expressions = reader.expressions(policy).getOrElse(throw unknown("policy")).ofRows,
+      punctuation = None,
+      order = Nil,
+      time = text(json \ "time").flatMap(name => columns.find(_.name == name)),
+      changeColumns = Nil,
+      by = Nil,
+      results = Nil,
+      content = columns,
+      sourcePartition =
+        Option.when(json \ StateIdentity.SourcePartition != JNothing)(SourcePartitions.column),
       positions = Nil)
 
     val followsContent = json \ "results" != JNothing

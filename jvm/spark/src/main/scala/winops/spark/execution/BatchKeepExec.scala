@@ -47,19 +47,15 @@ final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: S
       .map(micros => Clock.floorToMillis(micros.asInstanceOf[Long]))
     val clock = BatchClock.ofTable(endMillis)
     child.execute().mapPartitions { rows =>
-      val groups = GroupedRows.ofTask(shared, input, rows)
-      val timers = new NoTimerService(counters)
-      if (shared.spec.couplesGroups) {
-        new CrossGroupTask(
-          shared,
-          input,
-          groups,
-          clock,
-          new TransientGroupStore,
-          new TransientGroupStore,
-          timers,
-          counters)
-      } else new KeepTask(shared, input, groups, clock, new NoGroupStore, timers, counters)
+      StreamTask.of(
+        shared,
+        input,
+        GroupedRows.ofTask(shared, input, rows),
+        clock,
+        if (shared.spec.couplesGroups) new TransientGroupStore else new NoGroupStore,
+        new TransientGroupStore,
+        new NoTimerService(counters),
+        counters)
     }
   }
 }

@@ -1,6 +1,13 @@
 package winops.spark.execution
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
+
+import winops.spark.group.BatchClock
+import winops.spark.input.GroupedRows
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.KeepPlan
+import winops.spark.state.{GroupStore, TimerService}
 
 /** Iterates over the output rows of one task of a `keep`. After the last row, the task has the
   * figures that the driver needs.
@@ -14,4 +21,27 @@ trait StreamTask extends Iterator[InternalRow] {
     * `Long.MinValue` if no row waits.
     */
   def lastWaiting: Long
+}
+
+object StreamTask {
+
+  /** Creates the task of a plan.
+    *
+    * @param input
+    *   the columns of the rows
+    * @param whole
+    *   stores the state that groups share, if they depend on each other
+    */
+  def of(
+      plan: KeepPlan,
+      input: Seq[Attribute],
+      rows: GroupedRows,
+      clock: BatchClock,
+      store: GroupStore,
+      whole: => GroupStore,
+      timers: TimerService,
+      metrics: KeepMetrics): StreamTask =
+    if (plan.spec.couplesGroups) {
+      new CrossGroupTask(plan, input, rows, clock, store, whole, timers, metrics)
+    } else new KeepTask(plan, input, rows, clock, store, timers, metrics)
 }

@@ -2,7 +2,7 @@ package winops.spark.plan
 
 import winops.policy.{Policy, StepOrder, Stream, Trigger}
 
-/** The options of a `keep` call, without resolved columns.
+/** The options of a `keep` call, without resolved columns. Defaults are those of the call.
   *
   * @param dialect
   *   the language of the policy's text
@@ -41,15 +41,15 @@ final case class KeepSpec(
     group: Seq[String],
     order: Seq[String],
     application: Option[Application],
-    idleMillis: Option[Long],
-    maxRows: Long,
-    dropNullTime: Boolean,
-    punctuation: Option[String],
-    output: Output,
-    maxContent: Long,
-    mode: AggMode,
-    acrossGroups: Boolean,
-    ofProjection: Boolean,
+    idleMillis: Option[Long] = None,
+    maxRows: Long = KeepSpec.DefaultMaxRows,
+    dropNullTime: Boolean = false,
+    punctuation: Option[String] = None,
+    output: Output = Output.Changes,
+    maxContent: Long = KeepSpec.DefaultMaxContent,
+    mode: AggMode = AggMode.All,
+    acrossGroups: Boolean = false,
+    ofProjection: Boolean = false,
     flushesAtEnd: Boolean = false) {
 
   /** The number of windows of a group. */

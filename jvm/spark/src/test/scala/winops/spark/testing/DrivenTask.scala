@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.spark.execution.{CrossGroupTask, KeepTask}
+import winops.spark.execution.{KeepTask, StreamTask}
 import winops.spark.group.BatchClock
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
@@ -62,7 +62,7 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
   /** Runs a batch; `read` receives each output row. */
   def run[A](rows: Seq[Arrived], clock: BatchClock)(read: InternalRow => A): Seq[A] = {
     val ofPartition = new AlteredSegments(partitionSegments, seenAs)
-    val partition = new StateTimerService(
+    val timers = new StateTimerService(
       ofPartition,
       identity,
       plan.keys.size,
@@ -71,25 +71,20 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
       store.all,
       RowShape.of(plan.keys))
     val metrics = new KeepMetrics(counters)
-    val task: Iterator[InternalRow] =
-      if (plan.spec.couplesGroups) {
-        val whole = new WholeGroupStore(ofPartition)
-        val groups = DrivenTask.grouped(plan, rows)
-        new CrossGroupTask(
-          plan,
-          KeepPlans.input,
-          groups,
-          clock,
-          stored,
-          whole,
-          partition,
-          metrics)
-      } else DrivenTask.task(plan, rows, clock, stored, partition, metrics)
+    val task = StreamTask.of(
+      plan,
+      KeepPlans.input,
+      DrivenTask.grouped(plan, rows),
+      clock,
+      stored,
+      new WholeGroupStore(ofPartition),
+      timers,
+      metrics)
     val taken = task.map(read).toVector
-    partition.save()
-    due = partition.earliestDue
-    held = partition.rowsHeld
-    groups = partition.groupsRemembered
+    timers.save()
+    due = timers.earliestDue
+    held = timers.rowsHeld
+    groups = timers.groupsRemembered
     taken
   }
 }

@@ -21,13 +21,13 @@ import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode}
 import org.apache.spark.sql.winops.shuffle.PackedShuffle
 import org.apache.spark.util.CompletionIterator
 
-import winops.spark.execution.NextTimerAccumulator
+import winops.spark.execution.{NextTimerAccumulator, StreamTask}
 import winops.spark.group.BatchClock
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowShape
-import winops.spark.state.{StateFormat, StateGroupStore, StateIdentity, StateTimerService}
+import winops.spark.state.{StateFormat, StateGroupStore, StateIdentity, StateTimerService, WholeGroupStore}
 
 /** The streaming operator of a `keep`.
   *
@@ -35,9 +35,21 @@ import winops.spark.state.{StateFormat, StateGroupStore, StateIdentity, StateTim
   * class, and sets them by calling the virtual method `copy`. This class therefore extends
   * `FlatMapGroupsWithStateExec` and overrides all of its behavior. The second child is an empty
   * table.
+  *
+  * @param plan
+  *   what the tasks execute
+  * @param identity
+  *   the [[StateIdentity]] of the plan, with which its state is stored
+  * @param flushes
+  *   true in a micro-batch without new rows, if the query applies waiting rows at the end of
+  *   input
+  * @param input
+  *   the plan of the input rows
   */
 final class StatefulKeepExec private[winops] (
-    keep: StatefulKeep,
+    plan: KeepPlan,
+    identity: String,
+    flushes: Boolean,
     info: Option[StatefulOperatorStateInfo],
     batchTimestamp: Option[Long],
     lateWatermark: Option[Long],
@@ -48,11 +60,11 @@ final class StatefulKeepExec private[winops] (
       null,
       null,
       null,
-      keep.plan.keys,
+      plan.keys,
       Nil,
       Nil,
       Nil,
-      keep.plan.content.head,
+      plan.content.head,
       info,
       null,
       StatefulKeepExec.ParentStateFormat,
@@ -65,9 +77,9 @@ final class StatefulKeepExec private[winops] (
       false,
       false,
       input) {
-  private def plan = keep.plan
   private val arguments =
-    Array[Any](keep, info, batchTimestamp, lateWatermark, watermark, input)
+    Array[Any](plan, identity, flushes, info, batchTimestamp, lateWatermark, watermark, input)
+  private lazy val keySchema = StateGroupStore.keySchema(plan.keys)
 
   override lazy val stateManager = null
 
@@ -114,7 +126,9 @@ final class StatefulKeepExec private[winops] (
       skipEmittingInitialStateKeys: Boolean = skipEmittingInitialStateKeys,
       child: SparkPlan = child): FlatMapGroupsWithStateExec =
     new StatefulKeepExec(
-      keep,
+      plan,
+      identity,
+      flushes,
       stateInfo.map(withOwnPartitions),
       batchTimestampMs,
       eventTimeWatermarkForLateEvents,
@@ -171,7 +185,7 @@ final class StatefulKeepExec private[winops] (
     * A micro-batch without rows then determines how far the watermark must move.
     */
   private def startsFlush: Boolean =
-    plan.spec.flushesAtEnd && !keep.flushes && longMetric(KeepMetrics.Waiting).value > 0
+    plan.spec.flushesAtEnd && !flushes && longMetric(KeepMetrics.Waiting).value > 0
 
   override protected def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
     KeepMetrics.own.map { case (name, text) => StatefulOperatorCustomSumMetric(name, text) }
@@ -187,13 +201,13 @@ final class StatefulKeepExec private[winops] (
           0,
           getStateInfo.numPartitions,
           schemaPaths.head)),
-      keep.identity)
+      identity)
 
   override def validateNewMetadata(
       before: OperatorStateMetadata,
       now: OperatorStateMetadata): Unit = (before, now) match {
     case (old: OperatorStateMetadataV2, _) =>
-      StateIdentity.check(old.operatorPropertiesJson, keep.identity)
+      StateIdentity.check(old.operatorPropertiesJson, identity)
     case _ =>
   }
 
@@ -229,10 +243,10 @@ final class StatefulKeepExec private[winops] (
     val schema = StateStoreColFamilySchema(
       StateStore.DEFAULT_COL_FAMILY_NAME,
       0,
-      keep.keySchema,
+      keySchema,
       0,
       StateGroupStore.valueSchema,
-      Some(NoPrefixKeyStateEncoderSpec(keep.keySchema)))
+      Some(NoPrefixKeyStateEncoderSpec(keySchema)))
     List(
       StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
         state,
@@ -246,15 +260,16 @@ final class StatefulKeepExec private[winops] (
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
+    // Tasks get these without the operator and its children.
+    val (plan, identity) = (this.plan, this.identity)
     metrics
     val clock =
       if (plan.time.isDefined) {
         val (late, now) = (lateWatermark.getOrElse(0L), watermark.getOrElse(0L))
-        if (keep.flushes) BatchClock.ofWatermarksAtEnd(late, now)
+        if (flushes) BatchClock.ofWatermarksAtEnd(late, now)
         else BatchClock.ofWatermarks(late, now)
       } else BatchClock.ofBatch(batchTimestamp.get)
-    val flushed = Option.when(keep.flushes)(WatermarkRequest.of(child))
-    val run = keep
+    val flushed = Option.when(flushes)(WatermarkRequest.of(child))
     val columns = child.output
     val counters = new KeepMetrics(metrics)
     val due = earliestDue
@@ -266,36 +281,44 @@ final class StatefulKeepExec private[winops] (
       .withoutReadStore(PackedShuffle.execute(child))
       .mapPartitionsWithStateStore[InternalRow](
         getStateInfo,
-        keep.keySchema,
+        keySchema,
         StateGroupStore.valueSchema,
-        NoPrefixKeyStateEncoderSpec(keep.keySchema),
+        NoPrefixKeyStateEncoderSpec(keySchema),
         session.sessionState,
         Some(StatefulKeepExec.coordinator)) { (store, rows) =>
         val started = System.nanoTime
-        val groups = new StateGroupStore(store, run.plan.keys)
-        val partition = new StateTimerService(
+        val groups = new StateGroupStore(store, plan.keys)
+        val timers = new StateTimerService(
           groups.partition,
-          run.identity,
-          run.plan.keys.size,
+          identity,
+          plan.keys.size,
           clock.now,
-          run.plan.spec.idleMillis,
+          plan.spec.idleMillis,
           groups.all,
-          RowShape.of(run.plan.keys),
+          RowShape.of(plan.keys),
           groups.inOrder,
           takesAll = clock.flushes)
-        val input = GroupedRows.ofTask(run.plan, columns, rows)
-        val task = run.task(columns, input, clock, groups, partition, counters)
+        val input = GroupedRows.ofTask(plan, columns, rows)
+        val task = StreamTask.of(
+          plan,
+          columns,
+          input,
+          clock,
+          groups,
+          new WholeGroupStore(groups.partition),
+          timers,
+          counters)
         CompletionIterator[InternalRow, Iterator[InternalRow]](
           task, {
-            partition.save()
+            timers.save()
             StateFormat.reading(groups.finish())
             updateTime += NANOSECONDS.toMillis(System.nanoTime - started)
             commitTime += timeTakenMs(store.commit())
-            due.add(Math.min(partition.earliestDue, task.earliestDue))
+            due.add(Math.min(timers.earliestDue, task.earliestDue))
             flushed.foreach(_.passBy(task.lastWaiting))
-            counters.held += partition.rowsHeld
-            counters.waiting += partition.rowsWaiting
-            counters.groups += partition.groupsRemembered
+            counters.held += timers.rowsHeld
+            counters.waiting += timers.rowsWaiting
+            counters.groups += timers.groupsRemembered
             updated += groups.entriesPut
             removed += groups.entriesRemoved
             setStoreMetrics(store)
@@ -319,8 +342,8 @@ object StatefulKeepExec {
     *   true if the sources of the stream have new rows for the micro-batch
     */
   def apply(plan: KeepPlan, hasNewRows: Boolean, input: SparkPlan): StatefulKeepExec = {
-    val keep = new StatefulKeep(plan, plan.spec.flushesAtEnd && !hasNewRows)
-    new StatefulKeepExec(keep, None, None, None, None, input)
+    val flushes = plan.spec.flushesAtEnd && !hasNewRows
+    new StatefulKeepExec(plan, StateIdentity.of(plan), flushes, None, None, None, None, input)
   }
 
   /** The coordinator that the start of the query has created. A micro-batch's session is a clone
