@@ -1,15 +1,18 @@
 package winops.spark.analysis
 
+import java.util.concurrent.TimeUnit
+
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, FunctionTableSubqueryArgumentExpression, NamedArgumentExpression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.util.MapData
+import org.apache.spark.sql.catalyst.util.{IntervalUtils, MapData}
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
-import winops.policy.Parameter
+import winops.policy.{Origin, Parameter}
 import winops.spark.internal.WinopsErrors
+import winops.spark.plan.Output
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
 
@@ -142,17 +145,37 @@ final class Arguments(expressions: Seq[Expression]) {
       case _ => throw WinopsErrors.argument("VALUE", name, expected)
     }
 
-  /** The text or whole number of an argument. */
-  def textOrLong(name: String): Option[Either[String, Long]] =
-    byName.get(name).map { expression =>
-      value(name, expression) match {
-        case (text: UTF8String, _: StringType) => Left(text.toString)
-        case other =>
-          whole(other).toRight("").left.map { _ =>
-            throw WinopsErrors.argument("VALUE", name, "a string or a whole number")
-          }
-      }
+  /** The instant from which periods are counted; `None` if not given. */
+  def origin: Option[Origin] = byName.get("origin").map { expression =>
+    val origin = value("origin", expression) match {
+      case (text: UTF8String, _: StringType) =>
+        Option.when(text.toString.equalsIgnoreCase("first"))(Origin.FirstRow)
+      case other =>
+        whole(other)
+          .filter(millis => -MaxOriginMillis <= millis && millis <= MaxOriginMillis)
+          .map(Origin.At(_))
     }
+    origin.getOrElse {
+      throw WinopsErrors.argument("VALUE", "origin", "milliseconds since the epoch or 'first'")
+    }
+  }
+
+  /** The time in milliseconds after which silent groups are removed; `None` if not given. */
+  def idleMillis: Option[Long] = text("idle").map { text =>
+    Option(IntervalUtils.safeStringToInterval(UTF8String.fromString(text)))
+      .filter(_.months == 0)
+      .flatMap(millisOf)
+      .filter(_ > 0)
+      .getOrElse {
+        throw WinopsErrors.argument(
+          "VALUE",
+          "idle",
+          "an interval such as '7 days', of a millisecond or more, without months")
+      }
+  }
+
+  /** The output mode; `None` if not given. */
+  def output: Option[Output] = oneOf("output", Output.all)(_.name)
 
   /** The values of the policy's parameters; empty if not given. */
   def parameters(name: String): Map[String, Parameter] =
@@ -208,6 +231,13 @@ object Arguments {
 
   private[spark] def wholeOf(name: String, expression: Expression): Option[Long] =
     whole(value(name, expression))
+
+  // Times are microseconds in 64 bits. The limit leaves room for adding an interval.
+  private val MaxOriginMillis = Long.MaxValue / 1000 / 4
+
+  private def millisOf(interval: CalendarInterval): Option[Long] =
+    try Some(IntervalUtils.getDuration(interval, TimeUnit.MILLISECONDS))
+    catch { case _: ArithmeticException => None }
 
   private def lower(name: String): String = name.toLowerCase(java.util.Locale.ROOT)
 

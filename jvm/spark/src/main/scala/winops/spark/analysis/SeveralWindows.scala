@@ -14,25 +14,29 @@ import winops.window.machine.Sharing
   */
 private[spark] object SeveralWindows {
 
-  /** Combines at least one window into one policy with its resolved expressions. */
-  def of(windows: Seq[NamedPolicy]): (Policy, PolicyExpressions) = {
-    val first = windows.head
-    windows.foreach { window =>
-      Sharing.expected(window.policy).foreach(expected => throw refused(window.name, expected))
+  /** Combines at least one window, each with its name, into one policy. */
+  def of(windows: Seq[(String, ResolvedPolicy)]): ResolvedPolicy = {
+    val (firstName, first) = windows.head
+    windows.foreach { case (name, window) =>
+      Sharing.expected(window.policy).foreach(expected => throw refused(name, expected))
       if (window.policy.stream != first.policy.stream) {
-        throw refused(window.name, s"the same kinds of changes as of the window ${first.name}")
+        throw refused(name, s"the same kinds of changes as of the window $firstName")
       }
     }
-    val grouping = windows.find(_.policy.group.keys.nonEmpty).getOrElse(first)
-    windows.filter(_.policy.group.keys.nonEmpty).foreach(checkGroup(grouping, _))
+    val grouped = windows.map(_._2).filter(_.policy.group.keys.nonEmpty)
+    val grouping = grouped.headOption.getOrElse(first)
+    grouped.foreach(checkGroup(grouping, _))
     val policy = Policy(
       Group(grouping.policy.group.keys),
-      Retention.Independent(windows.map(window => window.name -> window.policy.retention)),
+      Retention.Independent(windows.map { case (name, window) =>
+        name -> window.policy.retention
+      }),
       first.policy.stream,
       listed(windows)(_.text),
       listed(windows)(_.window))
-    val ofRows = windows.flatMap(_.expressions.ofRows).distinctBy(use => (use.role, use.source))
-    (policy, PolicyExpressions(grouping.expressions.group, None, ofRows))
+    val ofRows =
+      windows.flatMap(_._2.expressions.ofRows).distinctBy(use => (use.role, use.source))
+    ResolvedPolicy(policy, PolicyExpressions(grouping.expressions.group, None, ofRows))
   }
 
   /** Assigns each result of a call to the window that it is computed over.
@@ -101,7 +105,7 @@ private[spark] object SeveralWindows {
 
   private val Argument = "of_windows"
 
-  private def checkGroup(one: NamedPolicy, other: NamedPolicy): Unit =
+  private def checkGroup(one: ResolvedPolicy, other: ResolvedPolicy): Unit =
     if (ExpressionSet(one.expressions.group) != ExpressionSet(other.expressions.group)) {
       throw WinopsErrors.analysis(
         "WINOPS_GROUP_CONFLICT",
@@ -109,9 +113,9 @@ private[spark] object SeveralWindows {
         "given" -> other.expressions.group.map(UnqualifiedSql.of).mkString(", "))
     }
 
-  private def listed(windows: Seq[NamedPolicy])(text: Policy => String): String =
+  private def listed(windows: Seq[(String, ResolvedPolicy)])(text: Policy => String): String =
     windows
-      .map(window => s"${Names.quoted(window.name)}: ${text(window.policy)}")
+      .map { case (name, window) => s"${Names.quoted(name)}: ${text(window.policy)}" }
       .mkString(", ")
 
   private def refused(window: String, expected: String) =

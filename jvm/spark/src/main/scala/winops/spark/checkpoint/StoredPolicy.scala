@@ -5,7 +5,7 @@ import scala.util.matching.Regex
 import org.apache.spark.sql.catalyst.expressions.Attribute
 
 import winops.policy.{Origin, Policy, Scope}
-import winops.spark.analysis.{ColumnKinds, NamedPolicy, SeveralWindows}
+import winops.spark.analysis.{ColumnKinds, ResolvedPolicy, SeveralWindows}
 import winops.spark.expressions.PolicyExpressions
 import winops.text.dialect.Dialect
 
@@ -26,7 +26,7 @@ private[spark] final class StoredPolicy(
 
   /** The policy whose window has the text `text`; `None` if the text cannot be parsed. */
   def read(text: String): Option[Policy] = text match {
-    case Named(_*) => readSeveral(text).map(SeveralWindows.of(_)._1)
+    case Named(_*) => readSeveral(text).map(SeveralWindows.of(_).policy)
     case _ => readOne(text)
   }
 
@@ -52,7 +52,7 @@ private[spark] final class StoredPolicy(
     * contain what looks like a name. So each possible end is tried, and the first reading that
     * consumes the whole text is taken.
     */
-  private def readSeveral(text: String): Option[List[NamedPolicy]] = text match {
+  private def readSeveral(text: String): Option[List[(String, ResolvedPolicy)]] = text match {
     case Named(quoted, rest) =>
       val ends = Next.findAllMatchIn(rest).map(_.start).toVector :+ rest.length
       ends.iterator
@@ -61,7 +61,7 @@ private[spark] final class StoredPolicy(
             policy <- readOne(rest.take(end))
             meaning <- expressions(policy)
             others <- if (end == rest.length) Some(Nil) else readSeveral(rest.drop(end + 2))
-          } yield NamedPolicy(unquoted(quoted), policy, meaning) :: others
+          } yield (unquoted(quoted), ResolvedPolicy(policy, meaning)) :: others
         }
         .nextOption()
     case _ => None

@@ -1,11 +1,10 @@
 package winops.spark.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, UnaryNode}
-import org.apache.spark.sql.types._
+import org.apache.spark.sql.types.MetadataBuilder
 
-import winops.policy.Policy
-import winops.spark.expressions.{PolicyExpression, UnqualifiedSql}
+import winops.spark.expressions.PolicyExpression
 import winops.spark.source.SourceOrder
 
 /** The logical node of a retention window over `child`.
@@ -89,51 +88,7 @@ object Keep {
   val Window = "_window"
   val EventType = "_event_type"
 
-  /** The columns that describe a change; `_change_time` carries the watermark of `time`. */
-  def changeColumns(time: Option[Attribute]): Seq[Attribute] = {
-    val watermark = time.map(_.metadata).filter(_.contains(EventTimeWatermark.delayKey))
-    val timeMetadata = watermark.fold(Metadata.empty) { metadata =>
-      new MetadataBuilder()
-        .putLong(EventTimeWatermark.delayKey, metadata.getLong(EventTimeWatermark.delayKey))
-        .build()
-    }
-    Seq(
-      AttributeReference(ChangeType, StringType, nullable = false)(),
-      AttributeReference(ChangeTime, TimestampType, nullable = time.isEmpty, timeMetadata)(),
-      AttributeReference(ChangeStep, LongType, nullable = false)(),
-      AttributeReference(ChangeSeq, LongType, nullable = false)())
-  }
-
-  /** The column with the name of the window of a change, if there are several windows. */
-  def windowColumn(policy: Policy): Option[Attribute] = Option.when(policy.windowNames.nonEmpty) {
-    AttributeReference(Window, StringType, nullable = false)()
-  }
-
-  /** The columns of a snapshot: time, step, group key, and the window contents as an array. */
-  def snapshotColumns(
-      time: Option[Attribute],
-      group: Seq[Expression],
-      rows: Seq[Attribute]): Seq[Attribute] =
-    changeColumns(time).slice(1, 3) ++ groupColumns(group) :+ arrayOf("content", rows)
-
-  /** The columns of a window event: type, time, step, group key, and its rows as an array. */
-  def eventColumns(
-      time: Option[Attribute],
-      group: Seq[Expression],
-      rows: Seq[Attribute]): Seq[Attribute] =
-    (AttributeReference(EventType, StringType, nullable = false)() +:
-      changeColumns(time).slice(1, 3)) ++ groupColumns(group) :+ arrayOf("rows", rows)
-
-  /** The columns of an `agg` row before the results. */
-  def resultColumns(
-      time: Option[Attribute],
-      group: Seq[Expression],
-      mode: AggMode): Seq[Attribute] = {
-    val change = changeColumns(time)
-    val kind = if (mode == AggMode.Changes) change.take(1) else Nil
-    groupColumns(group) ++ kind :+ change(1) :+ change(3)
-  }
-
+  /** The columns of the node's rows. */
   def output(
       spec: KeepSpec,
       changeColumns: Seq[Attribute],
@@ -143,19 +98,6 @@ object Keep {
     case Output.WithColumns if spec.policy.takesRowsAtOnce => rows ++ changeColumns
     case Output.WithColumns => rows.map(withoutWatermark) ++ changeColumns
     case Output.Snapshots | Output.Events | Output.Agg | Output.Describe => changeColumns
-  }
-
-  private def groupColumns(group: Seq[Expression]): Seq[Attribute] = group.map { key =>
-    val name = key match {
-      case column: Attribute => column.name
-      case other => UnqualifiedSql.of(other)
-    }
-    AttributeReference(name, key.dataType, nullable = true)()
-  }
-
-  private def arrayOf(name: String, rows: Seq[Attribute]): Attribute = {
-    val row = StructType(rows.map(c => StructField(c.name, c.dataType, c.nullable)))
-    AttributeReference(name, ArrayType(row, containsNull = false), nullable = false)()
   }
 
   /** Removes the watermark from a time column: deletes carry the time of their row, which is

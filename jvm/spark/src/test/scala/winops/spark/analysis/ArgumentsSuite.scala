@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{CreateMap, CreateNamedStruct, 
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.types.{BooleanType, Decimal, IntegerType, NullType}
 
-import winops.policy.Parameter
+import winops.policy.{Origin, Parameter}
 import winops.spark.plan.Application
 import winops.spark.testing.KeepPlans
 
@@ -62,7 +62,7 @@ class ArgumentsSuite extends AnyFunSuite {
     refused("VALUE", "time")(argumentsOf("time" -> KeepPlans.ts).text("time"))
     refused("VALUE", "time")(argumentsOf("time" -> Rand(Literal(1L))).text("time"))
     refused("VALUE", "time")(argumentsOf("time" -> Literal(5)).text("time"))
-    refused("VALUE", "origin")(argumentsOf("origin" -> Literal(1.5)).textOrLong("origin"))
+    refused("VALUE", "origin")(argumentsOf("origin" -> Literal(1.5)).origin)
     refused("VALUE", "max_rows")(argumentsOf("max_rows" -> Literal("9")).positiveLong("max_rows"))
     refused("VALUE", "max_rows")(argumentsOf("max_rows" -> Literal(0)).positiveLong("max_rows"))
     refused("VALUE", "max_rows") {
@@ -73,9 +73,9 @@ class ArgumentsSuite extends AnyFunSuite {
   test("whole numbers of every width are taken") {
     Seq[Any](7.toByte, 7.toShort, 7, 7L).foreach { seven =>
       assert(argumentsOf("max_rows" -> Literal(seven)).positiveLong("max_rows").contains(7L))
-      assert(argumentsOf("origin" -> Literal(seven)).textOrLong("origin").contains(Right(7L)))
+      assert(argumentsOf("origin" -> Literal(seven)).origin.contains(Origin.At(7L)))
     }
-    assert(argumentsOf("origin" -> Literal("first")).textOrLong("origin").contains(Left("first")))
+    assert(argumentsOf("origin" -> Literal("first")).origin.contains(Origin.FirstRow))
   }
 
   test("one of a few words, in any case") {

@@ -157,6 +157,16 @@ class SourcePartitionsSuite extends KeepStreamTest {
     assert(kept.queryExecution.analyzed.collectLeaves().count(_.isStreaming) == 2)
   }
 
+  test("a definition that no window takes in stays") {
+    timed(ticks()).createOrReplaceTempView("first_stream")
+    timed(ticks()).createOrReplaceTempView("second_stream")
+    val kept = spark.sql(
+      "WITH unused AS (SELECT * FROM first_stream), " +
+        "both AS (SELECT * FROM first_stream UNION ALL SELECT * FROM second_stream) " +
+        s"SELECT * FROM keep(TABLE(both) $arguments)")
+    assert(kept.queryExecution.analyzed.collectLeaves().count(_.isStreaming) == 3)
+  }
+
   test("without a way for the partition, ties are ordered by the bytes of the rows") {
     val (one, other) = (ticks(), ticks())
     val mapped = one.toDS().union(other.toDS()).map(identity).toDF()

@@ -1,12 +1,13 @@
 package winops.spark.testing
 
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, RowOrdering, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.types.{LongType, StringType, TimestampType}
 
 import winops.policy.{Policy, Scope}
-import winops.spark.analysis.{ColumnKinds, NamedPolicy, Projections, SeveralWindows, WindowResults}
+import winops.spark.analysis.{ColumnKinds, OutputColumns, Projections, ResolvedPolicy, SeveralWindows, WindowResults}
 import winops.spark.expressions.{PolicyExpressions, UnqualifiedSql}
-import winops.spark.plan.{AggMode, Application, Keep, KeepPlan, KeepSpec, Output}
+import winops.spark.plan.{Application, KeepPlan, KeepSpec, Output}
 import winops.spark.row.KeyHash
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
@@ -24,6 +25,7 @@ object KeepPlans {
   val content: Seq[Attribute] = Seq(k, ts, n, text)
   val input: Seq[Attribute] = content :+ position
 
+  private val table = LocalRelation(content)
   private val scope = Scope(
     columns = content.map(_.name),
     kinds = content.map(column => column.name -> ColumnKinds.of(column.dataType)).toMap,
@@ -37,9 +39,9 @@ object KeepPlans {
   def policyOf(dialect: Dialect, texts: Seq[String]): Policy = {
     val windows = texts.zipWithIndex.map { case (text, i) =>
       val policy = policyOf(dialect, text)
-      NamedPolicy(s"w$i", policy, expressionsOf(policy))
+      s"w$i" -> ResolvedPolicy(policy, expressionsOf(policy))
     }
-    SeveralWindows.of(windows)._1
+    SeveralWindows.of(windows).policy
   }
 
   private def expressionsOf(policy: Policy): PolicyExpressions = PolicyExpressions
@@ -54,20 +56,14 @@ object KeepPlans {
       dropNullTime: Boolean = false,
       dialect: Dialect = Ccl): KeepSpec =
     KeepSpec(
-      dialect.name,
-      policyOf(dialect, policy),
-      Nil,
-      Nil,
-      application,
-      idleMillis,
-      maxRows,
-      dropNullTime,
-      None,
-      Output.Changes,
-      KeepSpec.DefaultMaxContent,
-      AggMode.All,
-      acrossGroups = false,
-      ofProjection = false)
+      dialect = dialect.name,
+      policy = policyOf(dialect, policy),
+      group = Nil,
+      order = Nil,
+      application = application,
+      idleMillis = idleMillis,
+      maxRows = maxRows,
+      dropNullTime = dropNullTime)
 
   def plan(
       spec: KeepSpec,
@@ -76,32 +72,28 @@ object KeepPlans {
     val time = spec.application.map(_ => ts)
     val sorted = order.map(SortOrder(_, Ascending))
     KeepPlan(
-      spec.copy(group = keys.map(UnqualifiedSql.of), order = sorted.map(UnqualifiedSql.of)),
-      keys,
-      keys,
-      expressionsOf(spec.policy).ofRows,
-      None,
-      sorted,
-      time,
-      Keep.changeColumns(time) ++ Keep.windowColumn(spec.policy),
-      Nil,
-      Nil,
-      content,
+      spec =
+        spec.copy(group = keys.map(UnqualifiedSql.of), order = sorted.map(UnqualifiedSql.of)),
+      keys = keys,
+      groupExpressions = keys,
+      expressions = expressionsOf(spec.policy).ofRows,
+      punctuation = None,
+      order = sorted,
+      time = time,
+      changeColumns = OutputColumns.of(spec, time, keys, table),
+      by = Nil,
+      results = Nil,
+      content = content,
       sourcePartition = None,
-      Seq(position))
+      positions = Seq(position))
   }
 
   /** The plan for aggregates of windows, emitted with each inserted row or for each step. */
   def computing(plan: KeepPlan, output: Output, results: WindowResults): KeepPlan = {
     val spec = plan.spec.copy(output = output)
-    val front = output match {
-      case Output.WithColumns => Nil
-      case _ =>
-        Keep.resultColumns(plan.time, if (spec.acrossGroups) Nil else plan.keys, spec.mode)
-    }
     plan.copy(
       spec = spec,
-      changeColumns = front ++ results.columns,
+      changeColumns = OutputColumns.of(spec, plan.time, plan.keys, table) ++ results.columns,
       by = results.by,
       results = results.values)
   }

@@ -1,0 +1,112 @@
+package winops.spark.analysis
+
+import java.util.concurrent.atomic.AtomicBoolean
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.TreePattern
+import org.apache.spark.sql.internal.SQLConf
+
+import winops.policy.StepOrder
+import winops.spark.expressions.{PolicyExpressions, UnqualifiedSql}
+import winops.spark.internal.WinopsErrors
+import winops.spark.plan.{AggMode, KeepSpec, Output}
+import winops.spark.row.KeyTypes
+
+/** Refuses calls of `keep` whose arguments do not fit each other or the table. */
+private[spark] object CheckKeep extends Logging {
+  private val warnedOfOneTask = new AtomicBoolean
+  private val warnedOfGrowth = new AtomicBoolean
+
+  /** Returns the expressions, or refuses those that cannot be a group key. */
+  def group(clause: String, group: Seq[Expression]): Seq[Expression] = {
+    group.foreach { expression =>
+      deterministic(clause, expression)
+      if (!KeyTypes.accept(expression.dataType)) {
+        throw WinopsErrors.analysis(
+          "WINOPS_GROUP_TYPE",
+          "expression" -> UnqualifiedSql.of(expression),
+          "type" -> expression.dataType.sql)
+      }
+    }
+    group
+  }
+
+  /** Refuses an expression whose value may differ when it is evaluated again. */
+  def deterministic(clause: String, expression: Expression): Unit =
+    if (!expression.deterministic || expression.containsPattern(TreePattern.CURRENT_LIKE)) {
+      throw WinopsErrors.argument("VALUE", clause, "deterministic expressions")
+    }
+
+  /** Refuses a policy that uses time if the rows have no clock. */
+  def clock(
+      spec: KeepSpec,
+      expressions: PolicyExpressions,
+      table: LogicalPlan,
+      time: Option[Attribute]): Unit =
+    time match {
+      case Some(column)
+          if table.isStreaming && (spec.rowsWait || spec.usesTime) &&
+            !column.metadata.contains(EventTimeWatermark.delayKey) =>
+        throw WinopsErrors.analysis("WINOPS_WATERMARK_REQUIRED", "column" -> column.name)
+      case None if !table.isStreaming && (spec.usesTime || expressions.askForTime) =>
+        throw WinopsErrors.analysis("WINOPS_TIME_REQUIRED", "policy" -> spec.policy.text)
+      case _ =>
+    }
+
+  /** Refuses an output or mode that the table or the policy cannot have. */
+  def output(spec: KeepSpec, table: LogicalPlan): Unit = {
+    SeveralWindows.checkOutput(spec)
+    mode(spec)
+    spec.output match {
+      case Output.Rows if table.isStreaming =>
+        throw WinopsErrors.analysis("WINOPS_ROWS_ON_STREAM")
+      case Output.Events if spec.policy.stream.order != StepOrder.Events =>
+        throw WinopsErrors.analysis("WINOPS_NO_EVENTS", "dialect" -> spec.dialect)
+      case _ =>
+    }
+  }
+
+  /** Refuses modes that do not fit the reports of a window. Where a window reports by itself, the
+    * values before a step need not be those of the previous report, so the deletes of `changes`
+    * would not match earlier inserts. With `select rstream`, the values are those before a step,
+    * so the last ones of a micro-batch are not current and `latest` is refused.
+    */
+  private def mode(spec: KeepSpec): Unit = {
+    val reports = spec.reportsByTrigger || spec.reportsWhenEmptied
+    if (spec.output == Output.Agg && spec.mode == AggMode.Changes && reports) {
+      throw WinopsErrors.argument(
+        "VALUE",
+        "mode",
+        "'all' or 'latest' with a window that has its own reports")
+    }
+    if (spec.givesOldValues && spec.mode == AggMode.Latest) {
+      throw WinopsErrors.argument("VALUE", "mode", "'all' or 'changes' with select rstream")
+    }
+  }
+
+  /** Refuses a table that has a column with the name of an added one. */
+  def names(columns: Seq[Attribute], table: LogicalPlan): Unit = {
+    val taken = columns.map(_.name)
+    table.output.map(_.name).find(name => taken.exists(SQLConf.get.resolver(_, name))).foreach {
+      name => throw WinopsErrors.analysis("WINOPS_COLUMN_CONFLICT", "column" -> name)
+    }
+  }
+
+  /** Warns, once each, of a window in one task and of groups that are never removed. */
+  def costs(spec: KeepSpec, table: LogicalPlan): Unit = {
+    if (spec.runsInOneTask && warnedOfOneTask.compareAndSet(false, true)) {
+      logWarning(if (spec.couplesGroups) {
+        s"[${spec.policy.text}] has groups that depend on each other, so it runs in one task."
+      } else {
+        "keep without PER, PARTITION BY or per= has one window for all rows and runs in one task."
+      })
+    }
+    if (spec.group.nonEmpty && table.isStreaming && spec.idleMillis.isEmpty &&
+      warnedOfGrowth.compareAndSet(false, true)) {
+      logWarning(
+        s"[${spec.policy.text}] keeps every group forever; idle= removes groups without rows.")
+    }
+  }
+}

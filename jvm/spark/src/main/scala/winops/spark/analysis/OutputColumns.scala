@@ -1,0 +1,148 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+
+import winops.policy.Policy
+import winops.spark.expressions.UnqualifiedSql
+import winops.spark.internal.WinopsErrors
+import winops.spark.plan.{AggMode, Keep, KeepSpec, Output}
+
+/** The columns that each output of a `keep` has. */
+private[spark] object OutputColumns {
+
+  /** The columns that a window adds to those of its rows, or that replace them. */
+  def of(
+      spec: KeepSpec,
+      time: Option[Attribute],
+      group: Seq[Expression],
+      table: LogicalPlan): Seq[Attribute] = spec.output match {
+    case Output.Rows | Output.WithColumns | Output.Describe => Nil
+    case Output.Agg => resultColumns(spec, time, group)
+    case Output.Changes =>
+      val columns = changeColumns(time) ++ windowColumn(spec.policy)
+      CheckKeep.names(columns, table)
+      columns
+    case Output.Snapshots => snapshotColumns(time, group, table.output)
+    case Output.Events => eventColumns(time, group, table.output)
+  }
+
+  /** The computed columns of the call's aggregates, or of the policy's own projection.
+    *
+    * @param projected
+    *   the aggregates of the policy's projection
+    */
+  def results(
+      spec: KeepSpec,
+      arguments: Arguments,
+      projected: Option[Aggregates],
+      group: Seq[Expression],
+      table: LogicalPlan): WindowResults = {
+    val aggregates = arguments.query("aggregates").map(QueriedAggregates.of(_, table))
+    (spec.output, aggregates) match {
+      case (Output.Agg, Some(asked)) =>
+        CheckKeep.group("GROUP BY", asked.by.map(WindowResults.unnamed))
+        WindowResults.ofContent(asked)
+      case (Output.Agg, None) if projected.isDefined =>
+        WindowResults.ofContent(projected.get.without(group)).redacted
+      case (Output.WithColumns, Some(asked)) => WindowResults.besideRows(asked)
+      case (Output.Agg | Output.WithColumns, None) =>
+        throw WinopsErrors.argument(
+          "MISSING",
+          "aggregates",
+          """an aggregate such as agg(F.avg("price")) in Python, """ +
+            "aggregates => TABLE(SELECT avg(price) FROM the same table) in SQL, " +
+            "or a policy that selects aggregates")
+      case (_, Some(_)) =>
+        throw WinopsErrors.argument(
+          "UNKNOWN",
+          "aggregates",
+          "it together with output => 'agg' or 'withColumns'")
+      case _ => WindowResults.none
+    }
+  }
+
+  /** Puts the columns of a `keep` into the order of its output. */
+  def arranged(keep: Keep): LogicalPlan = keep.spec.output match {
+    case Output.Rows => keep
+    case Output.WithColumns => Project(withColumns(keep.rows, renewed(keep.changeColumns)), keep)
+    case _ => Project(renewed(keep.changeColumns) ++ keep.rows, keep)
+  }
+
+  /** The columns that describe a change; `_change_time` carries the watermark of `time`. */
+  private def changeColumns(time: Option[Attribute]): Seq[Attribute] = {
+    val watermark = time.map(_.metadata).filter(_.contains(EventTimeWatermark.delayKey))
+    val timeMetadata = watermark.fold(Metadata.empty) { metadata =>
+      new MetadataBuilder()
+        .putLong(EventTimeWatermark.delayKey, metadata.getLong(EventTimeWatermark.delayKey))
+        .build()
+    }
+    Seq(
+      AttributeReference(Keep.ChangeType, StringType, nullable = false)(),
+      AttributeReference(Keep.ChangeTime, TimestampType, nullable = time.isEmpty, timeMetadata)(),
+      AttributeReference(Keep.ChangeStep, LongType, nullable = false)(),
+      AttributeReference(Keep.ChangeSeq, LongType, nullable = false)())
+  }
+
+  /** The column with the name of the window of a change, if there are several windows. */
+  private def windowColumn(policy: Policy): Option[Attribute] =
+    Option.when(policy.windowNames.nonEmpty) {
+      AttributeReference(Keep.Window, StringType, nullable = false)()
+    }
+
+  /** The columns of a snapshot: time, step, group key, and the window contents as an array. */
+  private def snapshotColumns(
+      time: Option[Attribute],
+      group: Seq[Expression],
+      rows: Seq[Attribute]): Seq[Attribute] =
+    changeColumns(time).slice(1, 3) ++ groupColumns(group) :+ arrayOf("content", rows)
+
+  /** The columns of a window event: type, time, step, group key, and its rows as an array. */
+  private def eventColumns(
+      time: Option[Attribute],
+      group: Seq[Expression],
+      rows: Seq[Attribute]): Seq[Attribute] =
+    (AttributeReference(Keep.EventType, StringType, nullable = false)() +:
+      changeColumns(time).slice(1, 3)) ++ groupColumns(group) :+ arrayOf("rows", rows)
+
+  /** The columns of an `agg` row before the results. */
+  private def resultColumns(
+      spec: KeepSpec,
+      time: Option[Attribute],
+      group: Seq[Expression]): Seq[Attribute] = {
+    val change = changeColumns(time)
+    val kind = if (spec.mode == AggMode.Changes) change.take(1) else Nil
+    groupColumns(if (spec.acrossGroups) Nil else group) ++ kind :+ change(1) :+ change(3)
+  }
+
+  /** Wraps columns in an Alias, because a self-join renews the attributes of an Alias only. */
+  private def renewed(columns: Seq[Attribute]): Seq[NamedExpression] =
+    columns.map(column => Alias(column, column.name)())
+
+  /** Appends columns. A new column takes the place of an existing one of the same name. */
+  private def withColumns(
+      columns: Seq[Attribute],
+      added: Seq[NamedExpression]): Seq[NamedExpression] = {
+    val isSame = SQLConf.get.resolver
+    val (replacing, behind) =
+      added.partition(one => columns.exists(column => isSame(column.name, one.name)))
+    columns.map { column =>
+      replacing.find(one => isSame(column.name, one.name)).getOrElse(column)
+    } ++ behind
+  }
+
+  private def groupColumns(group: Seq[Expression]): Seq[Attribute] = group.map { key =>
+    val name = key match {
+      case column: Attribute => column.name
+      case other => UnqualifiedSql.of(other)
+    }
+    AttributeReference(name, key.dataType, nullable = true)()
+  }
+
+  private def arrayOf(name: String, rows: Seq[Attribute]): Attribute = {
+    val row = StructType(rows.map(c => StructField(c.name, c.dataType, c.nullable)))
+    AttributeReference(name, ArrayType(row, containsNull = false), nullable = false)()
+  }
+}
