@@ -16,6 +16,20 @@ final case class Window(admit: Admit, order: Order, bound: Bound, triggers: Trig
   /** Returns true if the window depends on time. */
   def usesTime: Boolean = admit.usesTime || bound.usesTime || triggers.usesTime
 
+  /** Returns true if rows enter when they arrive and leave as soon as they exceed the bound, and
+    * the contents are never reported.
+    */
+  def changesAtOnce: Boolean = triggers.enter == Trigger.EachRow &&
+    triggers.report == Trigger.Never && leavesAtOnce
+
+  /** Returns true if rows leave as soon as they exceed the bound. */
+  private def leavesAtOnce: Boolean = (bound, triggers.leave) match {
+    case (Bound.Unbounded, Trigger.Never | Trigger.EachRow) => true
+    case (Bound.MoreThan(_), Trigger.EachRow | Trigger.Excess(1L)) => true
+    case (Bound.Everything | Bound.PreviousBatch, _) => false
+    case (_, leave) => leave == (if (bound.usesTime) Trigger.WhenDue else Trigger.EachRow)
+  }
+
   /** The key for which the window holds one row each, if the window has no other rule. */
   private[policy] def keyOfEachRow: Option[Seq[RowExpression]] = this match {
     case Window(Admit.All, Order.Replacing(keys), Bound.Unbounded, _) => Some(keys)

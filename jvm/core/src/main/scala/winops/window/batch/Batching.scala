@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.Steps
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{Evicted, Part}
+import winops.window.rules.{Evicted, PartGroup}
 import winops.window.single.Retainer
 
 /** Collects pending rows. A trigger inserts them together and deletes the rows of the previous
@@ -17,32 +17,20 @@ import winops.window.single.Retainer
   *   the rows of the last batch and the pending rows
   */
 private[window] final class Batching(
-    filters: Array[Part],
+    filters: PartGroup,
     before: Int,
-    trigger: BatchTrigger,
-    rows: HeldRows,
+    protected val trigger: BatchTrigger,
+    protected val rows: HeldRows,
     steps: Steps)
-    extends Retainer {
+    extends Retainer
+    with Batches {
   private val evicted = new Evicted(byLast = false)
-  private val takes = new Array[Boolean](filters.length)
 
-  /** The ordinal that separates the rows of the last batch from the pending rows. */
-  private var boundary = 0L
-  private var pending = 0L
-
-  override def due: Long = {
-    var first = trigger.due
-    var i = 0
-    while (i < filters.length) {
-      first = Math.min(first, filters(i).due)
-      i += 1
-    }
-    first
-  }
+  override def due: Long = Math.min(trigger.due, filters.due)
 
   override def arrive(row: Long, at: Long): Boolean = {
     rows.entered()
-    val isComplete = !trigger.lacksValue(row) && !Part.lacksValue(filters, row)
+    val isComplete = !trigger.lacksValue(row) && !filters.lacksValue(row)
     if (!isComplete) rows.refused(row)
     isComplete && offer(row, at)
   }
@@ -52,14 +40,11 @@ private[window] final class Batching(
     */
   private def offer(row: Long, at: Long): Boolean = {
     evicted.clear()
-    var comesIn = true
-    var i = 0
-    while (i < filters.length) {
-      takes(i) = filters(i).admits(row, at)
-      if (takes(i)) filters(i).arrive(row, at, evicted) else comesIn = false
-      i += 1
+    val comesIn = filters.offer(row, at, evicted) == filters.size
+    if (!comesIn) {
+      filters.takeBack(row)
+      rows.refused(row)
     }
-    if (!comesIn) takeBack(row)
     dropFiltered(row, isThere = comesIn)
     checkLoss(at, row)
     if (comesIn && !evicted.contains(row)) join(row, at)
@@ -68,8 +53,8 @@ private[window] final class Batching(
 
   override def atDue(due: Long): Unit = {
     filterAtDue(due, 0, before)
-    if (trigger.due <= due) trigger.posted(due, byTime = true, post(rows.end))
-    filterAtDue(due, before, filters.length)
+    if (trigger.due <= due) postDue(due)
+    filterAtDue(due, before, filters.size)
   }
 
   override def held: Long = rows.size
@@ -93,26 +78,20 @@ private[window] final class Batching(
 
   override def clear(): Unit = {
     rows.startAfresh()
-    boundary = 0L
-    pending = 0L
-    trigger.clear()
-    filters.foreach(_.clear())
+    clearBatches()
+    filters.clear()
   }
 
   override def save(out: ByteWriter): Unit = {
     out.number(rows.size)
-    out.number(boundary)
-    out.number(pending)
-    trigger.save(out)
-    filters.foreach(_.save(out))
+    saveBatches(out)
+    filters.save(out)
   }
 
   override def restore(in: ByteReader): Unit = {
     rows.restart(in.count(rows.end))
-    boundary = in.count(rows.end)
-    pending = in.count(rows.end)
-    trigger.restore(in)
-    filters.foreach(_.restore(in))
+    restoreBatches(in)
+    filters.restore(in)
   }
 
   private def filterAtDue(due: Long, from: Int, until: Int): Unit = {
@@ -134,34 +113,20 @@ private[window] final class Batching(
   private def checkLoss(at: Long, until: Long): Unit =
     if (evicted.size > 0 && pending > 0) {
       val first = rows.from(boundary)
-      if (trigger.isCompleteAfterLoss(first, rows.lastFrom(until - 1), pending)) {
-        trigger.posted(at, byTime = false, post(until))
-      }
+      if (trigger.isCompleteAfterLoss(first, rows.lastFrom(until - 1), pending)) postAt(at, until)
     }
 
-  private def join(row: Long, at: Long): Unit = {
-    if (pending > 0 && trigger.endsBefore(row, rows.from(boundary))) {
-      trigger.posted(at, byTime = false, post(row))
-    }
-    pending += 1
-    val end = trigger.endAfter(row, at, rows.from(boundary), pending)
-    if (end != WindowView.NoRow) trigger.posted(at, byTime = false, post(end))
-  }
-
-  /** Inserts the pending rows before `until` and deletes the rows of the last batch. Returns true
-    * if any row was inserted or deleted.
-    */
-  private def post(until: Long): Boolean = {
+  override protected def post(until: Long): Boolean = {
     val lastBoundary = boundary
     boundary = until
     var posted = 0L
     eachFrom(lastBoundary, until) { (row, end) =>
       steps.insert(row, end)
-      filters.foreach(_.forget(row))
+      filters.forget(row)
       posted += 1
     }
-    filters.foreach(_.startFrom(until))
-    if (posted > 0) filters.foreach(_.afterForgetting())
+    filters.startFrom(until)
+    if (posted > 0) filters.afterForgetting()
     pending -= posted
     var left = 0L
     eachFrom(0L, lastBoundary) { (row, end) =>
@@ -172,16 +137,6 @@ private[window] final class Batching(
     val something = posted + left > 0
     if (!something && trigger.emitsEmpty) steps.emptyTrigger()
     something
-  }
-
-  /** Removes the refused row from the filters that admitted it. */
-  private def takeBack(row: Long): Unit = {
-    var i = 0
-    while (i < filters.length) {
-      if (takes(i)) filters(i).takeBack(row)
-      i += 1
-    }
-    rows.refused(row)
   }
 
   /** Removes the rows that a filter has evicted from the other filters and from the pending rows.
@@ -196,14 +151,14 @@ private[window] final class Batching(
     while (i < evicted.size) {
       val row = evicted(i)
       if ((row != arriving || isThere) && rows.leave(row)) {
-        filters.foreach(_.forget(row))
+        filters.forget(row)
         steps.evictSilently(1L)
         if (row != arriving) pending -= 1
       }
       i += 1
     }
     if (evicted.size > 0 || arriving != WindowView.NoRow && !isThere) {
-      filters.foreach(_.afterForgetting())
+      filters.afterForgetting()
     }
   }
 

@@ -1,12 +1,11 @@
 package winops.window.batch
 
 import winops.policy.{Admit, Order, Trigger, Triggers, Window}
-import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
 import winops.window.changes.Steps
-import winops.window.expression.Evaluator
-import winops.window.rules.FrontBound
+import winops.window.contents.WindowContext
+import winops.window.rules.EvictionRule
 import winops.window.single.{FrontRetainer, Retainer}
 import winops.window.time.Clock
 
@@ -20,7 +19,7 @@ import winops.window.time.Clock
   *   the visible row of each key if rows shadow older rows of the same key, else null
   */
 private[window] final class NetChanges(
-    bound: FrontBound,
+    rule: EvictionRule,
     trigger: NetTrigger,
     shadows: Shadows,
     rows: Rows,
@@ -30,7 +29,7 @@ private[window] final class NetChanges(
 
   override def due: Long = {
     val enter = if (entered < rows.end) trigger.after(rows.arrival(entered)) else Clock.Never
-    val leave = if (head < entered) bound.due(head) else Clock.Never
+    val leave = if (head < entered) rule.due(head) else Clock.Never
     if (leave == Clock.Never) enter else Math.min(enter, trigger.at(leave))
   }
 
@@ -72,10 +71,10 @@ private[window] final class NetChanges(
     if (shadows != null) shadows.restore(in)
   }
 
-  /** Inserts all pending rows, and deletes the rows that then exceed the bound. */
+  /** Inserts all pending rows, and deletes the rows that the rule then evicts. */
   private def change(at: Long): Unit = {
     val (before, end) = (entered, rows.end)
-    val staying = bound.firstStaying(head, end, at)
+    val staying = rule.firstStaying(head + rule.excess(end - head), end, at)
     val firstInserted = Math.max(before, staying)
     val inserted =
       if (shadows == null) {
@@ -99,26 +98,31 @@ private[window] final class NetChanges(
     }
 }
 
-/** Makes windows that emit net changes. */
 private[window] object NetChanges {
-  def of(
-      window: Window,
-      rows: Rows,
-      pages: Pages,
-      evaluator: Evaluator,
-      steps: Steps): Option[Retainer] = window match {
+
+  /** The maker of a window that emits net changes; None if the pieces make no such window. */
+  def of(window: Window): Option[WindowContext => Retainer] = window match {
     case Window(Admit.All, order, bound, Triggers(enter, leave, Trigger.Never))
-        if enter == Trigger.EachRow || enter == leave =>
+        if window.changesAtOnce || enter != Trigger.EachRow && enter == leave =>
       for {
-        front <- FrontBound.of(bound, rows)
+        rule <- EvictionRule.of(bound)
         trigger <- NetTrigger.of(enter)
-        shadows <- order match {
-          case Order.Arrival => Some(null)
-          case Order.Shadowing(keys) =>
-            Some(new Shadows(evaluator.key(keys), pages.newMap()))
-          case _ => None
-        }
-      } yield new NetChanges(front, trigger, shadows, rows, steps)
+        shadows <- shadowsOf(order)
+      } yield { (context: WindowContext) =>
+        new NetChanges(
+          rule(context.rows),
+          trigger(),
+          shadows(context),
+          context.rows,
+          context.steps)
+      }
+    case _ => None
+  }
+
+  private def shadowsOf(order: Order): Option[WindowContext => Shadows] = order match {
+    case Order.Arrival => Some(_ => null)
+    case Order.Shadowing(keys) =>
+      Some(context => new Shadows(context.evaluator.key(keys), context.newIndex()))
     case _ => None
   }
 }

@@ -29,11 +29,13 @@ private[window] abstract class NetTrigger {
 }
 
 private[window] object NetTrigger {
-  def of(trigger: Trigger): Option[NetTrigger] = trigger match {
-    case Trigger.EachRow => Some(EachRowNetTrigger)
-    case Trigger.EachRows(count) => Some(new CountNetTrigger(count))
+
+  /** The maker of a trigger; None if windows that emit net changes do not have the trigger. */
+  def of(trigger: Trigger): Option[() => NetTrigger] = trigger match {
+    case Trigger.EachRow => Some(() => EachRowNetTrigger)
+    case Trigger.EachRows(count) => Some(() => new CountNetTrigger(count))
     case Trigger.Period(span, origin, false) =>
-      Some(new PeriodNetTrigger(span, new Anchor(origin)))
+      Some(() => new PeriodNetTrigger(span, new Anchor(origin)))
     case _ => None
   }
 }

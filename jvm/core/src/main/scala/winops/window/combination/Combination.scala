@@ -4,9 +4,8 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.Steps
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{Evicted, Part}
+import winops.window.rules.{Evicted, PartGroup}
 import winops.window.single.Retainer
-import winops.window.time.Clock
 
 /** Windows that decide together about rows. In an intersection, the first window that evicts a
   * row removes it; in a union, the last window does.
@@ -17,27 +16,18 @@ import winops.window.time.Clock
   *   true for a union, false for an intersection or a single window
   */
 private[window] final class Combination(
-    parts: Array[Part],
+    parts: PartGroup,
     isUnion: Boolean,
     rows: HeldRows,
     steps: Steps)
     extends Retainer {
   private val evicted = new Evicted(byLast = isUnion)
-  private val takes = new Array[Boolean](parts.length)
 
-  override def due: Long = {
-    var first = Clock.Never
-    var i = 0
-    while (i < parts.length) {
-      first = Math.min(first, parts(i).due)
-      i += 1
-    }
-    first
-  }
+  override def due: Long = parts.due
 
   override def arrive(row: Long, at: Long): Boolean = {
     rows.entered()
-    val isComplete = !Part.lacksValue(parts, row)
+    val isComplete = !parts.lacksValue(row)
     if (!isComplete) rows.refused(row)
     isComplete && offer(row, at)
   }
@@ -47,20 +37,11 @@ private[window] final class Combination(
     */
   private def offer(row: Long, at: Long): Boolean = {
     evicted.clear()
-    var taken = 0
-    var i = 0
-    while (i < parts.length) {
-      takes(i) = parts(i).admits(row, at)
-      if (takes(i)) {
-        parts(i).arrive(row, at, evicted)
-        taken += 1
-      }
-      i += 1
-    }
-    val comesIn = if (isUnion) taken > 0 else taken == parts.length
+    val admitting = parts.offer(row, at, evicted)
+    val comesIn = if (isUnion) admitting > 0 else admitting == parts.size
     if (comesIn) steps.insert(row, row + 1)
     else {
-      takeBack(row)
+      parts.takeBack(row)
       rows.refused(row)
     }
     emitEvictions(if (comesIn) WindowView.NoRow else row)
@@ -72,14 +53,16 @@ private[window] final class Combination(
     */
   override def atDue(due: Long): Unit = {
     evicted.clear()
-    parts.foreach { part =>
-      if (part.due <= due) {
-        part.atDue(due, evicted)
+    var i = 0
+    while (i < parts.size) {
+      if (parts(i).due <= due) {
+        parts(i).atDue(due, evicted)
         if (!isUnion) {
           emitEvictions(WindowView.NoRow)
           evicted.clear()
         }
       }
+      i += 1
     }
     if (isUnion) emitEvictions(WindowView.NoRow)
   }
@@ -87,7 +70,7 @@ private[window] final class Combination(
   override def held: Long = rows.size
 
   override def emitContents(): Unit = {
-    val ordered = if (parts.length == 1) parts(0).inOrder else null
+    val ordered = if (parts.size == 1) parts(0).inOrder else null
     if (ordered != null) ordered.foreach(row => steps.content(row, row + 1))
     else {
       var row = rows.from(0L)
@@ -114,26 +97,17 @@ private[window] final class Combination(
 
   override def clear(): Unit = {
     rows.startAfresh()
-    parts.foreach(_.clear())
+    parts.clear()
   }
 
   override def save(out: ByteWriter): Unit = {
     out.number(rows.size)
-    parts.foreach(_.save(out))
+    parts.save(out)
   }
 
   override def restore(in: ByteReader): Unit = {
     rows.restart(in.count(rows.end))
-    parts.foreach(_.restore(in))
-  }
-
-  /** Removes the refused row from the windows that admitted it. */
-  private def takeBack(row: Long): Unit = {
-    var i = 0
-    while (i < parts.length) {
-      if (takes(i)) parts(i).takeBack(row)
-      i += 1
-    }
+    parts.restore(in)
   }
 
   /** Emits deletes for evicted rows, except `refused`, and removes the rows from all windows. */
@@ -141,22 +115,14 @@ private[window] final class Combination(
     var i = 0
     while (i < evicted.size) {
       val row = evicted(i)
-      if (row != WindowView.NoRow && row != refused && !(isUnion && isHeld(row)) && rows.leave(
-          row)) {
+      val isOut = row != WindowView.NoRow && row != refused && !(isUnion && parts.holds(row))
+      if (isOut && rows.leave(row)) {
         // A single window has removed the row from itself already.
-        if (!isUnion && parts.length > 1) parts.foreach(_.forget(row))
+        if (!isUnion && parts.size > 1) parts.forget(row)
         steps.delete(row, row + 1)
       }
       i += 1
     }
-    if (!isUnion && (evicted.size > 0 || refused != WindowView.NoRow)) {
-      parts.foreach(_.afterForgetting())
-    }
-  }
-
-  private def isHeld(row: Long): Boolean = {
-    var i = 0
-    while (i < parts.length && !parts(i).holds(row)) i += 1
-    i < parts.length
+    if (!isUnion && (evicted.size > 0 || refused != WindowView.NoRow)) parts.afterForgetting()
   }
 }

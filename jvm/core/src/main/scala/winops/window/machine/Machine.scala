@@ -5,7 +5,9 @@ import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
 import winops.window.changes.{ChangeKind, Steps}
+import winops.window.contents.WindowContext
 import winops.window.expression.Evaluator
+import winops.window.single.Retainer
 import winops.window.time.Clock
 
 /** Runs a policy over the rows of one group, and writes the changes as steps into a queue.
@@ -41,7 +43,11 @@ final class Machine(
     evaluator: Evaluator,
     steps: Steps,
     ownsSteps: Boolean = true) {
-  private val retainer = Retainers.of(policy, rows, pages, evaluator, steps)
+  private val retainer: Retainer = Retainers
+    .of(policy)
+    .fold(
+      why => throw new IllegalArgumentException(s"the machine cannot run ${policy.text}: $why"),
+      _(new WindowContext(rows, pages, evaluator, steps)))
   private val silence: Long = policy.group.reclaim match {
     case Some(Reclaim.Silent(micros)) => Math.min(Span.ofMicros(micros).after(0L), idleMillis)
     case _ => idleMillis
@@ -215,6 +221,11 @@ final class Machine(
 }
 
 object Machine {
+
+  /** The reason why the machine cannot run the policy; None if it can. A constructor fails for a
+    * policy that has one.
+    */
+  def unsupported(policy: Policy): Option[String] = Retainers.of(policy).left.toOption
 
   /** Returns true if rows of the policy may leave in any order, so that the group's rows have
     * holes.

@@ -1,49 +1,35 @@
 package winops.window.machine
 
 import winops.policy._
-import winops.storage.btree.Pages
-import winops.storage.rows.Rows
 import winops.window.batch.{Batching, NetChanges}
-import winops.window.changes.Steps
 import winops.window.combination.{Combination, IndependentWindows, Parts, SharingWindow}
-import winops.window.contents.SharedRows
+import winops.window.contents.{SharedRows, WindowContext}
 import winops.window.event.Events
-import winops.window.expression.Evaluator
+import winops.window.rules.{AgeRule, CountRule, Part, PartGroup, PeriodRule}
 import winops.window.single.{KeepingAll, KeepingNewest, KeepingUntilPeriod, KeepingYoung, Retainer}
 import winops.window.time.Anchor
 
-/** Builds the retainer of a policy; fails for a combination that no retainer implements. */
+/** Chooses the retainer of a policy. */
 private[window] object Retainers {
-  def of(
-      policy: Policy,
-      rows: Rows,
-      pages: Pages,
-      evaluator: Evaluator,
-      steps: Steps): Retainer = {
-    val parts = new Parts(rows, pages, evaluator)
+  private type Make[+A] = WindowContext => A
+
+  /** The maker of the policy's retainer, or the reason why no retainer implements the policy. */
+  def of(policy: Policy): Either[String, WindowContext => Retainer] =
     (policy.retention, policy.stream.order) match {
-      case (Retention.Independent(named), _) =>
-        val each = named.map { case (_, retention) =>
-          val shared = new SharedRows(rows)
-          val alone = policy.copy(retention = retention)
-          new SharingWindow(shared, of(alone, shared, pages, evaluator, steps))
-        }
-        new IndependentWindows(each.toArray, rows, steps)
-      case (Retention.One(window), StepOrder.Events) =>
-        Events.of(window, rows, evaluator, steps).getOrElse(refused(policy))
+      case (Retention.Independent(named), _) => independent(policy, named)
       case (Retention.One(window), order) =>
-        simple(window, rows, steps)
-          .orElse(if (order == StepOrder.Net) NetChanges.of(window, rows, pages, evaluator, steps)
-          else None)
-          .orElse(several(Seq(window), isUnion = false, parts, steps))
-          .getOrElse(refused(policy))
+        val found = order match {
+          case StepOrder.Events => Events.of(window)
+          case StepOrder.Net => simple(window).orElse(NetChanges.of(window))
+          case StepOrder.InsertsFirst =>
+            simple(window).orElse(several(Seq(window), isUnion = false).toOption)
+        }
+        found.toRight(s"no window with the order $order has the pieces $window")
       case (Retention.Intersection(windows), StepOrder.InsertsFirst) =>
-        several(windows, isUnion = false, parts, steps).getOrElse(refused(policy))
-      case (Retention.Union(windows), StepOrder.InsertsFirst) =>
-        several(windows, isUnion = true, parts, steps).getOrElse(refused(policy))
-      case _ => refused(policy)
+        several(windows, isUnion = false)
+      case (Retention.Union(windows), StepOrder.InsertsFirst) => several(windows, isUnion = true)
+      case (_, order) => Left(s"windows that decide together do not have the order $order")
     }
-  }
 
   /** Returns true if rows of the policy may leave in any order. */
   def leavesHoles(policy: Policy): Boolean = policy.retention match {
@@ -75,44 +61,78 @@ private[window] object Retainers {
     case _ => false
   }
 
-  private def simple(window: Window, rows: Rows, steps: Steps): Option[Retainer] =
-    window match {
-      case Window(
-            Admit.All,
-            Order.Arrival,
-            bound,
-            Triggers(Trigger.EachRow, leave, Trigger.Never)) =>
-        (bound, leave) match {
-          case (Bound.Unbounded, Trigger.Never) => Some(new KeepingAll(rows, steps))
-          case (Bound.MoreThan(count), Trigger.Excess(excess)) =>
-            Some(new KeepingNewest(count, excess, rows, steps))
-          case (Bound.AgeReached(span), Trigger.WhenDue) =>
-            Some(new KeepingYoung(span, rows, steps))
-          case (Bound.Everything, Trigger.Period(span, origin, false)) =>
-            Some(new KeepingUntilPeriod(span, new Anchor(origin), rows, steps))
-          case _ => None
-        }
-      case _ => None
+  private def independent(
+      policy: Policy,
+      named: Seq[(String, Retention)]): Either[String, Make[Retainer]] = {
+    val each = named.map { case (name, retention) =>
+      val alone = policy.copy(retention = retention)
+      val lacking = retention match {
+        case _: Retention.Independent => Some("one window, not several")
+        case _ => Sharing.expected(alone)
+      }
+      lacking.toLeft(()).flatMap(_ => of(alone)).left.map(why => s"the window $name: $why")
     }
-
-  private def several(
-      windows: Seq[Window],
-      isUnion: Boolean,
-      parts: Parts,
-      steps: Steps): Option[Retainer] = {
-    val (batches, filters) = windows.partition(isBatch)
-    if (isUnion)
-      parts.of(windows, inUnion = true).map(new Combination(_, true, parts.held, steps))
-    else if (batches.isEmpty) {
-      parts.of(windows, inUnion = false).map(new Combination(_, false, parts.held, steps))
-    } else if (batches.size == 1) {
-      for {
-        trigger <- parts.triggerOf(batches.head)
-        others <- parts.of(filters, inUnion = false)
-      } yield new Batching(others, windows.indexWhere(isBatch), trigger, parts.held, steps)
-    } else None
+    each.collectFirst { case Left(why) => why }.toLeft { (context: WindowContext) =>
+      val windows = each.flatMap(_.toOption).map { make =>
+        val shared = new SharedRows(context.rows)
+        new SharingWindow(shared, make(context.over(shared)))
+      }
+      new IndependentWindows(windows.toArray, context.rows, context.steps)
+    }
   }
 
-  private def refused(what: Any): Nothing =
-    throw new IllegalArgumentException(s"no window has the pieces $what")
+  private def simple(window: Window): Option[Make[Retainer]] = window match {
+    case Window(
+          Admit.All,
+          Order.Arrival,
+          bound,
+          Triggers(Trigger.EachRow, leave, Trigger.Never)) =>
+      (bound, leave) match {
+        case (Bound.Unbounded, Trigger.Never) => Some(c => new KeepingAll(c.rows, c.steps))
+        case (Bound.MoreThan(count), Trigger.Excess(excess)) =>
+          Some(c => new KeepingNewest(new CountRule(count, excess), c.rows, c.steps))
+        case (Bound.AgeReached(span), Trigger.WhenDue) =>
+          Some(c => new KeepingYoung(new AgeRule(span, c.rows), c.rows, c.steps))
+        case (Bound.Everything, Trigger.Period(span, origin, false)) =>
+          Some { c =>
+            val rule = new PeriodRule(span, new Anchor(origin), c.rows)
+            new KeepingUntilPeriod(rule, c.rows, c.steps)
+          }
+        case _ => None
+      }
+    case _ => None
+  }
+
+  private def several(windows: Seq[Window], isUnion: Boolean): Either[String, Make[Retainer]] = {
+    val (batches, filters) = if (isUnion) (Nil, windows) else windows.partition(isBatch)
+    batches match {
+      case Nil =>
+        partsOf(filters, isUnion).map { parts => (context: WindowContext) =>
+          new Combination(parts(context), isUnion, context.held, context.steps)
+        }
+      case Seq(batch) =>
+        for {
+          trigger <- Parts.triggerOf(batch).toRight(s"no batch window has the pieces $batch")
+          parts <- partsOf(filters, isUnion)
+        } yield { (context: WindowContext) =>
+          new Batching(
+            parts(context),
+            windows.indexOf(batch),
+            trigger(context),
+            context.held,
+            context.steps)
+        }
+      case _ => Left("an intersection has at most one batch window")
+    }
+  }
+
+  private def partsOf(windows: Seq[Window], isUnion: Boolean): Either[String, Make[PartGroup]] = {
+    val makers = windows.map(window => Parts.of(window, isUnion).toRight(window))
+    makers.collectFirst { case Left(window) => window } match {
+      case Some(window) => Left(s"no window of a combination has the pieces $window")
+      case None =>
+        val each = makers.flatMap(_.toOption)
+        Right((context: WindowContext) => new PartGroup(each.map(_(context)).toArray[Part]))
+    }
+  }
 }

@@ -2,10 +2,14 @@ package winops.window.rules
 
 import winops.window.contents.HeldRows
 
-/** Holds the newest `rows` rows. */
-private[window] final class NewestPart(rows: Long, held: HeldRows) extends FrontPart(held) {
+/** Holds the newest rows, as many as the rule allows. */
+private[window] final class NewestPart(rule: CountRule, held: HeldRows) extends FrontPart(held) {
   override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
     super.arrive(row, at, evicted)
-    if (count > rows) evictOldest(evicted)
+    var excess = rule.excess(count)
+    while (excess > 0) {
+      evictOldest(evicted)
+      excess -= 1
+    }
   }
 }

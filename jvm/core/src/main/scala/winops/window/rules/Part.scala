@@ -54,13 +54,3 @@ private[window] abstract class Part {
   def save(out: ByteWriter): Unit
   def restore(in: ByteReader): Unit
 }
-
-private[window] object Part {
-
-  /** Returns true if the row lacks a value that any of the windows reads. */
-  def lacksValue(parts: Array[Part], row: Long): Boolean = {
-    var i = 0
-    while (i < parts.length && !parts(i).lacksValue(row)) i += 1
-    i < parts.length
-  }
-}

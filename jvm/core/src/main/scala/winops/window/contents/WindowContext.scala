@@ -1,0 +1,22 @@
+package winops.window.contents
+
+import winops.storage.btree.{PagedMap, Pages}
+import winops.storage.rows.Rows
+import winops.window.changes.Steps
+import winops.window.expression.Evaluator
+
+/** The rows of a group, and what else the windows over these rows are built with. */
+private[window] final class WindowContext(
+    val rows: Rows,
+    val pages: Pages,
+    val evaluator: Evaluator,
+    val steps: Steps) {
+
+  /** The rows as windows see them that decide together. */
+  lazy val held: HeldRows = new HeldRows(rows)
+
+  def newIndex(): PagedMap = pages.newMap()
+
+  /** The same context with other rows. */
+  def over(others: Rows): WindowContext = new WindowContext(others, pages, evaluator, steps)
+}

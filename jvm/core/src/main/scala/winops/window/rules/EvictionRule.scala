@@ -1,0 +1,81 @@
+package winops.window.rules
+
+import winops.policy.Bound
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.storage.rows.Rows
+import winops.window.time.Clock
+
+/** A rule by which a window evicts its oldest rows: because there are too many, or because time
+  * has passed. All kinds of windows use the same rules.
+  */
+private[window] abstract class EvictionRule {
+
+  /** Notes that a row arrives at `at`. */
+  def arrive(at: Long): Unit = ()
+
+  /** Number of oldest rows that leave if the window has `size` rows. */
+  def excess(size: Long): Long = 0L
+
+  /** The instant at which a row expires; [[Clock.Never]] if time does not evict the row. No row
+    * expires before an older one.
+    */
+  def due(row: Long): Long = Clock.Never
+
+  /** The first row from `head` until `end` that has not expired at the instant; `end` if all rows
+    * have. There is at least one row, and no ordinal is missing.
+    */
+  def firstStaying(head: Long, end: Long, at: Long): Long = {
+    var row = head
+    while (row < end && due(row) <= at) row += 1
+    row
+  }
+
+  def clear(): Unit = ()
+  def save(out: ByteWriter): Unit = ()
+  def restore(in: ByteReader): Unit = ()
+}
+
+private[window] object EvictionRule {
+
+  /** Returns the maker of the rule that evicts each row as soon as it exceeds the bound, if a
+    * number of rows or their ages decide.
+    */
+  def of(bound: Bound): Option[Rows => EvictionRule] = bound match {
+    case Bound.Unbounded => Some(_ => NoRule)
+    case Bound.MoreThan(count) => Some(_ => new CountRule(count))
+    case Bound.AgeReached(span) => Some(new AgeRule(span, _))
+    case Bound.AgeExceeded(span) => Some(AgeRule.exceeded(span, _))
+    case Bound.Any(bounds) =>
+      val rules = bounds.map(of)
+      Option.when(rules.forall(_.isDefined)) { rows =>
+        new AnyRule(rules.flatten.map(_(rows)).toArray)
+      }
+    case _ => None
+  }
+}
+
+/** Evicts no row. */
+private[window] case object NoRule extends EvictionRule
+
+/** Evicts a row that any of the rules evicts; the rules store nothing. */
+private final class AnyRule(rules: Array[EvictionRule]) extends EvictionRule {
+  override def excess(size: Long): Long = {
+    var most = 0L
+    var i = 0
+    while (i < rules.length) {
+      most = Math.max(most, rules(i).excess(size))
+      i += 1
+    }
+    most
+  }
+
+  override def due(row: Long): Long = {
+    var first = Clock.Never
+    var i = 0
+    while (i < rules.length) {
+      first = Math.min(first, rules(i).due(row))
+      i += 1
+    }
+    first
+  }
+}
