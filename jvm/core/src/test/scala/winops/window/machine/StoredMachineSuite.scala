@@ -151,6 +151,6 @@ private object StoredMachineSuite {
       Option.when(random.nextInt(5) > 0)(number * 4L + random.nextInt(60) - 30))
   }
 
-  private def evaluator(seed: Long): (Long => Int) => Evaluator = rowAt =>
+  def evaluator(seed: Long): (Long => Int) => Evaluator = rowAt =>
     new RowValues.Expressions(row => values(seed, rowAt(row)))
 }

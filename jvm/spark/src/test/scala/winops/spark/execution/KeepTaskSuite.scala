@@ -228,7 +228,7 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 }
 
-private object KeepTaskSuite {
+private[spark] object KeepTaskSuite {
   def row(k: Long, micros: Long, n: Long = 0): Arrived = Arrived(k, Some(micros), n)
 
   def byGroup(changes: Seq[Changed]): Map[Long, Seq[Changed]] = changes.groupBy(_.row.k)

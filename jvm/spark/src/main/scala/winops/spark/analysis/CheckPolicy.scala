@@ -1,0 +1,15 @@
+package winops.spark.analysis
+
+import winops.policy.Policy
+import winops.spark.internal.WinopsErrors
+import winops.window.machine.Machine
+
+/** Refuses policies that the machine cannot run, so that none fails in a task. */
+private[spark] object CheckPolicy {
+  def apply(policy: Policy): Unit = Machine.unsupported(policy).foreach { reason =>
+    throw WinopsErrors.analysis(
+      "WINOPS_UNSUPPORTED_POLICY",
+      "policy" -> policy.text,
+      "reason" -> reason)
+  }
+}
