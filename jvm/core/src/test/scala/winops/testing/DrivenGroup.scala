@@ -29,7 +29,7 @@ final class DrivenGroup(
   private var machine: Machine = _
   private var rows = 0
 
-  def this(keep: Keep, idle: Option[Long]) = this(keep.policy, idle)
+  def this(keep: CclWindow, idle: Option[Long]) = this(keep.policy, idle)
 
   open()
   startGroup()

@@ -8,7 +8,7 @@ package winops.testing
   * @param idle
   *   milliseconds without rows after which the group is removed
   */
-final class NaiveWindow(first: Keep, idle: Option[Long]) {
+final class NaiveWindow(first: CclWindow, idle: Option[Long]) {
   import NaiveWindow._
 
   private var keep = first
@@ -34,7 +34,7 @@ final class NaiveWindow(first: Keep, idle: Option[Long]) {
   }
 
   /** Continues with another policy, for which rows may already have expired. */
-  def become(other: Keep): Unit = {
+  def become(other: CclWindow): Unit = {
     keep = other
     now.foreach(at => step(Nil, held.filter(row => tooOld(row, at))))
   }
@@ -59,9 +59,10 @@ final class NaiveWindow(first: Keep, idle: Option[Long]) {
     val content = held :+ row
     val removed = keep match {
       // At count + slack rows, all rows but the newest count are evicted.
-      case Keep.Rows(count, slack) if content.size >= count + slack => content.dropRight(count)
+      case CclWindow.Rows(count, slack) if content.size >= count + slack =>
+        content.dropRight(count)
       // A row beyond the count starts the next window.
-      case Keep.EveryRows(count) if content.size > count => content.init
+      case CclWindow.EveryRows(count) if content.size > count => content.init
       case _ => Nil
     }
     step(List(row), removed)
@@ -69,9 +70,9 @@ final class NaiveWindow(first: Keep, idle: Option[Long]) {
 
   private def tooOld(row: Held, instant: Long): Boolean = keep match {
     // A row whose age equals the interval has expired.
-    case Keep.Interval(micros) => (instant - row.arrived) * 1000 >= micros
+    case CclWindow.Interval(micros) => (instant - row.arrived) * 1000 >= micros
     // A row expires at the end of the period in which it arrived.
-    case Keep.EveryInterval(micros, origin) =>
+    case CclWindow.EveryInterval(micros, origin) =>
       val zero = origin.orElse(firstArrival).get
       def interval(t: Long): Long = Math.floorDiv((t - zero) * 1000, micros)
       interval(instant) > interval(row.arrived)

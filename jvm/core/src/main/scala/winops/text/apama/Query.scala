@@ -36,8 +36,8 @@ private[apama] final case class Query(
         content.bound,
         content.triggers(origin))),
     Stream(shown.inserts, shown.deletes, StepOrder.Net),
-    Canonical.text(this, origin),
-    Canonical.window(this, origin))
+    ApamaPrinter.text(this, origin),
+    ApamaPrinter.window(this, origin))
 }
 
 /** The rule that says which items a window holds, and when its contents change. */

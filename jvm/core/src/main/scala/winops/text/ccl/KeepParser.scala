@@ -10,18 +10,18 @@ private[ccl] final class KeepParser(
     extends IntervalParsers {
   import IntervalParsers._
 
-  def parse: Either[Problem, Keep] = run(clause, lexer.tokens(text))
+  def parse: Either[Problem, KeepClause] = run(clause, lexer.tokens(text))
 
   /** CCL: an empty text means KEEP ALL. */
-  private def clause: Parser[Keep] =
-    end ^^^ Keep.All |
+  private def clause: Parser[KeepClause] =
+    end ^^^ KeepClause.All |
       (keyword("KEEP") | expected("KEEP")) ~> (all | policy)
 
   /** CCL: KEEP ALL has neither EVERY nor SLACK nor PER. */
-  private def all: Parser[Keep] =
-    keyword("ALL") ~> opt(keyword("ROW", "ROWS")) ~> finish(Seq.empty) ^^^ Keep.All
+  private def all: Parser[KeepClause] =
+    keyword("ALL") ~> opt(keyword("ROW", "ROWS")) ~> finish(Seq.empty) ^^^ KeepClause.All
 
-  private def policy: Parser[Keep] = opt(keyword("EVERY")) >> { every =>
+  private def policy: Parser[KeepClause] = opt(keyword("EVERY")) >> { every =>
     val what =
       if (every.isEmpty) "ALL, EVERY, a number of rows or an interval"
       else "a number of rows or an interval"
@@ -32,18 +32,19 @@ private[ccl] final class KeepParser(
   private def interval: Parser[Long] =
     keyword("INTERVAL") ~> (inQuotes | expected("an interval in quotes")) | inQuotes | colons
 
-  private def byExpr(every: Boolean, what: String)(first: Expr): Parser[Keep] = first match {
-    case Expr.Name(token) =>
-      scope.parameters.get(token.name) match {
-        case Some(Parameter.Text(value)) => byParameter(every, token, value)
-        // Reports a missing parameter as such, and not as a number without a unit.
-        case None =>
-          superfluous(token, what) |
-            checked(constants.value(first)) >> (_ => byRowsOrUnit(every, first))
-        case _ => byRowsOrUnit(every, first)
-      }
-    case _ => byRowsOrUnit(every, first)
-  }
+  private def byExpr(every: Boolean, what: String)(first: Expr): Parser[KeepClause] =
+    first match {
+      case Expr.Name(token) =>
+        scope.parameters.get(token.name) match {
+          case Some(Parameter.Text(value)) => byParameter(every, token, value)
+          // Reports a missing parameter as such, and not as a number without a unit.
+          case None =>
+            superfluous(token, what) |
+              checked(constants.value(first)) >> (_ => byRowsOrUnit(every, first))
+          case _ => byRowsOrUnit(every, first)
+        }
+      case _ => byRowsOrUnit(every, first)
+    }
 
   /** Refuses a word before a number or another word, as in `KEEP LAST 5 ROWS`. */
   private def superfluous(token: Token.Named, what: String): Parser[Nothing] =
@@ -56,7 +57,10 @@ private[ccl] final class KeepParser(
   /** CCL: a parameter with a text is a whole interval. Before ROWS or a unit, a parameter must be
     * a number.
     */
-  private def byParameter(every: Boolean, token: Token.Named, value: String): Parser[Keep] = {
+  private def byParameter(
+      every: Boolean,
+      token: Token.Named,
+      value: String): Parser[KeepClause] = {
     val (python, sql) = Parameters.arguments(token.name)
     // The category depends on the text alone, as for a parameter without ROWS or a unit behind
     // it.
@@ -69,28 +73,29 @@ private[ccl] final class KeepParser(
       inParameter(token, value) >> byTime(every)
   }
 
-  private def byRowsOrUnit(every: Boolean, first: Expr): Parser[Keep] =
+  private def byRowsOrUnit(every: Boolean, first: Expr): Parser[KeepClause] =
     keyword("ROW", "ROWS") ~> checked(constants.rows(first)) >> byRows(every) |
       unit("ROWS or a unit of time") >> (rest(first, _)) >> byTime(every)
 
   /** CCL: SLACK is 1 by default, and is not allowed with EVERY. */
-  private def byRows(every: Boolean)(rows: Long): Parser[Keep] =
+  private def byRows(every: Boolean)(rows: Long): Parser[KeepClause] =
     if (every) {
       refusedSlack(Category.SlackWithEvery, "no SLACK, which cannot be combined with EVERY") |
-        per(Seq("PER (columns)")) ^^ (Keep.EveryRows(rows, _))
+        per(Seq("PER (columns)")) ^^ (KeepClause.EveryRows(rows, _))
     } else {
       opt(slack) >> { rowsOver =>
         per("PER (columns)" +: Seq("SLACK").filter(_ => rowsOver.isEmpty)) ^^ { columns =>
-          Keep.Rows(rows, rowsOver.getOrElse(1L), columns)
+          KeepClause.Rows(rows, rowsOver.getOrElse(1L), columns)
         }
       }
     }
 
   /** CCL: SLACK is not allowed with an interval, with or without EVERY. */
-  private def byTime(every: Boolean)(micros: Long): Parser[Keep] =
+  private def byTime(every: Boolean)(micros: Long): Parser[KeepClause] =
     refusedSlack(Category.SlackWithTime, "no SLACK, which cannot be combined with an interval") |
       per(Seq("PER (columns)")) ^^ { columns =>
-        if (every) Keep.EveryInterval(micros, columns) else Keep.Interval(micros, columns)
+        if (every) KeepClause.EveryInterval(micros, columns)
+        else KeepClause.Interval(micros, columns)
       }
 
   private def slack: Parser[Long] =

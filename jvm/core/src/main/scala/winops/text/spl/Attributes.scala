@@ -59,7 +59,7 @@ private[spl] final class Attributes(scope: Scope, row: Option[Token.Named]) {
         Right(Delta(attribute, Distance.Real(exact.toDouble), Decimals.fractional(exact)))
       case (Some(ColumnKind.Timestamp), size) =>
         micros(Value.decimal(size), delta.offset).map { micros =>
-          Delta(attribute, Distance.Whole(micros), Canonical.seconds(micros))
+          Delta(attribute, Distance.Whole(micros), SplPrinter.seconds(micros))
         }
       case (Some(ColumnKind.Other) | None, _) =>
         val name = Names.shown(attribute.name)

@@ -41,8 +41,8 @@ private[spl] final case class WindowClause(
       Retention.One(
         Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, report))),
       Stream(inserts = true, deletes = true, StepOrder.Events),
-      Canonical.text(this, origin),
-      Canonical.window(this, origin))
+      SplPrinter.text(this, origin),
+      SplPrinter.window(this, origin))
   }
 
   private def triggerOf(extent: Extent[Delta], origin: Origin): Trigger = extent match {

@@ -2,7 +2,7 @@ package winops.window.batch
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.contents.HeldRows
-import winops.window.rules.{Evicted, Part}
+import winops.window.rules.{EvictedRows, Part}
 
 /** A batch window in a union: evicts the rows of a batch when the next batch is complete. */
 private[window] final class BatchPart(
@@ -11,18 +11,18 @@ private[window] final class BatchPart(
     extends Part
     with Batches {
   private var head = 0L
-  private var leaving: Evicted = _
+  private var leaving: EvictedRows = _
 
   override def lacksValue(row: Long): Boolean = trigger.lacksValue(row)
 
-  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     leaving = evicted
     join(row, at)
   }
 
   override def due: Long = trigger.due
 
-  override def atDue(due: Long, evicted: Evicted): Unit = {
+  override def atDue(due: Long, evicted: EvictedRows): Unit = {
     leaving = evicted
     postDue(due)
   }

@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.Steps
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{Evicted, PartGroup}
+import winops.window.rules.{EvictedRows, PartGroup}
 import winops.window.single.Retainer
 
 /** Collects pending rows. A trigger inserts them together and deletes the rows of the previous
@@ -24,7 +24,7 @@ private[window] final class Batching(
     steps: Steps)
     extends Retainer
     with Batches {
-  private val evicted = new Evicted(byLast = false)
+  private val evicted = new EvictedRows(byLast = false)
 
   override def due: Long = Math.min(trigger.due, filters.due)
 

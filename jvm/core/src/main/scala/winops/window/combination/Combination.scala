@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.Steps
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{Evicted, PartGroup}
+import winops.window.rules.{EvictedRows, PartGroup}
 import winops.window.single.Retainer
 
 /** Windows that decide together about rows. In an intersection, the first window that evicts a
@@ -21,7 +21,7 @@ private[window] final class Combination(
     rows: HeldRows,
     steps: Steps)
     extends Retainer {
-  private val evicted = new Evicted(byLast = isUnion)
+  private val evicted = new EvictedRows(byLast = isUnion)
 
   override def due: Long = parts.due
 

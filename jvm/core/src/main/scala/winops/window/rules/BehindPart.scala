@@ -11,7 +11,7 @@ private[window] final class BehindPart(timestamp: RowNumber, span: Span, held: H
     extends FrontPart(held) {
   override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
 
-  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     super.arrive(row, at, evicted)
     val limit = span.before(timestamp.whole(row))
     val least = if (span.isEmpty) 0L else 1L

@@ -8,7 +8,7 @@ import winops.window.expression.RowKey
 /** Holds the `rows` first rows in the order of a sort key; of equal rows, the newest. */
 private[window] final class BestPart(rows: Long, sortKey: RowKey, index: PagedMap)
     extends IndexedPart(index) {
-  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     val arriving = place(row)
     if (index.size == rows && isBehindAll(arriving)) evicted.add(row)
     else {

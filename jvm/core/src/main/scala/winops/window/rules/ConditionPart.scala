@@ -13,7 +13,7 @@ private[window] final class ConditionPart(condition: RowCondition, held: HeldRow
   /** True if other windows have removed rows in the current step since the last evaluation. */
   private var lost = false
 
-  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     super.arrive(row, at, evicted)
     newest = row
     pass(evicted)
@@ -32,7 +32,7 @@ private[window] final class ConditionPart(condition: RowCondition, held: HeldRow
     if (count > 0) pass(null)
   }
 
-  private def pass(evicted: Evicted): Unit = {
+  private def pass(evicted: EvictedRows): Unit = {
     var expired = 0L
     var fails = true
     while (fails && count > 0) {

@@ -14,7 +14,7 @@ private[window] final class DeadlinePart(timestamp: RowNumber, span: Span, index
     extends IndexedPart(index) {
   override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
 
-  override def arrive(row: Long, at: Long, evicted: Evicted): Unit =
+  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit =
     if (span.after(timestamp.whole(row)) <= at) evicted.add(row)
     else index.put(place(row), Array.emptyByteArray)
 
@@ -25,7 +25,7 @@ private[window] final class DeadlinePart(timestamp: RowNumber, span: Span, index
       dueOf(index.key)
     }
 
-  override def atDue(due: Long, evicted: Evicted): Unit = {
+  override def atDue(due: Long, evicted: EvictedRows): Unit = {
     while (index.size > 0 && { index.first(); dueOf(index.key) <= due }) {
       evicted.add(Ordinals.getLast(index.key))
       index.remove()

@@ -7,7 +7,7 @@ import winops.window.expression.{RowKey, WindowView}
 private[window] final class FirstOfEachPart(key: RowKey, index: PagedMap)
     extends OneForEachPart(key, index) {
   override def admits(row: Long, at: Long): Boolean = rowLike(row) == WindowView.NoRow
-  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     val _ = put(row)
   }
 }

@@ -10,7 +10,7 @@ private[window] final class FirstRowsPart(rows: Long, held: HeldRows) extends Fr
 
   override def admits(row: Long, at: Long): Boolean = count < rows
 
-  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     super.arrive(row, at, evicted)
     newest = row
   }

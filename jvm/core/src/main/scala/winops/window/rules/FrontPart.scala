@@ -8,7 +8,7 @@ private[window] abstract class FrontPart(protected val held: HeldRows) extends P
   protected var head = 0L
   protected var count = 0L
 
-  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = count += 1
+  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = count += 1
   override def forget(row: Long): Unit = if (row >= head) count -= 1
   override def holds(row: Long): Boolean = row >= head
 
@@ -22,7 +22,7 @@ private[window] abstract class FrontPart(protected val held: HeldRows) extends P
 
   protected final def oldest: Long = held.from(head)
 
-  protected final def evictOldest(evicted: Evicted): Unit = {
+  protected final def evictOldest(evicted: EvictedRows): Unit = {
     val row = oldest
     evicted.add(row)
     pass(row)

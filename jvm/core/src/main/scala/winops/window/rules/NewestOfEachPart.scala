@@ -6,7 +6,7 @@ import winops.window.expression.{RowKey, WindowView}
 /** Holds the newest row of each key: a row replaces the previous row of its key. */
 private[window] final class NewestOfEachPart(key: RowKey, index: PagedMap)
     extends OneForEachPart(key, index) {
-  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     val previous = put(row)
     if (previous != WindowView.NoRow) evicted.add(previous)
   }

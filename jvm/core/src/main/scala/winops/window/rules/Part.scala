@@ -19,13 +19,13 @@ private[window] abstract class Part {
   def admits(row: Long, at: Long): Boolean = true
 
   /** Inserts the newest row, and evicts the rows that exceed the window's bound. */
-  def arrive(row: Long, at: Long, evicted: Evicted): Unit
+  def arrive(row: Long, at: Long, evicted: EvictedRows): Unit
 
   /** The instant at which the next row expires; [[Clock.Never]] if none does. */
   def due: Long = Clock.Never
 
   /** Evicts the rows that expire at `due`, an instant that [[due]] gave. */
-  def atDue(due: Long, evicted: Evicted): Unit = ()
+  def atDue(due: Long, evicted: EvictedRows): Unit = ()
 
   /** Forgets a row that has left; does nothing if the window does not hold the row. */
   def forget(row: Long): Unit

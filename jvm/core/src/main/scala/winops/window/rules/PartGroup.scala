@@ -29,7 +29,7 @@ private[window] final class PartGroup(parts: Array[Part]) {
   }
 
   /** Inserts the newest row into the windows that admit it, and returns their number. */
-  def offer(row: Long, at: Long, evicted: Evicted): Int = {
+  def offer(row: Long, at: Long, evicted: EvictedRows): Int = {
     var count = 0
     var i = 0
     while (i < parts.length) {

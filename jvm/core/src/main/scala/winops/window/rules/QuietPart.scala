@@ -10,7 +10,7 @@ import winops.window.time.Clock
 private[window] final class QuietPart(span: Span, held: HeldRows) extends FrontPart(held) {
   private var newest = WindowView.NoRow
 
-  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     super.arrive(row, at, evicted)
     newest = row
   }
@@ -22,7 +22,8 @@ private[window] final class QuietPart(span: Span, held: HeldRows) extends FrontP
       span.after(held.arrival(newest))
     }
 
-  override def atDue(due: Long, evicted: Evicted): Unit = while (count > 0) evictOldest(evicted)
+  override def atDue(due: Long, evicted: EvictedRows): Unit =
+    while (count > 0) evictOldest(evicted)
 
   override def clear(): Unit = {
     super.clear()

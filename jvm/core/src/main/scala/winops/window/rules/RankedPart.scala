@@ -7,9 +7,9 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 /** A [[BestPart]] with at most one row for each key: a row replaces the previous row of its key.
   */
 private[window] final class RankedPart(newest: NewestOfEachPart, best: BestPart) extends Part {
-  private val replaced = new Evicted(byLast = false)
+  private val replaced = new EvictedRows(byLast = false)
 
-  override def arrive(row: Long, at: Long, evicted: Evicted): Unit = {
+  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     replaced.clear()
     newest.arrive(row, at, replaced)
     var i = 0

@@ -7,6 +7,6 @@ import winops.window.time.Clock
 private[window] final class YoungPart(rule: AgeRule, held: HeldRows) extends FrontPart(held) {
   override def due: Long = if (count == 0) Clock.Never else rule.due(oldest)
 
-  override def atDue(due: Long, evicted: Evicted): Unit =
+  override def atDue(due: Long, evicted: EvictedRows): Unit =
     while (count > 0 && rule.due(oldest) <= due) evictOldest(evicted)
 }

@@ -18,13 +18,13 @@ class CclPropertySuite extends AnyText {
     seed <- Gen.long
   } yield new scala.util.Random(seed).shuffle(chosen.toSeq)
 
-  private val keeps: Gen[Keep] = Gen.oneOf(
-    Gen.const(Keep.All),
-    Gen.zip(count, count, per).map((Keep.Rows.apply _).tupled),
-    Gen.zip(count, Gen.const(1L), per).map((Keep.Rows.apply _).tupled),
-    Gen.zip(count, per).map((Keep.EveryRows.apply _).tupled),
-    Gen.zip(micros, per).map((Keep.Interval.apply _).tupled),
-    Gen.zip(micros, per).map((Keep.EveryInterval.apply _).tupled))
+  private val keeps: Gen[KeepClause] = Gen.oneOf(
+    Gen.const(KeepClause.All),
+    Gen.zip(count, count, per).map((KeepClause.Rows.apply _).tupled),
+    Gen.zip(count, Gen.const(1L), per).map((KeepClause.Rows.apply _).tupled),
+    Gen.zip(count, per).map((KeepClause.EveryRows.apply _).tupled),
+    Gen.zip(micros, per).map((KeepClause.Interval.apply _).tupled),
+    Gen.zip(micros, per).map((KeepClause.EveryInterval.apply _).tupled))
 
   private val origins: Gen[Origin] =
     Gen.oneOf(Gen.const(Origin.FirstRow), Gen.long.map(Origin.At(_)), Gen.const(Origin.epoch))

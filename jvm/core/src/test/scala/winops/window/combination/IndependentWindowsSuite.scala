@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import winops.policy.{ColumnKind, Policy, Retention, Scope, Stream}
-import winops.testing.{DrivenGroup, Input, Keep, ObservedChange}
+import winops.testing.{CclWindow, DrivenGroup, Input, ObservedChange}
 import winops.text.apama.Apama
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
@@ -134,7 +134,7 @@ private object IndependentWindowsSuite {
   val Events: Stream = parsed(Spl, "sliding, count(3)").stream
 
   val windows: Gen[Seq[Policy]] = for {
-    policy <- Gen.oneOf(Keep.any.map(_.policy) +: taken.map { case (dialect, texts) =>
+    policy <- Gen.oneOf(CclWindow.any.map(_.policy) +: taken.map { case (dialect, texts) =>
       Gen.oneOf(texts).map(parsed(dialect, _))
     })
     count <- Gen.choose(1, 4)

@@ -7,7 +7,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
-import winops.testing.{DrivenGroup, Input, Keep}
+import winops.testing.{CclWindow, DrivenGroup, Input}
 import winops.window.crossgroup.CrossGroupIndex
 import winops.window.time.Clock
 
@@ -15,13 +15,13 @@ import winops.window.time.Clock
   */
 class CorruptStateSuite extends AnyFunSuite {
   private val keeps = Seq(
-    Keep.All,
-    Keep.Rows(3, 2),
-    Keep.Rows(400, 5),
-    Keep.EveryRows(4),
-    Keep.Interval(40000L),
-    Keep.EveryInterval(7000L, None),
-    Keep.EveryInterval(7000L, Some(3L)))
+    CclWindow.All,
+    CclWindow.Rows(3, 2),
+    CclWindow.Rows(400, 5),
+    CclWindow.EveryRows(4),
+    CclWindow.Interval(40000L),
+    CclWindow.EveryInterval(7000L, None),
+    CclWindow.EveryInterval(7000L, Some(3L)))
 
   test("bytes that are cut off are refused") {
     keeps.foreach { keep =>
@@ -60,7 +60,7 @@ class CorruptStateSuite extends AnyFunSuite {
   }
 
   test("a large group's own bytes that were changed are refused or read as something else") {
-    val keep = Keep.Rows(400, 5)
+    val keep = CclWindow.Rows(400, 5)
     val random = new Random(7)
     withinAMinute {
       val group = filled(keep, rows = 1000)
@@ -105,21 +105,21 @@ class CorruptStateSuite extends AnyFunSuite {
     intercept[CorruptStateException](coupling.restore(twice)(twice.number()))
   }
 
-  private def stored(keep: Keep, rows: Int): Array[Byte] = filled(keep, rows).save()
+  private def stored(keep: CclWindow, rows: Int): Array[Byte] = filled(keep, rows).save()
 
-  private def filled(keep: Keep, rows: Int): DrivenGroup = {
+  private def filled(keep: CclWindow, rows: Int): DrivenGroup = {
     val group = new DrivenGroup(keep, Some(100L))
     (0 until rows).foreach(i => group.tell(Input.Row(i.toLong)))
     group
   }
 
-  private def restored(keep: Keep, bytes: Array[Byte]): DrivenGroup = {
+  private def restored(keep: CclWindow, bytes: Array[Byte]): DrivenGroup = {
     val group = new DrivenGroup(keep, Some(100L))
     group.restart(bytes)
     group
   }
 
-  private def survives(keep: Keep, bytes: Array[Byte]): Boolean =
+  private def survives(keep: CclWindow, bytes: Array[Byte]): Boolean =
     try {
       val group = restored(keep, bytes)
       (20 until 50).foreach(i => group.tell(Input.Row(i.toLong)))

@@ -10,7 +10,7 @@ import winops.policy.{Bound, Retention}
 import winops.storage.btree.Pages
 import winops.storage.bytes.HeapSegments
 import winops.storage.rows.Rows
-import winops.testing.{DrivenGroup, Input, Keep, NaiveWindow}
+import winops.testing.{CclWindow, DrivenGroup, Input, NaiveWindow}
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.expression.Evaluator
 import winops.window.time.Clock
@@ -22,7 +22,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val idle = Gen.option(Gen.choose(1L, 90L))
 
   test("the machine tells what the rules tell, and holds what they hold") {
-    forAll(Keep.any, idle, Input.sequences) { (keep, idle, inputs) =>
+    forAll(CclWindow.any, idle, Input.sequences) { (keep, idle, inputs) =>
       val naive = new NaiveWindow(keep, idle)
       val group = new DrivenGroup(keep, idle)
       assert(inputs.flatMap(group.tell) == naive.tell(inputs))
@@ -31,7 +31,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("wherever a group is stored and taken up again, the changes are the same") {
-    forAll(Keep.any, idle, Input.sequences, Gen.long) { (keep, idle, inputs, seed) =>
+    forAll(CclWindow.any, idle, Input.sequences, Gen.long) { (keep, idle, inputs, seed) =>
       val group = new DrivenGroup(keep, idle)
       val random = new Random(seed)
       val told = inputs.flatMap { input =>
@@ -48,7 +48,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("telling the time before each input changes nothing") {
-    forAll(Keep.any, idle, Input.sequences) { (keep, idle, inputs) =>
+    forAll(CclWindow.any, idle, Input.sequences) { (keep, idle, inputs) =>
       val often = new DrivenGroup(keep, idle)
       val told = inputs.flatMap { input =>
         val first = if (often.isAlive) often.now + 1 else input.at
@@ -60,7 +60,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("replaying the changes rebuilds the content, and nothing is lost or told twice") {
-    forAll(Keep.any, Input.sequences) { (keep, inputs) =>
+    forAll(CclWindow.any, Input.sequences) { (keep, inputs) =>
       val group = new DrivenGroup(keep, None)
       val told = inputs.flatMap(group.tell)
       val replayed = told.foldLeft(Vector.empty[Int]) { (content, change) =>
@@ -81,7 +81,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("the next due time is the instant of the next change that no row makes") {
-    forAll(Keep.any, idle, Input.sequences) { (keep, idle, inputs) =>
+    forAll(CclWindow.any, idle, Input.sequences) { (keep, idle, inputs) =>
       val group = new DrivenGroup(keep, idle)
       inputs.foreach(group.tell)
       val due = group.nextDue
@@ -91,13 +91,13 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val wasEmpty = group.size == 0
         assert(group.tell(Input.Time(due)).forall(_.at == due))
         assert(group.nextDue > due)
-        assert(wasEmpty || group.size == 0 || keep.isInstanceOf[Keep.Interval])
+        assert(wasEmpty || group.size == 0 || keep.isInstanceOf[CclWindow.Interval])
       } else assert(group.tell(Input.Time(group.now.max(0L) + 1000000L)).isEmpty)
     }
   }
 
   test("a window of many thousand rows is kept across stores") {
-    val keep = Keep.Rows(5000, 700)
+    val keep = CclWindow.Rows(5000, 700)
     val group = new DrivenGroup(keep, None)
     val inputs = (0 until 20000).map(i => Input.Row(i / 3L))
     val told = inputs.zipWithIndex.flatMap { case (input, i) =>
@@ -113,13 +113,14 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("instants far from the epoch are no trouble") {
     // The years 1 and 9999 are the limits of an SQL timestamp.
     Seq(-62135596800000L, 253402300799000L).foreach { instant =>
-      val keeps = Seq(Keep.Interval(Long.MaxValue), Keep.EveryInterval(86400000000L, None))
+      val keeps =
+        Seq(CclWindow.Interval(Long.MaxValue), CclWindow.EveryInterval(86400000000L, None))
       keeps.foreach { keep =>
         val group = new DrivenGroup(keep, None)
         assert(group.tell(Input.Row(instant)).map(_.isInsert) == Seq(true))
         assert(group.tell(Input.Row(instant + 86399999L)).map(_.isInsert) == Seq(true))
       }
-      val daily = new DrivenGroup(Keep.EveryInterval(86400000000L, Some(0L)), None)
+      val daily = new DrivenGroup(CclWindow.EveryInterval(86400000000L, Some(0L)), None)
       daily.tell(Input.Row(instant))
       assert(daily.nextDue > instant)
       assert(daily.nextDue <= instant + 86400000L)
@@ -128,8 +129,8 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("bounds and beats that make no window are refused") {
-    val window = Keep.All.policy.retention.windows.head.copy(bound = Bound.Everything)
-    val policy = Keep.All.policy.copy(retention = Retention.One(window))
+    val window = CclWindow.All.policy.retention.windows.head.copy(bound = Bound.Everything)
+    val policy = CclWindow.All.policy.copy(retention = Retention.One(window))
     val error = intercept[IllegalArgumentException] {
       new Machine(
         policy,

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import winops.policy.Resizable
-import winops.testing.{DrivenGroup, Input, Keep, NaiveWindow}
+import winops.testing.{CclWindow, DrivenGroup, Input, NaiveWindow}
 
 /** A window restores the state of another window that differs only in its length. */
 class ResizeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -12,26 +12,27 @@ class ResizeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     PropertyCheckConfiguration(minSuccessful = 500, maxDiscardedFactor = 20)
 
   test("rows that are too many or too old for the new length leave as the rules say") {
-    forAll(Keep.any, Keep.any, Input.sequences, Input.sequences) { (before, other, early, late) =>
-      val after = (before, other) match {
-        case (Keep.EveryInterval(_, origin), every: Keep.EveryInterval) =>
-          every.copy(origin = origin)
-        case _ => other
-      }
-      whenever(Resizable.of(before.policy).exists(Resizable.of(after.policy).contains)) {
-        val instant = early.map(_.at).maxOption.map(Input.Time(_)).toSeq
-        val naive = new NaiveWindow(before, None)
-        val group = new DrivenGroup(before, None)
-        val told = early.flatMap(group.tell)
-        assert(told == naive.tell(early))
+    forAll(CclWindow.any, CclWindow.any, Input.sequences, Input.sequences) {
+      (before, other, early, late) =>
+        val after = (before, other) match {
+          case (CclWindow.EveryInterval(_, origin), every: CclWindow.EveryInterval) =>
+            every.copy(origin = origin)
+          case _ => other
+        }
+        whenever(Resizable.of(before.policy).exists(Resizable.of(after.policy).contains)) {
+          val instant = early.map(_.at).maxOption.map(Input.Time(_)).toSeq
+          val naive = new NaiveWindow(before, None)
+          val group = new DrivenGroup(before, None)
+          val told = early.flatMap(group.tell)
+          assert(told == naive.tell(early))
 
-        group.restartAs(after.policy, group.save())
-        naive.become(after)
-        // Every group is visited once after the restart, even without new rows.
-        val more = (instant ++ late).flatMap(group.tell)
-        assert(told ++ more == naive.tell(late))
-        assert(group.content == naive.content)
-      }
+          group.restartAs(after.policy, group.save())
+          naive.become(after)
+          // Every group is visited once after the restart, even without new rows.
+          val more = (instant ++ late).flatMap(group.tell)
+          assert(told ++ more == naive.tell(late))
+          assert(group.content == naive.content)
+        }
     }
   }
 }

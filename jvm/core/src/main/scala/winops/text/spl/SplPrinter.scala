@@ -6,7 +6,7 @@ import winops.text.dialect.{Decimals, Intervals, Names, Origins}
 /** The canonical text of a window clause. Parsing it gives an equal policy, unless it ends in an
   * origin.
   */
-private[spl] object Canonical {
+private[spl] object SplPrinter {
 
   /** Formats a clause without the name of its port and without defaults, and with names quoted
     * unless they are plain. An origin other than the first row is appended in words that the

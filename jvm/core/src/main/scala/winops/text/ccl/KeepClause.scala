@@ -3,7 +3,7 @@ package winops.text.ccl
 import winops.policy._
 
 /** A KEEP clause, with the values of parameters in place. */
-private[ccl] sealed trait Keep {
+private[ccl] sealed trait KeepClause {
 
   /** The columns of PER. */
   def per: Seq[String]
@@ -30,19 +30,19 @@ private[ccl] sealed trait Keep {
         bound,
         Triggers(enter = Trigger.EachRow, leave = leave(origin), report = Trigger.Never))),
     Stream.InsertsThenDeletes,
-    Canonical.text(this, origin),
-    Canonical.window(this, origin))
+    CclPrinter.text(this, origin),
+    CclPrinter.window(this, origin))
 }
 
-private[ccl] object Keep {
-  case object All extends Keep {
+private[ccl] object KeepClause {
+  case object All extends KeepClause {
     override def per: Seq[String] = Seq.empty
     override protected def bound: Bound = Bound.Unbounded
     override protected def leave(origin: Origin): Trigger = Trigger.Never
   }
 
   /** CCL: when a group holds `rows + slack` rows, the `slack` oldest rows leave. */
-  final case class Rows(rows: Long, slack: Long, per: Seq[String]) extends Keep {
+  final case class Rows(rows: Long, slack: Long, per: Seq[String]) extends KeepClause {
     override protected def bound: Bound = Bound.MoreThan(rows)
     override protected def leave(origin: Origin): Trigger = Trigger.Excess(slack)
   }
@@ -50,19 +50,19 @@ private[ccl] object Keep {
   /** CCL: the row that exceeds `rows` evicts all older rows and stays alone. So the bound is one
     * row, and `rows` is the slack.
     */
-  final case class EveryRows(rows: Long, per: Seq[String]) extends Keep {
+  final case class EveryRows(rows: Long, per: Seq[String]) extends KeepClause {
     override protected def bound: Bound = Bound.MoreThan(1)
     override protected def leave(origin: Origin): Trigger = Trigger.Excess(rows)
   }
 
   /** CCL: each row leaves when it is `micros` old. */
-  final case class Interval(micros: Long, per: Seq[String]) extends Keep {
+  final case class Interval(micros: Long, per: Seq[String]) extends KeepClause {
     override protected def bound: Bound = Bound.AgeReached(Span.ofMicros(micros))
     override protected def leave(origin: Origin): Trigger = Trigger.WhenDue
   }
 
   /** CCL: all rows leave at the end of each interval of `micros`, counted from the origin. */
-  final case class EveryInterval(micros: Long, per: Seq[String]) extends Keep {
+  final case class EveryInterval(micros: Long, per: Seq[String]) extends KeepClause {
     override protected def bound: Bound = Bound.Everything
     override protected def leave(origin: Origin): Trigger =
       Trigger.Period(Span.ofMicros(micros), origin)

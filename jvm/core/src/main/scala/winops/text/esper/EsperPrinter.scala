@@ -13,7 +13,7 @@ import winops.text.dialect.Origins
   * @param origin
   *   origin that the scope gives
   */
-private[esper] final case class Canonical(statement: Statement, origin: Option[Origin]) {
+private[esper] final case class EsperPrinter(statement: Statement, origin: Option[Origin]) {
 
   def text: String = around(views)
 

@@ -5,7 +5,7 @@ import winops.text.dialect.{Decimals, Intervals, Names, Origins}
 
 /** The canonical text of a query. Parsing it gives an equal policy, unless it ends in an origin.
   */
-private[apama] object Canonical {
+private[apama] object ApamaPrinter {
 
   /** Formats a query with names quoted unless they are plain. The text has a `from` and a
     * `select` only if the query does not emit all changes. An origin other than the epoch is

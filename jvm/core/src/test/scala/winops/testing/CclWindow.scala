@@ -5,7 +5,7 @@ import org.scalacheck.Gen
 import winops.policy._
 
 /** A CCL policy in the terms of its text. */
-sealed trait Keep {
+sealed trait CclWindow {
 
   /** The policy as the machine evaluates it. */
   def policy: Policy = {
@@ -22,29 +22,29 @@ sealed trait Keep {
   protected def pieces: (Bound, Trigger)
 }
 
-object Keep {
-  case object All extends Keep {
+object CclWindow {
+  case object All extends CclWindow {
     override protected def pieces: (Bound, Trigger) = (Bound.Unbounded, Trigger.Never)
   }
 
-  final case class Rows(count: Int, slack: Int) extends Keep {
+  final case class Rows(count: Int, slack: Int) extends CclWindow {
     override protected def pieces: (Bound, Trigger) =
       (Bound.MoreThan(count.toLong), Trigger.Excess(slack.toLong))
   }
 
-  final case class EveryRows(count: Int) extends Keep {
+  final case class EveryRows(count: Int) extends CclWindow {
     override protected def pieces: (Bound, Trigger) =
       (Bound.MoreThan(1L), Trigger.Excess(count.toLong))
   }
 
-  final case class Interval(micros: Long) extends Keep {
+  final case class Interval(micros: Long) extends CclWindow {
     override protected def pieces: (Bound, Trigger) =
       (Bound.AgeReached(Span.ofMicros(micros)), Trigger.WhenDue)
   }
 
   /** Periods of `micros`, counted from `origin` in milliseconds, or from the group's first row.
     */
-  final case class EveryInterval(micros: Long, origin: Option[Long]) extends Keep {
+  final case class EveryInterval(micros: Long, origin: Option[Long]) extends CclWindow {
     override protected def pieces: (Bound, Trigger) =
       (
         Bound.Everything,
@@ -54,7 +54,7 @@ object Keep {
   private val micros: Gen[Long] =
     Gen.oneOf(Gen.choose(1L, 2500L), Gen.choose(1L, 60L).map(_ * 1000), Gen.choose(1L, 90000L))
 
-  val any: Gen[Keep] = Gen.oneOf(
+  val any: Gen[CclWindow] = Gen.oneOf(
     Gen.const(All),
     Gen.zip(Gen.choose(1, 12), Gen.frequency(2 -> Gen.const(1), 3 -> Gen.choose(1, 20))).map {
       case (count, slack) => Rows(count, slack)

@@ -8,7 +8,7 @@ import winops.window.contents.RowSet
   *   true if a row that several windows evict counts at its last eviction, false if it counts at
   *   its first
   */
-private[window] final class Evicted(byLast: Boolean) {
+private[window] final class EvictedRows(byLast: Boolean) {
   private val rows = new RowSet
 
   def add(row: Long): Unit = if (byLast) rows.addLast(row) else { val _ = rows.add(row) }
