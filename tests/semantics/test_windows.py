@@ -214,6 +214,45 @@ def test_invalid_calls_are_refused(
     assert caught.value.getCondition() == condition
 
 
+VIEWS = [
+    "#length(3)",
+    "#time(3 sec)",
+    "#ext_timed(ts, 2 sec)",
+    "#time_accum(1 sec)",
+    "#firstlength(2)",
+    "#firstunique(price)",
+    "#unique(price)",
+    "#sort(3, price desc, seq)",
+    "#time_order(ts, 2 sec)",
+    "#expr(current_count <= 4)",
+    "#length_batch(3)",
+    "#time_batch(2 sec)",
+    "#expr_batch(newest_event.price > oldest_event.price)",
+]
+
+
+def test_a_random_combination_is_refused_while_it_is_built_or_runs(spark: SparkSession) -> None:
+    """No combination fails in a task because no window implements it."""
+    rng = random.Random(11)
+    rows = spark.createDataFrame(ticks(rng), SCHEMA)
+    running, refused = [], []
+    for _ in range(40):
+        text = "".join(rng.choices(VIEWS, k=rng.randint(2, 4)))
+        policy = esper(f"{text} retain-union" if rng.random() < 0.5 else text)
+        try:
+            changes = keep(rows, policy, per="sample", order_by="seq", time="ts").changes()
+            # Spark Connect reports analysis errors only when the schema is requested.
+            assert changes.schema
+        except AnalysisException as error:
+            refused.append(error.getCondition())
+        else:
+            running.append(changes.agg(F.count("*").alias("changes")))
+    assert set(refused) == {"WINOPS_POLICY.POLICY"}
+    counts = reduce(DataFrame.unionAll, running).collect()
+    assert all(row.changes > 0 for row in counts)
+    assert len(counts) > 20
+
+
 def test_sql_takes_the_texts_of_each_dialect(spark: SparkSession) -> None:
     table = "TABLE(SELECT id FROM range(5)) WITH SINGLE PARTITION ORDER BY (id)"
     texts = {"esper": "#length(2)", "apama": "retain 2", "spl": "sliding, count(2)"}
