@@ -64,6 +64,18 @@ def test_withcolumns_equals_a_window_function_of_spark(rows: DataFrame) -> None:
     assert values(ours, "seq") == values(theirs, "seq")
 
 
+def test_groupby_of_the_group_key_gives_the_key_once(
+    spark: SparkSession, rows: DataFrame
+) -> None:
+    kept = keep(rows, rows=3, per="symbol", order_by="seq")
+    plain = kept.agg(F.avg("price").alias("mean"))
+    grouped = kept.groupBy("symbol").agg(F.avg("price").alias("mean"))
+    assert grouped.columns == plain.columns
+    assert values(grouped, "symbol", "_change_seq") == values(plain, "symbol", "_change_seq")
+    sizes = kept.groupBy("symbol", "size").agg(F.count("*").alias("n"))
+    assert sizes.columns == ["symbol", "_change_time", "_change_seq", "size", "n"]
+
+
 def test_a_new_column_replaces_the_column_with_its_name(rows: DataFrame) -> None:
     kept = keep(rows, rows=3, per="symbol", order_by="seq")
     replaced = kept.withColumns({"price": F.max("price"), "n": F.count("*")})

@@ -98,6 +98,16 @@ def test_a_stream_may_be_ordered_downwards(replay: NewReplay) -> None:
     assert [row.seq for row in output if row["_change_type"] == "delete"] == [3, 2, 1, 7]
 
 
+def test_order_by_in_sql_is_over_the_table_by_name_or_as_a_query(rows: DataFrame) -> None:
+    rows.createOrReplaceTempView("ordered_input")
+    order = "order_by => TABLE(SELECT * FROM ordered_input ORDER BY seq)"
+    for table in ("ordered_input", "SELECT * FROM ordered_input"):
+        kept = rows.sparkSession.sql(
+            f"SELECT seq FROM keep(TABLE({table}), 'KEEP 1 ROW', {order}, output => 'rows')"
+        )
+        assert [row.seq for row in kept.collect()] == [rows.agg(F.max("seq")).collect()[0][0]]
+
+
 def test_an_invalid_order_is_refused(spark: SparkSession, rows: DataFrame) -> None:
     other = rows.withColumn("more", F.lit(1))
     for clause, arguments, condition in (

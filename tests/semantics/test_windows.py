@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from tests.support.replay import NewReplay, at, failure
 from tests.support.settings import HDFS, PARTITIONS, ROCKSDB, STATE_STORE, settings
 from tests.support.transports import same_on_connect
-from winops import Window, apama, esper, keep, spl
+from winops import WindowPolicy, apama, esper, keep, spl
 
 SCHEMA = "seq long, sample int, price double, ts timestamp"
 SAMPLES = 40
@@ -77,7 +77,7 @@ def ticks(rng: random.Random) -> list[tuple]:
 def changes(rows: DataFrame, half: int) -> DataFrame:
     """Return the changes of every second window, each over all samples."""
 
-    def one(policy: Window) -> DataFrame:
+    def one(policy: WindowPolicy) -> DataFrame:
         per = None if policy in COUPLED else "sample"
         told = keep(rows, policy, per=per, order_by="seq", time="ts").changes()
         return told.withColumn("window", F.lit(policy.text))

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, Replay, at, finish
 from tests.support.transports import same_on_connect
-from winops import Window, esper, keep
+from winops import WindowPolicy, esper, keep
 
 SCHEMA = "seq long, symbol string, ts timestamp"
 CHANGE_COLUMNS = ("_change_type", "_change_step", "_change_seq")
@@ -61,7 +61,7 @@ def test_a_windowed_aggregate_may_follow_with_columns(ticks: Replay) -> None:
 def test_the_column_that_carries_the_watermark_behind_with_columns_is_named(
     ticks: Replay,
 ) -> None:
-    def refusal(policy: Window | str) -> AnalysisException:
+    def refusal(policy: WindowPolicy | str) -> AnalysisException:
         kept = keep(timed(ticks), policy, per="symbol", time="ts")
         with pytest.raises(AnalysisException) as refused:
             ticks.run(kept.withColumns({"mean": F.avg("seq")}).groupBy("symbol").count())

@@ -44,7 +44,7 @@ private[spark] object OutputColumns {
     (spec.output, aggregates) match {
       case (Output.Agg, Some(asked)) =>
         CheckKeep.group("GROUP BY", asked.by.map(WindowResults.unnamed))
-        WindowResults.ofContent(asked)
+        WindowResults.ofContent(asked.withoutKeys(group))
       case (Output.Agg, None) if projected.isDefined =>
         WindowResults.ofContent(projected.get.without(group)).redacted
       case (Output.WithColumns, Some(asked)) => WindowResults.besideRows(asked)

@@ -81,7 +81,9 @@ private[spark] object QueriedAggregates {
       .asInstanceOf[A]
   }
 
-  private def isSame(one: LogicalPlan, other: LogicalPlan): Boolean = shape(one) == shape(other)
+  /** Returns true for two plans of one table, of which one may be `SELECT *` from the other. */
+  private def isSame(one: LogicalPlan, other: LogicalPlan): Boolean =
+    shape(bare(one)) == shape(bare(other))
 
   /** Operators, expressions and columns of a plan, without expression ids, table aliases and
     * views: equal for two plans of the same query.
