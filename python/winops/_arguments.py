@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from types import UnionType
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 from pyspark.sql import Column
 
@@ -61,6 +61,25 @@ def names(argument: str, value: object) -> tuple[str, ...]:
             f"{_kind(given)}. Give an expression a name with withColumn first."
         )
     return _not_empty(argument, tuple(given))
+
+
+def grouping(value: Sequence[object]) -> tuple[str, ...]:
+    """Read the columns of ``groupBy``: names, or one list of names, as in PySpark."""
+    is_list = len(value) == 1 and isinstance(value[0], list | tuple)
+    given = cast("Sequence[object]", value[0]) if is_list else value
+    named = tuple(name for name in given if isinstance(name, str))
+    if len(named) != len(given):
+        odd = next(name for name in given if not isinstance(name, str))
+        raise wrong_type(
+            "groupBy takes names of columns or one list of names, and one of these is of type "
+            f"{type(odd).__name__}. Give an expression a name with withColumn first."
+        )
+    if not named:
+        raise wrong_value(
+            "groupBy names no column. Name one or more columns, or call agg without groupBy for "
+            "aggregates of the whole window."
+        )
+    return named
 
 
 def sort_keys(argument: str, value: object) -> tuple[str | Column, ...]:

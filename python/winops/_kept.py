@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, final
 
 from pyspark.sql import Column, DataFrame
@@ -208,7 +208,7 @@ class Kept:
         query = self._df.agg(*arguments.columns("agg", columns)) if columns else None
         return self._call.over(self._df, "agg", query, more=_mode(mode))
 
-    def groupBy(self, *columns: str) -> GroupedKept:
+    def groupBy(self, *columns: str | Sequence[str]) -> GroupedKept:
         """Group the window contents by columns, to aggregate each part.
 
         All parts share one window: a row may evict a row of another part. For a separate window
@@ -216,13 +216,18 @@ class Kept:
 
         Parameters
         ----------
-        *columns : str
-            The names of the columns.
+        *columns : str or list of str
+            The names of the columns, or one list of the names.
 
         Returns
         -------
         GroupedKept
             An object whose method :meth:`GroupedKept.agg` computes the aggregates.
+
+        Raises
+        ------
+        PySparkTypeError, PySparkValueError
+            ``WINOPS_ARGUMENT``: an argument is not a name, or no column is named.
 
         Examples
         --------
@@ -240,15 +245,16 @@ class Kept:
         3 A 1
         """
         self._refuse_several("groupBy")
-        return GroupedKept(self._df, self._call, arguments.names("groupBy", columns or None))
+        return GroupedKept(self._df, self._call, arguments.grouping(columns))
 
     def withColumns(
         self, columns: Mapping[str, Column] | Mapping[str, tuple[str, Column]]
     ) -> DataFrame:
         """Return every inserted row, with aggregates of the window contents at its insertion.
 
-        The aggregates are those after the row's step, so they include the row itself and exclude
-        the rows that it evicts.
+        The aggregates are those after the row's step, so they exclude the rows that the step
+        evicts. They include the row itself unless its own step evicts it, as the last row of a
+        tumbling window of IBM Streams does.
 
         Parameters
         ----------

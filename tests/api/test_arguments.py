@@ -179,6 +179,31 @@ def test_an_unknown_argument_is_refused(spark: SparkSession, argument: str, said
     assert said in str(caught.value)
 
 
+def test_group_by_takes_names_or_a_list_of_them(spark: SparkSession) -> None:
+    kept = keep(spark.range(4).selectExpr("id", "id % 2 AS odd", "1 AS one"), rows=3)
+
+    def counts(*columns: Any) -> list[tuple[Any, ...]]:
+        grouped = kept.groupBy(*columns).agg(F.count("*").alias("n"))
+        return sorted(tuple(row)[1:] for row in grouped.collect())
+
+    assert counts(["odd"]) == counts("odd")
+    assert counts(["odd", "one"]) == counts(("odd", "one")) == counts("odd", "one")
+    for nothing in ((), ([],), ((),)):
+        with pytest.raises(PySparkValueError, match="groupBy names no column") as empty:
+            kept.groupBy(*nothing)
+        assert empty.value.getCondition() == "WINOPS_ARGUMENT"
+    for columns, kind in (
+        ((F.col("odd"),), "Column"),
+        (([F.col("odd")],), "Column"),
+        (("odd", ["one"]), "list"),
+        ((["odd"], "one"), "list"),
+        ((None,), "NoneType"),
+    ):
+        with pytest.raises(PySparkTypeError, match=f"is of type {kind}. Give") as odd:
+            kept.groupBy(*columns)
+        assert odd.value.getCondition() == "WINOPS_ARGUMENT"
+
+
 def test_keep_takes_only_a_dataframe(spark: SparkSession) -> None:
     with pytest.raises(PySparkTypeError, match="takes a DataFrame, not a list"):
         keep([1, 2, 3], rows=3)  # type: ignore[arg-type]
