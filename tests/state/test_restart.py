@@ -101,6 +101,19 @@ def test_rows_of_another_schema_are_refused(
     assert "WINOPS_POLICY_CHANGED" in text
 
 
+def test_an_operator_above_which_the_source_partition_is_unknown_is_refused(
+    replay: NewReplay,
+) -> None:
+    stream, other = replay(SCHEMA), replay(SCHEMA)
+    stream.add([row(1), row(2)])
+    other.add([row(3)])
+    rows = stream.rows(WATERMARK).union(other.rows(WATERMARK))
+    stream.run(kept(rows))
+    other.add([row(4)])
+    assert "WINOPS_POLICY_CHANGED" in failure(stream.start(kept(rows.repartition(2))))
+    stream.run(kept(rows))
+
+
 def test_another_group_is_refused(started: Replay) -> None:
     rows = started.rows(WATERMARK)
     text = failure(started.start(kept(rows, "KEEP 2 ROWS", per=["symbol", "seq"])))
