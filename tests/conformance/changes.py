@@ -1,9 +1,10 @@
 """Conversion of a query's output to the steps that a case expects."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import NamedTuple
 
+import values
 from cases import Case
 from dialects import DIALECTS, has_timers, inserts_by_timer
 
@@ -72,23 +73,72 @@ def steps(case: Case, told: list[Told], *, rows_evict: bool = False) -> list[dic
 
 
 def numbering_fault(case: Case, told: list[Told]) -> str | None:
-    """Return the error in the step and sequence numbers, or None."""
+    """Return the error in the step and sequence numbers, or None.
+
+    The numbers of a partition that ``partitionAge`` evicts start again.
+    """
+    if "partitionAge" in case["policy"]:
+        return None
     groups = defaultdict(list)
     for event in told:
         groups[None if is_coupled(case) else event.group].append(event)
     for group, of_group in groups.items():
-        if any(event.sequence is None for event in of_group):
-            continue
-        of_group.sort(key=lambda event: event.sequence)
-        if [event.sequence for event in of_group] != list(range(len(of_group))):
+        numbered = [event for event in of_group if event.sequence is not None]
+        numbered.sort(key=lambda event: event.sequence)
+        if [event.sequence for event in numbered] != list(range(len(numbered))):
             return f"group {group}: sequence numbers have gaps, or stand twice"
-        numbers = [event.step for event in of_group]
-        if numbers != sorted(numbers) or set(numbers) != set(range(numbers[-1] + 1)):
-            return f"group {group}: step numbers have gaps, or go back"
-        times = [event.at for event in of_group]
-        if times != sorted(times):
-            return f"group {group}: time goes back"
+        for ordered in (numbered, sorted(of_group, key=lambda event: event.step)):
+            numbers = [event.step for event in ordered]
+            if numbers != sorted(numbers):
+                return f"group {group}: step numbers go back"
+            times = [event.at for event in ordered]
+            if times != sorted(times):
+                return f"group {group}: time goes back"
+        if set(numbers) != set(range(numbers[-1] + 1)):
+            return f"group {group}: step numbers have gaps"
     return None
+
+
+def fault_of_values(case: Case, told: list[Told]) -> str | None:
+    """Return the error in the sequence numbers of computed values, or None.
+
+    The numbers of a group that a hint removes start again. A forced step has the number of the
+    step before it.
+    """
+    if "hint" in case:
+        return None
+    parts = defaultdict(list)
+    for event in told:
+        parts[values.key(case, json.loads(event.group)), event.kind].append(event)
+    for (part, _), of_part in parts.items():
+        of_part.sort(key=lambda event: (event.step, event.at))
+        numbers = [event.step for event in of_part]
+        if len(set(numbers)) < len(numbers) and "FORCE_UPDATE" not in case["policy"]:
+            return f"part {part}: sequence numbers stand twice"
+        times = [event.at for event in of_part]
+        if times != sorted(times):
+            return f"part {part}: time goes back"
+    return None
+
+
+def difference_of_outputs(events: list[Told], changes: list[Told]) -> str | None:
+    """Return the difference between the rows of events and those of changes, or None."""
+
+    def rows(told: list[Told]) -> Counter:
+        return Counter(
+            (event.group, event.at, event.step, CHANGES[event.kind], position)
+            for event in told
+            if event.kind in CHANGES
+            for position in event.positions
+        )
+
+    of_events, of_changes = rows(events), rows(changes)
+    if of_events == of_changes:
+        return None
+    return (
+        f"only events() has {sorted(of_events - of_changes)}, "
+        f"only changes() {sorted(of_changes - of_events)}"
+    )
 
 
 def is_coupled(case: Case) -> bool:

@@ -2,16 +2,24 @@
 
 import json
 from itertools import groupby, zip_longest
+from typing import NamedTuple
 
 import values
-from cases import Case
+from cases import Case, posted_rows
 from dialects import DIALECTS
 
 Answer = dict
 
 
-def mismatch(case: Case, answer: Answer) -> str | None:
-    """Return the difference between the answer and the expected answer, or None.
+class Comparison(NamedTuple):
+    """The first difference, or None, and the number of equal rows before it."""
+
+    difference: str | None
+    rows: int = 0
+
+
+def compare(case: Case, answer: Answer) -> Comparison:
+    """Compare the answer with the expected answer.
 
     An answer has ``steps`` (and ``final`` where the engine knows it). For values computed over a
     window it has ``posts``, or ``posts_by_group`` where groups have no order. A refused policy
@@ -19,40 +27,46 @@ def mismatch(case: Case, answer: Answer) -> str | None:
     With ``groups_in_any_order`` the timers of several groups at one instant have no order.
     ``steps_if_rows_evict`` is another order of ``steps`` that is as good."""
     if "failure" in answer:
-        return f"failed: {answer['failure']}"
+        return Comparison(f"failed: {answer['failure']}")
     expected, got = case.get("error"), answer.get("error")
     if got is not None and case.get("may_be_refused"):
-        return None
+        return Comparison(None)
     # Esper has its own error messages, so only the refusal is compared.
     same = bool(expected) == bool(got) if case["dialect"] == "esper" else expected == got
     if not same:
-        return _differ("refusal", expected or "none", got or "none")
+        return Comparison(_differ("refusal", expected or "none", got or "none"))
     if expected is not None:
-        return None
+        return Comparison(None)
     if "posts" in answer:
-        return _posts_mismatch(case, answer["posts"])
+        return _compare_posts(case, answer["posts"])
     if "posts_by_group" in answer:
-        return _mismatch_by_group(case, answer["posts_by_group"])
+        return _compare_by_group(case, answer["posts_by_group"])
     expected, steps = case["expect"], answer["steps"]
     if answer.get("groups_in_any_order"):
         expected, steps = _group_by_group(case, expected), _group_by_group(case, steps)
-    found = _steps_mismatch(case, expected, steps)
-    if "steps_if_rows_evict" in answer:
-        found = found and _steps_mismatch(case, expected, answer["steps_if_rows_evict"])
-    return found or _final_mismatch(case, answer)
+    found = _compare_steps(case, expected, steps)
+    if found.difference and "steps_if_rows_evict" in answer:
+        other = _compare_steps(case, expected, answer["steps_if_rows_evict"])
+        found = found if other.difference else other
+    return Comparison(found.difference or _final_mismatch(case, answer), found.rows)
 
 
-def _mismatch_by_group(case: Case, posts: list[dict]) -> str | None:
+def _compare_by_group(case: Case, posts: list[dict]) -> Comparison:
+    rows = 0
     expected, got = values.by_key(case, case["expect"]), values.by_key(case, posts)
     for key in sorted(expected.keys() | got.keys()):
         pairs = zip_longest(expected.get(key, []), got.get(key, []))
         for number, (one, other) in enumerate(pairs):
             if one is None or other is None or not values.equal(case, one, other):
-                return _differ(f"value {number} of {key}", _text(one), _text(other))
-    return None
+                return Comparison(
+                    _differ(f"value {number} of {key}", _text(one), _text(other)), rows
+                )
+            rows += 1
+    return Comparison(None, rows)
 
 
-def _posts_mismatch(case: Case, posts: list[dict]) -> str | None:
+def _compare_posts(case: Case, posts: list[dict]) -> Comparison:
+    rows = 0
     same = values.equal_in_any_order if case.get("order") == "any" else values.equal
     for number, (expected, got) in enumerate(zip_longest(case["expect"], posts)):
         if (
@@ -61,16 +75,18 @@ def _posts_mismatch(case: Case, posts: list[dict]) -> str | None:
             or expected["at"] != got["at"]
             or not all(same(case, expected[side], got[side]) for side in ("insert", "remove"))
         ):
-            return _differ(f"step {number}", _text(expected), _text(got))
-    return None
+            return Comparison(_differ(f"step {number}", _text(expected), _text(got)), rows)
+        rows += posted_rows([got])
+    return Comparison(None, rows)
 
 
-def _steps_mismatch(case: Case, expect: list[dict], steps: list[dict]) -> str | None:
-    pairs = zip_longest(expect, steps)
-    for number, (expected, got) in enumerate(pairs):
-        if _comparable(case, expected) != _comparable(case, got):
-            return _differ(f"step {number}", _text(expected), _text(got))
-    return None
+def _compare_steps(case: Case, expect: list[dict], steps: list[dict]) -> Comparison:
+    rows = 0
+    for number, (expected, got) in enumerate(zip_longest(expect, steps)):
+        if expected is None or got is None or not _same_step(case, expected, got):
+            return Comparison(_differ(f"step {number}", _text(expected), _text(got)), rows)
+        rows += posted_rows([got])
+    return Comparison(None, rows)
 
 
 def _group_by_group(case: Case, steps: list[dict]) -> list[dict]:
@@ -93,10 +109,14 @@ def _group_by_group(case: Case, steps: list[dict]) -> list[dict]:
     return ordered
 
 
-def _comparable(case: Case, step: dict | None) -> dict | None:
-    if step is None or case.get("order") != "any":
-        return step
-    return {key: sorted(v) if isinstance(v, list) else v for key, v in step.items()}
+def _same_step(case: Case, expected: dict, got: dict) -> bool:
+    if case.get("order") != "any":
+        return expected == got
+    sides = (
+        {key: sorted(value) if isinstance(value, list) else value for key, value in step.items()}
+        for step in (expected, got)
+    )
+    return next(sides) == next(sides)
 
 
 def _final_mismatch(case: Case, answer: Answer) -> str | None:

@@ -8,10 +8,8 @@ if the cases could not be run at all.
 """
 
 import argparse
-import random
 import sys
-from collections import Counter, defaultdict
-from itertools import zip_longest
+from collections import Counter
 from pathlib import Path
 
 import chained
@@ -21,27 +19,24 @@ from cases import (
     Case,
     Unusable,
     load,
-    posted_rows,
     without_empty_steps,
     without_silent_beginning,
 )
-from compare import Answer, mismatch
+from compare import Answer, compare
+from sample import family, sampled
 
 
 def main() -> int:
     arguments = _arguments()
     try:
-        cases = _chosen(arguments, load(arguments.paths))
-        cases = [
-            values.with_keys_of_groups(values.without_reclaimed(case))
-            for case in _kept(arguments, cases)
-        ]
+        cases = _chosen(arguments, _kept(arguments, load(arguments.paths)))
+        cases = [values.with_keys_of_groups(values.without_reclaimed(case)) for case in cases]
         cases, answers = _answered(arguments, cases)
     except Unusable as error:
         print(error, file=sys.stderr)
         return 2
-    failed = _report(cases, answers)
-    _count(cases)
+    failed, rows = _report(cases, answers)
+    _count(cases, rows)
     print(f"{len(cases) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
@@ -75,7 +70,14 @@ def _arguments() -> argparse.Namespace:
         "--sample",
         type=int,
         metavar="CASES",
-        help="put only so many cases, the same ones each time, of all dialects and files",
+        help="put only so many cases, the same ones each time, of all dialects and families",
+    )
+    parser.add_argument(
+        "--skip",
+        type=int,
+        default=0,
+        metavar="CASES",
+        help="leave out so many cases at the start of the sample (default: %(default)s)",
     )
     return parser.parse_args()
 
@@ -100,24 +102,13 @@ def _kept(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
 
 
 def _chosen(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
-    """Choose a sample that alternates between dialects and, within a dialect, between files."""
     if arguments.sample is None:
         return cases
-    files: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
-    for case in cases:
-        files[case["dialect"]][case["topic"]].append(case)
-    shuffled = random.Random(1)
-    for of_dialect in files.values():
-        for of_file in of_dialect.values():
-            shuffled.shuffle(of_file)
-    in_turn = _in_turn([_in_turn(list(of_dialect.values())) for of_dialect in files.values()])
-    chosen = {case["name"] for case in in_turn[: arguments.sample]}
+    chosen = sampled(cases, arguments.sample, arguments.skip)
     print(f"{len(chosen)} of {len(cases)} cases")
-    return [case for case in cases if case["name"] in chosen]
-
-
-def _in_turn(lists: list[list[Case]]) -> list[Case]:
-    return [case for turn in zip_longest(*lists) for case in turn if case is not None]
+    families = sorted({f"{case['dialect']} {family(case)}" for case in chosen})
+    print(f"families: {', '.join(families)}")
+    return chosen
 
 
 def _answered(
@@ -138,17 +129,19 @@ def _answered(
     )
 
 
-def _report(cases: list[Case], answers: list[Answer]) -> int:
-    failed = 0
+def _report(cases: list[Case], answers: list[Answer]) -> tuple[int, int]:
+    """Print the differences, and return the numbers of failed cases and of compared rows."""
+    failed = rows = 0
     for case, answer in zip(cases, answers, strict=True):
-        difference = mismatch(case, answer)
-        if difference is not None:
+        comparison = compare(case, answer)
+        rows += comparison.rows
+        if comparison.difference is not None:
             failed += 1
-            print(f"{case['name']}: {difference}")
-    return failed
+            print(f"{case['name']}: {comparison.difference}")
+    return failed, rows
 
 
-def _count(cases: list[Case]) -> None:
+def _count(cases: list[Case], rows: int) -> None:
     """Print the number of compared rows, and the reasons for the omitted steps."""
     left_out: Counter = Counter()
     for case in cases:
@@ -157,7 +150,7 @@ def _count(cases: list[Case]) -> None:
         print(f"{count} not compared: {reason}")
     dialects = Counter(case["dialect"] for case in cases)
     print(", ".join(f"{dialect}: {count} cases" for dialect, count in sorted(dialects.items())))
-    print(f"{sum(posted_rows(case.get('expect', [])) for case in cases)} rows compared")
+    print(f"{rows} rows compared")
 
 
 if __name__ == "__main__":

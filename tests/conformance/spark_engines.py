@@ -20,12 +20,18 @@ from cases import (
     is_stamped,
     stamped,
 )
-from changes import Told, numbering_fault, steps
+from changes import (
+    Told,
+    difference_of_outputs,
+    fault_of_values,
+    numbering_fault,
+    steps,
+)
 from compare import Answer
 from dialects import DIALECTS, origin
 from feed import SCHEMA, write_late_stream, write_stream, write_table
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from winops import Kept, configure, keep
@@ -172,8 +178,14 @@ class _Answers:
             return {"steps": []}
         told = self._told[case["name"]]
         if values.computes(case):
-            return {"posts_by_group": _posts(told)}
+            fault = fault_of_values(case, told)
+            return {"failure": fault} if fault else {"posts_by_group": _posts(told)}
         fault = numbering_fault(case, told)
+        if case["dialect"] == "spl":
+            # Events have no sequence numbers.
+            changes = [event for event in told if event.sequence is not None]
+            told = [event for event in told if event.sequence is None]
+            fault = fault or difference_of_outputs(told, changes)
         if fault:
             return {"failure": fault}
         return {
@@ -205,17 +217,21 @@ def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
     if values.computes(case):
         return _computed(case, kept)
     keys = [F.expr(key).cast("string") for key in dialect.group(case["policy"])]
-    told = kept.events() if case["dialect"] == "spl" else kept.changes()
-    told = told.withColumn("_group", F.to_json(F.array(*keys)))
+    changes = _rows_of(case, _as_events(kept.changes()), keys)
     if case["dialect"] != "spl":
-        told = _as_events(told)
-    return told.select(
+        return changes
+    events = kept.events().withColumn("_change_seq", F.lit(None).cast("long"))
+    return changes.union(_rows_of(case, events, keys))
+
+
+def _rows_of(case: Case, events: DataFrame, keys: list[Column]) -> DataFrame:
+    return events.select(
         F.lit(case["name"]).alias("case"),
-        "_group",
+        F.to_json(F.array(*keys)).alias("_group"),
         F.col("_event_type").alias("kind"),
         F.unix_millis("_change_time").alias("at"),
         F.col("_change_step").alias("step"),
-        (F.col("_change_seq") if case["dialect"] != "spl" else F.lit(None).cast("long")),
+        "_change_seq",
         F.transform("rows", lambda row: row["_position"]).alias("positions"),
         F.transform("rows", lambda row: row["id"]).alias("ids"),
     )
@@ -255,14 +271,8 @@ def _posts(told: list[Told]) -> list[dict]:
 def _as_events(changes: DataFrame) -> DataFrame:
     """Return changes in the form of events of one row each."""
     kind = F.when(F.col("_change_type") == "insert", "INSERTION").otherwise("EVICTION")
-    return changes.select(
-        kind.alias("_event_type"),
-        "_change_time",
-        "_change_step",
-        "_change_seq",
-        "_group",
-        F.array(F.struct("_position", "id")).alias("rows"),
-    )
+    rows = F.array(F.struct("_position", "id"))
+    return changes.withColumns({"_event_type": kind, "rows": rows})
 
 
 def _parameters(case: Case) -> dict | None:

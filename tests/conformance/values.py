@@ -21,13 +21,21 @@ def computes(case: Case) -> bool:
 
 
 def by_key(case: Case, steps: list[dict]) -> dict[str, list]:
-    """Group values by side and by group or part, within which Spark has an order."""
+    """Group values by side and by group or part."""
     found = defaultdict(list)
     for step in steps:
         for side in ("insert", "remove"):
             for row in step[side]:
-                found[str((side, *_key(case, row)))].append({"at": step["at"], **row})
+                found[str((side, *key(case, row)))].append({"at": step["at"], **row})
     return dict(found)
+
+
+def key(case: Case, row: Row) -> tuple:
+    """Return the group or part of a row of values, within which Spark has an order."""
+    names = [case["group_by"]] if "group_by" in case else []
+    if DERIVED.search(case["policy"]) and not _is_merged(case):
+        names += groupwin_keys(case["policy"])
+    return tuple(row.get(name) for name in names)
 
 
 def without_reclaimed(case: Case) -> Case:
@@ -59,7 +67,9 @@ def with_keys_of_groups(case: Case) -> Case:
         removed = []
         for number, row in enumerate(step["remove"]):
             new = step["insert"][number] if number < len(step["insert"]) else row
-            lacking = {key: new[key] for key in keys if row[key] is None and new[key] is not None}
+            lacking = {
+                name: new[name] for name in keys if row[name] is None and new[name] is not None
+            }
             count += bool(lacking)
             removed.append({**row, **lacking})
         steps.append({**step, "remove": removed})
@@ -133,13 +143,6 @@ def _text(value: object) -> object:
     if isinstance(value, float) and (math.isnan(value) or math.isinf(value)):
         return NAN if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     return value
-
-
-def _key(case: Case, row: Row) -> tuple:
-    names = [case["group_by"]] if "group_by" in case else []
-    if DERIVED.search(case["policy"]) and not _is_merged(case):
-        names += groupwin_keys(case["policy"])
-    return tuple(row.get(name) for name in names)
 
 
 def _is_merged(case: Case) -> bool:
