@@ -71,7 +71,7 @@ final class AggregateCheck(readings: Vector[Reading], fresh: Map[Vector[Long], M
     val rows = content.map(n => readings(n.toInt))
     val isSame =
       if (content.size <= WindowSummary.FoldedRows) SameBits.same(expected, value)
-      else Closeness.of(rows).same(expected, value)
+      else Closeness.of(function, rows).same(expected, value)
     if (!isSame) {
       fail(
         s"$function is $value and not $expected in $row, over ${rows.take(300).mkString(", ")}")
