@@ -6,7 +6,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
-import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.functions.{lit, struct, to_json}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQuery
 
@@ -24,12 +24,26 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
 
   (1 to Runs).foreach { run =>
     property(s"same bits: table, stream and Spark's own windows, run $run") { random =>
-      val pairs = randomPairs(random)
+      val pairs =
+        randomPairs(random, Seq(3050 + random.nextInt(500), 301 + random.nextInt(300), 50, 2))
       val onTable = values(aggregates(tableOf(random, pairs)).collect().toSeq)
       assert(onTable.size == pairs.size * Sizes.size)
-      check("a stream", onTable, values(stream(random, pairs)))
+      check("a stream", onTable, values(stream(random, pairs, aggregates, isMoved = true)))
       val folded = onTable.filter { case ((size, _, _), _) => isFolded(size) }
       check("Spark's windows", folded, inWindows(tableOf(random, pairs)))
+    }
+  }
+
+  (1 to Runs).foreach { run =>
+    property(s"same bits: other outputs and windows, table and stream, run $run") { random =>
+      val pairs = randomPairs(random, Seq(300 + random.nextInt(300), 40, 2))
+      val onTable = inOrder(others(tableOf(random, pairs)).collect().toSeq)
+      val onStream = inOrder(stream(random, pairs, others, isMoved = false))
+      assert(onTable.map(_.getString(0)).distinct == OtherCalls.keys.toSeq.sorted)
+      onTable.zip(onStream).find { case (a, b) => a != b }.foreach { case (table, stream) =>
+        fail(s"a stream has $stream, and a table $table")
+      }
+      assert(onStream.size == onTable.size)
     }
   }
 
@@ -53,11 +67,11 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
     withTempDir { dir =>
       runOver(source, batches)(start(sums(source.toDF()), dir.getPath, written))
     }
-    def inOrder(rows: Seq[Row]): Seq[Row] = rows
+    def ofGroup(rows: Seq[Row]): Seq[Row] = rows
       .filter(_.getLong(0) == 1)
       .sortBy(row => (row.getTimestamp(1).getTime, row.getLong(2)))
-    val onStream = inOrder(written.rows)
-    val onTable = inOrder(sums(batches.flatten.toDF()).collect().toSeq)
+    val onStream = ofGroup(written.rows)
+    val onTable = ofGroup(sums(batches.flatten.toDF()).collect().toSeq)
     assert(onTable.count(_.isNullAt(3)) == 2, "the group is forgotten twice")
     assert(SameBits.same(onStream, onTable))
   }
@@ -86,6 +100,21 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
         .select(Seq(lit(size), $"k", $"_change_seq") ++ columns: _*)
     }
     .reduce(_.union(_))
+
+  /** The output rows of all other calls in one query: the call's name, and the row as a text,
+    * which is another one for each value of a double.
+    */
+  private def others(df: DataFrame): DataFrame = OtherCalls
+    .map { case (name, call) =>
+      val output = keep(df, call)
+      // The time of a stream is that of its micro-batches.
+      val compared = output.columns.filter(_ != "_change_time").map(output(_))
+      output.select(lit(name), to_json(struct(compared.toIndexedSeq: _*)))
+    }
+    .reduce(_.union(_))
+
+  private def inOrder(rows: Seq[Row]): Seq[Row] =
+    rows.sortBy(row => (row.getString(0), row.getString(1)))
 
   private def columns = Functions.indices.map(i => $"value$i")
 
@@ -119,7 +148,11 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
   /** The output of a stream that receives its rows in a few batches, with restarts between them;
     * one restart may move the state to another number of partitions.
     */
-  private def stream(random: Random, pairs: Seq[Pair]): Seq[Row] = {
+  private def stream(
+      random: Random,
+      pairs: Seq[Pair],
+      output: DataFrame => DataFrame,
+      isMoved: Boolean): Seq[Row] = {
     val stores = Seq(
       Seq(KeepStreamTest.hdfs),
       Seq(KeepStreamTest.rocksDb),
@@ -132,7 +165,7 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
         var checkpoint = new File(dir, "0")
         val runs = parts(random, parts(random, pairs, 5), 3)
         runs.zipWithIndex.foreach { case (batches, run) =>
-          if (run > 0 && random.nextInt(4) == 0) {
+          if (isMoved && run > 0 && random.nextInt(4) == 0) {
             val moved = new File(dir, run.toString)
             val count = 1 + random.nextInt(4)
             spark
@@ -140,7 +173,7 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
               .collect()
             checkpoint = moved
           }
-          runOver(source, batches)(start(aggregates(source.toDF()), checkpoint.getPath, written))
+          runOver(source, batches)(start(output(source.toDF()), checkpoint.getPath, written))
         }
       }
     }
@@ -183,10 +216,40 @@ private object SameBitsSuite {
     "regr_slope(y, x)",
     "regr_intercept(x, y)")
 
+  private val Sums = "sum(x) AS s, avg(y) AS a, stddev(x) AS d, corr(x, y) AS c"
+
+  /** Calls whose values are computed from other trees than those of `agg` over one CCL window.
+    * The windows and the parts of a window are larger than those that are folded row by row.
+    */
+  val OtherCalls: Map[String, String] = {
+    val perGroup = "PARTITION BY (k) ORDER BY (n)"
+    val single = "WITH SINGLE PARTITION ORDER BY (n)"
+    def sums(rest: String = "") =
+      s"aggregates => TABLE(SELECT $Sums FROM input_of_keep)$rest, output => 'agg'"
+    def ofParts(query: String) = s"output => 'agg', aggregates => TABLE($query)"
+    Map(
+      "parts" -> (s"$single, 'KEEP 200 ROWS', " +
+        ofParts(s"SELECT k, $Sums FROM input_of_keep GROUP BY k")),
+      "parts of a sorted window" -> (s"$single, esper => '#sort(200, x, n)', " +
+        ofParts(s"SELECT k, $Sums FROM input_of_keep GROUP BY k")),
+      "derived values of all groups" ->
+        s"$single, esper => '#groupwin(k)#length(200)#merge(k)#uni(x)', output => 'agg'",
+      "values of all groups" -> (s"$single, output => 'agg', " +
+        "esper => 'select irstream sum(x) as s, stddev(y) as d from S#groupwin(k)#length(100)'"),
+      "several windows" -> (s"$perGroup, " +
+        "windows => named_struct('few', 'KEEP 60 ROWS', 'many', 'KEEP EVERY 250 ROWS'), " +
+        "output => 'columns', aggregates => TABLE(SELECT sum(x) AS s, stddev(y) AS d " +
+        "FROM input_of_keep GROUP BY k, n, x, y), " +
+        "of_windows => named_struct('s', 'few', 'd', 'many')"),
+      "replaced values" -> s"$perGroup, 'KEEP 100 ROWS', ${sums(", mode => 'changes'")}",
+      "a batch window" -> s"$perGroup, esper => '#length_batch(70)', ${sums()}",
+      "a tumbling window" -> s"$perGroup, spl => 'tumbling, count(80)', ${sums()}",
+      "a trigger" -> s"$perGroup, spl => 'sliding, count(90), count(7)', ${sums()}")
+  }
+
   /** Rows of interleaved groups; some groups are larger than some of the windows. */
-  def randomPairs(random: Random): Vector[Pair] = {
-    val groups = Seq(3050 + random.nextInt(500), 301 + random.nextInt(300), 50, 2)
-    val ofGroups = groups.zipWithIndex.flatMap { case (count, k) =>
+  def randomPairs(random: Random, counts: Seq[Int]): Vector[Pair] = {
+    val ofGroups = counts.zipWithIndex.flatMap { case (count, k) =>
       val powers = Seq(0, 3, 12)(random.nextInt(3))
       def number() =
         Option.when(random.nextInt(20) > 0) {
