@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, TimestampType
 
 from tests.support.replay import at
+from tests.support.settings import READ_TASKS, settings
 from winops import Kept, keep
 
 TRADES = [
@@ -257,10 +258,12 @@ def test_rows_without_order_keep_the_order_of_their_source(spark: SparkSession) 
 
 
 def test_ties_in_the_order_are_broken_by_the_place_in_the_source(spark: SparkSession) -> None:
-    rows = spark.range(100, numPartitions=1).select(
+    rows = spark.range(100, numPartitions=7).select(
         F.col("id").alias("seq"), F.lit(1).alias("one")
     )
-    assert sequences(keep(rows, rows=3, order_by="one").rows()) == [97, 98, 99]
+    kept = keep(rows, rows=3, order_by="one")
+    assert [row.seq for row in kept.inserts().orderBy("_change_seq").collect()] == [*range(100)]
+    assert sequences(kept.rows()) == [97, 98, 99]
 
 
 @pytest.mark.parametrize("tasks", ["1", "5"])
@@ -270,8 +273,7 @@ def test_files_are_read_in_the_order_of_their_names(
     for name, first, end in (("a", 0, 160), ("b", 160, 1_600), ("c", 1_600, 1_700)):
         lines = [json.dumps({"seq": seq}) for seq in range(first, end)]
         (tmp_path / f"{name}.json").write_text("\n".join(lines))
-    spark.conf.set("spark.sql.files.minPartitionNum", tasks)
-    try:
+    with settings(spark, {READ_TASKS: tasks}):
         rows = spark.read.schema("seq long").json(str(tmp_path))
         assert sequences(keep(rows, rows=1).rows()) == [1_699]
         # A Python function reads rows ahead.
@@ -279,8 +281,6 @@ def test_files_are_read_in_the_order_of_their_names(
         assert sequences(keep(rows.select(plus("seq").alias("seq")), rows=1).rows()) == [1_700]
         both = rows.where("seq < 1000").union(rows.where("seq < 9"))
         assert sequences(keep(both, rows=2).rows()) == [7, 8]
-    finally:
-        spark.conf.unset("spark.sql.files.minPartitionNum")
 
 
 def test_rows_of_the_client_keep_their_order(spark: SparkSession) -> None:

@@ -73,7 +73,10 @@ class Replay:
         return self._spark.read.schema(self._schema).parquet(str(self._source))
 
     def start(
-        self, result: DataFrame, options: Mapping[str, str] | None = None
+        self,
+        result: DataFrame,
+        options: Mapping[str, str] | None = None,
+        output: str | None = None,
     ) -> StreamingQuery:
         """Start a query that ends after all available rows."""
         return (
@@ -82,7 +85,7 @@ class Replay:
             .option("checkpointLocation", self.checkpoint)
             .outputMode("append")
             .trigger(availableNow=True)
-            .start(self._output)
+            .start(output or self._output)
         )
 
     def run(self, result: DataFrame) -> StreamingQuery:
@@ -90,6 +93,17 @@ class Replay:
         query = self.start(result)
         finish(query)
         return query
+
+    def run_last_batch_again(self, result: DataFrame) -> DataFrame:
+        """Run the last micro-batch as after a crash before its commit, and return its rows."""
+        commits = Path(self.checkpoint, "commits")
+        last = max(int(file.name) for file in commits.iterdir() if file.name.isdigit())
+        for name in (f"{last}", f".{last}.crc"):
+            (commits / name).unlink(missing_ok=True)
+        # The first folder has a log of its micro-batches, and would refuse this one.
+        output = f"{self._output}-again"
+        finish(self.start(result, output=output))
+        return self._spark.read.parquet(output)
 
     def written(self) -> DataFrame:
         """Return the rows that the queries have written so far."""

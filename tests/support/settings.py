@@ -12,6 +12,8 @@ CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabl
 CHECKPOINT_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 CODEC = "spark.sql.streaming.stateStore.compression.codec"
 PARTITIONS = "spark.sql.shuffle.partitions"
+# The number of tasks that read a few small files, up to the number of files.
+READ_TASKS = "spark.sql.files.minPartitionNum"
 
 _STATE = "org.apache.spark.sql.execution.streaming.state"
 ROCKSDB = f"{_STATE}.RocksDBStateStoreProvider"
