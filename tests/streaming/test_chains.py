@@ -101,6 +101,18 @@ def test_a_row_exactly_on_the_watermark_is_not_lost_downstream(replay: NewReplay
 
 
 @same_on_connect
+def test_a_row_exactly_on_the_watermark_is_not_late_by_its_time_column(ticks: Replay) -> None:
+    kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
+    rows = kept.withColumns({"mean": F.avg("seq")})
+    # The last row of each batch is on the watermark. Deduplication drops rows on the watermark,
+    # and an aggregate by windows does not, because windows end after their rows.
+    ticks.run(rows.dropDuplicates(["symbol", "ts"]))
+    found = ticks.written().where("symbol != 'Z'").select("seq", "mean").orderBy("seq").collect()
+    assert [row.seq for row in found] == list(range(12))
+    assert [row.mean for row in found] == [0.0, 1.0, *(seq - 1.0 for seq in range(2, 12))]
+
+
+@same_on_connect
 def test_deduplication_may_follow_keep(ticks: Replay) -> None:
     kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
     ticks.run(kept.changes().dropDuplicates(["symbol", "_change_time"]))
