@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.paths import ROOT
-from winops import apama, configure, keep, read_state, repartition
+from winops import apama, configure, keep, read_state, repartition, spl
 
 _CLASSPATH = ROOT / "target" / "compatibility" / "lakehouse.classpath"
 _SCHEMA = "seq long, symbol string, price double"
@@ -112,6 +112,10 @@ def call_everything(spark: SparkSession, folder: Path) -> None:
     assert kept.withColumns({"n": F.count("*")}).where("n = 2").count() == 2
     assert kept.groupBy("symbol").agg(F.count("*")).count() == 3
     assert kept.snapshots(max_rows=10).count() == 3
+    dearest = keep(rows, rows=1, order_by=[F.desc("price"), "seq"])
+    assert [row.seq for row in dearest.rows().collect()] == [1]
+    events = keep(rows, spl("sliding, count(2)"), order_by="seq").events(max_rows=10)
+    assert events.where("_event_type = 'EVICTION'").select("rows.seq").collect() == [Row(seq=[1])]
     assert kept.describe().startswith("Keeps the newest 2 rows")
     assert keep(rows, apama("retain 2"), per="symbol", order_by="seq").rows().count() == 3
     several = keep(rows, {"a": "KEEP 1 ROW", "b": "KEEP n ROWS"}, params={"n": 2}, order_by="seq")
@@ -125,6 +129,38 @@ def call_everything(spark: SparkSession, folder: Path) -> None:
     assert read_state(spark, folder / "moved").count() == 12
 
 
+def read_in_the_order_of_delta(spark: SparkSession, folder: Path) -> None:
+    """Keep rows of a Delta table without an order: by name in a table, by the log in a stream."""
+    path = str(folder / "appended")
+    for first in range(0, 40, 10):
+        rows = spark.range(first, first + 10).selectExpr(
+            "id AS seq", "timestamp_seconds(id) AS ts"
+        )
+        rows.coalesce(1).write.mode("append").format("delta").save(path)
+    table = spark.read.format("delta").load(path)
+    named = table.select("seq", F.col("_metadata.file_path").alias("file")).collect()
+    by_name = [row.seq for row in sorted(named, key=lambda row: (row.file, row.seq))]
+    inserts = keep(table, rows=1).inserts().orderBy("_change_seq")
+    assert [row.seq for row in inserts.collect()] == by_name
+
+    def streamed(name: str, **arguments: str) -> list[int]:
+        files = spark.readStream.format("delta").option("maxFilesPerTrigger", 1).load(path)
+        kept = keep(files.withWatermark("ts", "1 day"), rows=1, **arguments)
+        query = (
+            kept.inserts()
+            .writeStream.format("delta")
+            .option("checkpointLocation", str(folder / f"checkpoint_{name}"))
+            .trigger(availableNow=True)
+            .start(str(folder / name))
+        )
+        query.awaitTermination()
+        written = spark.read.format("delta").load(str(folder / name))
+        return [row.seq for row in written.orderBy("_change_seq").collect()]
+
+    assert streamed("by_log") == [*range(40)]
+    assert streamed("flushed", time="ts", at_end="flush") == [*range(40)]
+
+
 def main(transport: str) -> None:
     # The server starts Python for the foreachBatch function.
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -136,6 +172,7 @@ def main(transport: str) -> None:
             held = spark.table(table).sort("seq").collect()
             assert held == expected, f"{table}: {held} instead of {expected}"
         call_everything(spark, folder)
+        read_in_the_order_of_delta(spark, folder)
         spark.stop()
     print(f"both tables hold the {len(expected)} rows of the windows")
 
