@@ -238,7 +238,7 @@ private object SameBitsSuite {
         "esper => 'select irstream sum(x) as s, stddev(y) as d from S#groupwin(k)#length(100)'"),
       "several windows" -> (s"$perGroup, " +
         "windows => named_struct('few', 'KEEP 60 ROWS', 'many', 'KEEP EVERY 250 ROWS'), " +
-        "output => 'columns', aggregates => TABLE(SELECT sum(x) AS s, stddev(y) AS d " +
+        "output => 'withColumns', aggregates => TABLE(SELECT sum(x) AS s, stddev(y) AS d " +
         "FROM input_of_keep GROUP BY k, n, x, y), " +
         "of_windows => named_struct('s', 'few', 'd', 'many')"),
       "replaced values" -> s"$perGroup, 'KEEP 100 ROWS', ${sums(", mode => 'changes'")}",
