@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from types import UnionType
 from typing import ParamSpec, TypeVar, cast
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 
 from winops._errors import wrong_type, wrong_value
 
@@ -21,6 +22,8 @@ Parameter = int | float | Decimal | str | timedelta
 _MAX_LONG = 2**63 - 1
 # Names that other languages use for an argument.
 _OTHER_NAMES = {"variables": "params"}
+# A sort key as in SQL.
+_DIRECTED = re.compile(r"(\S+)\s+((?:asc|desc)(?:\s+nulls\s+(?:first|last))?)", re.IGNORECASE)
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
@@ -93,6 +96,18 @@ def sort_keys(argument: str, value: object) -> tuple[str | Column, ...]:
             f"of these, not {_kind(given, str | Column)}."
         )
     return _not_empty(argument, tuple(given))
+
+
+def check_directions(argument: str, keys: Sequence[str | Column], df: DataFrame) -> None:
+    """Refuse a text such as ``seq desc``, unless a column has this name."""
+    for key in keys:
+        found = _DIRECTED.fullmatch(key) if isinstance(key, str) else None
+        if found and key.lower() not in map(str.lower, df.columns):
+            name, direction = found[1], "_".join(found[2].lower().split())
+            raise wrong_value(
+                f'{argument}= takes names of columns, and "{key}" is not one. For a direction, '
+                f'write F.{direction}("{name}").'
+            )
 
 
 _Keys = TypeVar("_Keys", bound="tuple[str | Column, ...]")

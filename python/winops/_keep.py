@@ -166,6 +166,7 @@ def keep(
         order_by=arguments.sort_keys("order_by", order_by),
         options=_options(time, apply, origin, idle, max_rows, on_null_time, punct, at_end),
     )
+    arguments.check_directions("order_by", call.order_by, df)
     keys = arguments.names("key_columns", key_columns)
     check_session(df.sparkSession)
     kept = Kept(df, call)

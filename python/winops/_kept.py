@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, final
+from typing import TYPE_CHECKING, Literal, NoReturn, final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -408,6 +408,18 @@ class Kept:
         """
         row = self._call.over(self._df, "describe").first()
         return str(row[0]) if row else ""
+
+    # Type checkers would accept any name of a class with this method.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_") and hasattr(DataFrame, name):
+                text += (
+                    ": keep() gives no DataFrame yet. Call changes(), rows(), agg() or another "
+                    f"output first, such as kept.changes().{name}"
+                )
+            raise AttributeError(text, name=name, obj=self)
 
     def _refuse_several(self, method: str) -> None:
         if self._call.policy.windows:

@@ -64,6 +64,58 @@ def test_a_mistake_in_a_language_does_not_suggest_another_language(
 
 
 @pytest.mark.parametrize(
+    ("policy", "clause"),
+    [
+        ("SELECT * FROM Trade KEEP 100 ROWS", ": KEEP 100 ROWS"),
+        ("select * from Trade keep 5 minutes where price > 3;", ": keep 5 minutes"),
+        ("CREATE WINDOW W (a long) KEEP 5 ROWS PER (symbol);", ": KEEP 5 ROWS PER (symbol);"),
+        ("INSERT INTO W SELECT * FROM Trade KEEP ALL", ": KEEP ALL"),
+        ("CREATE WINDOW W (a long)\nKEEP\n5 ROWS", ", such as KEEP 100 ROWS"),
+        ("CREATE WINDOW W (a long) KEEP LAST", ", such as KEEP 100 ROWS"),
+    ],
+)
+def test_a_statement_of_ccl_is_reduced_to_its_keep_clause(
+    trades: DataFrame, policy: str, clause: str
+) -> None:
+    text = said(lambda: keep(trades, policy, order_by="seq"))
+    assert f"expected KEEP. Give only the KEEP clause{clause}\n" in text
+    assert "The text is one of" not in text
+
+
+@pytest.mark.parametrize("name", ["show", "count", "collect", "writeStream", "withColumn"])
+def test_a_method_of_a_dataframe_gets_the_outputs_to_call_first(
+    trades: DataFrame, name: str
+) -> None:
+    kept = keep(trades, rows=2, order_by="seq")
+    with pytest.raises(AttributeError, match=r"no DataFrame yet. Call changes\(\), rows\(\)"):
+        getattr(kept, name)
+    assert not hasattr(kept, name)
+
+
+@pytest.mark.parametrize("name", ["length", "_show", "__len__"])
+def test_other_names_are_unknown_as_usual(trades: DataFrame, name: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(keep(trades, rows=2, order_by="seq"), name)
+    assert str(caught.value) == f"'Kept' object has no attribute '{name}'"
+
+
+@pytest.mark.parametrize(
+    ("key", "instead"),
+    [
+        ("seq desc", 'F.desc("seq")'),
+        ("price ASC", 'F.asc("price")'),
+        ("price desc nulls last", 'F.desc_nulls_last("price")'),
+    ],
+)
+def test_a_direction_in_a_name_gets_the_function_to_call(
+    trades: DataFrame, key: str, instead: str
+) -> None:
+    assert f"write {instead}" in said(lambda: keep(trades, rows=2, order_by=["symbol", key]))
+    rows = trades.withColumnRenamed("seq", key)
+    assert keep(rows, rows=2, order_by=key).rows().count() == 2
+
+
+@pytest.mark.parametrize(
     ("policy", "params", "parts"),
     [
         ("KEEP LAST 5 ROWS", None, ["not LAST", "KEEP 5 ROWS keeps the newest 5 rows"]),
