@@ -100,8 +100,8 @@ def sort_keys(argument: str, value: object) -> tuple[str | Column, ...]:
 
 def check_directions(argument: str, keys: Sequence[str | Column], df: DataFrame) -> None:
     """Refuse a text such as ``seq desc``, unless a column has this name."""
-    for key in keys:
-        found = _DIRECTED.fullmatch(key) if isinstance(key, str) else None
+    for key in (key for key in keys if isinstance(key, str)):
+        found = _DIRECTED.fullmatch(key)
         if found and key.lower() not in map(str.lower, df.columns):
             name, direction = found[1], "_".join(found[2].lower().split())
             raise wrong_value(
