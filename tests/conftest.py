@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -21,6 +22,9 @@ from winops import configure
 # starts.
 os.environ["TZ"] = "UTC"
 time.tzset()
+
+# A Connect server starts this Python for the function of foreachBatch.
+os.environ["PYSPARK_PYTHON"] = sys.executable
 
 # Tests run most code once, so optimization would cost more than it saves. Programs that tests
 # start inherit this setting. The JVM's code cache may fill up; the JVM then stops compiling.
