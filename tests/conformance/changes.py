@@ -99,11 +99,15 @@ def numbering_fault(case: Case, told: list[Told]) -> str | None:
     return None
 
 
+def _may_report_without_a_change(case: Case) -> bool:
+    return any(word in case["policy"] for word in ("FORCE_UPDATE", "START_EAGER"))
+
+
 def fault_of_values(case: Case, told: list[Told]) -> str | None:
     """Return the error in the sequence numbers of computed values, or None.
 
-    The numbers of a group that a hint removes start again. A forced step has the number of the
-    step before it.
+    The numbers of a group that a hint removes start again. A step that a timer makes
+    without a change has the number of the step before it.
     """
     if "hint" in case:
         return None
@@ -113,7 +117,7 @@ def fault_of_values(case: Case, told: list[Told]) -> str | None:
     for (part, _), of_part in parts.items():
         of_part.sort(key=lambda event: (event.step, event.at))
         numbers = [event.step for event in of_part]
-        if len(set(numbers)) < len(numbers) and "FORCE_UPDATE" not in case["policy"]:
+        if len(set(numbers)) < len(numbers) and not _may_report_without_a_change(case):
             return f"part {part}: sequence numbers stand twice"
         times = [event.at for event in of_part]
         if times != sorted(times):

@@ -100,10 +100,11 @@ class Replay:
         last = max(int(file.name) for file in commits.iterdir() if file.name.isdigit())
         for name in (f"{last}", f".{last}.crc"):
             (commits / name).unlink(missing_ok=True)
-        # The first folder has a log of its micro-batches, and would refuse this one.
+        # The first folder has a log of its micro-batches, and would refuse this one. The log of
+        # the other folder does not begin with micro-batch 0, so its files are read without it.
         output = f"{self._output}-again"
         finish(self.start(result, output=output))
-        return self._spark.read.parquet(output)
+        return self._spark.read.parquet(f"{output}/*.parquet")
 
     def written(self) -> DataFrame:
         """Return the rows that the queries have written so far."""

@@ -74,7 +74,8 @@ final class Constants(scope: Scope, mixed: Boolean) {
       if (scope.columns.contains(token.name)) {
         s"expected a parameter; $name is a column. Write a number, or a name that is no column's " +
           "and has a value"
-      } else s"expected a parameter; $name has no value. ${Parameters.howToGive(token.name)}"
+      } else
+        s"expected a parameter; $name has no value. ${Parameters.howToGive(token.name, scope.parameters.keys)}"
     Problem(Category.UnboundParameter, token.offset, message)
   }
 }

@@ -3,11 +3,17 @@ package winops.text.dialect
 /** Explains in messages how a call gives values to parameters. */
 object Parameters {
 
-  /** A sentence that shows how a call gives the parameter a number. */
-  def howToGive(name: String): String = {
-    val (python, sql) = arguments(name)
-    s"Give it one: $python in Python, $sql in SQL"
-  }
+  /** A sentence that shows how a call gives the parameter a number. If `given` has the name in
+    * other cases, the sentence says that the two differ.
+    */
+  def howToGive(name: String, given: Iterable[String]): String =
+    given.find(_.equalsIgnoreCase(name)) match {
+      case Some(other) =>
+        s"${Names.shown(other)} has one: the case of letters distinguishes parameters"
+      case None =>
+        val (python, sql) = arguments(name)
+        s"Give it one: $python in Python, $sql in SQL"
+    }
 
   /** Returns the argument that gives the parameter a number: first in Python, then in SQL. */
   def arguments(name: String): (String, String) = {

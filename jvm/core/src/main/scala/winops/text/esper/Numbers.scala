@@ -87,7 +87,7 @@ private[esper] final class Numbers(scope: Scope) {
             Category.UnboundParameter,
             token.offset,
             s"expected a constant; ${Names.shown(token.name)} has no value. " +
-              Parameters.howToGive(token.name)))
+              Parameters.howToGive(token.name, scope.parameters.keys)))
     }
 
   private def literals(expr: Expr): Seq[Token.Number] = expr match {

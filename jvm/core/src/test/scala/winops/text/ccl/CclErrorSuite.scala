@@ -299,6 +299,7 @@ class CclErrorSuite extends MarkedMistakes {
     messages(
       "KEEP ^symbol ROWS" -> "symbol is a column",
       "KEEP ^M ROWS" -> """M has no value. Give it one: params={"M": 100} in Python""",
+      "KEEP ^n ROWS" -> "n has no value. N has one: the case of letters distinguishes parameters",
       "KEEP ^`a b` ROWS" -> """params={"name": 100} in Python""")
   }
 
