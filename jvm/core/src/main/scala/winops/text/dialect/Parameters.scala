@@ -3,11 +3,11 @@ package winops.text.dialect
 /** Explains in messages how a call gives values to parameters. */
 object Parameters {
 
-  /** A sentence that shows how a call gives the parameter a number. If `given` has the name in
+  /** A sentence that shows how a call gives the parameter a number. If `known` has the name in
     * other cases, the sentence says that the two differ.
     */
-  def howToGive(name: String, given: Iterable[String]): String =
-    given.find(_.equalsIgnoreCase(name)) match {
+  def howToGive(name: String, known: Iterable[String]): String =
+    known.find(_.equalsIgnoreCase(name)) match {
       case Some(other) =>
         s"${Names.shown(other)} has one: the case of letters distinguishes parameters"
       case None =>
