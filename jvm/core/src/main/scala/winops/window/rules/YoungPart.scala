@@ -3,7 +3,7 @@ package winops.window.rules
 import winops.window.contents.HeldRows
 import winops.window.time.Clock
 
-/** Evicts each row once it is as old as the rule allows. */
+/** Evicts each row of a combination once it is as old as the rule allows. */
 private[window] final class YoungPart(rule: AgeRule, held: HeldRows) extends FrontPart(held) {
   override def due: Long = if (count == 0) Clock.Never else rule.due(oldest)
 

@@ -5,7 +5,7 @@ import winops.window.changes.Steps
 import winops.window.rules.AgeRule
 import winops.window.time.Clock
 
-/** Evicts each row once it is as old as the rule allows. */
+/** A single window that evicts each row once it is as old as the rule allows. */
 private[window] final class KeepingYoung(rule: AgeRule, rows: Rows, steps: Steps)
     extends FrontRetainer(rows, steps) {
   override def due: Long = if (size == 0) Clock.Never else rule.due(head)

@@ -70,7 +70,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
     val arguments = call.arguments
     val (dialect, resolved) = policyOf(call)
     val expressions = resolved.expressions
-    CheckPolicy(resolved.policy)
+    CheckSupportedPolicy(resolved.policy)
     val filter = expressions.filter.map(RedactingExpression.ofCondition)
     val table = filter.fold(call.child)(Filter(_, call.child))
     val order = orderOf(call)

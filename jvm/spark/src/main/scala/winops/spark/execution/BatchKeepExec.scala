@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, ClusteredDistrib
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-import winops.spark.group.BatchClock
+import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
@@ -45,13 +45,13 @@ final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: S
     val endMillis = end
       .flatMap(e => Option(e.eval()))
       .map(micros => Clock.floorToMillis(micros.asInstanceOf[Long]))
-    val clock = BatchClock.ofTable(endMillis)
+    val times = BatchTimes.ofTable(endMillis)
     child.execute().mapPartitions { rows =>
       StreamTask.of(
         shared,
         input,
         GroupedRows.ofTask(shared, input, rows),
-        clock,
+        times,
         if (shared.spec.couplesGroups) new TransientGroupStore else new NoGroupStore,
         new TransientGroupStore,
         new NoTimerService(counters),

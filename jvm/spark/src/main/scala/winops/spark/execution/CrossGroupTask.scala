@@ -5,7 +5,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.spark.group.{Admission, Arrivals, BatchClock, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
+import winops.spark.group.{Admission, Arrivals, BatchTimes, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
@@ -25,7 +25,7 @@ import winops.window.time.Clock
   *
   * @param rows
   *   all rows as one group
-  * @param clock
+  * @param times
   *   times of the micro-batch
   * @param store
   *   stores the groups
@@ -39,7 +39,7 @@ final class CrossGroupTask(
     plan: KeepPlan,
     input: Seq[Attribute],
     rows: GroupedRows,
-    clock: BatchClock,
+    times: BatchTimes,
     store: GroupStore,
     whole: GroupStore,
     timers: TimerService,
@@ -53,8 +53,8 @@ final class CrossGroupTask(
   private val common =
     new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
   private val arrivals: Arrivals = {
-    val admission = new Admission(plan, input, clock, metrics)
-    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, common, clock)
+    val admission = new Admission(plan, input, times, metrics)
+    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, common, times)
     else new ImmediateArrivals(plan, admission, common, metrics)
   }
   private val writer =
@@ -63,7 +63,7 @@ final class CrossGroupTask(
       changes,
       state,
       common.common,
-      plan.time.isDefined || clock.stamp.isDefined,
+      plan.time.isDefined || times.stamp.isDefined,
       metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
@@ -151,7 +151,7 @@ final class CrossGroupTask(
   private def work(): Unit =
     if (arrivals.hasNext) take(arrivals.next())
     else {
-      machines.advance(clock.now)
+      machines.advance(times.now)
       if (givesRows) emitContents()
       saveGroup()
       finish()
@@ -159,7 +159,7 @@ final class CrossGroupTask(
 
   private def take(row: UnsafeRow): Unit = {
     val instant =
-      if (plan.timeOrdinal < 0) clock.stamp.getOrElse(0L)
+      if (plan.timeOrdinal < 0) times.stamp.getOrElse(0L)
       else Clock.floorToMillis(row.getLong(plan.timeOrdinal))
     punctuation.of(row) match {
       case Punctuation.None if machines.isFinished => metrics.afterFinal += 1
@@ -199,7 +199,7 @@ final class CrossGroupTask(
 
   private def finish(): Unit = {
     waiting ++= latest.valuesIterator.flatten
-    if (clock.flushes) last = common.lastWaiting
+    if (times.flushes) last = common.lastWaiting
     whole.save(save)
     timers.count(
       machines.groups.size - groupsBefore,

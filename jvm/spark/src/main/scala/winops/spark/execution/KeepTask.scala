@@ -3,7 +3,7 @@ package winops.spark.execution
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.spark.group.{Admission, Arrivals, BatchClock, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
+import winops.spark.group.{Admission, Arrivals, BatchTimes, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
@@ -16,13 +16,13 @@ import winops.window.time.Clock
 /** Runs a `keep` over the rows of one task, one group after the other: first the groups with new
   * rows, then the groups whose timers have expired. Emits output rows one by one.
   *
-  * Streams and tables differ only in `store`, `timers` and `clock`.
+  * Streams and tables differ only in `store`, `timers` and `times`.
   *
   * @param input
   *   the columns of the rows
   * @param rows
   *   the task's rows by group
-  * @param clock
+  * @param times
   *   times of the micro-batch or table
   * @param store
   *   stores the groups between micro-batches
@@ -33,7 +33,7 @@ final class KeepTask(
     plan: KeepPlan,
     input: Seq[Attribute],
     rows: GroupedRows,
-    clock: BatchClock,
+    times: BatchTimes,
     store: GroupStore,
     timers: TimerService,
     metrics: KeepMetrics)
@@ -43,8 +43,8 @@ final class KeepTask(
   private val changes = new ChangeQueue
   private val state = new GroupState(plan, store, new Steps(changes, plan.spec.stream))
   private val arrivals: Arrivals = {
-    val admission = new Admission(plan, input, clock, metrics)
-    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, clock)
+    val admission = new Admission(plan, input, times, metrics)
+    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, times)
     else new ImmediateArrivals(plan, admission, state, metrics)
   }
   private val writer =
@@ -53,12 +53,12 @@ final class KeepTask(
       changes,
       state,
       None,
-      plan.time.isDefined || clock.stamp.isDefined,
+      plan.time.isDefined || times.stamp.isDefined,
       metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val timeOrdinal = plan.timeOrdinal
   private val punctuation = Punctuation.of(plan)
-  private val stamp = clock.stamp.getOrElse(0L)
+  private val stamp = times.stamp.getOrElse(0L)
 
   private var stage: Stage = Between
   private var key: UnsafeRow = _
@@ -135,7 +135,7 @@ final class KeepTask(
     if (wasRemembered) state.restore(bytes) else state.clear()
     state.machine.reach(timers.timePassed)
     // The timer service has handed out all timers up to this instant, including this group's.
-    if (state.registeredTimer <= clock.now) state.registeredTimer = Clock.Never
+    if (state.registeredTimer <= times.now) state.registeredTimer = Clock.Never
     sizeBefore = state.held
     waitingBefore = state.waiting.size
   }
@@ -150,7 +150,7 @@ final class KeepTask(
 
   private def expectEnd(): Unit = {
     arriving = null
-    target = clock.now
+    target = times.now
     stage = Advancing
   }
 
@@ -188,7 +188,7 @@ final class KeepTask(
       (if (isRemembered) 1L else 0L) - (if (wasRemembered) 1L else 0L),
       state.held - sizeBefore,
       state.waiting.size - waitingBefore)
-    if (clock.flushes) last = Math.max(last, state.lastWaiting)
+    if (times.flushes) last = Math.max(last, state.lastWaiting)
     if (isRemembered) store.save(state.save) else state.forget()
     stage = Between
   }

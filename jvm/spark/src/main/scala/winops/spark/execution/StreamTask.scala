@@ -3,7 +3,7 @@ package winops.spark.execution
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 
-import winops.spark.group.BatchClock
+import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
@@ -36,12 +36,12 @@ object StreamTask {
       plan: KeepPlan,
       input: Seq[Attribute],
       rows: GroupedRows,
-      clock: BatchClock,
+      times: BatchTimes,
       store: GroupStore,
       whole: => GroupStore,
       timers: TimerService,
       metrics: KeepMetrics): StreamTask =
     if (plan.spec.couplesGroups) {
-      new CrossGroupTask(plan, input, rows, clock, store, whole, timers, metrics)
-    } else new KeepTask(plan, input, rows, clock, store, timers, metrics)
+      new CrossGroupTask(plan, input, rows, times, store, whole, timers, metrics)
+    } else new KeepTask(plan, input, rows, times, store, timers, metrics)
 }

@@ -13,10 +13,10 @@ import winops.spark.row.Micros
 final class Admission(
     plan: KeepPlan,
     input: Seq[Attribute],
-    clock: BatchClock,
+    times: BatchTimes,
     metrics: KeepMetrics) {
   private val timeOrdinal = plan.timeOrdinal
-  private val lateBefore = Micros.of(clock.lateBefore)
+  private val lateBefore = Micros.of(times.lateBefore)
   private val columnsOf = UnsafeProjection.create(plan.waitingColumns, input)
 
   /** The next admitted row of the group, with the columns of waiting rows; null after the last.

@@ -13,11 +13,11 @@ final class OrderedArrivals(
     plan: KeepPlan,
     admission: Admission,
     state: GroupState,
-    clock: BatchClock)
+    times: BatchTimes)
     extends Arrivals {
   private val timeOrdinal = plan.timeOrdinal
-  private val releaseBefore = Micros.of(clock.releaseBefore)
-  private val releasesAll = clock.releaseBefore == Long.MaxValue
+  private val releaseBefore = Micros.of(times.releaseBefore)
+  private val releasesAll = times.releaseBefore == Long.MaxValue
   private val columns = plan.waitingColumns
   private val order = RowOrdering.create(plan.waitingOrder, columns)
   private val contentOf: UnsafeRow => UnsafeRow =

@@ -8,7 +8,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
-import winops.spark.group.BatchClock
+import winops.spark.group.BatchTimes
 import winops.spark.plan.Application
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
 
@@ -88,8 +88,8 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           Nil)
         batches.zipWithIndex.foreach { case (rows, i) =>
           val clock =
-            if (application.isEmpty) BatchClock.ofBatch(i * 100L)
-            else BatchClock.ofWatermarks(0L, if (i < 3) 0L else 100L)
+            if (application.isEmpty) BatchTimes.ofBatch(i * 100L)
+            else BatchTimes.ofWatermarks(0L, if (i < 3) 0L else 100L)
           driven.run(rows, clock)(_ => ())
         }
         assert(driven.metric("rowsAfterFinal") == 3)

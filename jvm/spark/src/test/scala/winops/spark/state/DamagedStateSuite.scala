@@ -13,7 +13,7 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
 import winops.spark.analysis.WindowResults
 import winops.spark.expressions.{OfLastArrival, WindowAggregate}
-import winops.spark.group.BatchClock
+import winops.spark.group.BatchTimes
 import winops.spark.plan.{Application, KeepPlan, Output}
 import winops.spark.testing.{Arrived, Damage, DrivenTask, KeepPlans}
 import winops.text.apama.Apama
@@ -126,7 +126,7 @@ class DamagedStateSuite extends AnyFunSuite {
       }
       val now = number * RowsOfBatch * 50L
       val clock =
-        if (plan.time.isEmpty) BatchClock.ofBatch(now) else BatchClock.ofWatermarks(now, now)
+        if (plan.time.isEmpty) BatchTimes.ofBatch(now) else BatchTimes.ofWatermarks(now, now)
       driven.run(rows, clock)(_ => ())
       ()
     }

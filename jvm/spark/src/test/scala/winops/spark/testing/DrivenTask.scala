@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.execution.{KeepTask, StreamTask}
-import winops.spark.group.BatchClock
+import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output}
@@ -53,20 +53,20 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
 
   /** Runs a batch of a stream without a time column. */
   def batchAt(timestamp: Long)(rows: Arrived*): Seq[Changed] =
-    run(rows, BatchClock.ofBatch(timestamp))(DrivenTask.changed(plan, _))
+    run(rows, BatchTimes.ofBatch(timestamp))(DrivenTask.changed(plan, _))
 
   /** Runs a batch of a stream whose watermark advances from `late` to `now`. */
   def batch(late: Long, now: Long)(rows: Arrived*): Seq[Changed] =
-    run(rows, BatchClock.ofWatermarks(late, now))(DrivenTask.changed(plan, _))
+    run(rows, BatchTimes.ofWatermarks(late, now))(DrivenTask.changed(plan, _))
 
   /** Runs a batch; `read` receives each output row. */
-  def run[A](rows: Seq[Arrived], clock: BatchClock)(read: InternalRow => A): Seq[A] = {
+  def run[A](rows: Seq[Arrived], times: BatchTimes)(read: InternalRow => A): Seq[A] = {
     val ofPartition = new AlteredSegments(partitionSegments, seenAs)
     val timers = new StateTimerService(
       ofPartition,
       identity,
       plan.keys.size,
-      clock.now,
+      times.now,
       plan.spec.idleMillis,
       store.all,
       RowShape.of(plan.keys))
@@ -75,7 +75,7 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
       plan,
       KeepPlans.input,
       DrivenTask.grouped(plan, rows),
-      clock,
+      times,
       stored,
       new WholeGroupStore(ofPartition),
       timers,
@@ -97,7 +97,7 @@ object DrivenTask {
     task(
       plan,
       rows,
-      BatchClock.ofTable(end),
+      BatchTimes.ofTable(end),
       new NoGroupStore,
       new NoTimerService(metrics),
       metrics)
@@ -112,7 +112,7 @@ object DrivenTask {
     task(
       rowsOnly,
       rows,
-      BatchClock.ofTable(end),
+      BatchTimes.ofTable(end),
       new NoGroupStore,
       new NoTimerService(metrics),
       metrics)
@@ -128,11 +128,11 @@ object DrivenTask {
   private def task(
       plan: KeepPlan,
       rows: Seq[Arrived],
-      clock: BatchClock,
+      times: BatchTimes,
       store: GroupStore,
       timers: TimerService,
       metrics: KeepMetrics): KeepTask =
-    new KeepTask(plan, KeepPlans.input, grouped(plan, rows), clock, store, timers, metrics)
+    new KeepTask(plan, KeepPlans.input, grouped(plan, rows), times, store, timers, metrics)
 
   private def grouped(plan: KeepPlan, rows: Seq[Arrived]): GroupedRows = GroupedRows(
     plan,

@@ -22,7 +22,7 @@ import org.apache.spark.sql.winops.shuffle.PackedShuffle
 import org.apache.spark.util.CompletionIterator
 
 import winops.spark.execution.{NextTimerAccumulator, StreamTask}
-import winops.spark.group.BatchClock
+import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
@@ -263,13 +263,13 @@ final class StatefulKeepExec private[winops] (
     // Tasks get these without the operator and its children.
     val (plan, identity) = (this.plan, this.identity)
     metrics
-    val clock =
+    val times =
       if (plan.time.isDefined) {
         val (late, now) = (lateWatermark.getOrElse(0L), watermark.getOrElse(0L))
-        if (flushes) BatchClock.ofWatermarksAtEnd(late, now)
-        else BatchClock.ofWatermarks(late, now)
-      } else BatchClock.ofBatch(batchTimestamp.get)
-    val flushed = Option.when(flushes)(WatermarkRequest.of(child))
+        if (flushes) BatchTimes.ofWatermarksAtEnd(late, now)
+        else BatchTimes.ofWatermarks(late, now)
+      } else BatchTimes.ofBatch(batchTimestamp.get)
+    val flushed = Option.when(flushes)(FlushWatermark.of(child))
     val columns = child.output
     val counters = new KeepMetrics(metrics)
     val due = earliestDue
@@ -292,18 +292,18 @@ final class StatefulKeepExec private[winops] (
           groups.partition,
           identity,
           plan.keys.size,
-          clock.now,
+          times.now,
           plan.spec.idleMillis,
           groups.all,
           RowShape.of(plan.keys),
           groups.inOrder,
-          takesAll = clock.flushes)
+          takesAll = times.flushes)
         val input = GroupedRows.ofTask(plan, columns, rows)
         val task = StreamTask.of(
           plan,
           columns,
           input,
-          clock,
+          times,
           groups,
           new WholeGroupStore(groups.partition),
           timers,

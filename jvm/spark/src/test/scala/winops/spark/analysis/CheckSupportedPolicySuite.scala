@@ -18,8 +18,8 @@ import winops.text.ccl.Ccl
 import winops.text.esper.Esper
 
 /** No policy fails in a task because no window has its pieces. */
-class CheckPolicySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  import CheckPolicySuite._
+class CheckSupportedPolicySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import CheckSupportedPolicySuite._
 
   // A smaller seed is not a simpler case, so shrinking is disabled.
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
@@ -27,7 +27,7 @@ class CheckPolicySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a random policy is refused at analysis, or runs in tasks") {
     var (running, refused) = (0, 0)
     forAll(policies, Gen.choose(1, 60), Gen.long, minSuccessful(400)) { (policy, count, seed) =>
-      Try(CheckPolicy(policy)) match {
+      Try(CheckSupportedPolicy(policy)) match {
         case Success(_) =>
           running += 1
           val random = new Random(seed)
@@ -46,7 +46,7 @@ class CheckPolicySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("the error names the policy and the reason") {
     val net = KeepPlans.policyOf(Esper, "#unique(text)")
     val error = intercept[AnalysisException] {
-      CheckPolicy(net.copy(stream = net.stream.copy(order = StepOrder.Net)))
+      CheckSupportedPolicy(net.copy(stream = net.stream.copy(order = StepOrder.Net)))
     }
     assert(error.getCondition == "WINOPS_UNSUPPORTED_POLICY")
     assert(error.getSqlState == "0A000")
@@ -57,12 +57,12 @@ class CheckPolicySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("two batch windows in an intersection are refused even if a parser accepts them") {
     val batch = KeepPlans.policyOf(Esper, "#length_batch(3)")
     val both = Retention.Intersection(batch.retention.windows ++ batch.retention.windows)
-    val error = intercept[AnalysisException](CheckPolicy(batch.copy(retention = both)))
+    val error = intercept[AnalysisException](CheckSupportedPolicy(batch.copy(retention = both)))
     assert(error.getMessage.contains("at most one batch window"))
   }
 }
 
-private object CheckPolicySuite {
+private object CheckSupportedPolicySuite {
   private val conditions: Gen[RowExpression] = {
     val texts = Seq("newest_event.n - oldest_event.n < 9", "current_count <= 5")
     Gen.oneOf(texts.map { text =>

@@ -14,20 +14,20 @@ package winops.spark.group
   * @param flushes
   *   whether the input has ended, so that waiting rows are to be applied
   */
-final case class BatchClock(
+final case class BatchTimes(
     lateBefore: Long,
     releaseBefore: Long,
     now: Long,
     stamp: Option[Long],
     flushes: Boolean = false)
 
-object BatchClock {
+object BatchTimes {
 
-  /** The clock of a stream without a time column: the batch timestamp of the offset log. */
-  def ofBatch(timestamp: Long): BatchClock =
-    BatchClock(Long.MinValue, Long.MaxValue, timestamp, Some(timestamp))
+  /** The times of a stream without a time column: the batch timestamp of the offset log. */
+  def ofBatch(timestamp: Long): BatchTimes =
+    BatchTimes(Long.MinValue, Long.MaxValue, timestamp, Some(timestamp))
 
-  /** The clock of a stream with a time column. Spark's watermarks begin with 0, which stands for
+  /** The times of a stream with a time column. Spark's watermarks begin with 0, which stands for
     * none.
     *
     * @param late
@@ -35,21 +35,21 @@ object BatchClock {
     * @param now
     *   Spark's watermark for eviction, which this micro-batch has
     */
-  def ofWatermarks(late: Long, now: Long): BatchClock =
-    BatchClock(orNone(late), orNone(now), orNone(now), None)
+  def ofWatermarks(late: Long, now: Long): BatchTimes =
+    BatchTimes(orNone(late), orNone(now), orNone(now), None)
 
-  /** The clock of [[ofWatermarks]] after the end of the input. Time stops right before the
+  /** The times of [[ofWatermarks]] after the end of the input. Time stops right before the
     * watermark, at the time of the last row, as on a table.
     */
-  def ofWatermarksAtEnd(late: Long, now: Long): BatchClock = {
-    val clock = ofWatermarks(late, now)
-    val lastRow = if (clock.now == Long.MinValue) clock.now else clock.now - 1
-    clock.copy(now = Math.max(clock.lateBefore, lastRow), flushes = true)
+  def ofWatermarksAtEnd(late: Long, now: Long): BatchTimes = {
+    val times = ofWatermarks(late, now)
+    val lastRow = if (times.now == Long.MinValue) times.now else times.now - 1
+    times.copy(now = Math.max(times.lateBefore, lastRow), flushes = true)
   }
 
-  /** The clock of a table. Time stops at `end`, the greatest time of its rows, if it has one. */
-  def ofTable(end: Option[Long]): BatchClock =
-    BatchClock(Long.MinValue, Long.MaxValue, end.getOrElse(Long.MinValue), None)
+  /** The times of a table. Time stops at `end`, the greatest time of its rows, if it has one. */
+  def ofTable(end: Option[Long]): BatchTimes =
+    BatchTimes(Long.MinValue, Long.MaxValue, end.getOrElse(Long.MinValue), None)
 
   private def orNone(watermark: Long): Long = if (watermark <= 0) Long.MinValue else watermark
 }

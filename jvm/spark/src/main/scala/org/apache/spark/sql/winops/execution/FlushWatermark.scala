@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{EventTimeSta
   * @param behind
   *   the lag of the watermark of the rows behind the query's watermark, in milliseconds
   */
-private[winops] final class WatermarkRequest(
+private[winops] final class FlushWatermark(
     statistics: Seq[(EventTimeStatsAccum, Long)],
     behind: Long)
     extends Serializable {
@@ -28,14 +28,14 @@ private[winops] final class WatermarkRequest(
   }
 }
 
-private[winops] object WatermarkRequest {
+private[winops] object FlushWatermark {
 
   /** Creates an instance for the watermark operators below a `keep`.
     *
     * @param plan
     *   the child of the operator
     */
-  def of(plan: SparkPlan): WatermarkRequest = new WatermarkRequest(
+  def of(plan: SparkPlan): FlushWatermark = new FlushWatermark(
     plan.collect { case node: EventTimeWatermarkExec => (node.eventTimeStats, node.delayMs) },
     plan.collect { case keep: StatefulKeepExec => keep.watermarkLag }.sum)
 }

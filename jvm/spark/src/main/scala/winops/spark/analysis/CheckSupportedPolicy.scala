@@ -5,7 +5,7 @@ import winops.spark.internal.WinopsErrors
 import winops.window.machine.Machine
 
 /** Refuses policies that the machine cannot run, so that none fails in a task. */
-private[spark] object CheckPolicy {
+private[spark] object CheckSupportedPolicy {
   def apply(policy: Policy): Unit = Machine.unsupported(policy).foreach { reason =>
     throw WinopsErrors.analysis(
       "WINOPS_UNSUPPORTED_POLICY",
