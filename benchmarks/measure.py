@@ -104,12 +104,12 @@ def measure(workload: Workload, sides: Sequence[Side], batches: int, cache: Path
 
 
 def _print(workload: Workload, number: int, timed: bool, one: Round) -> None:
-    told = [
+    times = [
         f"{name} {each.add_batch:,.0f} ms ({one.ratio(name):.2f})"
         for name, each in one.times.items()
     ]
     what = "round" if timed else "warm-up"
-    print(f"{workload.name} {what} {number}: {', '.join(told)}", flush=True)
+    print(f"{workload.name} {what} {number}: {', '.join(times)}", flush=True)
 
 
 def _check(workload: Workload, size: int, one: Round, timed: bool) -> None:

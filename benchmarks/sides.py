@@ -234,26 +234,26 @@ class ProcessSide:
         RuntimeError
             The process has ended, or counted other rows.
         """
-        told = self._tell(path, rows)
-        out = self._question.rows(told["inserted"], told["deleted"])
-        return Times(told["millis"], told["millis"], out, {})
+        report = self._run(path, rows)
+        out = self._question.rows(report["inserted"], report["deleted"])
+        return Times(report["millis"], report["millis"], out, {})
 
     def count(self, path: Path, rows: int) -> Counts:
         """Pass a micro-batch and count its output."""
-        told = self._tell(path, rows)
-        return Counts(told["inserted"], told["deleted"])
+        report = self._run(path, rows)
+        return Counts(report["inserted"], report["deleted"])
 
-    def _tell(self, path: Path, rows: int) -> Any:
+    def _run(self, path: Path, rows: int) -> Any:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(path.resolve(), file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError(f"{self.name} ended with exit code {self._process.wait()}")
-        told = json.loads(line)
-        if told["rows"] != rows:
-            raise RuntimeError(f"{self.name}: {told['rows']:,} of {rows:,} rows")
-        return told
+        report = json.loads(line)
+        if report["rows"] != rows:
+            raise RuntimeError(f"{self.name}: {report['rows']:,} of {rows:,} rows")
+        return report
 
     def stop(self) -> None:
         """End the process."""

@@ -100,8 +100,8 @@ def main() -> None:
     taken_with = versions(spark)
     lines += ["", ", ".join(f"{name} {version}" for name, version in taken_with.items()), ""]
     args.out.mkdir(parents=True, exist_ok=True)
-    told = {"versions": taken_with, "rows": rows, "ratios": ratios}
-    (args.out / "table.json").write_text(json.dumps(told, indent=2) + "\n")
+    table = {"versions": taken_with, "rows": rows, "ratios": ratios}
+    (args.out / "table.json").write_text(json.dumps(table, indent=2) + "\n")
     (args.out / "table.md").write_text("\n".join(lines))
     print("\n" + "\n".join(lines))
     spark.stop()

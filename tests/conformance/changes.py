@@ -11,7 +11,7 @@ from dialects import DIALECTS, has_timers, inserts_by_timer
 CHANGES = {"INSERTION": "insert", "EVICTION": "remove", "PARTITION_EVICTION": "remove"}
 
 
-class Told(NamedTuple):
+class Event(NamedTuple):
     """An event: inserted or deleted rows, or window contents.
 
     ``sequence`` is the number of its first change, or None for events without numbers;
@@ -35,7 +35,7 @@ class Step(NamedTuple):
     group: str
     created: int
     number: int
-    events: list[Told]
+    events: list[Event]
 
     def rows(self, *kinds: str) -> list[tuple[int, int]]:
         return [
@@ -46,16 +46,16 @@ class Step(NamedTuple):
         ]
 
 
-def steps(case: Case, told: list[Told], *, rows_evict: bool = False) -> list[dict]:
+def steps(case: Case, events: list[Event], *, rows_evict: bool = False) -> list[dict]:
     """Return the steps of all groups up to the case's last instant, in the order of a case.
 
     Steps are ordered by time. At the same instant, timers precede rows. Rows are in input order.
-    A change does not tell whether a timer or a row of that instant evicted it in a policy that
+    A change does not say whether a timer or a row of that instant evicted it in a policy that
     can do both: ``rows_evict`` says that rows did.
     """
     end = max((entry["at"] for entry in case["input"]), default=None)
     dialect = DIALECTS[case["dialect"]]
-    found = [step for step in _by_step(case, told) if end is not None and step.at <= end]
+    found = [step for step in _by_step(case, events) if end is not None and step.at <= end]
     placed: dict[tuple, list[Step]] = defaultdict(list)
     of_one_group = len({step.group for step in found}) == 1
     for step in found:
@@ -72,7 +72,7 @@ def steps(case: Case, told: list[Told], *, rows_evict: bool = False) -> list[dic
     return [_as_in_a_case(case, placed[place]) for place in sorted(placed)]
 
 
-def numbering_fault(case: Case, told: list[Told]) -> str | None:
+def numbering_fault(case: Case, events: list[Event]) -> str | None:
     """Return the error in the step and sequence numbers, or None.
 
     The numbers of a partition that ``partitionAge`` evicts start again.
@@ -80,7 +80,7 @@ def numbering_fault(case: Case, told: list[Told]) -> str | None:
     if "partitionAge" in case["policy"]:
         return None
     groups = defaultdict(list)
-    for event in told:
+    for event in events:
         groups[None if is_coupled(case) else event.group].append(event)
     for group, of_group in groups.items():
         numbered = [event for event in of_group if event.sequence is not None]
@@ -103,7 +103,7 @@ def _may_report_without_a_change(case: Case) -> bool:
     return any(word in case["policy"] for word in ("FORCE_UPDATE", "START_EAGER"))
 
 
-def fault_of_values(case: Case, told: list[Told]) -> str | None:
+def fault_of_values(case: Case, events: list[Event]) -> str | None:
     """Return the error in the sequence numbers of computed values, or None.
 
     The numbers of a group that a hint removes start again. A step that a timer makes
@@ -112,7 +112,7 @@ def fault_of_values(case: Case, told: list[Told]) -> str | None:
     if "hint" in case:
         return None
     parts = defaultdict(list)
-    for event in told:
+    for event in events:
         parts[values.key(case, json.loads(event.group)), event.kind].append(event)
     for (part, _), of_part in parts.items():
         of_part.sort(key=lambda event: (event.step, event.at))
@@ -125,13 +125,13 @@ def fault_of_values(case: Case, told: list[Told]) -> str | None:
     return None
 
 
-def difference_of_outputs(events: list[Told], changes: list[Told]) -> str | None:
+def difference_of_outputs(events: list[Event], changes: list[Event]) -> str | None:
     """Return the difference between the rows of events and those of changes, or None."""
 
-    def rows(told: list[Told]) -> Counter:
+    def rows(events: list[Event]) -> Counter:
         return Counter(
             (event.group, event.at, event.step, CHANGES[event.kind], position)
-            for event in told
+            for event in events
             if event.kind in CHANGES
             for position in event.positions
         )
@@ -154,10 +154,10 @@ def is_coupled(case: Case) -> bool:
     return grouped and (marks or hints or any(word in case["policy"] for word in words))
 
 
-def _by_step(case: Case, told: list[Told]) -> list[Step]:
+def _by_step(case: Case, events: list[Event]) -> list[Step]:
     by_step = defaultdict(list)
     coupled = is_coupled(case)
-    for event in told:
+    for event in events:
         by_step["" if coupled else event.group, event.at, event.step].append(event)
     created: dict[str, int] = {}
     found = []
@@ -175,7 +175,7 @@ def _by_step(case: Case, told: list[Told]) -> list[Step]:
     return found
 
 
-def _in_time(step: tuple[tuple, list[Told]]) -> tuple:
+def _in_time(step: tuple[tuple, list[Event]]) -> tuple:
     """Return a sort key by time; a group that ends at an instant does so before it restarts."""
     (_, at, number), events = step
     return at, any(event.kind == "INSERTION" for event in events), number

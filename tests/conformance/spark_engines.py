@@ -21,7 +21,7 @@ from cases import (
     stamped,
 )
 from changes import (
-    Told,
+    Event,
     difference_of_outputs,
     fault_of_values,
     numbering_fault,
@@ -139,7 +139,7 @@ class _Answers:
 
     def __init__(self) -> None:
         self._refused: dict[str, Answer] = {}
-        self._told: dict[str, list[Told]] = defaultdict(list)
+        self._events: dict[str, list[Event]] = defaultdict(list)
 
     def ask(self, cases: Sequence[Case], rows: DataFrame, apply: str) -> list[DataFrame]:
         """Return the queries of the cases that winops accepts."""
@@ -167,8 +167,8 @@ class _Answers:
 
     def take(self, rows: list) -> None:
         for row in rows:
-            told = Told(*row)
-            self._told[told.case].append(told)
+            event = Event(*row)
+            self._events[event.case].append(event)
 
     def of(self, cases: list[Case]) -> list[Answer]:
         return [self._refused.get(case["name"]) or self._answer(case) for case in cases]
@@ -176,21 +176,21 @@ class _Answers:
     def _answer(self, case: Case) -> Answer:
         if "input" not in case:
             return {"steps": []}
-        told = self._told[case["name"]]
+        events = self._events[case["name"]]
         if values.computes(case):
-            fault = fault_of_values(case, told)
-            return {"failure": fault} if fault else {"posts_by_group": _posts(told)}
-        fault = numbering_fault(case, told)
+            fault = fault_of_values(case, events)
+            return {"failure": fault} if fault else {"posts_by_group": _posts(events)}
+        fault = numbering_fault(case, events)
         if case["dialect"] == "spl":
             # Events have no sequence numbers.
-            changes = [event for event in told if event.sequence is not None]
-            told = [event for event in told if event.sequence is None]
-            fault = fault or difference_of_outputs(told, changes)
+            changes = [event for event in events if event.sequence is not None]
+            events = [event for event in events if event.sequence is None]
+            fault = fault or difference_of_outputs(events, changes)
         if fault:
             return {"failure": fault}
         return {
-            "steps": steps(case, told),
-            "steps_if_rows_evict": steps(case, told, rows_evict=True),
+            "steps": steps(case, events),
+            "steps_if_rows_evict": steps(case, events, rows_evict=True),
             "groups_in_any_order": case["dialect"] == "spl",
         }
 
@@ -256,7 +256,7 @@ def _computed(case: Case, kept: Kept) -> DataFrame:
     )
 
 
-def _posts(told: list[Told]) -> list[dict]:
+def _posts(events: list[Event]) -> list[dict]:
     """Return values in the order in which each group emits them."""
     return [
         {
@@ -264,7 +264,7 @@ def _posts(told: list[Told]) -> list[dict]:
             "insert": [json.loads(event.group)] if event.kind == "insert" else [],
             "remove": [json.loads(event.group)] if event.kind == "delete" else [],
         }
-        for event in sorted(told, key=lambda event: (event.at, event.step))
+        for event in sorted(events, key=lambda event: (event.at, event.step))
     ]
 
 

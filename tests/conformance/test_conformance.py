@@ -223,14 +223,14 @@ def test_wrong_numbers_and_wrong_changes_are_found(monkeypatch: pytest.MonkeyPat
     monkeypatch.syspath_prepend(str(RUNNER.parent))
     changes = import_module("changes")
 
-    def told(*events: tuple[str, int, int, int | None, list[int]]) -> list:
+    def events_of(*events: tuple[str, int, int, int | None, list[int]]) -> list:
         return [
-            changes.Told("name", "[]", kind, at, step, sequence, positions, positions)
+            changes.Event("name", "[]", kind, at, step, sequence, positions, positions)
             for kind, at, step, sequence, positions in events
         ]
 
     first, second = ("INSERTION", 0, 0, 0, [0]), ("INSERTION", 5, 1, 1, [1])
-    right = told(first, second, ("EVICTION", 5, 1, 2, [0]))
+    right = events_of(first, second, ("EVICTION", 5, 1, 2, [0]))
     assert changes.numbering_fault(CASE, right) is None
     for wrong, fault in (
         (("EVICTION", 5, 1, 3, [0]), "sequence numbers have gaps"),
@@ -239,21 +239,21 @@ def test_wrong_numbers_and_wrong_changes_are_found(monkeypatch: pytest.MonkeyPat
         (("EVICTION", 4, 1, 2, [0]), "time goes back"),
         (("EVICTION", 5, 3, 2, [0]), "step numbers have gaps"),
     ):
-        assert fault in changes.numbering_fault(CASE, told(first, second, wrong))
+        assert fault in changes.numbering_fault(CASE, events_of(first, second, wrong))
 
-    events = told(("INSERTION", 0, 0, None, [0]), ("EVICTION", 5, 1, None, [0]))
+    events = events_of(("INSERTION", 0, 0, None, [0]), ("EVICTION", 5, 1, None, [0]))
     assert changes.numbering_fault(EVENTS, events) is None
     assert "have gaps" in changes.numbering_fault(EVENTS, events[1:])
     assert "time goes back" in changes.numbering_fault(
-        EVENTS, told(("INSERTION", 6, 0, None, [0]), ("EVICTION", 5, 1, None, [0]))
+        EVENTS, events_of(("INSERTION", 6, 0, None, [0]), ("EVICTION", 5, 1, None, [0]))
     )
-    same = told(("INSERTION", 0, 0, 0, [0]), ("EVICTION", 5, 1, 1, [0]))
+    same = events_of(("INSERTION", 0, 0, 0, [0]), ("EVICTION", 5, 1, 1, [0]))
     assert changes.difference_of_outputs(events, same) is None
     assert "only changes() []" in changes.difference_of_outputs(events, same[:1])
     assert "only events() has []" in changes.difference_of_outputs(events[:1], same)
 
     def values(*numbers: tuple[int, int]) -> list:
-        return [changes.Told("v", "{}", "insert", at, n, None, [], []) for at, n in numbers]
+        return [changes.Event("v", "{}", "insert", at, n, None, [], []) for at, n in numbers]
 
     assert changes.fault_of_values(VALUES, values((0, 0), (5, 2))) is None
     assert "stand twice" in changes.fault_of_values(VALUES, values((0, 0), (5, 0)))

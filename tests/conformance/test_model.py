@@ -43,10 +43,10 @@ def steps(case: dict[str, Any]) -> list[tuple[int, list[int], list[int]]]:
             group.arrive(entry["at"], entry["row"]["id"])
         else:
             group.advance(entry["at"])
-    told: dict[tuple[int, int], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    steps: dict[tuple[int, int], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for change in group.changes:
-        told[change.step, change.at][change.kind == "delete"].append(change.row)
-    return [(at, inserted, deleted) for (_, at), (inserted, deleted) in told.items()]
+        steps[change.step, change.at][change.kind == "delete"].append(change.row)
+    return [(at, inserted, deleted) for (_, at), (inserted, deleted) in steps.items()]
 
 
 def test_the_model_gives_the_golden_answers() -> None:

@@ -151,8 +151,8 @@ def collected(result: DataFrame) -> Changes:
     for name, sample, kind, ms, step, number, seq in rows.collect():
         change = Change(kind, 0 if name in untimed else ms, step, number, seq)
         given[name, sample].append(change)
-    for told in given.values():
-        told.sort(key=order)
+    for emitted in given.values():
+        emitted.sort(key=order)
     return given
 
 
@@ -176,8 +176,8 @@ def expected(rows: list[Tick]) -> Changes:
         for case in ON_ARRIVAL:
             arriving = [(tick.ms, tick.seq) for tick in own]
             answers[case.name, sample] = model.run(case.window(), arriving, END)
-    for told in answers.values():
-        told.sort(key=order)
+    for emitted in answers.values():
+        emitted.sort(key=order)
     return answers
 
 

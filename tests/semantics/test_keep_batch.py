@@ -243,8 +243,8 @@ def test_intervals_may_count_from_the_first_row_of_a_group(trades: DataFrame) ->
 def test_an_idle_group_is_removed(trades: DataFrame) -> None:
     kept = keep(trades, "KEEP 3 ROWS", order_by="seq", time="ts", idle="5 seconds")
     rows = kept.changes().where("seq >= 4").orderBy("_change_time", "_change_seq").collect()
-    told = [(row._change_type, row.seq, row._change_step, row._change_seq) for row in rows]
-    assert told == [
+    emitted = [(row._change_type, row.seq, row._change_step, row._change_seq) for row in rows]
+    assert emitted == [
         ("insert", 4, 3, 3),
         ("delete", 4, 4, 7),
         ("insert", 5, 0, 0),

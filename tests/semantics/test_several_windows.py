@@ -102,13 +102,13 @@ def test_changes_equal_those_of_a_keep_for_each_window(
         "_window",
     ]
     columns = ["_change_type", "_change_time", "card", "seq"]
-    told = changes.orderBy("card", "_change_seq").collect()
+    emitted = changes.orderBy("card", "_change_seq").collect()
     for window, policy in windows.items():
         alone = kept(table, policy).changes().orderBy("card", "_change_seq")
-        own = [tuple(row[c] for c in columns) for row in told if row["_window"] == window]
+        own = [tuple(row[c] for c in columns) for row in emitted if row["_window"] == window]
         assert own == [tuple(row) for row in alone.select(*columns).collect()]
     for card in "ABC":
-        numbers = [row["_change_seq"] for row in told if row.card == card]
+        numbers = [row["_change_seq"] for row in emitted if row.card == card]
         assert numbers == list(range(len(numbers)))
 
 
@@ -143,10 +143,10 @@ def test_a_restarted_stream_gives_the_changes_of_a_table(replay: NewReplay) -> N
     for batches in ([rows[:20], rows[20:21]], [rows[21:], [(999, "Z", 0.0, at(1_000_000))]]):
         stream.add(*batches)
         stream.run(kept(stream.rows(WATERMARK), CCL).changes())
-    told = stream.written().where("card != 'Z'").orderBy("card", "_change_seq").collect()
+    emitted = stream.written().where("card != 'Z'").orderBy("card", "_change_seq").collect()
     # A table's time ends with its last row, so the table includes the stream's last row.
     whole = kept(stream.table(), CCL).changes().where("card != 'Z'")
-    assert told == whole.orderBy("card", "_change_seq").collect()
+    assert emitted == whole.orderBy("card", "_change_seq").collect()
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,8 @@ def test_idle_groups_leave_all_windows(table: DataFrame) -> None:
     for window in CCL:
         own = changes.where(F.col("_window") == window)
         kinds = own.groupBy("seq").agg(F.collect_list("_change_type").alias("kinds"))
-        told = {tuple(sorted(row.kinds)) for row in kinds.where("seq < 50").collect()}
-        assert told == {("delete", "insert")}
+        emitted = {tuple(sorted(row.kinds)) for row in kinds.where("seq < 50").collect()}
+        assert emitted == {("delete", "insert")}
 
 
 def test_punctuations_reach_every_window(spark: SparkSession) -> None:
@@ -185,14 +185,14 @@ def test_punctuations_reach_every_window(spark: SparkSession) -> None:
     rows = spark.createDataFrame(marked, "seq long, card string, mark string")
     windows = {"lots": spl("tumbling, punct()"), "last": spl("sliding, count(2)")}
 
-    def told(policy: WindowPolicy | Mapping[str, WindowPolicy]) -> DataFrame:
+    def emitted(policy: WindowPolicy | Mapping[str, WindowPolicy]) -> DataFrame:
         kept = keep(rows, policy, per="card", order_by="seq", punct="mark")
         return kept.changes().orderBy("card", "_change_seq")
 
-    together = told(windows).collect()
+    together = emitted(windows).collect()
     for window, policy in windows.items():
         own = [(row["_change_type"], row.seq) for row in together if row["_window"] == window]
-        assert own == [(row["_change_type"], row.seq) for row in told(policy).collect()]
+        assert own == [(row["_change_type"], row.seq) for row in emitted(policy).collect()]
         assert ("delete", 0) in own
 
 

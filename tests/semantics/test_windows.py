@@ -79,13 +79,13 @@ def changes(rows: DataFrame, half: int) -> DataFrame:
 
     def one(policy: WindowPolicy) -> DataFrame:
         per = None if policy in COUPLED else "sample"
-        told = keep(rows, policy, per=per, order_by="seq", time="ts").changes()
-        return told.withColumn("window", F.lit(policy.text))
+        emitted = keep(rows, policy, per=per, order_by="seq", time="ts").changes()
+        return emitted.withColumn("window", F.lit(policy.text))
 
     return reduce(DataFrame.unionByName, map(one, (WINDOWS + COUPLED)[half::2]))
 
 
-def told(result: DataFrame) -> set[tuple]:
+def emitted(result: DataFrame) -> set[tuple]:
     ms = F.unix_millis("_change_time")
     own = ("window", "sample", "_change_type", "_change_step", "_change_seq", "seq")
     rows = [tuple(row) for row in result.where(ms < END).select(*own, ms).collect()]
@@ -121,7 +121,7 @@ def test_a_stream_gives_the_changes_of_a_table(
             stream.run(result)
         stream.add([late[0]], [late[1]])
         stream.run(result)
-    streamed, tabled = told(stream.written()), told(changes(stream.table(), half))
+    streamed, tabled = emitted(stream.written()), emitted(changes(stream.table(), half))
     assert len(tabled) > 10 * SAMPLES
     for window in {row[0] for row in tabled | streamed}:
         assert {row for row in streamed if row[0] == window} == {
@@ -133,8 +133,8 @@ def test_spans_count_from_an_origin_before_the_first_row(spark: SparkSession) ->
     rows = spark.createDataFrame([(1, at(1.3)), (2, at(5.0))], "seq long, ts timestamp")
     eager = esper("#time_length_batch(2 sec, 9, 'START_EAGER')")
     kept = keep(rows, eager, order_by="seq", time="ts", origin=0)
-    told = kept.inserts().select("seq", F.unix_millis("_change_time").alias("ms")).collect()
-    assert [(row.seq, row.ms) for row in told] == [(1, 2000)]
+    emitted = kept.inserts().select("seq", F.unix_millis("_change_time").alias("ms")).collect()
+    assert [(row.seq, row.ms) for row in emitted] == [(1, 2000)]
 
 
 def test_punctuation_empties_windows_and_ends_the_input(spark: SparkSession) -> None:

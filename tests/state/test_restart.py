@@ -55,9 +55,9 @@ def started(replay: NewReplay) -> Replay:
 
 def as_expected(stream: Replay) -> bool:
     deletes = stream.written().where("_change_type = 'delete' AND symbol = 'A'")
-    told = sorted((deleted["_change_seq"], deleted.seq) for deleted in deletes.collect())
+    emitted = sorted((deleted["_change_seq"], deleted.seq) for deleted in deletes.collect())
     # Rows 1, 2 and 10 are inserted before the first delete, and row 11 before the second.
-    return told == [(3, 1), (5, 2)]
+    return emitted == [(3, 1), (5, 2)]
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_inserts_or_deletes_may_replace_changes(started: Replay) -> None:
     started.run(window_of(started.rows(WATERMARK)).inserts())
     assert as_expected(started)
     inserts = started.written().where("_change_type = 'insert' AND symbol = 'A'").collect()
-    told = sorted((inserted["_change_seq"], inserted.seq) for inserted in inserts)
-    assert told == [(0, 1), (1, 2), (6, 901)]
+    emitted = sorted((inserted["_change_seq"], inserted.seq) for inserted in inserts)
+    assert emitted == [(0, 1), (1, 2), (6, 901)]
 
 
 def test_aggregates_instead_of_changes_are_refused(started: Replay) -> None:

@@ -78,14 +78,14 @@ def test_changes_continue_with_another_number_of_partitions(
     whole = replay(SCHEMA)
     whole.add(rows(0), rows(1), *more)
     whole.run(kept(whole.rows(("ts", "1 second"))))
-    assert told(started.written()) == told(whole.written())
+    assert emitted(started.written()) == emitted(whole.written())
 
 
 def shown(state: DataFrame) -> list[str]:
     return sorted(str(row) for row in state.drop("_partition").collect())
 
 
-def told(changes: DataFrame) -> list[tuple[str, datetime, int, int]]:
+def emitted(changes: DataFrame) -> list[tuple[str, datetime, int, int]]:
     columns = ("_change_type", "_change_time", "_change_seq", "seq")
     return sorted(tuple(row) for row in changes.select(*columns).collect())
 

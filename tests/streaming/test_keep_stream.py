@@ -17,7 +17,7 @@ from winops import keep
 SCHEMA = "seq long, symbol string, ts timestamp"
 
 
-def told(df: DataFrame) -> list[str]:
+def emitted(df: DataFrame) -> list[str]:
     """Return changes as words, in time order and group by group."""
     return [
         f"{'+' if row._change_type == 'insert' else '-'}{row.seq}@{row.second:g}"
@@ -74,13 +74,13 @@ def test_a_row_waits_until_the_watermark_has_passed_it(replay: NewReplay) -> Non
     )
     stream.add([(1, "A", at(10)), (2, "A", at(11))])
     stream.run(kept.changes())
-    assert told(stream.written()) == []
+    assert emitted(stream.written()) == []
     stream.add([(3, "A", at(10.5)), (4, "B", at(13))])
     stream.run(kept.changes())
-    assert told(stream.written()) == ["+1@10", "+3@10.5"]
+    assert emitted(stream.written()) == ["+1@10", "+3@10.5"]
     stream.add([(5, "B", at(15.001))])
     stream.run(kept.changes())
-    assert told(stream.written()) == ["+1@10", "+3@10.5", "+2@11", "-1@13", "+4@13"]
+    assert emitted(stream.written()) == ["+1@10", "+3@10.5", "+2@11", "-1@13", "+4@13"]
 
 
 def test_rows_are_applied_in_the_order_of_time_then_order(replay: NewReplay) -> None:
@@ -106,7 +106,7 @@ def test_late_rows_are_dropped_and_counted(replay: NewReplay) -> None:
     query = stream.run(
         keep(stream.rows(("ts", "2 seconds")), rows=9, per="symbol", time="ts").changes()
     )
-    assert told(stream.written()) == ["+2@8", "+1@10", "+6@10"]
+    assert emitted(stream.written()) == ["+2@8", "+1@10", "+6@10"]
     assert sum(metrics(query)["late"]) == 2
 
 
@@ -117,7 +117,7 @@ def test_apply_arrival_inserts_rows_at_once_and_out_of_order(replay: NewReplay) 
     )
     stream.add([(1, "A", at(10))], [(2, "A", at(12)), (3, "A", at(11)), (4, "A", at(13))])
     stream.run(kept.changes())
-    assert told(stream.written()) == ["+1@10", "+2@12", "+3@12", "-1@13", "+4@13"]
+    assert emitted(stream.written()) == ["+1@10", "+2@12", "+3@12", "-1@13", "+4@13"]
 
 
 def test_rows_of_a_group_without_input_expire_when_time_passes(replay: NewReplay) -> None:
@@ -125,7 +125,7 @@ def test_rows_of_a_group_without_input_expire_when_time_passes(replay: NewReplay
     kept = keep(stream.rows(("ts", "0 seconds")), "KEEP 3 SECONDS PER (symbol)", time="ts")
     stream.add([(1, "A", at(10))], [(2, "B", at(12))], [(3, "B", at(20))])
     query = stream.run(kept.changes())
-    assert told(stream.written()) == ["+1@10", "+2@12", "-1@13", "-2@15"]
+    assert emitted(stream.written()) == ["+1@10", "+2@12", "-1@13", "-2@15"]
     # A group without rows is kept, because the numbers of its changes continue.
     assert metrics(query)["groups"][-1] == 2
     assert metrics(query)["rowsHeld"][-1] == 1
@@ -144,7 +144,7 @@ def test_an_idle_group_is_removed_and_starts_again(replay: NewReplay) -> None:
     )
     query = stream.run(kept.changes())
     group = stream.written().where("symbol = 'A'")
-    assert told(group) == ["+1@0", "+2@50", "-1@110", "-2@110", "+4@210"]
+    assert emitted(group) == ["+1@0", "+2@50", "-1@110", "-2@110", "+4@210"]
     sequence = group.orderBy("_change_time", "_change_seq").select("_change_step", "_change_seq")
     assert [tuple(row) for row in sequence.collect()] == [(0, 0), (1, 1), (2, 2), (2, 3), (0, 0)]
     assert sum(metrics(query)["groupsExpired"]) == 1
@@ -157,7 +157,7 @@ def test_rows_without_a_time_are_dropped_and_counted(replay: NewReplay) -> None:
     )
     stream.add([(1, "A", at(0)), (2, "A", None)], [(3, "A", None)], [(4, "A", at(9))])
     query = stream.run(kept.changes())
-    assert told(stream.written()) == ["+1@0"]
+    assert emitted(stream.written()) == ["+1@0"]
     assert sum(metrics(query)["rowsNullTime"]) == 2
 
 
@@ -244,11 +244,11 @@ def test_sql_works_over_a_stream(spark: SparkSession, replay: NewReplay) -> None
     )
     stream.add([(1, "A", at(0)), (2, "A", at(1))], [(3, "A", at(9))])
     stream.run(result)
-    assert told(stream.written()) == ["+1@0", "+2@1", "-1@1"]
+    assert emitted(stream.written()) == ["+1@0", "+2@1", "-1@1"]
 
 
 def test_a_stream_without_rows_gives_no_changes(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([], [])
     stream.run(keep(stream.rows(), rows=1, per="symbol").changes())
-    assert told(stream.written()) == []
+    assert emitted(stream.written()) == []

@@ -96,7 +96,7 @@ def _read(path: Path) -> list[Row]:
 
 def _fact(change: Change, rows: Mapping[int, Row]) -> str:
     row = rows[change.row]
-    told = {
+    attributes = {
         "_change_type": change.kind,
         "_change_time": change.at,
         "_change_step": change.step,
@@ -104,4 +104,4 @@ def _fact(change: Change, rows: Mapping[int, Row]) -> str:
         **row,
         "ts": (row["ts"] - _EPOCH) // timedelta(microseconds=1),
     }
-    return json.dumps(told, separators=(",", ":"))
+    return json.dumps(attributes, separators=(",", ":"))

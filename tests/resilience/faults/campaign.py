@@ -34,6 +34,7 @@ from pathlib import Path
 from tests.resilience.faults import report
 from tests.resilience.faults.answers import Answer, answer, read_files
 from tests.resilience.faults.broker import CLASSPATH, Broker
+from tests.resilience.faults.counts import FaultCounts
 from tests.resilience.faults.jobs import CONTROL, JOBS, WINDOWS
 from tests.resilience.faults.lane import Lane
 from tests.resilience.faults.lives import JAR, KAFKA_CLASSPATH, Life, Place, Stuck, moved_clock
@@ -46,7 +47,6 @@ from tests.resilience.faults.runs import (
     Input,
     Plan,
 )
-from tests.resilience.faults.tally import Tally
 from tests.support.paths import ROOT
 
 FILES = 80
@@ -64,36 +64,36 @@ def main() -> int:
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     work = arguments.work or Path(tempfile.mkdtemp(prefix="winops-faults-"))
-    tally = Tally(arguments.faults, arguments.seconds)
+    counts = FaultCounts(arguments.faults, arguments.seconds)
     print(f"seed {arguments.seed}, work in {work}", flush=True)
     try:
-        _run(arguments, work, tally)
+        _run(arguments, work, counts)
     finally:
-        report.write(tally, arguments.report)
-        print(report.text(tally), flush=True)
-    if tally.good and not arguments.work:
+        report.write(counts, arguments.report)
+        print(report.text(counts), flush=True)
+    if counts.good and not arguments.work:
         shutil.rmtree(work, ignore_errors=True)
-    return 0 if tally.good else 1
+    return 0 if counts.good else 1
 
 
-def _run(arguments: argparse.Namespace, work: Path, tally: Tally) -> None:
+def _run(arguments: argparse.Namespace, work: Path, counts: FaultCounts) -> None:
     rng = random.Random(arguments.seed)
     files = work / "rows"
     write_files(files, FILES, ROWS_OF_FILE, arguments.seed)
     preload = moved_clock(work)
     if preload is None:
-        tally.left_out.append("there is no C compiler: no clock was moved")
+        counts.left_out.append("there is no C compiler: no clock was moved")
     with ExitStack() as stack:
         lanes: list[Lane] = []
         for name in arguments.lanes.split(","):
             chance = random.Random(rng.random())
             places = _places(CLUSTER if name == "cluster" else LOCAL, preload, chance)
             lanes.append(
-                Lane(name, work / f"{name}-{len(lanes)}", places, preload, tally, chance)
+                Lane(name, work / f"{name}-{len(lanes)}", places, preload, counts, chance)
             )
             stack.callback(lanes[-1].close)
         servers = (
-            None if arguments.no_kafka else _filled(work, files, lanes[0].life, tally, stack)
+            None if arguments.no_kafka else _filled(work, files, lanes[0].life, counts, stack)
         )
         jobs = [CONTROL] if arguments.control else list(WINDOWS)
         answers = _answers(jobs, files, work / "answers", lanes[0].life)
@@ -104,7 +104,7 @@ def _run(arguments: argparse.Namespace, work: Path, tally: Tally) -> None:
             if arguments.only in str(plan)
         )
         threads = [
-            threading.Thread(target=_work, args=(lane, plans, given, arguments, tally))
+            threading.Thread(target=_work, args=(lane, plans, given, arguments, counts))
             for lane in lanes
         ]
         for thread in threads:
@@ -113,28 +113,34 @@ def _run(arguments: argparse.Namespace, work: Path, tally: Tally) -> None:
             thread.join()
 
 
-def _filled(work: Path, files: Path, life: Life, tally: Tally, stack: ExitStack) -> str | None:
+def _filled(
+    work: Path, files: Path, life: Life, counts: FaultCounts, stack: ExitStack
+) -> str | None:
     """Start a broker and write the rows to one of its topics, if Kafka is available."""
     if not (CLASSPATH.exists() and KAFKA_CLASSPATH.exists()):
-        tally.left_out.append("without Kafka, files only: `./sbt kafka` has not been run")
+        counts.left_out.append("without Kafka, files only: `./sbt kafka` has not been run")
         return None
     try:
         broker = Broker(work / "broker")
         stack.callback(broker.close)
         life.ask("fill", source=str(files), servers=broker.servers, topic=TOPIC)
     except (Stuck, OSError, subprocess.SubprocessError) as error:
-        tally.left_out.append(f"without Kafka, files only: {error}")
+        counts.left_out.append(f"without Kafka, files only: {error}")
         return None
     return broker.servers
 
 
 def _work(
-    lane: Lane, plans: Iterator[Plan], given: Input, arguments: argparse.Namespace, tally: Tally
+    lane: Lane,
+    plans: Iterator[Plan],
+    given: Input,
+    arguments: argparse.Namespace,
+    counts: FaultCounts,
 ) -> None:
     try:
         lane.work(plans, given, arguments.faults_of_run)
     except Exception as error:  # noqa: BLE001 - a thread has nobody else to tell
-        tally.problem(f"{lane.name}: {type(error).__name__}: {error}")
+        counts.problem(f"{lane.name}: {type(error).__name__}: {error}")
 
 
 def _answers(jobs: list[str], files: Path, to: Path, life: Life) -> dict[str, Answer]:

@@ -35,10 +35,10 @@ class Job:
         """Return the query's rows as text, with their group and their position in it."""
         if self.timed and self.in_source_order:
             rows = rows.withColumn("ts", F.date_trunc("minute", "ts"))
-        told = self.query(rows.withWatermark("ts", "0 seconds") if self.timed else rows)
+        output = self.query(rows.withWatermark("ts", "0 seconds") if self.timed else rows)
         hidden = () if self.timed or self.by_batch_time else ("_change_time",)
-        columns = [_shown(name) for name in told.columns if name not in hidden]
-        return told.select(
+        columns = [_shown(name) for name in output.columns if name not in hidden]
+        return output.select(
             F.concat_ws("/", *(F.col(name).cast("string") for name in self.numbered)).alias("k"),
             F.col(self.position).alias("position"),
             F.to_json(F.struct(*columns)).alias("fact"),

@@ -8,10 +8,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.resilience.faults.counts import FaultCounts
 from tests.resilience.faults.kinds import KINDS, MOVED, Kind
 from tests.resilience.faults.lives import Life, Place, Stuck
 from tests.resilience.faults.runs import Input, Plan, Run
-from tests.resilience.faults.tally import Tally
 from tests.resilience.faults.trial import InputEnded, Trial
 
 # Factor on the frequency of a kind without an effect so far, if every kind is required.
@@ -27,14 +27,14 @@ class Lane:
         folder: Path,
         places: Iterator[Place],
         preload: Path | None,
-        tally: Tally,
+        counts: FaultCounts,
         rng: random.Random,
     ) -> None:
         self.name = name
         self._folder = folder
         self._places = places
         self._preload = preload
-        self._tally = tally
+        self._counts = counts
         self._rng = rng
         self._numbers = itertools.count()
         self._lives: list[Life] = []
@@ -45,7 +45,7 @@ class Lane:
         """Run one plan after another until the number of faults is reached."""
         try:
             for number, plan in enumerate(plans):
-                if self._tally.done:
+                if self._counts.done:
                     break
                 run = Run(plan, self._folder / f"run-{number}", given)
                 self._disturb(run, faults_of_run)
@@ -56,7 +56,7 @@ class Lane:
         """Return the standby driver and start another one."""
         self.life, self._standby = self._standby, self._new_life()
         self.life.await_ready()
-        self._tally.driver(self.life.place)
+        self._counts.driver(self.life.place)
         return self.life
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class Lane:
         for life in (self.life, self._standby):
             life.kill()
         while self._lives:
-            self._tally.attempts_of(self._lives.pop())
+            self._counts.attempts_of(self._lives.pop())
 
     def _new_life(self) -> Life:
         folder = self._folder / f"driver-{next(self._numbers)}"
@@ -73,7 +73,7 @@ class Lane:
         return life
 
     def _disturb(self, run: Run, faults: int) -> None:
-        self._tally.runs[str(run.plan)] += 1
+        self._counts.runs[str(run.plan)] += 1
         trial = Trial(run, self.life, self.next_life, self._rng)
         what = f"{run.plan} in {run.folder}"
         try:
@@ -82,7 +82,7 @@ class Lane:
             if run.by_batch_time:
                 self._strike(trial, MOVED, what)
             for _ in range(faults):
-                if self._tally.done:
+                if self._counts.done:
                     break
                 self._strike(trial, self._draw(trial.place), what)
             trial.stop()
@@ -91,11 +91,11 @@ class Lane:
         except InputEnded:
             pass
         except Stuck as stuck:
-            self._tally.problem(f"{what}: {stuck}")
+            self._counts.problem(f"{what}: {stuck}")
             self.life.kill()
             self.next_life()
             return
-        self._tally.compared(run.verdict(trial.life, ended=True), what)
+        self._counts.compared(run.verdict(trial.life, ended=True), what)
 
     def _strike(self, trial: Trial, kind: Kind, what: str) -> None:
         began = time.monotonic()
@@ -107,15 +107,15 @@ class Lane:
         except InputEnded:
             ended = True
         except Stuck as stuck:
-            self._tally.unrecovered(kind.name, struck.what)
+            self._counts.unrecovered(kind.name, struck.what)
             raise Stuck(f"after {kind.name} ({struck.what}): {stuck}") from stuck
-        self._tally.fault(kind.name, struck, time.monotonic() - began)
+        self._counts.fault(kind.name, struck, time.monotonic() - began)
         for flaw in struck.flaws:
-            self._tally.problem(f"{what} after {kind.name} ({struck.what}): {flaw}")
+            self._counts.problem(f"{what} after {kind.name} ({struck.what}): {flaw}")
         if trial.place.clock_days != clock:
-            self._tally.clock_moved(by_batch_time=trial.run.by_batch_time)
+            self._counts.clock_moved(by_batch_time=trial.run.by_batch_time)
         verdict = trial.run.verdict(trial.life, ended=ended)
-        self._tally.compared(verdict, f"{what} after {kind.name} ({struck.what})")
+        self._counts.compared(verdict, f"{what} after {kind.name} ({struck.what})")
         if ended:
             raise InputEnded
 
@@ -125,4 +125,4 @@ class Lane:
         return self._rng.choices(possible, weights)[0]
 
     def _urgency(self, kind: Kind) -> int:
-        return FIRST if self._tally.full and not self._tally.has_acted(kind.name) else 1
+        return FIRST if self._counts.full and not self._counts.has_acted(kind.name) else 1

@@ -7,10 +7,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.resilience.faults.tally import Count, Tally
+from tests.resilience.faults.counts import Count, FaultCounts
 
 
-def table(tally: Tally) -> str:
+def table(counts: FaultCounts) -> str:
     """Return the Markdown table for the documentation."""
     lines = [
         "| What was broken | Faults | of which acted | Queries that stopped"
@@ -18,7 +18,7 @@ def table(tally: Tally) -> str:
         "|---|--:|--:|--:|--:|---|",
     ]
     together = Count()
-    for kind, c in sorted(tally.kinds.items()):
+    for kind, c in sorted(counts.kinds.items()):
         lines.append(_row(kind, c, _counted(c.outcomes)))
         together.faults += c.faults
         together.acted += c.acted
@@ -29,37 +29,37 @@ def table(tally: Tally) -> str:
         [
             *lines,
             "",
-            f"Committed rows were compared {tally.comparisons:,} times, {tally.rows:,} rows in"
-            f" all: {tally.lost} lost, {tally.doubled} doubled, {tally.wrong} other than they"
+            f"Committed rows were compared {counts.comparisons:,} times, {counts.rows:,} rows in"
+            f" all: {counts.lost} lost, {counts.doubled} doubled, {counts.wrong} other than they"
             " should be.",
-            f"The clock was moved {tally.clock_moves:,} times,"
-            f" {tally.clock_moves_by_batch_time:,} of them under a window by batch time."
-            f" Queries were started again for Spark's Kafka source {tally.resumed:,} times.",
+            f"The clock was moved {counts.clock_moves:,} times,"
+            f" {counts.clock_moves_by_batch_time:,} of them under a window by batch time."
+            f" Queries were started again for Spark's Kafka source {counts.resumed:,} times.",
         ]
     )
 
 
-def text(tally: Tally) -> str:
+def text(counts: FaultCounts) -> str:
     """Return all counts as text."""
-    lines = [table(tally), "", f"{tally.seconds:,.0f} seconds"]
-    lines += _listed("tasks that were not the first, or failed", tally.attempts)
-    lines += _listed("runs", tally.runs)
-    lines += _listed("drivers", tally.places)
-    for kind, c in sorted(tally.kinds.items()):
+    lines = [table(counts), "", f"{counts.seconds:,.0f} seconds"]
+    lines += _listed("tasks that were not the first, or failed", counts.attempts)
+    lines += _listed("runs", counts.runs)
+    lines += _listed("drivers", counts.places)
+    for kind, c in sorted(counts.kinds.items()):
         lines += _listed(f"{kind}: where", c.what)
         lines += _listed(f"{kind}: stopped with", c.errors)
-    lines += [f"left out: {left}" for left in tally.left_out]
-    lines += [f"MISSING: {missing}" for missing in tally.shortfalls]
-    lines += [f"PROBLEM: {problem}" for problem in tally.problems]
+    lines += [f"left out: {left}" for left in counts.left_out]
+    lines += [f"MISSING: {missing}" for missing in counts.shortfalls]
+    lines += [f"PROBLEM: {problem}" for problem in counts.problems]
     return "\n".join(lines)
 
 
-def data(tally: Tally) -> dict[str, Any]:
+def data(counts: FaultCounts) -> dict[str, Any]:
     """Return all counts as JSON-compatible data."""
     return {
-        "good": tally.good,
-        "seconds": round(tally.seconds, 1),
-        "faults": tally.total,
+        "good": counts.good,
+        "seconds": round(counts.seconds, 1),
+        "faults": counts.total,
         "kinds": {
             kind: {
                 "faults": c.faults,
@@ -71,31 +71,31 @@ def data(tally: Tally) -> dict[str, Any]:
                 "what": dict(c.what),
                 "errors": dict(c.errors),
             }
-            for kind, c in sorted(tally.kinds.items())
+            for kind, c in sorted(counts.kinds.items())
         },
-        "comparisons": tally.comparisons,
-        "rows": tally.rows,
-        "lost": tally.lost,
-        "doubled": tally.doubled,
-        "wrong": tally.wrong,
-        "runs": dict(tally.runs),
-        "drivers": dict(tally.places),
-        "attempts": dict(tally.attempts),
-        "clock moves": tally.clock_moves,
-        "clock moves by batch time": tally.clock_moves_by_batch_time,
-        "resumed": tally.resumed,
-        "left out": tally.left_out,
-        "missing": tally.shortfalls,
-        "problems": tally.problems,
+        "comparisons": counts.comparisons,
+        "rows": counts.rows,
+        "lost": counts.lost,
+        "doubled": counts.doubled,
+        "wrong": counts.wrong,
+        "runs": dict(counts.runs),
+        "drivers": dict(counts.places),
+        "attempts": dict(counts.attempts),
+        "clock moves": counts.clock_moves,
+        "clock moves by batch time": counts.clock_moves_by_batch_time,
+        "resumed": counts.resumed,
+        "left out": counts.left_out,
+        "missing": counts.shortfalls,
+        "problems": counts.problems,
     }
 
 
-def write(tally: Tally, folder: Path) -> None:
+def write(counts: FaultCounts, folder: Path) -> None:
     """Write all three forms into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "faults.md").write_text(table(tally) + "\n")
-    (folder / "faults.txt").write_text(text(tally) + "\n")
-    (folder / "faults.json").write_text(json.dumps(data(tally), indent=2) + "\n")
+    (folder / "faults.md").write_text(table(counts) + "\n")
+    (folder / "faults.txt").write_text(text(counts) + "\n")
+    (folder / "faults.json").write_text(json.dumps(data(counts), indent=2) + "\n")
 
 
 def _row(kind: str, c: Count, outcomes: str) -> str:

@@ -131,7 +131,7 @@ def chain(failure: Any) -> list[Cause]:
     return found
 
 
-def told(causes: Iterable[Mapping[str, Any]]) -> list[Cause]:
+def causes_of(causes: Iterable[Mapping[str, Any]]) -> list[Cause]:
     """Parse the causes in a driver's event."""
     return [Cause(**cause) for cause in causes]
 

@@ -19,7 +19,7 @@ from tests.resilience.faults.orders import (
     Target,
 )
 from tests.resilience.faults.runs import Run
-from tests.resilience.faults.stops import Cause, shown, told
+from tests.resilience.faults.stops import Cause, causes_of, shown
 
 ORDER_SECONDS = 90.0
 
@@ -77,7 +77,7 @@ class Trial:
             event = self.life.await_event("ended", "failed")
         elif event["event"] == "ended":
             raise InputEnded
-        return told(event["causes"]) if event["event"] == "failed" else None
+        return causes_of(event["causes"]) if event["event"] == "failed" else None
 
     def failure(self, batches: int) -> Sequence[Cause] | None:
         """Wait until the query has failed, or has committed the given number of batches.
@@ -100,7 +100,7 @@ class Trial:
             raise InputEnded
         if event["event"] != "failed":
             raise Stuck(f"unexpected: {event}")
-        return told(event["causes"])
+        return causes_of(event["causes"])
 
     def be_killed(self) -> None:
         """Send SIGKILL to the driver; another driver continues."""
@@ -177,7 +177,7 @@ class Trial:
             return
         if event["event"] == "ended":
             raise InputEnded
-        causes = shown(told(event["causes"])) if event["event"] == "failed" else event
+        causes = shown(causes_of(event["causes"])) if event["event"] == "failed" else event
         raise Stuck(f"unexpected: {causes}")
 
     def _to_next(self) -> None:

@@ -30,7 +30,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 from report import Report, Sample
 from shape import BATCH_SECONDS, START, Wave
-from tally import Tally
+from sums import ProgressSums
 
 from winops import configure, keep
 
@@ -133,31 +133,31 @@ def run(
     checkpoint: Path,
     instruments: Instruments,
     readings: int,
-) -> tuple[Tally, list[Sample]]:
+) -> tuple[ProgressSums, list[Sample]]:
     """Run all batches in the given number of runs, and read the instruments at intervals."""
-    tally, samples = Tally(), []
+    sums, samples = ProgressSums(), []
     begun = time.monotonic()
     for number in range(1, runs + 1):
         until = wave.batches * number // runs
         with started(spark, wave, keys, checkpoint) as query:
-            while tally.batches < until:
+            while sums.batches < until:
                 if query.exception() is not None or not query.isActive:
                     raise RuntimeError(f"the query ended: {query.exception()}")
                 time.sleep(POLL_SECONDS)
-                tally.add(query.recentProgress)
-                if tally.batches * readings >= wave.batches * (len(samples) + 1):
+                sums.add(query.recentProgress)
+                if sums.batches * readings >= wave.batches * (len(samples) + 1):
                     sample = Sample(
                         number,
-                        tally.batches,
+                        sums.batches,
                         time.monotonic() - begun,
-                        tally.held,
-                        tally.groups,
+                        sums.held,
+                        sums.groups,
                         instruments.read(),
                     )
                     samples.append(sample)
                     print(sample, flush=True)
         instruments.run_has_ended(query.runId)
-    return tally, samples
+    return sums, samples
 
 
 def main() -> int:
@@ -185,7 +185,7 @@ def main() -> int:
             spark, warm_up, args.keys, 2, work / "checkpoints" / "warm-up", instruments, 1
         )
         before = instruments.read_at_rest()
-        tally, samples = run(
+        sums, samples = run(
             spark,
             wave,
             args.keys,
@@ -197,9 +197,7 @@ def main() -> int:
         after = instruments.read_at_rest()
         taken_with = versions(spark, args.heap)
         spark.stop()
-    report = Report(
-        wave, args.keys, args.runs, taken_with, emptied, before, after, samples, tally
-    )
+    report = Report(wave, args.keys, args.runs, taken_with, emptied, before, after, samples, sums)
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / "load.json").write_text(report.json())
     (args.out / "load.md").write_text(report.markdown())

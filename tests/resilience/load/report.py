@@ -9,7 +9,7 @@ from itertools import chain
 from instruments import Reading
 from levels import AT_REST, EMPTIED, MILLION, ON_THE_LEVEL, Verdict, compared
 from shape import Wave
-from tally import Tally
+from sums import ProgressSums
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Report:
     before: Reading
     after: Reading
     samples: list[Sample]
-    tally: Tally
+    sums: ProgressSums
 
     @property
     def passed(self) -> bool:
@@ -92,20 +92,20 @@ class Report:
     @property
     def faults(self) -> list[str]:
         """Errors in the rows; with errors, the other readings are meaningless."""
-        tally, wave = self.tally, self.wave
+        sums, wave = self.sums, self.wave
         # A batch without observed progress may have inserted and deleted rows.
-        untold = tally.unseen * wave.rows_per_batch
+        unobserved = sums.unseen * wave.rows_per_batch
         wanted = {
-            "rows inserted": (tally.inserted, wave.rows - untold, wave.rows),
-            "rows deleted": (tally.deleted, wave.rows - untold, wave.rows),
+            "rows inserted": (sums.inserted, wave.rows - unobserved, wave.rows),
+            "rows deleted": (sums.deleted, wave.rows - unobserved, wave.rows),
             "rows held at most": (
-                tally.peak_held,
+                sums.peak_held,
                 (wave.window - 1) * wave.rows_per_batch,
                 (wave.window + 2) * wave.rows_per_batch,
             ),
-            "rows held at the end": (tally.held, 0, 0),
-            "groups at the end": (tally.groups, 0, 0),
-            "batches without progress": (tally.unseen, 0, 2 * self.runs),
+            "rows held at the end": (sums.held, 0, 0),
+            "groups at the end": (sums.groups, 0, 0),
+            "batches without progress": (sums.unseen, 0, 2 * self.runs),
             "rows held when stores were to be empty": (
                 self.emptied.held + self.samples[-1].held,
                 0,
@@ -128,11 +128,11 @@ class Report:
                 "load": {**asdict(self.wave), "keys": self.keys, "runs": self.runs},
                 "taken with": self.taken_with,
                 "rows": {
-                    "inserted": self.tally.inserted,
-                    "deleted": self.tally.deleted,
-                    "held at most": self.tally.peak_held,
-                    "held at the end": self.tally.held,
-                    "entries at the end": self.tally.entries,
+                    "inserted": self.sums.inserted,
+                    "deleted": self.sums.deleted,
+                    "held at most": self.sums.peak_held,
+                    "held at the end": self.sums.held,
+                    "entries at the end": self.sums.entries,
                 },
                 "before": self.before,
                 "after": self.after,
@@ -146,23 +146,21 @@ class Report:
 
     def markdown(self) -> str:
         """Return the Markdown page."""
-        wave, tally = self.wave, self.tally
+        wave, sums = self.wave, self.sums
         seconds = self.samples[-1].seconds
         return "\n".join(
             [
                 "# Load",
                 "",
                 f"{'Passed' if self.passed else '**Failed**'}:"
-                f" {tally.batches:,} batches, which stand for {wave.hours:.1f} hours,"
+                f" {sums.batches:,} batches, which stand for {wave.hours:.1f} hours,"
                 f" in {seconds:,.0f} s"
-                f" ({1000 * seconds / tally.batches:,.0f} ms each) and {self.runs} runs of the"
-                f" query; {tally.inserted:,} rows came in and {tally.deleted:,} left, of"
-                f" {wave.rows:,}; {tally.peak_held:,} were held at most, in {self.keys:,} groups,"
-                f" and {tally.held:,} at the end, in {tally.entries:,} entries of the store."
+                f" ({1000 * seconds / sums.batches:,.0f} ms each) and {self.runs} runs of the"
+                f" query; {sums.inserted:,} rows came in and {sums.deleted:,} left, of"
+                f" {wave.rows:,}; {sums.peak_held:,} were held at most, in {self.keys:,} groups,"
+                f" and {sums.held:,} at the end, in {sums.entries:,} entries of the store."
                 + (
-                    f" Batches whose progress was not seen: {tally.unseen}."
-                    if tally.unseen
-                    else ""
+                    f" Batches whose progress was not seen: {sums.unseen}." if sums.unseen else ""
                 ),
                 "",
                 ", ".join(f"{name} {value}" for name, value in self.taken_with.items()) + ".",

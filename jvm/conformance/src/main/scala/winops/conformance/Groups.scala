@@ -66,7 +66,7 @@ private final class SeparateGroups(
     clock = math.max(clock, instant)
     val fired = slots.values.toSeq.map { slot =>
       val steps = Seq.newBuilder[Step]
-      while (slot.machine.fireNext(clock)) steps ++= slot.told()
+      while (slot.machine.fireNext(clock)) steps ++= slot.reported()
       steps.result()
     }
     Merging.of(example.dialect)(fired)
@@ -86,7 +86,7 @@ private final class SeparateGroups(
       slot.machine.advance(at)
       slot.append(at, row)
       val _ = slot.machine.arrive(at)
-      due ++ slot.told()
+      due ++ slot.reported()
     }
   }
 
@@ -97,7 +97,7 @@ private final class SeparateGroups(
 
   override def content: Seq[Long] = slots.values.toSeq.flatMap { slot =>
     slot.machine.emitContents()
-    slot.told().flatMap(_.events).flatMap(_.rows).map(_.id)
+    slot.reported().flatMap(_.events).flatMap(_.rows).map(_.id)
   }
 
   override def saveAndRestore(): Unit = {
@@ -109,9 +109,9 @@ private final class SeparateGroups(
     }
   }
 
-  private def each(tell: Machine => Unit): Seq[Step] = slots.values.toSeq.flatMap { slot =>
-    if (!slot.machine.isFinished) tell(slot.machine)
-    slot.told()
+  private def each(change: Machine => Unit): Seq[Step] = slots.values.toSeq.flatMap { slot =>
+    if (!slot.machine.isFinished) change(slot.machine)
+    slot.reported()
   }
 
   private def newSlot(key: UnsafeRow): Slot = {
@@ -137,7 +137,7 @@ private final class CrossGroups(
     .map(_.common(new Pages(new HeapSegments), () => opened))
   private val slots = mutable.Map.empty[UnsafeRow, Slot]
   private val keyOf = Groups.keys(expressions, schema)
-  private val told = mutable.ArrayBuffer.empty[(Long, Step)]
+  private val reported = mutable.ArrayBuffer.empty[(Long, Step)]
   private var arrived = 0L
 
   private object host extends CrossGroupMachines.Host[UnsafeRow] {
@@ -147,7 +147,7 @@ private final class CrossGroups(
     }
 
     override def drain(group: UnsafeRow): Unit =
-      slots(group).told().foreach(step => told += ((changes.step, step)))
+      slots(group).reported().foreach(step => reported += ((changes.step, step)))
 
     override def drop(group: UnsafeRow): Unit = {
       val _ = slots.remove(group)
@@ -194,7 +194,7 @@ private final class CrossGroups(
 
   override def content: Seq[Long] = machines.groups.inOrderOfCreation.flatMap { group =>
     host.open(group).emitContents()
-    slots(group).told().flatMap(_.events).flatMap(_.rows).map(_.id)
+    slots(group).reported().flatMap(_.events).flatMap(_.rows).map(_.id)
   }
 
   override def saveAndRestore(): Unit = {
@@ -219,8 +219,8 @@ private final class CrossGroups(
     * step.
     */
   private def taken(): Seq[Step] = {
-    val steps = told.toSeq
-    told.clear()
+    val steps = reported.toSeq
+    reported.clear()
     // A step without changes has the number of the next step, so the time must be equal too.
     steps.map(numbered => (numbered._1, numbered._2.at)).distinct.map { case (number, at) =>
       val together = steps.filter(s => s._1 == number && s._2.at == at).map(_._2)

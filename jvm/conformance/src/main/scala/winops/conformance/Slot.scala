@@ -82,8 +82,8 @@ private[conformance] final class Slot(
   def append(at: Long, row: UnsafeRow): Unit = RowBytes.append(log, at, row)
 
   /** Returns the machine's changes since the last call, as steps. */
-  def told(): Seq[Step] = {
-    val told = Seq.newBuilder[(Long, Long, Event)]
+  def reported(): Seq[Step] = {
+    val reported = Seq.newBuilder[(Long, Long, Event)]
     while (!changes.isEmpty) {
       changes.nextEntry()
       val rows = Seq.newBuilder[Held]
@@ -93,9 +93,9 @@ private[conformance] final class Slot(
         rows += read(ordinal)
         ordinal = log.next(ordinal)
       }
-      told += ((changes.step, changes.at, Event(changes.kind, rows.result())))
+      reported += ((changes.step, changes.at, Event(changes.kind, rows.result())))
     }
-    val entries = told.result()
+    val entries = reported.result()
     val computed = if (entries.isEmpty) Nil else computedNow()
     machine.settle()
     entries.map(_._1).distinct.map { step =>

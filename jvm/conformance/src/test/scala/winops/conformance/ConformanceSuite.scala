@@ -51,7 +51,7 @@ class ConformanceSuite extends AnyFunSuite {
     }
   }
 
-  test("the first mistake in a policy is told with its place") {
+  test("the first mistake in a policy is reported with its place") {
     val answer = answered(
       new Runner(Saving.Never),
       mapper.readTree("""{"name": "x", "dialect": "ccl", "policy": "KEEP 3 ROWS !"}"""))

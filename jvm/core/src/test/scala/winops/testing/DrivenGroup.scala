@@ -35,7 +35,7 @@ final class DrivenGroup(
   startGroup()
 
   /** Applies one row or instant and returns the changes. */
-  def tell(input: Input): Seq[ObservedChange] = {
+  def feed(input: Input): Seq[ObservedChange] = {
     input match {
       case Input.Row(stamp) =>
         val at = machine.arrivalAt(stamp)
@@ -107,7 +107,7 @@ final class DrivenGroup(
     segments.target = new HeapSegments
     rows = firstRow
     startGroup()
-    other.foreach(tell)
+    other.foreach(feed)
     segments.target = own
     rows = next
     restore(bytes)
@@ -150,10 +150,10 @@ final class DrivenGroup(
   }
 
   private def drain(): Seq[ObservedChange] = {
-    val told = Seq.newBuilder[ObservedChange]
+    val emitted = Seq.newBuilder[ObservedChange]
     while (!changes.isEmpty) {
       changes.next()
-      told += ObservedChange(
+      emitted += ObservedChange(
         changes.isInsert,
         if (changes.ordinal < changes.end) rowAt(changes.ordinal) else DrivenGroup.NoRow,
         changes.at,
@@ -162,7 +162,7 @@ final class DrivenGroup(
         changes.window)
     }
     machine.settle()
-    told.result()
+    emitted.result()
   }
 
   private def rowAt(ordinal: Long): Int = {

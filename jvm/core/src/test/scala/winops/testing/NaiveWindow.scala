@@ -19,10 +19,10 @@ final class NaiveWindow(first: CclWindow, idle: Option[Long]) {
   private var rows = 0
   private var steps = 0L
   private var changes = 0L
-  private var told = Vector.empty[ObservedChange]
+  private var emitted = Vector.empty[ObservedChange]
 
   /** All changes for these inputs, in order. */
-  def tell(inputs: Seq[Input]): Seq[ObservedChange] = {
+  def feed(inputs: Seq[Input]): Seq[ObservedChange] = {
     inputs.foreach { input =>
       moveClock(input.at)
       input match {
@@ -30,7 +30,7 @@ final class NaiveWindow(first: CclWindow, idle: Option[Long]) {
         case Input.Time(_) =>
       }
     }
-    told
+    emitted
   }
 
   /** Continues with another policy, for which rows may already have expired. */
@@ -92,7 +92,7 @@ final class NaiveWindow(first: CclWindow, idle: Option[Long]) {
     if (inserted.nonEmpty || removed.nonEmpty) {
       val all = inserted.map(true -> _) ++ removed.map(false -> _)
       all.foreach { case (isInsert, row) =>
-        told :+= ObservedChange(isInsert, row.row, now.get, steps, changes)
+        emitted :+= ObservedChange(isInsert, row.row, now.get, steps, changes)
         changes += 1
       }
       steps += 1

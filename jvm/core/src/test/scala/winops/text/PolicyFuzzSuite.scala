@@ -15,11 +15,11 @@ class PolicyFuzzSuite extends AnyFunSuite {
     test(s"whatever a text is, ${dialect.name} reads it or refuses it at a place in it") {
       val corpus = Corpus.of(dialect.name)
       val fuzzing = new Fuzzing(new Trial(dialect)(_), corpus, seed = 1L)
-      val tally = SmallStack(kilobytes = 1024)(fuzzing.run(corpus.size + Inputs))
-      assert(tally.crashes == Map.empty)
-      assert(tally.accepted > Inputs / 100)
-      assert(tally.refused > Inputs / 10)
-      assert(tally.largest.amount < PolicyFuzz.MaxBytes, tally.largest.text.take(200))
+      val counts = SmallStack(kilobytes = 1024)(fuzzing.run(corpus.size + Inputs))
+      assert(counts.crashes == Map.empty)
+      assert(counts.accepted > Inputs / 100)
+      assert(counts.refused > Inputs / 10)
+      assert(counts.largest.amount < PolicyFuzz.MaxBytes, counts.largest.text.take(200))
     }
   }
 }

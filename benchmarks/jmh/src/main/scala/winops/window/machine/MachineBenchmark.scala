@@ -72,13 +72,13 @@ class MachineBenchmark extends AverageNanos {
     machine.advance(trades.instant)
     RowBytes.append(rows, trades.instant, trade)
     val _ = machine.arrive(trades.instant)
-    var told = 0L
+    var emitted = 0L
     while (!changes.isEmpty) {
       changes.next()
-      told += changes.ordinal
+      emitted += changes.ordinal
     }
     machine.settle()
-    told
+    emitted
   }
 }
 

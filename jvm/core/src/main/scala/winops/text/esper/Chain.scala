@@ -86,7 +86,7 @@ private[esper] object Chain {
     val isGrouped = keys.isDefined || scope.isGrouped
     val group = Group(keys.getOrElse(Nil), statement.reclaim.filter(_ => isGrouped))
     val windows = statement.views.map(_.role).collect { case Role.Retains(window, _) => window }
-    val told = EsperPrinter(statement.copy(reclaim = group.reclaim), scope.origin)
+    val printed = EsperPrinter(statement.copy(reclaim = group.reclaim), scope.origin)
     Policy(
       group,
       windows match {
@@ -95,8 +95,8 @@ private[esper] object Chain {
         case _ => Retention.Intersection(windows)
       },
       statement.stream,
-      told.text,
-      told.window,
+      printed.text,
+      printed.window,
       statement.filter.map(_.value),
       projection(statement, isGrouped))
   }

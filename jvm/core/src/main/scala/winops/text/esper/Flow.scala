@@ -17,7 +17,7 @@ private[esper] object Flow {
   /** Esper: START_EAGER implies FORCE_UPDATE. */
   def of(keywords: Set[String]): Written[Flow] = {
     val isEager = keywords("START_EAGER")
-    val told = if (isEager) Some("START_EAGER") else keywords.headOption
-    Written(Flow(told.isDefined, isEager), told.map(word => s"'$word'").toSeq)
+    val keyword = if (isEager) Some("START_EAGER") else keywords.headOption
+    Written(Flow(keyword.isDefined, isEager), keyword.map(word => s"'$word'").toSeq)
   }
 }

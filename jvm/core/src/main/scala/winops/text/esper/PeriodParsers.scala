@@ -146,7 +146,7 @@ private[esper] object PeriodParsers {
     val counts = calendar ++ exact.zip(left).map { case (unit, micros) =>
       unit -> micros / unit.micros
     }
-    val told = counts.collect { case (unit, count) if count > 0 => unit.text(count) }
-    if (told.isEmpty) PeriodUnit.Second.text(0) else told.mkString(" ")
+    val units = counts.collect { case (unit, count) if count > 0 => unit.text(count) }
+    if (units.isEmpty) PeriodUnit.Second.text(0) else units.mkString(" ")
   }
 }

@@ -141,8 +141,8 @@ private[esper] trait WindowTable extends ParameterParsers {
       read ~ next(number) ^^ { case before ~ one => before :+ one }
     }
     list(of ~ rep(symbol(',') ~> beside) ^^ { case of ~ others =>
-      val (numbers, told) = (Written.all(of), Written.all(others))
-      Written(Role.Computes(statistic, numbers.value, told.value), numbers.text ++ told.text)
+      val (numbers, fields) = (Written.all(of), Written.all(others))
+      Written(Role.Computes(statistic, numbers.value, fields.value), numbers.text ++ fields.text)
     })
   }
 

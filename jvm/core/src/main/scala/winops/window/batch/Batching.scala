@@ -162,12 +162,12 @@ private[window] final class Batching(
     }
   }
 
-  /** Calls `tell` with each held row and the ordinal after it. */
-  private def eachFrom(from: Long, until: Long)(tell: (Long, Long) => Unit): Unit = {
+  /** Calls `emit` with each held row and the ordinal after it. */
+  private def eachFrom(from: Long, until: Long)(emit: (Long, Long) => Unit): Unit = {
     var row = rows.from(from)
     while (row < until) {
       val next = rows.next(row)
-      tell(row, row + 1)
+      emit(row, row + 1)
       row = next
     }
   }

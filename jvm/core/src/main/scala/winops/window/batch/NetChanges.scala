@@ -87,12 +87,12 @@ private[window] final class NetChanges(
     head = staying
   }
 
-  private def emitSeen(tell: (Long, Long) => Unit): Unit =
-    if (shadows == null) tell(head, entered)
+  private def emitSeen(emit: (Long, Long) => Unit): Unit =
+    if (shadows == null) emit(head, entered)
     else {
       var row = head
       while (row < entered) {
-        if (shadows.isSeen(row)) tell(row, row + 1)
+        if (shadows.isSeen(row)) emit(row, row + 1)
         row += 1
       }
     }

@@ -12,12 +12,12 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
   *   the stream of changes, which says if inserts and deletes are emitted
   */
 final class Steps(changes: ChangeQueue, stream: Stream) {
-  private val tellsInserts = stream.inserts
-  private val tellsDeletes = stream.deletes
+  private val emitsInserts = stream.inserts
+  private val emitsDeletes = stream.deletes
   private var at = Long.MinValue
   private var number = 0L
   private var sequence = 0L
-  private var told = false
+  private var emitted = false
   private var depth = 0
   private var silent = 0L
 
@@ -34,7 +34,7 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
   def begin(instant: Long): Unit = {
     if (depth == 0) {
       at = instant
-      told = false
+      emitted = false
     }
     depth += 1
   }
@@ -42,27 +42,27 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
   /** Ends the innermost step. Only a step that emitted something takes a step number. */
   def end(): Unit = {
     depth -= 1
-    if (depth == 0 && told) number += 1
+    if (depth == 0 && emitted) number += 1
   }
 
   /** Inserts the rows from `from` until `until`. */
   private[window] def insert(from: Long, until: Long): Unit =
-    if (tellsInserts && from < until) change(ChangeKind.Insert, from, until)
+    if (emitsInserts && from < until) change(ChangeKind.Insert, from, until)
 
   /** Deletes the rows from `from` until `until`. */
   private[window] def delete(from: Long, until: Long): Unit =
-    if (tellsDeletes && from < until) change(ChangeKind.Delete, from, until)
+    if (emitsDeletes && from < until) change(ChangeKind.Delete, from, until)
 
   /** Deletes the rows from `from` until `until` because their whole group is removed. */
   private[window] def deleteGroup(from: Long, until: Long): Unit =
-    if (tellsDeletes && from < until) change(ChangeKind.GroupDelete, from, until)
+    if (emitsDeletes && from < until) change(ChangeKind.GroupDelete, from, until)
 
   /** Reports the rows from `from` until `until` as contents. The range may be empty, and the rows
     * stay in the window.
     */
   private[window] def report(kind: Int, from: Long, until: Long): Unit = {
     changes.add(kind, from, until, at, number, sequence, window)
-    told = true
+    emitted = true
   }
 
   /** Emits a trigger without changes; the trigger alone does not give the step a number. */
@@ -79,7 +79,7 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
   def clear(): Unit = {
     number = 0L
     sequence = 0L
-    told = false
+    emitted = false
   }
 
   def save(out: ByteWriter): Unit = {
@@ -95,6 +95,6 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
   private def change(kind: Int, from: Long, until: Long): Unit = {
     changes.add(kind, from, until, at, number, sequence, window)
     sequence += until - from
-    told = true
+    emitted = true
   }
 }

@@ -75,21 +75,21 @@ final class CrossGroupMachines[G](
   }
 
   /** Handles a window punctuation for all groups. */
-  def punctuate(instant: Long): Unit = tellAll(instant)(_.punctuate(_))
+  def punctuate(instant: Long): Unit = emitAll(instant)(_.punctuate(_))
 
   /** Ends the input for all groups. */
   def finish(instant: Long): Unit = {
-    tellAll(instant)(_.finish(_))
+    emitAll(instant)(_.finish(_))
     finished = true
   }
 
-  private def tellAll(instant: Long)(tell: (Machine, Long) => Unit): Unit = if (!finished) {
+  private def emitAll(instant: Long)(emit: (Machine, Long) => Unit): Unit = if (!finished) {
     val at = Math.max(instant, clock)
     advance(at)
     index.inOrderOfCreation.foreach { group =>
       val machine = host.open(group)
       machine.reach(at)
-      tell(machine, at)
+      emit(machine, at)
       host.drain(group)
       update(group, machine)
     }

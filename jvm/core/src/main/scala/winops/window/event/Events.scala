@@ -39,12 +39,12 @@ private[window] final class Events(
     if (comesIn) {
       val isFirst = head == row
       rule.arrive(at)
-      if (trigger.beforeRow(row)) tell(ChangeKind.Trigger, head, row)
+      if (trigger.beforeRow(row)) emit(ChangeKind.Trigger, head, row)
       if (eviction.fillsBeforeRow(head, row)) fill(head, row)
       leaveUntil(eviction.beforeRow(head, row), row)
       steps.insert(row, row + 1)
       if (eviction.fillsWithRow(row + 1 - head)) fill(head, row + 1)
-      if (trigger.afterRow(at, isFirst)) tell(ChangeKind.Trigger, head, row + 1)
+      if (trigger.afterRow(at, isFirst)) emit(ChangeKind.Trigger, head, row + 1)
       leaveUntil(head + eviction.afterRow(row + 1 - head), row + 1)
     }
     comesIn
@@ -88,7 +88,7 @@ private[window] final class Events(
     steps.report(ChangeKind.InitialFull, from, until)
   }
 
-  private def tell(kind: Int, from: Long, until: Long): Unit =
+  private def emit(kind: Int, from: Long, until: Long): Unit =
     if (from < until) steps.report(kind, from, until)
 }
 

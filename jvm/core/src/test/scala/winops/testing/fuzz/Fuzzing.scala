@@ -21,7 +21,7 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
   private val accepted = mutable.ArrayBuffer.empty[String]
   private val mutator = new Mutator(pool.flatMap(Mutator.split).distinct.toVector, random)
   private val kinds = mutable.Map.empty[String, String]
-  private val tally = new FuzzCounts
+  private val counts = new FuzzCounts
 
   /** Tries the seeds and then mutated texts, up to the given number. Then it tries the seeds
     * again, because their times count only after the JVM has compiled the reader.
@@ -31,12 +31,12 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
     while (tried < inputs) {
       val text = if (tried < seeds.size) seeds(tried) else mutator.changed(pick(), pick())
       val outcome = attempt(text, isWarm = tried >= WarmUp)
-      tally.count(outcome, text)
+      counts.count(outcome, text)
       remember(outcome, text)
       tried += 1
     }
     if (inputs >= WarmUp) seeds.foreach(attempt(_, isWarm = true))
-    tally
+    counts
   }
 
   /** The shortest text of each kind of outcome. */
@@ -47,10 +47,10 @@ final class Fuzzing(read: String => Outcome, seeds: IndexedSeq[String], seed: Lo
     val start = System.nanoTime()
     val outcome = read(text)
     val nanos = System.nanoTime() - start
-    tally.largest = tally.largest.max(Extreme(allocated() - heap, text))
-    if (isWarm && nanos > tally.slowest.amount) {
+    counts.largest = counts.largest.max(Extreme(allocated() - heap, text))
+    if (isWarm && nanos > counts.slowest.amount) {
       val again = Seq.fill(Repeats)(nanosOf(text)).min
-      tally.slowest = tally.slowest.max(Extreme(math.min(nanos, again), text))
+      counts.slowest = counts.slowest.max(Extreme(math.min(nanos, again), text))
     }
     outcome
   }

@@ -52,18 +52,18 @@ object PolicyFuzz {
   private final case class Result(
       dialect: String,
       inputs: Int,
-      tally: FuzzCounts,
+      counts: FuzzCounts,
       kinds: Int,
       seconds: Double) {
-    private val worstMillis = tally.slowest.amount / 1e6
+    private val worstMillis = counts.slowest.amount / 1e6
 
-    def isGood: Boolean = tally.isGood(MaxBytes)
+    def isGood: Boolean = counts.isGood(MaxBytes)
 
-    def line: String = f"$dialect%-8s $inputs%9d ${tally.accepted}%9d ${tally.refused}%9d " +
-      f"$kinds%6d ${tally.crashes.size}%7d $worstMillis%8.2f ${tally.largest.amount / 1024}%9d " +
+    def line: String = f"$dialect%-8s $inputs%9d ${counts.accepted}%9d ${counts.refused}%9d " +
+      f"$kinds%6d ${counts.crashes.size}%7d $worstMillis%8.2f ${counts.largest.amount / 1024}%9d " +
       f"$seconds%7.0f"
 
-    def crashes: Iterable[String] = tally.crashes.map { case (kind, text) =>
+    def crashes: Iterable[String] = counts.crashes.map { case (kind, text) =>
       s"$dialect: $kind\n  ${text.take(300)}"
     }
   }
@@ -71,16 +71,16 @@ object PolicyFuzz {
   private def campaign(dialect: Dialect, inputs: Int, seed: Long): Result = {
     val start = System.nanoTime()
     val fuzzing = new Fuzzing(new Trial(dialect)(_), Corpus.of(dialect.name), seed)
-    val tally = fuzzing.run(inputs)
+    val counts = fuzzing.run(inputs)
     val found = Paths.get("target", "fuzz")
     save(found.resolve(s"${dialect.name}.txt"), fuzzing.shortest.values)
     save(
       found.resolve(s"${dialect.name}-extreme.txt"),
-      tally.crashes.values ++ Seq(tally.slowest.text, tally.largest.text))
+      counts.crashes.values ++ Seq(counts.slowest.text, counts.largest.text))
     val result = Result(
       dialect.name,
       inputs,
-      tally,
+      counts,
       fuzzing.shortest.size,
       (System.nanoTime() - start) / 1e9)
     println(result.line)

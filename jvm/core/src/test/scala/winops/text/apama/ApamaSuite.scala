@@ -116,7 +116,7 @@ class ApamaSuite extends AnyFunSuite {
     assert(policy("partition by t.symbol retain 1").group.keys.map(_.offset) == Seq(15))
   }
 
-  test("APAMA-14: select tells what a step shows") {
+  test("APAMA-14: select gives what a step shows") {
     def shown(text: String) = {
       val stream = policy(text).stream
       assert(stream.order == StepOrder.Net)

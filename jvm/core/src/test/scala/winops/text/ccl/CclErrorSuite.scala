@@ -121,7 +121,7 @@ class CclErrorSuite extends MarkedMistakes {
       "KEEP '5 SECONDS' ^SECONDS")
   }
 
-  test("syntax: parameters' texts are told at the parameter") {
+  test("syntax: parameters' texts are reported at the parameter") {
     all(Category.Syntax)("KEEP ^BLANK", "KEEP EVERY ^BLANK PER (symbol)")
     messages("KEEP ^BLANK" -> "at character 2 of parameter BLANK")
   }
@@ -311,7 +311,7 @@ class CclErrorSuite extends MarkedMistakes {
     messages("KEEP ^LAST 5 ROWS" -> "not LAST. KEEP 5 ROWS keeps the newest 5 rows")
   }
 
-  test("a text where a number is expected is told as one, whatever the text is") {
+  test("a text where a number is expected is reported as one, whatever the text is") {
     messages(
       "KEEP ^T3 ROWS" -> """Give a number: params={"T3": 100} in Python""",
       "KEEP ^BLANK ROWS" -> "the parameter BLANK is a text",

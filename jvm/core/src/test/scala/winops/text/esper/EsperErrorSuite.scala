@@ -45,9 +45,9 @@ class EsperErrorSuite extends AnyFunSuite {
     }
 
   private def messages(marked: (String, String)*): Unit =
-    marked.foreach { case (text, message) =>
-      val told = refused(text).message
-      assert(told.contains(message), s"$text: $told")
+    marked.foreach { case (text, expected) =>
+      val message = refused(text).message
+      assert(message.contains(expected), s"$text: $message")
     }
 
   test("syntax: what stands where nothing of the kind can") {
@@ -484,8 +484,8 @@ class EsperErrorSuite extends AnyFunSuite {
       "#unique(^Symbol)" -> "there is no Symbol: did you mean symbol?",
       "#unique(^colour)" -> "there is no colour: the columns are symbol, price, volume, ts, at")
     val names = ('a' to 'j').map(c => s"c$c")
-    val told = refused("#unique(^x)", Scope(columns = names)).message
-    assert(told.endsWith("the columns are ca, cb, cc, cd, ce, cf, cg, ch, ..."))
+    val message = refused("#unique(^x)", Scope(columns = names)).message
+    assert(message.endsWith("the columns are ca, cb, cc, cd, ce, cf, cg, ch, ..."))
   }
 
   test("policy: windows that do not exist, or not by this name") {

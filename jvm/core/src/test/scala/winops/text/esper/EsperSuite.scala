@@ -261,12 +261,12 @@ class EsperSuite extends AnyFunSuite {
   }
 
   test("what stands beside a statistic") {
-    def told(text: String) = policy(text).projection.collect {
+    def projected(text: String) = policy(text).projection.collect {
       case Projection.Derived(_, _, beside, _) => beside
     }
-    assert(told("#size(symbol, *)").contains(Seq(beside("symbol"), allColumns)))
-    assert(told("#uni(price, price)").contains(Seq(beside("price"))))
-    assert(told("#size(`trade id`)").contains(Seq(beside("trade id"))))
+    assert(projected("#size(symbol, *)").contains(Seq(beside("symbol"), allColumns)))
+    assert(projected("#uni(price, price)").contains(Seq(beside("price"))))
+    assert(projected("#size(`trade id`)").contains(Seq(beside("trade id"))))
   }
 
   test("a column without a name of its own is called as Esper writes its expression") {
@@ -336,7 +336,7 @@ class EsperSuite extends AnyFunSuite {
     assert(!whole.projection.exists(_.acrossGroups) && !whole.couplesGroups)
   }
 
-  test("a window for each key is no other window when values of it are told") {
+  test("a window for each key is no other window when values of it are reported") {
     assert(policy("#unique(symbol)").splitByKey.group.keys == Seq(symbol))
     Seq("#unique(symbol)#size", "select count(*) from S#unique(symbol)").foreach { text =>
       assert(policy(text).splitByKey == policy(text), text)
@@ -374,7 +374,7 @@ class EsperSuite extends AnyFunSuite {
     assert(beside.text == text)
   }
 
-  test("selectors tell inserts, deletes or both") {
+  test("selectors emit inserts, deletes or both") {
     def stream(text: String) = policy(text).stream
     val both = Stream(inserts = true, deletes = true, StepOrder.InsertsFirst)
     assert(stream("#length(3)") == both)
@@ -494,7 +494,7 @@ class EsperSuite extends AnyFunSuite {
     }
   }
 
-  test("the origin is told where it decides something, in words for people") {
+  test("the origin is reported where it decides something, in words for people") {
     def text(chain: String, origin: Origin) =
       policy(chain, scope.copy(origin = Some(origin))).text
     Seq(

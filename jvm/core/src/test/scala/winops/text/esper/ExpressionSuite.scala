@@ -19,10 +19,10 @@ class ExpressionSuite extends AnyFunSuite {
     val text = window.format(expression)
     val policy = Esper.parse(text, scope).fold(e => fail(s"${e.message}\n${e.caret}"), identity)
     assert(Esper.parse(policy.text, scope) == Right(policy), policy.text)
-    val told = policy.text.stripPrefix("#unique(").stripPrefix("#expr(").stripSuffix(")")
+    val printed = policy.text.stripPrefix("#unique(").stripPrefix("#expr(").stripSuffix(")")
     policy.retention.windows match {
-      case Seq(Window(_, Order.Replacing(Seq(key)), _, _)) => (told, key.sql)
-      case Seq(Window(_, _, Bound.Fails(condition), _)) => (told, condition.sql)
+      case Seq(Window(_, Order.Replacing(Seq(key)), _, _)) => (printed, key.sql)
+      case Seq(Window(_, _, Bound.Fails(condition), _)) => (printed, condition.sql)
       case windows => fail(s"$text: $windows")
     }
   }

@@ -240,7 +240,7 @@ class SplErrorSuite extends MarkedMistakes {
     messages("p : tumbling, delta(^q.n, 5)" -> "p before the dot, not q")
   }
 
-  test("SPL-29: what needs the columns is told last") {
+  test("SPL-29: what needs the columns is reported last") {
     val colour = "tumbling, delta(colour, 5)"
     all(Category.Policy)(s"$colour, ^count(3)")
     all(Category.Syntax)(s"$colour ^count(3)")

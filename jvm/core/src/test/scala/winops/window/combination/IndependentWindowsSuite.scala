@@ -23,7 +23,7 @@ class IndependentWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
 
   private val idle = Gen.option(Gen.choose(1L, 90L))
 
-  test("each window tells and holds what it would alone, wherever the group is stored") {
+  test("each window emits and holds what it would alone, wherever the group is stored") {
     forAll(windows, idle, Input.sequences, Gen.long) { (windows, idle, inputs, seed) =>
       val random = new Random(seed)
       val alone = windows.map(new DrivenGroup(_, idle))
@@ -39,9 +39,9 @@ class IndependentWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
             }
           case _ =>
         }
-        val told = group.tell(input)
+        val emitted = group.feed(input)
         alone.zipWithIndex.foreach { case (one, number) =>
-          assert(told.filter(_.window == number).map(fate) == one.tell(input).map(fate))
+          assert(emitted.filter(_.window == number).map(fate) == one.feed(input).map(fate))
         }
         assert(group.size == alone.map(_.size).max)
         assert(group.nextDue == alone.map(_.nextDue).min)
@@ -57,7 +57,7 @@ class IndependentWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     forAll(windows, Input.sequences) { (windows, inputs) =>
       val group = new DrivenGroup(apart(windows), None)
       inputs.foreach { input =>
-        group.tell(input)
+        group.feed(input)
         assert(group.stored == group.size)
       }
     }
@@ -66,11 +66,11 @@ class IndependentWindowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   test("steps and changes are numbered for all windows together") {
     forAll(windows, Input.sequences) { (windows, inputs) =>
       val group = new DrivenGroup(apart(windows), None)
-      val told = inputs.flatMap(group.tell)
-      assert(told.map(_.step).distinct == told.map(_.step).distinct.indices.map(_.toLong))
-      assert(told.map(_.at) == told.map(_.at).sorted)
+      val emitted = inputs.flatMap(group.feed)
+      assert(emitted.map(_.step).distinct == emitted.map(_.step).distinct.indices.map(_.toLong))
+      assert(emitted.map(_.at) == emitted.map(_.at).sorted)
       if (windows.head.stream != Events) {
-        assert(told.map(_.sequence) == told.indices.map(_.toLong))
+        assert(emitted.map(_.sequence) == emitted.indices.map(_.toLong))
       }
     }
   }
@@ -147,5 +147,6 @@ private object IndependentWindowsSuite {
     }))
 
   /** A change without its numbers, which differ for a window alone. */
-  def fate(told: ObservedChange): (Boolean, Int, Long) = (told.isInsert, told.row, told.at)
+  def fate(emitted: ObservedChange): (Boolean, Int, Long) =
+    (emitted.isInsert, emitted.row, emitted.at)
 }

@@ -109,7 +109,7 @@ class CorruptStateSuite extends AnyFunSuite {
 
   private def filled(keep: CclWindow, rows: Int): DrivenGroup = {
     val group = new DrivenGroup(keep, Some(100L))
-    (0 until rows).foreach(i => group.tell(Input.Row(i.toLong)))
+    (0 until rows).foreach(i => group.feed(Input.Row(i.toLong)))
     group
   }
 
@@ -122,8 +122,8 @@ class CorruptStateSuite extends AnyFunSuite {
   private def survives(keep: CclWindow, bytes: Array[Byte]): Boolean =
     try {
       val group = restored(keep, bytes)
-      (20 until 50).foreach(i => group.tell(Input.Row(i.toLong)))
-      group.tell(Input.Time(1000L))
+      (20 until 50).foreach(i => group.feed(Input.Row(i.toLong)))
+      group.feed(Input.Time(1000L))
       val _ = group.content
       true
     } catch {

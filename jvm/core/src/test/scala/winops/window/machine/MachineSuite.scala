@@ -21,11 +21,11 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val idle = Gen.option(Gen.choose(1L, 90L))
 
-  test("the machine tells what the rules tell, and holds what they hold") {
+  test("the machine emits and holds what the rules say") {
     forAll(CclWindow.any, idle, Input.sequences) { (keep, idle, inputs) =>
       val naive = new NaiveWindow(keep, idle)
       val group = new DrivenGroup(keep, idle)
-      assert(inputs.flatMap(group.tell) == naive.tell(inputs))
+      assert(inputs.flatMap(group.feed) == naive.feed(inputs))
       assert(group.content == naive.content)
     }
   }
@@ -34,65 +34,65 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(CclWindow.any, idle, Input.sequences, Gen.long) { (keep, idle, inputs, seed) =>
       val group = new DrivenGroup(keep, idle)
       val random = new Random(seed)
-      val told = inputs.flatMap { input =>
+      val emitted = inputs.flatMap { input =>
         random.nextInt(5) match {
           case 0 => group.restore(group.save())
           case 1 => group.restart(group.save())
           case 2 => if (!group.isAlive) group.dropForgotten()
           case _ =>
         }
-        group.tell(input)
+        group.feed(input)
       }
-      assert(told == new NaiveWindow(keep, idle).tell(inputs))
+      assert(emitted == new NaiveWindow(keep, idle).feed(inputs))
     }
   }
 
   test("telling the time before each input changes nothing") {
     forAll(CclWindow.any, idle, Input.sequences) { (keep, idle, inputs) =>
       val often = new DrivenGroup(keep, idle)
-      val told = inputs.flatMap { input =>
+      val emitted = inputs.flatMap { input =>
         val first = if (often.isAlive) often.now + 1 else input.at
-        (first to input.at).flatMap(t => often.tell(Input.Time(t))) ++ often.tell(input)
+        (first to input.at).flatMap(t => often.feed(Input.Time(t))) ++ often.feed(input)
       }
       val seldom = new DrivenGroup(keep, idle)
-      assert(told == inputs.flatMap(seldom.tell))
+      assert(emitted == inputs.flatMap(seldom.feed))
     }
   }
 
-  test("replaying the changes rebuilds the content, and nothing is lost or told twice") {
+  test("replaying the changes rebuilds the content, and nothing is lost or emitted twice") {
     forAll(CclWindow.any, Input.sequences) { (keep, inputs) =>
       val group = new DrivenGroup(keep, None)
-      val told = inputs.flatMap(group.tell)
-      val replayed = told.foldLeft(Vector.empty[Int]) { (content, change) =>
+      val emitted = inputs.flatMap(group.feed)
+      val replayed = emitted.foldLeft(Vector.empty[Int]) { (content, change) =>
         if (change.isInsert) content :+ change.row
         else {
           assert(content.head == change.row)
           content.tail
         }
       }
-      val (inserts, deletes) = told.partition(_.isInsert)
+      val (inserts, deletes) = emitted.partition(_.isInsert)
       assert(replayed == group.content)
       assert(group.size == inserts.size - deletes.size)
       assert(inserts.size == inputs.count(_.isInstanceOf[Input.Row]))
-      assert(told.map(_.sequence) == told.indices.map(_.toLong))
-      assert(told.map(_.step).distinct == told.map(_.step).distinct.indices.map(_.toLong))
-      assert(told.map(_.at) == told.map(_.at).sorted)
+      assert(emitted.map(_.sequence) == emitted.indices.map(_.toLong))
+      assert(emitted.map(_.step).distinct == emitted.map(_.step).distinct.indices.map(_.toLong))
+      assert(emitted.map(_.at) == emitted.map(_.at).sorted)
     }
   }
 
   test("the next due time is the instant of the next change that no row makes") {
     forAll(CclWindow.any, idle, Input.sequences) { (keep, idle, inputs) =>
       val group = new DrivenGroup(keep, idle)
-      inputs.foreach(group.tell)
+      inputs.foreach(group.feed)
       val due = group.nextDue
       if (due != Clock.Never) {
         assert(due > group.now)
-        assert(group.tell(Input.Time(due - 1)).isEmpty)
+        assert(group.feed(Input.Time(due - 1)).isEmpty)
         val wasEmpty = group.size == 0
-        assert(group.tell(Input.Time(due)).forall(_.at == due))
+        assert(group.feed(Input.Time(due)).forall(_.at == due))
         assert(group.nextDue > due)
         assert(wasEmpty || group.size == 0 || keep.isInstanceOf[CclWindow.Interval])
-      } else assert(group.tell(Input.Time(group.now.max(0L) + 1000000L)).isEmpty)
+      } else assert(group.feed(Input.Time(group.now.max(0L) + 1000000L)).isEmpty)
     }
   }
 
@@ -100,12 +100,12 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val keep = CclWindow.Rows(5000, 700)
     val group = new DrivenGroup(keep, None)
     val inputs = (0 until 20000).map(i => Input.Row(i / 3L))
-    val told = inputs.zipWithIndex.flatMap { case (input, i) =>
+    val emitted = inputs.zipWithIndex.flatMap { case (input, i) =>
       if (i % 611 == 0) group.restart(group.save())
-      group.tell(input)
+      group.feed(input)
     }
-    assert(told.filter(_.isInsert).map(_.row) == inputs.indices)
-    assert(told.filterNot(_.isInsert).map(_.row) == (0 until (20000 - group.size.toInt)))
+    assert(emitted.filter(_.isInsert).map(_.row) == inputs.indices)
+    assert(emitted.filterNot(_.isInsert).map(_.row) == (0 until (20000 - group.size.toInt)))
     assert(group.size >= 5000 && group.size < 5700)
     assert(group.content == (20000 - group.size.toInt until 20000))
   }
@@ -117,11 +117,11 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         Seq(CclWindow.Interval(Long.MaxValue), CclWindow.EveryInterval(86400000000L, None))
       keeps.foreach { keep =>
         val group = new DrivenGroup(keep, None)
-        assert(group.tell(Input.Row(instant)).map(_.isInsert) == Seq(true))
-        assert(group.tell(Input.Row(instant + 86399999L)).map(_.isInsert) == Seq(true))
+        assert(group.feed(Input.Row(instant)).map(_.isInsert) == Seq(true))
+        assert(group.feed(Input.Row(instant + 86399999L)).map(_.isInsert) == Seq(true))
       }
       val daily = new DrivenGroup(CclWindow.EveryInterval(86400000000L, Some(0L)), None)
-      daily.tell(Input.Row(instant))
+      daily.feed(Input.Row(instant))
       assert(daily.nextDue > instant)
       assert(daily.nextDue <= instant + 86400000L)
       assert(daily.nextDue % 86400000L == 0)

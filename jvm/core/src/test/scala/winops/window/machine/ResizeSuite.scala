@@ -23,14 +23,14 @@ class ResizeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           val instant = early.map(_.at).maxOption.map(Input.Time(_)).toSeq
           val naive = new NaiveWindow(before, None)
           val group = new DrivenGroup(before, None)
-          val told = early.flatMap(group.tell)
-          assert(told == naive.tell(early))
+          val emitted = early.flatMap(group.feed)
+          assert(emitted == naive.feed(early))
 
           group.restartAs(after.policy, group.save())
           naive.become(after)
           // Every group is visited once after the restart, even without new rows.
-          val more = (instant ++ late).flatMap(group.tell)
-          assert(told ++ more == naive.tell(late))
+          val more = (instant ++ late).flatMap(group.feed)
+          assert(emitted ++ more == naive.feed(late))
           assert(group.content == naive.content)
         }
     }

@@ -34,7 +34,7 @@ class StoredMachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val stored = new DrivenGroup(policyOf(text), idle, evaluator(seed))
         val random = new Random(seed)
         inputs.foreach { input =>
-          assert(stored.tell(input) == fresh.tell(input))
+          assert(stored.feed(input) == fresh.feed(input))
           if (!stored.isAlive) input match {
             // A group that does not exist after a row has refused its first row.
             case Input.Row(_) => stored.drop()
@@ -60,14 +60,14 @@ class StoredMachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         rowAt => new RowValues.Expressions(row => values(seed, kept(rowAt(row)))))
       var row = 0
       inputs.foreach { input =>
-        val told = input match {
+        val emitted = input match {
           case Input.Row(at) =>
             row += 1
             // The group's clock advances with every row.
-            if (kept.contains(row - 1)) others.tell(input) else others.tell(Input.Time(at))
-          case Input.Time(_) => others.tell(input)
+            if (kept.contains(row - 1)) others.feed(input) else others.feed(Input.Time(at))
+          case Input.Time(_) => others.feed(input)
         }
-        assert(all.tell(input) == told.map(change =>
+        assert(all.feed(input) == emitted.map(change =>
           if (change.row == DrivenGroup.NoRow) change else change.copy(row = kept(change.row))))
       }
       assert(all.content == others.content.map(kept))

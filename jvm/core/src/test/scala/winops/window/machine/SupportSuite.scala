@@ -32,7 +32,7 @@ class SupportSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         case (None, Success(group)) =>
           running += 1
           inputs.foreach { input =>
-            group.tell(input)
+            group.feed(input)
             if (group.isAlive) group.restore(group.save()) else group.drop()
           }
           group.contents

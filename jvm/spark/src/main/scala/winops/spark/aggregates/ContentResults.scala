@@ -46,13 +46,13 @@ final class ContentResults(
     postsOnSizeChange: Boolean = false)
     extends TrackedContents {
   private val isDivided = by.nonEmpty
-  private val asked = new AggregatePlan(results, by)
+  private val plan = new AggregatePlan(results, by)
 
-  private val buffers = new FunctionBuffers(asked.merged, content, rows)
+  private val buffers = new FunctionBuffers(plan.merged, content, rows)
   private val tree = new TreeSummary(buffers, pages.newMap())
   private val summary: WindowSummary[InternalRow] =
     if (leavesFromFront && !isDivided) new FrontSummary(buffers, pages.newMap()) else tree
-  private val counted = asked.counted.map { aggregate =>
+  private val counted = plan.counted.map { aggregate =>
     new DistinctCounts(
       aggregate.function.children,
       aggregate.filter,
@@ -60,12 +60,12 @@ final class ContentResults(
       rows,
       pages.newMap())
   }.toArray
-  private val tallies = asked.tallied.map(new AggregateEvaluator(_, content)).toArray
+  private val evaluators = plan.evaluatedApart.map(new AggregateEvaluator(_, content)).toArray
 
-  private val lastValues = UnsafeProjection.create(asked.ofLastArrival, content)
+  private val lastValues = UnsafeProjection.create(plan.ofLastArrival, content)
   private var lastArrival: UnsafeRow = _
-  private val noArrival = new GenericInternalRow(asked.ofLastArrival.size)
-  private val storesVisited = postsOnSizeChange && asked.ofLastArrival.nonEmpty
+  private val noArrival = new GenericInternalRow(plan.ofLastArrival.size)
+  private val storesVisited = postsOnSizeChange && plan.ofLastArrival.nonEmpty
 
   /** The [[OfLastArrival]] values at the last visited step. */
   private var visitedArrival: UnsafeRow = _
@@ -85,14 +85,14 @@ final class ContentResults(
   private var openBy: InternalRow = InternalRow.empty
 
   private val row = new UnsafeRow(content.size)
-  private val programmed = asked.merged.indices.filter(buffers.evaluation(_).isEmpty).toArray
-  private val others = new GenericInternalRow(asked.outside(programmed.toSeq).size)
+  private val programmed = plan.merged.indices.filter(buffers.evaluation(_).isEmpty).toArray
+  private val others = new GenericInternalRow(plan.outside(programmed.toSeq).size)
   private val known = new JoinedRow
   private val input = new JoinedRow
   private val aside = new JoinedRow
   private val withRow = new JoinedRow
   private var isFresh = false
-  private val evaluated = asked.evaluated(buffers)
+  private val evaluated = plan.evaluated(buffers)
   private val named = AttributeSet(evaluated)
 
   /** True if the results depend on aggregation buffers only. */
@@ -105,8 +105,8 @@ final class ContentResults(
     evaluated,
     if (areOfBuffers) buffers.attributes
     else {
-      buffers.attributes ++ asked.outside(programmed.toSeq) ++ asked.lastColumns ++
-        asked.byColumns ++ content
+      buffers.attributes ++ plan.outside(programmed.toSeq) ++ plan.lastColumns ++
+        plan.byColumns ++ content
     })
 
   /** The input row of the projection, without the columns of the row of [[beside]]. */
@@ -115,7 +115,7 @@ final class ContentResults(
 
   override def insert(from: Long, until: Long): Unit = {
     change(from, until, isIn = true)
-    if (asked.ofLastArrival.nonEmpty) {
+    if (plan.ofLastArrival.nonEmpty) {
       rows.pointTo(row, until - 1)
       lastArrival = lastValues(row).copy()
     }
@@ -175,7 +175,7 @@ final class ContentResults(
   override def save(out: ByteWriter): Unit = {
     summary.save(out)
     counted.foreach(_.save(out))
-    if (asked.ofLastArrival.nonEmpty) saveArrival(lastArrival, out)
+    if (plan.ofLastArrival.nonEmpty) saveArrival(lastArrival, out)
     if (storesVisited) saveArrival(visitedArrival, out)
   }
 
@@ -184,7 +184,7 @@ final class ContentResults(
     counted.foreach(_.restore(in))
     startStep()
     isFresh = false
-    lastArrival = if (asked.ofLastArrival.nonEmpty) restoreArrival(in) else null
+    lastArrival = if (plan.ofLastArrival.nonEmpty) restoreArrival(in) else null
     visitedArrival = if (storesVisited) restoreArrival(in) else null
   }
 
@@ -201,8 +201,8 @@ final class ContentResults(
     val bytes = in.block()
     if (bytes.isEmpty) null
     else {
-      val values = new UnsafeRow(asked.ofLastArrival.size)
-      RowShape.of(asked.ofLastArrival).pointTo(values, bytes)
+      val values = new UnsafeRow(plan.ofLastArrival.size)
+      RowShape.of(plan.ofLastArrival).pointTo(values, bytes)
       values
     }
   }
@@ -269,7 +269,7 @@ final class ContentResults(
       place += 1
       i += 1
     }
-    if (tallies.nonEmpty) tally(place)
+    if (evaluators.nonEmpty) evaluateApart(place)
     answers =
       if (areOfBuffers) total
       else {
@@ -279,16 +279,16 @@ final class ContentResults(
     isFresh = true
   }
 
-  private def tally(from: Int): Unit = {
-    tallies.foreach(_.clear())
+  private def evaluateApart(from: Int): Unit = {
+    evaluators.foreach(_.clear())
     val member = new UnsafeRow(content.size)
     summary.foreach { ordinal =>
       rows.pointTo(member, ordinal)
-      tallies.foreach(_.add(member))
+      evaluators.foreach(_.add(member))
     }
     var i = 0
-    while (i < tallies.length) {
-      others.update(from + i, tallies(i).result)
+    while (i < evaluators.length) {
+      others.update(from + i, evaluators(i).result)
       i += 1
     }
   }

@@ -9,19 +9,19 @@ import winops.spark.expressions.OfWindow
   *
   * @param windows
   *   the contents of each window, by the number of the window
-  * @param asked
+  * @param results
   *   the results in the order of the output, each an [[OfWindow]] if there are several windows
   */
 private[spark] final class ResultsBesideRows(
     windows: Seq[ContentResults],
-    asked: Seq[Expression]) {
+    results: Seq[Expression]) {
   private val each = windows.toArray
   private val joined = Array.fill(each.length)(new JoinedRow)
 
   /** Sorts the results of all windows into the order of the output. */
   private val inOrder = {
-    val places = asked.zipWithIndex.sortBy { case (result, _) => windowOf(result) }.map(_._2)
-    UnsafeProjection.create(asked.zipWithIndex.map { case (result, i) =>
+    val places = results.zipWithIndex.sortBy { case (result, _) => windowOf(result) }.map(_._2)
+    UnsafeProjection.create(results.zipWithIndex.map { case (result, i) =>
       BoundReference(places.indexOf(i), result.dataType, nullable = true)
     })
   }

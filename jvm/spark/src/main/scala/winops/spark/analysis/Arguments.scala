@@ -75,15 +75,15 @@ final class Arguments(expressions: Seq[Expression]) {
   /** The dialect of several windows, and their texts by window name; `None` without `windows`. */
   def windows: Option[(Dialect, Seq[(String, String)])] = {
     val dialect = oneOf("dialect", Dialects.all)(_.name)
-    val asked = texts("windows")
-    if (dialect.isDefined && asked.isEmpty) {
+    val requested = texts("windows")
+    if (dialect.isDefined && requested.isEmpty) {
       throw WinopsErrors.argument(
         "UNKNOWN",
         "dialect",
         "it together with windows => named_struct('name', 'policy', ...)")
     }
-    if (asked.isDefined && (dialects.nonEmpty || unnamed.isDefined)) throw severalPolicies
-    asked.map(dialect.getOrElse(Ccl) -> _)
+    if (requested.isDefined && (dialects.nonEmpty || unnamed.isDefined)) throw severalPolicies
+    requested.map(dialect.getOrElse(Ccl) -> _)
   }
 
   private def dialects: Seq[Dialect] =

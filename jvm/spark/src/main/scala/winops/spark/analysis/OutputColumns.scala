@@ -42,12 +42,12 @@ private[spark] object OutputColumns {
       table: LogicalPlan): WindowResults = {
     val aggregates = arguments.query("aggregates").map(QueriedAggregates.of(_, table))
     (spec.output, aggregates) match {
-      case (Output.Agg, Some(asked)) =>
-        CheckKeep.group("GROUP BY", asked.by.map(WindowResults.unnamed))
-        WindowResults.ofContent(asked.withoutKeys(group))
+      case (Output.Agg, Some(requested)) =>
+        CheckKeep.group("GROUP BY", requested.by.map(WindowResults.unnamed))
+        WindowResults.ofContent(requested.withoutKeys(group))
       case (Output.Agg, None) if projected.isDefined =>
         WindowResults.ofContent(projected.get.without(group)).redacted
-      case (Output.WithColumns, Some(asked)) => WindowResults.besideRows(asked)
+      case (Output.WithColumns, Some(requested)) => WindowResults.besideRows(requested)
       case (Output.Agg | Output.WithColumns, None) =>
         throw WinopsErrors.argument(
           "MISSING",

@@ -98,7 +98,7 @@ object Projections {
       rows: Rows): Either[Problem, Aggregates] = for {
     keys <- all(by)(key(_, rows))
     values <- all(named)(column => rows.value(column.value))
-    _ <- all(named.zip(values)) { case (column, value) => told(column.value, value) }
+    _ <- all(named.zip(values)) { case (column, value) => checkDistinct(column.value, value) }
     _ <- Either.cond(
       values.exists(AggregateExpression.containsAggregate),
       (),
@@ -120,14 +120,14 @@ object Projections {
       case value => Right(Alias(value, source.sql)())
     }
 
-  private def told(source: RowExpression, value: Expression): Either[Problem, Unit] = {
-    val untold = value.exists {
+  private def checkDistinct(source: RowExpression, value: Expression): Either[Problem, Unit] = {
+    val hasUnsupported = value.exists {
       case aggregate: AggregateExpression =>
         aggregate.isDistinct && !aggregate.aggregateFunction.children.forall(argument =>
           KeyTypes.acceptDistinct(argument.dataType))
       case _ => false
     }
-    if (untold) {
+    if (hasUnsupported) {
       refused(source, Category.Type, "values after DISTINCT that can be compared for equality")
     } else Right(())
   }

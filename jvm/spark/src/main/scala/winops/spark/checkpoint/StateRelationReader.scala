@@ -115,7 +115,7 @@ object StateRelationReader {
         .iterate(name)(n => s"_$n")
         .filterNot(n => own.exists(_.name.equalsIgnoreCase(n)))
         .next()
-    val told = new StructType()
+    val describing = new StructType()
       .add("_partition", IntegerType, nullable = false)
       .add("_group", key)
       .add("_window", StringType)
@@ -123,6 +123,6 @@ object StateRelationReader {
       .add("_arrived", TimestampType)
       .add("_leaves", TimestampType)
       .add("_waits", BooleanType, nullable = false)
-    StructType(told.map(field => field.copy(name = unused(field.name))) ++ own)
+    StructType(describing.map(field => field.copy(name = unused(field.name))) ++ own)
   }
 }

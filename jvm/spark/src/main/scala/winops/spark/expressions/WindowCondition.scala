@@ -44,7 +44,7 @@ private final class WindowCondition(
   private val newestValues = newest.valuesOf(content, rows)
   private val oldestValues = oldest.valuesOf(content, rows)
   private val factsInUse = facts.map(_._1).toArray
-  private val tallies = aggregates.map { case (aggregate, _) =>
+  private val evaluators = aggregates.map { case (aggregate, _) =>
     new AggregateEvaluator(aggregate, content)
   }.toArray
 
@@ -64,21 +64,21 @@ private final class WindowCondition(
       ofWindow.setLong(i, factsInUse(i).of(view))
       i += 1
     }
-    if (tallies.nonEmpty) tally(view)
+    if (evaluators.nonEmpty) evaluate(view)
     predicate.eval(input)
   }
 
-  private def tally(view: WindowView): Unit = {
-    tallies.foreach(_.clear())
+  private def evaluate(view: WindowView): Unit = {
+    evaluators.foreach(_.clear())
     var ordinal = view.after(WindowView.NoRow)
     while (ordinal != WindowView.NoRow) {
       rows.pointTo(member, ordinal)
-      tallies.foreach(_.add(member))
+      evaluators.foreach(_.add(member))
       ordinal = view.after(ordinal)
     }
     var i = 0
-    while (i < tallies.length) {
-      ofWindow.update(factsInUse.length + i, tallies(i).result)
+    while (i < evaluators.length) {
+      ofWindow.update(factsInUse.length + i, evaluators(i).result)
       i += 1
     }
   }
@@ -88,18 +88,20 @@ private final class WindowCondition(
     case OfRow(OtherRow.Newest, child) => newest.in(child)
     case OfRow(OtherRow.Oldest, child) => oldest.in(child)
     case column: Attribute => examined.in(column)
-    case asked @ WindowFact(fact) =>
-      columnFor(facts, asked, fact)(_ == fact)
+    case requested @ WindowFact(fact) =>
+      columnFor(facts, requested, fact)(_ == fact)
     case aggregate: WindowAggregate =>
       columnFor(aggregates, aggregate, aggregate)(_.semanticEquals(aggregate))
     case other => other.mapChildren(overOneRow)
   }
 
-  private def columnFor[A](known: mutable.Buffer[(A, Attribute)], value: Expression, asked: A)(
-      isSame: A => Boolean): Attribute =
+  private def columnFor[A](
+      known: mutable.Buffer[(A, Attribute)],
+      value: Expression,
+      requested: A)(isSame: A => Boolean): Attribute =
     known.find(entry => isSame(entry._1)).map(_._2).getOrElse {
       val column = AttributeReference("value", value.dataType, value.nullable)()
-      known += asked -> column
+      known += requested -> column
       column
     }
 

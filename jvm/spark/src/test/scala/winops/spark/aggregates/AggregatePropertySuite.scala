@@ -26,7 +26,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
     property(s"$name: each value is that of the function computed afresh") { random =>
       val readings = Readings.random(random, Seq.fill(200)(1 + random.nextInt(9)))
       val table = tableOf(readings)
-      val told = windowsOf(new RandomWindows(random)).map { window =>
+      val emitted = windowsOf(new RandomWindows(random)).map { window =>
         withClue(s"${window.call}: ") {
           val some = random.shuffle(Functions).take(15)
           val steps =
@@ -35,8 +35,8 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
           (window, some, steps, ofSteps, columns(table, window).collect().toSeq)
         }
       }
-      val check = checkOf(readings, told.flatMap(_._3.map(_.content)), Functions)
-      told.foreach { case (window, some, steps, ofSteps, ofInserts) =>
+      val check = checkOf(readings, emitted.flatMap(_._3.map(_.content)), Functions)
+      emitted.foreach { case (window, some, steps, ofSteps, ofInserts) =>
         withClue(s"${window.call}: ") {
           check.ofSteps(steps, some, ofSteps)
           check.ofInserts(steps, ColumnFunctions, ofInserts)
@@ -48,7 +48,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
   property("windows that report by themselves: the values are of the content by then") { random =>
     val readings = Readings.random(random, Seq.fill(200)(1 + random.nextInt(9)))
     val table = tableOf(readings)
-    val told = new RandomWindows(random).reporting.map { window =>
+    val emitted = new RandomWindows(random).reporting.map { window =>
       withClue(s"${window.call}: ") {
         val contents = ContentSteps.afterEach(keep(table, window.callForChanges).collect().toSeq)
         val reports = aggregates(Functions)(table, window).collect().toSeq.map { row =>
@@ -58,8 +58,8 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
         (window, reports)
       }
     }
-    val check = checkOf(readings, told.flatMap(_._2.map(_._1)), Functions)
-    told.foreach { case (window, reports) =>
+    val check = checkOf(readings, emitted.flatMap(_._2.map(_._1)), Functions)
+    emitted.foreach { case (window, reports) =>
       withClue(s"${window.call}: ")(check.ofReports(reports, Functions))
     }
   }

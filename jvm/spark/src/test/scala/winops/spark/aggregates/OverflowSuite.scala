@@ -128,7 +128,7 @@ class OverflowSuite extends KeepStreamTest {
     }
   }
 
-  test("overflow: in ANSI mode it fails a stream, which has told what came before") {
+  test("overflow: in ANSI mode it fails a stream, which has emitted what came before") {
     withTempDir { dir =>
       val stream = ticks()
       def sums = keep(

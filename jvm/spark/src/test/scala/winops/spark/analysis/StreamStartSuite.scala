@@ -31,7 +31,7 @@ class StreamStartSuite extends KeepStreamTest {
     assert(refusal(kept, "append", Trigger.RealTime(60000)).getCondition == "WINOPS_TRIGGER")
   }
 
-  test("an aggregation behind keep without a watermark is told which column carries it") {
+  test("an aggregation behind keep without a watermark is reported which column carries it") {
     val changes = keep(timed(ticks()), "PARTITION BY (k), 'KEEP 1 ROW', time => 'ts'")
     Seq("window(ts, '4 seconds')", "k").foreach { group =>
       val error = refusal(changes.groupBy(expr(group)).count(), "append", soon)

@@ -105,8 +105,8 @@ class RepartitionSuite extends ManyKeeps {
             folder(Math.min(number, partitions.size - 1)).getCanonicalPath,
             written)
         }
-        val tell = (rows: Seq[Row]) => rows.map(_.toString).sorted
-        assert(tell(written.rows) == tell(expected))
+        val texts = (rows: Seq[Row]) => rows.map(_.toString).sorted
+        assert(texts(written.rows) == texts(expected))
       }
     }
 
@@ -178,7 +178,7 @@ class RepartitionSuite extends ManyKeeps {
           col("k"),
           col("n"))
     var expected = Set.empty[Row]
-    def tells(changes: (String, Long, Long, String, Int)*) = AssertOnQuery { _ =>
+    def emits(changes: (String, Long, Long, String, Int)*) = AssertOnQuery { _ =>
       expected ++= changes.map(Row.fromTuple)
       eventually(timeout(streamingTimeout))(assert(sink.allData.toSet == expected))
       true
@@ -193,7 +193,7 @@ class RepartitionSuite extends ManyKeeps {
         started(from),
         AddData(stream, Tick("a", 0, 1), Tick("b", 0, 2), Tick("c", 0, 3)),
         AdvanceManualClock(1000),
-        tells(("insert", 1, 0, "a", 1), ("insert", 1, 0, "b", 2), ("insert", 1, 0, "c", 3)),
+        emits(("insert", 1, 0, "a", 1), ("insert", 1, 0, "b", 2), ("insert", 1, 0, "c", 3)),
         Execute { query =>
           eventually(timeout(streamingTimeout)) {
             assert(query.commitLog.getLatestBatchId().contains(0L))
@@ -206,7 +206,7 @@ class RepartitionSuite extends ManyKeeps {
         started(to),
         AddData(stream, Tick("a", 0, 4)),
         AdvanceManualClock(10000),
-        tells(
+        emits(
           ("delete", 6, 1, "a", 1),
           ("delete", 6, 1, "b", 2),
           ("delete", 6, 1, "c", 3),
@@ -214,7 +214,7 @@ class RepartitionSuite extends ManyKeeps {
         // Group b was removed at 21; group a was not silent for as long.
         AddData(stream, Tick("a", 0, 5), Tick("b", 0, 6)),
         AdvanceManualClock(15000),
-        tells(("delete", 16, 3, "a", 4), ("insert", 26, 4, "a", 5), ("insert", 26, 0, "b", 6)))
+        emits(("delete", 16, 3, "a", 4), ("insert", 26, 4, "a", 5), ("insert", 26, 0, "b", 6)))
       assert(sink.allData.size == expected.size)
     }
   }

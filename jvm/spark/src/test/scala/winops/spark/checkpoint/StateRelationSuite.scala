@@ -42,9 +42,9 @@ class StateRelationSuite extends ManyKeeps {
       written: Written,
       batch: Long,
       come: Seq[Tick]): Unit = {
-    val told = (0L to batch).flatMap(written.batch)
+    val emitted = (0L to batch).flatMap(written.batch)
     calls.zipWithIndex.foreach { case (call, number) =>
-      val changes = told.filter(_.getAs[Int]("keep") == number)
+      val changes = emitted.filter(_.getAs[Int]("keep") == number)
       val (waiting, inside) = held(checkpoint, s", batch => $batch, operator => $number")
         .select($"_window".as("window"), $"n", $"_waits")
         .collect()
@@ -98,10 +98,10 @@ class StateRelationSuite extends ManyKeeps {
           .toMap
       }
       stream.addData(heartbeat(100000))
-      val told = runAll(manyKeeps(stream, calls), checkpoint).rows
+      val emitted = runAll(manyKeeps(stream, calls), checkpoint).rows
         .filter(row => row.getAs[String]("kind") == "delete" && row.getAs[Int]("n") >= 0)
       calls.zipWithIndex.foreach { case (call, number) =>
-        val left = told
+        val left = emitted
           .filter(_.getAs[Int]("keep") == number)
           .map(row => placed(row) -> row.getAs[Timestamp]("time"))
           .toMap
@@ -114,7 +114,7 @@ class StateRelationSuite extends ManyKeeps {
     }
   }
 
-  test("what cannot be read is told as such") {
+  test("the error says what cannot be read") {
     withTempDir { dir =>
       val checkpoint = dir.getCanonicalPath
       def refused(query: => Any): (String, String) = {
@@ -125,9 +125,9 @@ class StateRelationSuite extends ManyKeeps {
       val stream = ticks()
       stream.addData(batches.head)
       runAll(manyKeeps(stream, few), checkpoint)
-      val (several, told) = refused(held(checkpoint, ""))
+      val (several, operators) = refused(held(checkpoint, ""))
       assert(several == "WINOPS_CHECKPOINT_OPERATOR")
-      assert(told.contains("1 [KEEP 8 SECONDS], 2 [#sort(3, n desc)]"))
+      assert(operators.contains("1 [KEEP 8 SECONDS], 2 [#sort(3, n desc)]"))
       assert(refused(held(checkpoint, ", operator => 9"))._1 == several)
       val (noBatch, batches_) = refused(held(checkpoint, ", batch => 77"))
       assert(noBatch == "WINOPS_CHECKPOINT_BATCH" && batches_.contains("0 to 1"))

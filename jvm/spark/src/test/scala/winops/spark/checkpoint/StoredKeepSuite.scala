@@ -29,7 +29,7 @@ class StoredKeepSuite extends AnyFunSuite {
     assert(stored.keys.map(_.dataType) == plan.keys.map(_.dataType))
   }
 
-  test("what is damaged is told by name, or is another keep") {
+  test("what is damaged is reported by name, or is another keep") {
     val random = new Random(11)
     val damage = new Damage(random)
     val whole = identity.getBytes(UTF_8)
@@ -37,7 +37,7 @@ class StoredKeepSuite extends AnyFunSuite {
     assert(outcomes.toSet == Set("another", "WINOPS_STATE_FORMAT"))
   }
 
-  test("what is not JSON, or not of these types, is told by name") {
+  test("what is not JSON, or not of these types, is reported by name") {
     val said = Seq(
       "",
       "{",

@@ -33,10 +33,10 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
 
   private lazy val expected: Set[Row] = {
     val stream = ticks()
-    told(runBatches(keep(stream.toDF(), call), stream)(batches: _*).rows)
+    emitted(runBatches(keep(stream.toDF(), call), stream)(batches: _*).rows)
   }
 
-  private def told(rows: Seq[Row]): Set[Row] = {
+  private def emitted(rows: Seq[Row]): Set[Row] = {
     val facts = rows.map { r =>
       Row(
         r.getAs[String]("_change_type"),
@@ -76,7 +76,7 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
 
   test("a sink that fails before it reads") {
     val (written, _) = interrupted(_ => throw new IllegalStateException("no disk"))
-    assert(told(written.rows) == expected)
+    assert(emitted(written.rows) == expected)
   }
 
   test("a sink that fails after it has read, when the state is written already") {
@@ -84,16 +84,16 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
       batch.collect()
       throw new IllegalStateException("no disk")
     }
-    assert(told(written.rows) == expected)
+    assert(emitted(written.rows) == expected)
   }
 
-  test("a sink that reads some rows only is told so by Spark, and nothing half is kept") {
+  test("a sink that reads some rows only is reported so by Spark, and nothing half is kept") {
     val (written, failure) = interrupted { batch =>
       batch.limit(1).collect()
       throw new Partial
     }
     assert(causeOf[Partial](failure).isDefined)
-    assert(told(written.rows) == expected)
+    assert(emitted(written.rows) == expected)
   }
 
   test("Spark refuses a batch whose sink did not read all rows") {
@@ -122,7 +122,7 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
     val failing = kept.withColumn("n", failsOnce($"n"))
     val written = runBatches(failing, stream)(batches: _*)
     assert(failures.get > 0)
-    assert(told(written.rows) == expected)
+    assert(emitted(written.rows) == expected)
   }
 
   test("a task that fails after it has written its state is tried again") {
@@ -136,7 +136,7 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
     }
     val written = runBatches(failing.toDF(), stream)(batches: _*)
     assert(failures.get >= batches.size)
-    assert(told(written.rows) == expected)
+    assert(emitted(written.rows) == expected)
   }
 
   test("order on retry: an attempt that gets its rows in another order gives the same changes") {
@@ -151,12 +151,12 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
       keep(reordered.toDF(), "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS SLACK 2'")
     val written = runBatches(kept, stream)(batches: _*)
     assert(failures.get >= batches.size)
-    assert(told(written.rows) == expected)
+    assert(emitted(written.rows) == expected)
   }
 
   test("commit twice: a sink that reads its batch again reads the same") {
     val attempts = attemptsOf(batch => Seq(batch.collect().toSeq, batch.collect().toSeq))
-    assert(attempts.forall(told(_) == expected))
+    assert(attempts.forall(emitted(_) == expected))
   }
 
   test("concurrent attempts: those that run side by side give the same, and one state is kept") {
@@ -166,7 +166,7 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
           val sideBySide = Seq.fill(2)(Future(batch.collect().toSeq))
           Await.result(Future.sequence(sideBySide), 1.minute)
         }
-        assert(attempts.forall(told(_) == expected))
+        assert(attempts.forall(emitted(_) == expected))
       }
     }
   }

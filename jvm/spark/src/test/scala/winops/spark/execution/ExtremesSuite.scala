@@ -49,9 +49,9 @@ class ExtremesSuite extends KeepStreamTest {
       }
     }
     val expected = wideOf(rows.toDF()).select(some.head, some.tail: _*).collect().toSeq
-    val told = written.rows.map(row => (row.getString(0), Row.fromSeq(row.toSeq.tail)))
+    val emitted = written.rows.map(row => (row.getString(0), Row.fromSeq(row.toSeq.tail)))
     assert(
-      told.toSet == (expected.map("insert" -> _) ++ expected.take(4).map("delete" -> _)).toSet)
+      emitted.toSet == (expected.map("insert" -> _) ++ expected.take(4).map("delete" -> _)).toSet)
   }
 
   test("a hundred thousand groups that expire at one instant") {
@@ -61,12 +61,13 @@ class ExtremesSuite extends KeepStreamTest {
         timed(stream),
         "PARTITION BY (k), 'KEEP 10 SECONDS', time => 'ts', apply => 'arrival', " +
           "idle => '15 seconds'")
-      val told = kept.where($"k" =!= "z").select($"_change_type", unix_seconds($"_change_time"))
+      val emitted =
+        kept.where($"k" =!= "z").select($"_change_type", unix_seconds($"_change_time"))
       withTempDir { dir =>
         stream.addData((0 until Groups).map(n => Tick(s"$n", 5, n)))
-        assert(runAll(told, dir.getCanonicalPath).rows == Seq.fill(Groups)(Row("insert", 5L)))
+        assert(runAll(emitted, dir.getCanonicalPath).rows == Seq.fill(Groups)(Row("insert", 5L)))
         stream.addData(Tick("z", 1000, 0))
-        val query = start(told, dir.getCanonicalPath, new Written)
+        val query = start(emitted, dir.getCanonicalPath, new Written)
         try {
           query.processAllAvailable()
           eventually(timeout(streamingTimeout)) {

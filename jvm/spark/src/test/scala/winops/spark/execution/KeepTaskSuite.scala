@@ -39,11 +39,11 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val plan = KeepPlans.plan(spec(policy, Some(Application.EventTime), idle), Seq(n))
         val end = rows.flatMap(_.micros).max / 1000 + 10000
         val driven = new DrivenTask(plan)
-        val told = feed(driven, random, rows, end)
-        assert(byGroup(told) == byGroup(DrivenTask.table(plan, rows, Some(end))))
+        val emitted = feed(driven, random, rows, end)
+        assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
         assert(driven.metric("numRowsDroppedByWatermark") == 0)
-        assert(driven.metric("rowsInserted") == told.count(_.kind == "insert"))
-        assert(driven.metric("rowsDeleted") == told.count(_.kind == "delete"))
+        assert(driven.metric("rowsInserted") == emitted.count(_.kind == "insert"))
+        assert(driven.metric("rowsDeleted") == emitted.count(_.kind == "delete"))
         assert(driven.rowsHeld == driven.metric("rowsInserted") - driven.metric("rowsDeleted"))
     }
   }
@@ -129,9 +129,10 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Application.all.foreach { application =>
       val driven = new DrivenTask(plan(spec("KEEP ALL", Some(application))))
       driven.batch(0, 30)(row(1, 30000))
-      val told = driven.batch(30, 50)(row(1, 29999), row(1, 30000), row(2, 29999), row(1, 45000))
+      val emitted =
+        driven.batch(30, 50)(row(1, 29999), row(1, 30000), row(2, 29999), row(1, 45000))
       assert(driven.metric("numRowsDroppedByWatermark") == 2)
-      assert(told.forall(_.row.micros.get >= 30000))
+      assert(emitted.forall(_.row.micros.get >= 30000))
       assert(driven.metric("rowsInserted") == 3)
       assert(driven.groupsRemembered == driven.store.all.size)
     }
@@ -160,9 +161,9 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       driven.batchAt(1000)(row(1, 0)).map(c => (c.kind, c.at)) == Seq("insert" -> Some(1000)))
     assert(driven.earliestDue == 1010)
     assert(driven.batchAt(1009)(row(2, 0)).map(_.at) == Seq(Some(1009)))
-    val told = driven.batchAt(1500)(row(3, 0))
+    val emitted = driven.batchAt(1500)(row(3, 0))
     assert(
-      told.map(c => (c.kind, c.row.k, c.at.get)).toSet ==
+      emitted.map(c => (c.kind, c.row.k, c.at.get)).toSet ==
         Set(("insert", 3, 1500), ("delete", 1, 1010), ("delete", 2, 1019)))
     assert(driven.earliestDue == 1510)
   }
@@ -170,8 +171,8 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a clock that went back moves no group back") {
     val driven = new DrivenTask(plan(spec("KEEP 10 MILLISECONDS")))
     driven.batchAt(1000)(row(1, 0))
-    val told = driven.batchAt(400)(row(1, 1))
-    assert(told.map(c => (c.kind, c.at)) == Seq("insert" -> Some(1000)))
+    val emitted = driven.batchAt(400)(row(1, 1))
+    assert(emitted.map(c => (c.kind, c.at)) == Seq("insert" -> Some(1000)))
     assert(driven.batchAt(1010)().map(_.at) == Seq(Some(1010), Some(1010)))
   }
 
@@ -179,8 +180,8 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val driven = new DrivenTask(plan(spec("KEEP ALL"), Seq(n)))
     assert(driven.batchAt(1)(row(1, 0, n = 5), row(1, 0, n = 3)).map(_.row.n) == Seq(3, 5))
     assert(driven.metric("rowsOutOfOrder") == 0)
-    val told = driven.batchAt(2)(row(1, 0, n = 5), row(1, 0, n = 2), row(1, 0, n = 4))
-    assert(told.map(_.row.n) == Seq(2, 4, 5))
+    val emitted = driven.batchAt(2)(row(1, 0, n = 5), row(1, 0, n = 2), row(1, 0, n = 4))
+    assert(emitted.map(_.row.n) == Seq(2, 4, 5))
     assert(driven.metric("rowsOutOfOrder") == 2)
     driven.batchAt(3)(row(2, 0, n = 1), row(1, 0, n = 4))
     assert(driven.metric("rowsOutOfOrder") == 3)
@@ -216,15 +217,15 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("rows of unequal length that one object carries are held as they came") {
     val driven = new DrivenTask(plan(spec("KEEP 4 ROWS")))
     val rows = (0 until 600).map(i => Arrived(i % 2L, None, i.toLong, "x" * (i * 7 % 50) + i))
-    val told = rows
+    val emitted = rows
       .grouped(100)
       .zipWithIndex
       .flatMap { case (some, i) =>
         driven.batchAt(i.toLong)(some: _*)
       }
       .toVector
-    assert(told.filter(_.kind == "insert").map(_.row).sortBy(_.n) == rows)
-    assert(told.filter(_.kind == "delete").map(_.row).sortBy(_.n) == rows.dropRight(8))
+    assert(emitted.filter(_.kind == "insert").map(_.row).sortBy(_.n) == rows)
+    assert(emitted.filter(_.kind == "delete").map(_.row).sortBy(_.n) == rows.dropRight(8))
   }
 }
 
@@ -249,16 +250,16 @@ private[spark] object KeepTaskSuite {
   def feed(driven: DrivenTask, random: Random, rows: Seq[Arrived], end: Long): Seq[Changed] = {
     var rest = rows
     var watermark = 0L
-    val told = Seq.newBuilder[Changed]
+    val emitted = Seq.newBuilder[Changed]
     while (rest.nonEmpty) {
       val (now, later) = rest.splitAt(random.nextInt(rows.size) + 1)
       rest = later
       val before = watermark
       val latest = rest.flatMap(_.micros).map(_ / 1000).minOption.getOrElse(end)
       if (latest > watermark) watermark += random.nextLong(latest - watermark + 1)
-      told ++= driven.batch(before, watermark)(now: _*)
+      emitted ++= driven.batch(before, watermark)(now: _*)
     }
-    told ++= driven.batch(watermark, end)()
-    told.result()
+    emitted ++= driven.batch(watermark, end)()
+    emitted.result()
   }
 }

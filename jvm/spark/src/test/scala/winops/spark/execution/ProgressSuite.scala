@@ -95,7 +95,7 @@ class ProgressSuite extends KeepStreamTest {
     }
   }
 
-  test("a query with two keeps tells of both") {
+  test("the progress of a query contains both of its keeps") {
     val stream = ticks()
     val inner = keep(stream.toDF(), "PARTITION BY (k), 'KEEP 1 ROW'").select($"k", $"n")
     val kept = keep(inner, "PARTITION BY (k) ORDER BY (n), 'KEEP 3 ROWS'")

@@ -31,11 +31,11 @@ class SplCheckpointSuite extends Interruptions {
         unix_seconds($"_change_time").as("second"),
         transform($"rows", _.getField("n")).as("n"))
 
-  private def told(stream: MemoryStream[Tick], window: String): DataFrame =
+  private def emitted(stream: MemoryStream[Tick], window: String): DataFrame =
     eventsOf(Seq(window), stream.toDF()).select($"k", $"_event_type", $"n")
 
   private def rowsOf(stream: MemoryStream[Tick], checkpoint: String, window: String): Seq[Row] =
-    runAll(told(stream, window), checkpoint).rows
+    runAll(emitted(stream, window), checkpoint).rows
 
   test(
     "SPL-24, SPL-28.1, SPL-28.2: a checkpoint has all partitions, with all that is known of them") {
@@ -77,7 +77,7 @@ class SplCheckpointSuite extends Interruptions {
   }
 
   test(
-    "SPL-26, SPL-28.3: what fell due in an outage is told first, at its time, and beats go on") {
+    "SPL-26, SPL-28.3: what fell due in an outage is emitted first, at its time, and periods continue") {
     val (half, whole) = ("tumbling, time(30), partitioned", "tumbling, time(60), partitioned")
     val (triggered, aged) =
       (
@@ -89,7 +89,7 @@ class SplCheckpointSuite extends Interruptions {
     val sink = new MemorySink
     var expected = Set.empty[Row]
     def event(window: String, kind: String, second: Long, n: Int*) = Row(window, kind, second, n)
-    def tells(events: Row*) = AssertOnQuery { _ =>
+    def emits(events: Row*) = AssertOnQuery { _ =>
       expected ++= events
       eventually(timeout(streamingTimeout))(assert(sink.allData.toSet == expected))
       true
@@ -101,14 +101,14 @@ class SplCheckpointSuite extends Interruptions {
       started,
       AddData(stream, Tick("a", 0, 1)),
       AdvanceManualClock(1000),
-      tells(
+      emits(
         windows.map(event(_, "INSERTION", 1, 1)) ++
           Seq(event(triggered, "INITIAL_FULL", 1), event(aged, "TRIGGER", 1, 1)): _*),
       StopStream,
       started,
       AddData(stream, Tick("b", 0, 2)),
       AdvanceManualClock(35000),
-      tells(
+      emits(
         event(half, "EVICTION", 31, 1),
         event(triggered, "TRIGGER", 11, 1),
         event(triggered, "TRIGGER", 21, 1),
@@ -116,10 +116,10 @@ class SplCheckpointSuite extends Interruptions {
         event(aged, "PARTITION_EVICTION", 21, 1)),
       AddData(stream, Tick("a", 0, 3)),
       AdvanceManualClock(1000),
-      tells(windows.map(event(_, "INSERTION", 37, 3)) :+ event(aged, "TRIGGER", 37, 3): _*),
+      emits(windows.map(event(_, "INSERTION", 37, 3)) :+ event(aged, "TRIGGER", 37, 3): _*),
       AddData(stream, Tick("b", 0, 4)),
       AdvanceManualClock(25000),
-      tells(
+      emits(
         event(half, "EVICTION", 61, 3),
         event(whole, "EVICTION", 61, 1, 3),
         event(triggered, "TRIGGER", 41, 1, 3),
@@ -129,7 +129,7 @@ class SplCheckpointSuite extends Interruptions {
     assert(sink.allData.size == expected.size)
   }
 
-  test("SPL-27: a new checkpoint is the initial state, and nothing is told of the old one") {
+  test("SPL-27: a new checkpoint is the initial state, and nothing of the old one is emitted") {
     val window = "sliding, count(2), count(2), partitioned"
     val stream = ticks()
     stream.addData((1 to 7).map(n => Tick(s"${n % 2}", 0, n)))
@@ -190,12 +190,12 @@ class SplCheckpointSuite extends Interruptions {
     assert(written.rows.toSet == Set(Row(0L, "a", 16L), Row(20L, "a", 11L), Row(80L, "a", 1L)))
   }
 
-  test("SPL-28.7: every event of a batch is told before the batch commits") {
+  test("SPL-28.7: every event of a batch is emitted before the batch commits") {
     val stream = ticks()
     val written = new Written
     withTempDir { dir =>
       val query =
-        start(told(stream, "tumbling, count(3), partitioned"), dir.getCanonicalPath, written)
+        start(emitted(stream, "tumbling, count(3), partitioned"), dir.getCanonicalPath, written)
       try
         (1 to 5).foreach { size =>
           val come = written.rows.count(_.getString(1) == "INSERTION")

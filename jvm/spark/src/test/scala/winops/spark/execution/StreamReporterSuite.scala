@@ -48,7 +48,7 @@ class StreamReporterSuite extends KeepStreamTest {
     assert(warningsOf(_.dropDuplicates("k")).isEmpty)
   }
 
-  test("a first micro-batch with far more partitions than rows is told, once") {
+  test("a first micro-batch with far more partitions than rows is reported, once") {
     withSQLConf(SQLConf.SHUFFLE_PARTITIONS.key -> "50") {
       val warnings = warningsOf(keep(_, "PARTITION BY (k), 'KEEP 2 ROWS'"))
       assert(warnings.size == 1)

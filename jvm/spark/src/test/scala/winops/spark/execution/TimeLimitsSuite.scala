@@ -35,14 +35,14 @@ class TimeLimitsSuite extends AnyFunSuite {
       LastYear,
       Long.MaxValue - 4 * second,
       Long.MaxValue)
-    val told = table("KEEP 10 SECONDS", Ccl, instants)
-    assert(told.filter(_.kind == "insert").map(_.row.micros.get) == instants)
-    val deletes = told.filter(_.kind == "delete")
+    val emitted = table("KEEP 10 SECONDS", Ccl, instants)
+    assert(emitted.filter(_.kind == "insert").map(_.row.micros.get) == instants)
+    val deletes = emitted.filter(_.kind == "delete")
     assert(deletes.map(_.row.micros.get) == instants.dropRight(2))
     deletes.foreach { delete =>
       assert(delete.at.get == floorToMillis(delete.row.micros.get) + 10000)
     }
-    val inserts = told.filter(_.kind == "insert").map(_.at.get)
+    val inserts = emitted.filter(_.kind == "insert").map(_.at.get)
     assert(inserts.head == Long.MinValue / 1000, "the time of a step is within those of SQL")
     assert(inserts.tail == instants.tail.map(floorToMillis))
   }
@@ -50,8 +50,8 @@ class TimeLimitsSuite extends AnyFunSuite {
   test("periods are the same before 1970, in the first year and in the last instant") {
     val day = 86400000000L
     val instants = Seq(Long.MinValue, FirstYear - 1, FirstYear, -1L, LastYear, Long.MaxValue)
-    val told = table("KEEP EVERY 1 DAY", Ccl, instants)
-    val deletes = told.filter(_.kind == "delete")
+    val emitted = table("KEEP EVERY 1 DAY", Ccl, instants)
+    val deletes = emitted.filter(_.kind == "delete")
     assert(deletes.map(_.row.micros.get) == instants.init)
     deletes.foreach { delete =>
       assert(delete.at.get == (Math.floorDiv(delete.row.micros.get, day) + 1) * (day / 1000))
@@ -88,10 +88,10 @@ class TimeLimitsSuite extends AnyFunSuite {
     Seq("KEEP 1 MINUTE", "KEEP EVERY 1 MINUTE", "KEEP 200 DAYS").foreach { policy =>
       val driven = new DrivenTask(inTime(policy, idle = Some(year / 2)))
       val came = driven.batch(0, start)(rows: _*)
-      val told = came ++ driven.batch(start, start + year)()
+      val emitted = came ++ driven.batch(start, start + year)()
       val onTable = DrivenTask.table(driven.plan, rows, Some(start + year))
-      assert(told.groupBy(_.row.k) == onTable.groupBy(_.row.k))
-      assert(told.count(_.kind == "delete") == rows.size)
+      assert(emitted.groupBy(_.row.k) == onTable.groupBy(_.row.k))
+      assert(emitted.count(_.kind == "delete") == rows.size)
       assert(driven.store.values == 0)
     }
   }
@@ -103,9 +103,9 @@ class TimeLimitsSuite extends AnyFunSuite {
     val old = Seq(-5000L, -4500L, -9000L).map(ms => Arrived(1, Some(ms * 1000), -ms))
     assert(driven.batch(0, 0)(old: _*).isEmpty)
     assert(driven.rowsHeld == 3)
-    val told = driven.batch(0, 1)()
+    val emitted = driven.batch(0, 1)()
     assert(
-      told.map(change => (change.kind, change.at.get)) == Seq(
+      emitted.map(change => (change.kind, change.at.get)) == Seq(
         "insert" -> -9000,
         "delete" -> -8000,
         "insert" -> -5000,
@@ -120,9 +120,9 @@ class TimeLimitsSuite extends AnyFunSuite {
     Application.all.foreach { application =>
       val driven = new DrivenTask(plan(spec("KEEP 30 MILLISECONDS", Some(application)), Seq(n)))
       driven.batch(0, 10)(Arrived(2, Some(900000), 1))
-      val told = driven.batch(10, 1000)(Arrived(1, Some(20000), 2))
+      val emitted = driven.batch(10, 1000)(Arrived(1, Some(20000), 2))
       assert(
-        told.filter(_.row.k == 1).map(change => (change.kind, change.at.get)) ==
+        emitted.filter(_.row.k == 1).map(change => (change.kind, change.at.get)) ==
           Seq("insert" -> 20, "delete" -> 50))
       assert(driven.rowsHeld == 0)
       assert(driven.earliestDue == Long.MaxValue)
@@ -147,14 +147,14 @@ class TimeLimitsSuite extends AnyFunSuite {
         plan(spec(policy, Some(Application.Arrival), Some(100L), dialect = Esper), Seq(n)))
       driven.batch(0, 1)(Arrived(1, Some(1000), 9))
       (1L to 20L).foreach { i =>
-        val told = driven.batch(i * 50, i * 50 + 1)(Arrived(1, Some((i + 1) * 50000), i % 2))
-        assert(told.forall(change => change.kind == "insert" || change.row.n != 9), policy)
+        val emitted = driven.batch(i * 50, i * 50 + 1)(Arrived(1, Some((i + 1) * 50000), i % 2))
+        assert(emitted.forall(change => change.kind == "insert" || change.row.n != 9), policy)
       }
       val content = driven.rowsHeld
-      val told = driven.batch(1001, 1150)()
-      assert(told.count(_.row.n == 9) == 1, policy)
-      assert(told.map(change => (change.kind, change.at)).toSet == Set("delete" -> Some(1150)))
-      assert(told.size == content)
+      val emitted = driven.batch(1001, 1150)()
+      assert(emitted.count(_.row.n == 9) == 1, policy)
+      assert(emitted.map(change => (change.kind, change.at)).toSet == Set("delete" -> Some(1150)))
+      assert(emitted.size == content)
       assert(driven.store.values == 0)
     }
   }

@@ -30,8 +30,11 @@ class WindowCostSuite extends AnyFunSuite {
         assert(driven.rowsHeld == Held)
         (Held until Held + 20).foreach { n =>
           driven.counted.reset()
-          val told = driven.batch(0L, 0L)(row(n))
-          assert(Effect(told.count(_.kind == "insert"), told.count(_.kind == "delete")) == effect)
+          val emitted = driven.batch(0L, 0L)(row(n))
+          assert(
+            Effect(
+              emitted.count(_.kind == "insert"),
+              emitted.count(_.kind == "delete")) == effect)
           assert(driven.counted.valuesTouched <= MaxValues)
           assert(driven.counted.bytesTouched <= MaxBytes)
         }

@@ -38,10 +38,10 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           val rows = randomRows(random, count)
           val end = rows.flatMap(_.micros).max / 1000 + 10000
           val driven = new DrivenTask(planOf(policy))
-          val told = feed(driven, random, rows, end)
-          assert(byGroup(told) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
-          assert(driven.metric("rowsInserted") == told.count(_.kind == "insert"))
-          assert(driven.metric("rowsDeleted") == told.count(_.kind == "delete"))
+          val emitted = feed(driven, random, rows, end)
+          assert(byGroup(emitted) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
+          assert(driven.metric("rowsInserted") == emitted.count(_.kind == "insert"))
+          assert(driven.metric("rowsDeleted") == emitted.count(_.kind == "delete"))
       }
     }
 
@@ -53,23 +53,24 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           val plan = planOf(policy)
           val changes = DrivenTask.table(plan, rows, end)
           val replayed =
-            changes.groupBy(told => (told.row.k, told.window)).map { case (of, told) =>
-              of -> told.foldLeft(Vector.empty[Arrived]) { (held, change) =>
-                if (change.kind == "insert") held :+ change.row
-                else {
-                  assert(held.contains(change.row), s"${change.row} left without being there")
-                  held.diff(Seq(change.row))
+            changes.groupBy(emitted => (emitted.row.k, emitted.window)).map {
+              case (of, emitted) =>
+                of -> emitted.foldLeft(Vector.empty[Arrived]) { (held, change) =>
+                  if (change.kind == "insert") held :+ change.row
+                  else {
+                    assert(held.contains(change.row), s"${change.row} left without being there")
+                    held.diff(Seq(change.row))
+                  }
                 }
-              }
             }
           if (!collects(plan.spec.policy)) {
             val content = DrivenTask.content(plan, rows, end)
             assert(replayed.values.flatten.toSeq.sortBy(_.n) == content.sortBy(_.n))
           }
-          byGroup(changes).values.foreach { told =>
-            assert(told.map(_.sequence) == told.indices.map(_.toLong))
-            assert(told.map(_.step) == told.map(_.step).sorted)
-            assert(told.map(_.at.get) == told.map(_.at.get).sorted)
+          byGroup(changes).values.foreach { emitted =>
+            assert(emitted.map(_.sequence) == emitted.indices.map(_.toLong))
+            assert(emitted.map(_.step) == emitted.map(_.step).sorted)
+            assert(emitted.map(_.at.get) == emitted.map(_.at.get).sorted)
           }
       }
     }
@@ -120,7 +121,7 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("windows that stand apart tell what each of them tells alone") {
+  test("independent windows emit what each of them emits alone") {
     forAll(apart, Gen.choose(1, 250), Gen.long, minSuccessful(150)) { (windows, count, seed) =>
       val rows = randomRows(new Random(seed), count)
       val end = Some(rows.flatMap(_.micros).max / 1000 + 10000)

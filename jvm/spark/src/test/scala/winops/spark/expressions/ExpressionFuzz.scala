@@ -18,15 +18,15 @@ object ExpressionFuzz {
     val inputs = arguments.headOption.fold(50000)(_.toInt)
     val seed = arguments.lift(1).fold(2026L)(_.toLong)
     val fuzzing = new Fuzzing(resolved, Corpus.of(Esper.name) ++ FunctionCalls.policies, seed)
-    val tally = SmallStack(kilobytes = 1024)(fuzzing.run(inputs))
-    val worst = tally.slowest.amount / 1e6
+    val counts = SmallStack(kilobytes = 1024)(fuzzing.run(inputs))
+    val worst = counts.slowest.amount / 1e6
     println(
-      f"expressions: $inputs inputs, ${tally.accepted} accepted, ${tally.refused} refused, " +
-        f"${tally.crashes.size} crashes, worst $worst%.2f ms, ${tally.largest.amount / 1024} KiB")
-    tally.crashes.foreach { case (kind, text) => println(s"$kind\n  ${text.take(300)}") }
-    println(s"slowest: ${tally.slowest.text.take(300)}")
-    println(s"largest: ${tally.largest.text.take(300)}")
-    sys.exit(if (tally.isGood(MaxBytes)) 0 else 1)
+      f"expressions: $inputs inputs, ${counts.accepted} accepted, ${counts.refused} refused, " +
+        f"${counts.crashes.size} crashes, worst $worst%.2f ms, ${counts.largest.amount / 1024} KiB")
+    counts.crashes.foreach { case (kind, text) => println(s"$kind\n  ${text.take(300)}") }
+    println(s"slowest: ${counts.slowest.text.take(300)}")
+    println(s"largest: ${counts.largest.text.take(300)}")
+    sys.exit(if (counts.isGood(MaxBytes)) 0 else 1)
   }
 
   private val MaxBytes = 128L * 1024 * 1024

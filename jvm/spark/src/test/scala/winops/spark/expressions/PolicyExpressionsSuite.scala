@@ -271,7 +271,7 @@ class PolicyExpressionsSuite extends AnyFunSuite {
     }
   }
 
-  test("what would not come again and what is not Spark's are told apart") {
+  test("what would not come again and what is not Spark's are reported apart") {
     val problem = problemOf(uses("fails")(computed("rand() < 0.5")))
     assert(problem.message == "expected a deterministic expression")
     val function = problemOf(uses("fails")(computed("mine(s)")))
@@ -322,7 +322,7 @@ class PolicyExpressionsSuite extends AnyFunSuite {
     assert(PolicyExpressions.resolve(uses("fails")(computed(wide)), columns).isRight)
   }
 
-  test("a problem is told at its expression's place in the policy's text") {
+  test("a problem is reported at its expression's place in the policy's text") {
     val text = "#expr(nosuch > 1)"
     val source = RowExpression.Computed("nosuch > 1")(text.indexOf("nosuch"))
     val problem = problemOf(uses("fails")(source))
@@ -333,7 +333,7 @@ class PolicyExpressionsSuite extends AnyFunSuite {
     assert(error.getMessage.contains("there is no `nosuch`: the columns are by, sh"))
   }
 
-  test("what Spark says is told without its own condition and place") {
+  test("what Spark says is reported without its own condition and place") {
     val problem = problemOf(uses("fails")(computed("upper(list) = 'A'")))
     assert(problem.message.startsWith("expected an expression of Spark SQL; Spark says: "))
     assert(!problem.message.contains("SQLSTATE"))

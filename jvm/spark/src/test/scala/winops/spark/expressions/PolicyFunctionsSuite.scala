@@ -151,10 +151,10 @@ class PolicyFunctionsSuite extends AnyFunSuite {
     aggregates.foreach { aggregate =>
       val window = WindowAggregate(aggregate.aggregateFunction, isDistinct = false, None)
       gives {
-        val tally = new AggregateEvaluator(window, columns)
-        tally.clear()
-        tally.add(row)
-        tally.result
+        val evaluator = new AggregateEvaluator(window, columns)
+        evaluator.clear()
+        evaluator.add(row)
+        evaluator.result
       }
     }
     if (aggregates.isEmpty) {

@@ -55,8 +55,9 @@ class GroupKeysSuite extends KeepStreamTest {
         assert(metrics.get("groups") == 4L)
       } finally query.stop()
     }
-    val told = written.rows
-    val streamed = spark.createDataFrame(java.util.Arrays.asList(told: _*), told.head.schema)
+    val emitted = written.rows
+    val streamed =
+      spark.createDataFrame(java.util.Arrays.asList(emitted: _*), emitted.head.schema)
     assert(groups(streamed) == expected)
     val table = keep(rows.toDF(), "PARTITION BY (x) ORDER BY (n), 'KEEP 9 ROWS'")
     assert(groups(table) == expected)

@@ -19,7 +19,7 @@ class GroupedRowsSuite extends AnyFunSuite {
   private val keys = Seq(k, n)
   private val plan = KeepPlans.plan(spec("KEEP ALL"), Seq(ts), keys)
 
-  test("groups whose keys have the same hash, and whose rows come mixed, are told apart") {
+  test("groups whose keys have the same hash, and whose rows come mixed, are distinguished") {
     val colliding = collidingKeys(first = (7L, 11L), count = 40)
     assert(colliding.map(hashOf).distinct.size == 1)
     assert(colliding.distinct.size == 40)
@@ -32,8 +32,8 @@ class GroupedRowsSuite extends AnyFunSuite {
     val groups = read(grouped(rows))
     assert(groups.map(_._1).toSet == rows.map(_.key).toSet)
     assert(groups.map(_._1).distinct.size == groups.size, "a group came twice")
-    groups.foreach { case (key, told) =>
-      assert(told == rows.filter(_.key == key).sortBy(r => (r.micros, r.position)))
+    groups.foreach { case (key, emitted) =>
+      assert(emitted == rows.filter(_.key == key).sortBy(r => (r.micros, r.position)))
     }
   }
 
@@ -66,14 +66,14 @@ class GroupedRowsSuite extends AnyFunSuite {
     GroupedRows(plan, input, inInputOrder(plan, rows.map(unsafe(_).copy())))
 
   private def read(groups: GroupedRows): Seq[((Long, Long), Seq[Row])] = {
-    val told = Seq.newBuilder[((Long, Long), Seq[Row])]
+    val emitted = Seq.newBuilder[((Long, Long), Seq[Row])]
     while (groups.nextGroup()) {
       val key = keyOf(groups.key)
       val rows = Seq.newBuilder[Row]
       while (groups.hasNext) rows += rowOf(groups.next())
-      told += key -> rows.result()
+      emitted += key -> rows.result()
     }
-    told.result()
+    emitted.result()
   }
 
   private val toUnsafe = UnsafeProjection.create(input.map(_.dataType).toArray[DataType])

@@ -31,22 +31,22 @@ class PackedShuffleSuite extends KeepStreamTest {
     stream.addData((0 until Rows).map(i => Tick(s"key ${i % Keys}", i.toLong, i)))
     val kept = keep(stream.toDF(), "PARTITION BY (k) ORDER BY (n), 'KEEP 10 ROWS'")
     val written = new Written
-    var told = Map.empty[String, Long]
+    var emitted = Map.empty[String, Long]
     withTempDir { dir =>
       val query = start(kept, dir.getCanonicalPath, written)
       try {
         query.processAllAvailable()
         val plan = execution(query).lastExecution.executedPlan
         val metrics = plan.collect { case exchange: ShuffleExchangeExec => exchange.metrics }.head
-        told = metrics.map { case (name, metric) => name -> metric.value }
+        emitted = metrics.map { case (name, metric) => name -> metric.value }
       } finally query.stop()
     }
     Shuffled(
       // The change time is the time of the batch, so it is not compared.
       written.rows.map(change => Row.fromSeq(change.toSeq.patch(1, Nil, 1))),
-      told("shuffleRecordsWritten"),
-      told("dataSize"),
-      told("shuffleBytesWritten"))
+      emitted("shuffleRecordsWritten"),
+      emitted("dataSize"),
+      emitted("shuffleBytesWritten"))
   }
 }
 

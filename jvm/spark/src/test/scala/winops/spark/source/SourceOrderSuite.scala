@@ -147,7 +147,7 @@ class SourceOrderSuite extends KeepStreamTest {
     }
   }
 
-  test("without an order of the source, keep has to be told one, and is refused otherwise") {
+  test("without an order of the source, keep is refused unless it is given one") {
     withTempDir { folder =>
       writeFiles(folder, "json")
       val files =

@@ -41,14 +41,14 @@ class PolicyChangeSuite extends KeepStreamTest {
     ("columns", "m", df => keep(df.withColumnRenamed("n", "m"), call.replace("(n)", "(m)"))),
     ("columns", "string", df => keep(df.withColumn("n", $"n".cast("string")), call)))
 
-  changes.foreach { case (field, told, change) =>
-    test(s"another $field is refused, and both are told ($told)") {
+  changes.foreach { case (field, named, change) =>
+    test(s"another $field is refused, and the error names both ($named)") {
       afterFirst { (checkpoint, stream) =>
         val error = failureOf(change(timed(stream)), checkpoint)
         assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"))
         val now = error.getMessage.linesIterator.find(_.startsWith("In this query:"))
         val before = error.getMessage.linesIterator.find(_.startsWith("In the checkpoint:"))
-        assert(now.exists(line => line.contains(s"$field = ") && line.contains(told)))
+        assert(now.exists(line => line.contains(s"$field = ") && line.contains(named)))
         assert(before.exists(line => line.contains(s"$field = ")))
         assert(now.map(_.split(": ", 2).last) != before.map(_.split(": ", 2).last))
       }
@@ -90,9 +90,9 @@ class PolicyChangeSuite extends KeepStreamTest {
 
   test("a new idle= forgets also groups that were silent before it came") {
     afterFirst { (checkpoint, stream) =>
-      val told = runAll(keep(timed(stream), s"$call, idle => '10 seconds'"), checkpoint)
+      val emitted = runAll(keep(timed(stream), s"$call, idle => '10 seconds'"), checkpoint)
       assert(
-        told.rows.map(change).toSet == Set(
+        emitted.rows.map(change).toSet == Set(
           ("delete", 12L, "a", 1),
           ("delete", 12L, "a", 2),
           ("delete", 13L, "b", 3),
@@ -167,21 +167,21 @@ class PolicyChangeSuite extends KeepStreamTest {
   }
 
   test("fewer rows: what is too much leaves with the group's next row") {
-    val told = resized("KEEP 3 ROWS SLACK 2", "KEEP 2 ROWS")
+    val emitted = resized("KEEP 3 ROWS SLACK 2", "KEEP 2 ROWS")
     assert(
-      told("a") == Seq(
+      emitted("a") == Seq(
         ("insert", 33, 8),
         ("delete", 33, 1),
         ("delete", 33, 2),
         ("delete", 33, 3),
         ("insert", 45, 11),
         ("delete", 45, 4)))
-    assert(told.keySet == Set("a", "c"))
+    assert(emitted.keySet == Set("a", "c"))
   }
 
   test("more rows: the window fills") {
-    val told = resized("KEEP 2 ROWS", "KEEP 3 ROWS SLACK 1")
-    assert(told("a") == Seq(("insert", 33, 8), ("insert", 45, 11), ("delete", 45, 3)))
+    val emitted = resized("KEEP 2 ROWS", "KEEP 3 ROWS SLACK 1")
+    assert(emitted("a") == Seq(("insert", 33, 8), ("insert", 45, 11), ("delete", 45, 3)))
     assert(resized("KEEP 2 ROWS", "KEEP ALL")("a").map(_._1) == Seq("insert", "insert"))
   }
 
@@ -197,10 +197,10 @@ class PolicyChangeSuite extends KeepStreamTest {
   }
 
   test("a shorter interval: what is too old leaves at once, of groups without rows too") {
-    val told = resized("KEEP 1 HOUR", "KEEP 10 SECONDS")
-    assert(told("b") == Seq(("delete", 30, 5), ("delete", 30, 6)))
+    val emitted = resized("KEEP 1 HOUR", "KEEP 10 SECONDS")
+    assert(emitted("b") == Seq(("delete", 30, 5), ("delete", 30, 6)))
     assert(
-      told("a") == Seq(
+      emitted("a") == Seq(
         ("delete", 30, 1),
         ("delete", 30, 2),
         ("delete", 30, 3),
@@ -212,10 +212,10 @@ class PolicyChangeSuite extends KeepStreamTest {
   }
 
   test("a longer interval: rows stay until they are as old as it says") {
-    val told = resized("KEEP 20 SECONDS", "KEEP 30 SECONDS")
-    assert(told("b") == Seq(("delete", 44, 5), ("delete", 45, 6)))
+    val emitted = resized("KEEP 20 SECONDS", "KEEP 30 SECONDS")
+    assert(emitted("b") == Seq(("delete", 44, 5), ("delete", 45, 6)))
     assert(
-      told("a") == Seq(
+      emitted("a") == Seq(
         ("insert", 33, 8),
         ("delete", 42, 2),
         ("delete", 43, 3),
@@ -226,10 +226,10 @@ class PolicyChangeSuite extends KeepStreamTest {
   }
 
   test("intervals one after the other: another length counts from the same origin") {
-    val told = resized("KEEP EVERY 1 HOUR", "KEEP EVERY 20 SECONDS")
-    assert(told("b") == Seq(("delete", 30, 5), ("delete", 30, 6)))
+    val emitted = resized("KEEP EVERY 1 HOUR", "KEEP EVERY 20 SECONDS")
+    assert(emitted("b") == Seq(("delete", 30, 5), ("delete", 30, 6)))
     assert(
-      told("a") == Seq(
+      emitted("a") == Seq(
         ("delete", 30, 1),
         ("delete", 30, 2),
         ("delete", 30, 3),

@@ -9,7 +9,7 @@ import winops.storage.rows.RowLog
 
 /** Errors in state have conditions of winops. */
 class StateFormatSuite extends AnyFunSuite {
-  test("rows that do not fit into one array are told by name, with what was expected") {
+  test("rows that do not fit into one array fail by name, with what was expected") {
     val rows = new RowLog(new HeapSegments, withArrival = false)
     val _ = rows.append(0L, 100)
     val refused = intercept[WinopsRuntimeException] {

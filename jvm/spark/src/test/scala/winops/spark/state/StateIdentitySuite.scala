@@ -168,7 +168,7 @@ class StateIdentitySuite extends AnyFunSuite {
     assert(grouped(text, LongType, "UTC") == grouped(text, LongType, "Asia/Tokyo"))
   }
 
-  test("of two keeps that differ in one thing only that one is told") {
+  test("the error for two keeps that differ in one thing names only that one") {
     val other = base.copy(spec = base.spec.copy(group = Seq("(k % 2L)")))
     val refused = intercept[WinopsRuntimeException] {
       StateIdentity.check(identity, StateIdentity.of(other))
@@ -182,7 +182,7 @@ class StateIdentitySuite extends AnyFunSuite {
     StateIdentity.check(compact(render(JObject(fields.reverse))), identity)
   }
 
-  test("another format is told as such") {
+  test("another format is refused by name") {
     val refused = intercept[WinopsRuntimeException] {
       StateIdentity.check(
         identity.replace(s"\"format\":${StateFormat.Version}", "\"format\":1"),

@@ -16,7 +16,8 @@ class StateReaderSuite extends KeepStreamTest {
 
   Seq("HDFS" -> Seq(hdfs), "RocksDB" -> Seq(rocksDb, changelog)).foreach {
     case (name, settings) =>
-      test(s"state reader: the change feed tells all that each batch wrote and removed, $name") {
+      test(
+        s"state reader: the change feed contains all that each batch wrote and removed, $name") {
         withSQLConf(settings: _*) {
           withTempDir { dir =>
             val checkpoint = dir.getCanonicalPath

@@ -48,9 +48,9 @@ trait ManyKeeps extends KeepStreamTest {
 
   /** The rows that were inserted and not deleted, as window and `n`. */
   protected def content(changes: Seq[Row]): Set[(String, Int)] = {
-    def told(kind: String) = changes.filter(_.getAs[String]("kind") == kind).map(placed)
-    assert(told("insert").toSet.size == told("insert").size)
-    told("insert").toSet -- told("delete")
+    def emitted(kind: String) = changes.filter(_.getAs[String]("kind") == kind).map(placed)
+    assert(emitted("insert").toSet.size == emitted("insert").size)
+    emitted("insert").toSet -- emitted("delete")
   }
 
   protected def placed(row: Row): (String, Int) =

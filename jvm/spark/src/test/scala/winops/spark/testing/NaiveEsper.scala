@@ -147,7 +147,7 @@ object NaiveEsper {
     else held.find(row => !held.exists(isBetter(row, _))).toList
 
   /** The rules of a window that inserts rows in batches. */
-  trait Beat {
+  trait BatchRule {
 
     /** The interval between batches, for batches by time. */
     def period: Option[Long] = None
@@ -163,7 +163,7 @@ object NaiveEsper {
     *   the first row that ever arrived
     */
   final case class Batching(
-      beat: Beat,
+      rule: BatchRule,
       first: Option[Row] = None,
       current: List[Row] = Nil,
       previous: List[Row] = Nil,
@@ -174,46 +174,46 @@ object NaiveEsper {
     override def arrive(row: Row): Turn = {
       val begun = copy(first = first.orElse(Some(row)))
       val grown = begun.copy(current = current :+ row)
-      if (beat.endsBefore(begun, row)) begun.post(List(row), row.at)
-      else if (beat.endsWith(grown.current)) grown.post(Nil, row.at)
+      if (rule.endsBefore(begun, row)) begun.post(List(row), row.at)
+      else if (rule.endsWith(grown.current)) grown.post(Nil, row.at)
       else {
-        val timer = due.orElse(beat.starts(grown.first.get, row.at))
+        val timer = due.orElse(rule.starts(grown.first.get, row.at))
         Turn(grown.copy(due = timer), Nil, Nil)
       }
     }
 
     override def fire(now: Long): Turn =
-      if (held.nonEmpty || beat.isForced) post(Nil, now)
+      if (held.nonEmpty || rule.isForced) post(Nil, now)
       else Turn(copy(due = None), Nil, Nil)
 
     private def post(next: List[Row], now: Long): Turn = Turn(
-      copy(current = next, previous = current, due = beat.period.map(now + _)),
+      copy(current = next, previous = current, due = rule.period.map(now + _)),
       current,
       previous)
 
     override def without(gone: List[Row]): Window = copy(current = current.diff(gone))
   }
 
-  def lengthBatch(size: Int): Window = Batching(new Beat {
+  def lengthBatch(size: Int): Window = Batching(new BatchRule {
     override def endsWith(current: List[Row]): Boolean = current.size == size
   })
 
   def timeBatch(every: Long, reference: Option[Long] = None, forced: Boolean = false): Window =
-    Batching(new Beat {
+    Batching(new BatchRule {
       override def period: Option[Long] = Some(every)
       override def isForced: Boolean = forced
       override def starts(first: Row, now: Long): Option[Long] =
         Some(boundaryAfter(reference.getOrElse(first.at), every, now))
     })
 
-  def extTimedBatch(every: Long): Window = Batching(new Beat {
+  def extTimedBatch(every: Long): Window = Batching(new BatchRule {
     override def endsBefore(batch: Batching, row: Row): Boolean =
       batch.current.headOption.exists { oldest =>
         row.ts >= boundaryAfter(batch.first.get.ts, every, oldest.ts)
       }
   })
 
-  def timeLengthBatch(every: Long, size: Int): Window = Batching(new Beat {
+  def timeLengthBatch(every: Long, size: Int): Window = Batching(new BatchRule {
     override def period: Option[Long] = Some(every)
     override def endsWith(current: List[Row]): Boolean = current.size == size
     override def starts(first: Row, now: Long): Option[Long] = Some(now + every)
@@ -224,7 +224,7 @@ object NaiveEsper {
     * @param posts
     *   returns true if the batch ends with its last row
     */
-  def exprBatch(posts: List[Row] => Boolean): Window = Batching(new Beat {
+  def exprBatch(posts: List[Row] => Boolean): Window = Batching(new BatchRule {
     override def endsWith(current: List[Row]): Boolean = posts(current)
   })
 
@@ -338,7 +338,7 @@ object NaiveEsper {
   def changes(window: Window, rows: Seq[Row], end: Long): Seq[Changed] = {
     val arrived = rows.foldLeft(Story(window)) { (story, row) =>
       val before = story.advance(row.at)
-      before.tell(row.at, before.window.arrive(row))
+      before.change(row.at, before.window.arrive(row))
     }
     val changes = for {
       ((at, turn), step) <- arrived.advance(end).turns.zipWithIndex
@@ -353,7 +353,7 @@ object NaiveEsper {
       clock: Long = Long.MinValue,
       turns: Vector[(Long, Turn)] = Vector.empty) {
 
-    def tell(at: Long, turn: Turn): Story = {
+    def change(at: Long, turn: Turn): Story = {
       val isEmpty = turn.entered.isEmpty && turn.left.isEmpty
       Story(turn.window, at, if (isEmpty) turns else turns :+ (at -> turn))
     }
@@ -363,7 +363,7 @@ object NaiveEsper {
       case None => this
       case Some(due) =>
         val now = Math.max(due, clock)
-        tell(now, window.fire(now)).advance(until)
+        change(now, window.fire(now)).advance(until)
     }
   }
 }

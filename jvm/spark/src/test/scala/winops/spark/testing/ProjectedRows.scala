@@ -36,10 +36,11 @@ final class ProjectedRows(aggregates: Aggregates, columns: Seq[Attribute]) {
       last: Option[InternalRow]): Any = {
     def known(part: Expression): Expression = part match {
       case AggregateExpression(function, _, isDistinct, filter, _) =>
-        val tally = new AggregateEvaluator(WindowAggregate(function, isDistinct, filter), columns)
-        tally.clear()
-        rows.foreach(tally.add)
-        Literal(tally.result, function.dataType)
+        val evaluator =
+          new AggregateEvaluator(WindowAggregate(function, isDistinct, filter), columns)
+        evaluator.clear()
+        rows.foreach(evaluator.add)
+        Literal(evaluator.result, function.dataType)
       case OfLastArrival(child) => Literal(last.map(value(child, _)).orNull, child.dataType)
       case key: Attribute => Literal(keys(key), key.dataType)
       case other => other.mapChildren(known)

@@ -36,20 +36,20 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
 
   private lazy val logs = new StreamingQueryCheckpointMetadata(session, root.toString)
 
-  /** Returns the number of the last committed micro-batch, or `asked` if it was committed.
+  /** Returns the number of the last committed micro-batch, or `requested` if it was committed.
     *
     * @throws org.apache.spark.sql.AnalysisException
     *   `WINOPS_CHECKPOINT_BATCH` if the micro-batch was not committed
     */
-  def batch(asked: Option[Long]): Long = {
+  def batch(requested: Option[Long]): Long = {
     val committed = numbersIn(DIR_NAME_COMMITS)
-    asked
+    requested
       .filter(committed.contains)
-      .orElse(committed.lastOption.filter(_ => asked.isEmpty))
+      .orElse(committed.lastOption.filter(_ => requested.isEmpty))
       .getOrElse {
         throw WinopsErrors.analysis(
           "WINOPS_CHECKPOINT_BATCH",
-          "batch" -> asked.fold("the last one")(_.toString),
+          "batch" -> requested.fold("the last one")(_.toString),
           "path" -> root.toString,
           "batches" -> committed.headOption.fold("none")(first => s"$first to ${committed.last}"))
       }
@@ -102,13 +102,13 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
       case (Seq(only), None) => only
       case _ =>
         all.find(keep => operator.contains(keep.operatorInfo.operatorId)).getOrElse {
-          val told = all.map { keep =>
+          val operators = all.map { keep =>
             s"${keep.operatorInfo.operatorId} [${StoredKeep.windowOf(keep.operatorPropertiesJson)}]"
           }
           throw WinopsErrors.analysis(
             "WINOPS_CHECKPOINT_OPERATOR",
             "path" -> root.toString,
-            "operators" -> told.mkString(", "))
+            "operators" -> operators.mkString(", "))
         }
     }
   }

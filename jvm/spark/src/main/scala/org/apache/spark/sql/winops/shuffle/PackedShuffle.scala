@@ -20,19 +20,19 @@ import winops.spark.shuffle.PackedRowSerializer
   */
 private[winops] object PackedShuffle {
   def execute(child: SparkPlan): RDD[InternalRow] = child match {
-    case exchange: ShuffleExchangeExec if writesPartitionsApart(exchange) =>
+    case exchange: ShuffleExchangeExec if writesFilePerPartition(exchange) =>
       val dependency = ShuffleExchangeExec.prepareShuffleDependency(
         exchange.inputRDD,
         exchange.child.output,
         exchange.outputPartitioning,
         new PackedRowSerializer(exchange.child.output.size, exchange.longMetric("dataSize")),
         exchange.metrics)
-      tellPartitions(exchange, dependency.partitioner.numPartitions)
+      reportPartitions(exchange, dependency.partitioner.numPartitions)
       new ShuffledRowRDD(dependency, exchange.readMetrics)
     case other => other.execute()
   }
 
-  private def tellPartitions(exchange: ShuffleExchangeExec, count: Int): Unit = {
+  private def reportPartitions(exchange: ShuffleExchangeExec, count: Int): Unit = {
     val metric = exchange.longMetric("numPartitions")
     metric.set(count)
     val context = exchange.session.sparkContext
@@ -40,7 +40,7 @@ private[winops] object PackedShuffle {
     SQLMetrics.postDriverMetricUpdates(context, execution, Seq(metric))
   }
 
-  private def writesPartitionsApart(exchange: ShuffleExchangeExec): Boolean =
+  private def writesFilePerPartition(exchange: ShuffleExchangeExec): Boolean =
     exchange.outputPartitioning match {
       case HashPartitioning(_, partitions) =>
         SparkEnv.get.shuffleManager.isInstanceOf[SortShuffleManager] &&

@@ -50,7 +50,7 @@ class DamagedStoreSuite extends KeepStreamTest with TaskTest {
       }
   }
 
-  test("a query is told of damaged entries, writes nothing then, and goes on with whole ones") {
+  test("damaged entries fail a query, which writes nothing and continues with whole ones") {
     withTempDir { dir =>
       val (checkpoint, whole) = (new File(dir, "checkpoint"), new File(dir, "whole"))
       def restore(): Unit = {
@@ -78,14 +78,16 @@ class DamagedStoreSuite extends KeepStreamTest with TaskTest {
       restore()
       runAll(kept(stream.toDF()), checkpoint.getPath, written)
       assert(
-        written.rows.map(told).toSet == kept(Batches.flatten.toDF()).collect().map(told).toSet)
+        written.rows
+          .map(emitted)
+          .toSet == kept(Batches.flatten.toDF()).collect().map(emitted).toSet)
     }
   }
 
   private def kept(rows: DataFrame): DataFrame =
     keep(rows, "PARTITION BY (k) ORDER BY (n), 'KEEP 3 ROWS'")
 
-  private def told(change: Row): (String, Long, Int) =
+  private def emitted(change: Row): (String, Long, Int) =
     (change.getAs("_change_type"), change.getAs("_change_seq"), change.getAs("n"))
 
   private def assertRefused(checkpoint: File, target: File): Unit = {

@@ -97,13 +97,13 @@ private object GroupsOfTaskSuite {
     readGroups(grouped(rows, textBytes))
 
   def readGroups(groups: GroupedRows): Map[Long, Seq[Long]] = {
-    val told = Seq.newBuilder[(Long, Seq[Long])]
+    val emitted = Seq.newBuilder[(Long, Seq[Long])]
     while (groups.nextGroup()) {
       val rows = Seq.newBuilder[Long]
       while (groups.hasNext) rows += numberOf(groups.next())
-      told += groups.key.getLong(0) -> rows.result()
+      emitted += groups.key.getLong(0) -> rows.result()
     }
-    val all = told.result()
+    val all = emitted.result()
     check(all.map(_._1).distinct.size == all.size, "a group comes once")
     all.toMap
   }

@@ -30,7 +30,7 @@ class Count:
     errors: Counter[str] = field(default_factory=Counter)
 
 
-class Tally:
+class FaultCounts:
     """Counts of all lanes; each lane is a thread.
 
     Attributes

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 
-class Tally:
+class ProgressSums:
     """Sums over batches; each batch counts once, however often its progress is seen.
 
     Attributes
