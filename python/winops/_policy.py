@@ -98,16 +98,16 @@ def _window(policy: object, argument: str) -> WindowPolicy:
 def _from_keywords(
     rows: int | None, slack: int | None, interval: str | timedelta | None, every: bool
 ) -> Policy:
-    beat = "KEEP EVERY" if every else "KEEP"
+    opening = "KEEP EVERY" if every else "KEEP"
     if rows is not None and interval is None:
-        return Policy(f"{beat} {arguments.count('rows', rows)} ROWS{_slack(slack, every)}", {})
+        return Policy(f"{opening} {arguments.count('rows', rows)} ROWS{_slack(slack, every)}", {})
     if interval is not None and rows is None:
         if slack is not None:
             raise wrong_value(
                 "slack= is a number of rows and requires rows=, not interval=. Omit slack=."
             )
         return Policy(
-            f'{beat} "{_INTERVAL}"', {_INTERVAL: arguments.interval("interval", interval)}
+            f'{opening} "{_INTERVAL}"', {_INTERVAL: arguments.interval("interval", interval)}
         )
     raise wrong_value(
         'keep takes exactly one of policy=, rows= and interval=, such as "KEEP 100 ROWS", '

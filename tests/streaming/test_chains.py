@@ -69,7 +69,7 @@ def test_the_column_that_carries_the_watermark_behind_with_columns_is_named(
 
     carried = refusal("KEEP 2 ROWS")
     assert carried.getCondition() == "WINOPS_WATERMARK_COLUMN"
-    assert "window('ts', ...)" in str(carried)
+    assert "the column with the watermark is ts: group by it, or by window('ts', ...)" in str(carried)
     # Two rows are inserted at once, and the first of them may be older than the watermark.
     lost = refusal(esper("#length_batch(2)"))
     assert lost.getCondition() == "WINOPS_WATERMARK_LOST"
@@ -87,7 +87,7 @@ def test_a_wrong_watermark_column_after_changes_is_refused_by_name(
             ticks.run(rows.groupBy(*keys).count())
         assert refused.value.getCondition() == "WINOPS_WATERMARK_COLUMN"
         assert "window('_change_time', ...)" in str(refused.value)
-        assert "watermark of ts" in str(refused.value)
+        assert "the column with the watermark is _change_time:" in str(refused.value)
 
 
 @same_on_connect

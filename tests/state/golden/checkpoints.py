@@ -154,8 +154,8 @@ def output_lines(folder: Path) -> list[str]:
 
 def current_format() -> int:
     """Return the number of this version's state format."""
-    source = ROOT / "jvm/spark/src/main/scala/winops/spark/state/StateFormat.scala"
-    found = re.search(r"val Version = (\d+)", source.read_text())
+    source = ROOT / "jvm/spark/src/main/scala/winops/spark/state/StateVersion.scala"
+    found = re.search(r"val Current = (\d+)", source.read_text())
     assert found
     return int(found[1])
 

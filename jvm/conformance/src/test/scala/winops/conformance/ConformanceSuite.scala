@@ -129,7 +129,7 @@ class ConformanceSuite extends AnyFunSuite {
     val inputs = example.get("input").elements.asScala.flatMap(_.path("row").elements.asScala)
     val magnitude = inputs.filter(_.isNumber).map(x => Math.abs(x.asDouble)).maxOption
     def isSame(a: JsonNode, b: JsonNode): Boolean =
-      if (!a.isNumber || !b.isNumber) a == b
+      if (!a.isNumber || !b.isNumber || a.isIntegralNumber && b.isIntegralNumber) a == b
       else {
         val (x, y) = (a.asDouble, b.asDouble)
         val scale = Math.max(Math.max(Math.abs(x), Math.abs(y)), magnitude.getOrElse(0.0))

@@ -10,8 +10,10 @@ import winops.spark.testing.KeepPlans
 import winops.storage.btree.Pages
 import winops.storage.bytes.{HeapSegments, ShiftedSegments}
 import winops.storage.rows.{RowLog, RowStore, RowTree}
+import winops.text.apama.Apama
 import winops.text.ccl.Ccl
 import winops.text.esper.Esper
+import winops.text.spl.Spl
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.time.Clock
 
@@ -19,7 +21,7 @@ import winops.window.time.Clock
 class MachineBenchmark extends AverageNanos {
   import MachineBenchmark._
 
-  @Param(Array("rows", "slack", "time", "sort", "rank", "unique"))
+  @Param(Array("rows", "slack", "time", "within", "sliding", "sort", "rank", "unique"))
   var window: String = _
 
   /** The number of rows in the window. */
@@ -96,6 +98,8 @@ object MachineBenchmark {
     case "rows" => KeepPlans.policyOf(Ccl, s"KEEP $size ROWS")
     case "slack" => KeepPlans.policyOf(Ccl, s"KEEP $size ROWS SLACK $Slack")
     case "time" => KeepPlans.policyOf(Ccl, s"KEEP $size SECONDS")
+    case "within" => KeepPlans.policyOf(Apama, s"within $size.0 retain $size")
+    case "sliding" => KeepPlans.policyOf(Spl, s"sliding, time(${size - 1})")
     case "sort" => KeepPlans.policyOf(Esper, s"#sort($size, n desc)")
     case "rank" => KeepPlans.policyOf(Esper, s"#rank(k, $size, n desc)")
     case "unique" => KeepPlans.policyOf(Esper, "#unique(k)")

@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.Steps
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{EvictedRows, PartGroup}
+import winops.window.rules.{EvictedRows, CombinedParts}
 import winops.window.single.Retainer
 
 /** Collects pending rows. A trigger inserts them together and deletes the rows of the previous
@@ -17,7 +17,7 @@ import winops.window.single.Retainer
   *   the rows of the last batch and the pending rows
   */
 private[window] final class Batching(
-    filters: PartGroup,
+    filters: CombinedParts,
     before: Int,
     protected val trigger: BatchTrigger,
     protected val rows: HeldRows,

@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.Steps
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{EvictedRows, PartGroup}
+import winops.window.rules.{EvictedRows, CombinedParts}
 import winops.window.single.Retainer
 
 /** Windows that decide together about rows. In an intersection, the first window that evicts a
@@ -16,7 +16,7 @@ import winops.window.single.Retainer
   *   true for a union, false for an intersection or a single window
   */
 private[window] final class Combination(
-    parts: PartGroup,
+    parts: CombinedParts,
     isUnion: Boolean,
     rows: HeldRows,
     steps: Steps)

@@ -5,13 +5,15 @@ import winops.window.batch.{Batching, NetChanges}
 import winops.window.combination.{Combination, IndependentWindows, Parts, SharingWindow}
 import winops.window.contents.{SharedRows, WindowContext}
 import winops.window.event.Events
-import winops.window.rules.{AgeRule, CountRule, Part, PartGroup, PeriodRule}
+import winops.window.rules.{AgeRule, CountRule, Part, CombinedParts, PeriodRule}
 import winops.window.single.{KeepingAll, KeepingNewest, KeepingUntilPeriod, KeepingYoung, Retainer}
 import winops.window.time.Anchor
 
 /** Chooses the retainer of a policy. */
 private[window] object Retainers {
   private type Make[+A] = WindowContext => A
+
+  private final val Pieces = "combination of admission, order, bound and triggers"
 
   /** The maker of the policy's retainer, or the reason why no retainer implements the policy. */
   def of(policy: Policy): Either[String, WindowContext => Retainer] =
@@ -24,7 +26,7 @@ private[window] object Retainers {
           case StepOrder.InsertsFirst =>
             simple(window).orElse(several(Seq(window), isUnion = false).toOption)
         }
-        found.toRight(s"no window with the order $order has the pieces $window")
+        found.toRight(s"no window with the order $order has this $Pieces")
       case (Retention.Intersection(windows), StepOrder.InsertsFirst) =>
         several(windows, isUnion = false)
       case (Retention.Union(windows), StepOrder.InsertsFirst) => several(windows, isUnion = true)
@@ -112,7 +114,7 @@ private[window] object Retainers {
         }
       case Seq(batch) =>
         for {
-          trigger <- Parts.triggerOf(batch).toRight(s"no batch window has the pieces $batch")
+          trigger <- Parts.triggerOf(batch).toRight(s"no batch window has this $Pieces")
           parts <- partsOf(filters, isUnion)
         } yield { (context: WindowContext) =>
           new Batching(
@@ -126,13 +128,15 @@ private[window] object Retainers {
     }
   }
 
-  private def partsOf(windows: Seq[Window], isUnion: Boolean): Either[String, Make[PartGroup]] = {
+  private def partsOf(
+      windows: Seq[Window],
+      isUnion: Boolean): Either[String, Make[CombinedParts]] = {
     val makers = windows.map(window => Parts.of(window, isUnion).toRight(window))
     makers.collectFirst { case Left(window) => window } match {
-      case Some(window) => Left(s"no window of a combination has the pieces $window")
+      case Some(_) => Left(s"no window of a combination has this $Pieces")
       case None =>
         val each = makers.flatMap(_.toOption)
-        Right((context: WindowContext) => new PartGroup(each.map(_(context)).toArray[Part]))
+        Right((context: WindowContext) => new CombinedParts(each.map(_(context)).toArray[Part]))
     }
   }
 }

@@ -8,6 +8,13 @@ import winops.window.time.Clock
 private[window] final class AgeRule(span: Span, rows: Rows, later: Long = 0L)
     extends EvictionRule {
   override def due(row: Long): Long = span.after(rows.arrival(row)) + later
+
+  // A loop of its own: in that of the base class, the calls of `due` would reach several classes.
+  override def firstStaying(head: Long, end: Long, at: Long): Long = {
+    var row = head
+    while (row < end && due(row) <= at) row += 1
+    row
+  }
 }
 
 private[window] object AgeRule {

@@ -6,7 +6,8 @@ import winops.storage.rows.Rows
 import winops.window.time.Clock
 
 /** A rule by which a window evicts its oldest rows: because there are too many, or because time
-  * has passed. All kinds of windows use the same rules.
+  * has passed. All kinds of windows use the same rules. When a batch ends or contents are
+  * reported, a trigger decides.
   */
 private[window] abstract class EvictionRule {
 
@@ -55,7 +56,9 @@ private[window] object EvictionRule {
 }
 
 /** Evicts no row. */
-private[window] case object NoRule extends EvictionRule
+private[window] case object NoRule extends EvictionRule {
+  override def firstStaying(head: Long, end: Long, at: Long): Long = head
+}
 
 /** Evicts a row that any of the rules evicts; the rules store nothing. */
 private final class AnyRule(rules: Array[EvictionRule]) extends EvictionRule {

@@ -128,7 +128,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("bounds and beats that make no window are refused") {
+  test("bounds and triggers that make no window are refused") {
     val window = CclWindow.All.policy.retention.windows.head.copy(bound = Bound.Everything)
     val policy = CclWindow.All.policy.copy(retention = Retention.One(window))
     val error = intercept[IllegalArgumentException] {
@@ -140,7 +140,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         Evaluator.None,
         new Steps(new ChangeQueue, policy.stream))
     }
-    assert(error.getMessage.contains("Everything"))
+    assert(error.getMessage.contains("combination of admission, order, bound and triggers"))
   }
 
   private object EmptyRows extends Rows {

@@ -12,10 +12,6 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, NamedEx
   */
 final case class Aggregates(by: Seq[NamedExpression], columns: Seq[NamedExpression]) {
 
-  /** Drops the columns that repeat one of the group keys, which are columns of the output. */
-  def withoutKeys(group: Seq[Expression]): Aggregates =
-    copy(columns = columns.filterNot(column => group.exists(_.semanticEquals(column))))
-
   /** Drops the columns that have the name of an attribute in `others`. */
   def without(others: Seq[Expression]): Aggregates = {
     val names = others.collect { case other: Attribute => other.name }

@@ -44,7 +44,7 @@ private[spark] object OutputColumns {
     (spec.output, aggregates) match {
       case (Output.Agg, Some(requested)) =>
         CheckKeep.group("GROUP BY", requested.by.map(WindowResults.unnamed))
-        WindowResults.ofContent(requested.withoutKeys(group))
+        WindowResults.ofContent(requested)
       case (Output.Agg, None) if projected.isDefined =>
         WindowResults.ofContent(projected.get.without(group)).redacted
       case (Output.WithColumns, Some(requested)) => WindowResults.besideRows(requested)
@@ -67,8 +67,20 @@ private[spark] object OutputColumns {
   /** Puts the columns of a `keep` into the order of its output. */
   def arranged(keep: Keep): LogicalPlan = keep.spec.output match {
     case Output.Rows => keep
+    case Output.Agg => Project(renewed(withoutRepeatedKeys(keep)), keep)
     case Output.WithColumns => Project(withColumns(keep.rows, renewed(keep.changeColumns)), keep)
     case _ => Project(renewed(keep.changeColumns) ++ keep.rows, keep)
+  }
+
+  /** The columns of an `agg` without the results that repeat a group key. The operator computes
+    * them all the same, because a checkpoint names the results of its query.
+    */
+  private def withoutRepeatedKeys(keep: Keep): Seq[Attribute] = {
+    val (described, results) =
+      keep.changeColumns.splitAt(keep.changeColumns.size - keep.results.size)
+    described ++ results.zip(keep.results).collect {
+      case (column, value) if !keep.group.exists(_.semanticEquals(value)) => column
+    }
   }
 
   /** The columns that describe a change; `_change_time` carries the watermark of `time`. */

@@ -33,31 +33,25 @@ object ResolveKeep extends Rule[LogicalPlan] {
         resolve(call, definitions)
     }
     if ((resolved eq plan) || definitions.isEmpty) resolved
-    else withoutReplaced(resolved, references(plan))
+    else withoutUnused(resolved)
   }
 
-  /** Removes the definitions of streams whose last reference a call has replaced by its plan.
-    * Spark would read the sources of such a definition a second time.
-    *
-    * @param before
-    *   the ids of the definitions that had references before the calls were resolved
+  /** Removes the definitions of streams that nothing refers to. Where a call has replaced the
+    * references by their plan, Spark would read the sources of the definition a second time.
     */
   @tailrec
-  private def withoutReplaced(plan: LogicalPlan, before: Set[Long]): LogicalPlan = {
-    val replaced = before -- references(plan)
-    def isReplaced(definition: CTERelationDef): Boolean =
-      definition.isStreaming && replaced.contains(definition.id)
-    if (plan.exists { case one: CTERelationDef => isReplaced(one); case _ => false }) {
+  private def withoutUnused(plan: LogicalPlan): LogicalPlan = {
+    val references =
+      plan.collectWithSubqueries { case reference: CTERelationRef => reference.cteId }.toSet
+    def isUnused(definition: CTERelationDef): Boolean =
+      definition.isStreaming && !references.contains(definition.id)
+    if (plan.exists { case one: CTERelationDef => isUnused(one); case _ => false }) {
       val rest = plan.resolveOperatorsUp { case withClause: WithCTE =>
-        withClause.copy(cteDefs = withClause.cteDefs.filterNot(isReplaced))
+        withClause.copy(cteDefs = withClause.cteDefs.filterNot(isUnused))
       }
-      withoutReplaced(rest, before)
+      withoutUnused(rest)
     } else plan
   }
-
-  /** The ids of the definitions of WITH clauses that a plan refers to. */
-  private def references(plan: LogicalPlan): Set[Long] =
-    plan.collectWithSubqueries { case reference: CTERelationRef => reference.cteId }.toSet
 
   /** Resolves one call.
     *

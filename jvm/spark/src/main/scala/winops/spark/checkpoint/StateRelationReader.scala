@@ -9,7 +9,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.group.GroupState
 import winops.spark.row.{Micros, RowBytes}
-import winops.spark.state.StateFormat
+import winops.spark.state.StateErrors
 import winops.storage.rows.RowLog
 import winops.window.time.Clock
 
@@ -37,12 +37,12 @@ final class StateRelationReader(stored: StoredKeep, partition: Int, groups: Stor
     UnsafeProjection.create(schema(stored).map(_.dataType).toArray[DataType])
   private val places = mutable.ArrayBuffer.empty[Place]
 
-  private val rows: Iterator[InternalRow] = StateFormat.reading {
+  private val rows: Iterator[InternalRow] = StateErrors.translated {
     groups.each.flatMap(ofGroup) ++ groups.common.iterator.flatMap(group => waiting(group, null))
   }
 
-  override def hasNext: Boolean = StateFormat.reading(rows.hasNext)
-  override def next(): InternalRow = StateFormat.reading(rows.next())
+  override def hasNext: Boolean = StateErrors.translated(rows.hasNext)
+  override def next(): InternalRow = StateErrors.translated(rows.next())
 
   private def ofGroup(group: GroupState): Iterator[InternalRow] = {
     group.machine.emitContents()

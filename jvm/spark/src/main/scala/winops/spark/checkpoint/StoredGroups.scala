@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.streaming.state.ReadStateStore
 import winops.spark.execution.CrossGroupTask
 import winops.spark.group.GroupState
 import winops.spark.plan.KeepPlan
-import winops.spark.state.{PartitionSummary, StateFormat, StateGroupStore, StateIdentity, WholeGroupStore}
+import winops.spark.state.{PartitionSummary, StateErrors, StateGroupStore, StateIdentity, WholeGroupStore}
 import winops.storage.bytes.CorruptStateException
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.crossgroup.CrossGroupMachines
@@ -72,7 +72,7 @@ final class StoredGroups(
 object StoredGroups {
 
   /** The groups of a partition. Refuses the state of another `keep`. */
-  def in(stored: StoredKeep, store: ReadStateStore): StoredGroups = StateFormat.reading {
+  def in(stored: StoredKeep, store: ReadStateStore): StoredGroups = StateErrors.translated {
     val groups = StateGroupStore.readOnly(store, stored.keys)
     val summary = PartitionSummary.of(groups.partition)
     summary.foreach(found => StateIdentity.check(found.identity, stored.identity))

@@ -14,7 +14,7 @@ import winops.policy.Policy
 import winops.spark.analysis.Dialects
 import winops.spark.plan.{Application, KeepPlan, KeepSpec}
 import winops.spark.source.SourcePartitions
-import winops.spark.state.{StateFormat, StateIdentity}
+import winops.spark.state.{StateErrors, StateIdentity, StateVersion}
 import winops.window.time.Clock
 
 /** A `keep` as recorded in its checkpoint. Its groups can be read without the query.
@@ -78,7 +78,7 @@ object StoredKeep {
   private def of(identity: String, entryKeys: StructType): StoredKeep = {
     val json = parse(identity)
     val format = (json \ "format").values
-    if (format != BigInt(StateFormat.Version)) throw StateFormat.another(format)
+    if (format != BigInt(StateVersion.Current)) throw StateVersion.another(format)
     val group = texts(json \ "group")
     val columns =
       attributes(StoredTypes.columns(json \ "columns").getOrElse(throw unknown("columns")))
@@ -140,5 +140,5 @@ object StoredKeep {
   }
 
   private def unknown(what: String): Throwable =
-    StateFormat.failure(s"this version of winops cannot read the $what that it was written with")
+    StateErrors.failure(s"this version of winops cannot read the $what that it was written with")
 }

@@ -11,7 +11,7 @@ import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.{RowBytes, RowShape}
-import winops.spark.state.{GroupStore, StateFormat, TimerService}
+import winops.spark.state.{GroupStore, StateErrors, TimerService}
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.crossgroup.CrossGroupMachines
@@ -110,7 +110,7 @@ final class CrossGroupTask(
 
   private val machines = new CrossGroupMachines[UnsafeRow](plan.spec.policy, steps, host)
 
-  StateFormat.reading(begin())
+  StateErrors.translated(begin())
 
   /** The time of the earliest timer of any group or of the first release of a waiting row;
     * [[Clock.Never]] if there is neither.
@@ -126,7 +126,7 @@ final class CrossGroupTask(
   private var last = Long.MinValue
 
   override def hasNext: Boolean = {
-    if (waiting.isEmpty && !isDone) StateFormat.reading {
+    if (waiting.isEmpty && !isDone) StateErrors.translated {
       while (waiting.isEmpty && !isDone) work()
     }
     waiting.nonEmpty

@@ -9,7 +9,7 @@ import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.RowBytes
-import winops.spark.state.{GroupStore, StateFormat, TimerService}
+import winops.spark.state.{GroupStore, StateErrors, TimerService}
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.time.Clock
 
@@ -73,7 +73,7 @@ final class KeepTask(
   private var last = Long.MinValue
 
   override def hasNext: Boolean = {
-    if (!writer.hasNext && stage != Done) StateFormat.reading {
+    if (!writer.hasNext && stage != Done) StateErrors.translated {
       while (!writer.hasNext && stage != Done) work()
     }
     writer.hasNext
@@ -83,7 +83,7 @@ final class KeepTask(
     if (!hasNext) throw new NoSuchElementException
     // The writer reads the rows of changes from the group's state, which may be corrupt.
     try writer.next()
-    catch StateFormat.byName
+    catch StateErrors.translate
   }
 
   /** Does one unit of work, after which output rows may be available. */

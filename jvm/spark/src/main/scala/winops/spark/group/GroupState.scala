@@ -6,7 +6,7 @@ import winops.spark.aggregates.{ContentResults, CrossGroupContents, TrackedConte
 import winops.spark.expressions.{OfWindow, RowEvaluator}
 import winops.spark.plan.{AggMode, KeepPlan}
 import winops.spark.row.{RowBytes, RowShape}
-import winops.spark.state.{GroupStore, StateFormat}
+import winops.spark.state.{GroupStore, StateVersion}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, ShiftedSegments}
 import winops.storage.rows.{RowLog, RowStore, RowTree}
@@ -154,7 +154,7 @@ final class GroupState(
   }
 
   def save(out: ByteWriter): Unit = {
-    out.byte(StateFormat.Version)
+    out.byte(StateVersion.Current)
     out.byte(if (hasTimer) 1 else 0)
     if (hasTimer) out.number(registeredTimer)
     out.block(lastOrder)
@@ -180,7 +180,7 @@ final class GroupState(
     * the query.
     */
   def restoreRows(in: ByteReader): Unit = {
-    StateFormat.checkVersion(in)
+    StateVersion.check(in)
     registeredTimer = if (in.byte() == 1) in.number() else Clock.Never
     lastOrder = in.block()
     if (spec.rowsWait) {

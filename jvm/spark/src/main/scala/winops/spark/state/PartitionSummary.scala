@@ -29,7 +29,7 @@ final case class PartitionSummary(
     rows: Long,
     waiting: Long) {
   private[state] def save(out: ByteWriter): Unit = {
-    out.byte(StateFormat.Version)
+    out.byte(StateVersion.Current)
     out.block(identity.getBytes(UTF_8))
     out.number(idle)
     out.number(passed)
@@ -49,7 +49,7 @@ object PartitionSummary {
     Option(segments.get(Number)).map(bytes => restore(new ByteReader(bytes)))
 
   private[state] def restore(in: ByteReader): PartitionSummary = {
-    StateFormat.checkVersion(in)
+    StateVersion.check(in)
     PartitionSummary(
       new String(in.block(), UTF_8),
       in.number(),

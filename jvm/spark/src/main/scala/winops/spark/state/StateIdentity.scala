@@ -41,7 +41,7 @@ object StateIdentity {
         ("results" -> results(plan)) ~
         (Columns -> parse(Catalyst.asNullable(columns).json)) ~
         (SourcePartition -> plan.sourcePartition.map(_ => true)) ~
-        (Format -> StateFormat.Version)
+        (Format -> StateVersion.Current)
     compact(render(json))
   }
 
@@ -63,7 +63,7 @@ object StateIdentity {
   def check(before: String, now: String): Unit = {
     val (was, is) = (fields(before), fields(now))
     if (was.get(Format) != is.get(Format)) {
-      throw StateFormat.another(was.get(Format).fold[Any]("unknown")(_.values))
+      throw StateVersion.another(was.get(Format).fold[Any]("unknown")(_.values))
     }
     // Other kinds of lengths matter only if the policies differ.
     val mayDiffer = if (areResizable(was, is)) Set(Lengths, Policy) else Set(Lengths)
@@ -137,7 +137,7 @@ object StateIdentity {
       (Names.shown(text(field \ "name")), text(field \ "type") + properties)
     }
 
-  private def fields(identity: String): Map[String, JValue] = StateFormat.reading {
+  private def fields(identity: String): Map[String, JValue] = StateErrors.translated {
     Try(parse(identity)) match {
       case Success(JObject(fields)) => fields.toMap
       case _ => throw new CorruptStateException("what keep it belongs to is no JSON")

@@ -52,11 +52,11 @@ final class StateTimerService(
 
   private var passed = Long.MinValue
 
-  StateFormat.reading(restore(segments.get(PartitionSummary.Number)))
+  StateErrors.translated(restore(segments.get(PartitionSummary.Number)))
 
-  private val due = StateFormat.reading(timers.takeDue(now))
+  private val due = StateErrors.translated(timers.takeDue(now))
   if (takesAll || leavesAtOtherTimes || idleBefore != idleMillis.getOrElse(Clock.Never)) {
-    StateFormat.reading(allGroups.foreach(due.add))
+    StateErrors.translated(allGroups.foreach(due.add))
   }
 
   /** The time of the earliest timer, or [[Clock.Never]]. */
@@ -83,7 +83,7 @@ final class StateTimerService(
     waiting += moreWaiting
   }
 
-  def save(): Unit = StateFormat.reading {
+  def save(): Unit = StateErrors.translated {
     val out = new ByteWriter
     val idle = idleMillis.getOrElse(Clock.Never)
     PartitionSummary(identity, idle, Math.max(passed, now), groups, rows, waiting).save(out)

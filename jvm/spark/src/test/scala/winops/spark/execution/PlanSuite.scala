@@ -91,6 +91,17 @@ class PlanSuite extends KeepStreamTest {
     assert(stored.references == stored.child.outputSet)
   }
 
+  test("a result that repeats a group key is computed, as checkpoints name it, but not shown") {
+    val query = "SELECT k, avg(n) AS mean FROM rows GROUP BY k"
+    withTime(Seq(Tick("a", 1, 1)).toDF()).createOrReplaceTempView("rows")
+    val means = spark.sql(
+      "SELECT * FROM keep(TABLE(rows) PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', " +
+        s"output => 'agg', aggregates => TABLE($query))")
+    val keeps = means.queryExecution.analyzed.collect { case keep: Keep => keep }
+    assert(keeps.map(keep => (keep.by.size, keep.results.size)) == Seq((1, 2)))
+    assert(means.columns.toSeq == Seq("k", "_change_time", "_change_seq", "mean"))
+  }
+
   test("EXPLAIN says that there is one task only") {
     val plans = explained(keep(ticks().toDF(), ", 'KEEP 10 ROWS SLACK 5'"))
     assert(plans.toSet == Set("Keep [KEEP 10 ROWS SLACK 5], in one task"))

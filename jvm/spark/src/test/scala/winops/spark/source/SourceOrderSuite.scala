@@ -116,29 +116,30 @@ class SourceOrderSuite extends KeepStreamTest {
   }
 
   test("local rows and ranges are applied in their own order, in any number of tasks") {
-    val numbersOfDriver = (0L until 50L).toSeq
+    // Descending numbers, because the order of their bytes is ascending.
+    val numbersOfDriver = 49L to 0L by -1L
     Seq("1", "3", "7").foreach { tasks =>
       withSQLConf(SQLConf.LEAF_NODE_DEFAULT_PARALLELISM.key -> tasks) {
-        val range = spark.range(0, 50, 1, tasks.toInt).toDF("n")
+        val range = spark.range(49, -1, -1, tasks.toInt).toDF("n")
         val cached = range.where($"n" >= 0).cache()
         cached.count()
         try {
           val found = applied(
             Map(
               "range" -> range,
-              "range_function" -> spark.sql(s"SELECT id AS n FROM range(0, 50, 1, $tasks)"),
+              "range_function" -> spark.sql(s"SELECT id AS n FROM range(49, -1, -1, $tasks)"),
               "local" -> numbersOfDriver.toDF("n"),
               "parallelized" -> spark.sparkContext
                 .parallelize(numbersOfDriver, tasks.toInt)
                 .toDF("n"),
               "cached" -> range.where($"n" >= 0),
               "union" -> range
-                .where($"n" < 20)
-                .union(numbersOfDriver.toDF("n").where($"n" >= 20)),
+                .where($"n" >= 20)
+                .union(numbersOfDriver.toDF("n").where($"n" < 20)),
               "coalesced" -> range.coalesce(2),
               "named" -> spark.sql(
-                "WITH a AS (SELECT id AS n FROM range(50)) SELECT n FROM a WHERE n < 9 " +
-                  "UNION ALL SELECT n FROM a WHERE n >= 9")))
+                "WITH a AS (SELECT id AS n FROM range(49, -1, -1)) SELECT n FROM a WHERE n >= 9 " +
+                  "UNION ALL SELECT n FROM a WHERE n < 9")))
           found.foreach { case (name, order) =>
             assert(order == numbersOfDriver, s"$name, $tasks")
           }

@@ -185,7 +185,7 @@ class StateIdentitySuite extends AnyFunSuite {
   test("another format is refused by name") {
     val refused = intercept[WinopsRuntimeException] {
       StateIdentity.check(
-        identity.replace(s"\"format\":${StateFormat.Version}", "\"format\":1"),
+        identity.replace(s"\"format\":${StateVersion.Current}", "\"format\":1"),
         identity)
     }
     assert(refused.getCondition == "WINOPS_STATE_FORMAT")

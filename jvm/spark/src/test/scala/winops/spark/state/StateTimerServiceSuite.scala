@@ -92,11 +92,11 @@ class StateTimerServiceSuite extends AnyFunSuite {
   test("state in the form of another version is refused") {
     val segments = new MapSegments
     val out = new ByteWriter
-    out.byte(StateFormat.Version + 1)
+    out.byte(StateVersion.Current + 1)
     segments.put(0, out.toArray)
     val refused = intercept[WinopsRuntimeException](open(segments, now = 1))
     assert(refused.getCondition == "WINOPS_STATE_FORMAT")
-    assert(refused.getMessage.contains(s"format ${StateFormat.Version + 1}"))
+    assert(refused.getMessage.contains(s"format ${StateVersion.Current + 1}"))
   }
 
   test("state that is cut off, or has more than it should, is refused") {

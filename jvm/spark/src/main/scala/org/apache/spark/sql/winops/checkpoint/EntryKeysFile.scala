@@ -11,7 +11,7 @@ import org.json4s.jackson.JsonMethods.parse
 import org.apache.spark.sql.types.StructType
 
 import winops.spark.checkpoint.StoredTypes
-import winops.spark.state.StateFormat
+import winops.spark.state.StateErrors
 
 /** Reads the file in which Spark describes the state entries of a `keep` operator. Spark's own
   * reader would instantiate every class that the file names.
@@ -30,7 +30,7 @@ private[winops] object EntryKeysFile {
     catch {
       case disk: IOException if !isOfContent(disk) => throw disk
       case NonFatal(_) =>
-        throw StateFormat.failure("the description of its entries is not as Spark writes it")
+        throw StateErrors.failure("the description of its entries is not as Spark writes it")
     }
 
   private def columns(in: FSDataInputStream): Option[StructType] =

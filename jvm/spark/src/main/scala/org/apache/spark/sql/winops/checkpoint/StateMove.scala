@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.winops.state.KeepStores
 
 import winops.spark.checkpoint.{MovedGroups, StoredGroups, StoredKeep}
-import winops.spark.state.{EntryShape, GroupPiece, PartitionSummary, StateFormat, StateGroupStore}
+import winops.spark.state.{EntryShape, GroupPiece, PartitionSummary, StateErrors, StateGroupStore}
 
 /** Moves the state of one `keep` operator after a micro-batch into another number of partitions.
   */
@@ -36,7 +36,7 @@ private[winops] final class StateMove(
       .parallelize(0 until before, before)
       .mapPartitions(_.flatMap { partition =>
         stores.read(partition, batch, ids.map(_(partition))) { store =>
-          StateFormat.reading {
+          StateErrors.translated {
             val groups = StoredGroups.in(stored, store)
             groups.summary.map(Part(groups.isCrossGroup, groups.buckets, _)).iterator
           }
@@ -47,7 +47,7 @@ private[winops] final class StateMove(
   }
 
   if (parts.map(part => (part.summary.passed, part.summary.idle)).distinct.size > 1) {
-    throw StateFormat.failure("its partitions are not those of one batch")
+    throw StateErrors.failure("its partitions are not those of one batch")
   }
 
   // An ungrouped operator and cross-group state have a single partition.
@@ -128,14 +128,14 @@ private[winops] final class StateMove(
       .parallelize(0 until before, before)
       .mapPartitions(_.flatMap { partition =>
         stores.read(partition, batch, ids.map(_(partition))) { store =>
-          reading(StateFormat.reading(read(store)))
+          reading(StateErrors.translated(read(store)))
         }
       })
       .repartitionAndSortWithinPartitions(new ByPlace(after))
       .mapPartitionsWithIndex { (partition, moved) =>
         var held = (0L, 0L)
         val id = target.write(partition) { store =>
-          held = StateFormat.reading(write(store, moved.map(_._2)))
+          held = StateErrors.translated(write(store, moved.map(_._2)))
         }
         Iterator(Written(partition, id, held._1, held._2))
       }
@@ -175,8 +175,8 @@ private object StateMove {
   private final case class Written(partition: Int, id: Option[String], groups: Long, rows: Long)
 
   private def reading[A](read: Iterator[A]): Iterator[A] = new Iterator[A] {
-    override def hasNext: Boolean = StateFormat.reading(read.hasNext)
-    override def next(): A = StateFormat.reading(read.next())
+    override def hasNext: Boolean = StateErrors.translated(read.hasNext)
+    override def next(): A = StateErrors.translated(read.next())
   }
 
   private val FirstVersion = "1([._].*)".r

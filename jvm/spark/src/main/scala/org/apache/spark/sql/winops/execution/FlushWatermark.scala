@@ -9,12 +9,12 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{EventTimeSta
   *
   * @param statistics
   *   the event time statistics of each operator, and its delay in milliseconds
-  * @param behind
+  * @param lag
   *   the lag of the watermark of the rows behind the query's watermark, in milliseconds
   */
 private[winops] final class FlushWatermark(
     statistics: Seq[(EventTimeStatsAccum, Long)],
-    behind: Long)
+    lag: Long)
     extends Serializable {
 
   /** Requests a watermark right after an instant.
@@ -22,8 +22,8 @@ private[winops] final class FlushWatermark(
     * @param millis
     *   the greatest time of a task's waiting rows in milliseconds; `Long.MinValue` for none
     */
-  def passBy(millis: Long): Unit = if (millis != Long.MinValue) {
-    val watermark = millis + 1 + behind
+  def requestAfter(millis: Long): Unit = if (millis != Long.MinValue) {
+    val watermark = millis + 1 + lag
     statistics.foreach { case (times, delay) => times.add(watermark + delay) }
   }
 }

@@ -27,7 +27,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowShape
-import winops.spark.state.{StateFormat, StateGroupStore, StateIdentity, StateTimerService, WholeGroupStore}
+import winops.spark.state.{StateErrors, StateGroupStore, StateIdentity, StateTimerService, WholeGroupStore}
 
 /** The streaming operator of a `keep`.
   *
@@ -260,8 +260,6 @@ final class StatefulKeepExec private[winops] (
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
-    // Tasks get these without the operator and its children.
-    val (plan, identity) = (this.plan, this.identity)
     metrics
     val times =
       if (plan.time.isDefined) {
@@ -311,11 +309,11 @@ final class StatefulKeepExec private[winops] (
         CompletionIterator[InternalRow, Iterator[InternalRow]](
           task, {
             timers.save()
-            StateFormat.reading(groups.finish())
+            StateErrors.translated(groups.finish())
             updateTime += NANOSECONDS.toMillis(System.nanoTime - started)
             commitTime += timeTakenMs(store.commit())
             due.add(Math.min(timers.earliestDue, task.earliestDue))
-            flushed.foreach(_.passBy(task.lastWaiting))
+            flushed.foreach(_.requestAfter(task.lastWaiting))
             counters.held += timers.rowsHeld
             counters.waiting += timers.rowsWaiting
             counters.groups += timers.groupsRemembered

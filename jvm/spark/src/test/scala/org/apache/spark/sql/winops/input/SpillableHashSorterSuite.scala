@@ -1,5 +1,7 @@
 package org.apache.spark.sql.winops.input
 
+import java.lang.Long.compareUnsigned
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{BinaryType, DataType, LongType}
@@ -20,6 +22,10 @@ class SpillableHashSorterSuite extends TaskTest {
         val keys = read.map(number => keyOf(number, 1 + count / 7))
         val runs = keys.zip(keys.drop(1)).count { case (a, b) => a != b } + 1
         check(count == 0 || runs == keys.distinct.size, s"$count rows of a key come together")
+        val hashes = keys.map(key => hashOf(key.toLong))
+        check(
+          hashes.zip(hashes.drop(1)).forall { case (a, b) => compareUnsigned(a, b) <= 0 },
+          s"the hashes of $count rows ascend as unsigned numbers")
         check(!rows.hasNext, "nothing after the last row")
       }
     }
@@ -72,10 +78,13 @@ private object SpillableHashSorterSuite {
     val input = rows.iterator.map { case (number, key) =>
       projection(InternalRow(number.toLong, key.toLong, Array.fill(bytes)(number.toByte)))
     }
-    // Multiplication by the golden ratio spreads the keys, so that their hashes have all leading
-    // bits.
-    new SpillableHashSorter(input, row => row.getLong(1) * 0x9e3779b97f4a7c15L, types.length)
+    new SpillableHashSorter(input, row => hashOf(row.getLong(1)), types.length)
   }
+
+  /** Multiplies by the golden ratio, which spreads the keys, so that their hashes have all
+    * leading bits.
+    */
+  def hashOf(key: Long): Long = key * 0x9e3779b97f4a7c15L
 
   def readRow(row: UnsafeRow): Int = {
     val number = row.getLong(0).toInt

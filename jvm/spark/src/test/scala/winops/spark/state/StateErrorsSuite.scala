@@ -8,12 +8,12 @@ import winops.storage.bytes.HeapSegments
 import winops.storage.rows.RowLog
 
 /** Errors in state have conditions of winops. */
-class StateFormatSuite extends AnyFunSuite {
+class StateErrorsSuite extends AnyFunSuite {
   test("rows that do not fit into one array fail by name, with what was expected") {
     val rows = new RowLog(new HeapSegments, withArrival = false)
     val _ = rows.append(0L, 100)
     val refused = intercept[WinopsRuntimeException] {
-      StateFormat.reading(rows.append(0L, Int.MaxValue))
+      StateErrors.translated(rows.append(0L, Int.MaxValue))
     }
     assert(refused.getCondition == "WINOPS_MAX_BYTES")
     assert(refused.getSqlState == "54000")

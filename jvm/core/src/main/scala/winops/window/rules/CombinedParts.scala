@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.time.Clock
 
 /** Windows that decide together about rows, in the order of the policy. */
-private[window] final class PartGroup(parts: Array[Part]) {
+private[window] final class CombinedParts(parts: Array[Part]) {
   private val admitted = new Array[Boolean](parts.length)
 
   def size: Int = parts.length
