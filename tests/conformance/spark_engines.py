@@ -60,6 +60,10 @@ SETTINGS = {
 # Each task receives the whole query, so a query of twice the cases costs four times.
 CASES_IN_QUERY = 40
 
+# Cases that end later than this, in milliseconds, have a clock of their own. A window that reports
+# every 100 milliseconds would emit billions of reports until their end.
+LATEST_SHARED_INSTANT = 1_000_000
+
 
 LATE_FOR_THE_CLOCK = "a row that is older than a clock which no row of its window has moved"
 LATE_FOR_THE_WATERMARK = (
@@ -120,11 +124,14 @@ def stream(
                 query.awaitTermination()
                 answers.take(spark.table(name).collect())
 
-        inputs = Path(folder, "inputs")
-        inputs.mkdir()
         in_time = [case for case in cases if delay(case) is None]
-        write_stream(_accepted(in_time), inputs, batches, seed)
-        run(in_time, inputs, 0)
+        near = [case for case in in_time if _last_instant(case) <= LATEST_SHARED_INSTANT]
+        far = [case for case in in_time if _last_instant(case) > LATEST_SHARED_INSTANT]
+        for number, some in enumerate([near, *([case] for case in far)]):
+            inputs = Path(folder, f"inputs_{number}")
+            inputs.mkdir()
+            write_stream(_accepted(some), inputs, batches, seed)
+            run(some, inputs, 0)
         # All cases of a query share one watermark, so each of these cases is its own query.
         for number, case in enumerate(late):
             inputs = Path(folder, f"late_{number}")
@@ -240,7 +247,7 @@ def _rows_of(case: Case, events: DataFrame, keys: list[Column]) -> DataFrame:
 def _computed(case: Case, kept: Kept) -> DataFrame:
     """Return computed values in the form of events without rows."""
     # All cases share one clock, so windows with forced output would emit until its end.
-    end = max((entry["at"] for entry in case.get("input", [])), default=0)
+    end = _last_instant(case)
     computed = kept.agg(mode="changes").where(F.unix_millis("_change_time") <= end)
     columns = [column for column in computed.columns if not column.startswith("_")]
     row = F.struct(*(F.col(f"`{column}`") for column in columns))
@@ -287,6 +294,10 @@ def _refusal(error: AnalysisException) -> Answer:
     if name != "WINOPS_POLICY":
         return {"failure": f"{condition}: {error}"}
     return {"error": category.lower().replace("_", "-")}
+
+
+def _last_instant(case: Case) -> int:
+    return max((entry["at"] for entry in case.get("input", [])), default=0)
 
 
 def _accepted(cases: list[Case]) -> list[Case]:
