@@ -165,14 +165,25 @@ def _by_step(case: Case, events: list[Event]) -> list[Step]:
         for event in events:
             if event.kind == "INSERTION" and event.positions:
                 created.setdefault(event.group, event.positions[0])
-        # Without an insert, the deleted rows are oldest first.
-        first = next((event.positions[0] for event in events if event.positions), 0)
-        place = created.get(events[0].group, first)
+        place = created.get(events[0].group)
+        if place is None:
+            place = _first_position(case, events)
         found.append(Step(at, group, place, number, events))
         for event in events:
             if event.kind == "PARTITION_EVICTION":
                 created.pop(event.group, None)
     return found
+
+
+def _first_position(case: Case, events: list[Event]) -> int:
+    """Return the position of the first row of a group whose inserts the policy does not emit."""
+    of_group = (
+        position
+        for position, entry in enumerate(case["input"])
+        if "row" in entry and _is_of_group(case, entry["row"], events[0].group)
+    )
+    oldest = next((event.positions[0] for event in events if event.positions), 0)
+    return next(of_group, oldest)
 
 
 def _in_time(step: tuple[tuple, list[Event]]) -> tuple:

@@ -69,7 +69,9 @@ def test_the_column_that_carries_the_watermark_behind_with_columns_is_named(
 
     carried = refusal("KEEP 2 ROWS")
     assert carried.getCondition() == "WINOPS_WATERMARK_COLUMN"
-    assert "the column with the watermark is ts: group by it, or by window('ts', ...)" in str(carried)
+    assert "the column with the watermark is ts: group by it, or by window('ts', ...)" in str(
+        carried
+    )
     # Two rows are inserted at once, and the first of them may be older than the watermark.
     lost = refusal(esper("#length_batch(2)"))
     assert lost.getCondition() == "WINOPS_WATERMARK_LOST"

@@ -26,7 +26,7 @@ private[spark] final class AggregatePlan(results: Seq[Expression], by: Seq[Expre
   val (
     merged: Seq[WindowAggregate],
     counted: Seq[WindowAggregate],
-    evaluatedApart: Seq[WindowAggregate]) = {
+    recomputed: Seq[WindowAggregate]) = {
     val (held, rest) = aggregates.map(_._1).toSeq.partition(FunctionBuffers.canHold)
     val (numbers, others) = rest.partition(DistinctCounts.canCount)
     (held, numbers, others)
@@ -37,10 +37,10 @@ private[spark] final class AggregatePlan(results: Seq[Expression], by: Seq[Expre
   val lastColumns: Seq[Attribute] = last.map(_._2).toSeq
 
   /** The columns of values that are not expressions over buffers: the merged functions with the
-    * indexes `programmed`, then `counted`, then `evaluatedApart`.
+    * indexes `programmed`, then `counted`, then `recomputed`.
     */
   def outside(programmed: Seq[Int]): Seq[Attribute] =
-    (programmed.map(merged) ++ counted ++ evaluatedApart).map(answerTo)
+    (programmed.map(merged) ++ counted ++ recomputed).map(answerTo)
 
   /** Returns the results with functions replaced by their expressions over the aggregation
     * buffers.

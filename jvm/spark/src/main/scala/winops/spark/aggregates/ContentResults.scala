@@ -60,7 +60,7 @@ final class ContentResults(
       rows,
       pages.newMap())
   }.toArray
-  private val evaluators = plan.evaluatedApart.map(new AggregateEvaluator(_, content)).toArray
+  private val evaluators = plan.recomputed.map(new AggregateEvaluator(_, content)).toArray
 
   private val lastValues = UnsafeProjection.create(plan.ofLastArrival, content)
   private var lastArrival: UnsafeRow = _
@@ -269,7 +269,7 @@ final class ContentResults(
       place += 1
       i += 1
     }
-    if (evaluators.nonEmpty) evaluateApart(place)
+    if (evaluators.nonEmpty) recompute(place)
     answers =
       if (areOfBuffers) total
       else {
@@ -279,7 +279,7 @@ final class ContentResults(
     isFresh = true
   }
 
-  private def evaluateApart(from: Int): Unit = {
+  private def recompute(from: Int): Unit = {
     evaluators.foreach(_.clear())
     val member = new UnsafeRow(content.size)
     summary.foreach { ordinal =>

@@ -73,7 +73,7 @@ private[spark] object OutputColumns {
   }
 
   /** The columns of an `agg` without the results that repeat a group key. The operator computes
-    * them all the same, because a checkpoint names the results of its query.
+    * them nevertheless, because a checkpoint names the results of its query.
     */
   private def withoutRepeatedKeys(keep: Keep): Seq[Attribute] = {
     val (described, results) =

@@ -124,22 +124,21 @@ class SourceOrderSuite extends KeepStreamTest {
         val cached = range.where($"n" >= 0).cache()
         cached.count()
         try {
-          val found = applied(
-            Map(
-              "range" -> range,
-              "range_function" -> spark.sql(s"SELECT id AS n FROM range(49, -1, -1, $tasks)"),
-              "local" -> numbersOfDriver.toDF("n"),
-              "parallelized" -> spark.sparkContext
-                .parallelize(numbersOfDriver, tasks.toInt)
-                .toDF("n"),
-              "cached" -> range.where($"n" >= 0),
-              "union" -> range
-                .where($"n" >= 20)
-                .union(numbersOfDriver.toDF("n").where($"n" < 20)),
-              "coalesced" -> range.coalesce(2),
-              "named" -> spark.sql(
-                "WITH a AS (SELECT id AS n FROM range(49, -1, -1)) SELECT n FROM a WHERE n >= 9 " +
-                  "UNION ALL SELECT n FROM a WHERE n < 9")))
+          val found = applied(Map(
+            "range" -> range,
+            "range_function" -> spark.sql(s"SELECT id AS n FROM range(49, -1, -1, $tasks)"),
+            "local" -> numbersOfDriver.toDF("n"),
+            "parallelized" -> spark.sparkContext
+              .parallelize(numbersOfDriver, tasks.toInt)
+              .toDF("n"),
+            "cached" -> range.where($"n" >= 0),
+            "union" -> range
+              .where($"n" >= 20)
+              .union(numbersOfDriver.toDF("n").where($"n" < 20)),
+            "coalesced" -> range.coalesce(2),
+            "named" -> spark.sql(
+              "WITH a AS (SELECT id AS n FROM range(49, -1, -1)) SELECT n FROM a WHERE n >= 9 " +
+                "UNION ALL SELECT n FROM a WHERE n < 9")))
           found.foreach { case (name, order) =>
             assert(order == numbersOfDriver, s"$name, $tasks")
           }
