@@ -60,8 +60,8 @@ SETTINGS = {
 # Each task receives the whole query, so a query of twice the cases costs four times.
 CASES_IN_QUERY = 40
 
-# Cases that end later than this, in milliseconds, have a clock of their own. A window that reports
-# every 100 milliseconds would emit billions of reports until their end.
+# Cases that end later than this, in milliseconds, have a clock of their own. Until their end, a
+# window that reports every 100 milliseconds would emit billions of reports.
 LATEST_SHARED_INSTANT = 1_000_000
 
 
