@@ -72,17 +72,6 @@ private final class AnyRule(rules: Array[EvictionRule]) extends EvictionRule {
     most
   }
 
-  // Each rule evicts the oldest rows, so the rule that evicts most decides.
-  override def firstStaying(head: Long, end: Long, at: Long): Long = {
-    var first = head
-    var i = 0
-    while (i < rules.length) {
-      first = Math.max(first, rules(i).firstStaying(head, end, at))
-      i += 1
-    }
-    first
-  }
-
   override def due(row: Long): Long = {
     var first = Clock.Never
     var i = 0
