@@ -49,10 +49,13 @@ private[window] object EvictionRule {
     case Bound.Any(bounds) =>
       val rules = bounds.map(of)
       Option.when(rules.forall(_.isDefined)) { rows =>
-        new AnyRule(rules.flatten.map(_(rows)).toArray)
+        rules.flatten.map(_(rows)).foldLeft[EvictionRule](NoRule)(either)
       }
     case _ => None
   }
+
+  private def either(one: EvictionRule, other: EvictionRule): EvictionRule =
+    if (one eq NoRule) other else new EitherRule(one, other)
 }
 
 /** Evicts no row. */
@@ -60,25 +63,17 @@ private[window] case object NoRule extends EvictionRule {
   override def firstStaying(head: Long, end: Long, at: Long): Long = head
 }
 
-/** Evicts a row that any of the rules evicts; the rules store nothing. */
-private final class AnyRule(rules: Array[EvictionRule]) extends EvictionRule {
-  override def excess(size: Long): Long = {
-    var most = 0L
-    var i = 0
-    while (i < rules.length) {
-      most = Math.max(most, rules(i).excess(size))
-      i += 1
-    }
-    most
-  }
+/** Evicts a row that either rule evicts; the rules store nothing.
+  *
+  * Each rule has a field: calls in a loop over an array would reach several classes, which the
+  * JVM does not inline reliably.
+  */
+private final class EitherRule(one: EvictionRule, other: EvictionRule) extends EvictionRule {
+  override def excess(size: Long): Long = Math.max(one.excess(size), other.excess(size))
+  override def due(row: Long): Long = Math.min(one.due(row), other.due(row))
 
-  override def due(row: Long): Long = {
-    var first = Clock.Never
-    var i = 0
-    while (i < rules.length) {
-      first = Math.min(first, rules(i).due(row))
-      i += 1
-    }
-    first
+  override def firstStaying(head: Long, end: Long, at: Long): Long = {
+    val staying = one.firstStaying(head, end, at)
+    if (staying < end) other.firstStaying(staying, end, at) else end
   }
 }
