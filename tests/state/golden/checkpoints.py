@@ -154,8 +154,17 @@ def output_lines(folder: Path) -> list[str]:
 
 def current_format() -> int:
     """Return the number of this version's state format."""
+    return _format("Current")
+
+
+def readable_formats() -> range:
+    """Return the numbers of the state formats that this version reads."""
+    return range(_format("Oldest"), current_format() + 1)
+
+
+def _format(name: str) -> int:
     source = ROOT / "jvm/spark/src/main/scala/winops/spark/state/StateVersion.scala"
-    found = re.search(r"val Current = (\d+)", source.read_text())
+    found = re.search(rf"val {name} = (\d+)", source.read_text())
     assert found
     return int(found[1])
 

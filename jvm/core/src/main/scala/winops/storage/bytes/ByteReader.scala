@@ -62,6 +62,15 @@ final class ByteReader(val bytes: Array[Byte]) {
     java.util.Arrays.copyOfRange(bytes, next - size, next)
   }
 
+  /** Reads bytes that [[ByteWriter.packed]] wrote. */
+  def packed(): Array[Byte] = {
+    // Packed bytes take at least half a byte for each word.
+    val size = count(Math.min(remaining * 2L * PackedRow.WordBytes, Bytes.MaxArray.toLong)).toInt
+    val room = new Array[Byte](size + PackedRow.WordBytes)
+    next = PackedRow.read(bytes, next, bytes.length, room, 0, size, 0, 0)
+    java.util.Arrays.copyOf(room, size)
+  }
+
   /** Checks that all bytes have been read. */
   def finish(): Unit =
     if (remaining != 0) throw new CorruptStateException(s"$remaining stored bytes are left over")

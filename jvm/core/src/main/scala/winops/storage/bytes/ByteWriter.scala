@@ -53,6 +53,13 @@ final class ByteWriter {
     raw(source, 0, source.length)
   }
 
+  /** Writes the number of bytes, then the bytes without most of the zeros in them. */
+  def packed(source: Array[Byte]): Unit = {
+    number(source.length.toLong)
+    ensure(PackedRow.roomFor(source.length))
+    length = PackedRow.write(source, 0, source.length, 0, 0, bytes, length)
+  }
+
   private def ensure(more: Long): Unit = {
     val needed = length.toLong + more
     if (needed > bytes.length) bytes = java.util.Arrays.copyOf(bytes, Bytes.roomFor(needed))

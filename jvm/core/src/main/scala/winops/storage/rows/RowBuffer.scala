@@ -52,6 +52,16 @@ private[storage] final class RowBuffer(withArrival: Boolean) {
     at
   }
 
+  /** Adds the first `count` rows of another buffer. */
+  def appendFrom(other: RowBuffer, count: Int): Unit = {
+    var row = 0
+    while (row < count) {
+      val at = append(other.arrival(row), other.length(row))
+      System.arraycopy(other.bytes, other.position(row), content, at, other.length(row))
+      row += 1
+    }
+  }
+
   /** Drops the last row. */
   def dropLast(): Unit = {
     rows -= 1

@@ -5,40 +5,44 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
 /** Stores the rows of one group in arrival order. Rows are appended at the end, released from the
   * front, and found by ordinal in constant time.
   *
-  * The newest rows are in an open buffer. Once there are many, older rows are sealed into
-  * segments of [[RowLog.SegmentRows]] rows. A segment is written once and removed once, so the
-  * cost of a row does not depend on the length of the window. The number of a segment is the
-  * ordinal of its rows divided by the rows of a segment.
+  * The newest rows are in an open buffer, which is stored in the group's own value. Older rows
+  * are in [[RowRuns]]: each is stored there at most twice, and only the oldest run is read when
+  * rows are released. The cost of a row does therefore not depend on the length of the window. A
+  * window that two micro-batches replace whole stays in the group's own value.
   *
   * An instance is reused from group to group: [[restore]] or [[clear]] starts the next group.
   *
   * @param segments
-  *   stores the sealed rows of the open group
+  *   stores the runs of the open group
   * @param withArrival
   *   true if arrival times are stored; otherwise [[arrival]] is 0
   * @param rowCheck
   *   checks each row that is found
+  * @param isReadAgain
+  *   true if the newest rows are read in each micro-batch; up to [[RowLog.MaxInlineRows]] of them
+  *   then stay in the group's own value
   */
 final class RowLog(
     segments: Segments,
     withArrival: Boolean,
-    rowCheck: RowCheck = RowCheck.Nothing)
+    rowCheck: RowCheck = RowCheck.Nothing,
+    isReadAgain: Boolean = false)
     extends RowStore {
   import RowLog._
 
   private val open = new RowBuffer(withArrival)
-  private var openFirst = 0L
+  private val runs = new RowRuns(segments, withArrival)
   private var firstOrdinal = 0L
 
-  private val loaded = new RowBuffer(withArrival)
-  private var loadedNumber = NoSegment
-  private val writer = new ByteWriter
+  // The ordinals at the beginning of the micro-batch.
+  private var firstBefore = 0L
+  private var endBefore = 0L
 
   private var found = open
   private var foundRow = 0
 
   override def first: Long = firstOrdinal
-  override def end: Long = openFirst + open.count
+  override def end: Long = runs.end + open.count
   override def next(ordinal: Long): Long = ordinal + 1
   override def previous(ordinal: Long): Long = if (ordinal > firstOrdinal) ordinal - 1 else -1L
   override def size: Long = end - firstOrdinal
@@ -48,7 +52,10 @@ final class RowLog(
   override def append(arrival: Long, length: Int): Int = {
     if (open.count >= MaxOpenRows) {
       dropReleased()
-      while (open.count > MaxOpenRows / 2) sealOldest()
+      val longest = runLength
+      while (open.count > MaxOpenRows / 2) {
+        val _ = fillRun(longest)
+      }
     }
     if (!open.hasRoomFor(length)) {
       dropReleased()
@@ -66,21 +73,16 @@ final class RowLog(
     } else 0L
 
   override def find(ordinal: Long): Unit = {
-    if (ordinal >= openFirst) {
+    if (ordinal >= runs.end) {
       if (ordinal >= end) {
         throw new CorruptStateException(s"there is no row $ordinal, the newest is ${end - 1}")
       }
       found = open
-      foundRow = (ordinal - openFirst).toInt
+      foundRow = (ordinal - runs.end).toInt
     } else {
-      val number = ordinal / SegmentRows
-      if (number != loadedNumber) load(number)
-      found = loaded
-      // A segment lacks the rows that were released before it was sealed, always at its front.
-      foundRow = (ordinal % SegmentRows).toInt - (SegmentRows - loaded.count)
-      if (foundRow < 0) {
-        throw new CorruptStateException(s"segment $number does not have row $ordinal")
-      }
+      val run = runs.find(ordinal)
+      found = run.rows
+      foundRow = run.indexOf(ordinal)
     }
     rowCheck.check(rowBytes, rowPosition, rowLength)
   }
@@ -90,18 +92,7 @@ final class RowLog(
   override def rowLength: Int = found.length(foundRow)
 
   override def release(until: Long): Unit = {
-    if (firstOrdinal < openFirst) {
-      var number = firstOrdinal / SegmentRows
-      val stop = Math.min(until, openFirst) / SegmentRows
-      if (stop - number > ManySegments && segments.get(stop - 1) == null) {
-        throw new CorruptStateException(s"segments from $number to ${stop - 1} are not there")
-      }
-      while (number < stop) {
-        segments.remove(number)
-        if (number == loadedNumber) unload()
-        number += 1
-      }
-    }
+    if (firstOrdinal < runs.end) runs.release(firstOrdinal, until)
     firstOrdinal = until
   }
 
@@ -117,89 +108,90 @@ final class RowLog(
     restart(0L)
   }
 
-  /** Seals rows until the open buffer has at most [[RowLog.MaxInlineRows]], then writes the
-    * buffer and the ordinals that locate the sealed rows.
-    */
+  /** Moves rows into runs, then writes the open buffer and what locates the runs. */
   override def save(out: ByteWriter): Unit = {
     dropReleased()
-    while (open.count > MaxInlineRows) sealOldest()
-    out.number(firstOrdinal)
-    out.number(openFirst)
+    moveIntoRuns()
+    runs.save(out, firstOrdinal)
     out.number(open.count.toLong)
     open.write(out, open.count)
   }
 
   override def restore(in: ByteReader): Unit = {
-    val first = in.count(Long.MaxValue)
-    val openFrom = in.count(Long.MaxValue)
+    val first = runs.restore(in)
     val count = in.count(in.remaining.toLong)
-    val sealedEndsInside = first < openFrom && openFrom % SegmentRows != 0
-    if (first > openFrom + count || sealedEndsInside) {
-      throw new CorruptStateException(s"row log from $first, open from $openFrom, $count rows")
+    if (first > runs.end + count) {
+      throw new CorruptStateException(s"row log from $first, open from ${runs.end}, $count rows")
     }
-    restart(first)
-    openFirst = openFrom
     open.read(in, count.toInt)
+    begin(first)
   }
 
   private def restart(first: Long): Unit = {
     open.clear()
-    firstOrdinal = first
-    openFirst = first
-    unload()
+    runs.clear(first)
+    begin(first)
   }
 
-  private def unload(): Unit = loadedNumber = NoSegment
+  private def begin(first: Long): Unit = {
+    firstOrdinal = first
+    firstBefore = first
+    endBefore = end
+  }
 
   /** Drops the released rows from the open buffer. */
   private def dropReleased(): Unit =
-    if (firstOrdinal > openFirst) dropOpen((firstOrdinal - openFirst).toInt)
-
-  private def dropOpen(rows: Int): Unit = {
-    open.dropFirst(rows)
-    openFirst += rows
-  }
-
-  /** Seals the open rows up to the next segment boundary. */
-  private def sealOldest(): Unit = {
-    val number = openFirst / SegmentRows
-    val rows = ((number + 1) * SegmentRows - openFirst).toInt
-    writer.clear()
-    writer.byte(SegmentVersion)
-    writer.number(rows.toLong)
-    open.write(writer, rows)
-    segments.put(number, writer.toArray)
-    dropOpen(rows)
-  }
-
-  private def load(number: Long): Unit = {
-    unload()
-    val bytes = segments.get(number)
-    if (bytes == null || bytes.length == 0 || bytes(0) != SegmentVersion) {
-      throw new CorruptStateException(s"segment $number is missing or of another version")
+    if (firstOrdinal > runs.end) {
+      open.dropFirst((firstOrdinal - runs.end).toInt)
+      runs.skipTo(firstOrdinal)
     }
-    val in = new ByteReader(bytes)
-    in.skip(1)
-    loaded.read(in, in.count(SegmentRows.toLong).toInt)
-    in.finish()
-    loadedNumber = number
+
+  private def runLength: Int =
+    if (isReadAgain) RunLengths.Longest
+    else RunLengths.of(end - endBefore, firstOrdinal - firstBefore)
+
+  private def moveIntoRuns(): Unit = {
+    val appended = end - endBefore
+    val fewStay = !isReadAgain && appended > 0 && size > 2 * appended
+    val longest = runLength
+    if (!fewStay) {
+      while (open.count > MaxInlineRows && fillRun(longest)) {}
+    } else {
+      while (fillRun(longest)) {}
+      val isHalf = open.count >= RunLengths.Shortest / 2
+      if (longest == RunLengths.Shortest && isHalf && !runs.isUnfilled) move(open.count)
+    }
+  }
+
+  /** Moves rows into the newest run if they fill it. */
+  private def fillRun(longest: Int): Boolean = {
+    val start = runs.newestStart
+    val length =
+      if (runs.isUnfilled) RunLengths.Shortest else RunLengths.at(start, longest)
+    val missing = (start + length - runs.end).toInt
+    val fills = open.count >= missing
+    if (fills) move(missing)
+    fills
+  }
+
+  private def move(rows: Int): Unit = {
+    runs.append(open, rows, firstOrdinal)
+    open.dropFirst(rows)
   }
 }
 
 object RowLog {
 
-  /** Rows in a sealed segment. */
+  /** The number of rows in the longest runs, and in a segment of state format 5. */
   val SegmentRows = 128
 
-  /** Number of rows that a group's own value holds at most; older rows are sealed. */
+  /** Maximum number of rows in a group's own value. */
   val MaxInlineRows = 256
 
-  private val MaxOpenRows = 1024
-
-  /** Number of segments from which on a release first checks that the last one exists, so that
-    * damaged state does not remove endless segments.
+  /** The number of the run that begins at row 0; the numbers before it are those of segments of
+    * format 5.
     */
-  private val ManySegments = 1024
-  private val SegmentVersion = 2
-  private val NoSegment = -1L
+  val FirstRun: Long = 1L << 56
+
+  private val MaxOpenRows = 1024
 }

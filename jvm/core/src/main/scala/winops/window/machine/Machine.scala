@@ -178,20 +178,24 @@ final class Machine(
 
   /** Stores the group's state beside its rows; the caller calls [[settle]] first. */
   def save(out: ByteWriter): Unit = {
-    out.number(if (finished) 2L else if (alive) 1L else 0L)
+    val life = if (finished) 2L else if (alive) 1L else 0L
+    val hasJustArrived = lastArrival == clock
+    out.number(if (hasJustArrived) life + Machine.JustArrived else life)
     out.number(clock)
-    out.number(lastArrival)
+    if (!hasJustArrived) out.number(lastArrival)
     if (ownsSteps) steps.save(out)
     retainer.save(out)
   }
 
   /** Restores a saved group; the caller restores the group's rows first. */
   def restore(in: ByteReader): Unit = {
-    val life = in.count(2L)
+    val state = in.count(2L + Machine.JustArrived)
+    val hasJustArrived = state >= Machine.JustArrived
+    val life = if (hasJustArrived) state - Machine.JustArrived else state
     alive = life > 0
     finished = life > 1
     clock = Clock.restore(in)
-    lastArrival = in.number()
+    lastArrival = if (hasJustArrived) clock else in.number()
     if (ownsSteps) steps.restore(in)
     retainer.restore(in)
   }
@@ -221,6 +225,9 @@ final class Machine(
 }
 
 object Machine {
+
+  /** Added to the stored life of a group whose clock is at its last arrival. */
+  private val JustArrived = 3L
 
   /** The reason why the machine cannot run the policy; None if it can. A constructor fails for a
     * policy that has one.

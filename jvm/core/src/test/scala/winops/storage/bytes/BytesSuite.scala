@@ -51,6 +51,23 @@ class BytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(out.toArray.length == 1)
   }
 
+  test("packed bytes are those that were written, and zeros take little room") {
+    forAll { (bytes: Array[Byte], zeros: Byte) =>
+      val source = bytes ++ new Array[Byte](zeros & 0x7f)
+      val out = new ByteWriter
+      out.packed(source)
+      out.byte(7)
+      val in = new ByteReader(out.toArray)
+      assert(in.packed().sameElements(source))
+      assert(in.byte() == 7)
+      intercept[CorruptStateException](new ByteReader(out.toArray.take(0)).packed())
+    }
+    val out = new ByteWriter
+    out.packed(new Array[Byte](64))
+    assert(out.toArray.length < 8)
+    intercept[CorruptStateException](new ByteReader(out.toArray.dropRight(1)).packed())
+  }
+
   test("small numbers take one byte, the largest ten") {
     def size(number: Long): Int = {
       val out = new ByteWriter

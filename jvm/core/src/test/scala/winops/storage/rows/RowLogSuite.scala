@@ -79,9 +79,76 @@ class RowLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val log = new Checked(withArrival = true, seed = 3)
       (0 until 2000).foreach(_ => log.appendOne(9))
       log.run(SaveAndRestore(sameBuffers = true))
-      log.segments.replace(2, damage(log.segments.get(2)))
+      val run = RowLog.FirstRun + 288
+      log.segments.replace(run, damage(log.segments.get(run)))
       log.log.find(100)
       intercept[CorruptStateException](log.log.find(300))
+    }
+  }
+
+  test("runs of rows that are too long or at another place are refused") {
+    def bytesOf(start: Long, first: Long, rows: Int): Array[Byte] = {
+      val run = new RowRun(withArrival = false)
+      run.begin(start, first)
+      (0 until rows).foreach(_ => run.rows.append(0L, 3))
+      val out = new ByteWriter
+      run.save(out)
+      out.toArray
+    }
+    Seq(bytesOf(0, 0, 9), bytesOf(0, 8, 0), bytesOf(0, 0, 4)).foreach { bytes =>
+      val segments = new HeapSegments
+      val log = new RowLog(segments, withArrival = false)
+      segments.put(RowLog.FirstRun, bytes)
+      log.restore(numbers(-1, 8 << 1, 0, 0))
+      intercept[CorruptStateException](log.find(7))
+      intercept[CorruptStateException](log.discard())
+    }
+  }
+
+  test("places of rows that cannot be are refused") {
+    val places = Seq[Seq[Long]](
+      Seq(-1, 8 << 1, -8, 0),
+      Seq(-1, 8 << 1, 4, 0),
+      Seq(-1, 8 << 1, 200, 0),
+      Seq(-200, 8 << 1, 128 + 72, 0),
+      Seq(-1, 8 << 1 | 1, 0, 8, 0),
+      Seq(-1, 256 << 1 | 1, 0, 128, 0),
+      Seq(-1, -1, 0),
+      Seq(Long.MinValue, 8 << 1, 0),
+      Seq(5, 7, 0),
+      Seq(8, 7, 0),
+      Seq(5, -1, 0))
+    places.foreach { place =>
+      val log = new RowLog(new HeapSegments, withArrival = false)
+      withClue(place)(intercept[CorruptStateException](log.restore(numbers(place: _*))))
+    }
+  }
+
+  test("rows in segments of format 5 are read, and removed as they are released") {
+    forAll(Gen.choose(0, 200), Gen.choose(1, 6), Gen.choose(0, 256), Gen.long) {
+      (first, segments, inline, seed) =>
+        val log = new Checked(withArrival = true, seed)
+        log.storeFormat5(Math.min(first, segments * RowLog.SegmentRows - 1), segments, inline)
+        log.check()
+        (0 until 40).foreach { i =>
+          log.run(Append(1 + i % 3, 20))
+          log.run(Look)
+          log.run(Release(i / 40.0))
+          log.run(SaveAndRestore(sameBuffers = i % 2 == 0))
+          log.check()
+        }
+        log.run(Release(1.0))
+        log.run(SaveAndRestore(sameBuffers = false))
+        assert(log.segments.keys.isEmpty)
+    }
+  }
+
+  test("few rows of a long window are rewritten") {
+    Seq(20, 100, 1000, 10000).foreach { window =>
+      val costs = new Costs(window)
+      assert(costs.bytesWritten < 85, s"bytes written per row of a window of $window rows")
+      assert(costs.entriesWritten < 0.4, s"entries written per row of $window rows")
+      assert(costs.bytesRead < 300, s"bytes read per row of a window of $window rows")
     }
   }
 
@@ -108,13 +175,12 @@ class RowLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("segments that are not there are not removed one by one") {
-    val out = new ByteWriter
-    out.number(0L)
-    out.number(RowLog.SegmentRows.toLong << 40)
-    out.number(0L)
-    val log = new RowLog(new HeapSegments, withArrival = false)
-    log.restore(new ByteReader(out.toArray))
-    intercept[CorruptStateException](log.discard())
+    val many = RowLog.SegmentRows.toLong << 40
+    Seq(numbers(0, many, 0), numbers(-1, many << 1, 0, 0)).foreach { place =>
+      val log = new RowLog(new HeapSegments, withArrival = false)
+      log.restore(place)
+      intercept[CorruptStateException](log.discard())
+    }
   }
 
   test("segments on the heap are there until they are removed") {
@@ -151,24 +217,88 @@ private object RowLogSuite {
         3 -> Gen.const(Look)))
   } yield operations
 
-  /** Segments that count the bytes written. */
+  def numbers(values: Long*): ByteReader = {
+    val out = new ByteWriter
+    values.foreach(out.number)
+    new ByteReader(out.toArray)
+  }
+
+  /** The costs of a row if a full window gets one row in each micro-batch. The window is filled
+    * by 200 rows in each.
+    */
+  final class Costs(window: Int) {
+    private val segments = new RecordingSegments
+    private val log = new RowLog(segments, withArrival = false)
+    private var saved = 0L
+    private var read = 0L
+    private var batches = 0
+
+    log.clear()
+    while (log.size < window) batch(Math.min(200, window - log.size.toInt))
+    (0 until window).foreach(_ => batch(1))
+    segments.reset()
+    saved = 0L
+    read = 0L
+    batches = 0
+    (0 until 2000).foreach(_ => batch(1))
+
+    def bytesWritten: Double = (saved + segments.bytesPut).toDouble / batches
+    def bytesRead: Double = (read + segments.bytesGot).toDouble / batches
+    def entriesWritten: Double = segments.entriesChanged.toDouble / batches
+
+    private def batch(rows: Int): Unit = {
+      (0 until rows).foreach { _ =>
+        val position = log.append(0L, 20)
+        (0 until 20).foreach(i => log.target(position + i) = (log.end * 31 + i * i).toByte)
+        if (log.size > window) {
+          log.find(log.first)
+          log.release(log.end - window)
+        }
+      }
+      val out = new ByteWriter
+      log.save(out)
+      saved += out.toArray.length
+      read += out.toArray.length
+      log.restore(new ByteReader(out.toArray))
+      batches += 1
+    }
+  }
+
+  /** Segments that count what is read and written. */
   final class RecordingSegments extends Segments {
     private val kept = mutable.Map.empty[Long, Array[Byte]]
+    private val written = mutable.Map.empty[Long, Int].withDefaultValue(0)
     var bytesPut = 0L
+    var bytesGot = 0L
+    var entriesChanged = 0L
+
+    def reset(): Unit = {
+      bytesPut = 0L
+      bytesGot = 0L
+      entriesChanged = 0L
+    }
 
     def keys: Set[Long] = kept.keySet.toSet
     def replace(number: Long, bytes: Array[Byte]): Unit = kept.update(number, bytes)
 
-    override def get(number: Long): Array[Byte] = kept.getOrElse(number, null)
+    override def get(number: Long): Array[Byte] = {
+      val bytes = kept.getOrElse(number, null)
+      if (bytes != null) bytesGot += bytes.length
+      bytes
+    }
 
     override def put(number: Long, bytes: Array[Byte]): Unit = {
-      assert(!kept.contains(number), s"segment $number was written twice")
+      written(number) += 1
+      assert(written(number) <= 2, s"segment $number was written more than twice")
       bytesPut += bytes.length
+      entriesChanged += 1
       kept.update(number, bytes)
     }
 
     override def remove(number: Long): Unit = {
       assert(kept.contains(number), s"segment $number was removed before it was written")
+      entriesChanged += 1
+      written.remove(number)
       kept.remove(number)
     }
   }
@@ -208,7 +338,48 @@ private object RowLogSuite {
       assert(log.first == first)
       assert(log.end == rows.size)
       assert(log.size == rows.size - first)
-      assert(segments.keys.forall(_ >= first / RowLog.SegmentRows))
+      assert(segments.keys.forall(endOf(_) > first), s"entries without rows before $first")
+    }
+
+    /** The row behind those of an entry. */
+    private def endOf(number: Long): Long =
+      if (number < RowLog.FirstRun) (number + 1) * RowLog.SegmentRows
+      else {
+        val run = new RowRun(withArrival)
+        run.restore(number - RowLog.FirstRun, segments.get(number))
+        run.end
+      }
+
+    /** Begins with a group that format 5 has stored: rows in segments, then rows of its value. */
+    def storeFormat5(firstRow: Int, ofSegments: Int, inline: Int): Unit = {
+      val end = ofSegments * RowLog.SegmentRows + inline
+      (0 until end).foreach { _ =>
+        val bytes = new Array[Byte](random.nextInt(20))
+        random.nextBytes(bytes)
+        rows += Row(random.nextLong(), bytes.toSeq)
+      }
+      first = firstRow
+      def write(out: ByteWriter, from: Int, until: Int): Unit = {
+        val buffer = new RowBuffer(withArrival)
+        rows.slice(from, until).foreach { row =>
+          val at = buffer.append(row.arrival, row.bytes.length)
+          System.arraycopy(row.bytes.toArray, 0, buffer.bytes, at, row.bytes.length)
+        }
+        buffer.write(out, buffer.count)
+      }
+      (first / RowLog.SegmentRows until ofSegments).foreach { number =>
+        // A segment lacks rows that were released before it was written.
+        val from = Math.max(first, number * RowLog.SegmentRows)
+        val out = new ByteWriter
+        out.byte(2)
+        out.number((number + 1L) * RowLog.SegmentRows - from)
+        write(out, from, (number + 1) * RowLog.SegmentRows)
+        segments.put(number.toLong, out.toArray)
+      }
+      val out = new ByteWriter
+      Seq(first, ofSegments * RowLog.SegmentRows, inline).foreach(n => out.number(n.toLong))
+      write(out, ofSegments * RowLog.SegmentRows, end)
+      log.restore(new ByteReader(out.toArray))
     }
 
     def appendOne(length: Int): Unit = {

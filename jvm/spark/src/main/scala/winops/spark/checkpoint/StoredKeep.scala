@@ -3,7 +3,7 @@ package winops.spark.checkpoint
 import scala.util.Try
 import scala.util.control.NonFatal
 
-import org.json4s.{JArray, JNothing, JNull, JString, JValue}
+import org.json4s.{JArray, JInt, JNothing, JNull, JString, JValue}
 import org.json4s.jackson.JsonMethods.parse
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
@@ -77,8 +77,10 @@ object StoredKeep {
 
   private def of(identity: String, entryKeys: StructType): StoredKeep = {
     val json = parse(identity)
-    val format = (json \ "format").values
-    if (format != BigInt(StateVersion.Current)) throw StateVersion.another(format)
+    json \ "format" match {
+      case JInt(format) if StateVersion.isRead(format) =>
+      case other => throw StateVersion.another(other.values)
+    }
     val group = texts(json \ "group")
     val columns =
       attributes(StoredTypes.columns(json \ "columns").getOrElse(throw unknown("columns")))

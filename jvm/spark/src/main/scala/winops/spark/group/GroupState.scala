@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.spark.aggregates.{ContentResults, CrossGroupContents, TrackedContents}
 import winops.spark.expressions.{OfWindow, RowEvaluator}
-import winops.spark.plan.{AggMode, KeepPlan}
+import winops.spark.plan.{AggMode, KeepPlan, Output}
 import winops.spark.row.{RowBytes, RowShape}
 import winops.spark.state.{GroupStore, StateVersion}
 import winops.storage.btree.Pages
@@ -43,7 +43,13 @@ final class GroupState(
 
   val window: RowStore =
     if (Machine.leavesHoles(spec.policy)) new RowTree(pages, spec.policy.needsArrivals, shape)
-    else new RowLog(store.windowSegments, withArrival = spec.policy.needsArrivals, shape)
+    else {
+      new RowLog(
+        store.windowSegments,
+        withArrival = spec.policy.needsArrivals,
+        shape,
+        isReadAgain = spec.followsContent || GroupState.readsContents(spec.output))
+    }
 
   /** The results over each of the group's windows; empty if the output has none or the results
     * are across groups.
@@ -157,7 +163,7 @@ final class GroupState(
     out.byte(StateVersion.Current)
     out.byte(if (hasTimer) 1 else 0)
     if (hasTimer) out.number(registeredTimer)
-    out.block(lastOrder)
+    out.packed(lastOrder)
     if (spec.rowsWait) {
       out.number(firstWaiting)
       out.byte(if (waitingInOrder) 1 else 0)
@@ -180,9 +186,9 @@ final class GroupState(
     * the query.
     */
   def restoreRows(in: ByteReader): Unit = {
-    StateVersion.check(in)
+    val version = StateVersion.check(in)
     registeredTimer = if (in.byte() == 1) in.number() else Clock.Never
-    lastOrder = in.block()
+    lastOrder = if (version == GroupState.FormatWithBlocks) in.block() else in.packed()
     if (spec.rowsWait) {
       firstWaiting = in.number()
       waitingInOrder = in.byte() == 1
@@ -224,6 +230,13 @@ final class GroupState(
 
 object GroupState {
   val NoOrder: Array[Byte] = Array.emptyByteArray
+
+  /** The state format that has the greatest order columns as they are. */
+  private val FormatWithBlocks = 5
+
+  /** Returns true if each micro-batch reads all rows of the groups that it changes. */
+  private def readsContents(output: Output): Boolean =
+    output == Output.Rows || output == Output.Snapshots
 
   /** The first segment number of pages, above the numbers of a log's own segments. */
   private val FirstPage = 1L << 60

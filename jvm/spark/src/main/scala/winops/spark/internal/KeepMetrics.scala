@@ -19,6 +19,10 @@ final class KeepMetrics(metrics: Map[String, SQLMetric]) extends Serializable {
   val evictedSilently: SQLMetric = metrics(KeepMetrics.EvictedSilently)
   val groups: SQLMetric = metrics(KeepMetrics.Groups)
   val expired: SQLMetric = metrics(KeepMetrics.Expired)
+  val entriesRead: SQLMetric = metrics(KeepMetrics.EntriesRead)
+  val entriesWritten: SQLMetric = metrics(KeepMetrics.EntriesWritten)
+  val bytesRead: SQLMetric = metrics(KeepMetrics.BytesRead)
+  val bytesWritten: SQLMetric = metrics(KeepMetrics.BytesWritten)
 }
 
 object KeepMetrics {
@@ -38,6 +42,10 @@ object KeepMetrics {
   private val EvictedSilently = "rowsEvictedSilently"
   private val Groups = "groups"
   private val Expired = "groupsExpired"
+  private val EntriesRead = "stateEntriesRead"
+  private val EntriesWritten = "stateEntriesWritten"
+  private val BytesRead = "stateBytesRead"
+  private val BytesWritten = "stateBytesWritten"
 
   /** The name and description of each metric that Spark does not define. */
   val own: Seq[(String, String)] = Seq(
@@ -51,7 +59,11 @@ object KeepMetrics {
     AfterFinal -> "number of rows dropped for coming after the end of the input",
     EvictedSilently -> "number of rows evicted without a delete",
     Groups -> "number of groups remembered",
-    Expired -> "number of groups forgotten for their silence or to make room")
+    Expired -> "number of groups forgotten for their silence or to make room",
+    EntriesRead -> "number of entries read from the state store",
+    EntriesWritten -> "number of entries written to or removed from the state store",
+    BytesRead -> "number of bytes read from the state store",
+    BytesWritten -> "number of bytes written to the state store")
 
   def forTable(context: SparkContext): Map[String, SQLMetric] =
     (own :+ (OutputRows -> "number of output rows") :+

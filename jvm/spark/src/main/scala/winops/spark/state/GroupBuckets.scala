@@ -18,10 +18,10 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
   *
   * @param entries
   *   the entries of the store
-  * @param fixed
-  *   the number of buckets of an empty store; without it, the number grows with the data
+  * @param totals
+  *   the numbers of groups and buckets
   */
-private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Long] = None) {
+private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTotals) {
   import GroupBuckets._
   import entries.{hashOf, keys, noGroup}
 
@@ -29,10 +29,7 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
 
   private var hashing: LinearHashing = _
   private var bucketsBefore = 0L
-  private var groups = 0L
-  private var bytes = 0L
   private var bytesWritten = 0L
-  private var totalsChanged = false
 
   private val bucket = new Bucket
   private val saved = new ByteWriter
@@ -40,12 +37,6 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
   private var isOpen = false
   private var isChanged = false
   private var lengthBefore = 0
-
-  /** The number of buckets. */
-  def size: Long = {
-    restoreTotals()
-    hashing.buckets
-  }
 
   /** Returns the stored value of a group, or null if the group has none. */
   def get(hash: Long, key: Array[Byte]): Array[Byte] = {
@@ -57,7 +48,7 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
   def put(hash: Long, key: Array[Byte], value: Array[Byte]): Unit = {
     open(hash)
     val before = bucket.get(key)
-    if (before == null) groups += 1
+    if (before == null) totals.addInBuckets(1, 0)
     growFor(hash, value)
     val lengthThere = if (before == null) 0 else before.length
     if (bucket.bytes - lengthThere + value.length <= MaxBytes) {
@@ -65,7 +56,7 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
       change(key, value)
     } else {
       if (!isElsewhere(before)) change(key, Elsewhere)
-      entries.put(hash, rowOf(key), ElsewhereNumber, value)
+      entries.put(hash, rowOf(key), EntryNumbers.LongValue, value)
     }
   }
 
@@ -74,7 +65,7 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
     open(hash)
     if (isElsewhere(bucket.get(key))) removeElsewhere(hash, key)
     bucket.remove(key)
-    groups -= 1
+    totals.addInBuckets(-1, 0)
     isChanged = true
   }
 
@@ -92,39 +83,20 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
     */
   def finish(): Unit = {
     flush()
-    if (totalsChanged) {
-      growTo(goodSize(0))
-      saved.clear()
-      saved.number(hashing.buckets)
-      saved.number(groups)
-      saved.number(bytes)
-      entries.put(0L, noGroup, TotalsNumber, saved.toArray)
-      totalsChanged = false
-    }
+    if (bytesWritten > 0) growTo(goodSize(0))
   }
 
-  /** Iterates over the keys of all groups in the store, without those in an unwritten bucket. */
-  def each: Iterator[UnsafeRow] = inBuckets.map(_._1)
-
-  /** Iterates over all groups in the store with their values, without those in an unwritten
-    * bucket.
-    */
-  def eachWithValue: Iterator[(UnsafeRow, Array[Byte])] = inBuckets.map { case (group, value) =>
-    group -> valueOf(hashOf(group), group.getBytes, value)
+  /** Returns the keys and values of the groups in a stored bucket. */
+  def groupsIn(stored: Array[Byte]): Iterator[(Array[Byte], Array[Byte])] = {
+    val in = new Bucket
+    in.restore(new ByteReader(stored))
+    val found = mutable.ArrayBuffer.empty[(Array[Byte], Array[Byte])]
+    in.foreach((key, value) => found += key -> valueOf(hashOf(rowOf(key)), key, value))
+    found.iterator
   }
-
-  private def inBuckets: Iterator[(UnsafeRow, Array[Byte])] = entries.all
-    .filter(entry => entries.numberOf(entry.key) == BucketNumber)
-    .flatMap { entry =>
-      val in = new Bucket
-      in.restore(new ByteReader(entry.value.getBinary(0)))
-      val found = mutable.ArrayBuffer.empty[(UnsafeRow, Array[Byte])]
-      in.foreach((key, value) => found += rowOf(key) -> value)
-      found
-    }
 
   private def open(hash: Long): Unit = {
-    restoreTotals()
+    begin()
     val at = hashing.bucketOf(hash)
     if (!isOpen || at != start) {
       flush()
@@ -142,7 +114,7 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
   private def valueOf(hash: Long, key: Array[Byte], inBucket: Array[Byte]): Array[Byte] =
     if (!isElsewhere(inBucket)) inBucket
     else {
-      val value = entries.get(hash, rowOf(key), ElsewhereNumber)
+      val value = entries.get(hash, rowOf(key), EntryNumbers.LongValue)
       if (value == null) throw new CorruptStateException("the value of a group is missing")
       value
     }
@@ -151,11 +123,11 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
     inBucket != null && inBucket.length == 0
 
   private def removeElsewhere(hash: Long, key: Array[Byte]): Unit =
-    entries.remove(hash, rowOf(key), ElsewhereNumber)
+    entries.remove(hash, rowOf(key), EntryNumbers.LongValue)
 
   /** Reads the bucket from the store and returns its length in bytes, 0 if it is empty. */
   private def read(at: Long): Int = {
-    val stored = entries.get(at, noGroup, BucketNumber)
+    val stored = entries.get(at, noGroup, EntryNumbers.Bucket)
     if (stored == null) {
       bucket.clear()
       0
@@ -172,28 +144,29 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
     }
 
   private def write(at: Long, written: Bucket, lengthBefore: Int): Unit = {
-    bytes -= lengthBefore
-    totalsChanged = true
+    totals.addInBuckets(0, -lengthBefore.toLong)
     if (!written.isEmpty) {
       saved.clear()
       written.save(saved)
       val value = saved.toArray
-      bytes += value.length
+      totals.addInBuckets(0, value.length.toLong)
       bytesWritten += value.length
-      entries.put(at, noGroup, BucketNumber, value)
-    } else if (lengthBefore > 0) entries.remove(at, noGroup, BucketNumber)
+      entries.put(at, noGroup, EntryNumbers.Bucket, value)
+    } else if (lengthBefore > 0) entries.remove(at, noGroup, EntryNumbers.Bucket)
   }
 
   /** The desired number of buckets for the bytes written and `more` bytes. A micro-batch adds at
     * most as many buckets as it has written bytes for, so that wrong stored totals do no harm.
     */
   private def goodSize(more: Long): Long = Math.min(
-    Math.min((bytes + more) / BucketBytes, groups * MaxBucketsPerGroup),
+    Math.min(
+      (totals.bytes + more) / BucketBytes,
+      totals.groupsInBuckets * MaxBucketsPerGroup),
     bucketsBefore + (bytesWritten + more) / BucketBytes)
 
   /** Divides the buckets early if the open one is crowded by the groups of this micro-batch. */
   private def growFor(hash: Long, value: Array[Byte]): Unit =
-    if (bucket.bytes + value.length > CrowdedBytes && fixed.isEmpty) {
+    if (bucket.bytes + value.length > CrowdedBytes && totals.fixed.isEmpty) {
       val more = bucket.bytes + value.length - lengthBefore
       if (goodSize(more) >= 2 * hashing.buckets) {
         flush()
@@ -203,13 +176,14 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
     }
 
   /** Divides buckets until their number is `buckets`. Does nothing if the number is fixed. */
-  private def growTo(buckets: Long): Unit = if (buckets > hashing.buckets && fixed.isEmpty) {
+  private def growTo(buckets: Long): Unit = if (buckets > hashing.buckets && totals.fixed.isEmpty) {
     val more = LinearHashing(buckets)
     hashing.dividedIn(more).foreach { at =>
       val length = read(at)
       if (!bucket.isEmpty) divide(at, length, more)
     }
     hashing = more
+    totals.setBuckets(buckets)
   }
 
   private def divide(at: Long, length: Int, more: LinearHashing): Unit = {
@@ -228,60 +202,32 @@ private[spark] final class GroupBuckets(entries: StoreEntries, fixed: Option[Lon
     row
   }
 
-  private def restoreTotals(): Unit = if (hashing == null) {
-    val stored = entries.get(0L, noGroup, TotalsNumber)
-    val buckets =
-      if (stored == null) fixed.getOrElse(1L)
-      else {
-        val in = new ByteReader(stored)
-        val buckets = in.count(MostBuckets)
-        groups = in.count(Long.MaxValue)
-        bytes = in.count(Long.MaxValue)
-        in.finish()
-        buckets
-      }
-    if (buckets == 0) throw new CorruptStateException("a partition has no buckets of groups")
-    hashing = LinearHashing(buckets)
-    bucketsBefore = buckets
+  private def begin(): Unit = if (hashing == null) {
+    hashing = LinearHashing(totals.buckets)
+    bucketsBefore = totals.buckets
   }
 }
 
-private[spark] object GroupBuckets {
-
-  /** The segment number of an entry that is a bucket. Its hash is the bucket's, its group all
-    * nulls.
-    */
-  val BucketNumber = 0L
-
-  /** The segment number of an entry that holds one group's value, too long for the group's
-    * bucket.
-    */
-  val ElsewhereNumber: Long = Long.MaxValue
-
-  /** The segment number of the entry with the numbers of buckets, groups and bytes. */
-  private val TotalsNumber = Long.MinValue
+private object GroupBuckets {
 
   /** The mark in a bucket of a value that has an entry of its own. */
-  private val Elsewhere = Array.emptyByteArray
+  val Elsewhere: Array[Byte] = Array.emptyByteArray
 
   /** The average length of a bucket in bytes. A micro-batch with few groups reads and writes
     * about this much for each of them.
     */
-  private val BucketBytes = 1L << 10
+  val BucketBytes: Long = 1L << 10
 
   /** The length in bytes that a bucket with short values does not reach by chance. */
-  private val CrowdedBytes = 16L << 10
+  val CrowdedBytes: Long = 16L << 10
 
   /** The maximum length of a bucket's values in bytes. Someone who chooses group keys may choose
     * keys with neighbouring hashes, which no number of buckets separates.
     */
-  private val MaxBytes = 1L << 20
-
-  /** The maximum number of buckets, so that the total over all partitions fits a Long. */
-  private val MostBuckets = 1L << 48
+  val MaxBytes: Long = 1L << 20
 
   /** The maximum number of buckets per group. Groups with long values get a bucket each; further
     * buckets would be empty.
     */
-  private val MaxBucketsPerGroup = 4L
+  val MaxBucketsPerGroup = 4L
 }

@@ -7,12 +7,13 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
   * @param key
   *   the bytes of the group key
   * @param number
-  *   the segment number; 0 for the group's own value
+  *   the number of the entry, of [[EntryNumbers]]
   * @param content
   *   the stored bytes
   */
 final case class GroupPiece(key: Array[Byte], number: Long, content: Array[Byte]) {
-  def isOwnValue: Boolean = number == GroupBuckets.BucketNumber
+  def isOwnValue: Boolean =
+    number == EntryNumbers.Bucket || number == EntryNumbers.OwnValue
 
   /** Returns the group key as a row of `columns` columns. */
   def group(columns: Int): UnsafeRow = {

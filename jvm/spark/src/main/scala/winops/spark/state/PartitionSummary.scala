@@ -49,7 +49,7 @@ object PartitionSummary {
     Option(segments.get(Number)).map(bytes => restore(new ByteReader(bytes)))
 
   private[state] def restore(in: ByteReader): PartitionSummary = {
-    StateVersion.check(in)
+    val _ = StateVersion.check(in)
     PartitionSummary(
       new String(in.block(), UTF_8),
       in.number(),

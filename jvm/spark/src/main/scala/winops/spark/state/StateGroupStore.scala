@@ -7,7 +7,8 @@ import org.apache.spark.sql.types._
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 
 /** Stores groups in Spark's state store. The groups' own values lie in buckets of groups with
-  * neighbouring hashes; each sealed segment of a large group has an entry of its own.
+  * neighbouring hashes, or in entries of their own; each run of a group's rows and each page has
+  * an entry.
   *
   * The key of an entry consists of the [[KeyHash]] of the group key, the group key, and a segment
   * number from 1 on. Entries with a group key of nulls are buckets (number 0) or belong to the
@@ -22,12 +23,10 @@ final class StateGroupStore private (
     keys: Seq[Attribute],
     fixedBuckets: Option[Long] = None)
     extends GroupStore {
-  import StateGroupStore._
-
   def this(store: StateStore, keys: Seq[Attribute]) = this(store, Some(store), keys)
 
   private val entries = new StoreEntries(store, written, keys)
-  private val buckets = new GroupBuckets(entries, fixedBuckets)
+  private val values = new GroupValues(entries, fixedBuckets)
   private val noHash = 0L
 
   private val saved = new ByteWriter
@@ -39,13 +38,16 @@ final class StateGroupStore private (
 
   def entriesPut: Long = entries.entriesPut
   def entriesRemoved: Long = entries.entriesRemoved
+  def entriesRead: Long = entries.entriesRead
+  def bytesRead: Long = entries.bytesRead
+  def bytesWritten: Long = entries.bytesWritten
 
   /** The number of entries that groups with short values share. */
-  def numberOfBuckets: Long = buckets.size
+  def numberOfBuckets: Long = values.numberOfBuckets
 
   override def open(key: UnsafeRow): ByteReader = {
     select(key)
-    val bytes = buckets.get(groupHash, groupBytes)
+    val bytes = values.get(groupHash, groupBytes)
     found = bytes != null
     if (found) new ByteReader(bytes) else null
   }
@@ -53,16 +55,17 @@ final class StateGroupStore private (
   override def save(write: ByteWriter => Unit): Unit = {
     saved.clear()
     write(saved)
-    buckets.put(groupHash, groupBytes, saved.toArray)
+    values.put(groupHash, groupBytes, saved.toArray)
   }
 
-  override def remove(): Unit = if (found) buckets.remove(groupHash, groupBytes)
+  override def remove(): Unit = if (found) values.remove(groupHash, groupBytes)
 
   /** Writes all pending changes, after the last group was saved. */
-  def finish(): Unit = buckets.finish()
+  def finish(): Unit = values.finish()
 
-  override val windowSegments: Segments = new Numbered(n => FirstWindowSegment + n)
-  override val waitingSegments: Segments = new Numbered(n => FirstWaitingSegment + n)
+  override val windowSegments: Segments = new Numbered(n => EntryNumbers.FirstWindowSegment + n)
+  override val waitingSegments: Segments = new Numbered(n =>
+    EntryNumbers.FirstWaitingSegment + n)
 
   /** The segments that belong to the partition and not to a group. */
   val partition: Segments = new Segments {
@@ -80,8 +83,8 @@ final class StateGroupStore private (
     * underlying iterator at the end of the task.
     */
   def each: Iterator[UnsafeRow] = {
-    buckets.flush()
-    buckets.each
+    values.flush()
+    values.each.map(_.group(keys.size))
   }
 
   /** Sorts groups into the order of the store's entries, the cheapest order to process them. */
@@ -91,17 +94,12 @@ final class StateGroupStore private (
   /** Iterates over all stored values of all groups. Closes the underlying iterator as [[each]]
     * does.
     */
-  def pieces: Iterator[GroupPiece] = {
-    val own = buckets.eachWithValue.map { case (key, value) =>
-      GroupPiece(key.getBytes, GroupBuckets.BucketNumber, value)
-    }
-    own ++ segments
-  }
+  def pieces: Iterator[GroupPiece] = values.each ++ segments
 
   private def segments: Iterator[GroupPiece] = entries.all
     .filter { entry =>
       val number = entries.numberOf(entry.key)
-      number > GroupBuckets.BucketNumber && number != GroupBuckets.ElsewhereNumber
+      number > EntryNumbers.Bucket && !EntryNumbers.isValue(number)
     }
     .map { entry =>
       val group = entries.groupOf(entry.key).copy().getBytes
@@ -114,7 +112,7 @@ final class StateGroupStore private (
   /** Stores a value or segment that was read from another store. */
   def put(piece: GroupPiece): Unit = {
     select(piece.group(keys.size))
-    if (piece.isOwnValue) buckets.put(groupHash, groupBytes, piece.content)
+    if (piece.isOwnValue) values.enter(groupHash, piece)
     else entries.put(groupHash, group, piece.number, piece.content)
   }
 
@@ -146,9 +144,6 @@ object StateGroupStore {
     */
   def ofMoved(store: StateStore, keys: Seq[Attribute], buckets: Long): StateGroupStore =
     new StateGroupStore(store, Some(store), keys, Some(buckets))
-
-  private val FirstWindowSegment = 1L
-  private val FirstWaitingSegment = 1L << 62
 
   val HashColumn = "_hash"
   val SegmentColumn = "_segment"

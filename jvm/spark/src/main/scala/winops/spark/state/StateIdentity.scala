@@ -2,7 +2,7 @@ package winops.spark.state
 
 import scala.util.{Success, Try}
 
-import org.json4s.{JArray, JNothing, JObject, JString, JValue}
+import org.json4s.{JArray, JInt, JNothing, JObject, JString, JValue}
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
@@ -62,13 +62,15 @@ object StateIdentity {
     */
   def check(before: String, now: String): Unit = {
     val (was, is) = (fields(before), fields(now))
-    if (was.get(Format) != is.get(Format)) {
-      throw StateVersion.another(was.get(Format).fold[Any]("unknown")(_.values))
+    was.get(Format) match {
+      case Some(JInt(format)) if StateVersion.isRead(format) =>
+      case other => throw StateVersion.another(other.fold[Any]("unknown")(_.values))
     }
     // Other kinds of lengths matter only if the policies differ.
-    val mayDiffer = if (areResizable(was, is)) Set(Lengths, Policy) else Set(Lengths)
+    val mayDiffer =
+      if (areResizable(was, is)) Set(Format, Lengths, Policy) else Set(Format, Lengths)
     if (was -- mayDiffer != is -- mayDiffer) {
-      val (left, right) = difference(was - Lengths, is - Lengths)
+      val (left, right) = difference(was -- Set(Format, Lengths), is -- Set(Format, Lengths))
       throw WinopsErrors.runtime("WINOPS_POLICY_CHANGED", "before" -> left, "now" -> right)
     }
   }

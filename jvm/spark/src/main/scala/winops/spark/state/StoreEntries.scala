@@ -43,6 +43,9 @@ private[spark] final class StoreEntries(
 
   private var puts = 0L
   private var removes = 0L
+  private var reads = 0L
+  private var read = 0L
+  private var wrote = 0L
 
   /** Returns the hash of a group key. */
   val hashOf: UnsafeRow => Long = KeyHash(keys, keys)
@@ -53,22 +56,40 @@ private[spark] final class StoreEntries(
   def entriesPut: Long = puts
   def entriesRemoved: Long = removes
 
+  /** The number of entries read. Entries that do not exist do not count. */
+  def entriesRead: Long = reads
+
+  /** The number of bytes of the keys and values read. */
+  def bytesRead: Long = read
+
+  /** The number of bytes of the keys and values put, and of the keys removed. */
+  def bytesWritten: Long = wrote
+
   /** Returns the bytes of an entry, or null. */
   def get(hash: Long, group: InternalRow, number: Long): Array[Byte] = {
-    val value = store.get(entryKeyOf(hash, group, number), StateStore.DEFAULT_COL_FAMILY_NAME)
-    if (value == null) null else shape.content(value)
+    val key = entryKeyOf(hash, group, number)
+    val value = store.get(key, StateStore.DEFAULT_COL_FAMILY_NAME)
+    if (value == null) null
+    else {
+      countRead(key, value)
+      shape.content(value)
+    }
   }
 
   def put(hash: Long, group: InternalRow, number: Long, bytes: Array[Byte]): Unit = {
     puts += 1
     content.update(0, bytes)
     val entry = entryKeyOf(hash, group, number)
-    writable.put(entry, entryValue(content), StateStore.DEFAULT_COL_FAMILY_NAME)
+    val value = entryValue(content)
+    wrote += entry.getSizeInBytes + value.getSizeInBytes
+    writable.put(entry, value, StateStore.DEFAULT_COL_FAMILY_NAME)
   }
 
   def remove(hash: Long, group: InternalRow, number: Long): Unit = {
     removes += 1
-    writable.remove(entryKeyOf(hash, group, number), StateStore.DEFAULT_COL_FAMILY_NAME)
+    val entry = entryKeyOf(hash, group, number)
+    wrote += entry.getSizeInBytes
+    writable.remove(entry, StateStore.DEFAULT_COL_FAMILY_NAME)
   }
 
   /** Iterates over all entries, each valid until the next one. If the iteration stops early,
@@ -76,7 +97,7 @@ private[spark] final class StoreEntries(
     */
   def all: Iterator[UnsafeRowPair] = {
     val entries = store.iterator(StateStore.DEFAULT_COL_FAMILY_NAME)
-    entries.map(shape.checked) ++ {
+    entries.map(shape.checked).tapEach(e => countRead(e.key, e.value)) ++ {
       entries.close()
       Iterator.empty
     }
@@ -88,12 +109,17 @@ private[spark] final class StoreEntries(
   /** Returns the number of an entry with this key. */
   def numberOf(key: UnsafeRow): Long = key.getLong(keys.size + 1)
 
+  private def countRead(key: UnsafeRow, value: UnsafeRow): Unit = {
+    reads += 1
+    read += key.getSizeInBytes + value.getSizeInBytes
+  }
+
   private def writable: StateStore =
     written.getOrElse(throw new UnsupportedOperationException("this state is only read"))
 
   private def entryKeyOf(hash: Long, group: InternalRow, number: Long): UnsafeRow = {
     // UnsafeRow stores the lowest byte of a number first, so the hash is reversed.
-    hashAndNumber.setLong(0, java.lang.Long.reverseBytes(hash))
+    hashAndNumber.setLong(0, java.lang.Long.reverseBytes(EntryNumbers.hashIn(number, hash)))
     hashAndNumber.setLong(1, number)
     entryKey(joined(group, hashAndNumber))
   }

@@ -3,7 +3,9 @@ package winops.spark.execution
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 
+import winops.spark.state.EntryNumbers
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.storage.rows.RowLog
 
 /** Groups of more rows than one value in the state can hold. */
 class LargeGroupSuite extends KeepStreamTest {
@@ -31,7 +33,8 @@ class LargeGroupSuite extends KeepStreamTest {
     }
   }
 
-  test("the state of a group is a part of a bucket, and segments under its key") {
+  test("the state of a group is a part of a bucket, and runs of rows under its key") {
+    val firstRun = EntryNumbers.FirstWindowSegment + RowLog.FirstRun
     val stream = ticks()
     withTempDir { dir =>
       val checkpoint = dir.getCanonicalPath
@@ -47,15 +50,15 @@ class LargeGroupSuite extends KeepStreamTest {
       stream.addData((0 until 1000).map(n => Tick("a", 0, n)) :+ Tick("b", 0, 1))
       runAll(few(stream, "KEEP 900 ROWS SLACK 900"), checkpoint)
       assert(segments("b").isEmpty)
-      // A segment holds 128 rows, and the group's own value at most 256.
-      assert(segments("a") == (1L to 6L))
+      // A window that only fills has runs of 16 rows, and the group's own value at most 256 rows.
+      assert(segments("a") == (0L until 752L by 16L).map(firstRun + _))
       assert(segments(null).forall(_ <= 0), "buckets, and what belongs to no group")
 
       stream.addData((1000 until 1800).map(n => Tick("a", 0, n)))
       val written = runAll(few(stream, "KEEP 900 ROWS SLACK 900"), checkpoint)
       assert(changes(written.rows, "delete") == (0 until 900))
-      // Row 900 is in the eighth segment; the segments before it are deleted.
-      assert(segments("a").head == 8)
+      // Row 900 is in the run of row 896; the runs before it are deleted.
+      assert(segments("a").head == firstRun + 896)
     }
   }
 

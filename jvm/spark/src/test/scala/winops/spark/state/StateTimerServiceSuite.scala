@@ -12,7 +12,7 @@ import winops.storage.bytes.ByteWriter
 import winops.window.time.Clock
 
 class StateTimerServiceSuite extends AnyFunSuite {
-  private val identity = """{"policy":"KEEP 2 ROWS","format":1}"""
+  private val identity = s"""{"policy":"KEEP 2 ROWS","format":${StateVersion.Current}}"""
   private val toKey = UnsafeProjection.create(Array[DataType](LongType))
 
   private def key(k: Long): UnsafeRow = toKey(InternalRow(k)).copy()

@@ -120,7 +120,8 @@ object DrivenTask {
       .toVector
   }
 
-  private def counters: Map[String, SQLMetric] =
+  /** New metrics with the value 0. */
+  def counters: Map[String, SQLMetric] =
     (KeepMetrics.own.map(_._1) ++ Seq("numOutputRows", "numRowsDroppedByWatermark"))
       .map(_ -> new SQLMetric("sum"))
       .toMap
@@ -134,7 +135,8 @@ object DrivenTask {
       metrics: KeepMetrics): KeepTask =
     new KeepTask(plan, KeepPlans.input, grouped(plan, rows), times, store, timers, metrics)
 
-  private def grouped(plan: KeepPlan, rows: Seq[Arrived]): GroupedRows = GroupedRows(
+  /** The rows of one task. */
+  def grouped(plan: KeepPlan, rows: Seq[Arrived]): GroupedRows = GroupedRows(
     plan,
     KeepPlans.input,
     KeepPlans.inInputOrder(plan, rows.zipWithIndex.map { case (row, i) => unsafe(row, i) }))

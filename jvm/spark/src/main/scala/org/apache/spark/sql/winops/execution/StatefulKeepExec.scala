@@ -319,6 +319,10 @@ final class StatefulKeepExec private[winops] (
             counters.groups += timers.groupsRemembered
             updated += groups.entriesPut
             removed += groups.entriesRemoved
+            counters.entriesRead += groups.entriesRead
+            counters.entriesWritten += groups.entriesPut + groups.entriesRemoved
+            counters.bytesRead += groups.bytesRead
+            counters.bytesWritten += groups.bytesWritten
             setStoreMetrics(store)
             setOperatorMetrics()
           })

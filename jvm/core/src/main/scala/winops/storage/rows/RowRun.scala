@@ -1,0 +1,98 @@
+package winops.storage.rows
+
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
+
+/** The rows of one entry of a [[RowLog]], in memory.
+  *
+  * @param withArrival
+  *   true if arrival times are stored
+  */
+private[rows] final class RowRun(withArrival: Boolean) {
+  import RowRun._
+
+  val rows = new RowBuffer(withArrival)
+
+  /** The number of the first row; rows before it left before they were stored. */
+  private var first = 0L
+  private var from = Nowhere
+
+  /** The row number at which the run begins. */
+  def start: Long = from
+
+  /** The row number behind the run. */
+  def end: Long = first + rows.count
+
+  def has(row: Long): Boolean = row >= first && row < end
+
+  /** The index of a row in [[rows]]. */
+  def indexOf(row: Long): Int = (row - first).toInt
+
+  /** Forgets the rows. */
+  def clear(): Unit = {
+    rows.clear()
+    from = Nowhere
+    first = 0L
+  }
+
+  /** Starts a run whose first row has the number `firstRow`. */
+  def begin(start: Long, firstRow: Long): Unit = {
+    rows.clear()
+    from = start
+    first = firstRow
+  }
+
+  /** Drops the rows before `row`. */
+  def dropBefore(row: Long): Unit = if (row > first) {
+    rows.dropFirst((row - first).toInt)
+    first = row
+  }
+
+  def save(out: ByteWriter): Unit = {
+    out.byte(Version)
+    out.number(end - from)
+    out.number(first - from)
+    rows.write(out, rows.count)
+  }
+
+  /** Reads the run that begins at `start`.
+    *
+    * @throws CorruptStateException
+    *   if the bytes are not a run
+    */
+  def restore(start: Long, bytes: Array[Byte]): Unit = {
+    clear()
+    val in = reader(bytes, Version, s"the run of rows from $start on")
+    val length = in.count(RunLengths.Longest.toLong)
+    val missing = in.count(length)
+    rows.read(in, (length - missing).toInt)
+    in.finish()
+    from = start
+    first = start + missing
+  }
+
+  /** Reads a segment of state format 5: [[RowLog.SegmentRows]] rows, or the last of them. */
+  def restoreSegment(number: Long, bytes: Array[Byte]): Unit = {
+    clear()
+    val in = reader(bytes, SegmentVersion, s"segment $number")
+    val count = in.count(RowLog.SegmentRows.toLong).toInt
+    rows.read(in, count)
+    in.finish()
+    from = number * RowLog.SegmentRows
+    first = from + RowLog.SegmentRows - count
+  }
+
+  private def reader(bytes: Array[Byte], version: Int, what: String): ByteReader = {
+    if (bytes == null || bytes.length == 0 || bytes(0) != version) {
+      throw new CorruptStateException(s"$what is missing or of another version")
+    }
+    val in = new ByteReader(bytes)
+    in.skip(1)
+    in
+  }
+}
+
+private object RowRun {
+  val Version = 3
+  val SegmentVersion = 2
+  val Nowhere = -1L
+}

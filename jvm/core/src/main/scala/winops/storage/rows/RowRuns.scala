@@ -1,0 +1,230 @@
+package winops.storage.rows
+
+import scala.collection.mutable
+
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
+
+/** Stores the older rows of a [[RowLog]] in runs, entries of up to [[RunLengths.Longest]] rows.
+  *
+  * A run is stored under the row number at which it begins, a multiple of its length. The next
+  * run begins where it ends. Only the newest run may be unfilled: it is then stored again, once,
+  * when it is full. A run is removed when its last row is released.
+  *
+  * State of format 5 has segments of [[RowLog.SegmentRows]] rows before the runs. They are read
+  * and removed, and never written.
+  *
+  * @param segments
+  *   stores the runs
+  * @param withArrival
+  *   true if arrival times are stored
+  */
+private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
+  import RowLog.FirstRun
+  import RowRuns._
+
+  /** The row number at which the oldest run begins; [[end]] if there is no run. */
+  private var front = 0L
+  private var endRow = 0L
+
+  /** The row number behind the segments of format 5. */
+  private var segmentsEnd = 0L
+
+  /** The ends of the runs that were read or written, by their beginnings. */
+  private val ends = mutable.LongMap.empty[Long]
+
+  private var recent = new RowRun(withArrival)
+  private var other = new RowRun(withArrival)
+  private val writer = new ByteWriter
+
+  /** The row number behind the newest row in runs. */
+  def end: Long = endRow
+
+  private def isEmpty: Boolean = front == endRow
+
+  /** The row number at which the next rows are stored: that of the unfilled run, or a multiple of
+    * [[RunLengths.Shortest]].
+    */
+  def newestStart: Long = endRow - endRow % RunLengths.Shortest
+
+  /** Returns true if the newest run is unfilled. */
+  def isUnfilled: Boolean = !isEmpty && endRow > newestStart
+
+  /** Starts with a group that has no rows before `first`. */
+  def clear(first: Long): Unit = {
+    segmentsEnd = 0L
+    skipTo(first)
+    if (ends.nonEmpty) ends.clear()
+    recent.clear()
+    other.clear()
+  }
+
+  /** Moves the end to a row that no row in runs precedes. */
+  def skipTo(row: Long): Unit = {
+    front = row
+    endRow = row
+  }
+
+  /** Returns the run of a row before [[end]]; valid until the next call of a method. */
+  def find(row: Long): RowRun = {
+    if (!recent.has(row)) {
+      val older = other
+      other = recent
+      recent = older
+      if (!recent.has(row)) load(row)
+    }
+    recent
+  }
+
+  /** Stores the first `count` rows of a buffer, which follow the rows in runs, in the newest run.
+    *
+    * @param first
+    *   the oldest row that is not released
+    */
+  def append(open: RowBuffer, count: Int, first: Long): Unit = {
+    val start = newestStart
+    if (isUnfilled) find(endRow - 1).dropBefore(first)
+    else {
+      if (isEmpty) front = start
+      val older = other
+      other = recent
+      recent = older
+      recent.begin(start, endRow)
+    }
+    recent.rows.appendFrom(open, count)
+    writer.clear()
+    recent.save(writer)
+    segments.put(FirstRun + start, writer.toArray)
+    endRow += count
+    ends.update(start, endRow)
+  }
+
+  /** Removes the runs whose rows are all before `until`; `first` is the oldest row. */
+  def release(first: Long, until: Long): Unit = {
+    val stop = Math.min(until, endRow)
+    if (first < segmentsEnd) releaseSegments(first, Math.min(stop, segmentsEnd))
+    while (front < stop && mayEndBefore(stop) && endOf(front) <= stop) {
+      val next = endOf(front)
+      segments.remove(FirstRun + front)
+      ends.remove(front)
+      if (recent.start == front) recent.clear()
+      if (other.start == front) other.clear()
+      front = next
+    }
+  }
+
+  /** Writes what locates the runs. */
+  def save(out: ByteWriter, first: Long): Unit = {
+    val hasSegments = first < segmentsEnd
+    out.number(-1 - first)
+    out.number((endRow - first) << 1 | (if (hasSegments) 1L else 0L))
+    if (endRow > first) out.number(first - front)
+    if (hasSegments) out.number(segmentsEnd - first)
+  }
+
+  /** Restores what [[save]] wrote, or what format 5 has in its place; returns the oldest row. */
+  def restore(in: ByteReader): Long = {
+    val number = in.number()
+    if (number < 0) restoreRuns(in, -1 - number) else restoreSegments(in, number)
+  }
+
+  private def restoreRuns(in: ByteReader, first: Long): Long = {
+    clear(first)
+    val rows = in.count(Long.MaxValue)
+    endRow = first + (rows >> 1)
+    front = if (endRow > first) first - in.number() else endRow
+    if ((rows & 1) == 1) segmentsEnd = first + in.count(endRow - first)
+    // Without segments, the oldest row is in the first run.
+    val isBefore = segmentsEnd == 0L && front > first
+    if (endRow < first || front < 0 || front > endRow || first - front >= RunLengths.Longest ||
+      front % RunLengths.Shortest != 0 && front < endRow || isBefore || hasOddSegments(first)) {
+      throw new CorruptStateException(s"rows from $first until $endRow, in runs from $front on")
+    }
+    first
+  }
+
+  private def hasOddSegments(first: Long): Boolean =
+    segmentsEnd > 0L && (segmentsEnd % RowLog.SegmentRows != 0 || front != segmentsEnd)
+
+  private def restoreSegments(in: ByteReader, first: Long): Long = {
+    val openFrom = in.count(Long.MaxValue)
+    clear(openFrom)
+    if (first < openFrom) segmentsEnd = openFrom
+    if (hasOddSegments(first)) {
+      throw new CorruptStateException(s"rows from $first on in segments until $openFrom")
+    }
+    first
+  }
+
+  private def load(row: Long): Unit =
+    if (row < segmentsEnd) {
+      val number = row / RowLog.SegmentRows
+      recent.restoreSegment(number, segments.get(number))
+      if (!recent.has(row)) throw new CorruptStateException(s"segment $number lacks row $row")
+    } else {
+      // The beginning of the oldest run is known, also if the run is long.
+      if (row - front < RunLengths.Longest && !ends.contains(front)) {
+        val _ = read(front)
+      }
+      if (!recent.has(row)) search(row)
+    }
+
+  /** Reads the run of a row. A run begins at a multiple of its length, and of the beginnings that
+    * are possible, only the last one that exists has the row.
+    */
+  private def search(row: Long): Unit = {
+    var length = RunLengths.Shortest
+    var isThere = false
+    while (!isThere && length <= RunLengths.Longest) {
+      isThere = read(row - row % length)
+      length *= 2
+    }
+    if (!recent.has(row)) throw new CorruptStateException(s"the run of row $row is missing")
+  }
+
+  /** Reads the run that begins at a row; returns false if there is none. */
+  private def read(start: Long): Boolean = {
+    val bytes = if (start < front || start >= endRow) null else segments.get(FirstRun + start)
+    recent.clear()
+    if (bytes != null) {
+      recent.restore(start, bytes)
+      if (recent.end > endRow || recent.rows.count == 0) {
+        throw new CorruptStateException(s"the run from $start on ends at ${recent.end}")
+      }
+      ends.update(start, recent.end)
+    }
+    bytes != null
+  }
+
+  /** Returns false if the oldest run has rows behind `row`, as its least length shows. */
+  private def mayEndBefore(row: Long): Boolean =
+    row == endRow || row - front >= RunLengths.Shortest
+
+  private def endOf(start: Long): Long =
+    ends.getOrElse(
+      start, {
+        if (!read(start)) throw new CorruptStateException(s"the run from $start on is missing")
+        recent.end
+      })
+
+  private def releaseSegments(first: Long, until: Long): Unit = {
+    var number = first / RowLog.SegmentRows
+    val stop = until / RowLog.SegmentRows
+    if (stop - number > ManySegments && segments.get(stop - 1) == null) {
+      throw new CorruptStateException(s"segments from $number to ${stop - 1} are not there")
+    }
+    while (number < stop) {
+      segments.remove(number)
+      if (recent.start == number * RowLog.SegmentRows) recent.clear()
+      if (other.start == number * RowLog.SegmentRows) other.clear()
+      number += 1
+    }
+  }
+}
+
+private object RowRuns {
+
+  /** Number of segments from which on a release first checks that the last one exists, so that
+    * damaged state does not remove endless segments.
+    */
+  val ManySegments = 1024L
+}
