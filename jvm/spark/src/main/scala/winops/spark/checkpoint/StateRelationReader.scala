@@ -10,7 +10,6 @@ import org.apache.spark.unsafe.types.UTF8String
 import winops.spark.group.GroupState
 import winops.spark.row.{Micros, RowBytes}
 import winops.spark.state.StateErrors
-import winops.storage.rows.RowLog
 import winops.window.time.Clock
 
 /** Reads the rows that one partition of a state holds, group by group: first the window contents
@@ -78,13 +77,12 @@ final class StateRelationReader(stored: StoredKeep, partition: Int, groups: Stor
   }
 
   private def waiting(group: GroupState, key: InternalRow): Iterator[InternalRow] = {
-    val log: RowLog = group.waiting
-    Iterator.iterate(log.first)(_ + 1).takeWhile(_ < log.end).map { ordinal =>
+    group.waiting.ordinals.map { ordinal =>
       toldOf.update(PartitionColumn, partition)
       toldOf.update(GroupColumn, key)
       Seq(WindowColumn, NumberColumn, ArrivedColumn, LeavesColumn).foreach(toldOf.setNullAt)
       toldOf.update(WaitsColumn, true)
-      RowBytes.pointTo(waitingRow, log, ordinal)
+      group.waiting.pointTo(waitingRow, ordinal)
       toRow(joinedWaiting)
     }
   }

@@ -115,12 +115,7 @@ final class CrossGroupTask(
   /** The time of the earliest timer of any group or of the first release of a waiting row;
     * [[Clock.Never]] if there is neither.
     */
-  override def earliestDue: Long = {
-    val release =
-      if (common.waiting.size == 0) Clock.Never
-      else Clock.floorToMillis(common.firstWaiting) + 1
-    Math.min(machines.groups.nextDue, release)
-  }
+  override def earliestDue: Long = Math.min(machines.groups.nextDue, common.nextRelease)
 
   override def lastWaiting: Long = last
   private var last = Long.MinValue
@@ -199,7 +194,7 @@ final class CrossGroupTask(
 
   private def finish(): Unit = {
     waiting ++= latest.valuesIterator.flatten
-    if (times.flushes) last = common.lastWaiting
+    if (times.flushes) last = common.waiting.lastTime
     whole.save(save)
     timers.count(
       machines.groups.size - groupsBefore,

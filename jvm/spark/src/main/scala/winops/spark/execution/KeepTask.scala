@@ -188,7 +188,7 @@ final class KeepTask(
       (if (isRemembered) 1L else 0L) - (if (wasRemembered) 1L else 0L),
       state.held - sizeBefore,
       state.waiting.size - waitingBefore)
-    if (times.flushes) last = Math.max(last, state.lastWaiting)
+    if (times.flushes) last = Math.max(last, state.waiting.lastTime)
     if (isRemembered) store.save(state.save) else state.forget()
     stage = Between
   }

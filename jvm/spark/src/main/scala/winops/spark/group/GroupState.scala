@@ -72,8 +72,8 @@ final class GroupState(
 
   private val followed: Seq[TrackedContents] = results ++ common
 
-  val waiting =
-    new RowLog(store.waitingSegments, withArrival = false, RowShape.of(plan.waitingColumns))
+  /** The rows that wait for the watermark. */
+  val waiting = new WaitingLog(plan, store.waitingSegments)
 
   val machine = new Machine(
     spec.policy,
@@ -86,12 +86,6 @@ final class GroupState(
 
   /** The key of the group. */
   var key: UnsafeRow = _
-
-  /** The earliest time of a waiting row, in microseconds; `Long.MaxValue` if no row waits. */
-  var firstWaiting: Long = Long.MaxValue
-
-  /** True if the waiting rows are stored in the order in which they will be applied. */
-  var waitingInOrder: Boolean = true
 
   /** The greatest applied value of the order columns; empty before the first. */
   var lastOrder: Array[Byte] = GroupState.NoOrder
@@ -106,26 +100,14 @@ final class GroupState(
   /** The number of rows of the group, including waiting rows. */
   def held: Long = machine.held + waiting.size
 
-  /** The greatest time of the waiting rows in milliseconds; `Long.MinValue` if no row waits. */
-  def lastWaiting: Long = {
-    val row = new UnsafeRow(plan.waitingColumns.size)
-    def timeOf(ordinal: Long): Long = {
-      RowBytes.pointTo(row, waiting, ordinal)
-      Clock.floorToMillis(row.getLong(plan.timeOrdinal))
-    }
-    if (waiting.size == 0) Long.MinValue
-    else if (waitingInOrder) timeOf(waiting.end - 1)
-    else (waiting.first until waiting.end).iterator.map(timeOf).max
-  }
-
   /** The time at which the group has work to do even if no row arrives: the machine's timer or
     * the release of a waiting row; [[Clock.Never]] if there is neither.
     */
-  def nextDue: Long = {
-    val release =
-      if (waiting.size == 0) Clock.Never else Clock.floorToMillis(firstWaiting) + 1
-    Math.min(machine.nextDue, release)
-  }
+  def nextDue: Long = Math.min(machine.nextDue, nextRelease)
+
+  /** The time after which a waiting row is released; [[Clock.Never]] if no row waits. */
+  def nextRelease: Long =
+    if (waiting.size == 0) Clock.Never else Clock.floorToMillis(waiting.firstTime) + 1
 
   def clear(): Unit = {
     pages.clear()
@@ -133,8 +115,6 @@ final class GroupState(
     waiting.clear()
     machine.clear()
     followed.foreach(_.clear())
-    firstWaiting = Long.MaxValue
-    waitingInOrder = true
     lastOrder = GroupState.NoOrder
     registeredTimer = Clock.Never
   }
@@ -164,11 +144,7 @@ final class GroupState(
     out.byte(if (hasTimer) 1 else 0)
     if (hasTimer) out.number(registeredTimer)
     out.packed(lastOrder)
-    if (spec.rowsWait) {
-      out.number(firstWaiting)
-      out.byte(if (waitingInOrder) 1 else 0)
-      waiting.save(out)
-    }
+    if (spec.rowsWait) waiting.save(out)
     followed.foreach(_.settle())
     pages.save(out)
     window.save(out)
@@ -188,12 +164,11 @@ final class GroupState(
   def restoreRows(in: ByteReader): Unit = {
     val version = StateVersion.check(in)
     registeredTimer = if (in.byte() == 1) in.number() else Clock.Never
-    lastOrder = if (version == GroupState.FormatWithBlocks) in.block() else in.packed()
-    if (spec.rowsWait) {
-      firstWaiting = in.number()
-      waitingInOrder = in.byte() == 1
-      waiting.restore(in)
-    } else waiting.clear()
+    val isFormat5 = version == 5
+    lastOrder = if (isFormat5) in.block() else in.packed()
+    if (!spec.rowsWait) waiting.clear()
+    else if (isFormat5) waiting.restoreFormat5(in)
+    else waiting.restore(in)
     pages.restore(in)
     window.restore(in)
     machine.restore(in)
@@ -230,9 +205,6 @@ final class GroupState(
 
 object GroupState {
   val NoOrder: Array[Byte] = Array.emptyByteArray
-
-  /** The state format that has the greatest order columns as they are. */
-  private val FormatWithBlocks = 5
 
   /** Returns true if each micro-batch reads all rows of the groups that it changes. */
   private def readsContents(output: Output): Boolean =

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{RowOrdering, UnsafeProjection,
 
 import winops.spark.input.GroupedRows
 import winops.spark.plan.KeepPlan
-import winops.spark.row.{Micros, RowBytes}
+import winops.spark.row.Micros
 
 /** Holds rows back until the watermark has passed their time, then releases them in the order of
   * time and the order columns.
@@ -31,16 +31,12 @@ final class OrderedArrivals(
   private var waiting: WaitingRows = _
   private var come: UnsafeRow = _
   private var ahead: UnsafeRow = _
-  private val newest = new UnsafeRow(columns.size)
 
   override def open(rows: GroupedRows): Unit = {
     this.rows = rows
     come = null
     ahead = null
-    waiting =
-      if (state.firstWaiting >= releaseBefore) NoWaitingRows
-      else if (state.waitingInOrder) new WaitingInOrder(state.waiting, columns.size)
-      else new WaitingUnordered(state, columns.size, order)
+    waiting = state.waiting.release(if (releasesAll) Long.MaxValue else releaseBefore, order)
   }
 
   override def hasNext: Boolean = {
@@ -50,7 +46,7 @@ final class OrderedArrivals(
         ahead = row
         if (row eq come) come = null else waiting.take()
       } else {
-        putBack()
+        holdBack()
         rows = null
       }
     }
@@ -70,35 +66,13 @@ final class OrderedArrivals(
     if (waited == null || come != null && order.compare(waited, come) > 0) come else waited
   }
 
-  private def putBack(): Unit = {
-    waiting.putBack(row => wait(row))
-    if (waiting ne NoWaitingRows) state.firstWaiting = timeOfFirst
+  private def holdBack(): Unit = {
+    waiting.finish()
     while (come != null) {
-      wait(come)
+      state.waiting.append(come, order)
+      MaxRows.check(plan.spec, state.held)
       come = admission.next(rows)
     }
-    if (state.waiting.size == 0) state.waitingInOrder = true
-  }
-
-  /** The time of the first waiting row; `Long.MaxValue` if no row waits. The waiting rows must be
-    * in order.
-    */
-  private def timeOfFirst: Long =
-    if (state.waiting.size == 0) Long.MaxValue
-    else {
-      RowBytes.pointTo(newest, state.waiting, state.waiting.first)
-      timeOf(newest)
-    }
-
-  private def wait(row: UnsafeRow): Unit = {
-    val log = state.waiting
-    if (state.waitingInOrder && log.size > 0) {
-      RowBytes.pointTo(newest, log, log.end - 1)
-      state.waitingInOrder = order.compare(newest, row) <= 0
-    }
-    RowBytes.append(log, 0L, row)
-    state.firstWaiting = Math.min(state.firstWaiting, timeOf(row))
-    MaxRows.check(plan.spec, state.held)
   }
 
   // No later instant could release a row at the last instant.

@@ -159,9 +159,7 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
     * most as many buckets as it has written bytes for, so that wrong stored totals do no harm.
     */
   private def goodSize(more: Long): Long = Math.min(
-    Math.min(
-      (totals.bytes + more) / BucketBytes,
-      totals.groupsInBuckets * MaxBucketsPerGroup),
+    Math.min((totals.bytes + more) / BucketBytes, totals.groupsInBuckets * MaxBucketsPerGroup),
     bucketsBefore + (bytesWritten + more) / BucketBytes)
 
   /** Divides the buckets early if the open one is crowded by the groups of this micro-batch. */
@@ -176,15 +174,16 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
     }
 
   /** Divides buckets until their number is `buckets`. Does nothing if the number is fixed. */
-  private def growTo(buckets: Long): Unit = if (buckets > hashing.buckets && totals.fixed.isEmpty) {
-    val more = LinearHashing(buckets)
-    hashing.dividedIn(more).foreach { at =>
-      val length = read(at)
-      if (!bucket.isEmpty) divide(at, length, more)
+  private def growTo(buckets: Long): Unit =
+    if (buckets > hashing.buckets && totals.fixed.isEmpty) {
+      val more = LinearHashing(buckets)
+      hashing.dividedIn(more).foreach { at =>
+        val length = read(at)
+        if (!bucket.isEmpty) divide(at, length, more)
+      }
+      hashing = more
+      totals.setBuckets(buckets)
     }
-    hashing = more
-    totals.setBuckets(buckets)
-  }
 
   private def divide(at: Long, length: Int, more: LinearHashing): Unit = {
     val divided = mutable.LongMap(at -> new Bucket)

@@ -64,8 +64,7 @@ final class StateGroupStore private (
   def finish(): Unit = values.finish()
 
   override val windowSegments: Segments = new Numbered(n => EntryNumbers.FirstWindowSegment + n)
-  override val waitingSegments: Segments = new Numbered(n =>
-    EntryNumbers.FirstWaitingSegment + n)
+  override val waitingSegments: Segments = new Numbered(n => EntryNumbers.FirstWaitingSegment + n)
 
   /** The segments that belong to the partition and not to a group. */
   val partition: Segments = new Segments {

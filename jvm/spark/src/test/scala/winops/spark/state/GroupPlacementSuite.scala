@@ -33,12 +33,14 @@ class GroupPlacementSuite extends AnyFunSuite {
     import EntryNumbers._
     val hash = 0x123456789abcdef0L
     val short = 0x1234560000000000L
-    assert(Seq(Bucket, Totals, LongValue, -1L, FirstWindowSegment, FirstWindowSegment + (1L << 60))
-      .forall(hashIn(_, hash) == hash))
+    assert(
+      Seq(Bucket, Totals, LongValue, -1L, FirstWindowSegment, FirstWindowSegment + (1L << 60))
+        .forall(hashIn(_, hash) == hash))
     assert(hashIn(FirstWaitingSegment + 7, hash) == hash)
     val run = winops.storage.rows.RowLog.FirstRun + 8
-    assert(Seq(OwnValue, FirstWindowSegment + run, FirstWaitingSegment + run)
-      .forall(hashIn(_, hash) == short))
+    assert(
+      Seq(OwnValue, FirstWindowSegment + run, FirstWaitingSegment + run)
+        .forall(hashIn(_, hash) == short))
     assert(hashIn(OwnValue, -1L) == -1L << 40)
   }
 }
