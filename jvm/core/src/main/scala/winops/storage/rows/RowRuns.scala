@@ -17,8 +17,10 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   *   stores the runs
   * @param withArrival
   *   true if arrival times are stored
+  * @param shortest
+  *   the number of rows in the shortest runs
   */
-private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
+private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, shortest: Int) {
   import RowLog.FirstRun
   import RowRuns._
 
@@ -42,9 +44,9 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
   private def isEmpty: Boolean = front == endRow
 
   /** The row number at which the next rows are stored: that of the unfilled run, or a multiple of
-    * [[RunLengths.Shortest]].
+    * `shortest`.
     */
-  def newestStart: Long = endRow - endRow % RunLengths.Shortest
+  def newestStart: Long = endRow - endRow % shortest
 
   /** Returns true if the newest run is unfilled. */
   def isUnfilled: Boolean = !isEmpty && endRow > newestStart
@@ -136,7 +138,7 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
     // Without segments, the oldest row is in the first run.
     val isBefore = segmentsEnd == 0L && front > first
     if (endRow < first || front < 0 || front > endRow || first - front >= RunLengths.Longest ||
-      front % RunLengths.Shortest != 0 && front < endRow || isBefore || hasOddSegments(first)) {
+      front % RowLog.ShortestRun != 0 && front < endRow || isBefore || hasOddSegments(first)) {
       throw new CorruptStateException(s"rows from $first until $endRow, in runs from $front on")
     }
     first
@@ -172,7 +174,7 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
     * are possible, only the last one that exists has the row.
     */
   private def search(row: Long): Unit = {
-    var length = RunLengths.Shortest
+    var length = RowLog.ShortestRun
     var isThere = false
     while (!isThere && length <= RunLengths.Longest) {
       isThere = read(row - row % length)
@@ -197,7 +199,7 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
 
   /** Returns false if the oldest run has rows behind `row`, as its least length shows. */
   private def mayEndBefore(row: Long): Boolean =
-    row == endRow || row - front >= RunLengths.Shortest
+    row == endRow || row - front >= RowLog.ShortestRun
 
   private def endOf(start: Long): Long =
     ends.getOrElse(

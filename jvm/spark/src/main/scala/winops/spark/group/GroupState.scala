@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.spark.aggregates.{ContentResults, CrossGroupContents, TrackedContents}
 import winops.spark.expressions.{OfWindow, RowEvaluator}
-import winops.spark.plan.{AggMode, KeepPlan, Output}
+import winops.spark.plan.{AggMode, KeepPlan}
 import winops.spark.row.{RowBytes, RowShape}
 import winops.spark.state.{GroupStore, StateVersion}
 import winops.storage.btree.Pages
@@ -48,7 +48,7 @@ final class GroupState(
         store.windowSegments,
         withArrival = spec.policy.needsArrivals,
         shape,
-        isReadAgain = spec.followsContent || GroupState.readsContents(spec.output))
+        if (spec.followsContent) GroupState.RunOfResults else RowLog.ShortestRun)
     }
 
   /** The results over each of the group's windows; empty if the output has none or the results
@@ -206,9 +206,10 @@ final class GroupState(
 object GroupState {
   val NoOrder: Array[Byte] = Array.emptyByteArray
 
-  /** Returns true if each micro-batch reads all rows of the groups that it changes. */
-  private def readsContents(output: Output): Boolean =
-    output == Output.Rows || output == Output.Snapshots
+  /** The number of rows in the shortest runs if there are results over the contents, which each
+    * micro-batch computes from many of the rows.
+    */
+  private val RunOfResults = 16
 
   /** The first segment number of pages, above the numbers of a log's own segments. */
   private val FirstPage = 1L << 60

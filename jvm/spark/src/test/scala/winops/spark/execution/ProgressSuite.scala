@@ -11,7 +11,11 @@ import winops.spark.testing.{KeepStreamTest, Tick}
 class ProgressSuite extends KeepStreamTest {
   import testImplicits._
 
+  /** The metrics of rows and groups. */
   private def metrics(operator: StateOperatorProgress): Map[String, Long] =
+    ownMetrics(operator).filterNot(_._1.startsWith("state"))
+
+  private def ownMetrics(operator: StateOperatorProgress): Map[String, Long] =
     operator.customMetrics.asScala.collect {
       case (name, value) if KeepMetrics.own.exists(_._1 == name) => name -> value.toLong
     }.toMap
@@ -91,6 +95,15 @@ class ProgressSuite extends KeepStreamTest {
         assert(first.numRowsUpdated >= 2 && first.numShufflePartitions == 2)
         assert(first.numRowsTotal >= 2 && first.memoryUsedBytes > 0)
         assert(batches.head.stateOperators.head.commitTimeMs >= 0)
+        val read = ownMetrics(third)
+        assert(read("stateEntriesRead") > 0 && read("stateBytesRead") > 0)
+        operators.foreach { operator =>
+          val own = ownMetrics(operator)
+          val entries = operator.numRowsUpdated + operator.numRowsRemoved
+          assert(own("stateEntriesWritten") == entries)
+          assert(own("stateBytesWritten") > 32 * entries)
+        }
+        assert(ownMetrics(first)("stateEntriesRead") == 0)
       } finally query.stop()
     }
   }

@@ -33,7 +33,7 @@ class StateIdentitySuite extends AnyFunSuite {
         """{"name":"k","type":"long","nullable":true,"metadata":{}},""" +
         """{"name":"ts","type":"timestamp","nullable":true,"metadata":{}},""" +
         """{"name":"n","type":"long","nullable":true,"metadata":{}},""" +
-        """{"name":"text","type":"string","nullable":true,"metadata":{}}]},"format":5}""")
+        """{"name":"text","type":"string","nullable":true,"metadata":{}}]},"format":6}""")
   }
 
   test("it does not depend on the identifiers that a query's columns get") {

@@ -5,6 +5,7 @@ import java.util.UUID
 
 import scala.util.Random
 
+import org.apache.commons.io.FileUtils
 import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.sql.execution.streaming.state._
@@ -14,7 +15,7 @@ import org.apache.spark.sql.winops.testing.TaskTest
 import winops.spark.execution.KeepTask
 import winops.spark.group.BatchTimes
 import winops.spark.internal.KeepMetrics
-import winops.spark.plan.{KeepPlan, Output}
+import winops.spark.plan.KeepPlan
 import winops.spark.state.{NoTimerService, StateGroupStore}
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans, KeepStreamTest}
 
@@ -24,13 +25,19 @@ class StateBytesSuite extends KeepStreamTest with TaskTest {
 
   private val settings = Seq(
     KeepStreamTest.rocksDb,
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
+    Changelog -> "true",
     SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG.key -> "false")
+
+  private def confs: Confs = {
+    val snapshots = spark.sessionState.conf.clone()
+    snapshots.setConfString(Changelog, "false")
+    Confs(StateStoreConf(spark.sessionState.conf), StateStoreConf(snapshots))
+  }
 
   test("a row costs the same in windows of any length, if batches bring few rows of a group") {
     withSQLConf(settings: _*) {
       withTempDir { dir =>
-        val conf = StateStoreConf(spark.sessionState.conf)
+        val conf = confs
         val folder = dir.getPath
         inTask { _ =>
           val all = Shapes.map { case (window, groups) =>
@@ -52,12 +59,15 @@ class StateBytesSuite extends KeepStreamTest with TaskTest {
   test("runs of rows take little more room than one value of each group") {
     withSQLConf(settings: _*) {
       withTempDir { dir =>
-        val conf = StateStoreConf(spark.sessionState.conf)
+        val conf = confs
         val folder = dir.getPath
         inTask { _ =>
-          val ofValues = bytesOfValues(new File(folder, "values"), conf, 100, 1000)
-          val ofRuns = costsOf(new File(folder, "runs"), conf, 100, 1000).stored
-          TaskTest.check(ofRuns <= 1.2 * ofValues, s"$ofRuns instead of $ofValues bytes a row")
+          Seq(20 -> 1.35, 100 -> 1.2).foreach { case (window, most) =>
+            val of = new File(folder, window.toString)
+            val ofValues = bytesOfValues(new File(of, "values"), conf, window, 1000)
+            val ofRuns = costsOf(new File(of, "runs"), conf, window, 1000).stored
+            TaskTest.check(ofRuns <= most * ofValues, s"$ofRuns bytes a row instead of $ofValues")
+          }
         }
       }
     }
@@ -65,6 +75,7 @@ class StateBytesSuite extends KeepStreamTest with TaskTest {
 }
 
 private object StateBytesSuite {
+  private val Changelog = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 
   /** Pairs of a window's length and a number of groups. */
   val Shapes: Seq[(Int, Int)] = Seq(20 -> 1000, 100 -> 1000, 1000 -> 300, 10000 -> 60)
@@ -73,12 +84,15 @@ private object StateBytesSuite {
   private val SettlingBatches = 12
   private val MeasuredBatches = 10
 
+  /** The configurations of stores that commit changelogs, and of stores that commit snapshots. */
+  final case class Confs(changelogs: StateStoreConf, snapshots: StateStoreConf)
+
   /** The costs of an input row, in bytes and entries.
     *
     * @param written
     *   the length of the changelog
     * @param stored
-    *   the bytes of all entries per row that the windows hold
+    *   the bytes of a snapshot per row that the windows hold
     */
   final case class Costs(
       window: Int,
@@ -90,13 +104,12 @@ private object StateBytesSuite {
   /** Fills the windows, then measures batches of as many rows as there are groups, each of any
     * group.
     */
-  def costsOf(folder: File, conf: StateStoreConf, window: Int, groups: Int): Costs = {
-    val plan = KeepPlans.plan(KeepPlans.spec(s"KEEP $window ROWS"), order = Seq(KeepPlans.n))
-    val state = new StoredState(folder, conf, plan)
+  def costsOf(folder: File, conf: Confs, window: Int, groups: Int): Costs = {
+    val state = new StoredState(folder, conf, planOf(window))
     val rows = new RandomRows(groups)
     (0 until FillingBatches).foreach { batch =>
       val each = window / FillingBatches + (if (batch == 0) window % FillingBatches else 0)
-      state.run(rows.each((0 until groups).flatMap(k => Seq.fill(each)(k))))
+      state.run(rows.each(Seq.fill(each)(0 until groups).flatten))
     }
     (0 until SettlingBatches).foreach(_ => state.run(rows.any(groups)))
     val before = (state.changelogBytes, state.bytesRead, state.entriesWritten)
@@ -110,16 +123,17 @@ private object StateBytesSuite {
       state.storedBytes / (groups.toDouble * window))
   }
 
-  /** The bytes of all entries per row if each group's rows are in the group's own value. */
-  def bytesOfValues(folder: File, conf: StateStoreConf, window: Int, groups: Int): Double = {
-    val spec = KeepPlans.spec(s"KEEP $window ROWS").copy(output = Output.Rows)
-    val plan = KeepPlans.plan(spec, order = Seq(KeepPlans.n)).copy(changeColumns = Nil)
-    val state = new StoredState(folder, conf, plan)
-    state.run(new RandomRows(groups).each((0 until groups).flatMap(k => Seq.fill(window)(k))))
+  private def planOf(window: Int): KeepPlan =
+    KeepPlans.plan(KeepPlans.spec(s"KEEP $window ROWS"), order = Seq(KeepPlans.n))
+
+  /** The bytes of a snapshot per row if each group's rows are in the group's own value. */
+  def bytesOfValues(folder: File, conf: Confs, window: Int, groups: Int): Double = {
+    val state = new StoredState(folder, conf, planOf(window))
+    state.run(new RandomRows(groups).each(Seq.fill(window)(0 until groups).flatten))
     state.storedBytes / (groups.toDouble * window)
   }
 
-  /** Rows of 48 bytes, whose times and texts are random. */
+  /** Rows of 48 bytes, 19 when packed, whose times and texts are random. */
   private final class RandomRows(groups: Int) {
     private val random = new Random(groups)
     private var last = 0L
@@ -128,25 +142,16 @@ private object StateBytesSuite {
 
     def each(keys: Seq[Int]): Seq[Arrived] = keys.map { k =>
       last += 1
-      val text = Seq.fill(4)(('a' + random.nextInt(26)).toChar).mkString
-      Arrived(k.toLong, Some(1774742400000000L + last * 1000 + random.nextInt(1000)), last, text)
+      val text = Seq.fill(8)(('a' + random.nextInt(26)).toChar).mkString
+      val time = 1774742400000000L + last * 1000000 + random.nextInt(1000000)
+      Arrived(k.toLong, Some(time), last, text)
     }
   }
 
   /** A store to which micro-batches are committed, without timers. */
-  private final class StoredState(folder: File, conf: StateStoreConf, plan: KeepPlan) {
+  private final class StoredState(folder: File, conf: Confs, plan: KeepPlan) {
     private val schema = StateGroupStore.keySchema(plan.keys)
-    private val id = StateStoreId(folder.getPath, 0, 0)
-    private val provider = StateStoreProvider.createAndInit(
-      StateStoreProviderId(id, UUID.randomUUID()),
-      schema,
-      StateGroupStore.valueSchema,
-      NoPrefixKeyStateEncoderSpec(schema),
-      useColumnFamilies = false,
-      conf,
-      new Configuration(),
-      useMultipleValuesPerKey = false,
-      None)
+    private val provider = providerIn(folder, conf.changelogs)
     private var version = 0L
 
     var changelogBytes = 0L
@@ -172,18 +177,34 @@ private object StateBytesSuite {
       bytesRead += groups.bytesRead
       entriesWritten += groups.entriesPut + groups.entriesRemoved
       changelogBytes +=
-        new File(id.storeCheckpointLocation().toString, s"$version.changelog").length
+        new File(idIn(folder).storeCheckpointLocation().toString, s"$version.changelog").length
     }
 
-    /** The bytes of all entries. */
+    private def idIn(folder: File): StateStoreId = StateStoreId(folder.getPath, 0, 0)
+
+    private def providerIn(folder: File, conf: StateStoreConf): StateStoreProvider =
+      StateStoreProvider.createAndInit(
+        StateStoreProviderId(idIn(folder), UUID.randomUUID()),
+        schema,
+        StateGroupStore.valueSchema,
+        NoPrefixKeyStateEncoderSpec(schema),
+        useColumnFamilies = false,
+        conf,
+        new Configuration(),
+        useMultipleValuesPerKey = false,
+        None)
+
+    /** The bytes of a snapshot's files that have all entries once. */
     def storedBytes: Long = {
-      val store = provider.getReadStore(version, None)
+      val copy = providerIn(new File(folder, "copy"), conf.snapshots)
+      val (from, to) = (provider.getReadStore(version, None), copy.getStore(0, None))
       try {
-        store
-          .iterator(StateStore.DEFAULT_COL_FAMILY_NAME)
-          .map(entry => entry.key.getSizeInBytes.toLong + entry.value.getSizeInBytes)
-          .sum
-      } finally store.release()
+        from.iterator(StateStore.DEFAULT_COL_FAMILY_NAME).foreach { entry =>
+          to.put(entry.key, entry.value, StateStore.DEFAULT_COL_FAMILY_NAME)
+        }
+        to.commit()
+      } finally from.release()
+      FileUtils.sizeOfDirectory(new File(folder, "copy"))
     }
   }
 }
