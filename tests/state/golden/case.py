@@ -43,12 +43,19 @@ def trades_case(
     count: int = 160,
     symbols: int = 5,
     by_batch_time: bool = False,
+    small_batches: int = 0,
 ) -> GoldenCase:
-    """Return a query over trades whose checkpoint follows the first two batches."""
+    """Return a query over trades whose checkpoint follows the first two batches.
+
+    Batches of six rows each may precede the checkpoint too.
+    """
     rows = _trades(len(name), count, symbols)
     # Every batch adds to the time of each test run.
     after = [count * 4 // 5] if len(keeps) == 1 else []
-    batches = cut(rows, [count * 2 // 5, count * 3 // 5, *after])
+    second = count * 3 // 5
+    small = [second + 6 * number for number in range(small_batches + 1)]
+    batches = cut(rows, [count * 2 // 5, *small, *after])
+    before = 2 + small_batches
     is_timed = any("time" in one.arguments for one in keeps)
     if is_timed:
         batches.append([{**rows[-1], "seq": count, "symbol": HEARTBEAT, "ts": HEARTBEAT_AT}])
@@ -59,7 +66,7 @@ def trades_case(
         settings=settings,
         told_until=len(batches[0]) + len(batches[1]) if by_batch_time else None,
     )
-    return GoldenCase(name, query, batches[:2], batches[2:])
+    return GoldenCase(name, query, batches[:before], batches[before:])
 
 
 def cut(rows: Rows, bounds: list[int]) -> list[Rows]:

@@ -16,96 +16,98 @@ private[state] final class GroupTotals(entries: StoreEntries, val fixed: Option[
   private var isRestored = false
   private var isChanged = false
 
-  private var buckets0 = fixed.getOrElse(1L)
-  private var inBuckets0 = 0L
-  private var bytes0 = 0L
-  private var inEntries0 = 0L
-  private var placement0 = GroupPlacement.Initial
+  private var numberOfBuckets = fixed.getOrElse(1L)
+  private var sharing = 0L
+  private var bytesShared = 0L
+  private var separate = 0L
+  private var decided = GroupPlacement.Initial
 
   /** The number of buckets. */
   def buckets: Long = {
     restore()
-    buckets0
+    numberOfBuckets
   }
 
   /** The number of groups in buckets. */
   def groupsInBuckets: Long = {
     restore()
-    inBuckets0
+    sharing
   }
 
   /** The number of bytes in buckets. */
   def bytes: Long = {
     restore()
-    bytes0
+    bytesShared
   }
 
   /** The number of groups whose values have entries of their own. */
   def groupsInEntries: Long = {
     restore()
-    inEntries0
+    separate
   }
 
   def placement: GroupPlacement = {
     restore()
-    placement0
+    decided
   }
 
   def setBuckets(number: Long): Unit = {
     restore()
-    isChanged |= number != buckets0
-    buckets0 = number
+    isChanged |= number != numberOfBuckets
+    numberOfBuckets = number
   }
 
   /** Adds to the number of groups in buckets, and to the number of their bytes. */
   def addInBuckets(groups: Long, bytes: Long): Unit = {
     restore()
     isChanged = true
-    inBuckets0 += groups
-    bytes0 += bytes
+    sharing += groups
+    bytesShared += bytes
   }
 
   def addInEntries(groups: Long): Unit = {
     restore()
     isChanged = true
-    inEntries0 += groups
+    separate += groups
   }
 
   def setPlacement(placement: GroupPlacement): Unit = {
     restore()
-    isChanged |= placement != placement0
-    placement0 = placement
+    isChanged |= placement != decided
+    decided = placement
   }
 
   /** Writes the numbers if they have changed. */
   def save(): Unit = if (isChanged) {
     val out = new ByteWriter
-    out.number(buckets0)
-    out.number(inBuckets0)
-    out.number(bytes0)
-    out.number(inEntries0)
-    out.byte(if (placement0.inBuckets) 1 else 0)
-    out.number(placement0.others.toLong)
+    out.number(numberOfBuckets)
+    out.number(sharing)
+    out.number(bytesShared)
+    out.number(separate)
+    out.byte(if (decided.inBuckets) 1 else 0)
+    out.number(decided.others.toLong)
     entries.put(0L, entries.noGroup, EntryNumbers.Totals, out.toArray)
     isChanged = false
   }
 
   private def restore(): Unit = if (!isRestored) {
-    isRestored = true
     val stored = entries.get(0L, entries.noGroup, EntryNumbers.Totals)
     if (stored != null) {
       val in = new ByteReader(stored)
-      buckets0 = in.count(MostBuckets)
-      inBuckets0 = in.count(Long.MaxValue)
-      bytes0 = in.count(Long.MaxValue)
+      numberOfBuckets = in.count(MostBuckets)
+      sharing = in.count(Long.MaxValue)
+      bytesShared = in.count(Long.MaxValue)
       // Format 5 has buckets only.
       if (in.remaining > 0) {
-        inEntries0 = in.count(Long.MaxValue)
-        placement0 = GroupPlacement(in.byte() == 1, in.count(Byte.MaxValue.toLong).toInt)
+        separate = in.count(Long.MaxValue)
+        decided = GroupPlacement(in.byte() == 1, in.count(Byte.MaxValue.toLong).toInt)
       }
       in.finish()
-      if (buckets0 == 0) throw new CorruptStateException("a partition has no buckets of groups")
+      if (numberOfBuckets == 0) {
+        throw new CorruptStateException("a partition has no buckets of groups")
+      }
     }
+    isRestored = true
   }
 }
 
