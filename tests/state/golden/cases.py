@@ -108,7 +108,7 @@ _SINGLE_WINDOWS = [
         keep_of("KEEP 20 ROWS PER (symbol)"),
         count=600,
         symbols=24,
-        small_batches=6,
+        small_batches=4,
     ),
     trades_case(
         "few-rows-interval",
@@ -116,7 +116,7 @@ _SINGLE_WINDOWS = [
         keep_of("KEEP 30 SECONDS", **_TIMED),
         count=400,
         symbols=12,
-        small_batches=6,
+        small_batches=2,
     ),
     trades_case(
         "few-rows-values",
@@ -124,7 +124,7 @@ _SINGLE_WINDOWS = [
         keep_of("KEEP 40 ROWS", output="agg", values=_VALUES, **_BY_SYMBOL),
         count=600,
         symbols=9,
-        small_batches=6,
+        small_batches=4,
     ),
     trades_case("rows-slack", _ON_HDFS, keep_of("KEEP 3 ROWS SLACK 2 PER (symbol)")),
     trades_case("interval", _ON_ROCKSDB, keep_of("KEEP 10 SECONDS", **_TIMED), symbols=12),

@@ -13,9 +13,9 @@ import winops.window.time.Clock
 
 /** The rows of a group that wait for the watermark, in the order of their arrival.
   *
-  * Rows are released by time, but only the oldest rows of a [[RowLog]] can be removed. Rows
-  * between waiting rows stay in the log when they are released, and their times tell that they do
-  * not wait any more. The waiting rows are written again only when the log has many more rows.
+  * Rows are released by time, but only the oldest rows of a [[RowLog]] can be removed. A released
+  * row between waiting rows stays in the log: rows before the time of the last release do not
+  * wait any more. The waiting rows are written again only when the log has many more rows.
   *
   * @param segments
   *   stores the older rows of the log
