@@ -63,7 +63,7 @@ final class CrossGroupTask(
       changes,
       state,
       common.common,
-      plan.time.isDefined || times.stamp.isDefined,
+      times,
       metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
