@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
 from winops import read_state
 
 SCHEMA = "seq long, symbol string, ts timestamp, price double"
-BY_TIME = Window.partitionBy("symbol").orderBy("ts", "seq")
+
+def by_time() -> WindowSpec:
+    # A window needs a session.
+    return Window.partitionBy("symbol").orderBy("ts", "seq")
 
 
 def rows_of(random: Random, first: int, count: int) -> list[tuple[Any, ...]]:
@@ -48,11 +51,11 @@ def differences(left: DataFrame, right: DataFrame) -> list[Any]:
 
 def functions(rows: DataFrame) -> DataFrame:
     return (
-        rows.withColumn("mean", F.avg("price").over(BY_TIME.rowsBetween(-4, 0)))
-        .withColumn("before", F.lag("price", 2, -1.0).over(BY_TIME))
-        .withColumn("place", F.row_number().over(BY_TIME))
-        .withColumn("change", F.col("price") - F.first("price").over(BY_TIME))
-        .withColumn("next", F.lead("seq").over(BY_TIME))
+        rows.withColumn("mean", F.avg("price").over(by_time().rowsBetween(-4, 0)))
+        .withColumn("before", F.lag("price", 2, -1.0).over(by_time()))
+        .withColumn("place", F.row_number().over(by_time()))
+        .withColumn("change", F.col("price") - F.first("price").over(by_time()))
+        .withColumn("next", F.lead("seq").over(by_time()))
     )
 
 
@@ -100,8 +103,8 @@ def test_what_a_stream_cannot_compute_is_refused(replay: NewReplay, spark: Spark
     stream.add(rows_of(Random(1), 0, 5))
     rows = stream.rows(("ts", "1 second"))
     refused = {
-        "ntile": F.ntile(4).over(BY_TIME),
-        "UNBOUNDED FOLLOWING": F.sum("price").over(Window.partitionBy("symbol")),
+        "ntile": F.ntile(4).over(by_time()),
+        "all rows of the partition": F.sum("price").over(Window.partitionBy("symbol")),
         "ascending": F.lag("price").over(Window.partitionBy("symbol").orderBy(F.desc("ts"))),
         "watermark": F.lag("price").over(Window.partitionBy("symbol").orderBy("seq")),
     }
@@ -112,7 +115,7 @@ def test_what_a_stream_cannot_compute_is_refused(replay: NewReplay, spark: Spark
         setting(spark, "enabled", "false"),
         pytest.raises(AnalysisException, match="NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING"),
     ):
-        stream.start(rows.select("*", F.lag("price").over(BY_TIME).alias("value")))
+        stream.start(rows.select("*", F.lag("price").over(by_time()).alias("value")))
 
 
 def test_rows_in_the_order_of_arrival(replay: NewReplay, spark: SparkSession) -> None:

@@ -46,7 +46,9 @@ object CheckStreamStart extends Rule[LogicalPlan] {
     */
   private def checkWindows(query: LogicalPlan): Unit = if (OverSettings.isEnabled) {
     for {
-      window <- query.collect { case window: Window if ResolveOver.isOverStream(window) => window }
+      window <- query.collect {
+        case window: Window if ResolveOver.isOverStream(window) => window
+      }
       refusal <- ResolveOver.refusal(window, query)
     } throw WinopsErrors.analysis(
       "WINOPS_OVER",

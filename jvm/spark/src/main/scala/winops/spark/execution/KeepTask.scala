@@ -48,13 +48,7 @@ final class KeepTask(
     else new ImmediateArrivals(plan, admission, state, metrics)
   }
   private val writer =
-    OutputWriter.of(
-      plan,
-      changes,
-      state,
-      None,
-      times,
-      metrics)
+    OutputWriter.of(plan, changes, state, None, times, metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val timeOrdinal = plan.timeOrdinal
   private val punctuation = Punctuation.of(plan)

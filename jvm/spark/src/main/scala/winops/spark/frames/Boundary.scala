@@ -2,7 +2,7 @@ package winops.spark.frames
 
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.spark.expressions.FrameBound
+import winops.spark.plan.FrameBound
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** A boundary of a frame, which only moves forward from row to row. */

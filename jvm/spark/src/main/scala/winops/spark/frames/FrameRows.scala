@@ -45,7 +45,8 @@ private[spark] final class FrameRows(
   def open(): Unit = known = FrameRows.Nothing
 
   /** Ends the rows of a micro-batch, which has all rows with an earlier time than `before`. */
-  def complete(before: Long): Unit = known = Math.max(FrameRows.Nothing + 1, before)
+  def complete(before: Long): Unit = known =
+    Math.max(FrameRows.Nothing + 1, Math.min(before, FrameRows.Everything - 1))
 
   /** Ends the partition. */
   def finish(): Unit = known = FrameRows.Everything

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 
-import winops.spark.expressions.{FrameBound, FramedFunction, OffsetValue, PositionFunction, WindowAggregate}
-import winops.spark.plan.KeepPlan
+import winops.spark.expressions.WindowAggregate
+import winops.spark.plan.{FrameBound, FramedFunction, KeepPlan, OffsetValue, PositionFunction}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 import winops.storage.rows.RowLog
@@ -33,7 +33,8 @@ private[spark] final class Frames(plan: KeepPlan, log: RowLog, pages: Pages) {
 
   private val parts: Seq[Part] = {
     val (framed, single) = functions.partition(isShared)
-    val shared = framed.groupBy(one => FramedFunction.text(one.lower, one.upper)).toSeq.sortBy(_._1)
+    val shared =
+      framed.groupBy(one => FramedFunction.text(one.lower, one.upper)).toSeq.sortBy(_._1)
     shared.map { case (_, some) => Part(some, ofFrame(some)) } ++
       single.map(one => Part(Seq(one), ofOne(one)))
   }

@@ -4,15 +4,14 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
-import winops.spark.expressions.OffsetValue
+import winops.spark.plan.OffsetValue
 import winops.spark.row.RowShape
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** The value of `lag` with IGNORE NULLS. Keeps as many values as the distance, because any number
   * of rows without a value may lie between them.
   */
-private[frames] final class LagOfValues(value: OffsetValue, rows: FrameRows)
-    extends FrameValues {
+private[frames] final class LagOfValues(value: OffsetValue, rows: FrameRows) extends FrameValues {
   private val distance = -value.offset
   private val valueOf = UnsafeProjection.create(Seq(value.left), rows.columns)
   private val defaultOf = UnsafeProjection.create(Seq(value.right), rows.columns)

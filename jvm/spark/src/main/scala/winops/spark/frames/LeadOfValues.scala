@@ -2,7 +2,7 @@ package winops.spark.frames
 
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
-import winops.spark.expressions.OffsetValue
+import winops.spark.plan.OffsetValue
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** The value of `lead` with IGNORE NULLS. */

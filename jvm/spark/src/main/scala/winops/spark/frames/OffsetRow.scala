@@ -2,7 +2,7 @@ package winops.spark.frames
 
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
-import winops.spark.expressions.OffsetValue
+import winops.spark.plan.OffsetValue
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** The value of `lag` or `lead`: that of the row at a fixed distance. */

@@ -86,17 +86,17 @@ object OutputWriter {
       metrics: KeepMetrics): OutputWriter = {
     val hasTime = plan.time.isDefined || times.stamp.isDefined
     plan.spec.output match {
-    case Output.Rows | Output.Describe => new RowsOutput(plan, changes, state, metrics)
-    case Output.Changes => new ChangesOutput(plan, changes, state, hasTime, metrics)
-    case Output.Snapshots if plan.spec.followsContent =>
-      new SnapshotsOutput(plan, changes, state, hasTime, metrics)
-    case Output.Snapshots | Output.Events =>
-      new EventsOutput(plan, changes, state, hasTime, metrics)
-    case Output.Agg =>
-      val content = common.getOrElse(state.results.head)
-      new AggOutput(plan, changes, state, content, hasTime, metrics)
-    case Output.WithColumns => new WithColumnsOutput(plan, changes, state, metrics)
-    case Output.Over => new OverOutput(plan, changes, state, times, metrics)
-  }
+      case Output.Rows | Output.Describe => new RowsOutput(plan, changes, state, metrics)
+      case Output.Changes => new ChangesOutput(plan, changes, state, hasTime, metrics)
+      case Output.Snapshots if plan.spec.followsContent =>
+        new SnapshotsOutput(plan, changes, state, hasTime, metrics)
+      case Output.Snapshots | Output.Events =>
+        new EventsOutput(plan, changes, state, hasTime, metrics)
+      case Output.Agg =>
+        val content = common.getOrElse(state.results.head)
+        new AggOutput(plan, changes, state, content, hasTime, metrics)
+      case Output.WithColumns => new WithColumnsOutput(plan, changes, state, metrics)
+      case Output.Over => new OverOutput(plan, changes, state, times, metrics)
+    }
   }
 }

@@ -5,7 +5,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-import winops.spark.expressions.{FrameBound, FramedFunction, UnqualifiedSql}
+import winops.spark.expressions.UnqualifiedSql
+import winops.spark.plan.{FrameBound, FramedFunction}
 
 /** Translates the frame of a window function into boundaries that a stream can have. */
 private[spark] object FrameBounds {

@@ -10,8 +10,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window
   */
 private[spark] object InlinedWindow {
 
-  /** Returns the window with its arguments, the plan that its expressions are over, and a function
-    * that gives a plan over it the columns of the window.
+  /** Returns the window with its arguments, the plan that its expressions are over, and a
+    * function that gives a plan over it the columns of the window.
     */
   def of(window: Window): (Window, LogicalPlan, LogicalPlan => LogicalPlan) =
     window.child match {
@@ -25,13 +25,35 @@ private[spark] object InlinedWindow {
           orderSpec = window.orderSpec.map(in(_, meanings).asInstanceOf[SortOrder]))
         val rest = columns.filterNot(made.contains)
         val missing = AttributeSet(made.map(_.child)) -- AttributeSet(rest.map(_.toAttribute))
-        val below = Project(rest ++ child.output.filter(missing.contains), child)
+        val below = Project(inOrder(rest, missing, child), child)
         (inlined, below, withColumns(window, made, _))
       case other => (window, other, withColumns(window, Nil, _))
     }
 
-  private def isMade(alias: Alias): Boolean =
-    alias.name.matches("_w\\d+") && alias.deterministic
+  /** The columns in the order of `child`, then computed ones by name. In the analyzer's project,
+    * their order depends on the order of the functions, which state shall not depend on.
+    */
+  private def inOrder(
+      columns: Seq[NamedExpression],
+      missing: AttributeSet,
+      child: LogicalPlan): Seq[NamedExpression] = {
+    val (computed, plain) = columns.partition(_.isInstanceOf[Alias])
+    val known = AttributeSet(plain.map(_.toAttribute))
+    val own = child.output.filter(column => known.contains(column) || missing.contains(column))
+    val others = plain.filterNot(column => child.outputSet.contains(column.toAttribute))
+    own ++ others ++ computed.sortBy(_.name)
+  }
+
+  /** The arguments that stay below, because they have another value in each evaluation. */
+  def undetermined(child: LogicalPlan): Seq[Expression] = child match {
+    case Project(columns, _) =>
+      columns.collect { case alias: Alias if isArgument(alias) && !isMade(alias) => alias.child }
+    case _ => Nil
+  }
+
+  private def isMade(alias: Alias): Boolean = isArgument(alias) && alias.deterministic
+
+  private def isArgument(alias: Alias): Boolean = alias.name.matches("_w\\d+")
 
   private def in(expression: Expression, meanings: Map[ExprId, Expression]): Expression =
     expression.transform {

@@ -3,16 +3,16 @@ package winops.spark.over
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical._
 
-import winops.spark.expressions.FramedFunction
-import winops.spark.plan.Keep
+import winops.spark.plan.{FramedFunction, Keep}
 
 /** Adds window functions to the operator of other ones with the same PARTITION BY and ORDER BY
   * below, so that rows are stored once.
   */
 private[spark] object MergedOver {
 
-  /** Returns the plan of `call` with its functions in the operator below; None if there is no such
-    * operator, or an operator in between changes the rows or computes what the functions need.
+  /** Returns the plan of `call` with its functions in the operator below; None if there is no
+    * such operator, or an operator in between changes the rows or computes what the functions
+    * need.
     */
   def of(call: OverCall): Option[LogicalPlan] = {
     val columns = call.functions.map { case (function, alias) => column(function, alias) }
@@ -25,6 +25,10 @@ private[spark] object MergedOver {
         below)
     }
   }
+
+  /** The input of the operator below that [[of]] adds the functions to; None if there is none. */
+  def inputOf(call: OverCall): Option[LogicalPlan] =
+    of(call).flatMap(_.collectFirst { case keep: Keep => keep.child })
 
   /** A new column for the result of a function. */
   def column(function: FramedFunction, alias: Alias): Attribute =
@@ -40,7 +44,12 @@ private[spark] object MergedOver {
       functions: Seq[FramedFunction],
       columns: Seq[Attribute]): Option[LogicalPlan] = plan match {
     case keep: Keep if keep.spec.isOver && isSame(keep, call) && areOver(keep, functions) =>
-      Some(keep.copy(results = keep.results ++ functions, changeColumns = keep.changeColumns ++ columns))
+      Some(
+        keep.copy(
+          spec = keep.spec.copy(needsFollowing =
+            keep.spec.needsFollowing || functions.exists(_.needsFollowing)),
+          results = keep.results ++ functions,
+          changeColumns = keep.changeColumns ++ columns))
     case SubqueryAlias(name, child) =>
       added(child, call, functions, columns).map(SubqueryAlias(name, _))
     case project @ Project(list, child) =>
@@ -54,19 +63,27 @@ private[spark] object MergedOver {
       val below = call.copy(
         group = call.group.map(in),
         order = call.order.map(in),
-        time = call.time.map(time => in[Expression](time)).collect { case time: Attribute => time })
+        time =
+          call.time.map(time => in[Expression](time)).collect { case time: Attribute => time })
       if (!isPlain || below.time.isDefined != call.time.isDefined) None
       else {
         added(child, below, functions.map(in), columns).map { merged =>
-          project.copy(list ++ columns, merged)
+          val kept = list.map(over(_, merged.output))
+          project.copy(kept ++ columns, merged)
         }
       }
     case _ => None
   }
 
+  /** The column with its attributes as they are in `input`, where it may have lost its watermark.
+    */
+  private def over(column: NamedExpression, input: Seq[Attribute]): NamedExpression = column
+    .transform { case own: Attribute => input.find(_.exprId == own.exprId).getOrElse(own) }
+    .asInstanceOf[NamedExpression]
+
   private def isSame(keep: Keep, call: OverCall): Boolean =
     areSame(keep.group, call.group) && areSame(keep.order, call.order) &&
-      keep.time.map(_.exprId) == call.time.map(_.exprId)
+      keep.time.map(_.exprId) == call.time.map(_.exprId) && call.settings.areOf(keep.spec)
 
   private def areSame(some: Seq[Expression], others: Seq[Expression]): Boolean =
     some.size == others.size && some.zip(others).forall { case (one, other) =>

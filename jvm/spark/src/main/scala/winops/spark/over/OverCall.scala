@@ -3,7 +3,7 @@ package winops.spark.over
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-import winops.spark.expressions.FramedFunction
+import winops.spark.plan.FramedFunction
 
 /** The window functions of one [[Window]] over a stream that the operator can run.
   *

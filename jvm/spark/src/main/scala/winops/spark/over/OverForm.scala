@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
-import winops.spark.expressions.{FramedFunction, UnqualifiedSql}
+import winops.spark.expressions.UnqualifiedSql
+import winops.spark.plan.FramedFunction
 import winops.spark.row.KeyTypes
 import winops.spark.source.SourceOrder
 
@@ -30,14 +31,17 @@ private[spark] object OverForm {
           "the setting has a value that it cannot have",
           s"Set it to ${invalid.expected}")
       }
+      _ <- all(InlinedWindow.undetermined(child))(random)
       _ <- group(window)
       time <- time(window, child, settings)
       order = if (time.isDefined) window.orderSpec.tail else window.orderSpec
       _ <- all(order)(sortKey)
       functions <- all(window.windowExpressions)(function(_, time.isDefined))
-      _ <- ties(window, order, functions.map(_._1), child, definitions)
-      _ <- end(functions.map(_._1), time, settings, child)
-    } yield OverCall(window.partitionSpec, time, order, functions, settings, child)
+      call = OverCall(window.partitionSpec, time, order, functions, settings, child)
+      input = MergedOver.inputOf(call).getOrElse(child)
+      _ <- ties(window, order, functions.map(_._1), input, definitions)
+      _ <- end(functions.map(_._1), settings, input)
+    } yield call
 
   private def function(
       named: NamedExpression,
@@ -46,6 +50,12 @@ private[spark] object OverForm {
       OverFunctions.of(call, isOfTime).map(_ -> alias)
     case other => refused(other, "it is no window function", "Write a function with OVER")
   }
+
+  private def random(argument: Expression): Either[OverRefusal, Unit] =
+    refused(
+      argument,
+      "it is not deterministic",
+      "Use expressions that always return the same value for the same rows")
 
   private def group(window: Window): Either[OverRefusal, Unit] =
     all(window.partitionSpec) { key =>
@@ -123,7 +133,6 @@ private[spark] object OverForm {
     */
   private def end(
       functions: Seq[FramedFunction],
-      time: Option[Attribute],
       settings: OverSettings,
       child: LogicalPlan): Either[OverRefusal, Unit] =
     functions.find(_.needsFollowing) match {

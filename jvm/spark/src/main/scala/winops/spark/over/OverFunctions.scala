@@ -3,10 +3,11 @@ package winops.spark.over
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate => AggregateNode, LocalRelation}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate => AggregateNode, AnalysisHelper, LocalRelation}
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
-import winops.spark.expressions.{CommonExpressions, FramedFunction, OffsetValue, PositionFunction, UnqualifiedSql, WindowAggregate}
+import winops.spark.expressions.{CommonExpressions, UnqualifiedSql, WindowAggregate}
+import winops.spark.plan.{FramedFunction, OffsetValue, PositionFunction}
 
 /** Translates Spark's window functions into those of the operator, and refuses those that a
   * stream cannot have.
@@ -54,7 +55,8 @@ private[spark] object OverFunctions {
     }
   }
 
-  /** Returns true if rows with equal sort keys must have an order for the result to be defined. */
+  /** Returns true if rows with equal sort keys must have an order for the result to be defined.
+    */
   def dependsOnTies(function: FramedFunction): Boolean = function.child match {
     case PositionFunction(_: Rank | _: DenseRank) => false
     case WindowAggregate(aggregate, _, _) =>
@@ -99,15 +101,16 @@ private[spark] object OverFunctions {
       Nil,
       Seq(Alias(AggregateExpression(function, Complete, isDistinct = false), "value")()),
       LocalRelation(function.references.toSeq))
-    ReplaceExpressions(over)
-      .transformExpressionsUp(CommonExpressions.inPlace)
-      .expressions
+    val plain = AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      ReplaceExpressions(over).transformExpressionsUp(CommonExpressions.inPlace)
+    }
+    plain.expressions
       .flatMap(_.collectFirst { case found: AggregateExpression => found.aggregateFunction })
       .head
   }
 
-  /** Functions such as `first` are non-deterministic only because rows have no order elsewhere, so
-    * only arguments are checked.
+  /** Functions such as `first` are non-deterministic only because rows have no order elsewhere,
+    * so only arguments are checked.
     */
   private def isUndetermined(call: Expression): Boolean = {
     val arguments = call match {

@@ -28,7 +28,14 @@ final case class OverSettings(
     idleMillis: Option[Long],
     maxRows: Long,
     exactFloats: Boolean,
-    flushesAtEnd: Boolean)
+    flushesAtEnd: Boolean) {
+
+  /** Returns true if an operator was made with these settings. */
+  def areOf(spec: KeepSpec): Boolean =
+    spec.dropNullTime == dropNullTime && spec.idleMillis == idleMillis &&
+      spec.maxRows == maxRows && spec.exactFloats == exactFloats &&
+      spec.flushesAtEnd == (flushesAtEnd && spec.rowsWait)
+}
 
 object OverSettings {
   val Enabled = "spark.winops.over.enabled"

@@ -1,5 +1,6 @@
 package winops.spark.over
 
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
@@ -28,6 +29,7 @@ object ResolveOver extends Rule[LogicalPlan] {
             case Left(_) => window
             case Right(call) => above(MergedOver.of(call).getOrElse(single(call, definitions)))
           }
+        case node => withWatermarksOfInput(node)
       }
       if ((resolved eq plan) || definitions.isEmpty) resolved
       else InSourceOrder.withoutUnused(resolved)
@@ -44,11 +46,29 @@ object ResolveOver extends Rule[LogicalPlan] {
   private def definitionsIn(plan: LogicalPlan): Map[Long, CTERelationDef] =
     plan.collect { case definition: CTERelationDef => definition.id -> definition }.toMap
 
+  /** Removes the watermark from references to a column that has lost it in an operator below. */
+  private def withWatermarksOfInput(node: LogicalPlan): LogicalPlan = {
+    val lost = node.references.filter(hasWatermark).filter { column =>
+      node.inputSet.exists(own => own.exprId == column.exprId && !hasWatermark(own))
+    }
+    if (lost.isEmpty) node
+    else {
+      node.transformExpressions {
+        case column: Attribute if lost.contains(column) => Keep.withoutWatermark(column)
+      }
+    }
+  }
+
+  private def hasWatermark(column: Attribute): Boolean =
+    column.metadata.contains(EventTimeWatermark.delayKey)
+
   /** The operator of one call. Its result columns are renewed by an Alias, because a self-join
     * renews the attributes of an Alias only.
     */
   private def single(call: OverCall, definitions: Map[Long, CTERelationDef]): LogicalPlan = {
-    val columns = call.functions.map { case (function, alias) => MergedOver.column(function, alias) }
+    val columns = call.functions.map { case (function, alias) =>
+      MergedOver.column(function, alias)
+    }
     val keep = InSourceOrder(
       Keep(
         spec = specOf(call),
@@ -77,7 +97,9 @@ object ResolveOver extends Rule[LogicalPlan] {
     val settings = call.settings
     KeepSpec(
       dialect = Ccl.name,
-      policy = Ccl.parse("KEEP ALL", scope).fold(error => throw new IllegalStateException(error.message), identity),
+      policy = Ccl
+        .parse("KEEP ALL", scope)
+        .fold(error => throw new IllegalStateException(error.message), identity),
       group = call.group.map(UnqualifiedSql.of),
       order = call.order.map(UnqualifiedSql.of),
       application = call.time.map(_ => Application.EventTime),
@@ -86,6 +108,7 @@ object ResolveOver extends Rule[LogicalPlan] {
       dropNullTime = settings.dropNullTime,
       output = Output.Over,
       flushesAtEnd = settings.flushesAtEnd && call.time.isDefined,
-      exactFloats = settings.exactFloats)
+      exactFloats = settings.exactFloats,
+      needsFollowing = call.functions.exists(_._1.needsFollowing))
   }
 }

@@ -99,6 +99,8 @@ object Keep {
     // Rows that the window inserts at once are not older than the watermark.
     case Output.WithColumns if spec.policy.takesRowsAtOnce => rows ++ changeColumns
     case Output.WithColumns => rows.map(withoutWatermark) ++ changeColumns
+    // Rows that wait for the rows that follow are older than the watermark when they are emitted.
+    case Output.Over if spec.needsFollowing => rows.map(withoutWatermark) ++ changeColumns
     case Output.Over => rows ++ changeColumns
     case Output.Snapshots | Output.Events | Output.Agg | Output.Describe => changeColumns
   }

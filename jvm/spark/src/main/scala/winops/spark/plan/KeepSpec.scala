@@ -36,6 +36,8 @@ import winops.policy.{Policy, StepOrder, Stream, Trigger}
   *   true if waiting rows are applied when the input of a stream ends
   * @param exactFloats
   *   true if floating-point results of window functions are folded row by row
+  * @param needsFollowing
+  *   true if results of window functions depend on rows that follow, for which a row waits
   */
 final case class KeepSpec(
     dialect: String,
@@ -53,7 +55,8 @@ final case class KeepSpec(
     acrossGroups: Boolean = false,
     ofProjection: Boolean = false,
     flushesAtEnd: Boolean = false,
-    exactFloats: Boolean = false) {
+    exactFloats: Boolean = false,
+    needsFollowing: Boolean = false) {
 
   /** The number of windows of a group. */
   def windows: Int = Math.max(1, policy.windowNames.size)

@@ -11,9 +11,9 @@ import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.policy.Resizable
-import winops.spark.expressions.{FramedFunction, UnqualifiedSql}
+import winops.spark.expressions.UnqualifiedSql
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{KeepPlan, KeepSpec}
+import winops.spark.plan.{FramedFunction, KeepPlan, KeepSpec}
 import winops.storage.bytes.CorruptStateException
 import winops.text.dialect.Names
 
@@ -51,7 +51,8 @@ object StateIdentity {
     Resizable.of(spec.policy).filterNot(_ => spec.couplesGroups)
 
   private def expressions(plan: KeepPlan): Seq[Expression] =
-    plan.groupExpressions ++ plan.order ++ plan.expressions ++ plan.by ++ plan.results
+    plan.groupExpressions ++ plan.order ++ plan.expressions ++ plan.by ++ plan.results ++
+      plan.results.collect { case function: FramedFunction => function.zonedBounds }.flatten
 
   /** The results as SQL, since the aggregates stored beside the rows depend on them. Those of
     * window functions are sorted, because their state does not depend on the order of the query.

@@ -1,7 +1,5 @@
 package winops.spark.over
 
-import winops.spark.testing.{OverStreamTest, Quote}
-
 /** Window functions of Spark's own over a stream: the rows of the same query over a table. */
 class OverSuite extends OverStreamTest {
   private val second = 1000000L
@@ -63,12 +61,14 @@ class OverSuite extends OverStreamTest {
 
   test("functions that walk over rows") {
     same(s"collect_list(n) OVER ($w), percentile(x, 0.5D) OVER ($w ROWS 4 PRECEDING)")
-    same(s"mode(s) OVER ($w), max_by(n, x) OVER ($w ROWS 2 PRECEDING), approx_count_distinct(n) OVER ($w)")
+    same(
+      s"mode(s) OVER ($w), max_by(n, x) OVER ($w ROWS 2 PRECEDING), approx_count_distinct(n) OVER ($w)")
   }
 
   test("expressions around and inside, several windows, OVER of OVER") {
     same(s"x - avg(x * 2 + n) OVER ($w ROWS 3 PRECEDING) AS d, n + row_number() OVER ($w) AS m")
-    same(s"sum(n) OVER ($w), sum(n) OVER (PARTITION BY s ORDER BY ts, seq), count(*) OVER (ORDER BY ts, seq)")
+    same(
+      s"sum(n) OVER ($w), sum(n) OVER (PARTITION BY s ORDER BY ts, seq), count(*) OVER (ORDER BY ts, seq)")
     def nested = spark.sql(s"""SELECT k, seq, max(m) OVER ($w) FROM
       (SELECT *, avg(x) OVER ($w ROWS 2 PRECEDING) AS m FROM $View) WHERE m IS NOT NULL""")
     assertSameRows(onStream(runs)(nested), onTable(rows)(nested), "nested")

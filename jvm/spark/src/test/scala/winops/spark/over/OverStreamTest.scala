@@ -1,11 +1,11 @@
-package winops.spark.testing
+package winops.spark.over
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.timestamp_micros
 import org.apache.spark.sql.streaming.Trigger
 
-import winops.spark.over.OverSettings
+import winops.spark.testing.KeepStreamTest
 
 /** A row of the tests of window functions; `at` is its time in microseconds since the epoch. */
 final case class Quote(
@@ -84,8 +84,10 @@ trait OverStreamTest extends KeepStreamTest {
         s"of ${left.size} rows are too many:\n${surplus.take(5).mkString("\n")}")
   }
 
-  private def bits(row: Row): String = row.toSeq.map {
-    case number: Double => s"$number/${java.lang.Double.doubleToLongBits(number)}"
-    case other => String.valueOf(other)
-  }.mkString("|")
+  private def bits(row: Row): String = row.toSeq
+    .map {
+      case number: Double => s"$number/${java.lang.Double.doubleToLongBits(number)}"
+      case other => String.valueOf(other)
+    }
+    .mkString("|")
 }

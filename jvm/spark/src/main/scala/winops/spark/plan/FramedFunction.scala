@@ -1,12 +1,13 @@
-package winops.spark.expressions
+package winops.spark.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnaryExpression, Unevaluable}
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal, UnaryExpression, Unevaluable}
+import org.apache.spark.sql.types.{DataType, TimestampType}
 
 /** A window function with its frame.
   *
   * @param child
-  *   a [[WindowAggregate]], a [[PositionFunction]], or an [[OffsetValue]], whose boundaries are not used
+  *   a [[WindowAggregate]], a [[PositionFunction]], or an [[OffsetValue]], whose boundaries are
+  *   not used
   * @param lower
   *   the first row of the frame
   * @param upper
@@ -20,6 +21,11 @@ final case class FramedFunction(child: Expression, lower: FrameBound, upper: Fra
   def needsFollowing: Boolean = child match {
     case value: OffsetValue => value.offset > 0
     case _ => upper.needsFollowing
+  }
+
+  /** The boundaries that depend on the time zone, as expressions. */
+  def zonedBounds: Seq[Expression] = Seq(lower, upper).collect {
+    case by: FrameBound.ByTime if by.dependsOnZone => by.of(Literal(0L, TimestampType))
   }
 
   override def nullable: Boolean = true

@@ -1,4 +1,4 @@
-package winops.spark.expressions
+package winops.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression, Unevaluable}
 import org.apache.spark.sql.types.DataType

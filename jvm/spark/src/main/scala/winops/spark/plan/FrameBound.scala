@@ -1,7 +1,8 @@
-package winops.spark.expressions
+package winops.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, TimestampAddInterval, TimestampAddYMInterval}
 import org.apache.spark.sql.types.YearMonthIntervalType
+import org.apache.spark.unsafe.types.CalendarInterval
 
 /** A boundary of the frame of a window function, relative to the current row.
   *
@@ -11,6 +12,8 @@ import org.apache.spark.sql.types.YearMonthIntervalType
 sealed abstract class FrameBound(val needsFollowing: Boolean) extends Serializable
 
 object FrameBound {
+
+  private val MicrosPerDay = 24L * 60 * 60 * 1000000
 
   /** The start of the partition. */
   case object Unbounded extends FrameBound(needsFollowing = false)
@@ -32,6 +35,13 @@ object FrameBound {
     */
   final case class ByTime(offset: Literal, zone: String, isFollowing: Boolean)
       extends FrameBound(isFollowing) {
+
+    /** Returns true if the boundary depends on the time zone, as days and months do. */
+    def dependsOnZone: Boolean = offset.value match {
+      case micros: Long => Math.abs(micros) >= FrameBound.MicrosPerDay
+      case interval: CalendarInterval => interval.months != 0 || interval.days != 0
+      case _ => true
+    }
 
     /** The boundary as an expression over the time column, as in Spark's own operator. */
     def of(time: Expression): Expression = offset.dataType match {

@@ -1,7 +1,9 @@
-package winops.spark.expressions
+package winops.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.{AggregateWindowFunction, Expression, Unevaluable}
 import org.apache.spark.sql.types.DataType
+
+import winops.spark.expressions.WindowAggregate
 
 /** A function such as `row_number`, of which Spark accepts no call outside its own operator.
   *
