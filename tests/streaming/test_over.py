@@ -17,6 +17,7 @@ from winops import read_state
 
 SCHEMA = "seq long, symbol string, ts timestamp, price double"
 
+
 def by_time() -> WindowSpec:
     # A window needs a session.
     return Window.partitionBy("symbol").orderBy("ts", "seq")
@@ -66,7 +67,8 @@ def sql(spark: SparkSession) -> Callable[[DataFrame], DataFrame]:
             """
             SELECT *, sum(price) OVER (PARTITION BY symbol ORDER BY ts) AS total,
               count(*) OVER (PARTITION BY symbol ORDER BY ts
-                RANGE BETWEEN INTERVAL 3 SECONDS PRECEDING AND INTERVAL 1 SECOND FOLLOWING) AS near,
+                RANGE BETWEEN INTERVAL 3 SECONDS PRECEDING
+                AND INTERVAL 1 SECOND FOLLOWING) AS near,
               rank() OVER (PARTITION BY symbol ORDER BY ts) AS place
             FROM over_rows
             """

@@ -66,6 +66,12 @@ object ResolveOver extends Rule[LogicalPlan] {
     * renews the attributes of an Alias only.
     */
   private def single(call: OverCall, definitions: Map[Long, CTERelationDef]): LogicalPlan = {
+    // The warning of Spark's own operator.
+    if (call.group.isEmpty) {
+      logWarning(
+        "No Partition Defined for Window operation! Moving all data to a single partition, this can " +
+          "cause serious performance degradation.")
+    }
     val columns = call.functions.map { case (function, alias) =>
       MergedOver.column(function, alias)
     }

@@ -1,5 +1,9 @@
 package winops.spark.over
 
+import org.apache.spark.sql.{Encoder, Encoders}
+import org.apache.spark.sql.expressions.Aggregator
+import org.apache.spark.sql.functions.{expr, udaf}
+
 /** Window functions of Spark's own over a stream: the rows of the same query over a table. */
 class OverSuite extends OverStreamTest {
   private val second = 1000000L
@@ -75,5 +79,38 @@ class OverSuite extends OverStreamTest {
     def first = spark.sql(
       s"SELECT * FROM (SELECT k, seq, row_number() OVER ($w) AS r FROM $View) WHERE r <= 3")
     assertSameRows(onStream(runs)(first), onTable(rows)(first), "first rows")
+  }
+
+  test("a WITH clause, and a join with itself") {
+    def common = spark.sql(s"""WITH t AS (SELECT *, lag(n) OVER ($w) AS p FROM $View)
+      SELECT k, seq, p, sum(p) OVER ($w ROWS 2 PRECEDING) FROM t WHERE n > 2""")
+    assertSameRows(onStream(runs)(common), onTable(rows)(common), "WITH")
+    def joined = {
+      val means = spark.sql(s"SELECT k, seq, avg(x) OVER ($w ROWS 2 PRECEDING) AS m FROM $View")
+      means
+        .as("a")
+        .join(means.as("b"), expr("a.k = b.k AND a.seq = b.seq"))
+        .select("a.k", "a.seq", "a.m", "b.m")
+    }
+    assertSameRows(onStream(runs)(joined), onTable(rows)(joined), "join")
+  }
+
+  test("an aggregator of the user") {
+    spark.udf.register("longest", udaf(OverSuite.Longest))
+    same(s"longest(s) OVER ($w), longest(s) OVER ($w ROWS 3 PRECEDING)")
+  }
+}
+
+private object OverSuite {
+
+  /** The longest text. */
+  object Longest extends Aggregator[String, String, String] {
+    override def zero: String = ""
+    override def reduce(longest: String, text: String): String = merge(longest, text)
+    override def merge(one: String, other: String): String =
+      if (other != null && other.length > one.length) other else one
+    override def finish(longest: String): String = longest
+    override def bufferEncoder: Encoder[String] = Encoders.STRING
+    override def outputEncoder: Encoder[String] = Encoders.STRING
   }
 }

@@ -1,10 +1,13 @@
 package winops.spark.over
 
 import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.apache.spark.sql.catalyst.expressions.{CurrentRow, Literal, PythonUDAF, RowFrame, SpecifiedWindowFrame, UnboundedPreceding, WindowExpression, WindowSpecDefinition}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Window => WindowNode}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.types.LongType
 
 import winops.spark.plan.Keep
 
@@ -103,6 +106,18 @@ class ResolveOverSuite extends OverStreamTest {
       assert(error.getCondition == "WINOPS_OVER", function)
       assert(error.getMessage.contains(text), function)
     }
+  }
+
+  test("an aggregate in Python is refused by its name") {
+    val mean =
+      PythonUDAF("mean_of_mine", null, LongType, Seq(Literal(1)), udfDeterministic = true)
+    val frame = SpecifiedWindowFrame(RowFrame, UnboundedPreceding, CurrentRow)
+    val call = WindowExpression(
+      AggregateExpression(mean, Complete, isDistinct = false),
+      WindowSpecDefinition(Nil, Nil, frame))
+    val refusal = OverFunctions.of(call, isOfTime = true).left.toOption.get
+    assert(refusal.function.contains("mean_of_mine"))
+    assert(refusal.reason == "it is a function in Python")
   }
 
   test("ties above an operator without an order") {
