@@ -22,7 +22,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits \
+.PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits test-over \
 	test-long test-releases load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
 	fuzz sbom reproducible
 
@@ -90,6 +90,9 @@ test-long: $(VENV) $(JARS) ## Delta and Iceberg beside winops, kills of a stream
 
 test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts and partitions
 	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.aggregates.SameBitsSuite"
+
+test-over: ## 2,200 random window functions over streams in 110 runs, each with a restart
+	SBT_OPTS=-Dover=110 ./sbt "spark/testOnly winops.spark.over.OverPropertySuite"
 
 # Of the minor version that the JAR is for, the oldest and the newest patch; and what says so on the
 # minor versions beside it.

@@ -92,6 +92,9 @@ val giant = sys.props.get("giant").map(rows => s"-Dgiant=$rows")
 // `SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly *.SameBitsSuite"`: more runs.
 val bits = sys.props.get("bits").map(runs => s"-Dbits=$runs")
 
+// `SBT_OPTS=-Dover=110 ./sbt "spark/testOnly *.OverPropertySuite"`: more runs.
+val over = sys.props.get("over").map(runs => s"-Dover=$runs")
+
 // `make fuzz`: so much heap as a text's reader may need, and all of the JVM's compilers.
 val fuzzed =
   sys.props.get("fuzz").toSeq.flatMap(heap => Seq(s"-Xmx$heap", "-XX:TieredStopAtLevel=4"))
@@ -167,7 +170,7 @@ lazy val spark = (project in file("jvm/spark"))
       "-XX:TieredStopAtLevel=1",
       // What it then has for compiled code was full in a minute, and nothing was compiled any more.
       "-XX:ReservedCodeCacheSize=240m",
-      "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ bits ++ fuzzed ++
+      "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ bits ++ over ++ fuzzed ++
       sparkJavaOptions,
     Test / javaOptions ++= Seq(
       "oldest" -> (sparkOldest / Compile / externalDependencyClasspath).value,

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import winops.spark.analysis.{CheckStreamStart, ResolveKeep}
 import winops.spark.execution.StreamReporter
 import winops.spark.internal.WinopsErrors
+import winops.spark.over.ResolveOver
 
 /** Registers winops in every session of an application that has its JAR. Spark finds this class
   * through `META-INF/services`. Applications that switch this off name the class in
@@ -40,6 +41,7 @@ final class WinopsExtensions extends SparkSessionExtensionsProvider {
     extensions.injectFunction(
       described(WarningsFunction.Name, WarningsFunction, WarningsFunction.Usage))
     extensions.injectResolutionRule(_ => ResolveKeep)
+    extensions.injectPostHocResolutionRule(_ => ResolveOver)
     extensions.injectHintResolutionRule(_ => CheckStreamStart)
     extensions.injectHintResolutionRule(new StreamReporter.Registration(_))
     extensions.injectPlannerStrategy(_ => KeepStrategy)

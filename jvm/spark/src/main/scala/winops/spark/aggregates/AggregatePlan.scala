@@ -13,8 +13,13 @@ import winops.spark.expressions.{OfLastArrival, WindowAggregate}
   *   expressions over [[WindowAggregate]]s, [[OfLastArrival]], `by` and columns of a row
   * @param by
   *   expressions whose distinct combinations have results of their own
+  * @param foldsRows
+  *   returns true for functions that are to be computed from all rows, oldest to newest
   */
-private[spark] final class AggregatePlan(results: Seq[Expression], by: Seq[Expression]) {
+private[spark] final class AggregatePlan(
+    results: Seq[Expression],
+    by: Seq[Expression],
+    foldsRows: WindowAggregate => Boolean) {
   private val aggregates = mutable.ArrayBuffer.empty[(WindowAggregate, Attribute)]
   private val last = mutable.ArrayBuffer.empty[(Expression, Attribute)]
 
@@ -27,7 +32,9 @@ private[spark] final class AggregatePlan(results: Seq[Expression], by: Seq[Expre
     merged: Seq[WindowAggregate],
     counted: Seq[WindowAggregate],
     recomputed: Seq[WindowAggregate]) = {
-    val (held, rest) = aggregates.map(_._1).toSeq.partition(FunctionBuffers.canHold)
+    val (held, rest) = aggregates.map(_._1).toSeq.partition { aggregate =>
+      FunctionBuffers.canHold(aggregate) && !foldsRows(aggregate)
+    }
     val (numbers, others) = rest.partition(DistinctCounts.canCount)
     (held, numbers, others)
   }

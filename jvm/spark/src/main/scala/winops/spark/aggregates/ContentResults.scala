@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import winops.aggregation.{FrontSummary, TreeSummary, WindowSummary}
-import winops.spark.expressions.AggregateEvaluator
+import winops.spark.expressions.{AggregateEvaluator, WindowAggregate}
 import winops.spark.row.{KeyTypes, RowShape, StoredRows}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter}
@@ -34,6 +34,8 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
   * @param postsOnSizeChange
   *   true if only steps that change the number of rows are visited; the old results then contain
   *   the [[OfLastArrival]] values of the last visited step
+  * @param foldsRows
+  *   returns true for functions that are to be computed from all rows, oldest to newest
   */
 final class ContentResults(
     results: Seq[Expression],
@@ -43,10 +45,11 @@ final class ContentResults(
     pages: Pages,
     leavesFromFront: Boolean,
     keepsOldValues: Boolean = false,
-    postsOnSizeChange: Boolean = false)
+    postsOnSizeChange: Boolean = false,
+    foldsRows: WindowAggregate => Boolean = _ => false)
     extends TrackedContents {
   private val isDivided = by.nonEmpty
-  private val plan = new AggregatePlan(results, by)
+  private val plan = new AggregatePlan(results, by, foldsRows)
 
   private val buffers = new FunctionBuffers(plan.merged, content, rows)
   private val tree = new TreeSummary(buffers, pages.newMap())

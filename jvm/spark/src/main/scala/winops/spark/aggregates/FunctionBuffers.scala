@@ -65,7 +65,8 @@ private[spark] final class FunctionBuffers(
     MutableProjection.create(slots.toSeq.flatMap(_.initialValues), Nil)
   private val update =
     MutableProjection.create(slots.toSeq.flatMap(_.updates), attributes ++ content)
-  private val merge = MutableProjection.create(
+  // Functions such as row_number cannot be merged, and are not.
+  private lazy val merge = MutableProjection.create(
     slots.toSeq.flatMap(_.merges),
     attributes ++ slots.toSeq.flatMap(_.function.inputAggBufferAttributes))
 

@@ -1,7 +1,7 @@
 package winops.spark.analysis
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.execution.streaming.{AvailableNowTrigger, ContinuousTrigger, RealTimeTrigger}
@@ -9,6 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
 
 import winops.spark.internal.WinopsErrors
+import winops.spark.over.{OverSettings, ResolveOver}
 import winops.spark.plan.Keep
 
 /** Refuses sinks and triggers that a streaming [[Keep]] does not support, before the query
@@ -19,6 +20,10 @@ import winops.spark.plan.Keep
   */
 object CheckStreamStart extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {
+    plan match {
+      case start: WriteToStreamStatement => checkWindows(start.inputQuery)
+      case _ =>
+    }
     plan match {
       case start: WriteToStreamStatement if start.inputQuery.exists(isStreamingKeep) =>
         if (start.outputMode != OutputMode.Append) {
@@ -34,6 +39,22 @@ object CheckStreamStart extends Rule[LogicalPlan] {
       case _ =>
     }
     plan
+  }
+
+  /** Refuses window functions that [[ResolveOver]] has left to Spark, with the reason. Spark only
+    * reports that they are not supported on a stream.
+    */
+  private def checkWindows(query: LogicalPlan): Unit = if (OverSettings.isEnabled) {
+    for {
+      window <- query.collect {
+        case window: Window if ResolveOver.isOverStream(window) => window
+      }
+      refusal <- ResolveOver.refusal(window, query)
+    } throw WinopsErrors.analysis(
+      "WINOPS_OVER",
+      "function" -> refusal.function,
+      "reason" -> refusal.reason,
+      "expected" -> refusal.expected)
   }
 
   /** Refuses `at_end => 'flush'` in a query without an end, or without micro-batches that have no

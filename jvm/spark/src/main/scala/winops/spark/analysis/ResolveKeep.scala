@@ -1,7 +1,5 @@
 package winops.spark.analysis
 
-import scala.annotation.tailrec
-
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, ExpressionSet, ScalarSubquery, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Max}
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -12,8 +10,7 @@ import org.apache.spark.sql.types._
 import winops.policy.{Policy, Scope}
 import winops.spark.expressions.{ExpressionBudget, PolicyExpressions, RedactingExpression, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{AggMode, Application, Keep, KeepSpec, Output}
-import winops.spark.source.{SourceOrder, SourcePartitions}
+import winops.spark.plan.{AggMode, Application, InSourceOrder, Keep, KeepSpec, Output}
 import winops.text.dialect.Dialect
 
 /** Resolves a call of `keep` to a [[Keep]]. Throws an error that names the missing or wrong
@@ -33,24 +30,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
         resolve(call, definitions)
     }
     if ((resolved eq plan) || definitions.isEmpty) resolved
-    else withoutUnused(resolved)
-  }
-
-  /** Removes the definitions of streams that nothing refers to. Where a call has replaced the
-    * references by their plan, Spark would read the sources of the definition a second time.
-    */
-  @tailrec
-  private def withoutUnused(plan: LogicalPlan): LogicalPlan = {
-    val references =
-      plan.collectWithSubqueries { case reference: CTERelationRef => reference.cteId }.toSet
-    def isUnused(definition: CTERelationDef): Boolean =
-      definition.isStreaming && !references.contains(definition.id)
-    if (plan.exists { case one: CTERelationDef => isUnused(one); case _ => false }) {
-      val rest = plan.resolveOperatorsUp { case withClause: WithCTE =>
-        withClause.copy(cteDefs = withClause.cteDefs.filterNot(isUnused))
-      }
-      withoutUnused(rest)
-    } else plan
+    else InSourceOrder.withoutUnused(resolved)
   }
 
   /** Resolves one call.
@@ -85,7 +65,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
       OutputColumns.results(spec, arguments, resolved.projected, group, call.child),
       spec,
       arguments.texts("of_windows"))
-    val keep = ordered(
+    val keep = InSourceOrder(
       Keep(
         spec = spec,
         group = group,
@@ -107,22 +87,6 @@ object ResolveKeep extends Rule[LogicalPlan] {
       case _ => OutputColumns.arranged(keep)
     }
   }
-
-  /** Gives the rows of a `keep` the order of their source, if the source has one. */
-  private def ordered(keep: Keep, definitions: Map[Long, CTERelationDef]): Keep =
-    SourceOrder.of(keep.child, definitions) match {
-      case Left(operator) if keep.needsSourceOrder =>
-        throw SourceOrder.required(operator.nodeName)
-      case Right(_) if keep.spec.rowsWait && keep.isStreaming =>
-        SourcePartitions.of(keep.child, definitions) match {
-          case Left(_) => keep.copy(followsSource = false)
-          case Right(found) =>
-            found.fold(keep) { case (partitioned, partition) =>
-              keep.copy(sourcePartition = Some(partition), child = partitioned)
-            }
-        }
-      case found => keep.copy(followsSource = found.isRight)
-    }
 
   /** The order of ORDER BY, or of the query in `order_by` over the same table. */
   private def orderOf(call: UnresolvedKeep): Seq[SortOrder] =

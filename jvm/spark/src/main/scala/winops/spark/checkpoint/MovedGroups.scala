@@ -35,7 +35,7 @@ object MovedGroups {
       Option.when(before.idle != Clock.Never)(before.idle),
       Nil)
     new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
-      timers.count(1, group.held, group.waiting.size)
+      timers.count(1, group.held, group.waitingSize)
       if (group.registeredTimer != Clock.Never)
         timers.register(group.registeredTimer, group.key)
     }

@@ -71,7 +71,7 @@ final class StateRelationReader(stored: StoredKeep, partition: Int, groups: Stor
       if (plan.spec.policy.needsArrivals) Micros.of(group.window.arrival(ordinal)) else null)
     val leaves = leaving.of(window, ordinal)
     toldOf.update(LeavesColumn, if (leaves == Clock.Never) null else Micros.of(leaves))
-    toldOf.update(WaitsColumn, false)
+    toldOf.update(WaitsColumn, plan.spec.isOver)
     RowBytes.pointTo(content, group.window, ordinal)
     toRow(joined)
   }

@@ -12,7 +12,7 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
 import winops.policy.Policy
 import winops.spark.analysis.Dialects
-import winops.spark.plan.{Application, KeepPlan, KeepSpec}
+import winops.spark.plan.{Application, KeepPlan, KeepSpec, Output}
 import winops.spark.source.SourcePartitions
 import winops.spark.state.{StateErrors, StateIdentity, StateVersion}
 import winops.window.time.Clock
@@ -95,6 +95,8 @@ object StoredKeep {
     // A state store adds a hash before the keys of a group and a segment number after them.
     val keys = attributes(StructType(entryKeys.drop(1).dropRight(1)))
 
+    val isOver = json \ StateIdentity.Over != JNothing
+
     def plan(policy: Policy): KeepPlan = KeepPlan(
       spec = KeepSpec(
         dialect = dialect.name,
@@ -102,7 +104,8 @@ object StoredKeep {
         group = group,
         order = texts(json \ "order"),
         application = application,
-        maxRows = Long.MaxValue),
+        maxRows = Long.MaxValue,
+        output = if (isOver) Output.Over else Output.Changes),
       keys = keys,
       groupExpressions = keys,
       expressions = reader.expressions(policy).getOrElse(throw unknown("policy")).ofRows,

@@ -58,13 +58,7 @@ final class CrossGroupTask(
     else new ImmediateArrivals(plan, admission, common, metrics)
   }
   private val writer =
-    OutputWriter.of(
-      plan,
-      changes,
-      state,
-      common.common,
-      plan.time.isDefined || times.stamp.isDefined,
-      metrics)
+    OutputWriter.of(plan, changes, state, common.common, times, metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
   private val keyOf = UnsafeProjection.create(plan.groupExpressions, plan.content)

@@ -48,13 +48,7 @@ final class KeepTask(
     else new ImmediateArrivals(plan, admission, state, metrics)
   }
   private val writer =
-    OutputWriter.of(
-      plan,
-      changes,
-      state,
-      None,
-      plan.time.isDefined || times.stamp.isDefined,
-      metrics)
+    OutputWriter.of(plan, changes, state, None, times, metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val timeOrdinal = plan.timeOrdinal
   private val punctuation = Punctuation.of(plan)
@@ -95,16 +89,16 @@ final class KeepTask(
         if (key == null) finish() else openForTime()
       }
     case Arriving =>
-      release()
+      state.release()
       if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
     case Advancing =>
-      release()
+      state.release()
       if (!state.machine.fireNext(target)) {
         if (arriving == null) endOfGroup() else arrive()
       }
       if (givesRows && stage != Ended) changes.clear()
     case Ended =>
-      release()
+      state.release()
       saveGroup()
     case Done =>
   }
@@ -137,7 +131,7 @@ final class KeepTask(
     // The timer service has handed out all timers up to this instant, including this group's.
     if (state.registeredTimer <= times.now) state.registeredTimer = Clock.Never
     sizeBefore = state.held
-    waitingBefore = state.waiting.size
+    waitingBefore = state.waitingSize
   }
 
   private def expect(row: UnsafeRow): Unit = {
@@ -187,18 +181,10 @@ final class KeepTask(
     timers.count(
       (if (isRemembered) 1L else 0L) - (if (wasRemembered) 1L else 0L),
       state.held - sizeBefore,
-      state.waiting.size - waitingBefore)
+      state.waitingSize - waitingBefore)
     if (times.flushes) last = Math.max(last, state.waiting.lastTime)
     if (isRemembered) store.save(state.save) else state.forget()
     stage = Between
-  }
-
-  /** Releases the rows that left the window. They are stored until their changes have been
-    * emitted.
-    */
-  private def release(): Unit = {
-    state.machine.settle()
-    state.renumber()
   }
 
   private def finish(): Unit = {

@@ -54,7 +54,8 @@ private[spark] final class StreamReporter(cores: Int, warn: String => Unit)
         "its output does not have them. They stay in the checkpoint until later rows move the " +
         "watermark. To apply them when a finite input ends, write keep(..., " +
         """at_end="flush") and start the query with trigger(availableNow=True); a start that """ +
-        "finds no new rows applies none. Where at_end is given, another watermark of the query " +
+        "finds no new rows applies none. For window functions, set spark.winops.over.atEnd to " +
+        "flush. Where at_end is given, another watermark of the query " +
         "holds them back, or a windowed operator before keep.")
     }
   }

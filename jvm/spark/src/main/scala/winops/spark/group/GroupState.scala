@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.spark.aggregates.{ContentResults, CrossGroupContents, TrackedContents}
 import winops.spark.expressions.{OfWindow, RowEvaluator}
+import winops.spark.frames.Frames
 import winops.spark.plan.{AggMode, KeepPlan}
 import winops.spark.row.{RowBytes, RowShape}
 import winops.spark.state.{GroupStore, StateVersion}
@@ -72,6 +73,24 @@ final class GroupState(
 
   private val followed: Seq[TrackedContents] = results ++ common
 
+  /** The columns of rows that the frames of window functions need, by the number of the row. */
+  private val frameRows: Option[RowLog] = Option.when(spec.isOver) {
+    val segments = new ShiftedSegments(store.windowSegments, GroupState.FirstFrameRow)
+    new RowLog(
+      segments,
+      withArrival = false,
+      RowShape.of(Frames.columns(plan)),
+      GroupState.RunOfResults)
+  }
+
+  /** The frames of window functions. The rows in [[window]] are those whose results have not been
+    * emitted.
+    */
+  val frames: Option[Frames] = frameRows.map(new Frames(plan, _, pages))
+
+  /** The number of the first row in [[window]] whose results have not been emitted. */
+  var nextRow: Long = 0L
+
   /** The rows that wait for the watermark. */
   val waiting = new WaitingLog(plan, store.waitingSegments)
 
@@ -98,23 +117,49 @@ final class GroupState(
   def isEmpty: Boolean = !machine.isAlive && waiting.size == 0
 
   /** The number of rows of the group, including waiting rows. */
-  def held: Long = machine.held + waiting.size
+  def held: Long = frameRows.fold(machine.held)(window.size + _.size) + waiting.size
+
+  /** The number of rows that wait for the watermark or for the rows that follow. */
+  def waitingSize: Long = waiting.size + (if (spec.isOver) window.size else 0L)
 
   /** The time at which the group has work to do even if no row arrives: the machine's timer or
     * the release of a waiting row; [[Clock.Never]] if there is neither.
     */
-  def nextDue: Long = Math.min(machine.nextDue, nextRelease)
+  def nextDue: Long = Math.min(Math.min(machine.nextDue, nextRelease), nextKnown)
 
   /** The time after which a waiting row is released; [[Clock.Never]] if no row waits. */
   def nextRelease: Long =
     if (waiting.size == 0) Clock.Never else Clock.floorToMillis(waiting.firstTime) + 1
 
+  /** The time at which the results of the next row are known, as far as time decides. */
+  private def nextKnown: Long =
+    if (frames.isEmpty || window.size == 0) Clock.Never
+    else {
+      val after = frames.get.knownAfter(nextRow)
+      if (after == Long.MaxValue) Clock.Never else Clock.floorToMillis(after) + 1
+    }
+
+  /** Releases the rows that left the window. They are stored until their changes have been
+    * emitted.
+    */
+  def release(): Unit = {
+    frames match {
+      case None => machine.settle()
+      case Some(known) =>
+        window.release(nextRow)
+        known.release(nextRow)
+    }
+    renumber()
+  }
+
   def clear(): Unit = {
     pages.clear()
     window.clear()
     waiting.clear()
+    frameRows.foreach(_.clear())
     machine.clear()
     followed.foreach(_.clear())
+    clearFrames()
     lastOrder = GroupState.NoOrder
     registeredTimer = Clock.Never
   }
@@ -123,8 +168,10 @@ final class GroupState(
     * that returns in a later micro-batch. The numbers decide how rows are divided into blocks for
     * aggregation. Without the restart, results would depend on the boundaries of micro-batches.
     */
-  def renumber(): Unit = if (!machine.isAlive && window.end > 0) {
+  private def renumber(): Unit = if (!machine.isAlive && window.end > 0) {
     window.discard()
+    frameRows.foreach(_.discard())
+    clearFrames()
     machine.restart()
     // Mode `latest` computes the results after the last step of the batch.
     if (spec.mode != AggMode.Latest) followed.foreach(_.clear())
@@ -135,8 +182,18 @@ final class GroupState(
     window.discard()
     machine.clear()
     followed.foreach(_.clear())
+    frameRows.foreach(_.discard())
+    clearFrames()
     pages.discard()
     store.remove()
+  }
+
+  private def clearFrames(): Unit = {
+    frames.foreach { known =>
+      known.clear()
+      known.rows.open()
+    }
+    nextRow = 0L
   }
 
   def save(out: ByteWriter): Unit = {
@@ -146,15 +203,19 @@ final class GroupState(
     out.packed(lastOrder)
     if (spec.rowsWait) waiting.save(out)
     followed.foreach(_.settle())
+    frames.foreach(_.settle())
     pages.save(out)
     window.save(out)
     machine.save(out)
+    frameRows.foreach(_.save(out))
     followed.foreach(_.save(out))
+    frames.foreach(_.save(out))
   }
 
   def restore(in: ByteReader): Unit = {
     restoreRows(in)
     followed.foreach(_.restore(in))
+    frames.foreach(_.restore(in))
     in.finish()
   }
 
@@ -172,6 +233,8 @@ final class GroupState(
     pages.restore(in)
     window.restore(in)
     machine.restore(in)
+    frameRows.foreach(_.restore(in))
+    nextRow = window.first
   }
 
   /** Creates the results over the window with this number, whose rows are `rows`. */
@@ -213,4 +276,7 @@ object GroupState {
 
   /** The first segment number of pages, above the numbers of a log's own segments. */
   private val FirstPage = 1L << 60
+
+  /** The first segment number of the columns that frames need, above those of pages. */
+  private val FirstFrameRow = 1L << 61
 }

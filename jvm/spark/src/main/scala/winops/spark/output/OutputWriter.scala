@@ -3,7 +3,7 @@ package winops.spark.output
 import org.apache.spark.sql.catalyst.InternalRow
 
 import winops.spark.aggregates.TrackedContents
-import winops.spark.group.GroupState
+import winops.spark.group.{BatchTimes, GroupState}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output}
 import winops.window.changes.{ChangeKind, ChangeQueue}
@@ -74,25 +74,29 @@ object OutputWriter {
     *
     * @param common
     *   the contents of all groups, for results across groups
-    * @param hasTime
-    *   whether the time of a step is known
+    * @param times
+    *   times of the micro-batch or table
     */
   def of(
       plan: KeepPlan,
       changes: ChangeQueue,
       state: GroupState,
       common: Option[TrackedContents],
-      hasTime: Boolean,
-      metrics: KeepMetrics): OutputWriter = plan.spec.output match {
-    case Output.Rows | Output.Describe => new RowsOutput(plan, changes, state, metrics)
-    case Output.Changes => new ChangesOutput(plan, changes, state, hasTime, metrics)
-    case Output.Snapshots if plan.spec.followsContent =>
-      new SnapshotsOutput(plan, changes, state, hasTime, metrics)
-    case Output.Snapshots | Output.Events =>
-      new EventsOutput(plan, changes, state, hasTime, metrics)
-    case Output.Agg =>
-      val content = common.getOrElse(state.results.head)
-      new AggOutput(plan, changes, state, content, hasTime, metrics)
-    case Output.WithColumns => new WithColumnsOutput(plan, changes, state, metrics)
+      times: BatchTimes,
+      metrics: KeepMetrics): OutputWriter = {
+    val hasTime = plan.time.isDefined || times.stamp.isDefined
+    plan.spec.output match {
+      case Output.Rows | Output.Describe => new RowsOutput(plan, changes, state, metrics)
+      case Output.Changes => new ChangesOutput(plan, changes, state, hasTime, metrics)
+      case Output.Snapshots if plan.spec.followsContent =>
+        new SnapshotsOutput(plan, changes, state, hasTime, metrics)
+      case Output.Snapshots | Output.Events =>
+        new EventsOutput(plan, changes, state, hasTime, metrics)
+      case Output.Agg =>
+        val content = common.getOrElse(state.results.head)
+        new AggOutput(plan, changes, state, content, hasTime, metrics)
+      case Output.WithColumns => new WithColumnsOutput(plan, changes, state, metrics)
+      case Output.Over => new OverOutput(plan, changes, state, times, metrics)
+    }
   }
 }

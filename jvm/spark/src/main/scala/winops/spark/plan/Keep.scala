@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expre
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.types.MetadataBuilder
 
-import winops.spark.expressions.PolicyExpression
+import winops.spark.expressions.{PolicyExpression, UnqualifiedSql}
 import winops.spark.source.SourceOrder
 
 /** The logical node of a retention window over `child`.
@@ -52,6 +52,8 @@ final case class Keep(
 
   override def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
 
+  override def nodeName: String = Keep.nodeName(spec)
+
   /** The columns of a row that the window holds. */
   def content: Seq[Attribute] = child.output.filterNot(AttributeSet(sourcePartition).contains)
 
@@ -74,7 +76,7 @@ final case class Keep(
     case _ => child.outputSet
   }
 
-  override def simpleString(maxFields: Int): String = Keep.describe(spec, time)
+  override def simpleString(maxFields: Int): String = Keep.describe(spec, time, results)
 
   override protected def withNewChildInternal(newChild: LogicalPlan): Keep =
     copy(child = newChild)
@@ -97,6 +99,9 @@ object Keep {
     // Rows that the window inserts at once are not older than the watermark.
     case Output.WithColumns if spec.policy.takesRowsAtOnce => rows ++ changeColumns
     case Output.WithColumns => rows.map(withoutWatermark) ++ changeColumns
+    // Rows that wait for the rows that follow are older than the watermark when they are emitted.
+    case Output.Over if spec.needsFollowing => rows.map(withoutWatermark) ++ changeColumns
+    case Output.Over => rows ++ changeColumns
     case Output.Snapshots | Output.Events | Output.Agg | Output.Describe => changeColumns
   }
 
@@ -112,10 +117,15 @@ object Keep {
           .build())
     } else attribute
 
-  /** Describes the node in one line of EXPLAIN: the policy's text, then the execution. */
-  def describe(spec: KeepSpec, time: Option[Attribute]): String = {
+  /** The name of the node in EXPLAIN. */
+  def nodeName(spec: KeepSpec): String = if (spec.isOver) "Over" else "Keep"
+
+  /** Describes the node in one line of EXPLAIN: the policy's text or the window functions, then
+    * the execution.
+    */
+  def describe(spec: KeepSpec, time: Option[Attribute], results: Seq[Expression]): String = {
     val parts = Seq(
-      Some(s"[${spec.policy.text}]"),
+      Some(if (spec.isOver) functions(results) else s"[${spec.policy.text}]"),
       Option.when(spec.group.nonEmpty)(spec.group.mkString("per [", ", ", "]")),
       Option.when(spec.runsInOneTask)("in one task"),
       Option.when(spec.order.nonEmpty)(spec.order.mkString("order by [", ", ", "]")),
@@ -125,12 +135,16 @@ object Keep {
       Option.when(spec.maxRows != KeepSpec.DefaultMaxRows)(s"at most ${spec.maxRows} rows"),
       spec.punctuation.map(column => s"punctuation [$column]"),
       Option.when(spec.flushesAtEnd)("flushed at the end"),
+      Option.when(spec.exactFloats)("every frame folded row by row"),
       spec.output match {
-        case Output.Changes => None
+        case Output.Changes | Output.Over => None
         case Output.Agg if spec.mode != AggMode.All =>
           Some(s"output [agg] in mode [${spec.mode.name}]")
         case other => Some(s"output [${other.name}]")
       })
-    parts.flatten.mkString("Keep ", ", ", "")
+    parts.flatten.mkString(s"${nodeName(spec)} ", ", ", "")
   }
+
+  private def functions(results: Seq[Expression]): String =
+    results.map(UnqualifiedSql.of).distinct.mkString("[", ", ", "]")
 }

@@ -82,5 +82,5 @@ final case class KeepPlan(
   /** The node's description in EXPLAIN FORMATTED, under the node's name. */
   def verboseString(name: String): String = s"$name\n$simpleString\n"
 
-  def simpleString: String = Keep.describe(spec, time)
+  def simpleString: String = Keep.describe(spec, time, results)
 }

@@ -34,6 +34,10 @@ import winops.policy.{Policy, StepOrder, Stream, Trigger}
   *   true if the output is the policy's own select list, and not the call's aggregates
   * @param flushesAtEnd
   *   true if waiting rows are applied when the input of a stream ends
+  * @param exactFloats
+  *   true if floating-point results of window functions are folded row by row
+  * @param needsFollowing
+  *   true if results of window functions depend on rows that follow, for which a row waits
   */
 final case class KeepSpec(
     dialect: String,
@@ -50,7 +54,9 @@ final case class KeepSpec(
     mode: AggMode = AggMode.All,
     acrossGroups: Boolean = false,
     ofProjection: Boolean = false,
-    flushesAtEnd: Boolean = false) {
+    flushesAtEnd: Boolean = false,
+    exactFloats: Boolean = false,
+    needsFollowing: Boolean = false) {
 
   /** The number of windows of a group. */
   def windows: Int = Math.max(1, policy.windowNames.size)
@@ -111,6 +117,9 @@ final case class KeepSpec(
       .filter(_ <= KeepSpec.MaxNewestRows)
       .map(_.toInt)
   }
+
+  /** Returns true if the results are those of Spark's own window functions. */
+  def isOver: Boolean = output == Output.Over
 
   def rowsWait: Boolean = application.contains(Application.EventTime)
 }

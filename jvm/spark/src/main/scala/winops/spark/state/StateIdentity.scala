@@ -13,7 +13,7 @@ import org.apache.spark.sql.winops.internal.Catalyst
 import winops.policy.Resizable
 import winops.spark.expressions.UnqualifiedSql
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{KeepPlan, KeepSpec}
+import winops.spark.plan.{FramedFunction, KeepPlan, KeepSpec}
 import winops.storage.bytes.CorruptStateException
 import winops.text.dialect.Names
 
@@ -39,6 +39,7 @@ object StateIdentity {
         ("across" -> Option.when(spec.acrossGroups)(true)) ~
         ("zone" -> SessionZone.of(expressions(plan))) ~
         ("results" -> results(plan)) ~
+        (Over -> Option.when(spec.isOver)(true)) ~
         (Columns -> parse(Catalyst.asNullable(columns).json)) ~
         (SourcePartition -> plan.sourcePartition.map(_ => true)) ~
         (Format -> StateVersion.Current)
@@ -50,12 +51,21 @@ object StateIdentity {
     Resizable.of(spec.policy).filterNot(_ => spec.couplesGroups)
 
   private def expressions(plan: KeepPlan): Seq[Expression] =
-    plan.groupExpressions ++ plan.order ++ plan.expressions ++ plan.by ++ plan.results
+    plan.groupExpressions ++ plan.order ++ plan.expressions ++ plan.by ++ plan.results ++
+      plan.results.collect { case function: FramedFunction => function.zonedBounds }.flatten
 
-  /** The results as SQL, since the aggregates stored beside the rows depend on them. */
-  private def results(plan: KeepPlan): Option[JArray] = Option.when(plan.spec.followsContent) {
-    JArray((plan.by ++ plan.results).map(result => JString(UnqualifiedSql.of(result))).toList)
-  }
+  /** The results as SQL, since the aggregates stored beside the rows depend on them. Those of
+    * window functions are sorted, because their state does not depend on the order of the query.
+    */
+  private def results(plan: KeepPlan): Option[JArray] =
+    if (plan.spec.isOver) {
+      val functions = plan.results.map(FramedFunction.textOf(_, plan.content))
+      Some(JArray(functions.distinct.sorted.map(JString(_)).toList))
+    } else {
+      Option.when(plan.spec.followsContent) {
+        JArray((plan.by ++ plan.results).map(result => JString(UnqualifiedSql.of(result))).toList)
+      }
+    }
 
   /** Throws an error with the differences if `before` is the identity of an incompatible query,
     * or an error about the version if it has another format.
@@ -90,6 +100,9 @@ object StateIdentity {
   private val Lengths = "lengths"
   private val Format = "format"
   private val Columns = "columns"
+
+  /** True in the identity of Spark's own window functions. */
+  private[spark] val Over = "over"
 
   /** True in the identity if waiting rows have the column that [[SourcePartitions]] adds. */
   private[spark] val SourcePartition = "source_partition"

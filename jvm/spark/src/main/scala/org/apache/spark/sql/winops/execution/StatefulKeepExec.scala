@@ -25,7 +25,7 @@ import winops.spark.execution.{NextTimerAccumulator, StreamTask}
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.{Keep, KeepPlan}
 import winops.spark.row.RowShape
 import winops.spark.state.{StateErrors, StateGroupStore, StateIdentity, StateTimerService, WholeGroupStore}
 
@@ -83,7 +83,7 @@ final class StatefulKeepExec private[winops] (
 
   override lazy val stateManager = null
 
-  override def nodeName: String = "Keep"
+  override def nodeName: String = Keep.nodeName(plan.spec)
   override def shortName: String = StatefulKeepExec.OperatorName
   override def output: Seq[Attribute] = plan.output
   override def producedAttributes: AttributeSet = AttributeSet(plan.changeColumns)

@@ -1,0 +1,72 @@
+package winops.spark.frames
+
+import org.apache.spark.sql.catalyst.expressions._
+
+import winops.spark.row.{RowBytes, StoredRows}
+import winops.storage.rows.RowLog
+
+/** The columns that frames need of a group's rows, by the number of the row, and how much is
+  * known about the rows that follow.
+  *
+  * @param columns
+  *   the stored columns
+  * @param content
+  *   the columns of an input row
+  * @param order
+  *   the sort keys of the window, over `columns`
+  * @param log
+  *   the stored rows
+  */
+private[spark] final class FrameRows(
+    val columns: Seq[Attribute],
+    content: Seq[Attribute],
+    order: Seq[SortOrder],
+    log: RowLog)
+    extends StoredRows {
+  private val columnsOf = UnsafeProjection.create(columns, content)
+  private lazy val ordering = RowOrdering.create(order, columns)
+  private val left = UnsafeRow.createFromByteArray(0, columns.size)
+  private val right = new UnsafeRow(columns.size)
+  private var known = FrameRows.Nothing
+
+  /** The ordinal after the newest row. */
+  def end: Long = log.end
+
+  /** True if all rows with a time before [[knownBefore]] have arrived. */
+  def isInstantComplete: Boolean = known != FrameRows.Nothing
+
+  /** True if no further row belongs to the partition. */
+  def isEnded: Boolean = known == FrameRows.Everything
+
+  /** The time, in microseconds, before which all rows have arrived. */
+  def knownBefore: Long = known
+
+  /** Starts to add rows: more rows of any time may follow. */
+  def open(): Unit = known = FrameRows.Nothing
+
+  /** Ends the rows of a micro-batch, which has all rows with an earlier time than `before`. */
+  def complete(before: Long): Unit = known =
+    Math.max(FrameRows.Nothing + 1, Math.min(before, FrameRows.Everything - 1))
+
+  /** Ends the partition. */
+  def finish(): Unit = known = FrameRows.Everything
+
+  def append(row: UnsafeRow): Unit = RowBytes.append(log, 0L, columnsOf(row))
+
+  override def pointTo(row: UnsafeRow, ordinal: Long): Unit =
+    RowBytes.pointTo(row, log, ordinal)
+
+  /** Returns true if two rows have equal sort keys. */
+  def arePeers(one: Long, other: Long): Boolean = {
+    // A row is valid until the log finds another one.
+    pointTo(right, one)
+    left.copyFrom(right)
+    pointTo(right, other)
+    ordering.compare(left, right) == 0
+  }
+}
+
+private[spark] object FrameRows {
+  private val Nothing = Long.MinValue
+  private val Everything = Long.MaxValue
+}

@@ -1,0 +1,185 @@
+package winops.spark.frames
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
+
+import winops.spark.expressions.WindowAggregate
+import winops.spark.plan.{FrameBound, FramedFunction, KeepPlan, OffsetValue, PositionFunction}
+import winops.storage.btree.Pages
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
+import winops.storage.rows.RowLog
+
+/** Evaluates the window functions of an OVER for the rows of the open group, in the order of the
+  * rows. Functions of one frame share its boundaries.
+  *
+  * The state does not depend on the order in which the query names the functions.
+  *
+  * @param plan
+  *   a plan with [[FramedFunction]]s
+  * @param log
+  *   stores the columns of [[Frames.columns]]
+  * @param pages
+  *   the storage of partial aggregates
+  */
+private[spark] final class Frames(plan: KeepPlan, log: RowLog, pages: Pages) {
+  import Frames._
+
+  private val functions = functionsOf(plan)
+
+  /** The rows as far as frames need them. */
+  val rows = new FrameRows(columns(plan), plan.content, orderOf(plan), log)
+
+  private val parts: Seq[Part] = {
+    val (framed, single) = functions.partition(isShared)
+    val shared =
+      framed.groupBy(one => FramedFunction.text(one.lower, one.upper)).toSeq.sortBy(_._1)
+    shared.map { case (_, some) => Part(some, ofFrame(some)) } ++
+      single.map(one => Part(Seq(one), ofOne(one)))
+  }
+
+  private val values = parts.map(_.values).toArray
+  private val joined = Array.fill(Math.max(1, values.length))(new JoinedRow)
+
+  /** Sorts the values of all parts into the order of the plan's results. */
+  private val inOrder = {
+    val known = parts.flatMap(_.functions)
+    UnsafeProjection.create(plan.results.map { result =>
+      val place = known.indexWhere(isSame(_, result))
+      BoundReference(place, result.dataType, nullable = true)
+    })
+  }
+
+  /** Returns true if no further row can change the results of `row`. */
+  def isKnown(row: Long): Boolean = {
+    var i = 0
+    while (i < values.length && values(i).isKnown(row)) i += 1
+    i == values.length
+  }
+
+  /** The results of `row`, the row behind that of the last call; valid until the next call. */
+  def results(row: Long): UnsafeRow = {
+    var all: InternalRow = InternalRow.empty
+    var i = 0
+    while (i < values.length) {
+      all = joined(i)(all, values(i).of(row))
+      i += 1
+    }
+    inOrder(all)
+  }
+
+  /** The time in microseconds after which the results of `row` are known, as far as time decides;
+    * `Long.MaxValue` if it does not.
+    */
+  def knownAfter(row: Long): Long = {
+    val times = values.map(_.knownAfter(row)).filter(_ != Long.MaxValue)
+    if (times.isEmpty) Long.MaxValue else times.max
+  }
+
+  /** Releases the rows that the results of `next` and of later rows do not depend on. */
+  def release(next: Long): Unit = {
+    var from = next
+    var i = 0
+    while (i < values.length) {
+      from = Math.min(from, values(i).neededFrom(next))
+      i += 1
+    }
+    if (from > log.first) log.release(Math.min(from, log.end))
+  }
+
+  /** Starts with a group that has no rows. */
+  def clear(): Unit = values.foreach(_.clear())
+
+  /** Brings the stored pages up to date before they are written. */
+  def settle(): Unit = values.foreach(_.settle())
+
+  def save(out: ByteWriter): Unit = {
+    out.number(values.length.toLong)
+    values.foreach(_.save(out))
+  }
+
+  def restore(in: ByteReader): Unit = {
+    val size = in.count(MaxParts)
+    if (size != values.length) {
+      throw new CorruptStateException(s"there are $size frames instead of ${values.length}")
+    }
+    values.foreach(_.restore(in))
+  }
+
+  private def ofFrame(functions: Seq[FramedFunction]): FrameValues = {
+    val frame = functions.head
+    val aggregates = functions.map(_.child).collect {
+      case aggregate: WindowAggregate => aggregate
+      case position: PositionFunction => position.aggregate
+    }
+    val upper = Boundary.upper(frame.upper, rows, plan.time)
+    if (frame.lower == FrameBound.Unbounded) new RunningFrame(aggregates, rows, upper)
+    else {
+      val lower = Boundary.lower(frame.lower, rows, plan.time)
+      new SlidingFrame(aggregates, rows, lower, upper, pages, foldsRows)
+    }
+  }
+
+  private def ofOne(one: FramedFunction): FrameValues = one.child match {
+    case value: OffsetValue if !value.ignoreNulls || value.offset == 0 =>
+      new OffsetRow(value, rows)
+    case value: OffsetValue if value.offset < 0 => new LagOfValues(value, rows)
+    case value: OffsetValue => new LeadOfValues(value, rows)
+    case PositionFunction(nth: NthValue) =>
+      new NthRow(
+        nth,
+        rows,
+        Boundary.lower(one.lower, rows, plan.time),
+        Boundary.upper(one.upper, rows, plan.time))
+    case other => throw new IllegalArgumentException(other.sql)
+  }
+
+  private def foldsRows(aggregate: WindowAggregate): Boolean =
+    plan.spec.exactFloats && isFloating(aggregate.function)
+}
+
+private[spark] object Frames {
+  private final case class Part(functions: Seq[FramedFunction], values: FrameValues)
+
+  private val MaxParts = 1L << 20
+
+  /** The columns of an input row that the frames of a plan need, in the order of the input. */
+  def columns(plan: KeepPlan): Seq[Attribute] = {
+    val functions = functionsOf(plan)
+    val bounds = functions.flatMap(one => Seq(one.lower, one.upper))
+    val ofBounds =
+      if (bounds.contains(FrameBound.ByPeers)) orderOf(plan).flatMap(_.references)
+      else if (bounds.exists(_.isInstanceOf[FrameBound.ByTime])) plan.time.toSeq
+      else Nil
+    val needed = AttributeSet(functions.flatMap(_.references) ++ ofBounds)
+    plan.content.filter(needed.contains)
+  }
+
+  /** The functions of a plan, each once, sorted by their SQL. */
+  private def functionsOf(plan: KeepPlan): Seq[FramedFunction] = {
+    val all = plan.results.collect { case one: FramedFunction => one }
+    val each = all.zipWithIndex.collect {
+      case (one, i) if !all.take(i).exists(isSame(_, one)) => one
+    }
+    each.sortBy(FramedFunction.textOf(_, plan.content))
+  }
+
+  private def isSame(one: FramedFunction, other: Expression): Boolean = one.semanticEquals(other)
+
+  /** The sort keys of rows, the time first. */
+  private def orderOf(plan: KeepPlan): Seq[SortOrder] =
+    plan.time.map(SortOrder(_, Ascending)).toSeq ++ plan.order
+
+  /** Returns true for functions that share the boundaries of their frame. */
+  private def isShared(one: FramedFunction): Boolean = one.child match {
+    case PositionFunction(_: NthValue) => one.lower == FrameBound.Unbounded
+    case _: PositionFunction | _: WindowAggregate => true
+    case _ => false
+  }
+
+  private def isFloating(function: AggregateFunction): Boolean = {
+    def isFloating(dataType: DataType) = dataType == DoubleType || dataType == FloatType
+    (function.aggBufferAttributes ++ function.children).exists(one => isFloating(one.dataType))
+  }
+}

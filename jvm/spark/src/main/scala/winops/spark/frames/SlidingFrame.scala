@@ -1,0 +1,86 @@
+package winops.spark.frames
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
+
+import winops.spark.aggregates.ContentResults
+import winops.spark.expressions.WindowAggregate
+import winops.storage.btree.Pages
+import winops.storage.bytes.{ByteReader, ByteWriter}
+
+/** Aggregates over a frame whose first and last row both move.
+  *
+  * @param aggregates
+  *   the functions, in the order of the values
+  * @param lower
+  *   the boundary before the first row of the frame
+  * @param upper
+  *   the boundary behind the last row of the frame
+  * @param pages
+  *   the storage of partial aggregates
+  * @param foldsRows
+  *   returns true for functions that are computed from all rows of the frame, oldest to newest
+  */
+private[frames] final class SlidingFrame(
+    aggregates: Seq[WindowAggregate],
+    rows: FrameRows,
+    lower: Boundary,
+    upper: Boundary,
+    pages: Pages,
+    foldsRows: WindowAggregate => Boolean)
+    extends FrameValues {
+  private val contents = new ContentResults(
+    aggregates: Seq[Expression],
+    Nil,
+    rows.columns,
+    rows,
+    pages,
+    leavesFromFront = true,
+    foldsRows = foldsRows)
+  private var head = 0L
+  private var tail = 0L
+
+  override def isKnown(row: Long): Boolean = upper.isKnown(row)
+  override def knownAfter(row: Long): Long = upper.knownAfter(row)
+  override def neededFrom(next: Long): Long =
+    Math.min(lower.atLeast(next), upper.atLeast(next))
+
+  override def of(row: Long): UnsafeRow = {
+    val until = upper.moveTo(row)
+    val from = Math.min(lower.moveTo(row), until)
+    if (until > tail) {
+      contents.insert(Math.max(tail, from), until)
+      tail = until
+    }
+    if (from > head) {
+      contents.remove(head, from)
+      head = from
+    }
+    contents.beside(row)
+  }
+
+  override def clear(): Unit = {
+    lower.clear()
+    upper.clear()
+    contents.clear()
+    head = 0L
+    tail = 0L
+  }
+
+  override def settle(): Unit = contents.settle()
+
+  override def save(out: ByteWriter): Unit = {
+    lower.save(out)
+    upper.save(out)
+    out.number(head)
+    out.number(tail)
+    contents.save(out)
+  }
+
+  override def restore(in: ByteReader): Unit = {
+    lower.restore(in)
+    upper.restore(in)
+    head = in.count(Long.MaxValue)
+    tail = in.count(Long.MaxValue)
+    contents.restore(in)
+  }
+}

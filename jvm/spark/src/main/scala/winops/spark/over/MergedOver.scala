@@ -1,0 +1,96 @@
+package winops.spark.over
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.logical._
+
+import winops.spark.plan.{FramedFunction, Keep}
+
+/** Adds window functions to the operator of other ones with the same PARTITION BY and ORDER BY
+  * below, so that rows are stored once.
+  */
+private[spark] object MergedOver {
+
+  /** Returns the plan of `call` with its functions in the operator below; None if there is no
+    * such operator, or an operator in between changes the rows or computes what the functions
+    * need.
+    */
+  def of(call: OverCall): Option[LogicalPlan] = {
+    val columns = call.functions.map { case (function, alias) => column(function, alias) }
+    added(call.child, call, call.functions.map(_._1), columns).map { below =>
+      val kept = call.child.output.map(own => below.output.find(_.exprId == own.exprId).get)
+      Project(
+        kept ++ columns.zip(call.functions).map { case (column, (_, alias)) =>
+          renamed(column, alias)
+        },
+        below)
+    }
+  }
+
+  /** The input of the operator below that [[of]] adds the functions to; None if there is none. */
+  def inputOf(call: OverCall): Option[LogicalPlan] =
+    of(call).flatMap(_.collectFirst { case keep: Keep => keep.child })
+
+  /** A new column for the result of a function. */
+  def column(function: FramedFunction, alias: Alias): Attribute =
+    AttributeReference(alias.name, function.dataType, function.nullable, alias.metadata)()
+
+  /** The column under the name and id that the query knows. */
+  def renamed(column: Attribute, alias: Alias): Alias =
+    Alias(column, alias.name)(alias.exprId, alias.qualifier, Some(alias.metadata))
+
+  private def added(
+      plan: LogicalPlan,
+      call: OverCall,
+      functions: Seq[FramedFunction],
+      columns: Seq[Attribute]): Option[LogicalPlan] = plan match {
+    case keep: Keep if keep.spec.isOver && isSame(keep, call) && areOver(keep, functions) =>
+      Some(
+        keep.copy(
+          spec = keep.spec.copy(needsFollowing =
+            keep.spec.needsFollowing || functions.exists(_.needsFollowing)),
+          results = keep.results ++ functions,
+          changeColumns = keep.changeColumns ++ columns))
+    case SubqueryAlias(name, child) =>
+      added(child, call, functions, columns).map(SubqueryAlias(name, _))
+    case project @ Project(list, child) =>
+      val meanings = list.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
+      def in[A <: Expression](expression: A): A = expression
+        .transform {
+          case column: Attribute if meanings.contains(column.exprId) => meanings(column.exprId)
+        }
+        .asInstanceOf[A]
+      val isPlain = list.forall(_.deterministic)
+      val below = call.copy(
+        group = call.group.map(in),
+        order = call.order.map(in),
+        time =
+          call.time.map(time => in[Expression](time)).collect { case time: Attribute => time })
+      if (!isPlain || below.time.isDefined != call.time.isDefined) None
+      else {
+        added(child, below, functions.map(in), columns).map { merged =>
+          val kept = list.map(over(_, merged.output))
+          project.copy(kept ++ columns, merged)
+        }
+      }
+    case _ => None
+  }
+
+  /** The column with its attributes as they are in `input`, where it may have lost its watermark.
+    */
+  private def over(column: NamedExpression, input: Seq[Attribute]): NamedExpression = column
+    .transform { case own: Attribute => input.find(_.exprId == own.exprId).getOrElse(own) }
+    .asInstanceOf[NamedExpression]
+
+  private def isSame(keep: Keep, call: OverCall): Boolean =
+    areSame(keep.group, call.group) && areSame(keep.order, call.order) &&
+      keep.time.map(_.exprId) == call.time.map(_.exprId) && call.settings.areOf(keep.spec)
+
+  private def areSame(some: Seq[Expression], others: Seq[Expression]): Boolean =
+    some.size == others.size && some.zip(others).forall { case (one, other) =>
+      one.semanticEquals(other)
+    }
+
+  /** Returns true if the functions need only columns of the operator's input. */
+  private def areOver(keep: Keep, functions: Seq[FramedFunction]): Boolean =
+    AttributeSet(functions.flatMap(_.references)).subsetOf(AttributeSet(keep.content))
+}

@@ -1,0 +1,158 @@
+package winops.spark.over
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreePattern
+import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
+
+import winops.spark.expressions.UnqualifiedSql
+import winops.spark.plan.FramedFunction
+import winops.spark.row.KeyTypes
+import winops.spark.source.SourceOrder
+
+/** Translates a [[Window]] over a stream into an [[OverCall]], or finds the reason why the
+  * operator cannot run it.
+  */
+private[spark] object OverForm {
+
+  /** Translates one node, whose expressions are over `child`.
+    *
+    * @param definitions
+    *   the plans of the WITH clause, by id
+    */
+  def of(
+      window: Window,
+      child: LogicalPlan,
+      definitions: Map[Long, CTERelationDef]): Either[OverRefusal, OverCall] =
+    for {
+      settings <- OverSettings.read.left.map { invalid =>
+        OverRefusal(
+          s"${invalid.name} = ${invalid.value}",
+          "the setting has a value that it cannot have",
+          s"Set it to ${invalid.expected}")
+      }
+      _ <- all(InlinedWindow.undetermined(child))(random)
+      _ <- group(window)
+      time <- time(window, child, settings)
+      order = if (time.isDefined) window.orderSpec.tail else window.orderSpec
+      _ <- all(order)(sortKey)
+      functions <- all(window.windowExpressions)(function(_, time.isDefined))
+      call = OverCall(window.partitionSpec, time, order, functions, settings, child)
+      input = MergedOver.inputOf(call).getOrElse(child)
+      _ <- ties(window, order, functions.map(_._1), input, definitions)
+      _ <- end(functions.map(_._1), settings, input)
+    } yield call
+
+  private def function(
+      named: NamedExpression,
+      isOfTime: Boolean): Either[OverRefusal, (FramedFunction, Alias)] = named match {
+    case alias @ Alias(call: WindowExpression, _) =>
+      OverFunctions.of(call, isOfTime).map(_ -> alias)
+    case other => refused(other, "it is no window function", "Write a function with OVER")
+  }
+
+  private def random(argument: Expression): Either[OverRefusal, Unit] =
+    refused(
+      argument,
+      "it is not deterministic",
+      "Use expressions that always return the same value for the same rows")
+
+  private def group(window: Window): Either[OverRefusal, Unit] =
+    all(window.partitionSpec) { key =>
+      if (!key.deterministic || key.containsPattern(TreePattern.CURRENT_LIKE)) {
+        refused(key, "PARTITION BY is not deterministic", "Partition by columns")
+      } else if (!KeyTypes.accept(key.dataType)) {
+        refused(
+          key,
+          s"PARTITION BY has values of type ${key.dataType.sql}, which cannot be compared",
+          "Cast them, for example to STRING with to_json")
+      } else Right(())
+    }.map(_ => ())
+
+  private def sortKey(key: SortOrder): Either[OverRefusal, Unit] =
+    if (key.child.deterministic && !key.containsPattern(TreePattern.CURRENT_LIKE)) Right(())
+    else refused(key, "ORDER BY is not deterministic", "Order by columns")
+
+  /** The event time that rows are ordered by; None for the order of arrival. */
+  private def time(
+      window: Window,
+      child: LogicalPlan,
+      settings: OverSettings): Either[OverRefusal, Option[Attribute]] = {
+    val order = window.orderSpec.map(UnqualifiedSql.of).mkString("ORDER BY ", ", ", "")
+    def refused(reason: String, expected: String) = Left(OverRefusal(order, reason, expected))
+    window.orderSpec.headOption match {
+      case None =>
+        Left(
+          OverRefusal(
+            "OVER without ORDER BY",
+            "it has all rows of the partition as its frame, and a stream always has more",
+            "Add ORDER BY with the column of withWatermark, or use groupBy"))
+      case Some(SortOrder(column: Attribute, direction, _, _)) if isTime(column, child) =>
+        if (direction == Ascending) Right(child.output.find(_.exprId == column.exprId))
+        else {
+          refused(
+            "a stream has no last row to begin with",
+            s"Order by ${column.name} ascending, and use lead instead of lag, FOLLOWING instead of " +
+              "PRECEDING")
+        }
+      case Some(_) if settings.arrivalOrder => Right(None)
+      case Some(key) =>
+        refused(
+          s"${UnqualifiedSql.of(key.child)} is no timestamp column with a watermark, so that rows that " +
+            "belong before others may come later",
+          "Call withWatermark on a timestamp column and let ORDER BY begin with it. To take the rows in " +
+            s"the order of their arrival, set ${OverSettings.ArrivalOrder} to true")
+    }
+  }
+
+  private def isTime(column: Attribute, child: LogicalPlan): Boolean =
+    child.output.exists { own =>
+      own.exprId == column.exprId && own.metadata.contains(EventTimeWatermark.delayKey) &&
+      (own.dataType == TimestampType || own.dataType == TimestampNTZType)
+    }
+
+  /** Refuses functions for which rows with equal sort keys need an order, if they have none. */
+  private def ties(
+      window: Window,
+      order: Seq[SortOrder],
+      functions: Seq[FramedFunction],
+      child: LogicalPlan,
+      definitions: Map[Long, CTERelationDef]): Either[OverRefusal, Unit] =
+    (functions.find(OverFunctions.dependsOnTies), SourceOrder.of(child, definitions)) match {
+      case (Some(function), Left(operator)) if order.isEmpty =>
+        refused(
+          function.child,
+          s"rows with the same ${UnqualifiedSql.of(window.orderSpec.head.child)} have no order above " +
+            s"the operator ${operator.nodeName}",
+          "Add a column to ORDER BY that tells them apart")
+      case _ => Right(())
+    }
+
+  /** Refuses to flush rows that wait for the rows behind them, above an operator that may hold
+    * such rows back itself.
+    */
+  private def end(
+      functions: Seq[FramedFunction],
+      settings: OverSettings,
+      child: LogicalPlan): Either[OverRefusal, Unit] =
+    functions.find(_.needsFollowing) match {
+      case Some(function) if settings.flushesAtEnd && StreamOperators.areIn(child) =>
+        refused(
+          function.child,
+          "at the end of the input it would not wait for the rows of the operator below it",
+          s"Write the rows of that operator to a table first, or set ${OverSettings.AtEnd} to wait")
+      case _ => Right(())
+    }
+
+  private def all[A, B](list: Seq[A])(
+      of: A => Either[OverRefusal, B]): Either[OverRefusal, Seq[B]] =
+    list.foldLeft[Either[OverRefusal, Seq[B]]](Right(Nil)) { (done, one) =>
+      done.flatMap(before => of(one).map(before :+ _))
+    }
+
+  private def refused[A](
+      expression: Expression,
+      reason: String,
+      expected: String): Either[OverRefusal, A] =
+    Left(OverRefusal(UnqualifiedSql.of(expression), reason, expected))
+}

@@ -1,0 +1,120 @@
+package winops.spark.over
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern
+
+import winops.policy.Scope
+import winops.spark.expressions.UnqualifiedSql
+import winops.spark.plan.{Application, InSourceOrder, Keep, KeepSpec, Output}
+import winops.text.ccl.Ccl
+
+/** Replaces Spark's [[Window]] over a stream by a [[Keep]]. A node that the operator cannot run
+  * stays, and is refused when the stream starts.
+  *
+  * The rule runs after the resolution, when the nodes are final. Nodes with the same PARTITION BY
+  * and ORDER BY become one operator.
+  */
+object ResolveOver extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!plan.containsPattern(TreePattern.WINDOW) || !OverSettings.isEnabled) plan
+    else {
+      val definitions = definitionsIn(plan)
+      val resolved = plan.resolveOperatorsUpWithPruning(_.containsPattern(TreePattern.WINDOW)) {
+        case window: Window if isOverStream(window) =>
+          val (inlined, child, above) = InlinedWindow.of(window)
+          OverForm.of(inlined, child, definitions) match {
+            case Left(_) => window
+            case Right(call) => above(MergedOver.of(call).getOrElse(single(call, definitions)))
+          }
+        case node => withWatermarksOfInput(node)
+      }
+      if ((resolved eq plan) || definitions.isEmpty) resolved
+      else InSourceOrder.withoutUnused(resolved)
+    }
+
+  /** The reason why the operator cannot run a node that [[apply]] has left. */
+  def refusal(window: Window, plan: LogicalPlan): Option[OverRefusal] = {
+    val (inlined, child, _) = InlinedWindow.of(window)
+    OverForm.of(inlined, child, definitionsIn(plan)).left.toOption
+  }
+
+  def isOverStream(window: Window): Boolean = window.resolved && window.child.isStreaming
+
+  private def definitionsIn(plan: LogicalPlan): Map[Long, CTERelationDef] =
+    plan.collect { case definition: CTERelationDef => definition.id -> definition }.toMap
+
+  /** Removes the watermark from references to a column that has lost it in an operator below. */
+  private def withWatermarksOfInput(node: LogicalPlan): LogicalPlan = {
+    val lost = node.references.filter(hasWatermark).filter { column =>
+      node.inputSet.exists(own => own.exprId == column.exprId && !hasWatermark(own))
+    }
+    if (lost.isEmpty) node
+    else {
+      node.transformExpressions {
+        case column: Attribute if lost.contains(column) => Keep.withoutWatermark(column)
+      }
+    }
+  }
+
+  private def hasWatermark(column: Attribute): Boolean =
+    column.metadata.contains(EventTimeWatermark.delayKey)
+
+  /** The operator of one call. Its result columns are renewed by an Alias, because a self-join
+    * renews the attributes of an Alias only.
+    */
+  private def single(call: OverCall, definitions: Map[Long, CTERelationDef]): LogicalPlan = {
+    // The warning of Spark's own operator.
+    if (call.group.isEmpty) {
+      logWarning(
+        "No Partition Defined for Window operation! Moving all data to a single partition, this can " +
+          "cause serious performance degradation.")
+    }
+    val columns = call.functions.map { case (function, alias) =>
+      MergedOver.column(function, alias)
+    }
+    val keep = InSourceOrder(
+      Keep(
+        spec = specOf(call),
+        group = call.group,
+        order = call.order,
+        time = call.time,
+        punctuation = None,
+        expressionsOfRows = Nil,
+        end = None,
+        changeColumns = columns,
+        by = Nil,
+        results = call.functions.map(_._1),
+        followsSource = true,
+        sourcePartition = None,
+        child = call.child),
+      definitions)
+    Project(
+      keep.rows ++ columns.zip(call.functions).map { case (column, (_, alias)) =>
+        MergedOver.renamed(column, alias)
+      },
+      keep)
+  }
+
+  private def specOf(call: OverCall): KeepSpec = {
+    val scope = Scope(columns = call.child.output.map(_.name), isGrouped = true)
+    val settings = call.settings
+    KeepSpec(
+      dialect = Ccl.name,
+      policy = Ccl
+        .parse("KEEP ALL", scope)
+        .fold(error => throw new IllegalStateException(error.message), identity),
+      group = call.group.map(UnqualifiedSql.of),
+      order = call.order.map(UnqualifiedSql.of),
+      application = call.time.map(_ => Application.EventTime),
+      idleMillis = settings.idleMillis,
+      maxRows = settings.maxRows,
+      dropNullTime = settings.dropNullTime,
+      output = Output.Over,
+      flushesAtEnd = settings.flushesAtEnd && call.time.isDefined,
+      exactFloats = settings.exactFloats,
+      needsFollowing = call.functions.exists(_._1.needsFollowing))
+  }
+}

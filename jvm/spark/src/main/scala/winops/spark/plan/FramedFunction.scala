@@ -1,0 +1,71 @@
+package winops.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal, UnaryExpression, Unevaluable}
+import org.apache.spark.sql.types.{DataType, TimestampType}
+
+/** A window function with its frame.
+  *
+  * @param child
+  *   a [[WindowAggregate]], a [[PositionFunction]], or an [[OffsetValue]], whose boundaries are
+  *   not used
+  * @param lower
+  *   the first row of the frame
+  * @param upper
+  *   the last row of the frame
+  */
+final case class FramedFunction(child: Expression, lower: FrameBound, upper: FrameBound)
+    extends UnaryExpression
+    with Unevaluable {
+
+  /** Returns true if the result of a row may depend on rows behind it and its peers. */
+  def needsFollowing: Boolean = child match {
+    case value: OffsetValue => value.offset > 0
+    case _ => upper.needsFollowing
+  }
+
+  /** The boundaries that depend on the time zone, as expressions. */
+  def zonedBounds: Seq[Expression] = Seq(lower, upper).collect {
+    case by: FrameBound.ByTime if by.dependsOnZone => by.of(Literal(0L, TimestampType))
+  }
+
+  override def nullable: Boolean = true
+  override def dataType: DataType = child.dataType
+
+  override def sql: String = child match {
+    case value: OffsetValue => value.sql
+    case _ => s"${child.sql} ${FramedFunction.text(lower, upper)}"
+  }
+
+  override protected def withNewChildInternal(newChild: Expression): FramedFunction =
+    copy(child = newChild)
+}
+
+object FramedFunction {
+
+  /** The SQL of a function. A column has no qualifier, but its place in `content` if another
+    * column has its name.
+    */
+  def textOf(function: Expression, content: Seq[Attribute]): String =
+    function.transform { case column: Attribute =>
+      val place = content.indexWhere(_.exprId == column.exprId)
+      val isUnique = content.count(_.name == column.name) <= 1
+      val own = column.withQualifier(Nil)
+      if (isUnique) own else own.withName(s"${column.name}#$place")
+    }.sql
+
+  /** The frame clause of two boundaries. */
+  def text(lower: FrameBound, upper: FrameBound): String = {
+    val isOfRows = Seq(lower, upper).exists(_.isInstanceOf[FrameBound.ByRows])
+    val unit = if (isOfRows) "ROWS" else "RANGE"
+    s"$unit BETWEEN ${text(lower)} AND ${text(upper)}"
+  }
+
+  private def text(bound: FrameBound): String = bound match {
+    case FrameBound.Unbounded => "UNBOUNDED PRECEDING"
+    case FrameBound.ByRows(0) | FrameBound.ByPeers => "CURRENT ROW"
+    case FrameBound.ByRows(offset) if offset < 0 => s"${-offset.toLong} PRECEDING"
+    case FrameBound.ByRows(offset) => s"$offset FOLLOWING"
+    case FrameBound.ByTime(offset, _, isFollowing) =>
+      s"${offset.sql} ${if (isFollowing) "FOLLOWING" else "PRECEDING"}"
+  }
+}

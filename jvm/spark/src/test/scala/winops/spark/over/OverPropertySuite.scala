@@ -1,0 +1,50 @@
+package winops.spark.over
+
+import scala.util.Random
+
+import org.apache.spark.sql.Row
+
+import winops.spark.testing.RandomProperties
+
+/** Random window functions over a stream, with late rows and a restart, give the rows of a table.
+  */
+class OverPropertySuite extends OverStreamTest with RandomProperties {
+  private val runs = sys.props.get("over").fold(4)(_.toInt)
+  private val functionsOfRun = 20
+
+  property("rows that follow, in one operator") { random =>
+    compare(random)(_.functions(functionsOfRun, follows = true))
+  }
+
+  property("several operators, one after the other") { random =>
+    compare(random) { over =>
+      Seq.fill(3)(over.functions(functionsOfRun / 3 + 1, follows = false)).flatten
+    }
+  }
+
+  private def compare(random: Random)(functions: RandomOver => Seq[String]): Unit = {
+    var late = 0
+    for (_ <- 0 until (runs + 1) / 2) {
+      val over = new RandomOver(new Random(random.nextLong()))
+      val rows = over.quotes(120)
+      val columns =
+        functions(over).zipWithIndex.map { case (column, i) => s"$column AS c$i" }
+      def query = spark.sql(s"SELECT seq, ${columns.mkString(", ")} FROM $View")
+      val starts = over.runs(rows)
+      val streamed = onStream(starts)(query)
+      val known = streamed.map(_.getInt(0)).toSet
+      late += rows.size - known.size
+      assertSameColumns(streamed, onTable(rows.filter(row => known(row.seq)))(query), columns)
+    }
+    assert(late > 0)
+  }
+
+  /** Compares column by column, so that an error names the function. */
+  private def assertSameColumns(
+      streamed: Seq[Row],
+      expected: Seq[Row],
+      columns: Seq[String]): Unit = columns.indices.foreach { i =>
+    def one(rows: Seq[Row]) = rows.map(row => Row(row.get(0), row.get(i + 1)))
+    assertSameRows(one(streamed), one(expected), columns(i))
+  }
+}

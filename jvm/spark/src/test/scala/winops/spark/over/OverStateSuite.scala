@@ -1,0 +1,170 @@
+package winops.spark.over
+
+import java.io.File
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.streaming.StreamingQueryProgress
+
+/** The state of window functions over a stream: what is stored, restarts and limits. */
+class OverStateSuite extends OverStreamTest {
+  import testImplicits._
+
+  private val second = 1000000L
+  private val w = "PARTITION BY k ORDER BY ts, seq"
+
+  private def quote(seq: Int, at: Long): Quote =
+    Quote("a", at * second, seq, Some(seq), Some(seq * 0.5), Some(s"s$seq"))
+
+  private def viewOf(stream: MemoryStream[Quote]): Unit =
+    withTimeOf(stream.toDF()).withWatermark("ts", "0 seconds").createOrReplaceTempView(View)
+
+  private def select(columns: String): DataFrame = spark.sql(s"SELECT seq, $columns FROM $View")
+
+  /** Runs a query over one micro-batch for each of the rows. */
+  private def feed(
+      df: DataFrame,
+      stream: MemoryStream[Quote],
+      checkpoint: File,
+      written: Written,
+      rows: Seq[Quote]): StreamingQueryProgress = {
+    val query = start(df, checkpoint.getCanonicalPath, written)
+    try {
+      rows.foreach { row =>
+        stream.addData(row)
+        query.processAllAvailable()
+      }
+      progressOf(query).last
+    } finally query.stop()
+  }
+
+  private def rowsHeld(progress: StreamingQueryProgress): Long =
+    progress.stateOperators.map(_.customMetrics.get("rowsHeld").longValue).sum
+
+  test("a frame from the start of the partition stores no rows, a moving one its own") {
+    Seq(
+      s"sum(n) OVER ($w), row_number() OVER ($w), lag(n) IGNORE NULLS OVER ($w)" -> 0,
+      s"sum(n) OVER ($w ROWS 4 PRECEDING), lag(n, 3) OVER ($w)" -> 4,
+      s"collect_list(n) OVER ($w)" -> 19).foreach { case (columns, stored) =>
+      withTempDir { checkpoint =>
+        val stream = MemoryStream[Quote](spark)
+        viewOf(stream)
+        val rows = (1 to 20).map(i => quote(i, i.toLong))
+        val last = feed(select(columns), stream, checkpoint, new Written, rows)
+        // One row waits for the watermark.
+        assert(rowsHeld(last) == stored + 1, columns)
+      }
+    }
+  }
+
+  test("a restart may name functions in another order, and not name others") {
+    withTempDir { checkpoint =>
+      val stream = MemoryStream[Quote](spark)
+      viewOf(stream)
+      val written = new Written
+      val (sum, mean) = (s"sum(n) OVER ($w)", s"avg(x) OVER ($w ROWS 2 PRECEDING)")
+      feed(
+        select(s"$sum AS a, $mean AS b"),
+        stream,
+        checkpoint,
+        written,
+        (1 to 3).map(i => quote(i, i)))
+      val swapped = select(s"$mean AS b, $sum AS a").select("seq", "a", "b")
+      feed(swapped, stream, checkpoint, written, (4 to 6).map(i => quote(i, i)))
+      val sums = written.rows.sortBy(_.getInt(0)).map(row => (row.getInt(0), row.getLong(1)))
+      assert(sums == (1 to 5).map(i => (i, (1 to i).sum.toLong)))
+      Seq(
+        s"$sum AS a, avg(x) OVER ($w ROWS 3 PRECEDING) AS b",
+        s"$sum AS a",
+        s"$sum AS a, $mean AS b".replace("BY k", "BY k, s")).foreach { other =>
+        val error =
+          failureOf({ stream.addData(quote(9, 9)); select(other) }, checkpoint.getCanonicalPath)
+        assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"), other)
+      }
+    }
+  }
+
+  test("a silent group starts again as a new partition") {
+    withSQLConf(OverSettings.Idle -> "5 seconds") {
+      withTempDir { checkpoint =>
+        val stream = MemoryStream[Quote](spark)
+        viewOf(stream)
+        val written = new Written
+        val times = Seq(1, 2, 9, 10, 30)
+        val rows = times.zipWithIndex.map { case (at, i) => quote(i, at.toLong) }
+        val columns = s"row_number() OVER ($w) AS r, lead(n) OVER ($w) AS next"
+        feed(select(columns), stream, checkpoint, written, rows)
+        assert(
+          written.rows.sortBy(_.getInt(0)) ==
+            Seq(Row(0, 1, 1), Row(1, 2, null), Row(2, 1, 3), Row(3, 2, null)))
+      }
+    }
+  }
+
+  test("in the order of arrival, a row waits for the next one in later micro-batches") {
+    withSQLConf(OverSettings.ArrivalOrder -> "true") {
+      withTempDir { checkpoint =>
+        val stream = MemoryStream[Quote](spark)
+        viewOf(stream)
+        val written = new Written
+        val query = select("lead(n) OVER (PARTITION BY k ORDER BY seq) AS next")
+        feed(query, stream, checkpoint, written, Seq(quote(2, 1), quote(1, 1), quote(5, 1)))
+        assert(written.rows == Seq(Row(2, 1), Row(1, 5)))
+      }
+    }
+  }
+
+  test("a group with too many rows") {
+    withSQLConf(OverSettings.MaxRows -> "3") {
+      withTempDir { checkpoint =>
+        val stream = MemoryStream[Quote](spark)
+        viewOf(stream)
+        stream.addData((1 to 9).map(i => quote(i, i.toLong)))
+        val error = failureOf(select(s"lag(n, 5) OVER ($w)"), checkpoint.getCanonicalPath)
+        assert(conditionsOf(error).contains("WINOPS_MAX_ROWS"))
+      }
+    }
+  }
+
+  test("reading and moving the state") {
+    withTempDir { folder =>
+      val stream = MemoryStream[Quote](spark)
+      viewOf(stream)
+      val checkpoint = new File(folder, "a")
+      val moved = new File(folder, "b")
+      val written = new Written
+      val query = select(s"sum(n) OVER ($w ROWS 2 PRECEDING) AS a, lead(n) OVER ($w) AS b")
+      feed(query, stream, checkpoint, written, (1 to 4).map(i => quote(i, i.toLong)))
+      val stored =
+        spark.sql(s"SELECT seq, _waits FROM winops_state('${checkpoint.getCanonicalPath}')")
+      assert(stored.collect().toSet == Set(Row(3, true), Row(4, true)))
+      val result = spark
+        .sql(s"SELECT * FROM winops_repartition('$checkpoint', '$moved', 3)")
+        .collect()
+      assert(result.length == 1)
+      feed(query, stream, moved, written, (5 to 6).map(i => quote(i, i.toLong)))
+      assert(
+        written.rows
+          .sortBy(_.getInt(0)) == Seq(Row(1, 1, 2), Row(2, 3, 3), Row(3, 6, 4), Row(4, 9, 5)))
+    }
+  }
+
+  test("long frames: the same bits for every cut, and those of Spark with exactFloats") {
+    val rows = (1 to 400).map(i => quote(i, i.toLong).copy(x = Some(1.0 / i)))
+    def query =
+      select(
+        s"sum(x) OVER ($w ROWS 99 PRECEDING) AS a, stddev(x) OVER ($w ROWS 40 PRECEDING) AS b")
+    val whole = onStream(Seq(Seq(rows)))(query)
+    val cut = onStream(Seq(rows.grouped(130).toSeq))(query)
+    assertSameRows(cut, whole, "cut")
+    val table = onTable(rows)(query).map(row => row.getInt(0) -> row).toMap
+    assert(whole.size == 400)
+    whole.foreach { row =>
+      val expected = table(row.getInt(0))
+      assert(Math.abs(row.getDouble(1) - expected.getDouble(1)) <= 1e-12 * 10)
+    }
+    withSQLConf(OverSettings.ExactFloats -> "true") {
+      assertSameRows(onStream(Seq(rows.grouped(130).toSeq))(query), table.values.toSeq, "exact")
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package winops.spark.over
+
+import org.apache.spark.sql.{Encoder, Encoders}
+import org.apache.spark.sql.expressions.Aggregator
+import org.apache.spark.sql.functions.{expr, udaf}
+
+/** Window functions of Spark's own over a stream: the rows of the same query over a table. */
+class OverSuite extends OverStreamTest {
+  private val second = 1000000L
+
+  /** Rows with ties in time, NULLs, and two groups; three micro-batches, out of order. */
+  private val rows = (1 to 30).map { i =>
+    Quote(
+      "ab".charAt(i % 2).toString,
+      (i / 3) * second + 10 * second,
+      i,
+      if (i % 4 == 0) None else Some(i * 7 % 11),
+      if (i % 5 == 0) None else Some(i * 0.1),
+      if (i % 3 == 0) None else Some(s"s${i % 6}"))
+  }
+
+  private val runs =
+    Seq(Seq(rows.slice(0, 9).reverse, rows.slice(9, 14)), Seq(rows.slice(14, 20), rows.drop(20)))
+
+  private def same(columns: String): Unit = {
+    def query = spark.sql(s"SELECT k, seq, $columns FROM $View")
+    assertSameRows(onStream(runs)(query), onTable(rows)(query), columns)
+  }
+
+  private val w = "PARTITION BY k ORDER BY ts, seq"
+  private val t = "PARTITION BY k ORDER BY ts"
+
+  test("ROWS n PRECEDING") {
+    same(s"avg(x) OVER ($w ROWS 3 PRECEDING), sum(n) OVER ($w ROWS 3 PRECEDING)")
+  }
+
+  test("ROWS between two distances") {
+    same(s"count(n) OVER ($w ROWS BETWEEN 4 PRECEDING AND 2 PRECEDING)")
+    same(s"sum(x) OVER ($w ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING)")
+    same(s"min(s) OVER ($w ROWS BETWEEN 1 FOLLOWING AND 3 FOLLOWING)")
+  }
+
+  test("the frame up to the current row") {
+    same(s"sum(n) OVER ($w ROWS UNBOUNDED PRECEDING), max(s) OVER ($w ROWS UNBOUNDED PRECEDING)")
+    same(s"sum(n) OVER ($t), count(*) OVER ($t), avg(x) OVER ($t)")
+  }
+
+  test("RANGE with an interval") {
+    same(s"sum(n) OVER ($t RANGE INTERVAL 2 SECONDS PRECEDING)")
+    same(
+      s"count(*) OVER ($t RANGE BETWEEN INTERVAL 3 SECONDS PRECEDING AND INTERVAL 1 SECOND PRECEDING)")
+    same(s"count(n) OVER ($t RANGE BETWEEN CURRENT ROW AND INTERVAL 2 SECONDS FOLLOWING)")
+    same(s"count(n) OVER ($t RANGE BETWEEN CURRENT ROW AND CURRENT ROW)")
+  }
+
+  test("functions of positions") {
+    same(s"row_number() OVER ($w), rank() OVER ($t), dense_rank() OVER ($t)")
+    same(s"lag(n) OVER ($w), lag(n, 2, -1) OVER ($w), lag(s, 3, k) OVER ($w)")
+    same(s"lead(n) OVER ($w), lead(x, 2, 0.5D) OVER ($w)")
+    same(s"lag(n, 2) IGNORE NULLS OVER ($w), lead(n, 2, seq) IGNORE NULLS OVER ($w)")
+    same(s"first_value(n) OVER ($w), last_value(s) OVER ($w), nth_value(n, 3) OVER ($w)")
+    same(s"nth_value(n, 2) IGNORE NULLS OVER ($w ROWS 3 PRECEDING)")
+    same(s"last_value(n) IGNORE NULLS OVER ($w ROWS 2 PRECEDING)")
+  }
+
+  test("functions that walk over rows") {
+    same(s"collect_list(n) OVER ($w), percentile(x, 0.5D) OVER ($w ROWS 4 PRECEDING)")
+    same(
+      s"mode(s) OVER ($w), max_by(n, x) OVER ($w ROWS 2 PRECEDING), approx_count_distinct(n) OVER ($w)")
+  }
+
+  test("expressions around and inside, several windows, OVER of OVER") {
+    same(s"x - avg(x * 2 + n) OVER ($w ROWS 3 PRECEDING) AS d, n + row_number() OVER ($w) AS m")
+    same(
+      s"sum(n) OVER ($w), sum(n) OVER (PARTITION BY s ORDER BY ts, seq), count(*) OVER (ORDER BY ts, seq)")
+    def nested = spark.sql(s"""SELECT k, seq, max(m) OVER ($w) FROM
+      (SELECT *, avg(x) OVER ($w ROWS 2 PRECEDING) AS m FROM $View) WHERE m IS NOT NULL""")
+    assertSameRows(onStream(runs)(nested), onTable(rows)(nested), "nested")
+    def first = spark.sql(
+      s"SELECT * FROM (SELECT k, seq, row_number() OVER ($w) AS r FROM $View) WHERE r <= 3")
+    assertSameRows(onStream(runs)(first), onTable(rows)(first), "first rows")
+  }
+
+  test("a WITH clause, and a join with itself") {
+    def common = spark.sql(s"""WITH t AS (SELECT *, lag(n) OVER ($w) AS p FROM $View)
+      SELECT k, seq, p, sum(p) OVER ($w ROWS 2 PRECEDING) FROM t WHERE n > 2""")
+    assertSameRows(onStream(runs)(common), onTable(rows)(common), "WITH")
+    def joined = {
+      val means = spark.sql(s"SELECT k, seq, avg(x) OVER ($w ROWS 2 PRECEDING) AS m FROM $View")
+      means
+        .as("a")
+        .join(means.as("b"), expr("a.k = b.k AND a.seq = b.seq"))
+        .select("a.k", "a.seq", "a.m", "b.m")
+    }
+    assertSameRows(onStream(runs)(joined), onTable(rows)(joined), "join")
+  }
+
+  test("an aggregator of the user") {
+    spark.udf.register("longest", udaf(OverSuite.Longest))
+    same(s"longest(s) OVER ($w), longest(s) OVER ($w ROWS 3 PRECEDING)")
+  }
+}
+
+private object OverSuite {
+
+  /** The longest text. */
+  object Longest extends Aggregator[String, String, String] {
+    override def zero: String = ""
+    override def reduce(longest: String, text: String): String = merge(longest, text)
+    override def merge(one: String, other: String): String =
+      if (other != null && other.length > one.length) other else one
+    override def finish(longest: String): String = longest
+    override def bufferEncoder: Encoder[String] = Encoders.STRING
+    override def outputEncoder: Encoder[String] = Encoders.STRING
+  }
+}

@@ -1,0 +1,160 @@
+package winops.spark.over
+
+import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.apache.spark.sql.catalyst.expressions.{CurrentRow, Literal, PythonUDAF, RowFrame, SpecifiedWindowFrame, UnboundedPreceding, WindowExpression, WindowSpecDefinition}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Window => WindowNode}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.expressions.Window
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.types.LongType
+
+import winops.spark.plan.Keep
+
+/** The plans of window functions over a stream, and the errors of those that a stream cannot
+  * have.
+  */
+class ResolveOverSuite extends OverStreamTest {
+  import testImplicits._
+
+  private def stream: DataFrame =
+    withTimeOf(MemoryStream[Quote](spark).toDF()).withWatermark("ts", "0 seconds")
+
+  private val w = Window.partitionBy("k").orderBy("ts", "seq")
+
+  private def operators(df: DataFrame): Seq[Keep] =
+    df.queryExecution.analyzed.collect { case keep: Keep => keep }
+
+  private def refusal(df: DataFrame): AnalysisException = {
+    var error: AnalysisException = null
+    withTempDir { checkpoint =>
+      error = intercept[AnalysisException] {
+        start(df, checkpoint.getCanonicalPath, new Written).stop()
+      }
+    }
+    error
+  }
+
+  test("functions of one PARTITION BY and ORDER BY are one operator") {
+    val several = stream
+      .withColumn("a", sum("n").over(w))
+      .withColumn("twice", $"n" * 2)
+      .withColumn("b", lag("twice", 1).over(w))
+      .as("t")
+      .withColumn("c", row_number().over(w))
+      .withColumn("d", sum("n").over(w) + 1)
+    assert(operators(several).map(_.results.size) == Seq(4))
+    assert(!several.queryExecution.analyzed.exists(_.isInstanceOf[WindowNode]))
+  }
+
+  test("functions over results, after a filter, and of another order are further operators") {
+    val ofResult = stream.withColumn("a", sum("n").over(w)).withColumn("b", max("a").over(w))
+    assert(operators(ofResult).size == 2)
+    val filtered =
+      stream.withColumn("a", sum("n").over(w)).where("a > 3").withColumn("b", max("n").over(w))
+    assert(operators(filtered).size == 2)
+    val other = Window.partitionBy("s").orderBy("ts", "seq")
+    val orders = stream.withColumn("a", sum("n").over(w)).withColumn("b", max("n").over(other))
+    assert(operators(orders).size == 2)
+  }
+
+  test("a table and a disabled session keep Spark's own operator") {
+    val table = withTimeOf(Seq.empty[Quote].toDF()).withColumn("a", sum("n").over(w))
+    assert(operators(table).isEmpty)
+    withSQLConf(OverSettings.Enabled -> "false") {
+      val left = stream.withColumn("a", sum("n").over(w))
+      assert(operators(left).isEmpty)
+      assert(refusal(left).getMessage.contains("NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING"))
+    }
+  }
+
+  test("the watermark stays unless rows wait for the rows that follow") {
+    def hasWatermark(df: DataFrame): Boolean =
+      df.queryExecution.analyzed.output.exists(_.metadata.contains(EventTimeWatermark.delayKey))
+    val before = stream.withColumn("a", sum("n").over(w))
+    assert(hasWatermark(before))
+    assert(!hasWatermark(before.withColumn("b", lead("n", 1).over(w))))
+    stream.createOrReplaceTempView(View)
+    assert(!hasWatermark(spark.sql(
+      s"SELECT ts, b FROM (SELECT *, lead(n) OVER (PARTITION BY k ORDER BY ts, seq) AS b FROM $View) t")))
+  }
+
+  test("only the columns that frames need are stored") {
+    val df = stream.withColumn("a", sum($"n" + $"seq").over(w))
+    assert(
+      df.queryExecution.analyzed.output.map(_.name) == Seq("k", "ts", "seq", "n", "x", "s", "a"))
+    val functions = operators(df).flatMap(_.results)
+    assert(functions.flatMap(_.references).map(_.name).toSet == Set("n", "seq"))
+  }
+
+  test("refused functions name the reason and an alternative") {
+    stream.createOrReplaceTempView(View)
+    val byTime = "PARTITION BY k ORDER BY ts"
+    val expected = Map(
+      s"ntile(4) OVER ($byTime, seq)" -> "row_number",
+      s"percent_rank() OVER ($byTime)" -> "rank",
+      s"cume_dist() OVER ($byTime)" -> "needs all rows",
+      "sum(n) OVER (PARTITION BY k)" -> "groupBy",
+      s"sum(n) OVER ($byTime, seq ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" -> "FOLLOWING",
+      "lag(n) OVER (PARTITION BY k ORDER BY ts DESC)" -> "ascending",
+      "lag(n) OVER (PARTITION BY k ORDER BY seq)" -> "withWatermark",
+      "sum(n) OVER (ORDER BY CAST(ts AS LONG) RANGE 10 PRECEDING)" -> "withWatermark",
+      s"sum(n + rand()) OVER ($byTime)" -> "deterministic",
+      "sum(n) OVER (PARTITION BY rand() ORDER BY ts)" -> "it is not deterministic")
+    expected.foreach { case (function, text) =>
+      val error = refusal(spark.sql(s"SELECT seq, $function AS value FROM $View"))
+      assert(error.getCondition == "WINOPS_OVER", function)
+      assert(error.getMessage.contains(text), function)
+    }
+  }
+
+  test("an aggregate in Python is refused by its name") {
+    val mean =
+      PythonUDAF("mean_of_mine", null, LongType, Seq(Literal(1)), udfDeterministic = true)
+    val frame = SpecifiedWindowFrame(RowFrame, UnboundedPreceding, CurrentRow)
+    val call = WindowExpression(
+      AggregateExpression(mean, Complete, isDistinct = false),
+      WindowSpecDefinition(Nil, Nil, frame))
+    val refusal = OverFunctions.of(call, isOfTime = true).left.toOption.get
+    assert(refusal.function.contains("mean_of_mine"))
+    assert(refusal.reason == "it is a function in Python")
+  }
+
+  test("ties above an operator without an order") {
+    stream.createOrReplaceTempView(View)
+    def over(function: String) =
+      spark.sql(
+        s"SELECT *, $function AS value FROM (SELECT /*+ REPARTITION(3) */ * FROM $View) t")
+    val byTime = "PARTITION BY k ORDER BY ts"
+    assert(
+      refusal(over(s"lag(n) OVER ($byTime)")).getMessage.contains("no order above the operator"))
+    assert(refusal(over(s"first(n) OVER ($byTime)")).getCondition == "WINOPS_OVER")
+    assert(operators(over(s"sum(n) OVER ($byTime)")).size == 1)
+    assert(operators(over(s"rank() OVER ($byTime)")).size == 1)
+    assert(operators(over(s"lag(n) OVER ($byTime, seq)")).size == 1)
+  }
+
+  test("settings with values that they cannot have") {
+    Map(
+      OverSettings.MaxRows -> "0",
+      OverSettings.Idle -> "2 months",
+      OverSettings.NullTime -> "first",
+      OverSettings.ExactFloats -> "yes please").foreach { case (name, value) =>
+      withSQLConf(name -> value) {
+        val error = refusal(stream.withColumn("a", sum("n").over(w)))
+        assert(error.getMessage.contains(s"$name = $value"))
+      }
+    }
+  }
+
+  test("the order of arrival") {
+    withSQLConf(OverSettings.ArrivalOrder -> "true") {
+      val byRow = Window.partitionBy("k").orderBy("seq")
+      assert(operators(stream.withColumn("a", lag("n", 1).over(byRow))).map(_.time) == Seq(None))
+      val running = stream.withColumn("a", sum("n").over(byRow))
+      assert(refusal(running).getMessage.contains("Write ROWS"))
+      assert(
+        refusal(stream.withColumn("a", rank().over(byRow))).getMessage.contains("row_number"))
+    }
+  }
+}
