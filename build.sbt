@@ -13,7 +13,8 @@ val jacksonVersion = "2.21.2"
 val scalatestVersion = "3.2.19"
 
 // Only what winops is compared with; parquet and hadoop are those that Spark brings.
-val flinkVersion = "1.20.4"
+// The newest release whose planner is on Maven.
+val flinkVersion = "1.20.3"
 val esperVersion = "9.0.0"
 val parquetVersion = "1.16.0"
 val hadoopVersion = "3.4.2"
@@ -291,7 +292,10 @@ lazy val peersFlink = peer("flink")
     libraryDependencies ++= Seq(
       "flink-streaming-java",
       "flink-clients",
-      "flink-statebackend-rocksdb")
+      "flink-statebackend-rocksdb",
+      "flink-table-api-java-bridge",
+      "flink-table-planner-loader",
+      "flink-table-runtime")
       .map("org.apache.flink" % _ % flinkVersion))
 
 lazy val peersEsper = peer("esper")

@@ -44,6 +44,11 @@ def _average(kept: Kept) -> DataFrame:
     return kept.withColumns({"average": F.avg("final")})
 
 
+def _total(kept: Kept) -> DataFrame:
+    return kept.withColumns({"total": F.sum("qty")})
+
+
 CHANGES = Question("changes", Kept.changes, tells_deletes=True)
 MEAN_LOW_HIGH = Question("mean, low, high", _mean_low_high)
 AVERAGE = Question("average", _average)
+RUNNING_TOTAL = Question("running total", _total)

@@ -61,6 +61,8 @@ def winops_query(stream: DataFrame, workload: Workload) -> DataFrame:
     timed = {"time": workload.time, "apply": workload.apply} if workload.time else {}
     if workload.time:
         stream = stream.withWatermark(workload.time, "0 seconds")
+    if workload.over:
+        return stream.selectExpr("*", *workload.over)
     kept: Any = keep(stream, workload.policy, order_by=list(workload.source.order), **timed)
     return workload.question.answer(kept)
 

@@ -8,7 +8,7 @@ from auctions import AUCTIONS
 from data import Source
 from floors import COUNTED, SORTED, STATELESS, Floor
 from peers.peer import Job
-from questions import AVERAGE, CHANGES, MEAN_LOW_HIGH, Question
+from questions import AVERAGE, CHANGES, MEAN_LOW_HIGH, RUNNING_TOTAL, Question
 from trades import SILENT_TRADES, SKEWED_TRADES, TRADES
 from winops import WindowPolicy, esper
 
@@ -56,6 +56,9 @@ class Workload:
         the clocks of the candidates differ in resolution; 0 without time.
     job
         The same work for the peers of winops; None without peers.
+    over
+        The result columns as SQL with OVER clauses, instead of a call of `keep` with `policy`;
+        None if the workload is a call.
     """
 
     name: str
@@ -75,6 +78,7 @@ class Workload:
     family: str | None = None
     blur: int = 0
     job: Job | None = None
+    over: tuple[str, ...] | None = None
 
     def sizes(self, timed: int) -> list[int]:
         """The sizes of all micro-batches, in order."""
@@ -151,6 +155,36 @@ W4 = Workload(
 # The same, with rows that wait until the watermark has passed them.
 W4_ORDERED = replace(W4, name="w4-ordered", apply="event_time", job=None)
 W5 = replace(W1, name="w5", question=MEAN_LOW_HIGH, job=Job("aggregates", 100))
+_LAST_100 = "(PARTITION BY key ORDER BY ts, seq ROWS BETWEEN 99 PRECEDING AND CURRENT ROW)"
+# The aggregates of w5 in the order of event time, as Spark's own window functions.
+OVER = replace(
+    W5,
+    name="over",
+    policy="ROWS BETWEEN 99 PRECEDING AND CURRENT ROW",
+    time="ts",
+    apply="event_time",
+    # The last rows of a micro-batch wait for the watermark.
+    blur=10,
+    # Rows leave frames, which is no change of a row.
+    leaving=0.0,
+    job=Job("over", 100),
+    over=tuple(
+        f"{function}(price) OVER {_LAST_100} AS {name}"
+        for function, name in (("avg", "mean"), ("min", "low"), ("max", "high"))
+    ),
+)
+# A running total stores one buffer for each key.
+OVER_RUNNING = replace(
+    OVER,
+    name="over-running",
+    policy="RANGE UNBOUNDED PRECEDING",
+    question=RUNNING_TOTAL,
+    keys=MILLION,
+    floor=COUNTED,
+    window=None,
+    job=None,
+    over=("sum(qty) OVER (PARTITION BY key ORDER BY ts) AS total",),
+)
 # Twelve such batches fill two windows of a million rows.
 W5_SIZES = [
     Workload(
@@ -204,7 +238,23 @@ W8 = Workload(
 )
 
 HEADLINE = (W1, W5)
-STREAMS = (W1, W2, W2B, W3, W3B, W4, W4_ORDERED, W5, *W5_SIZES, *ROWS_SIZES, *W6, *W7, W8)
+STREAMS = (
+    W1,
+    W2,
+    W2B,
+    W3,
+    W3B,
+    W4,
+    W4_ORDERED,
+    W5,
+    OVER,
+    OVER_RUNNING,
+    *W5_SIZES,
+    *ROWS_SIZES,
+    *W6,
+    *W7,
+    W8,
+)
 WORKLOADS = {workload.name: [workload] for workload in STREAMS} | {
     "w5-size": W5_SIZES,
     "rows-size": ROWS_SIZES,

@@ -23,7 +23,8 @@ class Job:
     kind
         "rows": changes of the last `size` rows of each key. "time": changes of the rows of the
         last `size` milliseconds of each key. "aggregates": each row with mean, least and
-        greatest price of the last `size` rows of its key.
+        greatest price of the last `size` rows of its key. "over": the same in the order of
+        event time.
     size
         The number of rows or milliseconds.
     key, order, time

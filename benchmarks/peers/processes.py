@@ -135,6 +135,22 @@ PROCESSES = (
         longest=100,
         jobs=JOBS,
     ),
+    _flink(
+        "SQL OVER, heap",
+        f"state has to fit into memory; {_ONCE}",
+        windows="sql",
+        state="heap",
+        checkpoint=_CHECKPOINT_MILLIS,
+        jobs=frozenset({"over"}),
+    ),
+    _flink(
+        "SQL OVER, RocksDB",
+        _ONCE,
+        windows="sql",
+        state="rocksdb",
+        checkpoint=_CHECKPOINT_MILLIS,
+        jobs=frozenset({"over"}),
+    ),
     _esper("groupwin", f"{_IN_PROCESS}; {_ORDER}", window="groupwin", jobs=JOBS),
     _esper(
         "context",

@@ -21,8 +21,7 @@ object Main {
     environment.getConfig.enableObjectReuse()
     environment.setBufferTimeout(FlushMillis)
 
-    val trades = source(environment).keyBy((trade: Trade) => JLong.valueOf(trade.key), Types.LONG)
-    answers(trades, options).returns(Answer.info).sinkTo(new Counter)
+    answers(environment, options).returns(Answer.info).sinkTo(new Counter)
     environment.executeAsync().getJobExecutionResult.whenComplete { (_, failure) =>
       Handover.fail(if (failure == null) new IllegalStateException("the job ended") else failure)
     }
@@ -38,9 +37,12 @@ object Main {
   private final val FlushMillis = 2L
 
   private def answers(
-      trades: KeyedStream[Trade, JLong],
+      environment: StreamExecutionEnvironment,
       options: Options): SingleOutputStreamOperator[Answer] = {
     val size = options.size
+    val unkeyed = source(environment)
+    lazy val trades: KeyedStream[Trade, JLong] =
+      unkeyed.keyBy((trade: Trade) => JLong.valueOf(trade.key), Types.LONG)
     val isOnHeap = options("state") == "heap"
     val layout = if (isOnHeap) Held.inQueue else Held.inMap
     (options("windows"), options.job) match {
@@ -51,6 +53,7 @@ object Main {
       case ("evictor", "rows") => Windows.rows(trades, size)
       case ("evictor", "time") => Windows.time(trades, size)
       case ("evictor", "aggregates") => Windows.aggregates(trades, size)
+      case ("sql", "over") => SqlOver.lastRows(environment, unkeyed, size)
       case other => throw new IllegalArgumentException(s"no program for $other")
     }
   }
