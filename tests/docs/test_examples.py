@@ -20,6 +20,7 @@ pytestmark = on_classic_spark
 @pytest.mark.parametrize(
     ("program", "rows"),
     [
+        ("carrier_delays", 3_000),
         ("rolling_vwap", 3_000),
         ("card_velocity", 1_500),
         ("device_offline", 3_000),
