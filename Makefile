@@ -91,8 +91,8 @@ test-long: $(VENV) $(JARS) ## Delta and Iceberg beside winops, kills of a stream
 test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts and partitions
 	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.aggregates.SameBitsSuite"
 
-test-over: ## 2,200 random window functions over streams in 110 runs, each with a restart
-	SBT_OPTS=-Dover=110 ./sbt "spark/testOnly winops.spark.over.OverPropertySuite"
+test-over: ## 2,200 random window functions over streams in 110 runs, and the queries of Spark's own tests
+	SBT_OPTS=-Dover=110 ./sbt "spark/testOnly winops.spark.over.OverPropertySuite winops.spark.over.SparkQueriesSuite"
 
 # Of the minor version that the JAR is for, the oldest and the newest patch; and what says so on the
 # minor versions beside it.

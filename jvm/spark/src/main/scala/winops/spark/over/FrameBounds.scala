@@ -29,7 +29,7 @@ private[spark] object FrameBounds {
     (kind, lower, upper) match {
       case (_, _, UnboundedFollowing) =>
         refused(
-          s"its frame $kind BETWEEN ${lower.sql} AND UNBOUNDED FOLLOWING ends with the last row of " +
+          s"its frame ${kind.sql} BETWEEN ${lower.sql} AND UNBOUNDED FOLLOWING ends with the last row of " +
             "the partition, and a stream always has more",
           "End the frame at CURRENT ROW or at a number of rows or an interval FOLLOWING, or drop " +
             "ORDER BY and use groupBy")

@@ -18,9 +18,11 @@ final class RandomOver(random: Random) {
       orNone(pick(Seq("x", "yy", "zzz"))))
   }
 
-  /** Divides rows into micro-batches, and these into two starts of a query. */
+  /** Divides rows into two or more micro-batches, and these into one or two starts of a query.
+    * The last micro-batch flushes and has a start of its own.
+    */
   def runs(rows: Seq[Quote]): Seq[Seq[Seq[Quote]]] = {
-    val cuts = Seq.fill(1 + random.nextInt(6))(random.nextInt(rows.size)).distinct.sorted
+    val cuts = Seq.fill(1 + random.nextInt(6))(1 + random.nextInt(rows.size - 1)).distinct.sorted
     val batches = (0 +: cuts :+ rows.size).distinct.sliding(2).collect { case Seq(from, until) =>
       random.shuffle(rows.slice(from, until))
     }

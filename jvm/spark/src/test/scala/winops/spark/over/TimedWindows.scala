@@ -39,12 +39,12 @@ object TimedWindows {
       val input = Project(lowest.child.output :+ column, lowest.child)
       TimedWindows(
         input,
-        rows => plan.transform {
-          case window: Window =>
+        rows =>
+          plan.transform { case window: Window =>
             val child = if (window.child eq lowest.child) rows else window.child
             val timed = by.filter(timeOf(_).isDefined)
             timed.fold(window)(ordered(window, _, column.toAttribute)).copy(child = child)
-        })
+          })
     }
   }
 
@@ -59,7 +59,8 @@ object TimedWindows {
   private def timeOf(order: Expression): Option[Expression] = order.dataType match {
     case TimestampType => Some(order)
     case DateType | TimestampNTZType => Some(Cast(order, TimestampType, Some("UTC")))
-    case ByteType | ShortType | IntegerType | LongType => Some(SecondsToTimestamp(Cast(order, LongType)))
+    case ByteType | ShortType | IntegerType | LongType =>
+      Some(SecondsToTimestamp(Cast(order, LongType)))
     case _: NumericType => Some(SecondsToTimestamp(Cast(order, DoubleType)))
     case _ => None
   }
@@ -68,8 +69,8 @@ object TimedWindows {
     if (!window.orderSpec.headOption.exists(_.child.semanticEquals(by))) window
     else {
       val order = window.orderSpec.head.copy(child = time) +: window.orderSpec.tail
-      val expressions = window.windowExpressions.map(_.transform {
-        case WindowExpression(function, spec) =>
+      val expressions =
+        window.windowExpressions.map(_.transform { case WindowExpression(function, spec) =>
           val ranked = function match {
             case rank: RankLike => rank.withOrder(order.map(_.child))
             case other => other
@@ -81,7 +82,7 @@ object TimedWindows {
           WindowExpression(
             ranked,
             spec.copy(orderSpec = order, frameSpecification = frame.asInstanceOf[WindowFrame]))
-      }.asInstanceOf[NamedExpression])
+        }.asInstanceOf[NamedExpression])
       window.copy(windowExpressions = expressions, orderSpec = order)
     }
 
