@@ -52,7 +52,12 @@ private[frames] final class LeadOfValues(value: OffsetValue, rows: FrameRows)
     !valueOf(found).isNullAt(0)
   }
 
-  override def clear(): Unit = current = -1L
+  override def clear(): Unit = {
+    current = -1L
+    end = 0L
+    values = 0
+  }
+
   override def save(out: ByteWriter): Unit = ()
   override def restore(in: ByteReader): Unit = clear()
 }

@@ -155,7 +155,10 @@ final class WaitingLog(plan: KeepPlan, segments: Segments) {
         if (timeIn(row) < before || before == Long.MaxValue) row else null
       }
 
-    override def take(): Unit = taken += 1
+    override def take(): Unit = {
+      taken += 1
+      count -= 1
+    }
 
     override def finish(): Unit = {
       log.release(taken)
@@ -172,10 +175,13 @@ final class WaitingLog(plan: KeepPlan, segments: Segments) {
     private var taken = 0
 
     override def first: UnsafeRow = if (taken == rows.length) null else rows(taken)
-    override def take(): Unit = taken += 1
+
+    override def take(): Unit = {
+      taken += 1
+      count -= 1
+    }
 
     override def finish(): Unit = {
-      count -= rows.length
       WaitingLog.this.first = firstStaying
       releasedBefore = before
       log.release(firstOrdinal)

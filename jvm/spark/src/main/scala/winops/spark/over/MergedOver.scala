@@ -2,6 +2,7 @@ package winops.spark.over
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreePattern
 
 import winops.spark.plan.{FramedFunction, Keep}
 
@@ -65,9 +66,11 @@ private[spark] object MergedOver {
         order = call.order.map(in),
         time =
           call.time.map(time => in[Expression](time)).collect { case time: Attribute => time })
-      if (!isPlain || below.time.isDefined != call.time.isDefined) None
+      val inlined = functions.map(in)
+      val isSafe = (inlined ++ below.group ++ below.order).forall(mayBeInlined)
+      if (!isPlain || !isSafe || below.time.isDefined != call.time.isDefined) None
       else {
-        added(child, below, functions.map(in), columns).map { merged =>
+        added(child, below, inlined, columns).map { merged =>
           val kept = list.map(over(_, merged.output))
           project.copy(kept ++ columns, merged)
         }
@@ -80,6 +83,15 @@ private[spark] object MergedOver {
   private def over(column: NamedExpression, input: Seq[Attribute]): NamedExpression = column
     .transform { case own: Attribute => input.find(_.exprId == own.exprId).getOrElse(own) }
     .asInstanceOf[NamedExpression]
+
+  /** Returns false for expressions that the operator does not evaluate itself, or of which the
+    * value is that of a micro-batch.
+    */
+  private def mayBeInlined(expression: Expression): Boolean =
+    !expression.containsPattern(TreePattern.CURRENT_LIKE) && !expression.exists {
+      case _: SubqueryExpression | _: PythonFuncExpression => true
+      case _ => false
+    }
 
   private def isSame(keep: Keep, call: OverCall): Boolean =
     areSame(keep.group, call.group) && areSame(keep.order, call.order) &&

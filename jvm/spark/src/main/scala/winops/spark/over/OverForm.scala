@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
 import winops.spark.expressions.UnqualifiedSql
-import winops.spark.plan.FramedFunction
+import winops.spark.plan.{FramedFunction, Keep}
 import winops.spark.row.KeyTypes
 import winops.spark.source.SourceOrder
 
@@ -38,9 +38,11 @@ private[spark] object OverForm {
       _ <- all(order)(sortKey)
       functions <- all(window.windowExpressions)(function(_, time.isDefined))
       call = OverCall(window.partitionSpec, time, order, functions, settings, child)
-      input = MergedOver.inputOf(call).getOrElse(child)
+      merged = MergedOver.inputOf(call)
+      _ <- watermark(window, time, isMerged = merged.isDefined)
+      input = merged.getOrElse(child)
       _ <- ties(window, order, functions.map(_._1), input, definitions)
-      _ <- end(functions.map(_._1), settings, input)
+      _ <- end(functions.map(_._1), settings, time.isDefined, input)
     } yield call
 
   private def function(
@@ -87,7 +89,8 @@ private[spark] object OverForm {
             "OVER without ORDER BY",
             "it has all rows of the partition as its frame, and a stream always has more",
             "Add ORDER BY with the column of withWatermark, or use groupBy"))
-      case Some(SortOrder(column: Attribute, direction, _, _)) if isTime(column, child) =>
+      case Some(SortOrder(column: Attribute, direction, _, _))
+          if isTime(column, child) || isTimeOfOperator(column.exprId, child) =>
         if (direction == Ascending) Right(child.output.find(_.exprId == column.exprId))
         else {
           refused(
@@ -103,6 +106,35 @@ private[spark] object OverForm {
           "Call withWatermark on a timestamp column and let ORDER BY begin with it. To take the rows in " +
             s"the order of their arrival, set ${OverSettings.ArrivalOrder} to true")
     }
+  }
+
+  /** Refuses a time that has lost its watermark, unless the functions are added to the operator
+    * below.
+    */
+  private def watermark(
+      window: Window,
+      time: Option[Attribute],
+      isMerged: Boolean): Either[OverRefusal, Unit] =
+    if (isMerged || time.forall(_.metadata.contains(EventTimeWatermark.delayKey))) Right(())
+    else {
+      refused(
+        window.orderSpec.head.child,
+        "the column has no watermark behind lead or FOLLOWING, which hold rows back until later rows " +
+          "have come",
+        "Write this function before lead or FOLLOWING, or over their output in a query of its own")
+    }
+
+  /** Returns true if a column is the time of the window functions directly below. */
+  private def isTimeOfOperator(id: ExprId, plan: LogicalPlan): Boolean = plan match {
+    case keep: Keep => keep.spec.isOver && keep.time.exists(_.exprId == id)
+    case SubqueryAlias(_, child) => isTimeOfOperator(id, child)
+    case Project(columns, child) =>
+      columns.find(_.exprId == id) match {
+        case Some(Alias(column: Attribute, _)) => isTimeOfOperator(column.exprId, child)
+        case Some(_: Attribute) => isTimeOfOperator(id, child)
+        case _ => false
+      }
+    case _ => false
   }
 
   private def isTime(column: Attribute, child: LogicalPlan): Boolean =
@@ -134,8 +166,14 @@ private[spark] object OverForm {
   private def end(
       functions: Seq[FramedFunction],
       settings: OverSettings,
+      isOfTime: Boolean,
       child: LogicalPlan): Either[OverRefusal, Unit] =
     functions.find(_.needsFollowing) match {
+      case Some(function) if settings.flushesAtEnd && !isOfTime =>
+        refused(
+          function.child,
+          "in the order of arrival, the end of the input does not flush rows that wait for later ones",
+          s"Set ${OverSettings.AtEnd} to wait, or order by a time with a watermark")
       case Some(function) if settings.flushesAtEnd && StreamOperators.areIn(child) =>
         refused(
           function.child,

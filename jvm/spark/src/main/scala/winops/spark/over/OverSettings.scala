@@ -1,5 +1,6 @@
 package winops.spark.over
 
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.unsafe.types.UTF8String
@@ -96,8 +97,11 @@ object OverSettings {
       .map(interval => interval.days * MillisPerDay + interval.microseconds / 1000)
       .filter(_ > 0)
 
-  private def text(name: String): Option[String] =
-    Option(SQLConf.get.getConfString(name, null)).map(_.trim)
+  /** The value in the session. Within a view, Spark's own settings are those of the view. */
+  private def text(name: String): Option[String] = {
+    val conf = SparkSession.getActiveSession.fold(SQLConf.get)(_.sessionState.conf)
+    Option(conf.getConfString(name, null)).map(_.trim)
+  }
 
   private val MillisPerDay = 24L * 60 * 60 * 1000
 }

@@ -6,8 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
 import winops.policy.Scope
-import winops.spark.expressions.UnqualifiedSql
-import winops.spark.plan.{Application, InSourceOrder, Keep, KeepSpec, Output}
+import winops.spark.plan.{Application, FramedFunction, InSourceOrder, Keep, KeepSpec, Output}
 import winops.text.ccl.Ccl
 
 /** Replaces Spark's [[Window]] over a stream by a [[Keep]]. A node that the operator cannot run
@@ -106,8 +105,8 @@ object ResolveOver extends Rule[LogicalPlan] {
       policy = Ccl
         .parse("KEEP ALL", scope)
         .fold(error => throw new IllegalStateException(error.message), identity),
-      group = call.group.map(UnqualifiedSql.of),
-      order = call.order.map(UnqualifiedSql.of),
+      group = call.group.map(FramedFunction.textOf(_, call.child.output)),
+      order = call.order.map(FramedFunction.textOf(_, call.child.output)),
       application = call.time.map(_ => Application.EventTime),
       idleMillis = settings.idleMillis,
       maxRows = settings.maxRows,

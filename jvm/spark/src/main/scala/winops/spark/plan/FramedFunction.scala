@@ -1,6 +1,7 @@
 package winops.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal, UnaryExpression, Unevaluable}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.{DataType, TimestampType}
 
 /** A window function with its frame.
@@ -42,16 +43,28 @@ final case class FramedFunction(child: Expression, lower: FrameBound, upper: Fra
 
 object FramedFunction {
 
-  /** The SQL of a function. A column has no qualifier, but its place in `content` if another
-    * column has its name.
+  /** The SQL of a function or sort key, with the arguments that Spark's SQL does not show. A
+    * column has no qualifier, but its place in `content` if another column has its name.
     */
-  def textOf(function: Expression, content: Seq[Attribute]): String =
-    function.transform { case column: Attribute =>
+  def textOf(function: Expression, content: Seq[Attribute]): String = {
+    val named = function.transform { case column: Attribute =>
       val place = content.indexWhere(_.exprId == column.exprId)
       val isUnique = content.count(_.name == column.name) <= 1
       val own = column.withQualifier(Nil)
       if (isUnique) own else own.withName(s"${column.name}#$place")
-    }.sql
+    }
+    (named.sql +: hiddenArguments(named)).mkString(" ")
+  }
+
+  /** The arguments of aggregates that are no expressions, such as IGNORE NULLS of `last_value`.
+    */
+  private def hiddenArguments(function: Expression): Seq[String] = function
+    .collect { case aggregate: AggregateFunction => aggregate.productIterator }
+    .flatten
+    .collect {
+      case true => "true"
+      case number: Double => number.toString
+    }
 
   /** The frame clause of two boundaries. */
   def text(lower: FrameBound, upper: FrameBound): String = {

@@ -40,6 +40,7 @@ object StateIdentity {
         ("zone" -> SessionZone.of(expressions(plan))) ~
         ("results" -> results(plan)) ~
         (Over -> Option.when(spec.isOver)(true)) ~
+        ("exact_floats" -> Option.when(spec.isOver && spec.exactFloats)(true)) ~
         (Columns -> parse(Catalyst.asNullable(columns).json)) ~
         (SourcePartition -> plan.sourcePartition.map(_ => true)) ~
         (Format -> StateVersion.Current)

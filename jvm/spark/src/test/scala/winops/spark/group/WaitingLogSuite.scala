@@ -121,6 +121,8 @@ private object WaitingLogSuite {
       while (rows.first != null) {
         found += rows.first.getLong(1) -> rows.first.getLong(2)
         rows.take()
+        // A row that was taken is in the window, and is not counted twice against max_rows.
+        demand(log.size == staying.size + due.size - found.size)
       }
       rows.finish()
       released = before

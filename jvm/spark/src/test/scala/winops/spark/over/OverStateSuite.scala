@@ -84,6 +84,27 @@ class OverStateSuite extends OverStreamTest {
     }
   }
 
+  test("functions that differ only in IGNORE NULLS have a buffer each") {
+    withTempDir { checkpoint =>
+      val stream = MemoryStream[Quote](spark)
+      viewOf(stream)
+      val written = new Written
+      val (newest, known) =
+        (s"last_value(n) OVER ($w)", s"last_value(n) IGNORE NULLS OVER ($w)")
+      val rows = (1 to 6).map(i => quote(i, i).copy(n = Some(i).filter(_ < 3)))
+      feed(select(s"$newest AS a, $known AS b"), stream, checkpoint, written, rows.take(3))
+      val swapped = select(s"$known AS b, $newest AS a").select("seq", "a", "b")
+      feed(swapped, stream, checkpoint, written, rows.drop(3))
+      assert(
+        written.rows.sortBy(_.getInt(0)) ==
+          Seq(Row(1, 1, 1), Row(2, 2, 2)) ++ (3 to 5).map(Row(_, null, 2)))
+      val error = failureOf(
+        { stream.addData(quote(9, 9)); select(s"$known AS a, $known AS b") },
+        checkpoint.getCanonicalPath)
+      assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"))
+    }
+  }
+
   test("a silent group starts again as a new partition") {
     withSQLConf(OverSettings.Idle -> "5 seconds") {
       withTempDir { checkpoint =>

@@ -1,17 +1,25 @@
 package winops.spark.over
 
+import org.apache.spark.SparkConf
 import org.apache.spark.sql.{Encoder, Encoders}
 import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions.{expr, udaf}
+import org.apache.spark.sql.internal.SQLConf
 
 /** Window functions of Spark's own over a stream: the rows of the same query over a table. */
 class OverSuite extends OverStreamTest {
+  // All groups are in one task, which uses the same objects for one after the other.
+  override protected def sparkConf: SparkConf =
+    super.sparkConf.set(SQLConf.SHUFFLE_PARTITIONS.key, "1")
+
   private val second = 1000000L
 
-  /** Rows with ties in time, NULLs, and two groups; three micro-batches, out of order. */
+  /** Rows with ties in time, NULLs, and three groups of different sizes; four micro-batches, out
+    * of order.
+    */
   private val rows = (1 to 30).map { i =>
     Quote(
-      "ab".charAt(i % 2).toString,
+      "aaabbc".charAt(i % 6).toString,
       (i / 3) * second + 10 * second,
       i,
       if (i % 4 == 0) None else Some(i * 7 % 11),

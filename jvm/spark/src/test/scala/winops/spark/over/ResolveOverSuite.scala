@@ -47,6 +47,34 @@ class ResolveOverSuite extends OverStreamTest {
     assert(!several.queryExecution.analyzed.exists(_.isInstanceOf[WindowNode]))
   }
 
+  test("functions behind lead are added to its operator, or refused") {
+    val next = stream.withColumn("next", lead("n", 1).over(w))
+    val both = next.withColumn("same", $"ts").withColumn("before", lag("n", 1).over(w))
+    assert(operators(both).map(_.results.size) == Seq(2))
+    val other = Window.partitionBy("s").orderBy("ts", "seq")
+    val error = refusal(next.withColumn("a", sum("n").over(other)))
+    assert(error.getMessage.contains("no watermark behind lead or FOLLOWING"))
+  }
+
+  test("a column that has the time of a micro-batch is computed before the operator") {
+    val aged = stream
+      .withColumn("a", lag("n", 1).over(w))
+      .withColumn("age", unix_timestamp() - $"seq")
+      .withColumn("b", sum("age").over(w))
+    assert(operators(aged).size == 2)
+  }
+
+  test("the settings of the session hold within views") {
+    stream.createOrReplaceTempView(View)
+    val columns = "*, lag(n) OVER (PARTITION BY k ORDER BY seq) AS before"
+    withTempView("with_lag") {
+      withSQLConf(OverSettings.ArrivalOrder -> "true") {
+        spark.sql(s"CREATE TEMP VIEW with_lag AS SELECT $columns FROM $View")
+        assert(operators(spark.table("with_lag")).size == 1)
+      }
+    }
+  }
+
   test("functions over results, after a filter, and of another order are further operators") {
     val ofResult = stream.withColumn("a", sum("n").over(w)).withColumn("b", max("a").over(w))
     assert(operators(ofResult).size == 2)
