@@ -124,7 +124,7 @@ object RandomOver {
     "array_agg(s)",
     "max_by(n, seq)",
     "stddev(x)",
-    "corr(x, n)",
+    "covar_pop(x, n)",
     "mode(n)",
     "max(struct(n, s))",
     "percentile_approx(x, 0.5D)")
