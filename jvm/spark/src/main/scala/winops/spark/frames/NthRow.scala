@@ -3,8 +3,6 @@ package winops.spark.frames
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.storage.bytes.{ByteReader, ByteWriter}
-
 /** The value of `nth_value` over a frame whose first and last row both move.
   *
   * @param function
@@ -19,16 +17,11 @@ private[frames] final class NthRow(
     rows: FrameRows,
     lower: Boundary,
     upper: Boundary)
-    extends FrameValues {
+    extends MovingFrame(lower, upper) {
   private val distance = function.offset.eval().asInstanceOf[Int].toLong
   private val valueOf = UnsafeProjection.create(Seq(function.input), rows.columns)
   private val none = UnsafeProjection.create(Seq(Literal(null, function.dataType)))
   private val found = new UnsafeRow(rows.columns.size)
-
-  override def isKnown(row: Long): Boolean = upper.isKnown(row)
-  override def knownAfter(row: Long): Long = upper.knownAfter(row)
-  override def neededFrom(next: Long): Long =
-    Math.min(lower.atLeast(next), upper.atLeast(next))
 
   override def of(row: Long): UnsafeRow = {
     val until = upper.moveTo(row)
@@ -53,20 +46,5 @@ private[frames] final class NthRow(
   private def valueAt(ordinal: Long): UnsafeRow = {
     rows.pointTo(found, ordinal)
     valueOf(found)
-  }
-
-  override def clear(): Unit = {
-    lower.clear()
-    upper.clear()
-  }
-
-  override def save(out: ByteWriter): Unit = {
-    lower.save(out)
-    upper.save(out)
-  }
-
-  override def restore(in: ByteReader): Unit = {
-    lower.restore(in)
-    upper.restore(in)
   }
 }

@@ -27,7 +27,7 @@ private[frames] final class SlidingFrame(
     upper: Boundary,
     pages: Pages,
     foldsRows: WindowAggregate => Boolean)
-    extends FrameValues {
+    extends MovingFrame(lower, upper) {
   private val contents = new ContentResults(
     aggregates: Seq[Expression],
     Nil,
@@ -38,11 +38,6 @@ private[frames] final class SlidingFrame(
     foldsRows = foldsRows)
   private var head = 0L
   private var tail = 0L
-
-  override def isKnown(row: Long): Boolean = upper.isKnown(row)
-  override def knownAfter(row: Long): Long = upper.knownAfter(row)
-  override def neededFrom(next: Long): Long =
-    Math.min(lower.atLeast(next), upper.atLeast(next))
 
   override def of(row: Long): UnsafeRow = {
     val until = upper.moveTo(row)
@@ -59,8 +54,7 @@ private[frames] final class SlidingFrame(
   }
 
   override def clear(): Unit = {
-    lower.clear()
-    upper.clear()
+    super.clear()
     contents.clear()
     head = 0L
     tail = 0L
@@ -69,16 +63,14 @@ private[frames] final class SlidingFrame(
   override def settle(): Unit = contents.settle()
 
   override def save(out: ByteWriter): Unit = {
-    lower.save(out)
-    upper.save(out)
+    super.save(out)
     out.number(head)
     out.number(tail)
     contents.save(out)
   }
 
   override def restore(in: ByteReader): Unit = {
-    lower.restore(in)
-    upper.restore(in)
+    super.restore(in)
     head = in.count(Long.MaxValue)
     tail = in.count(Long.MaxValue)
     contents.restore(in)
