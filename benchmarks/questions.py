@@ -48,7 +48,17 @@ def _total(kept: Kept) -> DataFrame:
     return kept.withColumns({"total": F.sum("qty")})
 
 
+def _mean(kept: Kept) -> DataFrame:
+    return kept.withColumns({"mean": F.avg("price")})
+
+
+def _mean_of_steps(kept: Kept) -> DataFrame:
+    return kept.agg(F.avg("price").alias("mean"))
+
+
 CHANGES = Question("changes", Kept.changes, tells_deletes=True)
 MEAN_LOW_HIGH = Question("mean, low, high", _mean_low_high)
 AVERAGE = Question("average", _average)
+MEAN = Question("mean", _mean)
+MEAN_OF_STEPS = Question("mean of each step", _mean_of_steps)
 RUNNING_TOTAL = Question("running total", _total)

@@ -8,6 +8,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pyspark
@@ -91,7 +92,7 @@ def as_markdown(
                 f" | **{each.ratio(name):.2f}** | {min(ratios):.2f} to {max(ratios):.2f}"
                 f" | {each.ratio(name) / each.ratio(WINOPS):.2f} |"
             )
-    lines += ["", *_families(results)]
+    lines += ["", *_families(results), *_written(results)]
     lines += [f"- {name}: {text}" for name, text in missing.items()]
     lines += ["", ", ".join(f"{name} {version}" for name, version in taken_with.items()), ""]
     return "\n".join(lines)
@@ -122,6 +123,28 @@ def _families(results: list[Result]) -> list[str]:
         lines.append(
             f"| {workload.family} | {workload.name} | {workload.window:,} | **{times:.2f}** |"
         )
+    return [*lines, ""]
+
+
+def _written(results: list[Result]) -> list[str]:
+    """Return a line per workload and query with a state: what a micro-batch writes and reads."""
+    lines = [
+        "| workload | candidate | changelog bytes per row | entries written | bytes read"
+        " | entries read |",
+        "|---|---|--:|--:|--:|--:|",
+    ]
+    for each in results:
+        rows = max(1, each.workload.rows)
+        for name in each.rounds[0].times:
+            times = [one.times[name] for one in each.rounds]
+            changelog = median(one.changelog_bytes for one in times) / rows
+            if changelog == 0:
+                continue
+            line = f"| {each.workload.name} | {name} | {changelog:,.0f}"
+            for metric in ("stateEntriesWritten", "stateBytesRead", "stateEntriesRead"):
+                count = median(one.counted.get(metric, 0) for one in times) / rows
+                line += f" | {count:,.1f}" if times[0].counted.get(metric) else " |"
+            lines.append(f"{line} |")
     return [*lines, ""]
 
 

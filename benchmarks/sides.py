@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,16 +22,32 @@ from workloads import Workload
 # Sorting inside partitions is sound on a stream, but Spark's check refuses every sort.
 _CHECK = "spark.sql.streaming.unsupportedOperationCheck"
 _COUNTS = "counts"
+# The metrics of the operator that are added up over the micro-batches of a round.
+COUNTED_METRICS = (
+    "rowsInserted",
+    "rowsDeleted",
+    "stateEntriesRead",
+    "stateBytesRead",
+    "stateEntriesWritten",
+    "stateBytesWritten",
+)
 
 
 @dataclass(frozen=True)
 class Times:
-    """The duration of one micro-batch in milliseconds, with its output rows and counters."""
+    """The duration of one micro-batch in milliseconds, with its output rows and counters.
+
+    Attributes
+    ----------
+    changelog_bytes
+        The length of the changelogs that Spark's state stores wrote; 0 without a store.
+    """
 
     add_batch: float
     whole_trigger: float
     rows_out: int
     counted: dict[str, int]
+    changelog_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,7 +77,7 @@ def winops_query(stream: DataFrame, workload: Workload) -> DataFrame:
     """Return the query of winops."""
     timed = {"time": workload.time, "apply": workload.apply} if workload.time else {}
     if workload.time:
-        stream = stream.withWatermark(workload.time, "0 seconds")
+        stream = stream.withWatermark(workload.time, workload.delay)
     if workload.over:
         return stream.selectExpr("*", *workload.over)
     kept: Any = keep(stream, workload.policy, order_by=list(workload.source.order), **timed)
@@ -112,7 +129,7 @@ class QuerySide:
         counted: dict[str, int] = {}
         for each in batches:
             for operator in each["stateOperators"]:
-                for metric in ("rowsInserted", "rowsDeleted"):
+                for metric in COUNTED_METRICS:
                     more = dict(operator["customMetrics"]).get(metric, 0)
                     counted[metric] = counted.get(metric, 0) + more
                 self._state = dict(operator["customMetrics"])
@@ -122,7 +139,14 @@ class QuerySide:
             sum(each["durationMs"]["triggerExecution"] for each in batches),
             sum(each["sink"]["numOutputRows"] for each in batches),
             counted,
+            self._changelog_bytes([each["batchId"] for each in batches]),
         )
+
+    def _changelog_bytes(self, batches: Sequence[int]) -> int:
+        """Add up the changelogs of micro-batches: batch n writes version n + 1 of each store."""
+        names = {f"{batch + 1}.changelog" for batch in batches}
+        written = self.checkpoint.glob("state/**/*.changelog")
+        return sum(path.stat().st_size for path in written if path.name in names)
 
     def count(self, path: Path, rows: int) -> Counts:
         """Pass a micro-batch and count its output.

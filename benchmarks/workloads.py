@@ -8,8 +8,16 @@ from auctions import AUCTIONS
 from data import Source
 from floors import COUNTED, SORTED, STATELESS, Floor
 from peers.peer import Job
-from questions import AVERAGE, CHANGES, MEAN_LOW_HIGH, RUNNING_TOTAL, Question
-from trades import SILENT_TRADES, SKEWED_TRADES, TRADES
+from questions import (
+    AVERAGE,
+    CHANGES,
+    MEAN,
+    MEAN_LOW_HIGH,
+    MEAN_OF_STEPS,
+    RUNNING_TOTAL,
+    Question,
+)
+from trades import DELAYED_TRADES, FEED, SILENT_TRADES, SKEWED_TRADES, TRADES
 from winops import WindowPolicy, esper
 
 
@@ -47,6 +55,8 @@ class Workload:
         The column with the event time, for windows by time.
     apply
         The order in which rows with a time are applied.
+    delay
+        The delay of the watermark.
     window
         The number of rows in a full window, if it is the same for all windows.
     family
@@ -74,6 +84,7 @@ class Workload:
     leaving: float = 1.0
     time: str | None = None
     apply: str | None = None
+    delay: str = "0 seconds"
     window: int | None = None
     family: str | None = None
     blur: int = 0
@@ -237,6 +248,89 @@ W8 = Workload(
     window=10,
 )
 
+# Micro-batches with one or two rows of each group that they touch.
+SPARSE_ROWS = 100_000
+
+
+def _sparse(window: int, keys: int, question: Question = CHANGES, name: str = "") -> Workload:
+    filling = window * keys
+    return Workload(
+        name or f"sparse-{window}",
+        TRADES,
+        newest(window),
+        question,
+        keys=keys,
+        rows=SPARSE_ROWS,
+        floor=COUNTED,
+        # A fifth more rows than the windows have, because keys are random.
+        fill=(MILLION,) * -(-filling * 6 // (5 * MILLION)),
+        warm_up=10,
+        leaving=0.8,
+        window=window,
+        job=Job("rows", window) if question is CHANGES else None,
+    )
+
+
+SPARSE = [
+    _sparse(window, keys)
+    for window, keys in (
+        (20, 100_000),
+        (100, 100_000),
+        (250, 80_000),
+        (600, 33_000),
+        (10_000, 2_000),
+    )
+]
+SPARSE_MORE = [
+    _sparse(20, MILLION, name="sparse-million"),
+    _sparse(100, 100_000, MEAN, "sparse-mean"),
+    _sparse(100, 100_000, MEAN_OF_STEPS, "sparse-agg"),
+    _sparse(10_000, 2_000, MEAN, "sparse-mean-10000"),
+]
+# Each of 100,000 keys has a row every ten seconds.
+SPARSE_TIME = replace(
+    _sparse(100, 100_000),
+    name="sparse-time",
+    policy="KEEP 1000 SECONDS PER (key)",
+    time="ts",
+    apply="arrival",
+    blur=10,
+    window=None,
+    job=None,
+)
+SPARSE_TIME_ORDERED = replace(SPARSE_TIME, name="sparse-time-ordered", apply="event_time")
+# Each micro-batch brings ten seconds of rows, of which half have waited for half an hour or more.
+DISORDER = Workload(
+    "disorder",
+    DELAYED_TRADES,
+    newest(100),
+    CHANGES,
+    keys=20_000,
+    rows=20_000,
+    floor=COUNTED,
+    fill=(MILLION,) * 8,
+    warm_up=6,
+    leaving=0.8,
+    time="ts",
+    apply="event_time",
+    delay="1 hour",
+    window=100,
+    blur=20_000,
+)
+FEEDS = [
+    replace(W1, name="feed-w1", source=FEED, leaving=0.9, job=None),
+    replace(W3, name="feed-w3", source=FEED, leaving=0.9, job=None),
+    replace(
+        W4,
+        name="feed-w4",
+        source=FEED,
+        policy="KEEP 100 SECONDS PER (key)",
+        apply="event_time",
+        job=None,
+    ),
+    replace(W5, name="feed-w5", source=FEED, leaving=0.9, job=None),
+]
+
 HEADLINE = (W1, W5)
 STREAMS = (
     W1,
@@ -254,9 +348,17 @@ STREAMS = (
     *W6,
     *W7,
     W8,
+    *SPARSE,
+    *SPARSE_MORE,
+    SPARSE_TIME,
+    SPARSE_TIME_ORDERED,
+    DISORDER,
+    *FEEDS,
 )
 WORKLOADS = {workload.name: [workload] for workload in STREAMS} | {
     "w5-size": W5_SIZES,
     "rows-size": ROWS_SIZES,
     "w6": W6,
+    "sparse": SPARSE,
+    "feed": FEEDS,
 }

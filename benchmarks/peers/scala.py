@@ -36,6 +36,13 @@ SCALA = (
         query=_query("packed"),
     ),
     SparkPeer(
+        name="transformWithState, MapState as a ring",
+        missing=LATE_ROWS,
+        jobs=frozenset({"rows"}),
+        needs=SPARK_JAR,
+        query=_query("ring"),
+    ),
+    SparkPeer(
         name="flatMapGroupsWithState",
         missing=LATE_ROWS,
         longest=10_000,

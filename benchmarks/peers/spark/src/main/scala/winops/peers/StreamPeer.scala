@@ -21,5 +21,7 @@ object SparkPeers {
 
   def packed: StreamPeer = PackedPeer
 
+  def ring: StreamPeer = RingPeer
+
   def groupState: StreamPeer = GroupStatePeer
 }
