@@ -9,7 +9,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateExceptio
   * @param withArrival
   *   true if arrival times are stored; otherwise [[arrival]] is 0
   */
-private[storage] final class RowBuffer(withArrival: Boolean) {
+private[winops] final class RowBuffer(withArrival: Boolean) {
   private val header = if (withArrival) 12 else 4
 
   private var content = new Array[Byte](1 << 12)

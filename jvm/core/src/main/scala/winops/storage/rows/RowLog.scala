@@ -39,6 +39,9 @@ final class RowLog(
   private var firstBefore = 0L
   private var endBefore = 0L
 
+  /** True if the last micro-batch changed few of the rows. */
+  private var wasCalm = false
+
   private var found = open
   private var foundRow = 0
 
@@ -114,18 +117,22 @@ final class RowLog(
     dropReleased()
     moveIntoRuns()
     runs.save(out, firstOrdinal)
-    out.number(open.count.toLong)
+    out.number(open.count.toLong << 1 | (if (wasCalm) 1L else 0L))
     open.write(out, open.count)
+    firstBefore = firstOrdinal
+    endBefore = end
   }
 
   override def restore(in: ByteReader): Unit = {
     val first = runs.restore(in)
-    val count = in.count(in.remaining.toLong)
+    val number = in.count(2L * in.remaining)
+    val count = if (runs.isOfFormat5) number else number >> 1
     if (first > runs.end + count) {
       throw new CorruptStateException(s"row log from $first, open from ${runs.end}, $count rows")
     }
     open.read(in, count.toInt)
     begin(first)
+    wasCalm = !runs.isOfFormat5 && (number & 1) == 1
   }
 
   private def restart(first: Long): Unit = {
@@ -138,6 +145,7 @@ final class RowLog(
     firstOrdinal = first
     firstBefore = first
     endBefore = end
+    wasCalm = false
   }
 
   /** Drops the released rows from the open buffer. */
@@ -151,7 +159,10 @@ final class RowLog(
 
   private def moveIntoRuns(): Unit = {
     val appended = end - endBefore
-    val fewStay = appended > 0 && size > 2 * appended
+    val isCalm = size > 2 * Math.max(appended, firstOrdinal - firstBefore)
+    // Without new rows, one such micro-batch may be that in which rows wait for the watermark.
+    val fewStay = isCalm && (appended > 0 || wasCalm)
+    wasCalm = isCalm
     val longest = runLength
     if (!fewStay) {
       while (open.count > MaxInlineRows && fillRun(longest)) {}

@@ -48,6 +48,10 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, shor
     */
   def newestStart: Long = endRow - endRow % shortest
 
+  /** True if the group was restored from state of format 5. */
+  def isOfFormat5: Boolean = ofFormat5
+  private var ofFormat5 = false
+
   /** Returns true if the newest run is unfilled. */
   def isUnfilled: Boolean = !isEmpty && endRow > newestStart
 
@@ -126,7 +130,8 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, shor
   /** Restores what [[save]] wrote, or what format 5 has in its place; returns the oldest row. */
   def restore(in: ByteReader): Long = {
     val number = in.number()
-    if (number < 0) restoreRuns(in, -1 - number) else restoreSegments(in, number)
+    ofFormat5 = number >= 0
+    if (ofFormat5) restoreSegments(in, number) else restoreRuns(in, -1 - number)
   }
 
   private def restoreRuns(in: ByteReader, first: Long): Long = {

@@ -56,14 +56,42 @@ class RowLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         log.append(0L, 20)
         if (log.size > window) log.release(log.end - window)
         if (i % 100 == 99) {
-          val out = new ByteWriter
-          log.save(out)
-          if (i >= window) saved += out.toArray.length
+          val bytes = savedAndRestored(log)
+          if (i >= window) saved += bytes
         }
       }
       (saved + segments.bytesPut).toDouble / rows
     }
     assert(written(100000) < 2 * written(1000))
+  }
+
+  test("a group that got many rows at once is not rewritten whole as they leave one by one") {
+    val segments = new RecordingSegments
+    val log = new RowLog(segments, withArrival = false)
+    log.clear()
+    (0 until 200).foreach(_ => log.append(0L, 20))
+    val whole = savedAndRestored(log)
+    val each = (0 until 100).map { _ =>
+      log.release(log.first + 1)
+      savedAndRestored(log)
+    }
+    assert(each.head > whole / 2, "the next micro-batch may bring as many rows")
+    assert(each.tail.forall(_ < whole / 10))
+    assert(segments.bytesPut < 2 * whole)
+  }
+
+  test("a window that every other micro-batch replaces stays in the value of its group") {
+    val segments = new RecordingSegments
+    val log = new RowLog(segments, withArrival = false)
+    log.clear()
+    (0 until 6).foreach { _ =>
+      (0 until 100).foreach(_ => log.append(0L, 20))
+      log.release(log.end - 100)
+      savedAndRestored(log)
+      // The rows of this micro-batch wait for the watermark.
+      savedAndRestored(log)
+    }
+    assert(segments.bytesPut == 0)
   }
 
   test("a segment that is missing, damaged or too short is refused") {
@@ -221,6 +249,15 @@ private object RowLogSuite {
     val out = new ByteWriter
     values.foreach(out.number)
     new ByteReader(out.toArray)
+  }
+
+  /** Ends a micro-batch and begins the next one; returns the bytes of the group's value. */
+  def savedAndRestored(log: RowLog): Int = {
+    val out = new ByteWriter
+    log.save(out)
+    val bytes = out.toArray
+    log.restore(new ByteReader(bytes))
+    bytes.length
   }
 
   /** The costs of a row if a full window gets one row in each micro-batch. The window is filled

@@ -55,6 +55,9 @@ final class KeepTask(
   private val stamp = times.stamp.getOrElse(0L)
 
   private var stage: Stage = Between
+
+  /** True if the next group with rows has been found and not opened. */
+  private var hasRows = false
   private var key: UnsafeRow = _
   private var wasRemembered = false
   private var arriving: UnsafeRow = _
@@ -83,11 +86,12 @@ final class KeepTask(
   /** Does one unit of work, after which output rows may be available. */
   private def work(): Unit = stage match {
     case Between =>
-      if (rows.nextGroup()) openForRows()
-      else {
-        key = timers.nextExpired()
-        if (key == null) finish() else openForTime()
-      }
+      // Groups are processed in the order in which they are stored, with rows or without.
+      if (!hasRows) hasRows = rows.nextGroup()
+      key = if (hasRows) timers.nextExpiredBefore(rows.key) else timers.nextExpired()
+      if (key != null) openForTime()
+      else if (hasRows) openForRows()
+      else finish()
     case Arriving =>
       state.release()
       if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
@@ -104,6 +108,7 @@ final class KeepTask(
   }
 
   private def openForRows(): Unit = {
+    hasRows = false
     key = rows.key
     timers.cancel(key)
     load()

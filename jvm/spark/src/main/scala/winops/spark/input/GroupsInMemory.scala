@@ -90,7 +90,18 @@ private[spark] final class GroupsInMemory(
     chains = hashes.size
     if (ordered.length < chains) ordered = new Array[Long](chains * 2)
     hashes.copyTo(ordered)
+    // A state store has its groups in the order of unsigned hashes.
+    toOrFromRanks()
     Arrays.sort(ordered, 0, chains)
+    toOrFromRanks()
+  }
+
+  private def toOrFromRanks(): Unit = {
+    var i = 0
+    while (i < chains) {
+      ordered(i) ^= Long.MinValue
+      i += 1
+    }
   }
 
   private def putInOrder(): Unit = {

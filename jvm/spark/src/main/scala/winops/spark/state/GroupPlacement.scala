@@ -31,7 +31,7 @@ private[state] object GroupPlacement {
   /** The placement of the groups of a new partition, and of state format 5. */
   val Initial: GroupPlacement = GroupPlacement(inBuckets = true, 0)
 
-  private val LeastInBuckets = 0.65
-  private val MostInEntries = 0.85
+  private val LeastInBuckets = 0.9
+  private val MostInEntries = 0.97
   private val Batches = 2
 }

@@ -86,10 +86,6 @@ final class StateGroupStore private (
     values.each.map(_.group(keys.size))
   }
 
-  /** Sorts groups into the order of the store's entries, the cheapest order to process them. */
-  def inOrder(groups: Iterable[UnsafeRow]): Seq[UnsafeRow] =
-    groups.map(group => rankOf(group) -> group).toSeq.sortBy(_._1).map(_._2)
-
   /** Iterates over all stored values of all groups. Closes the underlying iterator as [[each]]
     * does.
     */
@@ -105,7 +101,8 @@ final class StateGroupStore private (
       GroupPiece(group, entries.numberOf(entry.key), entry.value.getBinary(0))
     }
 
-  /** The rank of a group in the order of the store's entries. */
+  /** The rank of a group in the order of the store's entries, the cheapest order to process them.
+    */
   def rankOf(group: UnsafeRow): Long = entries.hashOf(group) ^ Long.MinValue
 
   /** Stores a value or segment that was read from another store. */

@@ -27,8 +27,9 @@ import winops.window.time.Clock
   *   the keys of all groups
   * @param keyCheck
   *   checks each group key that is read
-  * @param inOrder
-  *   sorts the groups with expired timers into the order of their processing
+  * @param rankOf
+  *   the place of a group in the order in which the task's groups are processed; groups that have
+  *   rows come in this order too
   * @param takesAll
   *   true if all groups are processed in this micro-batch
   */
@@ -40,7 +41,7 @@ final class StateTimerService(
     idleMillis: Option[Long],
     allGroups: => Seq[UnsafeRow],
     keyCheck: RowCheck = RowCheck.Nothing,
-    inOrder: Iterable[UnsafeRow] => Seq[UnsafeRow] = _.toSeq,
+    rankOf: UnsafeRow => Long = _ => 0L,
     takesAll: Boolean = false)
     extends TimerService {
   private val timers = new TimerWheel(segments, width, keyCheck)
@@ -69,11 +70,36 @@ final class StateTimerService(
 
   override def timePassed: Long = passed
 
-  override def cancel(key: UnsafeRow): Unit = if (!due.isEmpty) due.remove(key)
+  private val ranked =
+    due.asScala.map(key => rankOf(key) -> key).toVector.sortBy(_._1).iterator.buffered
 
-  private lazy val notCancelled = inOrder(due.asScala).iterator
+  /** The groups that [[nextExpired]] has returned. */
+  private val taken = new java.util.HashSet[UnsafeRow]
 
-  override def nextExpired(): UnsafeRow = if (notCancelled.hasNext) notCancelled.next() else null
+  override def cancel(key: UnsafeRow): Unit = if (!due.isEmpty) {
+    // Such a group would have advanced to the end of the micro-batch before its rows arrive.
+    require(!taken.contains(key), "the rows of a task are not in the order of their groups")
+    due.remove(key)
+  }
+
+  override def nextExpired(): UnsafeRow = {
+    skipCancelled()
+    if (ranked.hasNext) take() else null
+  }
+
+  override def nextExpiredBefore(key: UnsafeRow): UnsafeRow = {
+    skipCancelled()
+    if (ranked.hasNext && ranked.head._1 < rankOf(key)) take() else null
+  }
+
+  private def take(): UnsafeRow = {
+    val (_, key) = ranked.next()
+    taken.add(key)
+    key
+  }
+
+  private def skipCancelled(): Unit =
+    while (ranked.hasNext && !due.contains(ranked.head._2)) ranked.next()
 
   override def register(due: Long, key: UnsafeRow): Unit = timers.add(due, now, key)
 

@@ -13,10 +13,15 @@ trait TimerService {
   /** Cancels the expired timer of a group that is processed anyway. */
   def cancel(key: UnsafeRow): Unit
 
-  /** The next group whose timer has expired; null after the last. [[cancel]] may not be called
-    * after the first call.
+  /** The next group whose timer has expired, in the order in which groups are processed; null
+    * after the last.
     */
   def nextExpired(): UnsafeRow
+
+  /** The next group whose timer has expired, if it precedes a group that has rows; otherwise
+    * null.
+    */
+  def nextExpiredBefore(key: UnsafeRow): UnsafeRow
 
   /** Registers a timer of a group that fires at `due`; the key is copied. */
   def register(due: Long, key: UnsafeRow): Unit
@@ -32,6 +37,7 @@ final class NoTimerService(metrics: KeepMetrics) extends TimerService {
   override def timePassed: Long = Long.MinValue
   override def cancel(key: UnsafeRow): Unit = ()
   override def nextExpired(): UnsafeRow = null
+  override def nextExpiredBefore(key: UnsafeRow): UnsafeRow = null
   override def register(due: Long, key: UnsafeRow): Unit = ()
 
   override def count(groups: Long, rows: Long, waiting: Long): Unit = {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
-import winops.storage.rows.RowCheck
+import winops.storage.rows.{RowBuffer, RowCheck}
 import winops.window.time.Clock
 
 /** The timers of a partition's groups, as a timing wheel in the state store.
@@ -27,7 +27,12 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   import TimerWheel._
 
   private val buckets = mutable.TreeMap.empty[Long, TimerBucket]
+  private val packed = new ByteWriter
+  private val read = new RowBuffer(withArrival = true)
   private var nextSlot = 1L
+
+  /** Slots before this one are of state format 5. */
+  private var firstPacked = 1L
 
   /** The time of the earliest timer, or [[Clock.Never]]. */
   def earliest: Long =
@@ -37,9 +42,10 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   def add(due: Long, now: Long, key: UnsafeRow): Unit = {
     val bucket = buckets.getOrElseUpdate(bucketOf(due, now), new TimerBucket)
     bucket.firstDue = Math.min(bucket.firstDue, due)
-    bucket.fresh.number(due)
-    bucket.fresh.block(key.getBytes)
-    bucket.grown = true
+    val bytes = key.getBytes
+    if (bucket.fresh == null) bucket.fresh = new RowBuffer(withArrival = true)
+    val at = bucket.fresh.append(due, bytes.length)
+    System.arraycopy(bytes, 0, bucket.fresh.bytes, at, bytes.length)
   }
 
   /** Removes the timers that fire at `now` or earlier, and returns their groups. */
@@ -48,12 +54,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
     buckets.filter { case (_, bucket) => bucket.firstDue <= now }.keys.toSeq.foreach { start =>
       val bucket = buckets.remove(start).get
       bucket.slots.foreach { slot =>
-        val entries = new ByteReader(stored(slot))
-        while (entries.remaining > 0) {
-          val at = entries.number()
-          val key = keyOf(entries.block())
-          if (at <= now) due.add(key) else add(at, now, key)
-        }
+        foreachIn(slot)((at, key) => if (at <= now) due.add(key) else add(at, now, key))
         slots.remove(slot)
       }
     }
@@ -62,8 +63,9 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
 
   /** Writes the new entries into slots, and the index of all buckets to `out`. */
   def save(out: ByteWriter): Unit = {
-    buckets.valuesIterator.filter(_.grown).foreach(store)
-    out.number(nextSlot)
+    buckets.valuesIterator.filter(_.fresh != null).foreach(store)
+    out.number(-nextSlot)
+    out.number(nextSlot - firstPacked)
     out.number(buckets.size.toLong)
     buckets.foreach { case (start, bucket) =>
       out.number(start)
@@ -74,7 +76,10 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   }
 
   def restore(in: ByteReader): Unit = {
-    nextSlot = in.count(Long.MaxValue)
+    val next = in.number()
+    val isFormat5 = next > 0
+    nextSlot = if (isFormat5) next else -next
+    firstPacked = if (isFormat5) nextSlot else nextSlot - in.count(nextSlot)
     (0L until in.count(in.remaining.toLong)).foreach { _ =>
       val bucket = new TimerBucket
       buckets.put(in.number(), bucket)
@@ -83,9 +88,28 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
     }
   }
 
+  /** Visits the timers of a slot: their times and groups. */
+  private def foreachIn(slot: Long)(visit: (Long, UnsafeRow) => Unit): Unit = {
+    val entries = new ByteReader(stored(slot))
+    while (entries.remaining > 0) {
+      if (slot < firstPacked) visit(entries.number(), keyOf(entries.block()))
+      else {
+        read.read(entries, entries.count(entries.remaining.toLong).toInt)
+        (0 until read.count).foreach { i =>
+          val key = java.util.Arrays
+            .copyOfRange(read.bytes, read.position(i), read.position(i) + read.length(i))
+          visit(read.arrival(i), keyOf(key))
+        }
+      }
+    }
+  }
+
   private def store(bucket: TimerBucket): Unit = {
-    val fresh = bucket.fresh.toArray
-    val last = bucket.slots.lastOption.map(slot => slot -> stored(slot))
+    packed.clear()
+    packed.number(bucket.fresh.count.toLong)
+    bucket.fresh.write(packed, bucket.fresh.count)
+    val fresh = packed.toArray
+    val last = bucket.slots.lastOption.filter(_ >= firstPacked).map(slot => slot -> stored(slot))
     last match {
       case Some((slot, entries)) if entries.length + fresh.length <= FullSlotBytes =>
         slots.put(slot, entries ++ fresh)
@@ -94,8 +118,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
         bucket.slots += nextSlot
         nextSlot += 1
     }
-    bucket.fresh.clear()
-    bucket.grown = false
+    bucket.fresh = null
   }
 
   private def stored(slot: Long): Array[Byte] = {
@@ -129,8 +152,9 @@ object TimerWheel {
   private final class TimerBucket {
     var firstDue: Long = Clock.Never
     val slots: mutable.ArrayBuffer[Long] = mutable.ArrayBuffer.empty
-    val fresh: ByteWriter = new ByteWriter
-    var grown: Boolean = false
+
+    /** The keys of new timers, with their times; null without new timers. */
+    var fresh: RowBuffer = _
   }
 
   private def bucketOf(due: Long, now: Long): Long = {

@@ -8,18 +8,18 @@ class GroupPlacementSuite extends AnyFunSuite {
 
   test("groups leave buckets after two micro-batches that change few of them") {
     assert(after())
-    assert(after(64))
-    assert(!after(64, 1))
-    assert(after(64, 65, 64))
-    assert(after(64, 100, 64), "a micro-batch for timers between two with rows")
-    assert(after(65, 65, 65))
+    assert(after(89))
+    assert(!after(89, 1))
+    assert(after(89, 90, 89))
+    assert(after(89, 100, 89), "a micro-batch for timers between two with rows")
+    assert(after(90, 90, 90))
   }
 
   test("groups return into buckets after two micro-batches that change nearly all") {
-    assert(!after(1, 1, 86))
-    assert(after(1, 1, 86, 100))
-    assert(!after(1, 1, 86, 85, 86))
-    assert(!after(1, 1, 85, 85, 85))
+    assert(!after(1, 1, 98))
+    assert(after(1, 1, 98, 100))
+    assert(!after(1, 1, 98, 97, 98))
+    assert(!after(1, 1, 97, 97, 97))
   }
 
   test("a micro-batch without changes decides nothing") {

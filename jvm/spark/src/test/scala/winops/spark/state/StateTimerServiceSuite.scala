@@ -53,8 +53,8 @@ class StateTimerServiceSuite extends AnyFunSuite {
     val first = open(segments, now = 0)
     Seq(3L, 1L, 4L, 2L).foreach(k => first.register(60 - k, key(k)))
     first.save()
-    val byKey = (keys: Iterable[UnsafeRow]) => keys.toSeq.sortBy(_.getLong(0))
-    val second = new StateTimerService(segments, identity, 1, 60, None, Nil, inOrder = byKey)
+    val second =
+      new StateTimerService(segments, identity, 1, 60, None, Nil, rankOf = _.getLong(0))
     second.cancel(key(3))
     assert(takeAll(second) == Seq(1L, 2L, 4L).map(key))
   }
@@ -124,6 +124,25 @@ class StateTimerServiceSuite extends AnyFunSuite {
       state.timePassed
     }
     assert(Seq(5L, 3L, 9L, 9L).map(passedAt) == Seq(Long.MinValue, 5L, 5L, 9L))
+  }
+
+  test("groups that are due come between the groups with rows, and once") {
+    val segments = new MapSegments
+    val first = open(segments, now = 0)
+    Seq(1L, 2L, 4L, 5L, 7L).foreach(k => first.register(50, key(k)))
+    first.save()
+    val second =
+      new StateTimerService(segments, identity, 1, 60, None, Nil, rankOf = _.getLong(0))
+    val order = Seq(2L, 3L, 6L).flatMap { withRows =>
+      val before =
+        Iterator
+          .continually(second.nextExpiredBefore(key(withRows)))
+          .takeWhile(_ != null)
+          .toVector
+      second.cancel(key(withRows))
+      before :+ key(withRows)
+    }
+    assert(order ++ takeAll(second) == (1L to 7L).map(key))
   }
 
   test("without entries nothing is ever due") {

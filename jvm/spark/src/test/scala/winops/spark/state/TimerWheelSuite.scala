@@ -105,6 +105,7 @@ private object TimerWheelSuite {
       val in = new ByteReader(directory)
       in.number()
       in.number()
+      in.number()
     }
 
     def run(batch: Batch): Unit = {

@@ -11,7 +11,7 @@ import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output}
-import winops.spark.row.RowShape
+import winops.spark.row.{KeyHash, RowShape}
 import winops.spark.state.{GroupStore, NoGroupStore, NoTimerService, StateIdentity, StateTimerService, TimerService, TransientGroupStore, WholeGroupStore}
 
 /** A row of [[KeepPlans]]; `micros` is its time. */
@@ -41,6 +41,7 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
 
   private val stored = new AlteredGroupStore(counted, seenAs)
   private val identity = StateIdentity.of(plan)
+  private val hashOf = KeyHash(plan.keys, plan.keys)
   private val counters = DrivenTask.counters
   private var due = Long.MaxValue
   private var held = 0L
@@ -69,7 +70,8 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
       times.now,
       plan.spec.idleMillis,
       store.all,
-      RowShape.of(plan.keys))
+      RowShape.of(plan.keys),
+      hashOf(_) ^ Long.MinValue)
     val metrics = new KeepMetrics(counters)
     val task = StreamTask.of(
       plan,

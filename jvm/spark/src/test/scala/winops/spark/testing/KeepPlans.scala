@@ -117,7 +117,7 @@ object KeepPlans {
     val hash = KeyHash(plan.keys, input)
     val sorted =
       if (plan.spec.runsInOneTask) rows.sorted(RowOrdering.create(plan.inputOrder, input))
-      else rows.sortBy(hash)
+      else rows.sortBy(hash(_) ^ Long.MinValue)
     sorted.iterator.map { row =>
       reused.copyFrom(row)
       reused

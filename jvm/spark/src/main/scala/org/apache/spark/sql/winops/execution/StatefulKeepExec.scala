@@ -294,7 +294,7 @@ final class StatefulKeepExec private[winops] (
           plan.spec.idleMillis,
           groups.all,
           RowShape.of(plan.keys),
-          groups.inOrder,
+          groups.rankOf,
           takesAll = times.flushes)
         val input = GroupedRows.ofTask(plan, columns, rows)
         val task = StreamTask.of(
