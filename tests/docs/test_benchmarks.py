@@ -76,6 +76,8 @@ def test_small_runs_write_ratios_and_versions(tmp_path: Path) -> None:
             out = 10_000 if workload["workload"]["question"] == "changes" else 5000
             assert one["winops"]["rows_out"] == out
             assert one["floor"]["counted"] == {}
+            assert one["winops"]["changelog_bytes"] > 0
+            assert one["winops"]["counted"]["stateBytesWritten"] > 0
             assert one["floor"]["rows_out"] == 5000
         assert workload["ratio"]["winops"] > 0
     assert results["versions"]["spark"].startswith("4.")
