@@ -41,7 +41,7 @@ class StateBytesSuite extends KeepStreamTest with TaskTest {
         val folder = dir.getPath
         inTask { _ =>
           val all = Shapes.map { case (window, groups) =>
-            costsOf(new File(folder, window.toString), conf, window, groups)
+            costsOf(new File(folder, window.toString), conf, planOf(window), window, groups)
           }
           all.foreach { costs =>
             TaskTest.check(costs.written <= 100, s"bytes written: $costs")
@@ -65,7 +65,8 @@ class StateBytesSuite extends KeepStreamTest with TaskTest {
           Seq(20 -> 1.35, 100 -> 1.2).foreach { case (window, most) =>
             val of = new File(folder, window.toString)
             val ofValues = bytesOfValues(new File(of, "values"), conf, window, 1000)
-            val ofRuns = costsOf(new File(of, "runs"), conf, window, 1000).stored
+            val ofRuns =
+              costsOf(new File(of, "runs"), conf, planOf(window), window, 1000).stored
             TaskTest.check(ofRuns <= most * ofValues, s"$ofRuns bytes a row instead of $ofValues")
           }
         }
@@ -75,7 +76,7 @@ class StateBytesSuite extends KeepStreamTest with TaskTest {
 }
 
 private object StateBytesSuite {
-  private val Changelog = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+  val Changelog = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 
   /** Pairs of a window's length and a number of groups. */
   val Shapes: Seq[(Int, Int)] = Seq(20 -> 1000, 100 -> 1000, 1000 -> 300, 10000 -> 60)
@@ -104,8 +105,8 @@ private object StateBytesSuite {
   /** Fills the windows, then measures batches of as many rows as there are groups, each of any
     * group.
     */
-  def costsOf(folder: File, conf: Confs, window: Int, groups: Int): Costs = {
-    val state = new StoredState(folder, conf, planOf(window))
+  def costsOf(folder: File, conf: Confs, plan: KeepPlan, window: Int, groups: Int): Costs = {
+    val state = new StoredState(folder, conf, plan)
     val rows = new RandomRows(groups)
     (0 until FillingBatches).foreach { batch =>
       val each = window / FillingBatches + (if (batch == 0) window % FillingBatches else 0)
@@ -123,7 +124,7 @@ private object StateBytesSuite {
       state.storedBytes / (groups.toDouble * window))
   }
 
-  private def planOf(window: Int): KeepPlan =
+  def planOf(window: Int): KeepPlan =
     KeepPlans.plan(KeepPlans.spec(s"KEEP $window ROWS"), order = Seq(KeepPlans.n))
 
   /** The bytes of a snapshot per row if each group's rows are in the group's own value. */
@@ -149,7 +150,7 @@ private object StateBytesSuite {
   }
 
   /** A store to which micro-batches are committed, without timers. */
-  private final class StoredState(folder: File, conf: Confs, plan: KeepPlan) {
+  final class StoredState(folder: File, conf: Confs, plan: KeepPlan) {
     private val schema = StateGroupStore.keySchema(plan.keys)
     private val provider = providerIn(folder, conf.changelogs)
     private var version = 0L
