@@ -18,7 +18,7 @@ class AggregationBenchmark extends AverageNanos {
   var size: Int = _
 
   private val summaries = new SumAndMax
-  private val front = new FrontSummary(summaries, new Pages(new HeapSegments).newMap())
+  private val front = new FrontSummary(summaries, new Pages(new HeapSegments))
   private val tree = new TreeSummary(summaries, new Pages(new HeapSegments).newMap())
   private var end = 0L
   private var held: Array[Long] = _

@@ -1,6 +1,6 @@
 package winops.aggregation
 
-import winops.storage.btree.PagedMap
+import winops.storage.btree.{NumberedValues, PagedMap}
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** Summarizes whole blocks of consecutive rows, and blocks of blocks. Blocks begin at fixed row
@@ -8,15 +8,22 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
   * [[FrontSummary.BlockRows]] rows. A block of a higher level has [[BlockSummaries.fanOut]]
   * blocks of the level below, merged oldest to newest.
   *
+  * @param values
+  *   stores short summaries by level and number, in levels from 1 on
   * @param stored
-  *   the blocks of long windows, from [[BlockSummaries.StoredLevel]] on, by level and number
+  *   the long summaries of blocks, and those of state format 5, from
+  *   [[BlockSummaries.StoredLevel]] on, by level and number
   */
-private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stored: PagedMap) {
+private[aggregation] final class BlockSummaries[S](
+    summaries: Summaries[S],
+    values: NumberedValues,
+    stored: PagedMap) {
   import BlockSummaries._
 
   /** Generation of the summaries in memory; summaries of older generations are invalid. */
   private var epoch = 0L
-  private var isStored = false
+  private var isLong = false
+  private var isStable = false
   private val recent = Array.tabulate(MaxLevel + 1)(level => new Array[Block[S]](slots(level)))
   private val middles = new Array[Middle[S]](MaxLevel + 1)
   private val writer = new ByteWriter
@@ -24,16 +31,43 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
   /** The summary of the whole blocks from row `from` until row `until`; valid until the next
     * call. The summary is merged from the largest blocks within the range, so the cost of a row
     * in a sliding window does not depend on the number of blocks.
-    *
-    * @param isStored
-    *   true if summaries of blocks are stored
     */
-  def between(from: Long, until: Long, isStored: Boolean): S = {
-    this.isStored = isStored
+  def between(from: Long, until: Long): S =
     middle(1, from / FrontSummary.BlockRows, until / FrontSummary.BlockRows)
+
+  /** Says which summaries are stored from now on.
+    *
+    * @param isLong
+    *   true if the summaries of blocks from [[BlockSummaries.StoredLevel]] on are stored
+    * @param isStable
+    *   true if the short summaries of all blocks are stored, because most rows of the window stay
+    *   in it for several micro-batches
+    */
+  def storeFor(isLong: Boolean, isStable: Boolean): Unit = {
+    this.isLong = isLong
+    this.isStable = isStable
   }
 
-  /** Stores a summary of a block of level 1 that was made elsewhere; returns a summary to reuse.
+  /** The summary that [[between]] has given for these rows, or null if it is not known. */
+  def known(from: Long, until: Long): S = {
+    val known = middles(1)
+    if (known != null && known.epoch == epoch && known.from * FrontSummary.BlockRows == from &&
+      known.until * FrontSummary.BlockRows == until) {
+      known.summary
+    } else null.asInstanceOf[S]
+  }
+
+  /** Sets the summary of the whole blocks from row `from` until row `until`, by `read`. */
+  def resume(from: Long, until: Long, read: S => Unit): Unit = {
+    val known = middleOf(1)
+    known.epoch = None
+    read(known.summary)
+    known.epoch = epoch
+    known.from = from / FrontSummary.BlockRows
+    known.until = until / FrontSummary.BlockRows
+  }
+
+  /** Takes a summary of a block of level 1 that was made elsewhere; returns a summary to reuse.
     */
   def exchange(number: Long, made: S): S = {
     val block = blockFor(1, number)
@@ -41,6 +75,7 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
     block.summary = made
     block.number = number
     block.epoch = epoch
+    store(1, number, made)
     spare
   }
 
@@ -52,7 +87,27 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
   /** Removes the stored blocks that lie before a row or contain it; a window that slides on never
     * needs them again.
     */
-  def forgetBefore(row: Long): Unit = if (stored.size > 0) {
+  def forgetBefore(row: Long): Unit = {
+    var level = 1
+    while (level <= values.highestLevel) {
+      values.removeBefore(level, row / rowsIn(level) + 1)
+      level += 1
+    }
+    if (stored.size > 0) forgetLongBefore(row)
+  }
+
+  /** Says after a restore that the blocks up to a level may be stored, for a window from `head`
+    * until `tail`.
+    */
+  def expect(highestLevel: Int, head: Long, tail: Long): Unit = {
+    var level = 1
+    while (level <= Math.min(highestLevel, MaxLevel)) {
+      values.expect(level, head / rowsIn(level) + 1, Math.max(0L, tail - 1) / rowsIn(level))
+      level += 1
+    }
+  }
+
+  private def forgetLongBefore(row: Long): Unit = {
     var level = StoredLevel
     while (level <= MaxLevel && stored.size > 0) {
       val (first, end) = (key(level, 0L), key(level, row / rowsIn(level) + 1))
@@ -65,8 +120,7 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
 
   /** The summary of the blocks of a level from number `from` until number `until`. */
   private def middle(level: Int, from: Long, until: Long): S = {
-    if (middles(level) == null) middles(level) = new Middle(summaries.create())
-    val known = middles(level)
+    val known = middleOf(level)
     if (known.epoch != epoch || known.from != from || known.until != until) {
       known.epoch = None
       val fan = fanOut(level).toLong
@@ -83,6 +137,11 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
       known.until = until
     }
     known.summary
+  }
+
+  private def middleOf(level: Int): Middle[S] = {
+    if (middles(level) == null) middles(level) = new Middle(summaries.create())
+    middles(level)
   }
 
   private def appendBlocks(target: S, level: Int, from: Long, until: Long): Unit = {
@@ -111,11 +170,24 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
     recent(level)(slot)
   }
 
-  private def read(level: Int, number: Long, target: S): Boolean =
-    level >= StoredLevel && stored.size > 0 && {
-      val bytes = stored.get(key(level, number))
-      if (bytes != null) summaries.read(target, new ByteReader(bytes))
-      bytes != null
+  private def read(level: Int, number: Long, target: S): Boolean = {
+    val short = values.get(level, number)
+    val bytes =
+      if (short != null || level < StoredLevel || stored.size == 0) short
+      else stored.get(key(level, number))
+    if (bytes != null) summaries.read(target, new ByteReader(bytes))
+    bytes != null
+  }
+
+  private def store(level: Int, number: Long, summary: S): Unit =
+    if (isStable || isLong && level >= StoredLevel) {
+      writer.clear()
+      summaries.write(summary, writer)
+      val bytes = writer.toArray
+      if (bytes.length <= FrontSummary.MaxShort) values.put(level, number, bytes)
+      else if (isLong && level >= StoredLevel) {
+        val _ = stored.put(key(level, number), bytes)
+      }
     }
 
   private def make(level: Int, number: Long, target: S): Unit = {
@@ -131,11 +203,7 @@ private[aggregation] final class BlockSummaries[S](summaries: Summaries[S], stor
       val fan = fanOut(level - 1)
       appendBlocks(target, level - 1, number * fan, (number + 1) * fan)
     }
-    if (isStored && level >= StoredLevel) {
-      writer.clear()
-      summaries.write(target, writer)
-      stored.put(key(level, number), writer.toArray)
-    }
+    store(level, number, target)
   }
 }
 
@@ -156,8 +224,8 @@ private object BlockSummaries {
   /** The highest level; one of its blocks has more rows than a group may have. */
   val MaxLevel = 9
 
-  /** The lowest stored level. Its blocks have as many rows as a segment of the log, so that the
-    * blocks between the ends of a long window are merged without reading rows.
+  /** The lowest level that is stored for each long window. The blocks of the levels below are
+    * stored if their summaries are short and most rows stay.
     */
   val StoredLevel = 2
 

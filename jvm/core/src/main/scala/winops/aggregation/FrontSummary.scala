@@ -1,6 +1,6 @@
 package winops.aggregation
 
-import winops.storage.btree.PagedMap
+import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 import winops.storage.rows.RowLog
 
@@ -18,23 +18,34 @@ import winops.storage.rows.RowLog
   *
   * If a sum of some of the rows overflows its type, all rows are folded oldest to newest.
   *
-  * @param stored
-  *   the summaries of blocks of long windows, by level and number
+  * The summaries are stored so that a micro-batch with few rows of the group reads no rows of a
+  * longer window, but for the suffixes of a block from time to time: the summary of the newest
+  * block and that of all whole blocks with the group's value, those of single blocks and of
+  * suffixes in entries. A summary that is long, or that changes when it is read, is computed
+  * again from up to 256 rows instead.
+  *
+  * @param pages
+  *   stores the summaries of blocks and suffixes
   */
-final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends WindowSummary[S] {
+final class FrontSummary[S](summaries: Summaries[S], pages: Pages) extends WindowSummary[S] {
   import FrontSummary._
 
   /** The window holds the rows from `head` until `tail`. */
   private var head = 0L
   private var tail = 0L
 
-  /** Summaries of suffixes of the block that ends at `suffixesEnd`, from some row at or before
-    * `head` on.
-    */
-  private val suffixes = new Array[Any](BlockRows.toInt).asInstanceOf[Array[S]]
-  private var suffixesEnd = RowFold.None
+  /** The window at the beginning of the micro-batch. */
+  private var headBefore = 0L
+  private var tailBefore = 0L
 
-  private val blocks = new BlockSummaries[S](summaries, stored)
+  /** True if the stored form of a summary equals the summary. */
+  private val isStorable = !summaries.changesWhenRead
+
+  private val values = pages.newValues()
+  private val longBlocks = pages.newMap()
+  private val suffixes = new SuffixSummaries[S](summaries, values)
+  private val blocks = new BlockSummaries[S](summaries, values, longBlocks)
+  private val writer = new ByteWriter
 
   /** Summary of the rows of a short window, or of the newest block. */
   private val fold = new RowFold[S](summaries)
@@ -51,7 +62,7 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
     if (from < tail) {
       // The group was removed, and its rows are numbered from 0 again.
       forgetAll()
-      head = from
+      startWith(from, from)
     }
     // The rows in between never entered the window, and all older rows leave in this step.
     if (from > tail) head = Math.max(head, from)
@@ -63,7 +74,7 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
   override def isEmpty: Boolean = head >= tail
 
   override def total: S =
-    if (tail - head <= WindowSummary.FoldedRows) fold.of(head, Math.max(head, tail))
+    if (!isBlocked) fold.of(head, Math.max(head, tail))
     else {
       val isSummed =
         try {
@@ -87,57 +98,131 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
 
   override def clear(): Unit = {
     forgetAll()
-    head = 0L
-    tail = 0L
+    startWith(0L, 0L)
   }
 
-  override def settle(): Unit = blocks.forgetBefore(head)
+  override def settle(): Unit = {
+    blocks.forgetBefore(head)
+    if (isStorable && isBlocked && isSlow) suffixes.store(head) else suffixes.removeStored()
+  }
 
   override def save(out: ByteWriter): Unit = {
-    out.number(head)
-    out.number(tail)
-    stored.save(out)
+    val level = values.highestLevel
+    val ofNewest =
+      if (isBlocked || head == headBefore) stored(fold.known(foldedFrom, tail)) else null
+    val ofWhole = if (isSlow) stored(blocks.known(wholeFrom, newestFrom)) else null
+    val parts =
+      (if (ofNewest != null) HasNewest else 0) | (if (ofWhole != null) HasWhole else 0) |
+        (if (level >= 0) HasValues else 0) | (if (longBlocks.size > 0) HasLongBlocks else 0)
+    out.number(-1 - head)
+    out.number((tail - head) << BitsOfParts | parts.toLong)
+    // A damaged length must not lead to endless entries that are to be removed.
+    if (tail - head > ManyRows) out.number(tail - head)
+    if (level >= 0) out.number(suffixes.storedFrom(head) << BitsOfLevel | level.toLong)
+    if (ofNewest != null) out.packed(ofNewest)
+    if (ofWhole != null) out.packed(ofWhole)
+    if (longBlocks.size > 0) longBlocks.save(out)
   }
 
   override def restore(in: ByteReader): Unit = {
     forgetComputed()
-    head = in.count(Long.MaxValue)
-    tail = in.count(Long.MaxValue)
-    if (tail - head > BlockSummaries.MaxRows) {
+    val number = in.number()
+    if (number < 0) restoreParts(in, -1 - number)
+    else {
+      // State format 5 has the blocks of a long window, and nothing else.
+      startWith(number, in.count(Long.MaxValue))
+      longBlocks.restore(in)
+    }
+  }
+
+  private def restoreParts(in: ByteReader, first: Long): Unit = {
+    val rows = in.number()
+    val size = rows >> BitsOfParts
+    startWith(first, first + size)
+    if (size > ManyRows && in.number() != size) {
+      throw new CorruptStateException(s"a window has $size rows, or another number")
+    }
+    if ((rows & HasValues) != 0) {
+      val levels = in.count(MaxLevels)
+      blocks.expect((levels & LevelMask).toInt, head, tail)
+      suffixes.startWith(head, head + (levels >> BitsOfLevel))
+    }
+    if ((rows & HasNewest) != 0) fold.resume(foldedFrom, tail, read(in, _))
+    if ((rows & HasWhole) != 0) blocks.resume(wholeFrom, newestFrom, read(in, _))
+    if ((rows & HasLongBlocks) != 0) longBlocks.restore(in)
+  }
+
+  private def startWith(head: Long, tail: Long): Unit = {
+    if (head < 0 || tail < 0 || tail - head > BlockSummaries.MaxRows) {
       throw new CorruptStateException(s"a window is from row $head to $tail")
     }
+    this.head = head
+    this.tail = tail
+    headBefore = head
+    tailBefore = tail
     forgottenBefore = head
-    stored.restore(in)
+    suffixes.startWith(head, head)
   }
+
+  /** The stored form of a summary, or null if it is not stored. */
+  private def stored(summary: S): Array[Byte] =
+    if (summary == null || !isStorable || head >= tail) null
+    else {
+      writer.clear()
+      summaries.write(summary, writer)
+      val bytes = writer.toArray
+      if (bytes.length <= MaxShort) bytes else null
+    }
+
+  private def read(in: ByteReader, target: S): Unit =
+    summaries.read(target, new ByteReader(in.packed()))
+
+  /** True if the window is divided into blocks. */
+  private def isBlocked: Boolean = tail - head > WindowSummary.FoldedRows
+
+  /** True if this micro-batch changes few rows, so that stored parts serve the next one too. */
+  private def isSlow: Boolean = tail - tailBefore <= FewRows && head - headBefore <= FewRows
+
+  /** The first row of the first whole block. */
+  private def wholeFrom: Long = startOfBlock(head) + BlockRows
+
+  /** The first row of the newest block. */
+  private def newestFrom: Long = startOfBlock(tail - 1)
+
+  /** The first row that is folded oldest to newest. */
+  private def foldedFrom: Long = if (isBlocked) newestFrom else head
 
   private def forgetAll(): Unit = {
     forgetComputed()
-    forgottenBefore = 0L
-    stored.clear()
+    values.clear()
+    longBlocks.clear()
   }
 
   private def forgetComputed(): Unit = {
-    suffixesEnd = RowFold.None
     oldestFrom = RowFold.None
+    suffixes.clear()
     fold.clear()
     blocks.clear()
   }
 
   /** Computes the summary of a window that spans several blocks. */
   private def join(): Unit = {
-    val wholeFrom = startOfBlock(head) + BlockRows
-    val newestFrom = startOfBlock(tail - 1)
-    if (fold.from != newestFrom) keepFolded(wholeFrom)
+    val whole = wholeFrom
+    val newest = newestFrom
+    blocks.storeFor(
+      isLong = tail - head > RowLog.MaxInlineRows,
+      isStable = isStorable && tail - head > 2 * (tail - tailBefore))
+    if (fold.from != newest) keepFolded(whole)
     val front =
-      if (wholeFrom == newestFrom) suffixFrom(head) else oldestUntilBlock(wholeFrom, newestFrom)
-    summaries.join(joined, front, fold.of(newestFrom, tail))
+      if (whole == newest) suffixes.from(head) else oldestUntilBlock(whole, newest)
+    summaries.join(joined, front, fold.of(newest, tail))
   }
 
   /** The summary of all rows before the newest block. */
   private def oldestUntilBlock(wholeFrom: Long, newestFrom: Long): S = {
     if (oldestFrom != head || oldestUntil != newestFrom) {
       oldestFrom = RowFold.None
-      summaries.join(oldest, suffixFrom(head), wholeBlocks(wholeFrom, newestFrom))
+      summaries.join(oldest, suffixes.from(head), wholeBlocks(wholeFrom, newestFrom))
       oldestFrom = head
       oldestUntil = newestFrom
     }
@@ -155,32 +240,11 @@ final class FrontSummary[S](summaries: Summaries[S], stored: PagedMap) extends W
   }
 
   private def wholeBlocks(from: Long, until: Long): S = {
-    val isLong = tail - head > RowLog.MaxInlineRows
-    if (isLong && head - forgottenBefore > RowsBetweenForgetting) {
+    if (head - forgottenBefore > RowsBetweenForgetting) {
       blocks.forgetBefore(head)
       forgottenBefore = head
     }
-    blocks.between(from, until, isLong)
-  }
-
-  private def suffixFrom(row: Long): S = {
-    val start = startOfBlock(row)
-    if (suffixesEnd != start + BlockRows) {
-      suffixesEnd = RowFold.None
-      var index = BlockRows.toInt - 1
-      while (start + index >= row) {
-        if (suffixes(index) == null) suffixes(index) = summaries.create()
-        if (index + 1 < BlockRows) {
-          summaries.prepend(suffixes(index), start + index, suffixes(index + 1))
-        } else {
-          summaries.clear(suffixes(index))
-          summaries.add(suffixes(index), start + index)
-        }
-        index -= 1
-      }
-      suffixesEnd = start + BlockRows
-    }
-    suffixes((row - start).toInt)
+    blocks.between(from, until)
   }
 }
 
@@ -192,6 +256,26 @@ private object FrontSummary {
 
   /** Number of rows that leave before their stored blocks are removed. */
   val RowsBetweenForgetting: Long = 32L * RowLog.SegmentRows
+
+  /** Maximum length of a summary that is stored for a few rows, in bytes. */
+  val MaxShort = 256
+
+  /** Maximum number of rows that enter and leave in a micro-batch of few rows. */
+  val FewRows = 4L
+
+  /** A length that damaged state must repeat. */
+  val ManyRows: Long = 1L << 19
+
+  // The parts that follow the numbers of the rows.
+  val HasNewest = 1
+  val HasWhole = 2
+  val HasValues = 4
+  val HasLongBlocks = 8
+  val BitsOfParts = 4
+
+  val BitsOfLevel = 4
+  val LevelMask: Long = (1L << BitsOfLevel) - 1
+  val MaxLevels: Long = SuffixSummaries.Stored.toLong << BitsOfLevel | LevelMask
 
   def startOfBlock(row: Long): Long = row - row % BlockRows
 }

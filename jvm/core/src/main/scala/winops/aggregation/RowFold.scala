@@ -34,6 +34,18 @@ private[aggregation] final class RowFold[S](summaries: Summaries[S]) {
   /** The ordinal after the last folded row. */
   def until: Long = end
 
+  /** The summary of the last call of [[of]], or null if that was of other rows. */
+  def known(from: Long, until: Long): S =
+    if (from == first && until == end) summary else null.asInstanceOf[S]
+
+  /** Continues with a summary of the rows from `from` until `until`, which `read` sets. */
+  def resume(from: Long, until: Long, read: S => Unit): Unit = {
+    clear()
+    read(summary)
+    first = from
+    end = until
+  }
+
   /** Passes the summary to `exchange`, and reuses the summary that `exchange` returns. */
   def giveAway(exchange: S => S): Unit = {
     clear()

@@ -4,7 +4,7 @@ import scala.collection.mutable
 import scala.util.{Random, Try}
 
 import org.scalatest.funsuite.AnyFunSuite
-import winops.storage.btree.{PagedMap, Pages}
+import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments}
 
 /** The summation order depends only on the window and the numbers of its rows. */
@@ -69,13 +69,13 @@ class SummationOrderSuite extends AnyFunSuite {
 }
 
 private object SummationOrderSuite {
-  type Make[S] = (Summaries[S], PagedMap) => WindowSummary[S]
+  type Make[S] = (Summaries[S], Pages) => WindowSummary[S]
 
-  def front[S](summaries: Summaries[S], map: PagedMap): WindowSummary[S] =
-    new FrontSummary(summaries, map)
+  def front[S](summaries: Summaries[S], pages: Pages): WindowSummary[S] =
+    new FrontSummary(summaries, pages)
 
-  def tree[S](summaries: Summaries[S], map: PagedMap): WindowSummary[S] =
-    new TreeSummary(summaries, map)
+  def tree[S](summaries: Summaries[S], pages: Pages): WindowSummary[S] =
+    new TreeSummary(summaries, pages.newMap())
 
   def layouts[S]: Seq[(String, Make[S])] = Seq("front" -> front[S], "tree" -> tree[S])
 
@@ -149,10 +149,10 @@ private object SummationOrderSuite {
     row => large.getOrElse(row, row % 7 - 3)
   }
 
-  /** A summary with the map that stores it. */
+  /** A summary with the pages that store it. */
   final class Driven[S](summaries: Summaries[S], make: Make[S]) {
     private val pages = new Pages(new HeapSegments)
-    val summary: WindowSummary[S] = make(summaries, pages.newMap())
+    val summary: WindowSummary[S] = make(summaries, pages)
 
     def insert(there: mutable.Set[Long], from: Long, until: Long): Unit = {
       summary.insert(from, until)

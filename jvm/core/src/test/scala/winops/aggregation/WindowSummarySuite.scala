@@ -4,7 +4,7 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
-import winops.storage.btree.{PagedMap, Pages}
+import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, Segments}
 
 class WindowSummarySuite extends AnyFunSuite {
@@ -64,10 +64,10 @@ class WindowSummarySuite extends AnyFunSuite {
     */
   private def workFor(
       size: Long,
-      make: (Work, PagedMap) => WindowSummary[Array[Long]],
+      make: (Work, Pages) => WindowSummary[Array[Long]],
       leaving: Long => Long): Long = {
     val work = new Work
-    val summary = make(work, new Pages(new HeapSegments).newMap())
+    val summary = make(work, new Pages(new HeapSegments))
     summary.insert(0L, size)
     assert(summary.total(0) == size)
     val before = work.done
@@ -81,13 +81,13 @@ class WindowSummarySuite extends AnyFunSuite {
 
   private type Lines = WindowSummary[mutable.ArrayBuffer[Long]]
 
-  private final class Run(make: (Lists, PagedMap) => Lines, seed: Int) {
+  private final class Run(make: (Lists, Pages) => Lines, seed: Int) {
     val random = new Random(seed)
     val rows = mutable.TreeSet.empty[Long]
     val lists = new Lists(row => assert(rows(row), s"row $row has left"))
     private val segments = new HeapSegments
     private val pages = new Pages(segments)
-    val summary: Lines = make(lists, pages.newMap())
+    val summary: Lines = make(lists, pages)
 
     def check(): Unit = {
       assert(summary.total.toSeq == rows.toSeq)
@@ -119,8 +119,9 @@ class WindowSummarySuite extends AnyFunSuite {
     }
   }
 
-  private def front(lists: Lists, map: PagedMap): Lines = new FrontSummary(lists, map)
-  private def tree(lists: Lists, map: PagedMap): Lines = new TreeSummary(lists, map)
+  private def front(lists: Lists, pages: Pages): Lines = new FrontSummary(lists, pages)
+  private def tree(lists: Lists, pages: Pages): Lines =
+    new TreeSummary(lists, pages.newMap())
 
   private def fifo(run: Run, size: Int, steps: Int): Unit = {
     import run._
@@ -145,9 +146,7 @@ class WindowSummarySuite extends AnyFunSuite {
     check()
   }
 
-  for ((name, make) <- Seq[(String, (Lists, PagedMap) => Lines)](
-      "front" -> front,
-      "tree" -> tree)) {
+  for ((name, make) <- Seq[(String, (Lists, Pages) => Lines)]("front" -> front, "tree" -> tree)) {
     test(s"$name: rows that leave oldest first, in windows of any size") {
       for { seed <- 1 to 20; size <- Seq(1, 10, 200, 700) } fifo(new Run(make, seed), size, 150)
     }
@@ -193,7 +192,7 @@ class WindowSummarySuite extends AnyFunSuite {
   test("tree: what a row costs grows with the logarithm of the window") {
     val costs =
       Seq(1000L, 30000L, 1000000L).map(size =>
-        workFor(size, new TreeSummary(_, _), i => i * 97 % size))
+        workFor(size, (work, pages) => new TreeSummary(work, pages.newMap()), i => i * 97 % size))
     assert(costs(0) < 100000L && costs(2) < 3 * costs(0), costs)
   }
 
@@ -216,7 +215,7 @@ class WindowSummarySuite extends AnyFunSuite {
   }
 
   test("nodes and blocks that were damaged are refused or read as others") {
-    for (make <- Seq[(Lists, PagedMap) => Lines](front, tree)) {
+    for (make <- Seq[(Lists, Pages) => Lines](front, tree)) {
       val outcomes = (0 until 400).map(seed => goesOn(make, new Random(seed)))
       assert(outcomes.contains(true))
       assert(outcomes.contains(false))
@@ -224,7 +223,7 @@ class WindowSummarySuite extends AnyFunSuite {
   }
 
   /** Returns true if the window works although it reads damaged bytes. */
-  private def goesOn(make: (Lists, PagedMap) => Lines, random: Random): Boolean = {
+  private def goesOn(make: (Lists, Pages) => Lines, random: Random): Boolean = {
     var end = 0L
     val stored = new HeapSegments
     var damages = false
@@ -239,7 +238,7 @@ class WindowSummarySuite extends AnyFunSuite {
     val pages = new Pages(segments)
     val lists =
       new Lists(row => if (row < 0 || row >= end) throw new CorruptStateException(s"no row $row"))
-    val summary = make(lists, pages.newMap())
+    val summary = make(lists, pages)
     def go(until: Long): Unit = while (end < until) {
       end += 1
       summary.insert(end - 1, end)

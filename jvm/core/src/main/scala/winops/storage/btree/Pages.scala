@@ -2,7 +2,7 @@ package winops.storage.btree
 
 import scala.collection.mutable
 
-import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments, ShiftedSegments}
 
 /** The pages of one group's maps, read on demand and written when the group is stored.
   *
@@ -10,6 +10,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   */
 final class Pages(segments: Segments) {
   private val maps = mutable.ArrayBuffer.empty[PagedMap]
+  private val values = mutable.ArrayBuffer.empty[NumberedValues]
   private val loaded = mutable.LongMap.empty[Page]
   private val freed = mutable.ArrayBuffer.empty[Long]
   private var stored = 0L
@@ -23,9 +24,18 @@ final class Pages(segments: Segments) {
     map
   }
 
+  /** Creates short values of the open group beside its pages, which each later group uses too. */
+  def newValues(): NumberedValues = {
+    val first = NumberedValues.firstEntry(values.size)
+    val made = new NumberedValues(new ShiftedSegments(segments, first))
+    values += made
+    made
+  }
+
   /** Starts with a group that has no pages. */
   def clear(): Unit = {
     maps.foreach(_.startAfresh())
+    values.foreach(_.startAfresh())
     loaded.clear()
     freed.clear()
     last = 0L
@@ -43,6 +53,7 @@ final class Pages(segments: Segments) {
   /** Empties the group's maps and removes their stored pages. */
   def discard(): Unit = {
     maps.foreach(_.clear())
+    values.foreach(_.clear())
     store()
   }
 
@@ -89,6 +100,7 @@ final class Pages(segments: Segments) {
         page.isDirty = false
       }
     }
+    values.foreach(_.store())
     stored = last
   }
 

@@ -18,21 +18,16 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   *   true if arrival times are stored; otherwise [[arrival]] is 0
   * @param rowCheck
   *   checks each row that is found
-  * @param shortestRun
-  *   the number of rows in the shortest runs, a power of two: more for rows that each micro-batch
-  *   reads again. It is the same in each micro-batch of a group.
   */
 final class RowLog(
     segments: Segments,
     withArrival: Boolean,
-    rowCheck: RowCheck = RowCheck.Nothing,
-    shortestRun: Int = RowLog.ShortestRun)
+    rowCheck: RowCheck = RowCheck.Nothing)
     extends RowStore {
   import RowLog._
 
   private val open = new RowBuffer(withArrival)
-  private val lengths = new RunLengths(shortestRun)
-  private val runs = new RowRuns(segments, withArrival, shortestRun)
+  private val runs = new RowRuns(segments, withArrival)
   private var firstOrdinal = 0L
 
   // The ordinals at the beginning of the micro-batch.
@@ -155,7 +150,7 @@ final class RowLog(
       runs.skipTo(firstOrdinal)
     }
 
-  private def runLength: Int = lengths.of(end - endBefore, firstOrdinal - firstBefore)
+  private def runLength: Int = RunLengths.of(end - endBefore, firstOrdinal - firstBefore)
 
   private def moveIntoRuns(): Unit = {
     val appended = end - endBefore
@@ -168,15 +163,15 @@ final class RowLog(
       while (open.count > MaxInlineRows && fillRun(longest)) {}
     } else {
       while (fillRun(longest)) {}
-      val isHalf = open.count >= shortestRun / 2
-      if (longest == shortestRun && isHalf && !runs.isUnfilled) move(open.count)
+      val isHalf = open.count >= ShortestRun / 2
+      if (longest == ShortestRun && isHalf && !runs.isUnfilled) move(open.count)
     }
   }
 
   /** Moves rows into the newest run if they fill it. */
   private def fillRun(longest: Int): Boolean = {
     val start = runs.newestStart
-    val length = if (runs.isUnfilled) shortestRun else lengths.at(start, longest)
+    val length = if (runs.isUnfilled) ShortestRun else RunLengths.at(start, longest)
     val missing = (start + length - runs.end).toInt
     val fills = open.count >= missing
     if (fills) move(missing)
@@ -194,7 +189,9 @@ object RowLog {
   /** The number of rows in the longest runs, and in a segment of state format 5. */
   val SegmentRows = 128
 
-  /** The number of rows in the shortest runs, of groups with few rows in each micro-batch. */
+  /** The number of rows in the shortest runs, of groups with few rows in each micro-batch. Fewer
+    * rows would cost an entry's key again and again, more are read again for each row that leaves.
+    */
   val ShortestRun = 8
 
   /** Maximum number of rows in a group's own value. */

@@ -17,10 +17,8 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   *   stores the runs
   * @param withArrival
   *   true if arrival times are stored
-  * @param shortest
-  *   the number of rows in the shortest runs
   */
-private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, shortest: Int) {
+private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
   import RowLog.FirstRun
   import RowRuns._
 
@@ -43,10 +41,10 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, shor
 
   private def isEmpty: Boolean = front == endRow
 
-  /** The row number at which the next rows are stored: that of the unfilled run, or a multiple of
-    * `shortest`.
+  /** The row number at which the next rows are stored, a multiple of [[RowLog.ShortestRun]]. An
+    * unfilled run begins there or, in state of former versions, before it.
     */
-  def newestStart: Long = endRow - endRow % shortest
+  def newestStart: Long = endRow - endRow % RowLog.ShortestRun
 
   /** True if the group was restored from state of format 5. */
   def isOfFormat5: Boolean = ofFormat5
@@ -87,15 +85,16 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, shor
     *   the oldest row that is not released
     */
   def append(open: RowBuffer, count: Int, first: Long): Unit = {
-    val start = newestStart
     if (isUnfilled) find(endRow - 1).dropBefore(first)
     else {
+      val start = newestStart
       if (isEmpty) front = start
       val older = other
       other = recent
       recent = older
       recent.begin(start, endRow)
     }
+    val start = recent.start
     recent.rows.appendFrom(open, count)
     writer.clear()
     recent.save(writer)

@@ -2,13 +2,16 @@ package winops.storage.rows
 
 /** The numbers of rows of the runs of a [[RowLog]]. A run begins at a row number that is a
   * multiple of its length, so a row's number leads to its run.
-  *
-  * @param shortest
-  *   the number of rows in the shortest runs, a power of two: few rows cost an entry's key again
-  *   and again, many are read again for each row that leaves
   */
-private[rows] final class RunLengths(shortest: Int) {
-  import RunLengths._
+private[rows] object RunLengths {
+
+  /** The length of the runs of a group with many rows in each micro-batch. */
+  val Longest: Int = RowLog.SegmentRows
+
+  /** The length up to which runs may be read again for each of their rows. A window is often
+    * filled by many rows at once, and then evicts its rows one by one.
+    */
+  private val LongestFilled = 16
 
   /** Returns the length of new runs: as many rows as the group gets in two micro-batches.
     *
@@ -19,7 +22,7 @@ private[rows] final class RunLengths(shortest: Int) {
     */
   def of(appended: Long, released: Long): Int = {
     val most = Math.max(LongestFilled, powerOfTwo(2 * released))
-    Math.max(shortest, Math.min(powerOfTwo(2 * appended), most))
+    Math.max(RowLog.ShortestRun, Math.min(powerOfTwo(2 * appended), most))
   }
 
   /** Returns the length of a run that begins at `from`, at most `longest`. */
@@ -27,19 +30,8 @@ private[rows] final class RunLengths(shortest: Int) {
     if (from == 0) longest
     else {
       val aligned = Math.min(java.lang.Long.lowestOneBit(from), Longest.toLong).toInt
-      Math.max(shortest, Math.min(aligned, longest))
+      Math.max(RowLog.ShortestRun, Math.min(aligned, longest))
     }
-}
-
-private[rows] object RunLengths {
-
-  /** The length of the runs of a group with many rows in each micro-batch. */
-  val Longest: Int = RowLog.SegmentRows
-
-  /** The length up to which runs may be read again for each of their rows. A window is often
-    * filled by many rows at once, and then evicts its rows one by one.
-    */
-  private val LongestFilled = 16
 
   /** The next power of two, at most [[Longest]]. */
   private def powerOfTwo(number: Long): Int =

@@ -15,8 +15,8 @@ class RowLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     PropertyCheckConfiguration(minSuccessful = 300)
 
   test("rows are found under their ordinals until they are released") {
-    forAll(operations, Gen.oneOf(8, 16), Gen.long) { (operations, shortest, seed) =>
-      val log = new Checked(withArrival = seed % 2 == 0, seed, shortest)
+    forAll(operations, Gen.long) { (operations, seed) =>
+      val log = new Checked(withArrival = seed % 2 == 0, seed)
       operations.foreach(log.run)
       log.check()
       log.run(Release(1.0))
@@ -168,6 +168,22 @@ class RowLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         log.run(Release(1.0))
         log.run(SaveAndRestore(sameBuffers = false))
         assert(log.segments.keys.isEmpty)
+    }
+  }
+
+  test("a run that a former version has begun is filled") {
+    for { first <- 0 to 17; unfilled <- 1 to 15 } {
+      val log = new Checked(withArrival = true, seed = first.toLong)
+      log.storeRunsOf16(first, unfilled)
+      log.check()
+      (0 until 40).foreach { i =>
+        log.run(Append(1 + i % 3, 20))
+        log.run(Release(i / 40.0))
+        log.run(SaveAndRestore(sameBuffers = i % 2 == 0))
+        log.check()
+      }
+      log.run(Release(1.0))
+      assert(log.segments.keys.isEmpty)
     }
   }
 
@@ -343,7 +359,7 @@ private object RowLogSuite {
   private final case class Row(arrival: Long, bytes: Seq[Byte])
 
   /** A log with a plain list of its expected rows. */
-  final class Checked(withArrival: Boolean, seed: Long, shortest: Int = RowLog.ShortestRun) {
+  final class Checked(withArrival: Boolean, seed: Long) {
     val segments = new RecordingSegments
     var log = newLog()
     private val random = new Random(seed)
@@ -378,8 +394,7 @@ private object RowLogSuite {
       assert(segments.keys.forall(endOf(_) > first), s"entries without rows before $first")
     }
 
-    private def newLog(): RowLog =
-      new RowLog(segments, withArrival, shortestRun = shortest)
+    private def newLog(): RowLog = new RowLog(segments, withArrival)
 
     /** The row behind those of an entry. */
     private def endOf(number: Long): Long =
@@ -390,23 +405,26 @@ private object RowLogSuite {
         run.end
       }
 
+    /** Begins with a group that has a run of 16 rows and one that was to have 16. */
+    def storeRunsOf16(firstRow: Int, unfilled: Int): Unit = {
+      val end = 16 + unfilled
+      startWith(Math.min(firstRow, end - 1), end)
+      Seq(0 -> 16, 16 -> end).filter(_._2 > first).foreach { case (from, until) =>
+        val out = new ByteWriter
+        Seq(RowRun.Version, 2 * (until - from), 0).foreach(out.byte)
+        write(out, from, until)
+        segments.put(RowLog.FirstRun + from, out.toArray)
+      }
+      val out = new ByteWriter
+      val ofFront = if (first < 16) first else first - 16
+      Seq(-1 - first, (end - first) * 2, ofFront, 0).foreach(n => out.number(n.toLong))
+      log.restore(new ByteReader(out.toArray))
+    }
+
     /** Begins with a group that format 5 has stored: rows in segments, then rows of its value. */
     def storeFormat5(firstRow: Int, ofSegments: Int, inline: Int): Unit = {
       val end = ofSegments * RowLog.SegmentRows + inline
-      (0 until end).foreach { _ =>
-        val bytes = new Array[Byte](random.nextInt(20))
-        random.nextBytes(bytes)
-        rows += Row(random.nextLong(), bytes.toSeq)
-      }
-      first = firstRow
-      def write(out: ByteWriter, from: Int, until: Int): Unit = {
-        val buffer = new RowBuffer(withArrival)
-        rows.slice(from, until).foreach { row =>
-          val at = buffer.append(row.arrival, row.bytes.length)
-          System.arraycopy(row.bytes.toArray, 0, buffer.bytes, at, row.bytes.length)
-        }
-        buffer.write(out, buffer.count)
-      }
+      startWith(firstRow, end)
       (first / RowLog.SegmentRows until ofSegments).foreach { number =>
         // A segment lacks rows that were released before it was written.
         val from = Math.max(first, number * RowLog.SegmentRows)
@@ -420,6 +438,24 @@ private object RowLogSuite {
       Seq(first, ofSegments * RowLog.SegmentRows, inline).foreach(n => out.number(n.toLong))
       write(out, ofSegments * RowLog.SegmentRows, end)
       log.restore(new ByteReader(out.toArray))
+    }
+
+    private def startWith(firstRow: Int, end: Int): Unit = {
+      (0 until end).foreach { _ =>
+        val bytes = new Array[Byte](random.nextInt(20))
+        random.nextBytes(bytes)
+        rows += Row(random.nextLong(), bytes.toSeq)
+      }
+      first = firstRow
+    }
+
+    private def write(out: ByteWriter, from: Int, until: Int): Unit = {
+      val buffer = new RowBuffer(withArrival)
+      rows.slice(from, until).foreach { row =>
+        val at = buffer.append(row.arrival, row.bytes.length)
+        System.arraycopy(row.bytes.toArray, 0, buffer.bytes, at, row.bytes.length)
+      }
+      buffer.write(out, buffer.count)
     }
 
     def appendOne(length: Int): Unit = {

@@ -54,7 +54,7 @@ final class ContentResults(
   private val buffers = new FunctionBuffers(plan.merged, content, rows)
   private val tree = new TreeSummary(buffers, pages.newMap())
   private val summary: WindowSummary[InternalRow] =
-    if (leavesFromFront && !isDivided) new FrontSummary(buffers, pages.newMap()) else tree
+    if (leavesFromFront && !isDivided) new FrontSummary(buffers, pages) else tree
   private val counted = plan.counted.map { aggregate =>
     new DistinctCounts(
       aggregate.function.children,

@@ -45,11 +45,7 @@ final class GroupState(
   val window: RowStore =
     if (Machine.leavesHoles(spec.policy)) new RowTree(pages, spec.policy.needsArrivals, shape)
     else {
-      new RowLog(
-        store.windowSegments,
-        withArrival = spec.policy.needsArrivals,
-        shape,
-        if (spec.followsContent) GroupState.RunOfResults else RowLog.ShortestRun)
+      new RowLog(store.windowSegments, withArrival = spec.policy.needsArrivals, shape)
     }
 
   /** The results over each of the group's windows; empty if the output has none or the results
@@ -76,11 +72,7 @@ final class GroupState(
   /** The columns of rows that the frames of window functions need, by the number of the row. */
   private val frameRows: Option[RowLog] = Option.when(spec.isOver) {
     val segments = new ShiftedSegments(store.windowSegments, GroupState.FirstFrameRow)
-    new RowLog(
-      segments,
-      withArrival = false,
-      RowShape.of(Frames.columns(plan)),
-      GroupState.RunOfResults)
+    new RowLog(segments, withArrival = false, RowShape.of(Frames.columns(plan)))
   }
 
   /** The frames of window functions. The rows in [[window]] are those whose results have not been
@@ -268,11 +260,6 @@ final class GroupState(
 
 object GroupState {
   val NoOrder: Array[Byte] = Array.emptyByteArray
-
-  /** The number of rows in the shortest runs if there are results over the contents, which each
-    * micro-batch computes from many of the rows.
-    */
-  private val RunOfResults = 16
 
   /** The first segment number of pages, above the numbers of a log's own segments. */
   private val FirstPage = 1L << 60
