@@ -237,6 +237,11 @@ W8 = Workload(
     window=10,
 )
 
+# The windows of w6-sort are full; then each micro-batch brings some twenty rows of each key.
+SPARSE_SORT = replace(
+    W6[0], name="sparse-sort", rows=2_000, floor=COUNTED, fill=(MILLION, MILLION // 5)
+)
+
 HEADLINE = (W1, W5)
 STREAMS = (
     W1,
@@ -254,6 +259,7 @@ STREAMS = (
     *W6,
     *W7,
     W8,
+    SPARSE_SORT,
 )
 WORKLOADS = {workload.name: [workload] for workload in STREAMS} | {
     "w5-size": W5_SIZES,

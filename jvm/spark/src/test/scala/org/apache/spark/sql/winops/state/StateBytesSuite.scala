@@ -75,7 +75,7 @@ class StateBytesSuite extends KeepStreamTest with TaskTest {
 }
 
 private object StateBytesSuite {
-  private val Changelog = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+  val Changelog = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 
   /** Pairs of a window's length and a number of groups. */
   val Shapes: Seq[(Int, Int)] = Seq(20 -> 1000, 100 -> 1000, 1000 -> 300, 10000 -> 60)
@@ -149,7 +149,7 @@ private object StateBytesSuite {
   }
 
   /** A store to which micro-batches are committed, without timers. */
-  private final class StoredState(folder: File, conf: Confs, plan: KeepPlan) {
+  final class StoredState(folder: File, conf: Confs, plan: KeepPlan) {
     private val schema = StateGroupStore.keySchema(plan.keys)
     private val provider = providerIn(folder, conf.changelogs)
     private var version = 0L
@@ -204,7 +204,10 @@ private object StateBytesSuite {
         }
         to.commit()
       } finally from.release()
-      FileUtils.sizeOfDirectory(new File(folder, "copy"))
+      val bytes = FileUtils.sizeOfDirectory(new File(folder, "copy"))
+      copy.close()
+      FileUtils.deleteDirectory(new File(folder, "copy"))
+      bytes
     }
   }
 }
