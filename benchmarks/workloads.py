@@ -330,6 +330,10 @@ FEEDS = [
     ),
     replace(W5, name="feed-w5", source=FEED, leaving=0.9, job=None),
 ]
+# The windows of w6-sort are full; then each micro-batch brings some twenty rows of each key.
+SPARSE_SORT = replace(
+    W6[0], name="sparse-sort", rows=2_000, floor=COUNTED, fill=(MILLION, MILLION // 5)
+)
 
 HEADLINE = (W1, W5)
 STREAMS = (
@@ -354,6 +358,7 @@ STREAMS = (
     SPARSE_TIME_ORDERED,
     DISORDER,
     *FEEDS,
+    SPARSE_SORT,
 )
 WORKLOADS = {workload.name: [workload] for workload in STREAMS} | {
     "w5-size": W5_SIZES,

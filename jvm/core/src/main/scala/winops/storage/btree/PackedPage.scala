@@ -8,21 +8,38 @@ import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateExceptio
   */
 private[storage] object PackedPage {
   private val Version: Byte = 2
+
+  /** The version of a page whose changes may be stored beside it. */
+  private val WithChanges: Byte = 3
   private val Several = -1L
 
   /** Maximum number of bytes that one packed byte stands for: half a byte packs a word of eight.
     */
   private val MostFromByte = 16L
 
-  /** Writes a page. */
-  def write(page: Page, out: ByteWriter): Unit = {
-    out.byte(Version.toInt)
+  /** Writes a page.
+    *
+    * @param mayChange
+    *   true if later changes of the page may be stored beside it
+    */
+  def write(page: Page, mayChange: Boolean, out: ByteWriter): Unit = {
+    out.byte((if (mayChange) WithChanges else Version).toInt)
     out.byte(if (page.isLeaf) 1 else 0)
     out.number(page.count.toLong)
-    writeLengths(page.count, page.keyLength, out)
-    if (page.isLeaf) writeLengths(page.count, page.valueLength, out)
     writeEntries(page, out)
     if (!page.isLeaf) (0 until page.count).foreach(i => out.number(page.child(i)))
+  }
+
+  /** Writes the entries of a page with their lengths. */
+  def writeEntries(page: Page, out: ByteWriter): Unit = {
+    writeLengths(page.count, page.keyLength, out)
+    if (page.isLeaf) writeLengths(page.count, page.valueLength, out)
+    var i = 0
+    while (i < page.count) {
+      val before = if (i == 0) PageEntries.None else page.place(i - 1)
+      page.stored.write(page.place(i), before, out)
+      i += 1
+    }
   }
 
   /** Reads a page that [[write]] wrote.
@@ -31,14 +48,23 @@ private[storage] object PackedPage {
     *   if the bytes are not such a page
     */
   def read(number: Long, in: ByteReader): Page = {
+    val from = in.position
     val version = in.byte()
     val kind = in.byte()
-    if (version != Version || kind < 0 || kind > 1) {
+    val mayChange = version == WithChanges && number != Page.Inline
+    if (version != Version && !mayChange || kind < 0 || kind > 1) {
       throw new CorruptStateException(s"page $number is of another version")
     }
     val isLeaf = kind == 1
     val count = in.count(Page.MaxEntries.toLong).toInt
     if (!isLeaf && count == 0) throw new CorruptStateException(s"page $number is empty")
+    val page = readEntries(number, isLeaf, count, in)
+    if (mayChange) page.keepBase(in.position - from)
+    page
+  }
+
+  /** Reads the entries of a leaf, or the entries and the children of an inner page. */
+  def readEntries(number: Long, isLeaf: Boolean, count: Int, in: ByteReader): Page = {
     val keyLengths = readLengths(count, in)
     val valueLengths = if (isLeaf) readLengths(count, in) else new Array[Int](count)
     val stored = readEntries(keyLengths, valueLengths, in)
@@ -79,23 +105,12 @@ private[storage] object PackedPage {
     lengths
   }
 
+  /** Reads the length of a key or a value. */
+  def readLength(in: ByteReader): Int = checkedLength(in.number(), in)
+
   private def checkedLength(length: Long, in: ByteReader): Int = {
     if (length < 0 || length > in.remaining * MostFromByte || length > Bytes.MaxArray) cutOff()
     length.toInt
-  }
-
-  private def writeEntries(page: Page, out: ByteWriter): Unit = {
-    var (beforeAt, beforeLength) = (0, 0)
-    var i = 0
-    while (i < page.count) {
-      val at = page.keyAt(i)
-      val length = page.keyLength(i) + page.valueLength(i)
-      val target = out.roomFor(PackedRow.roomFor(length))
-      out.end = PackedRow.write(page.bytes, at, length, beforeAt, beforeLength, target, out.end)
-      beforeAt = at
-      beforeLength = length
-      i += 1
-    }
   }
 
   private def readEntries(
@@ -103,22 +118,10 @@ private[storage] object PackedPage {
       valueLengths: Array[Int],
       in: ByteReader): PageEntries = {
     val stored = new PageEntries(roomFor(keyLengths, valueLengths, in))
-    var (beforeAt, beforeLength) = (0, 0)
+    var before = PageEntries.None
     var i = 0
     while (i < keyLengths.length) {
-      val at = stored.keyAt(stored.add(keyLengths(i), valueLengths(i)))
-      val length = keyLengths(i) + valueLengths(i)
-      in.position = PackedRow.read(
-        in.bytes,
-        in.position,
-        in.end,
-        stored.bytes,
-        at,
-        length,
-        beforeAt,
-        beforeLength)
-      beforeAt = at
-      beforeLength = length
+      before = stored.read(keyLengths(i), valueLengths(i), before, in)
       i += 1
     }
     stored

@@ -20,7 +20,7 @@ private[storage] final class Page(
     val number: Long,
     val isLeaf: Boolean,
     room: Int = 8,
-    private val stored: PageEntries = new PageEntries(0)) {
+    private[btree] val stored: PageEntries = new PageEntries(0)) {
   private var entryOf = new Array[Int](room)
   // A search compares these prefixes first and reads few of the keys.
   private var prefixOf = new Array[Long](room)
@@ -33,11 +33,44 @@ private[storage] final class Page(
   /** True if the page differs from its stored form. */
   var isDirty: Boolean = true
 
+  /** The page as it is stored, if its changes may be stored beside it; otherwise null. */
+  var base: PageBase = _
+
   def count: Int = entries
 
   def key(index: Int): Array[Byte] = stored.key(entryOf(index))
   def value(index: Int): Array[Byte] = stored.value(entryOf(index))
   def child(index: Int): Long = childOf(index)
+
+  /** The place of an entry in the array that holds the entries. */
+  def place(index: Int): Int = entryOf(index)
+
+  /** Returns true if the entry has been there since the base was stored. */
+  def isOfBase(index: Int): Boolean = stored.isOfBase(entryOf(index))
+
+  /** Returns true if the entries of the base are known, so that changes of it can be written. */
+  def knowsBase: Boolean = base != null && stored.hasBase
+
+  /** Makes the present entries the base, whose stored form has this number of bytes. */
+  def keepBase(bytes: Int): Unit = {
+    stored.keepBase()
+    base = new PageBase(
+      Arrays.copyOf(entryOf, entries),
+      Arrays.copyOf(childOf, if (isLeaf) 0 else entries),
+      bytes)
+  }
+
+  def forgetBase(): Unit = {
+    stored.forgetBase()
+    base = null
+  }
+
+  /** The page without entries, but with the same base. */
+  def emptied: Page = {
+    val page = new Page(number, isLeaf, entryOf.length, stored)
+    page.base = base
+    page
+  }
 
   /** The array that holds the entries, in any order. */
   def bytes: Array[Byte] = stored.bytes
@@ -57,16 +90,24 @@ private[storage] final class Page(
     Arrays.compareUnsigned(bytes, at, at + keyLength(index), key, 0, key.length) < 0
   }
 
-  def isTooLarge: Boolean = (entries > Page.MaxEntries || length > Page.MaxBytes) && entries > 1
+  /** Returns true if the page must be split. An inner page with long keys has several children
+    * nevertheless, so that the tree is not deep.
+    */
+  def isTooLarge(most: PageSize): Boolean = entries > most.entries ||
+    length > most.bytes && entries > (if (isLeaf) 1 else Page.FewChildren)
+
+  /** Returns true if the page has a giant entry, which is not kept twice. */
+  def isGiant: Boolean = PageEntries.isGiant(length)
 
   /** Returns true if the page can be merged with another one and stay well below its maximum
     * size.
     */
-  def fitsWith(other: Page): Boolean =
-    entries + other.entries <= Page.MaxEntries * 3 / 4 &&
-      length + other.length <= Page.MaxBytes * 3 / 4
+  def fitsWith(other: Page, most: PageSize): Boolean =
+    entries + other.entries <= most.entries * 3 / 4 &&
+      length + other.length <= most.bytes * 3 / 4
 
-  def isSparse: Boolean = entries <= Page.MaxEntries / 4 && length <= Page.MaxBytes / 4
+  def isSparse(most: PageSize): Boolean =
+    entries <= most.entries / 4 && length <= most.bytes / 4
 
   /** The index of the entry with the key; if there is none, -1 - i, where i is the index of the
     * first entry with a greater key.
@@ -105,7 +146,7 @@ private[storage] final class Page(
 
   def replace(index: Int, value: Array[Byte]): Unit = {
     val entry = entryOf(index)
-    if (stored.valueLength(entry) == value.length) {
+    if (stored.valueLength(entry) == value.length && !stored.isOfBase(entry)) {
       System.arraycopy(value, 0, stored.bytes, stored.valueAt(entry), value.length)
     } else {
       val key = stored.key(entry)
@@ -320,11 +361,12 @@ private[storage] object Page {
   /** The number of a page that is stored with its group. */
   val Inline = 0L
 
-  /** Maximum size, at which reading a page costs little more than finding it. */
-  val MaxBytes = 8192L
-
   /** Maximum number of entries of a page. */
-  val MaxEntries = 256
+  val MaxEntries: Int = PageSize.Large.entries
 
+  /** Maximum number of bytes of a leaf with several entries. */
+  val MaxBytes: Long = PageSize.Large.bytes
+
+  private val FewChildren = 8
   private val EntryBytes = 2L
 }

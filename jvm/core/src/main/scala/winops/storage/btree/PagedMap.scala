@@ -56,7 +56,7 @@ final class PagedMap private[storage] (pages: Pages) {
     if (find(key)) {
       val previous = this.value
       path(depth).replace(places(depth), value)
-      splitIfTooLarge()
+      changed()
       previous
     } else {
       path(depth).insert(places(depth), key, value)
@@ -86,7 +86,8 @@ final class PagedMap private[storage] (pages: Pages) {
   def remove(): Unit = {
     path(depth).remove(places(depth))
     entries -= 1
-    if (depth > 0 && path(depth).isSparse) shrink(depth)
+    pages.noteChange()
+    if (depth > 0 && path(depth).isSparse(pages.pageSize)) shrink(depth)
   }
 
   /** Moves the cursor to the first key. */
@@ -143,24 +144,42 @@ final class PagedMap private[storage] (pages: Pages) {
   /** Writes the number of entries and the root. The caller calls [[Pages.save]] first. */
   def save(out: ByteWriter): Unit = {
     val number = if (root == null) rootNumber else root.number
-    out.number(entries)
-    out.number(number)
-    if (number == Page.Inline) PackedPage.write(root, out)
+    if (number == Page.Inline) {
+      out.number(-1 - entries)
+      if (entries > 0) PackedPage.writeEntries(root, out)
+    } else {
+      out.number(entries)
+      out.number(number)
+    }
   }
 
   /** Reads the number of entries and the root. The caller calls [[Pages.restore]] first. */
   def restore(in: ByteReader): Unit = {
-    entries = in.count(Long.MaxValue)
-    val number = in.count(Long.MaxValue)
-    if (number == Page.Inline) {
-      root = PackedPage.read(Page.Inline, in)
-      if (!root.isLeaf || root.count != entries) {
-        throw new CorruptStateException(s"a map of $entries entries has ${root.count}")
-      }
-    } else {
-      if (entries == 0) throw new CorruptStateException(s"an empty map has page $number")
-      root = null
-      rootNumber = number
+    val number = in.number()
+    if (number < 0) restoreInline(-1 - number, in)
+    else {
+      entries = number
+      rootNumber = in.count(Long.MaxValue)
+      if (rootNumber == Page.Inline) restoreFormat5(in)
+      else if (entries == 0) throw new CorruptStateException(s"an empty map has page $rootNumber")
+      else root = null
+    }
+  }
+
+  private def restoreInline(count: Long, in: ByteReader): Unit = {
+    if (count > Page.MaxEntries) {
+      throw new CorruptStateException(s"a map of $count entries has one page")
+    }
+    entries = count
+    if (count == 0) root = new Page(Page.Inline, isLeaf = true)
+    else root = PackedPage.readEntries(Page.Inline, isLeaf = true, count.toInt, in)
+  }
+
+  /** Reads a page that is stored with the group, as of format 5. */
+  private def restoreFormat5(in: ByteReader): Unit = {
+    root = PackedPage.read(Page.Inline, in)
+    if (!root.isLeaf || root.count != entries) {
+      throw new CorruptStateException(s"a map of $entries entries has ${root.count}")
     }
   }
 
@@ -213,11 +232,14 @@ final class PagedMap private[storage] (pages: Pages) {
 
   private def inserted(): Unit = {
     entries += 1
-    splitIfTooLarge()
+    changed()
   }
 
-  private def splitIfTooLarge(): Unit =
-    if (path(depth).isTooLarge) split(depth, places(depth))
+  /** Splits the page at the cursor, which has changed, if it is too large. */
+  private def changed(): Unit = {
+    pages.noteChange()
+    if (path(depth).isTooLarge(pages.pageSize)) split(depth, places(depth))
+  }
 
   /** Moves the cursor to the first place in the next leaf, if there is one. */
   private def forward(): Boolean = {
@@ -256,7 +278,7 @@ final class PagedMap private[storage] (pages: Pages) {
       val parent = path(level - 1)
       val place = places(level - 1) + 1
       parent.insert(place, right.key(0), right.number)
-      if (parent.isTooLarge) split(level - 1, place)
+      if (parent.isTooLarge(pages.pageSize)) split(level - 1, place)
     }
   }
 
@@ -274,12 +296,14 @@ final class PagedMap private[storage] (pages: Pages) {
     if (page.count == 0) {
       parent.remove(place)
       pages.free(page)
-    } else if (place + 1 < parent.count && page.fitsWith(parent.below(place + 1, pages))) {
+    } else if (place + 1 < parent.count && page.fitsWith(
+        parent.below(place + 1, pages),
+        pages.pageSize)) {
       merge(parent, place, page, parent.below(place + 1, pages))
-    } else if (place > 0 && page.fitsWith(parent.below(place - 1, pages))) {
+    } else if (place > 0 && page.fitsWith(parent.below(place - 1, pages), pages.pageSize)) {
       merge(parent, place - 1, parent.below(place - 1, pages), page)
     }
-    if (level > 1 && parent.isSparse) shrink(level - 1)
+    if (level > 1 && parent.isSparse(pages.pageSize)) shrink(level - 1)
     else if (level == 1) lower()
   }
 

@@ -16,6 +16,16 @@ final class Pages(segments: Segments) {
   private var stored = 0L
   private var last = 0L
   private val writer = new ByteWriter
+  private val changesWriter = new PageChangesWriter
+
+  private var changes = 0L
+  private var most = PageSize.Large
+
+  /** The maximum size of pages. */
+  private[storage] def pageSize: PageSize = most
+
+  /** Counts a change of a map. */
+  private[storage] def noteChange(): Unit = changes += 1
 
   /** Creates a map for the open group, which each later group uses too. */
   def newMap(): PagedMap = {
@@ -40,14 +50,17 @@ final class Pages(segments: Segments) {
     freed.clear()
     last = 0L
     stored = 0L
+    changes = 0L
+    most = PageSize.Large
   }
 
   /** Writes the changed pages and the last page number. The caller saves the maps too, in any
     * order.
     */
   def save(out: ByteWriter): Unit = {
+    choosePageSize()
     store()
-    out.number(last)
+    out.number(if (most == PageSize.Small) -1 - last else last)
   }
 
   /** Empties the group's maps and removes their stored pages. */
@@ -60,7 +73,10 @@ final class Pages(segments: Segments) {
   /** Starts with a stored group. Its maps are restored afterwards. */
   def restore(in: ByteReader): Unit = {
     clear()
-    last = in.count(Long.MaxValue)
+    val number = in.number()
+    if (number < 0) most = PageSize.Small
+    last = if (number < 0) -1 - number else number
+    if (last >= Pages.FirstChanges) throw new CorruptStateException(s"$last pages")
     stored = last
   }
 
@@ -86,7 +102,21 @@ final class Pages(segments: Segments) {
   private[storage] def free(page: Page): Unit = {
     loaded.remove(page.number)
     // A page that was never stored need not be removed from the store.
-    if (page.number <= stored) freed += page.number
+    if (page.number <= stored) {
+      freed += page.number
+      if (hasStoredChanges(page)) freed += Pages.FirstChanges + page.number
+    }
+  }
+
+  /** Chooses small pages for few changes. Existing pages keep their size until they change. */
+  private def choosePageSize(): Unit = {
+    if (changes > 0) {
+      var entries = 0L
+      maps.foreach(entries += _.size)
+      if (changes <= entries / Pages.FewChanges) most = PageSize.Small
+      else if (changes >= entries / Pages.ManyChanges) most = PageSize.Large
+    }
+    changes = 0L
   }
 
   private def store(): Unit = {
@@ -94,9 +124,7 @@ final class Pages(segments: Segments) {
     freed.clear()
     loaded.foreachValue { page =>
       if (page.isDirty) {
-        writer.clear()
-        PackedPage.write(page, writer)
-        segments.put(page.number, writer.toArray)
+        if (!page.knowsBase || !storeChanges(page)) storeWhole(page)
         page.isDirty = false
       }
     }
@@ -104,13 +132,54 @@ final class Pages(segments: Segments) {
     stored = last
   }
 
+  /** Stores the changes of a page; returns false if the page is better stored whole. */
+  private def storeChanges(page: Page): Boolean = {
+    writer.clear()
+    changesWriter.write(page, writer)
+    val isWorth = page.base.isWorthChanges(writer.end, changesWriter.removed)
+    if (isWorth) {
+      segments.put(Pages.FirstChanges + page.number, writer.toArray)
+      page.base.times += 1
+    }
+    isWorth
+  }
+
+  private def storeWhole(page: Page): Unit = {
+    writer.clear()
+    val mayChange = most == PageSize.Small && !page.isGiant
+    PackedPage.write(page, mayChange, writer)
+    segments.put(page.number, writer.toArray)
+    if (hasStoredChanges(page)) segments.remove(Pages.FirstChanges + page.number)
+    page.forgetBase()
+  }
+
+  private def hasStoredChanges(page: Page): Boolean = page.base != null && page.base.times > 0
+
   private def load(number: Long): Page = {
     val bytes = segments.get(number)
     if (bytes == null) throw new CorruptStateException(s"page $number is missing")
     val in = new ByteReader(bytes)
     val page = PackedPage.read(number, in)
     in.finish()
-    loaded.update(number, page)
-    page
+    val changed = if (page.base == null) page else withChanges(page)
+    loaded.update(number, changed)
+    changed
   }
+
+  private def withChanges(page: Page): Page = {
+    val bytes = segments.get(Pages.FirstChanges + page.number)
+    if (bytes == null) page else new PageChangesReader(page, new ByteReader(bytes)).read()
+  }
+}
+
+private object Pages {
+
+  /** Pages are small while at most one in this number of entries changes in a micro-batch. */
+  val FewChanges = 8L
+
+  /** Pages are large again when at least one in this number of entries changes. */
+  val ManyChanges = 2L
+
+  /** The number of the changes of page 0; the numbers of pages are less. */
+  val FirstChanges: Long = 1L << 58
 }

@@ -2,7 +2,7 @@ package winops.storage.buckets
 
 import java.util.Arrays
 
-import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
 /** A small map from keys to values that is stored as one value. */
 final class Bucket {
@@ -65,10 +65,11 @@ final class Bucket {
     (0 until count).foreach(i => each(keys(i), values(i)))
 
   def save(out: ByteWriter): Unit = {
-    out.number(count.toLong)
+    // Format 5 has the number itself, and keys that are not packed.
+    out.number(-1L - count)
     var i = 0
     while (i < count) {
-      out.block(keys(i))
+      out.packed(keys(i))
       out.block(values(i))
       i += 1
     }
@@ -81,9 +82,12 @@ final class Bucket {
     */
   def restore(in: ByteReader): Unit = {
     clear()
-    var left = in.count(in.remaining.toLong)
+    val number = in.number()
+    val isPacked = number < 0
+    var left = if (isPacked) -1 - number else number
+    if (left > in.remaining) throw new CorruptStateException(s"a bucket of $left entries")
     while (left > 0) {
-      add(in.block(), in.block())
+      add(if (isPacked) in.packed() else in.block(), in.block())
       left -= 1
     }
     in.finish()

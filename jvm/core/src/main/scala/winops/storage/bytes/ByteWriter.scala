@@ -47,6 +47,9 @@ final class ByteWriter {
     length += count
   }
 
+  /** Writes all bytes of this writer to another one. */
+  def writeTo(out: ByteWriter): Unit = out.raw(bytes, 0, length)
+
   /** Writes the number of bytes, then the bytes. */
   def block(source: Array[Byte]): Unit = {
     number(source.length.toLong)

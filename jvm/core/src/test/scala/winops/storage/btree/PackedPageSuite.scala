@@ -89,7 +89,7 @@ class PackedPageSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 private object PackedPageSuite {
 
   /** A page with keys and values of the same length, or of random lengths up to it. */
-  private def pageOf(random: Random, count: Int, valueBytes: Int, isLeaf: Boolean): Page = {
+  def pageOf(random: Random, count: Int, valueBytes: Int, isLeaf: Boolean): Page = {
     val areAlike = random.nextBoolean()
     val keys = Seq.fill(count)(random.nextInt(1 << 20)).distinct.sorted
     val page = new Page(1, isLeaf)
@@ -106,7 +106,7 @@ private object PackedPageSuite {
 
   private def written(page: Page): Array[Byte] = {
     val out = new ByteWriter
-    PackedPage.write(page, out)
+    PackedPage.write(page, mayChange = false, out)
     out.toArray
   }
 
@@ -117,7 +117,7 @@ private object PackedPageSuite {
     page
   }
 
-  private def contentOf(page: Page): Seq[Any] =
+  def contentOf(page: Page): Seq[Any] =
     page.isLeaf +: (0 until page.count).map { i =>
       page.key(i).toSeq -> (if (page.isLeaf) page.value(i).toSeq else page.child(i))
     }

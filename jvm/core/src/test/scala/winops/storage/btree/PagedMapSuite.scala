@@ -39,6 +39,50 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("maps of format 5, which were stored as pages only, are read") {
+    val page = new Page(Page.Inline, isLeaf = true)
+    (0 until 100).foreach(i => page.insert(i, ordinal(i), Array[Byte](1)))
+    def restored(page: Page, entries: Long): PagedMap = {
+      val out = new ByteWriter
+      Seq(0L, entries, Page.Inline).foreach(out.number)
+      PackedPage.write(page, mayChange = false, out)
+      val pages = new Pages(new CountedSegments)
+      val map = pages.newMap()
+      val in = new ByteReader(out.toArray)
+      pages.restore(in)
+      map.restore(in)
+      in.finish()
+      map
+    }
+    assert(restored(page, 100L).get(ordinal(99)).sameElements(Array[Byte](1)))
+    assert(restored(new Page(Page.Inline, isLeaf = true), 0L).size == 0)
+    intercept[CorruptStateException](restored(page, 99L))
+  }
+
+  test("headers of maps that cannot be are refused") {
+    // A page that may have changes beside it is not stored with its group.
+    val out = new ByteWriter
+    Seq(0L, 1L, Page.Inline).foreach(out.number)
+    val page = new Page(Page.Inline, isLeaf = true)
+    page.insert(0, ordinal(1), Array.emptyByteArray)
+    PackedPage.write(page, mayChange = true, out)
+    val empty = Seq(0L, 0L, 1L)
+    val tooMany = Seq(0L, -2L - Page.MaxEntries)
+    Seq(out.toArray, bytesOf(empty), bytesOf(tooMany), bytesOf(Seq(0L, -2L))).foreach { bytes =>
+      val pages = new Pages(new CountedSegments)
+      val map = pages.newMap()
+      val in = new ByteReader(bytes)
+      pages.restore(in)
+      intercept[CorruptStateException](map.restore(in))
+    }
+
+    def bytesOf(numbers: Seq[Long]): Array[Byte] = {
+      val out = new ByteWriter
+      numbers.foreach(out.number)
+      out.toArray
+    }
+  }
+
   test("keys that come in order fill their pages, and those that leave in order free them") {
     val driven = new Driven
     (0 until 20000).foreach(i => driven.put(ordinal(i), Array.emptyByteArray))
@@ -97,6 +141,18 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     driven.removeAll()
   }
 
+  test("a map with long keys is not deep") {
+    val driven = new Driven
+    def long(i: Int): Array[Byte] = new Array[Byte](5000) ++ ordinal(i)
+    (0 until 300).foreach(i => driven.put(long(i * 77 % 300), Array.emptyByteArray))
+    (0 until 50).foreach { i =>
+      driven.restart()
+      driven.put(long(1000 + i), Array.emptyByteArray)
+    }
+    driven.compareAll()
+    driven.removeAll()
+  }
+
   test("a map of pages is stored again though it was not looked at") {
     val driven = new Driven
     (0 until 5000).foreach(i => driven.put(ordinal(i), Array.emptyByteArray))
@@ -127,12 +183,17 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     driven.compareAll()
   }
 
-  test("pages that were changed or cut off are refused, or read as something else in time") {
+  test("pages and changes that were changed or cut off are refused, or read as something else") {
     val random = new Random(11)
     val outcomes = withinAMinute {
       Seq.fill(400) {
         val driven = new Driven
         (0 until 600).foreach(i => driven.put(ordinal(i), new Array[Byte](i % 9)))
+        (0 until random.nextInt(20)).foreach { _ =>
+          driven.restart()
+          driven.put(ordinal(random.nextInt(600)), new Array[Byte](5))
+          driven.remove(ordinal(random.nextInt(600)))
+        }
         driven.restart()
         driven.segments.damage(random)
         try {
@@ -184,6 +245,7 @@ private object PagedMapSuite extends org.scalatest.Assertions {
   final class CountedSegments extends Segments {
     private val kept = scala.collection.mutable.LongMap.empty[Array[Byte]]
     var calls = 0
+    var bytesWritten = 0L
 
     def count: Int = kept.size
 
@@ -194,6 +256,7 @@ private object PagedMapSuite extends org.scalatest.Assertions {
 
     override def put(number: Long, bytes: Array[Byte]): Unit = {
       calls += 1
+      bytesWritten += bytes.length
       kept.update(number, bytes)
     }
 
@@ -209,7 +272,9 @@ private object PagedMapSuite extends org.scalatest.Assertions {
       if (random.nextBoolean())
         kept.update(number, Arrays.copyOf(bytes, random.nextInt(bytes.length)))
       else {
-        val place = if (random.nextBoolean()) random.nextInt(bytes.length) else random.nextInt(9)
+        val place =
+          if (random.nextBoolean()) random.nextInt(bytes.length)
+          else random.nextInt(Math.min(bytes.length, 9))
         bytes(place) = (bytes(place) ^ (1 << random.nextInt(8))).toByte
         kept.update(number, bytes)
       }
@@ -265,14 +330,16 @@ private object PagedMapSuite extends org.scalatest.Assertions {
       model.clear()
     }
 
-    /** Stores the map and restores it in new objects. */
-    def restart(): Unit = {
+    /** Stores the map and restores it in new objects, or reuses its objects. */
+    def restart(isReused: Boolean = false): Unit = {
       val out = new ByteWriter
       pages.save(out)
       map.save(out)
       val in = new ByteReader(out.toArray)
-      pages = new Pages(segments)
-      map = pages.newMap()
+      if (!isReused) {
+        pages = new Pages(segments)
+        map = pages.newMap()
+      }
       pages.restore(in)
       map.restore(in)
       in.finish()

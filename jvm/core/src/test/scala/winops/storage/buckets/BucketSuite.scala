@@ -38,6 +38,26 @@ class BucketSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertThrows[NoSuchElementException](bucket.remove(key))
   }
 
+  test("a bucket of format 5 is read") {
+    val out = new ByteWriter
+    out.number(2)
+    Seq("one", "1", "two", "2").foreach(text => out.block(text.getBytes))
+    val bucket = new Bucket
+    bucket.restore(new ByteReader(out.toArray))
+    assert(bucket.size == 2)
+    assert(bucket.get("two".getBytes).toSeq == "2".getBytes.toSeq)
+  }
+
+  test("a key of numbers takes little room") {
+    val key = new Array[Byte](24)
+    key(8) = 5
+    key(16) = 7
+    val bucket = new Bucket
+    bucket.put(key, Array(1))
+    // The number of entries, the key with its length, and the value with its length.
+    assert(saved(bucket).length == 1 + 1 + 2 + 2 + 2)
+  }
+
   test("damaged bytes are refused, or are another bucket") {
     val bucket = new Bucket
     (0 until 20).foreach(i => bucket.put(s"key $i".getBytes, new Array[Byte](i)))

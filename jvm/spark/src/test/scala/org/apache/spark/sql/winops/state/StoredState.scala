@@ -95,7 +95,10 @@ private[state] final class StoredState(folder: File, conf: StoredState.Confs, pl
       }
       to.commit()
     } finally from.release()
-    FileUtils.sizeOfDirectory(new File(folder, "copy"))
+    val bytes = FileUtils.sizeOfDirectory(new File(folder, "copy"))
+    copy.close()
+    FileUtils.deleteDirectory(new File(folder, "copy"))
+    bytes
   }
 }
 
