@@ -33,6 +33,12 @@ def _coming_and_going(rng: np.random.Generator, seq: Numbers, keys: int) -> Numb
     return awake % (2 * keys)
 
 
+def _each_then_any(rng: np.random.Generator, seq: Numbers, keys: int) -> Numbers:
+    """Each key has one of the first rows; of the other rows, one in ten has a new key."""
+    any_key = rng.integers(0, keys, len(seq), dtype="int64")
+    return np.where((seq < keys) | (seq % 10 == 0), seq, any_key)
+
+
 def _trades(name: str, choose: Keys) -> Source:
     def batches(sizes: Sequence[int], keys: int) -> Iterator[pa.Table]:
         first = 0
@@ -58,3 +64,4 @@ def _trades(name: str, choose: Keys) -> Source:
 TRADES = _trades("trades", _even)
 SKEWED_TRADES = _trades("skewed-trades", _skewed)
 SILENT_TRADES = _trades("silent-trades", _coming_and_going)
+FILLED_TRADES = _trades("filled-trades", _each_then_any)

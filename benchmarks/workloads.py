@@ -9,8 +9,8 @@ from data import Source
 from floors import COUNTED, SORTED, STATELESS, Floor
 from peers.peer import Job
 from questions import AVERAGE, CHANGES, MEAN_LOW_HIGH, RUNNING_TOTAL, Question
-from trades import SILENT_TRADES, SKEWED_TRADES, TRADES
-from winops import WindowPolicy, esper
+from trades import FILLED_TRADES, SILENT_TRADES, SKEWED_TRADES, TRADES
+from winops import WindowPolicy, esper, spl
 
 
 @dataclass(frozen=True)
@@ -236,6 +236,22 @@ W8 = Workload(
     leaving=0.7,
     window=10,
 )
+# A row removes the last row of its group or, if the group is new, another group.
+CROSS_GROUP = [
+    Workload(
+        f"cross-group-{keys}",
+        FILLED_TRADES,
+        spl(f"sliding, count(1), partitioned, partitionCount({keys}); param partitionBy : key;"),
+        CHANGES,
+        keys=keys,
+        rows=1_000,
+        floor=COUNTED,
+        fill=(keys,),
+        window=1,
+        family="cross-group",
+    )
+    for keys in (10_000, 2 * MILLION)
+]
 
 HEADLINE = (W1, W5)
 STREAMS = (
@@ -254,9 +270,11 @@ STREAMS = (
     *W6,
     *W7,
     W8,
+    *CROSS_GROUP,
 )
 WORKLOADS = {workload.name: [workload] for workload in STREAMS} | {
     "w5-size": W5_SIZES,
     "rows-size": ROWS_SIZES,
     "w6": W6,
+    "cross-group": CROSS_GROUP,
 }

@@ -40,6 +40,15 @@ final class Pages(segments: Segments) {
     out.number(last)
   }
 
+  /** Writes the changed pages and forgets all loaded ones if they are many, so that the heap does
+    * not grow with the maps. The cursors of the maps stay at their entries.
+    */
+  def unload(most: Int = Pages.MostLoaded): Unit = if (loaded.size > most) {
+    store()
+    loaded.clear()
+    maps.foreach(_.unload())
+  }
+
   /** Empties the group's maps and removes their stored pages. */
   def discard(): Unit = {
     maps.foreach(_.clear())
@@ -101,4 +110,10 @@ final class Pages(segments: Segments) {
     loaded.update(number, page)
     page
   }
+}
+
+private object Pages {
+
+  /** The number of pages that may stay loaded, of at most 8 KiB each. */
+  val MostLoaded = 1024
 }

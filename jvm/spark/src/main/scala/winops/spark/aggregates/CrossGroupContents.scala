@@ -37,6 +37,9 @@ final class CrossGroupContents(
   private val row = new UnsafeRow(content.size)
   private val left = mutable.ArrayBuffer.empty[Long]
 
+  /** The number of rows inserted and removed since the aggregates were settled. */
+  private var unsettled = 0
+
   override def insert(from: Long, until: Long): Unit = eachOf(from, until) { (ordinal, key) =>
     RowBytes.pointTo(row, open().window, ordinal)
     RowBytes.append(rows, 0L, row)
@@ -54,9 +57,20 @@ final class CrossGroupContents(
 
   override def visit(visit: (UnsafeRow, UnsafeRow) => Unit): Unit = results.visit(visit)
 
-  override def release(): Unit = if (left.nonEmpty) {
-    left.foreach(rows.remove)
-    left.clear()
+  override def release(): Unit = {
+    if (left.nonEmpty) {
+      left.foreach(rows.remove)
+      left.clear()
+    }
+    if (unsettled > CrossGroupContents.MostUnsettled) settle()
+  }
+
+  /** Forgets which rows were those of a group that is removed without deletes. */
+  def forget(group: UnsafeRow): Unit = {
+    val prefix = ContentResults.prefixOf(group.getBytes)
+    def isThere = places.atLeast(prefix) &&
+      java.util.Arrays.mismatch(places.key, prefix) == prefix.length
+    while (isThere) places.remove()
   }
 
   override def clear(): Unit = {
@@ -66,7 +80,10 @@ final class CrossGroupContents(
     results.clear()
   }
 
-  override def settle(): Unit = results.settle()
+  override def settle(): Unit = {
+    results.settle()
+    unsettled = 0
+  }
 
   override def save(out: ByteWriter): Unit = {
     rows.save(out)
@@ -88,12 +105,16 @@ final class CrossGroupContents(
       val key = java.util.Arrays.copyOf(group, group.length + java.lang.Long.BYTES)
       Bytes.putLong(key, group.length, java.lang.Long.reverseBytes(ordinal))
       visit(ordinal, key)
+      unsettled += 1
       ordinal = open().window.next(ordinal)
     }
   }
 }
 
 object CrossGroupContents {
+
+  /** The number of changed rows up to which the aggregates note on the heap what to settle. */
+  private val MostUnsettled = 1 << 14
 
   /** A group whose window contents are part of the cross-group contents. */
   trait Group {

@@ -152,6 +152,9 @@ final class GroupState(
     renumber()
   }
 
+  /** Writes the changed pages and forgets all loaded ones if they are many. */
+  def unload(): Unit = pages.unload()
+
   def clear(): Unit = {
     pages.clear()
     window.clear()

@@ -5,6 +5,7 @@ import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStor
 import org.apache.spark.sql.types._
 
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
+import winops.window.crossgroup.GroupRecords
 
 /** Stores groups in Spark's state store. The groups' own values lie in buckets of groups with
   * neighbouring hashes, or in entries of their own; each run of a group's rows and each page has
@@ -65,6 +66,26 @@ final class StateGroupStore private (
 
   override val windowSegments: Segments = new Numbered(n => EntryNumbers.FirstWindowSegment + n)
   override val waitingSegments: Segments = new Numbered(n => EntryNumbers.FirstWaitingSegment + n)
+
+  /** The records of groups that depend on each other. */
+  val records: GroupRecords = new GroupRecords {
+    private val rows = new RowKeys(keys)
+
+    override def get(key: Array[Byte]): Array[Byte] = {
+      val group = rows.groupOf(key)
+      entries.get(entries.hashOf(group), group, EntryNumbers.Record)
+    }
+
+    override def put(key: Array[Byte], value: Array[Byte]): Unit = {
+      val group = rows.groupOf(key)
+      entries.put(entries.hashOf(group), group, EntryNumbers.Record, value)
+    }
+
+    override def remove(key: Array[Byte]): Unit = {
+      val group = rows.groupOf(key)
+      entries.remove(entries.hashOf(group), group, EntryNumbers.Record)
+    }
+  }
 
   /** The segments that belong to the partition and not to a group. */
   val partition: Segments = new Segments {

@@ -292,7 +292,7 @@ final class StatefulKeepExec private[winops] (
           plan.keys.size,
           times.now,
           plan.spec.idleMillis,
-          groups.all,
+          if (plan.spec.couplesGroups) Nil else groups.all,
           RowShape.of(plan.keys),
           groups.inOrder,
           takesAll = times.flushes)
@@ -304,6 +304,7 @@ final class StatefulKeepExec private[winops] (
           times,
           groups,
           new WholeGroupStore(groups.partition),
+          groups.records,
           timers,
           counters)
         CompletionIterator[InternalRow, Iterator[InternalRow]](
