@@ -147,7 +147,8 @@ final class PagedMap private[storage] (pages: Pages) {
     Arrays.fill(path.asInstanceOf[Array[AnyRef]], null)
   }
 
-  /** Forgets the loaded pages, which [[Pages]] has stored. The entry at the cursor stays readable.
+  /** Forgets the loaded pages, which [[Pages]] has stored. The entry at the cursor stays
+    * readable.
     */
   private[storage] def unload(): Unit = if (root != null && root.number != Page.Inline) {
     rootNumber = root.number

@@ -100,7 +100,8 @@ final class CrossGroupIndex[G](
 
   /** Returns true if a sweep at `at` removes the group with the least recent arrival. */
   def oldestIsSilent(at: Long): Boolean = reclaim match {
-    case Some(Reclaim.SweptAtArrival(millis, _)) => findOldest() && at - record.lastArrival > millis
+    case Some(Reclaim.SweptAtArrival(millis, _)) =>
+      findOldest() && at - record.lastArrival > millis
     case _ => false
   }
 
@@ -245,8 +246,7 @@ final class CrossGroupIndex[G](
     while (first.exists(!isPlaceOf(dues.firstGroup, _, _.due, _.duePlace))) {
       val from = if (instant == Clock.Never) first.get.bound else instant
       dues.remove(first.get)
-      record.duePlace =
-        Option.when(record.due != Clock.Never)(place(dues, record.due, from))
+      record.duePlace = Option.when(record.due != Clock.Never)(place(dues, record.due, from))
       isChanged = true
       pages.unload()
       first = dues.first.filter(_.bound <= instant)

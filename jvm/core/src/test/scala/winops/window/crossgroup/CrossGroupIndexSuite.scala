@@ -120,8 +120,8 @@ object CrossGroupIndexSuite {
       assert(index.inOrderOfCreation.toSeq == inOrder)
     }
 
-    /** A row arrives in a group, whose timer is then at a random distance, or at the greatest
-      * one and up to `within` more.
+    /** A row arrives in a group, whose timer is then at a random distance, or at the greatest one
+      * and up to `within` more.
       */
     def arrive(group: Long, within: Long = -1L): Unit = {
       val number = known.get(group).fold(created)(_.created)

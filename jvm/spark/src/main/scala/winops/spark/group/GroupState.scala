@@ -66,7 +66,7 @@ final class GroupState(
     ofAll.filter(_ => spec.acrossGroups).map { open =>
       new CrossGroupContents(
         plan.content,
-        contentResults(_, leavesFromFront = false, number = 0),
+        rows => contentResults(rows, leavesFromFront = false, number = 0, rows.contains),
         pages,
         open)
     }
@@ -244,7 +244,8 @@ final class GroupState(
   private def contentResults(
       rows: RowStore,
       leavesFromFront: Boolean,
-      number: Int): ContentResults =
+      number: Int,
+      isThere: Long => Boolean = _ => true): ContentResults =
     new ContentResults(
       plan.results.collect {
         case OfWindow(`number`, result) => result
@@ -256,7 +257,8 @@ final class GroupState(
       pages,
       leavesFromFront,
       spec.givesOldValues,
-      spec.postsOnSizeChange)
+      spec.postsOnSizeChange,
+      isThere = isThere)
 
   /** Creates the evaluator of the policy's expressions over the rows of a window. */
   private def evaluator(rows: RowStore): Evaluator =

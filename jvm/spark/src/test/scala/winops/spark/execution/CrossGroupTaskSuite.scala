@@ -2,8 +2,8 @@ package winops.spark.execution
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType}
 
 import winops.spark.group.BatchTimes
@@ -17,7 +17,7 @@ class CrossGroupTaskSuite extends AnyFunSuite {
   import CrossGroupTaskSuite._
 
   test("what a jump of the watermark ends is emitted while the jump goes on") {
-    val driven = new DrivenTask(timed("sliding, time(5), partitioned, partitionCount(9999)"))
+    val driven = new DrivenTask(silent("sliding, count(5), partitioned, partitionCount(9999)"))
     driven.batch(0, 100)(rowsOf(0 until 500, at = 100): _*)
     assert(driven.groupsRemembered == 500)
     driven.counted.reset()
@@ -55,6 +55,35 @@ class CrossGroupTaskSuite extends AnyFunSuite {
     assert(driven.records.size == 1 && driven.store.all.size == 1)
   }
 
+  test("rows of swept groups count for ever, but are not stored for ever") {
+    val from = "from S#groupwin(k)#length(3)"
+    def after(rounds: Int, select: String): (Seq[Double], Long) = {
+      val policy = s"@Hint('reclaim_group_aged=4') select $select $from"
+      val driven = new DrivenTask(KeepPlans.projected(plan(Esper, policy)))
+      val results = (1 to rounds).map { round =>
+        val groups = (0 until 40).map(round * 40 + _)
+        val rows = groups ++ groups
+        // The second half of a round arrives after a restart.
+        val times = BatchTimes.ofBatch(round * 10000L)
+        driven.run(rowsOf(rows.take(40), 0), times)(_ => ())
+        driven
+          .run(rowsOf(rows.drop(40), 0), times) { row =>
+            row.getLong(row.numFields - 1).toDouble
+          }
+          .last
+      }
+      (results, driven.partitionSegments.bytesHeld)
+    }
+    val (sums, few) = after(10, "sum(n)")
+    val all = (1 to 10).map(round => (0 until 40).map(i => 2.0 * (round * 40 + i)).sum)
+    assert(sums == all.scanLeft(0.0)(_ + _).tail)
+    val (_, many) = after(40, "sum(n)")
+    // The rows alone have more than 20 bytes each.
+    assert(many - few < 30 * 80 * 8, s"$few bytes after 10 rounds, $many after 40")
+    val (counts, _) = after(10, "count(distinct n)")
+    assert(counts == (1 to 10).map(_ * 40.0))
+  }
+
   test("the last rows of many groups leave memory, and come in the order of their groups") {
     val latest = new LatestRows(width = 2)
     val row = UnsafeProjection.create(Array[DataType](LongType, LongType))
@@ -79,8 +108,9 @@ private object CrossGroupTaskSuite {
   def plan(dialect: Dialect, policy: String): KeepPlan =
     KeepPlans.plan(KeepPlans.spec(policy, dialect = dialect), Seq(KeepPlans.n))
 
-  def timed(policy: String): KeepPlan = KeepPlans.plan(
-    KeepPlans.spec(policy, Some(Application.Arrival), dialect = Spl),
+  /** A plan that removes groups after five seconds without a row. */
+  def silent(policy: String): KeepPlan = KeepPlans.plan(
+    KeepPlans.spec(policy, Some(Application.Arrival), Some(5000L), dialect = Spl),
     Seq(KeepPlans.n))
 
   def rowsOf(groups: Seq[Int], at: Long): Seq[Arrived] =
