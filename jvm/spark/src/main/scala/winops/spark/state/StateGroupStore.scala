@@ -16,18 +16,21 @@ import winops.window.crossgroup.GroupRecords
   * whole partition (negative numbers).
   *
   * A store that sorts its entries by their bytes has them in the order in which a task processes
-  * its groups, so that neighbouring entries are read and written one after the other.
+  * its groups, so that neighbouring entries are read and written one after the other. Groups that
+  * depend on each other are not processed in that order.
   */
 final class StateGroupStore private (
     store: ReadStateStore,
     written: Option[StateStore],
     keys: Seq[Attribute],
-    fixedBuckets: Option[Long] = None)
+    fixedBuckets: Option[Long],
+    inOrder: Boolean)
     extends GroupStore {
-  def this(store: StateStore, keys: Seq[Attribute]) = this(store, Some(store), keys)
+  def this(store: StateStore, keys: Seq[Attribute], inOrder: Boolean = true) =
+    this(store, Some(store), keys, None, inOrder)
 
   private val entries = new StoreEntries(store, written, keys)
-  private val values = new GroupValues(entries, fixedBuckets)
+  private val values = new GroupValues(entries, fixedBuckets, inOrder)
   private val noHash = 0L
 
   private val saved = new ByteWriter
@@ -155,7 +158,7 @@ object StateGroupStore {
 
   /** Opens the store of a partition for reading only. */
   def readOnly(store: ReadStateStore, keys: Seq[Attribute]): StateGroupStore =
-    new StateGroupStore(store, None, keys)
+    new StateGroupStore(store, None, keys, None, inOrder = true)
 
   /** Opens an empty store into which groups are moved. Nothing is removed during the move.
     *
@@ -163,7 +166,7 @@ object StateGroupStore {
     *   the number of entries that groups with short values share
     */
   def ofMoved(store: StateStore, keys: Seq[Attribute], buckets: Long): StateGroupStore =
-    new StateGroupStore(store, Some(store), keys, Some(buckets))
+    new StateGroupStore(store, Some(store), keys, Some(buckets), inOrder = true)
 
   val HashColumn = "_hash"
   val SegmentColumn = "_segment"

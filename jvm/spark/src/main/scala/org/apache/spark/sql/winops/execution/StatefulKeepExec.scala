@@ -285,7 +285,7 @@ final class StatefulKeepExec private[winops] (
         session.sessionState,
         Some(StatefulKeepExec.coordinator)) { (store, rows) =>
         val started = System.nanoTime
-        val groups = new StateGroupStore(store, plan.keys)
+        val groups = new StateGroupStore(store, plan.keys, inOrder = !plan.spec.couplesGroups)
         val timers = new StateTimerService(
           groups.partition,
           identity,
