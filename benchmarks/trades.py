@@ -49,6 +49,12 @@ def _delayed(rng: np.random.Generator, seq: Numbers) -> Numbers:
     return FIRST_MICROS + HOUR_MICROS + seq * MICROS_PER_DELAYED_ROW - delay
 
 
+def _each_then_any(rng: np.random.Generator, seq: Numbers, keys: int) -> Numbers:
+    """Each key has one of the first rows; of the other rows, one in ten has a new key."""
+    any_key = rng.integers(0, keys, len(seq), dtype="int64")
+    return np.where((seq < keys) | (seq % 10 == 0), seq, any_key)
+
+
 def _trades(name: str, choose: Keys, times: Times = _in_order) -> Source:
     def batches(sizes: Sequence[int], keys: int) -> Iterator[pa.Table]:
         first = 0
@@ -95,3 +101,4 @@ SKEWED_TRADES = _trades("skewed-trades", _skewed)
 SILENT_TRADES = _trades("silent-trades", _coming_and_going)
 DELAYED_TRADES = _trades("delayed-trades", _even, _delayed)
 FEED = Source("feed", key="key", order=("seq",), batches=_feed)
+FILLED_TRADES = _trades("filled-trades", _each_then_any)

@@ -17,8 +17,8 @@ from questions import (
     RUNNING_TOTAL,
     Question,
 )
-from trades import DELAYED_TRADES, FEED, SILENT_TRADES, SKEWED_TRADES, TRADES
-from winops import WindowPolicy, esper
+from trades import DELAYED_TRADES, FEED, FILLED_TRADES, SILENT_TRADES, SKEWED_TRADES, TRADES
+from winops import WindowPolicy, esper, spl
 
 
 @dataclass(frozen=True)
@@ -247,6 +247,22 @@ W8 = Workload(
     leaving=0.7,
     window=10,
 )
+# A row removes the last row of its group or, if the group is new, another group.
+CROSS_GROUP = [
+    Workload(
+        f"cross-group-{keys}",
+        FILLED_TRADES,
+        spl(f"sliding, count(1), partitioned, partitionCount({keys}); param partitionBy : key;"),
+        CHANGES,
+        keys=keys,
+        rows=1_000,
+        floor=COUNTED,
+        fill=(keys,),
+        window=1,
+        family="cross-group",
+    )
+    for keys in (10_000, 2 * MILLION)
+]
 
 # Micro-batches with one or two rows of each group that they touch.
 SPARSE_ROWS = 100_000
@@ -359,6 +375,7 @@ STREAMS = (
     DISORDER,
     *FEEDS,
     SPARSE_SORT,
+    *CROSS_GROUP,
 )
 WORKLOADS = {workload.name: [workload] for workload in STREAMS} | {
     "w5-size": W5_SIZES,
@@ -366,4 +383,5 @@ WORKLOADS = {workload.name: [workload] for workload in STREAMS} | {
     "w6": W6,
     "sparse": SPARSE,
     "feed": FEEDS,
+    "cross-group": CROSS_GROUP,
 }

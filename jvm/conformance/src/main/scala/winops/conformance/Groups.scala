@@ -8,10 +8,11 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
 import winops.policy.Policy
 import winops.spark.expressions.PolicyExpressions
+import winops.spark.state.RowKeys
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments}
 import winops.window.changes.{ChangeKind, ChangeQueue, Steps}
-import winops.window.crossgroup.CrossGroupMachines
+import winops.window.crossgroup.{CrossGroupIndex, CrossGroupMachines, HeapRecords}
 import winops.window.machine.Machine
 
 /** All groups of a case, each in a slot of its own, with one clock. */
@@ -146,19 +147,20 @@ private final class CrossGroups(
       opened.machine
     }
 
-    override def drain(group: UnsafeRow): Unit =
-      slots(group).reported().foreach(step => reported += ((changes.step, step)))
-
     override def drop(group: UnsafeRow): Unit = {
       val _ = slots.remove(group)
+      common.foreach(_.forget(group))
     }
   }
 
-  private var machines = new CrossGroupMachines[UnsafeRow](policy, steps, host)
+  private val rowKeys = new RowKeys(expressions.group)
+  private val records = new HeapRecords
+  private val segments = new HeapSegments
+  private var machines = newMachines()
 
   /** Moves the clock. If the policy computes values, all steps of an instant become one step. */
   override def advance(instant: Long): Seq[Step] = {
-    machines.advance(instant)
+    work(machines.advance(instant))
     val steps = taken()
     if (values.isEmpty) steps
     else {
@@ -178,35 +180,33 @@ private final class CrossGroups(
     val row = schema.row(json, arrived).copy()
     arrived += 1
     val key = keyOf(row).copy()
-    machines.arrive(key, instant)(at => slots(key).append(at, row))
+    work(machines.arrive(key, instant)(at => slots(key).append(at, row)))
     taken()
   }
 
   override def punctuate(instant: Long): Seq[Step] = {
-    machines.punctuate(instant)
+    work(machines.punctuate(instant))
     taken()
   }
 
   override def finish(instant: Long): Seq[Step] = {
-    machines.finish(instant)
+    work(machines.finish(instant))
     taken()
   }
 
   override def content: Seq[Long] = machines.groups.inOrderOfCreation.flatMap { group =>
     host.open(group).emitContents()
     slots(group).reported().flatMap(_.events).flatMap(_.rows).map(_.id)
-  }
+  }.toSeq
 
   override def saveAndRestore(): Unit = {
     val saved = slots.toSeq.map { case (key, slot) => (key, slot.save()) }
     val out = new ByteWriter
-    val keys = mutable.ArrayBuffer.empty[UnsafeRow]
-    machines.groups.save(out)(keys += _)
+    machines.groups.save(out)
     val (now, isFinished) = (machines.now, machines.isFinished)
-    machines = new CrossGroupMachines[UnsafeRow](policy, steps, host)
+    machines = newMachines()
     machines.resume(now, isFinished)
-    val read = keys.iterator
-    machines.groups.restore(new ByteReader(out.toArray))(read.next())
+    machines.groups.restore(new ByteReader(out.toArray))
     slots.clear()
     saved.foreach { case (key, bytes) =>
       val slot = newSlot(key)
@@ -226,6 +226,21 @@ private final class CrossGroups(
       val together = steps.filter(s => s._1 == number && s._2.at == at).map(_._2)
       Step(together.head.at, together.flatMap(_.events), together.flatMap(_.values))
     }
+  }
+
+  private def newMachines(): CrossGroupMachines[UnsafeRow] = {
+    val pages = new Pages(segments)
+    val groups = new CrossGroupIndex[UnsafeRow](
+      policy.group.reclaim,
+      ordersByCreation = true,
+      pages,
+      records,
+      rowKeys)
+    new CrossGroupMachines[UnsafeRow](steps, groups, host)
+  }
+
+  private def work(pieces: Iterator[UnsafeRow]): Unit = pieces.foreach { group =>
+    slots(group).reported().foreach(step => reported += ((changes.step, step)))
   }
 
   private def newSlot(key: UnsafeRow): Slot = {

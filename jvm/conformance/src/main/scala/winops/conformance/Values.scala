@@ -38,9 +38,17 @@ private[conformance] final class Values(
 
   /** Tracks the values over the windows of all groups. */
   def common(pages: Pages, open: () => CrossGroupContents.Group): CrossGroupContents =
-    new CrossGroupContents(schema.attributes, of(_, pages, leavesFromFront = false), pages, open)
+    new CrossGroupContents(
+      schema.attributes,
+      rows => of(rows, pages, leavesFromFront = false, rows.contains),
+      pages,
+      open)
 
-  private def of(rows: RowStore, pages: Pages, leavesFromFront: Boolean): ContentResults =
+  private def of(
+      rows: RowStore,
+      pages: Pages,
+      leavesFromFront: Boolean,
+      isThere: Long => Boolean = _ => true): ContentResults =
     new ContentResults(
       results.values,
       results.by,
@@ -49,7 +57,8 @@ private[conformance] final class Values(
       pages,
       leavesFromFront,
       keepsOldValues = true,
-      postsOnSizeChange = policy.projection.exists(_.postsOnSizeChange))
+      postsOnSizeChange = policy.projection.exists(_.postsOnSizeChange),
+      isThere = isThere)
 
   /** Writes values as JSON objects, if the policy emits inserts or deletes respectively. */
   def write(value: Value, inserted: ArrayNode, removed: ArrayNode): Unit = {

@@ -23,8 +23,15 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
   *
   * @param stored
   *   the nodes
+  * @param isThere
+  *   returns true if a row can be read. Of the rows of a node of level 1, all or none can be
+  *   read; none can if [[isSummed]] was true and they stay in the window for ever.
   */
-final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends WindowSummary[S] {
+final class TreeSummary[S](
+    summaries: Summaries[S],
+    stored: PagedMap,
+    isThere: Long => Boolean = _ => true)
+    extends WindowSummary[S] {
   import TreeSummary._
 
   private var prefix = NodeKey.NoPrefix
@@ -81,14 +88,36 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
 
   private def foldRows(): Unit = {
     summaries.clear(sum)
-    foreach(summaries.add(sum, _))
+    eachLeaf { (mask, number) =>
+      // A node whose rows have all left is removed when it is settled.
+      if (mask == 0 || isThere((number << Bits) + Integer.numberOfTrailingZeros(mask))) {
+        eachOf(mask, number)(summaries.add(sum, _))
+      } else {
+        val in = new ByteReader(stored.value)
+        in.skip(MaskBytes)
+        summaries.read(child, in)
+        summaries.append(sum, child)
+      }
+    }
   }
 
-  override def foreach(visit: Long => Unit): Unit = {
+  /** Returns true if the node of level 1 that covers a row has a summary. The changes must be
+    * settled.
+    */
+  def isSummed(row: Long): Boolean = {
+    val bytes = stored.get(NodeKey.of(prefix, 1, row >> Bits))
+    bytes != null && bytes.length > MaskBytes
+  }
+
+  override def foreach(visit: Long => Unit): Unit =
+    eachLeaf((mask, number) => eachOf(mask, number)(visit))
+
+  /** Visits the nodes of level 1 in order, each with its mask and number. */
+  private def eachLeaf(visit: (Int, Long) => Unit): Unit = {
     val end = NodeKey.of(prefix, 2, 0L)
     var more = stored.atLeast(NodeKey.of(prefix, 1, 0L))
     while (more && stored.isBefore(end)) {
-      eachOf(maskOf(stored.value), NodeKey.number(stored.key))(visit)
+      visit(maskOf(stored.value), NodeKey.number(stored.key))
       more = stored.next()
     }
   }
@@ -278,26 +307,29 @@ final class TreeSummary[S](summaries: Summaries[S], stored: PagedMap) extends Wi
   }
 }
 
-private object TreeSummary {
+object TreeSummary {
+
+  /** Number of rows that a node of level 1 covers. */
+  val RowsOfNode: Int = 16
 
   /** Stands for the overflow that left a node without a summary. */
-  object NoSummary extends ArithmeticException with NoStackTrace
+  private object NoSummary extends ArithmeticException with NoStackTrace
 
-  val Bits = 4
-  val FanOut: Int = 1 << Bits
-  val MaskBytes = 2
+  private val Bits = 4
+  private val FanOut = RowsOfNode
+  private val MaskBytes = 2
 
   /** Number of levels of a tree that covers all row numbers. */
-  val MaxLevels = 16
+  private val MaxLevels = 16
 
-  def maskOf(node: Array[Byte]): Int = {
+  private def maskOf(node: Array[Byte]): Int = {
     if (node.length < MaskBytes) {
       throw new CorruptStateException(s"a node of rows has ${node.length} bytes")
     }
     (node(0) & 0xff) | (node(1) & 0xff) << 8
   }
 
-  def eachOf(mask: Int, number: Long)(visit: Long => Unit): Unit = {
+  private def eachOf(mask: Int, number: Long)(visit: Long => Unit): Unit = {
     var bit = 0
     while (bit < FanOut) {
       if ((mask & (1 << bit)) != 0) visit((number << Bits) + bit)

@@ -26,6 +26,9 @@ final class PagedMap private[storage] (pages: Pages) {
   private val places = new Array[Int](MaxDepth)
   private var depth = 0
 
+  /** True if the pages at the cursor are no longer those of the map, which was unloaded. */
+  private var isDetached = false
+
   /** Number of entries. */
   def size: Long = entries
 
@@ -84,6 +87,7 @@ final class PagedMap private[storage] (pages: Pages) {
 
   /** Removes the entry at the cursor. */
   def remove(): Unit = {
+    if (isDetached) attach()
     path(depth).remove(places(depth))
     entries -= 1
     pages.noteChange()
@@ -117,12 +121,14 @@ final class PagedMap private[storage] (pages: Pages) {
 
   /** Moves the cursor to the next key. */
   def next(): Boolean = {
+    if (isDetached) attach()
     places(depth) += 1
     isHere || forward()
   }
 
   /** Moves the cursor to the previous key. */
   def previous(): Boolean = {
+    if (isDetached) attach()
     places(depth) -= 1
     places(depth) >= 0 || backward()
   }
@@ -137,8 +143,18 @@ final class PagedMap private[storage] (pages: Pages) {
   private[storage] def startAfresh(): Unit = if (entries > 0) {
     root = new Page(Page.Inline, isLeaf = true)
     entries = 0L
+    isDetached = false
     depth = 0
     Arrays.fill(path.asInstanceOf[Array[AnyRef]], null)
+  }
+
+  /** Forgets the loaded pages, which [[Pages]] has stored. The entry at the cursor stays
+    * readable.
+    */
+  private[storage] def unload(): Unit = if (root != null && root.number != Page.Inline) {
+    rootNumber = root.number
+    root = null
+    isDetached = true
   }
 
   /** Writes the number of entries and the root. The caller calls [[Pages.save]] first. */
@@ -200,7 +216,12 @@ final class PagedMap private[storage] (pages: Pages) {
 
   private def isHere: Boolean = places(depth) < path(depth).count
 
+  private def attach(): Unit = {
+    val _ = find(key)
+  }
+
   private def goToTop(): Unit = {
+    isDetached = false
     depth = 0
     path(0) = top
   }

@@ -63,6 +63,15 @@ final class Pages(segments: Segments) {
     out.number(if (most == PageSize.Small) -1 - last else last)
   }
 
+  /** Writes the changed pages and forgets all loaded ones if they are many, so that the heap does
+    * not grow with the maps. The cursors of the maps stay at their entries.
+    */
+  def unload(limit: Int = Pages.MostLoaded): Unit = if (loaded.size > limit) {
+    store()
+    loaded.clear()
+    maps.foreach(_.unload())
+  }
+
   /** Empties the group's maps and removes their stored pages. */
   def discard(): Unit = {
     maps.foreach(_.clear())
@@ -182,4 +191,7 @@ private object Pages {
 
   /** The number of the changes of page 0; the numbers of pages are less. */
   val FirstChanges: Long = 1L << 58
+
+  /** The number of pages that may stay loaded, of at most 8 KiB each. */
+  val MostLoaded = 1024
 }

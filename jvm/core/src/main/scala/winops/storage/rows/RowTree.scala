@@ -30,6 +30,13 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
   override def first: Long = firstOrdinal
   override def size: Long = rows.size
 
+  /** Returns true if the row is stored. */
+  def contains(ordinal: Long): Boolean = {
+    val isThere = rows.contains(probeFor(ordinal))
+    looksAt = if (isThere) ordinal else RowTree.None
+    isThere
+  }
+
   override def append(arrival: Long, length: Int): Int = {
     rows.append(probeFor(endOrdinal), header + length)
     appended.set(endOrdinal, rows)

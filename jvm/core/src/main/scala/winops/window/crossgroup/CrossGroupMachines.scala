@@ -1,30 +1,34 @@
 package winops.window.crossgroup
 
-import winops.policy.Policy
 import winops.window.changes.Steps
 import winops.window.machine.Machine
 
 /** Runs a cross-group policy over all its groups, with one clock for all.
   *
+  * A call returns its work piece by piece, as an iterator. The changes of a piece are those of
+  * one group; the caller reads them, and removes the rows that left, before it asks for the next
+  * piece. It finishes the pieces of one call before it makes another.
+  *
   * @param steps
   *   numbers the steps of all groups together
+  * @param groups
+  *   the index of all groups
   * @param host
   *   stores the groups
   */
 final class CrossGroupMachines[G](
-    policy: Policy,
     steps: Steps,
+    val groups: CrossGroupIndex[G],
     host: CrossGroupMachines.Host[G]) {
-  private val index = new CrossGroupIndex[G](policy.group.reclaim)
   private var clock = Long.MinValue
   private var finished = false
   private var reclaimed = 0L
 
+  /** The rest of the piece of work whose changes the caller is reading. */
+  private var rest: () => Unit = CrossGroupMachines.Nothing
+
   /** Number of idle groups that a sweep removed without deletes. */
   def groupsReclaimed: Long = reclaimed
-
-  /** The index of all groups, for the code that stores it. */
-  def groups: CrossGroupIndex[G] = index
 
   /** Returns true if the input has ended, so that no row or timer has an effect. */
   def isFinished: Boolean = finished
@@ -40,89 +44,154 @@ final class CrossGroupMachines[G](
 
   /** Moves the clock to `instant`, unless it is later, and fires all timers up to that instant.
     */
-  def advance(instant: Long): Unit = if (!finished) {
-    while (index.nextDue <= instant) {
-      val group = index.firstDue
-      val machine = host.open(group)
-      val _ = machine.fireNext(index.nextDue)
-      host.drain(group)
-      update(group, machine)
-    }
-    clock = Math.max(clock, instant)
-  }
+  def advance(instant: Long): Iterator[G] =
+    if (finished) Iterator.empty
+    else fired(instant) ++ afterwards { clock = Math.max(clock, instant) }
 
   /** Inserts a row with timestamp `instant` into the group.
     *
     * @param append
     *   appends the row to the group's rows; receives the row's arrival time
     */
-  def arrive(group: G, instant: Long)(append: Long => Unit): Unit = if (!finished) {
-    val at = Math.max(instant, clock)
-    advance(at)
-    index.sweptBefore(at).foreach(reclaim)
+  def arrive(group: G, instant: Long)(append: Long => Unit): Iterator[G] =
+    if (finished) Iterator.empty
+    else {
+      val at = Math.max(instant, clock)
+      advance(at) ++
+        afterwards { sweep(at) } ++
+        piece(group)(insert(group, at, append)) ++
+        dismissals(at) ++
+        afterwards { steps.end() }
+    }
+
+  /** Handles a window punctuation for all groups. */
+  def punctuate(instant: Long): Iterator[G] = emitAll(instant)(_.punctuate(_))
+
+  /** Ends the input for all groups. */
+  def finish(instant: Long): Iterator[G] =
+    emitAll(instant)(_.finish(_)) ++ afterwards { finished = true }
+
+  private def fired(until: Long): Iterator[G] = new Iterator[G] {
+    override def hasNext: Boolean = {
+      complete()
+      groups.isDueAt(until)
+    }
+
+    override def next(): G = {
+      if (!hasNext) throw new NoSuchElementException
+      val group = groups.firstDue
+      val machine = host.open(group)
+      val due = groups.dueOf(group)
+      val _ = machine.fireNext(due)
+      rest = () => update(group, machine, due)
+      group
+    }
+  }
+
+  private def sweep(at: Long): Unit = if (groups.startsSweep(at)) {
+    while (groups.oldestIsSilent(at)) reclaim(groups.oldest)
+  }
+
+  private def insert(group: G, at: Long, append: Long => Unit): () => Unit = {
     steps.begin(at)
     val machine = host.open(group)
     machine.reach(at)
     append(at)
     val comesIn = machine.arrive(at)
-    host.drain(group)
-    if (comesIn || index.countsRefusedRows && machine.isAlive) {
-      index.arrived(group, at, machine.held, machine.nextDue)
-    }
-    if (!machine.isAlive) drop(group)
-    makeRoom(at)
-    steps.end()
-  }
-
-  /** Handles a window punctuation for all groups. */
-  def punctuate(instant: Long): Unit = emitAll(instant)(_.punctuate(_))
-
-  /** Ends the input for all groups. */
-  def finish(instant: Long): Unit = {
-    emitAll(instant)(_.finish(_))
-    finished = true
-  }
-
-  private def emitAll(instant: Long)(emit: (Machine, Long) => Unit): Unit = if (!finished) {
-    val at = Math.max(instant, clock)
-    advance(at)
-    index.inOrderOfCreation.foreach { group =>
-      val machine = host.open(group)
-      machine.reach(at)
-      emit(machine, at)
-      host.drain(group)
-      update(group, machine)
+    () => {
+      if (comesIn || groups.countsRefusedRows && machine.isAlive) {
+        groups.arrived(group, at, machine.held, machine.nextDue)
+      }
+      if (!machine.isAlive) remove(group)
     }
   }
+
+  private def emitAll(instant: Long)(emit: (Machine, Long) => Unit): Iterator[G] =
+    if (finished) Iterator.empty
+    else {
+      val at = Math.max(instant, clock)
+      advance(at) ++ groups.inOrderOfCreation.flatMap { group =>
+        piece(group) {
+          val machine = host.open(group)
+          machine.reach(at)
+          emit(machine, at)
+          () => update(group, machine, at)
+        }
+      }
+    }
 
   private def reclaim(group: G): Unit = {
-    steps.evictSilently(index.heldBy(group))
+    steps.evictSilently(groups.heldBy(group))
     reclaimed += 1
-    drop(group)
+    remove(group)
   }
 
   /** Removes groups if there are more groups or rows than the policy allows. As the product does,
     * empty groups with the least recent arrivals go first, up to the first group with rows;
     * others follow until the limit holds.
     */
-  private def makeRoom(at: Long): Unit = if (index.isTooMuch) {
-    while (index.oldestIsEmpty) dismissOldest(at)
-    while (index.isTooMuch) dismissOldest(at)
+  private def dismissals(at: Long): Iterator[G] = new Iterator[G] {
+    private var takesEmpty = false
+    private var isFirst = true
+
+    override def hasNext: Boolean = {
+      complete()
+      if (isFirst) takesEmpty = groups.isTooMuch
+      isFirst = false
+      takesEmpty &&= groups.oldestIsEmpty
+      takesEmpty || groups.isTooMuch
+    }
+
+    override def next(): G = {
+      if (!hasNext) throw new NoSuchElementException
+      val group = groups.oldest
+      host.open(group).dismiss(at)
+      rest = () => remove(group)
+      group
+    }
   }
 
-  private def dismissOldest(at: Long): Unit = {
-    val group = index.oldest
-    host.open(group).dismiss(at)
-    host.drain(group)
-    drop(group)
-  }
+  private def update(group: G, machine: Machine, at: Long): Unit =
+    if (machine.isAlive) groups.changed(group, at, machine.held, machine.nextDue)
+    else remove(group)
 
-  private def update(group: G, machine: Machine): Unit =
-    if (machine.isAlive) index.changed(group, machine.held, machine.nextDue) else drop(group)
-
-  private def drop(group: G): Unit = {
-    index.removed(group)
+  private def remove(group: G): Unit = {
+    groups.removed(group)
     host.drop(group)
+  }
+
+  /** One piece of work.
+    *
+    * @param work
+    *   makes changes of the group, and returns what is to be done when they have been read
+    */
+  private def piece(group: G)(work: => () => Unit): Iterator[G] = new Iterator[G] {
+    private var isDone = false
+
+    override def hasNext: Boolean = {
+      complete()
+      !isDone
+    }
+
+    override def next(): G = {
+      if (!hasNext) throw new NoSuchElementException
+      isDone = true
+      rest = work
+      group
+    }
+  }
+
+  /** Work that makes no changes. */
+  private def afterwards(work: => Unit): Iterator[G] = {
+    complete()
+    work
+    Iterator.empty
+  }
+
+  private def complete(): Unit = {
+    val now = rest
+    rest = CrossGroupMachines.Nothing
+    now()
   }
 }
 
@@ -134,10 +203,9 @@ object CrossGroupMachines {
     /** The machine of a group; a new machine if the group is unknown. */
     def open(group: G): Machine
 
-    /** Reads the changes that the group's machine has emitted. */
-    def drain(group: G): Unit
-
     /** Deletes the state of a group. */
     def drop(group: G): Unit
   }
+
+  private val Nothing: () => Unit = () => ()
 }

@@ -25,10 +25,11 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val driven = new Driven
       (0 until 3000).foreach { _ =>
         if (random.nextInt(200) == 0) driven.restart()
+        if (random.nextInt(50) == 0) driven.unload()
         val key = keyOf(random.nextInt(keys))
         random.nextInt(12) match {
           case 10 => driven.append(new Array[Byte](random.nextInt(60)))
-          case 11 => driven.removeAtLeast(key)
+          case 11 => driven.removeAtLeast(key, unloads = random.nextInt(10) == 0)
           case 0 | 1 | 2 | 3 | 4 => driven.put(key, new Array[Byte](random.nextInt(60)))
           case 5 | 6 | 7 => driven.remove(key)
           case _ => driven.compareAround(key)
@@ -307,11 +308,15 @@ private object PagedMapSuite extends org.scalatest.Assertions {
       assertSame(map.value, value)
     }
 
+    /** Forgets the loaded pages. */
+    def unload(): Unit = pages.unload(0)
+
     /** Removes the first entry at or after a key. */
-    def removeAtLeast(key: Array[Byte]): Unit = {
+    def removeAtLeast(key: Array[Byte], unloads: Boolean): Unit = {
       val there = model.ceilingKey(key)
       assertAt(map.atLeast(key), there)
       if (there != null) {
+        if (unloads) unload()
         map.remove()
         model.remove(there)
         assert(map.size == model.size)
@@ -358,9 +363,10 @@ private object PagedMapSuite extends org.scalatest.Assertions {
     def compareAll(): Unit = {
       val keys = model.keySet.toArray(Array.empty[Array[Byte]])
       var there = map.first()
-      keys.foreach { key =>
+      keys.zipWithIndex.foreach { case (key, i) =>
         assert(there)
         assertSame(map.key, key)
+        if (i % 50 == 0) unload()
         assertSame(map.value, model.get(key))
         there = map.next()
       }

@@ -36,6 +36,8 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
   *   the [[OfLastArrival]] values of the last visited step
   * @param foldsRows
   *   returns true for functions that are to be computed from all rows, oldest to newest
+  * @param isThere
+  *   returns false for rows in the window that were removed after [[needsRow]] was false
   */
 final class ContentResults(
     results: Seq[Expression],
@@ -46,13 +48,14 @@ final class ContentResults(
     leavesFromFront: Boolean,
     keepsOldValues: Boolean = false,
     postsOnSizeChange: Boolean = false,
-    foldsRows: WindowAggregate => Boolean = _ => false)
+    foldsRows: WindowAggregate => Boolean = _ => false,
+    isThere: Long => Boolean = _ => true)
     extends TrackedContents {
   private val isDivided = by.nonEmpty
   private val plan = new AggregatePlan(results, by, foldsRows)
 
   private val buffers = new FunctionBuffers(plan.merged, content, rows)
-  private val tree = new TreeSummary(buffers, pages.newMap())
+  private val tree = new TreeSummary(buffers, pages.newMap(), isThere)
   private val summary: WindowSummary[InternalRow] =
     if (leavesFromFront && !isDivided) new FrontSummary(buffers, pages) else tree
   private val counted = plan.counted.map { aggregate =>
@@ -161,6 +164,13 @@ final class ContentResults(
 
   /** Visits the rows in the window in the order of their insertion. */
   def foreach(visit: Long => Unit): Unit = summary.foreach(visit)
+
+  /** Returns true if the results need a row, or another row of the same
+    * [[TreeSummary.RowsOfNode]], even if all these rows stay in the window for ever. The changes
+    * must be settled.
+    */
+  def needsRow(ordinal: Long): Boolean =
+    isDivided || evaluators.nonEmpty || !tree.isSummed(ordinal)
 
   override def release(): Unit = ()
 

@@ -52,9 +52,10 @@ final class StoredGroups(
     val whole = new WholeGroupStore(groups.partition)
     val all = new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
     val in = whole.open(CrossGroupTask.NoKey)
+    val host = StoredGroups.NoHost
     val machines =
-      new CrossGroupMachines[UnsafeRow](plan.spec.policy, steps, StoredGroups.NoHost)
-    CrossGroupTask.restoreGroups(in, machines, steps, stored.keys)
+      CrossGroupTask.machinesOf(plan, stored.keys, steps, whole, groups.records, host)
+    CrossGroupTask.restoreGroups(in, machines, steps, isRead = true)
     all.restoreRows(in)
     all
   }
@@ -81,7 +82,6 @@ object StoredGroups {
 
   private object NoHost extends CrossGroupMachines.Host[UnsafeRow] {
     override def open(group: UnsafeRow): Machine = throw new UnsupportedOperationException
-    override def drain(group: UnsafeRow): Unit = ()
     override def drop(group: UnsafeRow): Unit = ()
   }
 }

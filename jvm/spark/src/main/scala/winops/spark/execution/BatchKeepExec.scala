@@ -12,6 +12,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.state.{NoGroupStore, NoTimerService, TransientGroupStore}
+import winops.window.crossgroup.HeapRecords
 import winops.window.time.Clock
 
 /** Executes a `keep` over a table.
@@ -54,6 +55,7 @@ final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: S
         times,
         if (shared.spec.couplesGroups) new TransientGroupStore else new NoGroupStore,
         new TransientGroupStore,
+        new HeapRecords,
         new NoTimerService(counters),
         counters)
     }

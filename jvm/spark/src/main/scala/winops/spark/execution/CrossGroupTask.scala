@@ -1,27 +1,28 @@
 package winops.spark.execution
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
+import winops.policy.Trigger
 import winops.spark.group.{Admission, Arrivals, BatchTimes, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
-import winops.spark.row.{RowBytes, RowShape}
-import winops.spark.state.{GroupStore, StateErrors, TimerService}
-import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.spark.row.RowBytes
+import winops.spark.state.{GroupStore, RowKeys, StateErrors, TimerService}
+import winops.storage.btree.Pages
+import winops.storage.bytes.{ByteReader, ByteWriter, ShiftedSegments}
 import winops.window.changes.{ChangeQueue, Steps}
-import winops.window.crossgroup.CrossGroupMachines
+import winops.window.crossgroup.{CrossGroupIndex, CrossGroupMachines, GroupRecords}
 import winops.window.machine.Machine
 import winops.window.time.Clock
 
 /** Runs a `keep` whose groups depend on each other. One task has all rows and applies them in one
   * order, regardless of their groups.
   *
-  * One group is open at a time, so only one group has to fit into memory.
+  * One group is open at a time, and its changes are emitted before the next group is opened, so
+  * only one group has to fit into memory.
   *
   * @param rows
   *   all rows as one group
@@ -31,6 +32,8 @@ import winops.window.time.Clock
   *   stores the groups
   * @param whole
   *   stores the state that all groups share, including the waiting rows
+  * @param records
+  *   stores the records of the groups
   * @param timers
   *   supplies the time up to which timers fired in earlier batches, and takes the counts of
   *   groups and rows
@@ -42,6 +45,7 @@ final class CrossGroupTask(
     times: BatchTimes,
     store: GroupStore,
     whole: GroupStore,
+    records: GroupRecords,
     timers: TimerService,
     metrics: KeepMetrics)
     extends StreamTask {
@@ -63,68 +67,64 @@ final class CrossGroupTask(
   private val punctuation = Punctuation.of(plan)
   private val keyOf = UnsafeProjection.create(plan.groupExpressions, plan.content)
 
-  private val waiting = mutable.Queue.empty[InternalRow]
-
   /** Output rows that are emitted at the end of the batch, by group, or under [[NoKey]] for
     * results across groups. A group that is closed again replaces its rows.
     */
-  private val latest = mutable.LinkedHashMap.empty[UnsafeRow, Seq[InternalRow]]
+  private val latest = new LatestRows(plan.output.size)
+  private var rowsAtEnd = Iterator.empty[UnsafeRow]
+
+  private var stage: Stage = Arriving
+  private var pieces = Iterator.empty[UnsafeRow]
   private var opened: UnsafeRow = _
+  private var isChanged = false
   private var groupsBefore = 0L
   private var heldBefore = 0L
   private var waitingBefore = 0L
-  private var isDone = false
 
   private object host extends CrossGroupMachines.Host[UnsafeRow] {
     override def open(group: UnsafeRow): Machine = {
-      if (opened != group) {
-        saveGroup()
-        opened = group
-        state.key = group
-        writer.beginGroup()
-        val bytes = store.open(group)
-        if (bytes == null) state.clear() else state.restore(bytes)
-      }
+      select(group)
+      isChanged = true
       state.machine
     }
 
-    override def drain(group: UnsafeRow): Unit = {
-      if (givesRows) changes.clear()
-      queueOutput()
-      common.common.foreach(_.release())
-      state.machine.settle()
-    }
-
     override def drop(group: UnsafeRow): Unit = {
-      val _ = open(group)
+      select(group)
       state.forget()
+      common.common.foreach(_.forget(group))
       opened = null
     }
   }
 
-  private val machines = new CrossGroupMachines[UnsafeRow](plan.spec.policy, steps, host)
+  private val machines = machinesOf(plan, plan.groupExpressions, steps, whole, records, host)
 
   StateErrors.translated(begin())
 
   /** The time of the earliest timer of any group or of the first release of a waiting row;
     * [[Clock.Never]] if there is neither.
     */
-  override def earliestDue: Long = Math.min(machines.groups.nextDue, common.nextRelease)
+  override def earliestDue: Long = due
+  private var due = Clock.Never
 
   override def lastWaiting: Long = last
   private var last = Long.MinValue
 
   override def hasNext: Boolean = {
-    if (waiting.isEmpty && !isDone) StateErrors.translated {
-      while (waiting.isEmpty && !isDone) work()
+    if (!isAtRow && stage != Done) StateErrors.translated {
+      while (!isAtRow && stage != Done) work()
     }
-    waiting.nonEmpty
+    isAtRow
   }
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
-    waiting.dequeue()
+    // The writer reads the rows of changes from the group's state, which may be corrupt.
+    try {
+      if (writer.hasNext) writer.next() else rowsAtEnd.next()
+    } catch StateErrors.translate
   }
+
+  private def isAtRow: Boolean = writer.hasNext || rowsAtEnd.hasNext
 
   private def begin(): Unit = {
     val in = whole.open(NoKey)
@@ -132,63 +132,98 @@ final class CrossGroupTask(
     groupsBefore = machines.groups.size
     heldBefore = held
     waitingBefore = common.waiting.size
-    machines.advance(timers.timePassed)
     val _ = rows.nextGroup()
     arrivals.open(rows)
+    pieces = machines.advance(timers.timePassed)
   }
 
-  private def work(): Unit =
-    if (arrivals.hasNext) take(arrivals.next())
-    else {
-      machines.advance(times.now)
-      if (givesRows) emitContents()
-      saveGroup()
-      finish()
+  /** Does one piece of work, after which output rows may be available. */
+  private def work(): Unit = {
+    release()
+    if (pieces.hasNext) {
+      val _ = pieces.next()
+      if (givesRows && stage != Ending) changes.clear()
+    } else {
+      stage match {
+        case Arriving if arrivals.hasNext => pieces = take(arrivals.next())
+        case Arriving =>
+          pieces = machines.advance(times.now)
+          stage = Advancing
+        case Advancing =>
+          if (givesRows) pieces = contents
+          stage = Ending
+        case Ending =>
+          finish()
+          stage = Done
+        case Done =>
+      }
     }
+  }
 
-  private def take(row: UnsafeRow): Unit = {
+  /** Releases the rows that left, whose changes have been emitted. */
+  private def release(): Unit = if (opened != null) {
+    common.common.foreach(_.release())
+    common.unload()
+    state.machine.settle()
+  }
+
+  private def take(row: UnsafeRow): Iterator[UnsafeRow] = {
     val instant =
       if (plan.timeOrdinal < 0) times.stamp.getOrElse(0L)
       else Clock.floorToMillis(row.getLong(plan.timeOrdinal))
     punctuation.of(row) match {
-      case Punctuation.None if machines.isFinished => metrics.afterFinal += 1
+      case Punctuation.None if machines.isFinished =>
+        metrics.afterFinal += 1
+        Iterator.empty
       case Punctuation.None =>
         machines.arrive(keyOf(row).copy(), instant) { at =>
           RowBytes.append(state.window, at, row)
+        } ++ {
+          MaxRows.check(plan.spec, held)
+          Iterator.empty
         }
-        MaxRows.check(plan.spec, held)
       case Punctuation.Window => machines.punctuate(instant)
       case Punctuation.Final => machines.finish(instant)
     }
   }
 
-  private def emitContents(): Unit = machines.groups.inOrderOfCreation.foreach { group =>
-    host.open(group).emitContents()
-    queueOutput()
+  private def contents: Iterator[UnsafeRow] = machines.groups.inOrderOfCreation.map { group =>
+    select(group)
+    state.machine.emitContents()
+    group
   }
 
-  private def queueOutput(): Unit = while (writer.hasNext) waiting += writer.next().copy()
+  private def select(group: UnsafeRow): Unit = if (opened != group) {
+    saveGroup()
+    opened = group
+    isChanged = false
+    state.key = group
+    writer.beginGroup()
+    val bytes = store.open(group)
+    if (bytes == null) state.clear() else state.restore(bytes)
+  }
 
-  private def takeLatest(): Unit = {
-    val rows = Seq.newBuilder[InternalRow]
-    while (writer.hasNext) rows += writer.next().copy()
-    val all = rows.result()
-    if (all.nonEmpty) latest.update(if (plan.spec.acrossGroups) NoKey else opened, all)
+  private def takeLatest(): Unit = if (writer.hasNext) {
+    latest.begin(if (plan.spec.acrossGroups) NoKey else opened)
+    while (writer.hasNext) latest.add(writer.next().asInstanceOf[UnsafeRow])
+    latest.end()
   }
 
   private def saveGroup(): Unit = if (opened != null) {
     writer.endGroup()
     takeLatest()
     state.machine.settle()
-    if (state.isEmpty) state.forget() else store.save(state.save)
+    if (state.isEmpty) state.forget() else if (isChanged) store.save(state.save)
     opened = null
   }
 
   private def held: Long = machines.groups.held + common.waiting.size
 
   private def finish(): Unit = {
-    waiting ++= latest.valuesIterator.flatten
+    saveGroup()
+    rowsAtEnd = latest.rows
     if (times.flushes) last = common.waiting.lastTime
+    due = Math.min(machines.groups.nextDue, common.nextRelease)
     whole.save(save)
     timers.count(
       machines.groups.size - groupsBefore,
@@ -198,47 +233,92 @@ final class CrossGroupTask(
     metrics.refused += state.machine.rowsRefused
     metrics.evictedSilently += steps.rowsEvictedSilently
     metrics.expired += state.machine.groupsForgotten + machines.groupsReclaimed
-    isDone = true
   }
 
   private def save(out: ByteWriter): Unit = {
+    out.number(Paged)
     out.number(machines.now)
     out.byte(if (machines.isFinished) 1 else 0)
     steps.save(out)
-    machines.groups.save(out)(group => out.block(group.getBytes))
+    machines.groups.save(out)
     common.save(out)
   }
 
   private def restore(in: ByteReader): Unit = {
-    CrossGroupTask.restoreGroups(in, machines, steps, plan.groupExpressions)
+    restoreGroups(in, machines, steps)
     common.restore(in)
   }
 }
 
 private[spark] object CrossGroupTask {
+  private sealed trait Stage
+
+  /** Rows arrive. */
+  private case object Arriving extends Stage
+
+  /** Time passes until the end of the batch. */
+  private case object Advancing extends Stage
+
+  /** Time has passed, and the contents are emitted if they are the output. */
+  private case object Ending extends Stage
+
+  private case object Done extends Stage
+
+  /** Creates the machines of all groups.
+    *
+    * @param group
+    *   the expressions or columns of the group key
+    * @param whole
+    *   stores the state that all groups share
+    * @param records
+    *   stores the records of the groups
+    */
+  def machinesOf(
+      plan: KeepPlan,
+      group: Seq[Expression],
+      steps: Steps,
+      whole: GroupStore,
+      records: GroupRecords,
+      host: CrossGroupMachines.Host[UnsafeRow]): CrossGroupMachines[UnsafeRow] = {
+    val spec = plan.spec
+    val punctuates = spec.punctuation.isDefined ||
+      spec.policy.retention.windows.exists(_.triggers.leave == Trigger.Punctuation)
+    val groups = new CrossGroupIndex[UnsafeRow](
+      spec.policy.group.reclaim,
+      ordersByCreation = punctuates || spec.output == Output.Rows,
+      new Pages(new ShiftedSegments(whole.windowSegments, FirstIndexPage)),
+      records,
+      new RowKeys(group))
+    new CrossGroupMachines(steps, groups, host)
+  }
 
   /** Restores the clock, the steps and the index of groups, which precede the rest of the shared
     * state.
     *
-    * @param group
-    *   the expressions of the group key
+    * @param isRead
+    *   true if the groups are not to be changed, and the index is not needed
     */
   def restoreGroups(
       in: ByteReader,
       machines: CrossGroupMachines[UnsafeRow],
       steps: Steps,
-      group: Seq[Expression]): Unit = {
-    val shape = RowShape.of(group)
-    val now = Clock.restore(in)
-    machines.resume(now, isFinished = in.byte() == 1)
+      isRead: Boolean = false): Unit = {
+    val first = in.number()
+    val isPaged = first == Paged
+    machines.resume(if (isPaged) Clock.restore(in) else first, isFinished = in.byte() == 1)
     steps.restore(in)
-    machines.groups.restore(in) {
-      val bytes = in.block()
-      val key = new UnsafeRow(group.size)
-      shape.pointTo(key, bytes)
-      key
-    }
+    if (isPaged) machines.groups.restore(in)
+    else if (isRead) CrossGroupIndex.skipWhole(in)
+    else machines.groups.restoreWhole(in)
   }
+
+  /** The first number of shared state whose index is in pages. An index of one value follows the
+    * clock instead, which is never at this instant.
+    */
+  private val Paged = Clock.Never
+
+  /** The first segment of the index's pages, below the pages of the shared state. */
+  private val FirstIndexPage = 1L << 59
 
   val NoKey: UnsafeRow = {
     val row = new UnsafeRow(0)

@@ -8,6 +8,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.state.{GroupStore, TimerService}
+import winops.window.crossgroup.GroupRecords
 
 /** Iterates over the output rows of one task of a `keep`. After the last row, the task has the
   * figures that the driver needs.
@@ -31,6 +32,8 @@ object StreamTask {
     *   the columns of the rows
     * @param whole
     *   stores the state that groups share, if they depend on each other
+    * @param records
+    *   stores the records of groups that depend on each other
     */
   def of(
       plan: KeepPlan,
@@ -39,9 +42,10 @@ object StreamTask {
       times: BatchTimes,
       store: GroupStore,
       whole: => GroupStore,
+      records: => GroupRecords,
       timers: TimerService,
       metrics: KeepMetrics): StreamTask =
     if (plan.spec.couplesGroups) {
-      new CrossGroupTask(plan, input, rows, times, store, whole, timers, metrics)
+      new CrossGroupTask(plan, input, rows, times, store, whole, records, timers, metrics)
     } else new KeepTask(plan, input, rows, times, store, timers, metrics)
 }

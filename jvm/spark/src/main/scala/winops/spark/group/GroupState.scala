@@ -62,7 +62,7 @@ final class GroupState(
     ofAll.filter(_ => spec.acrossGroups).map { open =>
       new CrossGroupContents(
         plan.content,
-        contentResults(_, leavesFromFront = false, number = 0),
+        rows => contentResults(rows, leavesFromFront = false, number = 0, rows.contains),
         pages,
         open)
     }
@@ -143,6 +143,9 @@ final class GroupState(
     }
     renumber()
   }
+
+  /** Writes the changed pages and forgets all loaded ones if they are many. */
+  def unload(): Unit = pages.unload()
 
   def clear(): Unit = {
     pages.clear()
@@ -233,7 +236,8 @@ final class GroupState(
   private def contentResults(
       rows: RowStore,
       leavesFromFront: Boolean,
-      number: Int): ContentResults =
+      number: Int,
+      isThere: Long => Boolean = _ => true): ContentResults =
     new ContentResults(
       plan.results.collect {
         case OfWindow(`number`, result) => result
@@ -245,7 +249,8 @@ final class GroupState(
       pages,
       leavesFromFront,
       spec.givesOldValues,
-      spec.postsOnSizeChange)
+      spec.postsOnSizeChange,
+      isThere = isThere)
 
   /** Creates the evaluator of the policy's expressions over the rows of a window. */
   private def evaluator(rows: RowStore): Evaluator =

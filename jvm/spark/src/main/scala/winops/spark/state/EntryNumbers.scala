@@ -22,6 +22,9 @@ private[spark] object EntryNumbers {
   /** The value of a group that is too long for the group's bucket. */
   val LongValue: Long = Long.MaxValue
 
+  /** The record of a group in the index of groups that depend on each other. */
+  val Record: Long = Long.MaxValue - 1
+
   /** The numbers of groups and buckets of the partition. */
   val Totals: Long = Long.MinValue
 

@@ -12,8 +12,14 @@ import winops.spark.row.RowShape
   *   the entries of the store
   * @param fixed
   *   the number of buckets of an empty store; without it, the number grows with the data
+  * @param inOrder
+  *   true if groups are visited in the order of their hashes. If not, each of them would read and
+  *   write a bucket, so groups that are written get entries of their own.
   */
-private[spark] final class GroupValues(entries: StoreEntries, fixed: Option[Long] = None) {
+private[spark] final class GroupValues(
+    entries: StoreEntries,
+    fixed: Option[Long] = None,
+    inOrder: Boolean = true) {
   import entries.keys
 
   private val totals = new GroupTotals(entries, fixed)
@@ -45,7 +51,7 @@ private[spark] final class GroupValues(entries: StoreEntries, fixed: Option[Long
   /** Sets the value of the group that was read last. The value has at least one byte. */
   def put(hash: Long, key: Array[Byte], value: Array[Byte]): Unit = {
     changed += 1
-    putInto(totals.placement.inBuckets, hash, key, value)
+    putInto(inOrder && totals.placement.inBuckets, hash, key, value)
   }
 
   /** Removes the group that was read last. */

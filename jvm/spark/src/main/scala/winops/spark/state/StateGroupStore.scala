@@ -5,6 +5,7 @@ import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStor
 import org.apache.spark.sql.types._
 
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
+import winops.window.crossgroup.GroupRecords
 
 /** Stores groups in Spark's state store. The groups' own values lie in buckets of groups with
   * neighbouring hashes, or in entries of their own; each run of a group's rows and each page has
@@ -15,18 +16,21 @@ import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
   * whole partition (negative numbers).
   *
   * A store that sorts its entries by their bytes has them in the order in which a task processes
-  * its groups, so that neighbouring entries are read and written one after the other.
+  * its groups, so that neighbouring entries are read and written one after the other. Groups that
+  * depend on each other are not processed in that order.
   */
 final class StateGroupStore private (
     store: ReadStateStore,
     written: Option[StateStore],
     keys: Seq[Attribute],
-    fixedBuckets: Option[Long] = None)
+    fixedBuckets: Option[Long],
+    inOrder: Boolean)
     extends GroupStore {
-  def this(store: StateStore, keys: Seq[Attribute]) = this(store, Some(store), keys)
+  def this(store: StateStore, keys: Seq[Attribute], inOrder: Boolean = true) =
+    this(store, Some(store), keys, None, inOrder)
 
   private val entries = new StoreEntries(store, written, keys)
-  private val values = new GroupValues(entries, fixedBuckets)
+  private val values = new GroupValues(entries, fixedBuckets, inOrder)
   private val noHash = 0L
 
   private val saved = new ByteWriter
@@ -65,6 +69,26 @@ final class StateGroupStore private (
 
   override val windowSegments: Segments = new Numbered(n => EntryNumbers.FirstWindowSegment + n)
   override val waitingSegments: Segments = new Numbered(n => EntryNumbers.FirstWaitingSegment + n)
+
+  /** The records of groups that depend on each other. */
+  val records: GroupRecords = new GroupRecords {
+    private val rows = new RowKeys(keys)
+
+    override def get(key: Array[Byte]): Array[Byte] = {
+      val group = rows.groupOf(key)
+      entries.get(entries.hashOf(group), group, EntryNumbers.Record)
+    }
+
+    override def put(key: Array[Byte], value: Array[Byte]): Unit = {
+      val group = rows.groupOf(key)
+      entries.put(entries.hashOf(group), group, EntryNumbers.Record, value)
+    }
+
+    override def remove(key: Array[Byte]): Unit = {
+      val group = rows.groupOf(key)
+      entries.remove(entries.hashOf(group), group, EntryNumbers.Record)
+    }
+  }
 
   /** The segments that belong to the partition and not to a group. */
   val partition: Segments = new Segments {
@@ -131,7 +155,7 @@ object StateGroupStore {
 
   /** Opens the store of a partition for reading only. */
   def readOnly(store: ReadStateStore, keys: Seq[Attribute]): StateGroupStore =
-    new StateGroupStore(store, None, keys)
+    new StateGroupStore(store, None, keys, None, inOrder = true)
 
   /** Opens an empty store into which groups are moved. Nothing is removed during the move.
     *
@@ -139,7 +163,7 @@ object StateGroupStore {
     *   the number of entries that groups with short values share
     */
   def ofMoved(store: StateStore, keys: Seq[Attribute], buckets: Long): StateGroupStore =
-    new StateGroupStore(store, Some(store), keys, Some(buckets))
+    new StateGroupStore(store, Some(store), keys, Some(buckets), inOrder = true)
 
   val HashColumn = "_hash"
   val SegmentColumn = "_segment"

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.spark.state.GroupStore
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
+import winops.window.crossgroup.GroupRecords
 
 /** A store that returns altered bytes on reads. */
 final class AlteredGroupStore(store: GroupStore, seenAs: Array[Byte] => Array[Byte])
@@ -28,4 +29,15 @@ final class AlteredSegments(segments: Segments, seenAs: Array[Byte] => Array[Byt
 
   override def put(number: Long, bytes: Array[Byte]): Unit = segments.put(number, bytes)
   override def remove(number: Long): Unit = segments.remove(number)
+}
+
+final class AlteredRecords(records: GroupRecords, seenAs: Array[Byte] => Array[Byte])
+    extends GroupRecords {
+  override def get(key: Array[Byte]): Array[Byte] = {
+    val bytes = records.get(key)
+    if (bytes == null) null else seenAs(bytes)
+  }
+
+  override def put(key: Array[Byte], value: Array[Byte]): Unit = records.put(key, value)
+  override def remove(key: Array[Byte]): Unit = records.remove(key)
 }

@@ -13,6 +13,7 @@ import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.{KeyHash, RowShape}
 import winops.spark.state.{GroupStore, NoGroupStore, NoTimerService, StateIdentity, StateTimerService, TimerService, TransientGroupStore, WholeGroupStore}
+import winops.window.crossgroup.HeapRecords
 
 /** A row of [[KeepPlans]]; `micros` is its time. */
 final case class Arrived(k: Long, micros: Option[Long], n: Long, text: String = "")
@@ -38,6 +39,9 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
 
   /** The segments of the partition, which belong to no group. */
   val partitionSegments = new MapSegments
+
+  /** The records of groups that depend on each other. */
+  val records = new HeapRecords
 
   private val stored = new AlteredGroupStore(counted, seenAs)
   private val identity = StateIdentity.of(plan)
@@ -80,6 +84,7 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
       times,
       stored,
       new WholeGroupStore(ofPartition),
+      new AlteredRecords(records, seenAs),
       timers,
       metrics)
     val taken = task.map(read).toVector

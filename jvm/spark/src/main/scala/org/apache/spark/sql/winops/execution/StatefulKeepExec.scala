@@ -285,14 +285,14 @@ final class StatefulKeepExec private[winops] (
         session.sessionState,
         Some(StatefulKeepExec.coordinator)) { (store, rows) =>
         val started = System.nanoTime
-        val groups = new StateGroupStore(store, plan.keys)
+        val groups = new StateGroupStore(store, plan.keys, inOrder = !plan.spec.couplesGroups)
         val timers = new StateTimerService(
           groups.partition,
           identity,
           plan.keys.size,
           times.now,
           plan.spec.idleMillis,
-          groups.all,
+          if (plan.spec.couplesGroups) Nil else groups.all,
           RowShape.of(plan.keys),
           groups.rankOf,
           takesAll = times.flushes)
@@ -304,6 +304,7 @@ final class StatefulKeepExec private[winops] (
           times,
           groups,
           new WholeGroupStore(groups.partition),
+          groups.records,
           timers,
           counters)
         CompletionIterator[InternalRow, Iterator[InternalRow]](
