@@ -3,6 +3,9 @@ package winops.spark.state
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore}
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.array.LongArray
+import org.apache.spark.unsafe.memory.MemoryBlock
+import org.apache.spark.util.collection.unsafe.sort.RadixSort
 
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 
@@ -87,8 +90,23 @@ final class StateGroupStore private (
   }
 
   /** Sorts groups into the order of the store's entries, the cheapest order to process them. */
-  def inOrder(groups: Iterable[UnsafeRow]): Seq[UnsafeRow] =
-    groups.map(group => rankOf(group) -> group).toSeq.sortBy(_._1).map(_._2)
+  def inOrder(groups: Iterable[UnsafeRow]): Seq[UnsafeRow] = {
+    val each = groups.toArray
+    val ranks = new LongArray(MemoryBlock.fromLongArray(new Array[Long](4 * each.length)))
+    each.indices.foreach { i =>
+      ranks.set(2 * i, i.toLong)
+      ranks.set(2 * i + 1, rankOf(each(i)))
+    }
+    val start = RadixSort.sortKeyPrefixArray(
+      ranks,
+      0,
+      each.length.toLong,
+      0,
+      java.lang.Long.BYTES - 1,
+      false,
+      true)
+    each.indices.map(i => each(ranks.get(start + 2 * i).toInt))
+  }
 
   /** Iterates over all stored values of all groups. Closes the underlying iterator as [[each]]
     * does.
