@@ -116,8 +116,15 @@ final class GroupState(
 
   def isEmpty: Boolean = !machine.isAlive && waiting.size == 0
 
-  /** The number of rows of the group, including waiting rows. */
-  def held: Long = frameRows.fold(machine.held)(window.size + _.size) + waiting.size
+  /** The number of rows of the group, including waiting rows. A row whose results have not been
+    * emitted is stored whole and, with the columns of frames, under the same number once more.
+    */
+  def held: Long = {
+    val inWindow = frameRows.fold(machine.held) { stored =>
+      window.end - Math.min(window.first, stored.first)
+    }
+    inWindow + waiting.size
+  }
 
   /** The number of rows that wait for the watermark or for the rows that follow. */
   def waitingSize: Long = waiting.size + (if (spec.isOver) window.size else 0L)
@@ -146,8 +153,10 @@ final class GroupState(
     frames match {
       case None => machine.settle()
       case Some(known) =>
-        window.release(nextRow)
-        known.release(nextRow)
+        if (nextRow > window.first) {
+          window.release(nextRow)
+          known.release(nextRow)
+        }
     }
     renumber()
   }
