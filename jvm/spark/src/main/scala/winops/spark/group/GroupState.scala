@@ -29,13 +29,16 @@ import winops.window.time.Clock
   *   whether the group numbers its own steps and stores the numbers
   * @param ofAll
   *   returns the open group, if this is the state that all groups share
+  * @param functionsBefore
+  *   the window functions that groups are stored with, if they are not those of `plan`
   */
 final class GroupState(
     plan: KeepPlan,
     store: GroupStore,
     steps: Steps,
     ownsSteps: Boolean = true,
-    ofAll: Option[() => GroupState] = None)
+    ofAll: Option[() => GroupState] = None,
+    functionsBefore: Option[Seq[String]] = None)
     extends CrossGroupContents.Group {
   private val spec = plan.spec
   private val pages = new Pages(new ShiftedSegments(store.windowSegments, GroupState.FirstPage))
@@ -86,7 +89,7 @@ final class GroupState(
   /** The frames of window functions. The rows in [[window]] are those whose results have not been
     * emitted.
     */
-  val frames: Option[Frames] = frameRows.map(new Frames(plan, _, pages))
+  val frames: Option[Frames] = frameRows.map(new Frames(plan, _, pages, functionsBefore))
 
   /** The number of the first row in [[window]] whose results have not been emitted. */
   var nextRow: Long = 0L
@@ -224,7 +227,7 @@ final class GroupState(
   def restore(in: ByteReader): Unit = {
     restoreRows(in)
     followed.foreach(_.restore(in))
-    frames.foreach(_.restore(in))
+    frames.foreach(_.restore(in, nextRow))
     in.finish()
   }
 

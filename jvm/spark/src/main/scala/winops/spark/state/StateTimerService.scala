@@ -22,7 +22,7 @@ import winops.window.time.Clock
   * @param idleMillis
   *   the idle time in milliseconds after which a group is removed. If it or the span of the
   *   window has changed at a restart, every group is processed once, because its timer has the
-  *   old time.
+  *   old time. The same holds if window functions were added: each group is stored with them.
   * @param allGroups
   *   the keys of all groups
   * @param keyCheck
@@ -49,13 +49,15 @@ final class StateTimerService(
   private var waiting = 0L
   private var idleBefore = idleMillis.getOrElse(Clock.Never)
   private var leavesAtOtherTimes = false
+  private var before: Option[Seq[String]] = None
 
   private var passed = Long.MinValue
 
   StateErrors.translated(restore(segments.get(PartitionSummary.Number)))
 
   private val due = StateErrors.translated(timers.takeDue(now))
-  if (takesAll || leavesAtOtherTimes || idleBefore != idleMillis.getOrElse(Clock.Never)) {
+  if (takesAll || leavesAtOtherTimes || before.isDefined || idleBefore != idleMillis.getOrElse(
+      Clock.Never)) {
     StateErrors.translated(allGroups.foreach(due.add))
   }
 
@@ -68,6 +70,7 @@ final class StateTimerService(
   def rowsWaiting: Long = waiting
 
   override def timePassed: Long = passed
+  override def functionsBefore: Option[Seq[String]] = before
 
   override def cancel(key: UnsafeRow): Unit = if (!due.isEmpty) due.remove(key)
 
@@ -94,14 +97,15 @@ final class StateTimerService(
   private def restore(bytes: Array[Byte]): Unit =
     if (bytes != null) {
       val in = new ByteReader(bytes)
-      val before = PartitionSummary.restore(in)
-      StateIdentity.check(before.identity, identity)
-      leavesAtOtherTimes = StateIdentity.changesDueTimes(before.identity, identity)
-      idleBefore = before.idle
-      passed = before.passed
-      groups = before.groups
-      rows = before.rows
-      waiting = before.waiting
+      val stored = PartitionSummary.restore(in)
+      StateIdentity.check(stored.identity, identity)
+      leavesAtOtherTimes = StateIdentity.changesDueTimes(stored.identity, identity)
+      before = StateIdentity.functionsBefore(stored.identity, identity)
+      idleBefore = stored.idle
+      passed = stored.passed
+      groups = stored.groups
+      rows = stored.rows
+      waiting = stored.waiting
       timers.restore(in)
       in.finish()
     }
