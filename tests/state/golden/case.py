@@ -11,6 +11,7 @@ from tests.state.golden.checkpoints import HEARTBEAT, HEARTBEAT_AT, GoldenKeep, 
 
 _TRADES = "seq long, symbol string, venue string, price double, ts timestamp, mark string"
 _WATERMARK = ("ts", "5 seconds")
+_BEHIND_ALL = "2026-03-29T02:31:00.000+00:00"
 _START = datetime(2026, 3, 29, tzinfo=timezone.utc)
 
 
@@ -67,6 +68,21 @@ def trades_case(
         told_until=len(batches[0]) + len(batches[1]) if by_batch_time else None,
     )
     return GoldenCase(name, query, batches[:before], batches[before:])
+
+
+def over_case(name: str, settings: dict[str, str], columns: dict[str, str]) -> GoldenCase:
+    """Return a query of window functions over trades of two symbols.
+
+    The last batch has rows behind all others, for which these wait.
+    """
+    over = GoldenKeep("", {"time": "ts"}, output="over", values=columns)
+    case = trades_case(name, settings, over, symbols=2)
+    *after, end = case.after
+    behind = [
+        {**end[0], "seq": 1_000 + i, "symbol": f"s{i % 2}", "mark": "window"} for i in range(6)
+    ]
+    heartbeat = {**end[0], "seq": 2_000, "ts": _BEHIND_ALL}
+    return case._replace(after=[*after, [*behind, heartbeat]])
 
 
 def cut(rows: Rows, bounds: list[int]) -> list[Rows]:

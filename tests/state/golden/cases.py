@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.state.golden.case import GoldenCase, cut, keep_of, trades_case
+from tests.state.golden.case import GoldenCase, cut, keep_of, over_case, trades_case
 from tests.state.golden.checkpoints import GoldenKeep, GoldenQuery
 from tests.support.settings import (
     CHANGELOG,
@@ -275,4 +275,47 @@ _WINDOWS_WITH_VALUES = [
     ),
 ]
 
-CASES = [*_SINGLE_WINDOWS, *_MANY_WINDOWS, *_WINDOWS_WITH_VALUES, _types(), _long_values()]
+_BY_ROWS = "OVER (PARTITION BY symbol ORDER BY ts, seq"
+_BY_TIME = "OVER (PARTITION BY symbol ORDER BY ts"
+
+_WINDOW_FUNCTIONS = [
+    over_case(
+        "over-rows",
+        _SMALL,
+        {
+            "mean": f"avg(price) {_BY_ROWS} ROWS 39 PRECEDING)",
+            "low": f"min(price) {_BY_ROWS} ROWS BETWEEN 9 PRECEDING AND 2 PRECEDING)",
+            "near": f"sum(price) {_BY_ROWS} ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)",
+            "third": f"nth_value(price, 3) {_BY_ROWS} ROWS 5 PRECEDING)",
+            "total": f"sum(price) {_BY_ROWS})",
+            "place": f"row_number() {_BY_ROWS})",
+            "before": f"lag(price, 2) {_BY_ROWS})",
+            "marked": f"lag(mark) IGNORE NULLS {_BY_ROWS})",
+            "next": f"lead(price, 3) {_BY_ROWS})",
+            "then": f"lead(mark) IGNORE NULLS {_BY_ROWS})",
+        },
+    ),
+    over_case(
+        "over-range",
+        _SMALL,
+        {
+            "mean": f"avg(price) {_BY_TIME} RANGE INTERVAL 10 SECONDS PRECEDING)",
+            "near": f"count(*) {_BY_TIME} RANGE BETWEEN INTERVAL 2 SECONDS PRECEDING"
+            " AND INTERVAL 1 SECOND FOLLOWING)",
+            "peers": f"max(price) {_BY_TIME} RANGE CURRENT ROW)",
+            "total": f"sum(price) {_BY_TIME})",
+            "place": f"rank() {_BY_TIME})",
+            "dense": f"dense_rank() {_BY_TIME})",
+            "middle": f"percentile(price, 0.5) {_BY_TIME})",
+        },
+    ),
+]
+
+CASES = [
+    *_SINGLE_WINDOWS,
+    *_MANY_WINDOWS,
+    *_WINDOWS_WITH_VALUES,
+    *_WINDOW_FUNCTIONS,
+    _types(),
+    _long_values(),
+]

@@ -30,7 +30,10 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class GoldenKeep(NamedTuple):
-    """One `keep` of a query; with several windows, `values` are pairs with a window name."""
+    """One `keep` of a query; with several windows, `values` are pairs with a window name.
+
+    With the output `over`, the query adds the columns `values` with OVER clauses, and no `keep`.
+    """
 
     policy: str | dict[str, str]
     arguments: dict[str, Any]
@@ -41,6 +44,9 @@ class GoldenKeep(NamedTuple):
 
     def result(self, rows: DataFrame) -> DataFrame:
         """Return the output for the rows of a stream or a table."""
+        if self.output == "over":
+            columns = [F.expr(str(sql)).alias(name) for name, sql in self._values()]
+            return rows.select("*", *columns)
         kept = keep(rows, self._policy(), **self.arguments)
         # Archived queries have this name for the output withColumns.
         if self.output == "columns":
@@ -89,7 +95,7 @@ class GoldenQuery(NamedTuple):
         if self.told_until is not None:
             result = result.where(F.col("seq") < self.told_until)
         elif "time" in one.arguments:
-            result = _before_heartbeat(result)
+            result = _before_heartbeat(result, of_rows=one.output == "over")
         else:
             # The time is that of the batch, which a table does not have.
             result = result.drop("_change_time")
@@ -122,7 +128,10 @@ def _value(of: str | Sequence[str]) -> Any:
     return window, F.expr(sql)
 
 
-def _before_heartbeat(result: DataFrame) -> DataFrame:
+def _before_heartbeat(result: DataFrame, of_rows: bool) -> DataFrame:
+    if of_rows:
+        # The last rows of each symbol wait for rows behind them.
+        result = result.where(F.col("ts") < F.lit(HEARTBEAT_AT).cast("timestamp"))
     if "symbol" in result.columns:
         result = result.where(F.col("symbol") != HEARTBEAT)
     if "_change_time" in result.columns:

@@ -41,7 +41,11 @@ final class KeepTask(
   import KeepTask._
 
   private val changes = new ChangeQueue
-  private val state = new GroupState(plan, store, new Steps(changes, plan.spec.stream))
+  private val state = new GroupState(
+    plan,
+    store,
+    new Steps(changes, plan.spec.stream),
+    functionsBefore = timers.functionsBefore)
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, times, metrics)
     if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, times)

@@ -23,6 +23,9 @@ private[frames] abstract class Boundary {
   def knownAfter(row: Long): Long = Long.MaxValue
 
   def clear(): Unit = ()
+
+  /** Starts with a group whose stored rows begin with `first`. */
+  def startFrom(first: Long): Unit = clear()
   def save(out: ByteWriter): Unit = ()
   def restore(in: ByteReader): Unit = ()
 }
@@ -75,6 +78,12 @@ private[frames] object Boundary {
 
     override def atLeast(row: Long): Long = position
     override def clear(): Unit = position = 0L
+
+    override def startFrom(first: Long): Unit = {
+      clear()
+      position = first
+    }
+
     override def save(out: ByteWriter): Unit = out.number(position)
     override def restore(in: ByteReader): Unit = position = in.count(Long.MaxValue)
   }

@@ -3,6 +3,7 @@ package winops.spark.frames
 import org.apache.spark.sql.catalyst.expressions._
 
 import winops.spark.row.{RowBytes, StoredRows}
+import winops.storage.bytes.CorruptStateException
 import winops.storage.rows.RowLog
 
 /** The columns that frames need of a group's rows, by the number of the row, and how much is
@@ -50,6 +51,10 @@ private[spark] final class FrameRows(
 
   /** Ends the partition. */
   def finish(): Unit = known = FrameRows.Everything
+
+  /** Throws an error if `first` is not the first row of the partition. */
+  def checkFirst(first: Long): Unit =
+    if (first > 0) throw new CorruptStateException(s"the rows before row $first are not stored")
 
   def append(row: UnsafeRow): Unit = RowBytes.append(log, 0L, columnsOf(row))
 

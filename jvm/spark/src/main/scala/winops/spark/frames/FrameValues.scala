@@ -27,5 +27,10 @@ private[frames] trait FrameValues {
   /** Brings the stored pages up to date before they are written. */
   def settle(): Unit = ()
   def save(out: ByteWriter): Unit
+
+  /** Starts with a group whose stored rows begin with `first`, of which the values of the rows
+    * before `next` are not needed.
+    */
+  def startFrom(first: Long, next: Long): Unit
   def restore(in: ByteReader): Unit
 }

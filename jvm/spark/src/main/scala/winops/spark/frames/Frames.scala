@@ -22,21 +22,28 @@ import winops.storage.rows.RowLog
   *   stores the columns of [[Frames.columns]]
   * @param pages
   *   the storage of partial aggregates
+  * @param functionsBefore
+  *   the functions that groups are stored with, as in [[Frames.textOf]], if a restart has added
+  *   others
   */
-private[spark] final class Frames(plan: KeepPlan, log: RowLog, pages: Pages) {
+private[spark] final class Frames(
+    plan: KeepPlan,
+    log: RowLog,
+    pages: Pages,
+    functionsBefore: Option[Seq[String]] = None) {
   import Frames._
-
-  private val functions = functionsOf(plan)
 
   /** The rows as far as frames need them. */
   val rows = new FrameRows(columns(plan), plan.content, orderOf(plan), log)
 
-  private val parts: Seq[Part] = {
-    val (framed, single) = functions.partition(isShared)
-    val shared =
-      framed.groupBy(one => FramedFunction.text(one.lower, one.upper)).toSeq.sortBy(_._1)
-    shared.map { case (_, some) => Part(some, ofFrame(some)) } ++
-      single.map(one => Part(Seq(one), ofOne(one)))
+  private val parts = Frames.parts(functions(plan)).map(some => Part(some, valuesOf(some)))
+
+  /** The parts that groups are stored with. One with other functions than before is a reader. */
+  private val partsBefore: Seq[Part] = functionsBefore.fold(parts) { before =>
+    val stored = functions(plan).filter(one => before.contains(textOf(one, plan)))
+    Frames.parts(stored).map { some =>
+      parts.find(_.functions == some).getOrElse(Part(some, valuesOf(some)))
+    }
   }
 
   private val values = parts.map(_.values).toArray
@@ -99,13 +106,26 @@ private[spark] final class Frames(plan: KeepPlan, log: RowLog, pages: Pages) {
     values.foreach(_.save(out))
   }
 
-  def restore(in: ByteReader): Unit = {
+  /** Restores the functions of a group, and computes those that it is not stored with from the
+    * rows.
+    *
+    * @param next
+    *   the first row whose results were not given
+    */
+  def restore(in: ByteReader, next: Long): Unit = {
     val size = in.count(MaxParts)
-    if (size != values.length) {
-      throw new CorruptStateException(s"there are $size frames instead of ${values.length}")
+    if (size != partsBefore.size) {
+      throw new CorruptStateException(s"there are $size frames instead of ${partsBefore.size}")
     }
-    values.foreach(_.restore(in))
+    partsBefore.foreach(_.values.restore(in))
+    if (functionsBefore.isDefined) {
+      partsBefore.diff(parts).foreach(_.values.clear())
+      parts.diff(partsBefore).foreach(_.values.startFrom(log.first, next))
+    }
   }
+
+  private def valuesOf(functions: Seq[FramedFunction]): FrameValues =
+    if (isShared(functions.head)) ofFrame(functions) else ofOne(functions.head)
 
   private def ofFrame(functions: Seq[FramedFunction]): FrameValues = {
     val frame = functions.head
@@ -145,8 +165,10 @@ private[spark] object Frames {
   private val MaxParts = 1L << 20
 
   /** The columns of an input row that the frames of a plan need, in the order of the input. */
-  def columns(plan: KeepPlan): Seq[Attribute] = {
-    val functions = functionsOf(plan)
+  def columns(plan: KeepPlan): Seq[Attribute] = columns(functions(plan), plan)
+
+  /** The columns of an input row that the frames of some functions need. */
+  def columns(functions: Seq[FramedFunction], plan: KeepPlan): Seq[Attribute] = {
     val bounds = functions.flatMap(one => Seq(one.lower, one.upper))
     val ofBounds =
       if (bounds.contains(FrameBound.ByPeers)) orderOf(plan).flatMap(_.references)
@@ -156,13 +178,25 @@ private[spark] object Frames {
     plan.content.filter(needed.contains)
   }
 
+  /** The SQL that identifies a function of a plan. */
+  def textOf(function: FramedFunction, plan: KeepPlan): String =
+    FramedFunction.textOf(function, plan.content)
+
   /** The functions of a plan, each once, sorted by their SQL. */
-  private def functionsOf(plan: KeepPlan): Seq[FramedFunction] = {
+  def functions(plan: KeepPlan): Seq[FramedFunction] = {
     val all = plan.results.collect { case one: FramedFunction => one }
     val each = all.zipWithIndex.collect {
       case (one, i) if !all.take(i).exists(isSame(_, one)) => one
     }
-    each.sortBy(FramedFunction.textOf(_, plan.content))
+    each.sortBy(textOf(_, plan))
+  }
+
+  /** Divides functions into those that share the boundaries of a frame, and single ones. */
+  private def parts(functions: Seq[FramedFunction]): Seq[Seq[FramedFunction]] = {
+    val (framed, single) = functions.partition(isShared)
+    val shared =
+      framed.groupBy(one => FramedFunction.text(one.lower, one.upper)).toSeq.sortBy(_._1)
+    shared.map(_._2) ++ single.map(Seq(_))
   }
 
   private def isSame(one: FramedFunction, other: Expression): Boolean = one.semanticEquals(other)

@@ -37,6 +37,16 @@ private[frames] final class LagOfValues(value: OffsetValue, rows: FrameRows) ext
 
   override def clear(): Unit = before.clear()
 
+  override def startFrom(first: Long, next: Long): Unit = {
+    clear()
+    rows.checkFirst(first)
+    var row = first
+    while (row < next) {
+      val _ = of(row)
+      row += 1
+    }
+  }
+
   override def save(out: ByteWriter): Unit = {
     out.number(before.size.toLong)
     before.foreach(value => out.block(value.getBytes))

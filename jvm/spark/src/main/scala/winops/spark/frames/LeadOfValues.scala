@@ -58,6 +58,7 @@ private[frames] final class LeadOfValues(value: OffsetValue, rows: FrameRows)
     values = 0
   }
 
+  override def startFrom(first: Long, next: Long): Unit = clear()
   override def save(out: ByteWriter): Unit = ()
   override def restore(in: ByteReader): Unit = clear()
 }

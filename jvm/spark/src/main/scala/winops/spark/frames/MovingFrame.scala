@@ -21,6 +21,18 @@ private[frames] abstract class MovingFrame(lower: Boundary, upper: Boundary) ext
     upper.clear()
   }
 
+  override def startFrom(first: Long, next: Long): Unit = {
+    lower.startFrom(first)
+    upper.startFrom(first)
+    // The limit of an interval of days moves back once where the clock does, its boundary does not.
+    var row = first
+    while (row < next) {
+      val _ = lower.moveTo(row)
+      val _ = upper.moveTo(row)
+      row += 1
+    }
+  }
+
   override def save(out: ByteWriter): Unit = {
     lower.save(out)
     upper.save(out)

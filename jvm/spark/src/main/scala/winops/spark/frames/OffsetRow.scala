@@ -23,6 +23,7 @@ private[frames] final class OffsetRow(value: OffsetValue, rows: FrameRows) exten
   }
 
   override def clear(): Unit = ()
+  override def startFrom(first: Long, next: Long): Unit = ()
   override def save(out: ByteWriter): Unit = ()
   override def restore(in: ByteReader): Unit = ()
 }

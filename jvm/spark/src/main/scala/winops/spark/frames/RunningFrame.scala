@@ -102,6 +102,11 @@ private[frames] final class RunningFrame(
     values = null
   }
 
+  override def startFrom(first: Long, next: Long): Unit = {
+    clear()
+    rows.checkFirst(first)
+  }
+
   override def save(out: ByteWriter): Unit = {
     upper.save(out)
     out.number(added)

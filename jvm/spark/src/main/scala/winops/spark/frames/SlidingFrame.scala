@@ -60,6 +60,13 @@ private[frames] final class SlidingFrame(
     tail = 0L
   }
 
+  override def startFrom(first: Long, next: Long): Unit = {
+    super.startFrom(first, next)
+    contents.clear()
+    head = first
+    tail = first
+  }
+
   override def settle(): Unit = contents.settle()
 
   override def save(out: ByteWriter): Unit = {

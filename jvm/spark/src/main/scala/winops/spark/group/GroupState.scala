@@ -29,13 +29,16 @@ import winops.window.time.Clock
   *   whether the group numbers its own steps and stores the numbers
   * @param ofAll
   *   returns the open group, if this is the state that all groups share
+  * @param functionsBefore
+  *   the window functions that groups are stored with, if they are not those of `plan`
   */
 final class GroupState(
     plan: KeepPlan,
     store: GroupStore,
     steps: Steps,
     ownsSteps: Boolean = true,
-    ofAll: Option[() => GroupState] = None)
+    ofAll: Option[() => GroupState] = None,
+    functionsBefore: Option[Seq[String]] = None)
     extends CrossGroupContents.Group {
   private val spec = plan.spec
   private val pages = new Pages(new ShiftedSegments(store.windowSegments, GroupState.FirstPage))
@@ -78,7 +81,7 @@ final class GroupState(
   /** The frames of window functions. The rows in [[window]] are those whose results have not been
     * emitted.
     */
-  val frames: Option[Frames] = frameRows.map(new Frames(plan, _, pages))
+  val frames: Option[Frames] = frameRows.map(new Frames(plan, _, pages, functionsBefore))
 
   /** The number of the first row in [[window]] whose results have not been emitted. */
   var nextRow: Long = 0L
@@ -108,8 +111,15 @@ final class GroupState(
 
   def isEmpty: Boolean = !machine.isAlive && waiting.size == 0
 
-  /** The number of rows of the group, including waiting rows. */
-  def held: Long = frameRows.fold(machine.held)(window.size + _.size) + waiting.size
+  /** The number of rows of the group, including waiting rows. A row whose results have not been
+    * emitted is stored whole and, with the columns of frames, under the same number once more.
+    */
+  def held: Long = {
+    val inWindow = frameRows.fold(machine.held) { stored =>
+      window.end - Math.min(window.first, stored.first)
+    }
+    inWindow + waiting.size
+  }
 
   /** The number of rows that wait for the watermark or for the rows that follow. */
   def waitingSize: Long = waiting.size + (if (spec.isOver) window.size else 0L)
@@ -138,8 +148,10 @@ final class GroupState(
     frames match {
       case None => machine.settle()
       case Some(known) =>
-        window.release(nextRow)
-        known.release(nextRow)
+        if (nextRow > window.first) {
+          window.release(nextRow)
+          known.release(nextRow)
+        }
     }
     renumber()
   }
@@ -210,7 +222,7 @@ final class GroupState(
   def restore(in: ByteReader): Unit = {
     restoreRows(in)
     followed.foreach(_.restore(in))
-    frames.foreach(_.restore(in))
+    frames.foreach(_.restore(in, nextRow))
     in.finish()
   }
 

@@ -26,6 +26,7 @@ final class WaitingLog(plan: KeepPlan, segments: Segments) {
   private val log =
     new RowLog(segments, withArrival = false, RowShape.of(plan.waitingColumns))
   private val row = new UnsafeRow(plan.waitingColumns.size)
+  private val timeOrdinal = plan.timeOrdinal
   private var count = 0L
   private var first = Never
   private var inOrder = true
@@ -142,7 +143,7 @@ final class WaitingLog(plan: KeepPlan, segments: Segments) {
     timeIn(row)
   }
 
-  private def timeIn(row: UnsafeRow): Long = row.getLong(plan.timeOrdinal)
+  private def timeIn(row: UnsafeRow): Long = row.getLong(timeOrdinal)
 
   /** Removes the rows from the front of the log, which is in order. */
   private final class InOrder(before: Long) extends WaitingRows {

@@ -1,5 +1,6 @@
 package winops.spark.plan
 
+import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal, UnaryExpression, Unevaluable}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.{DataType, TimestampType}
@@ -47,14 +48,18 @@ object FramedFunction {
     * column has no qualifier, but its place in `content` if another column has its name.
     */
   def textOf(function: Expression, content: Seq[Attribute]): String = {
-    val named = function.transform { case column: Attribute =>
-      val place = content.indexWhere(_.exprId == column.exprId)
-      val isUnique = content.count(_.name == column.name) <= 1
-      val own = column.withQualifier(Nil)
-      if (isUnique) own else own.withName(s"${column.name}#$place")
+    val named = function.clone().transform { case column: Attribute =>
+      column.withQualifier(Nil).withName(nameOf(column, content))
     }
+    // The name that the user has written for a function is not known in a task.
+    named.foreach(_.unsetTagValue(FunctionRegistry.FUNC_ALIAS))
     (named.sql +: hiddenArguments(named)).mkString(" ")
   }
+
+  /** The name of a column, with its place in `content` if another column has its name. */
+  def nameOf(column: Attribute, content: Seq[Attribute]): String =
+    if (content.count(_.name == column.name) <= 1) column.name
+    else s"${column.name}#${content.indexWhere(_.exprId == column.exprId)}"
 
   /** The arguments of aggregates that are no expressions, such as IGNORE NULLS of `last_value`.
     */

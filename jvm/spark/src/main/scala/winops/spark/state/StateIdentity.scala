@@ -12,6 +12,7 @@ import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.policy.Resizable
 import winops.spark.expressions.UnqualifiedSql
+import winops.spark.frames.Frames
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{FramedFunction, KeepPlan, KeepSpec}
 import winops.storage.bytes.CorruptStateException
@@ -37,8 +38,9 @@ object StateIdentity {
         ("apply" -> spec.application.map(_.name)) ~
         ("punctuation" -> spec.punctuation) ~
         ("across" -> Option.when(spec.acrossGroups)(true)) ~
-        ("zone" -> SessionZone.of(expressions(plan))) ~
-        ("results" -> results(plan)) ~
+        (Zone -> SessionZone.of(expressions(plan))) ~
+        (Results -> results(plan)) ~
+        (FunctionsIdentity.Field -> FunctionsIdentity.of(plan)) ~
         (Over -> Option.when(spec.isOver)(true)) ~
         ("exact_floats" -> Option.when(spec.isOver && spec.exactFloats)(true)) ~
         (Columns -> parse(Catalyst.asNullable(columns).json)) ~
@@ -60,8 +62,7 @@ object StateIdentity {
     */
   private def results(plan: KeepPlan): Option[JArray] =
     if (plan.spec.isOver) {
-      val functions = plan.results.map(FramedFunction.textOf(_, plan.content))
-      Some(JArray(functions.distinct.sorted.map(JString(_)).toList))
+      Some(JArray(Frames.functions(plan).map(one => JString(Frames.textOf(one, plan))).toList))
     } else {
       Option.when(plan.spec.followsContent) {
         JArray((plan.by ++ plan.results).map(result => JString(UnqualifiedSql.of(result))).toList)
@@ -78,12 +79,29 @@ object StateIdentity {
       case other => throw StateVersion.another(other.fold[Any]("unknown")(_.values))
     }
     // Other kinds of lengths matter only if the policies differ.
-    val mayDiffer =
-      if (areResizable(was, is)) Set(Format, Lengths, Policy) else Set(Format, Lengths)
+    val unshown = Set(Format, Lengths, FunctionsIdentity.Field)
+    val areAdded = FunctionsIdentity.areAdded(was, is)
+    // Results of functions that were not there may depend on a time zone.
+    val ofAdded = if (was.contains(Zone)) Set(Results) else Set(Results, Zone)
+    val mayDiffer = Set(Format, Lengths) ++ (if (areResizable(was, is)) Set(Policy) else Set()) ++
+      (if (areAdded) ofAdded + FunctionsIdentity.Field else Set())
     if (was -- mayDiffer != is -- mayDiffer) {
-      val (left, right) = difference(was -- Set(Format, Lengths), is -- Set(Format, Lengths))
-      throw WinopsErrors.runtime("WINOPS_POLICY_CHANGED", "before" -> left, "now" -> right)
+      refuse(difference(was -- unshown, is -- unshown))
     }
+    if (areAdded) FunctionsIdentity.lacking(was, is).foreach(refuse)
+  }
+
+  private def refuse(difference: (String, String)): Nothing = throw WinopsErrors.runtime(
+    "WINOPS_POLICY_CHANGED",
+    "before" -> difference._1,
+    "now" -> difference._2)
+
+  /** Returns the functions of `before`, as in [[Frames.textOf]], if `now` has others too. The two
+    * identities must be compatible.
+    */
+  def functionsBefore(before: String, now: String): Option[Seq[String]] = {
+    val (was, is) = (fields(before), fields(now))
+    Option.when(FunctionsIdentity.areAdded(was, is))(FunctionsIdentity.names(was))
   }
 
   /** Returns true if rows expire at other instants under `now` than under `before`. The two
@@ -101,6 +119,8 @@ object StateIdentity {
   private val Lengths = "lengths"
   private val Format = "format"
   private val Columns = "columns"
+  private val Results = "results"
+  private val Zone = "zone"
 
   /** True in the identity of Spark's own window functions. */
   private[spark] val Over = "over"

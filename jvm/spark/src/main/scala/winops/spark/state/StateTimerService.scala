@@ -1,7 +1,5 @@
 package winops.spark.state
 
-import scala.jdk.CollectionConverters._
-
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
@@ -22,7 +20,7 @@ import winops.window.time.Clock
   * @param idleMillis
   *   the idle time in milliseconds after which a group is removed. If it or the span of the
   *   window has changed at a restart, every group is processed once, because its timer has the
-  *   old time.
+  *   old time. The same holds if window functions were added: each group is stored with them.
   * @param allGroups
   *   the keys of all groups
   * @param keyCheck
@@ -50,13 +48,15 @@ final class StateTimerService(
   private var waiting = 0L
   private var idleBefore = idleMillis.getOrElse(Clock.Never)
   private var leavesAtOtherTimes = false
+  private var before: Option[Seq[String]] = None
 
   private var passed = Long.MinValue
 
   StateErrors.translated(restore(segments.get(PartitionSummary.Number)))
 
   private val due = StateErrors.translated(timers.takeDue(now))
-  if (takesAll || leavesAtOtherTimes || idleBefore != idleMillis.getOrElse(Clock.Never)) {
+  if (takesAll || leavesAtOtherTimes || before.isDefined || idleBefore != idleMillis.getOrElse(
+      Clock.Never)) {
     StateErrors.translated(allGroups.foreach(due.add))
   }
 
@@ -69,37 +69,35 @@ final class StateTimerService(
   def rowsWaiting: Long = waiting
 
   override def timePassed: Long = passed
+  override def functionsBefore: Option[Seq[String]] = before
 
-  private val ranked =
-    due.asScala.map(key => rankOf(key) -> key).toVector.sortBy(_._1).iterator.buffered
+  private val ranked = new RankedGroups(due.toArray(Array.empty[UnsafeRow]), rankOf)
 
-  /** The groups that [[nextExpired]] has returned. */
-  private val taken = new java.util.HashSet[UnsafeRow]
+  /** The greatest rank of a group that was returned. */
+  private var rankTaken = Long.MinValue
 
-  override def cancel(key: UnsafeRow): Unit = if (!due.isEmpty) {
-    // Such a group would have advanced to the end of the micro-batch before its rows arrive.
-    require(!taken.contains(key), "the rows of a task are not in the order of their groups")
-    due.remove(key)
-  }
+  override def cancel(key: UnsafeRow): Unit = if (!due.isEmpty) due.remove(key)
 
   override def nextExpired(): UnsafeRow = {
     skipCancelled()
-    if (ranked.hasNext) take() else null
+    if (ranked.hasNext) ranked.take() else null
   }
 
-  override def nextExpiredBefore(key: UnsafeRow): UnsafeRow = {
-    skipCancelled()
-    if (ranked.hasNext && ranked.head._1 < rankOf(key)) take() else null
-  }
-
-  private def take(): UnsafeRow = {
-    val (_, key) = ranked.next()
-    taken.add(key)
-    key
-  }
+  override def nextExpiredBefore(key: UnsafeRow): UnsafeRow =
+    if (due.isEmpty) null
+    else {
+      val rank = rankOf(key)
+      // The time of such a group would have advanced before its rows arrive.
+      require(rank >= rankTaken, "the rows of a task are not in the order of their groups")
+      skipCancelled()
+      if (ranked.hasNext && ranked.headRank < rank) {
+        rankTaken = ranked.headRank
+        ranked.take()
+      } else null
+    }
 
   private def skipCancelled(): Unit =
-    while (ranked.hasNext && !due.contains(ranked.head._2)) ranked.next()
+    while (ranked.hasNext && !due.contains(ranked.head)) ranked.take()
 
   override def register(due: Long, key: UnsafeRow): Unit = timers.add(due, now, key)
 
@@ -120,14 +118,15 @@ final class StateTimerService(
   private def restore(bytes: Array[Byte]): Unit =
     if (bytes != null) {
       val in = new ByteReader(bytes)
-      val before = PartitionSummary.restore(in)
-      StateIdentity.check(before.identity, identity)
-      leavesAtOtherTimes = StateIdentity.changesDueTimes(before.identity, identity)
-      idleBefore = before.idle
-      passed = before.passed
-      groups = before.groups
-      rows = before.rows
-      waiting = before.waiting
+      val stored = PartitionSummary.restore(in)
+      StateIdentity.check(stored.identity, identity)
+      leavesAtOtherTimes = StateIdentity.changesDueTimes(stored.identity, identity)
+      before = StateIdentity.functionsBefore(stored.identity, identity)
+      idleBefore = stored.idle
+      passed = stored.passed
+      groups = stored.groups
+      rows = stored.rows
+      waiting = stored.waiting
       timers.restore(in)
       in.finish()
     }

@@ -10,6 +10,9 @@ trait TimerService {
   /** The instant up to which timers of all groups fired in earlier batches. */
   def timePassed: Long
 
+  /** The window functions that all groups are stored with, if a restart has added others. */
+  def functionsBefore: Option[Seq[String]] = None
+
   /** Cancels the expired timer of a group that is processed anyway. */
   def cancel(key: UnsafeRow): Unit
 

@@ -41,10 +41,12 @@ class OverStateSuite extends OverStreamTest {
   private def rowsHeld(progress: StreamingQueryProgress): Long =
     progress.stateOperators.map(_.customMetrics.get("rowsHeld").longValue).sum
 
-  test("a frame from the start of the partition stores no rows, a moving one its own") {
+  test("a frame from the start of the partition stores no rows, others each row once") {
     Seq(
       s"sum(n) OVER ($w), row_number() OVER ($w), lag(n) IGNORE NULLS OVER ($w)" -> 0,
       s"sum(n) OVER ($w ROWS 4 PRECEDING), lag(n, 3) OVER ($w)" -> 4,
+      s"lead(n, 4) OVER ($w)" -> 4,
+      s"lead(n, 4) OVER ($w), lag(n, 3) OVER ($w)" -> 7,
       s"collect_list(n) OVER ($w)" -> 19).foreach { case (columns, stored) =>
       withTempDir { checkpoint =>
         val stream = MemoryStream[Quote](spark)

@@ -35,14 +35,17 @@ final class RandomOver(random: Random) {
     *
     * @param follows
     *   true if frames may reach behind the current row
+    * @param beside
+    *   functions in front of the random ones, with the default frame
     */
-  def functions(count: Int, follows: Boolean): Seq[String] = {
+  def functions(count: Int, follows: Boolean, beside: Seq[String] = Nil): Seq[String] = {
     val partition = pick(Partitions)
     val order = pick(Orders)
-    Seq.fill(count)(if (order == "ts") ofTime(follows) else ofRows(follows)).map {
-      case (f, frame) =>
+    beside.map(f => s"$f OVER ($partition ORDER BY $order)") ++ Seq
+      .fill(count)(if (order == "ts") ofTime(follows) else ofRows(follows))
+      .map { case (f, frame) =>
         s"$f OVER ($partition ORDER BY $order $frame)"
-    }
+      }
   }
 
   private def ofTime(follows: Boolean): (String, String) =
