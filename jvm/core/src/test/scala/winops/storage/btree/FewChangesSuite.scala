@@ -30,7 +30,7 @@ class FewChangesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
             case 0 | 1 | 2 => driven.put(key, value)
             case 3 | 4 => driven.remove(key)
             case 5 => driven.append(value)
-            case 6 => driven.removeAtLeast(key)
+            case 6 => driven.removeAtLeast(key, unloads = random.nextInt(10) == 0)
             case _ => driven.compareAround(key)
           }
         }

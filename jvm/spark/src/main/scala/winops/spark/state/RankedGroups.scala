@@ -11,16 +11,13 @@ import org.apache.spark.util.collection.unsafe.sort.RadixSort
   * @param rankOf
   *   the rank of a group's key
   */
-private[state] final class RankedGroups(
-    groups: Array[UnsafeRow],
-    rankOf: UnsafeRow => Long) {
+private[state] final class RankedGroups(groups: Array[UnsafeRow], rankOf: UnsafeRow => Long) {
   // A pair of an index and a rank for each group, and as much room for the sort.
-  private val pairs = new LongArray(
-    MemoryBlock.fromLongArray(new Array[Long](4 * groups.length)))
+  private val pairs = new LongArray(MemoryBlock.fromLongArray(new Array[Long](4 * groups.length)))
   private var next = {
     groups.indices.foreach { i =>
-      pairs.set(2L * i, i.toLong)
-      pairs.set(2L * i + 1, rankOf(groups(i)))
+      pairs.set(2 * i, i.toLong)
+      pairs.set(2 * i + 1, rankOf(groups(i)))
     }
     RadixSort
       .sortKeyPrefixArray(
@@ -31,9 +28,8 @@ private[state] final class RankedGroups(
         java.lang.Long.BYTES - 1,
         false,
         true)
-      .toLong
   }
-  private val end = next + 2L * groups.length
+  private val end = next + 2 * groups.length
 
   /** Returns false after the last group. */
   def hasNext: Boolean = next < end

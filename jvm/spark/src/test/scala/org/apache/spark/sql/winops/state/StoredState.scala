@@ -27,10 +27,11 @@ private[state] final class StoredState(folder: File, conf: StoredState.Confs, pl
   private var bytesRead = 0L
   private var entriesRead = 0L
   private var entriesWritten = 0L
+  private var bytesWritten = 0L
 
   /** The sums over all micro-batches. */
   def sums: StoredState.Sums =
-    StoredState.Sums(changelogs, bytesRead, entriesRead, entriesWritten)
+    StoredState.Sums(changelogs, bytesWritten, bytesRead, entriesRead, entriesWritten)
 
   /** Runs a micro-batch of a stream without a time column. */
   def run(rows: Seq[Arrived]): Unit =
@@ -39,7 +40,7 @@ private[state] final class StoredState(folder: File, conf: StoredState.Confs, pl
   /** Runs a micro-batch and commits it. */
   def run(rows: Seq[Arrived], times: BatchTimes): Unit = {
     val store = provider.getStore(version, None)
-    val groups = new StateGroupStore(store, plan.keys)
+    val groups = new StateGroupStore(store, plan.keys, inOrder = !plan.spec.couplesGroups)
     val metrics = new KeepMetrics(DrivenTask.counters)
     val timers = new StateTimerService(
       groups.partition,
@@ -57,6 +58,7 @@ private[state] final class StoredState(folder: File, conf: StoredState.Confs, pl
       times,
       groups,
       new WholeGroupStore(groups.partition),
+      groups.records,
       timers,
       metrics)
     task.foreach(_ => ())
@@ -64,6 +66,7 @@ private[state] final class StoredState(folder: File, conf: StoredState.Confs, pl
     groups.finish()
     store.commit()
     version += 1
+    bytesWritten += groups.bytesWritten
     bytesRead += groups.bytesRead
     entriesRead += groups.entriesRead
     entriesWritten += groups.entriesPut + groups.entriesRemoved
@@ -112,14 +115,22 @@ private[state] object StoredState {
     *
     * @param written
     *   the lengths of the changelogs in bytes
+    * @param put
+    *   the bytes of the entries written, before compression
     * @param read
     *   the bytes of the entries read
     * @param entriesWritten
     *   the number of entries written or removed
     */
-  final case class Sums(written: Long, read: Long, entriesRead: Long, entriesWritten: Long) {
+  final case class Sums(
+      written: Long,
+      put: Long,
+      read: Long,
+      entriesRead: Long,
+      entriesWritten: Long) {
     def since(before: Sums): Sums = Sums(
       written - before.written,
+      put - before.put,
       read - before.read,
       entriesRead - before.entriesRead,
       entriesWritten - before.entriesWritten)
