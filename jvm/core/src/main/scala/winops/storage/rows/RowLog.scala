@@ -179,7 +179,8 @@ object RowLog {
   val SegmentRows = 128
 
   /** The number of rows in the shortest runs, of groups with few rows in each micro-batch. Fewer
-    * rows would cost an entry's key again and again, more are read again for each row that leaves.
+    * rows would cost an entry's key again and again, more are read again for each row that
+    * leaves.
     */
   val ShortestRun = 8
 
