@@ -126,6 +126,14 @@ _SINGLE_WINDOWS = [
         symbols=9,
         small_batches=4,
     ),
+    trades_case(
+        "few-rows-sort",
+        _ON_CHANGELOG,
+        keep_of("#sort(250, price)", "esper", **_BY_SYMBOL),
+        count=700,
+        symbols=2,
+        small_batches=4,
+    ),
     trades_case("rows-slack", _ON_HDFS, keep_of("KEEP 3 ROWS SLACK 2 PER (symbol)")),
     trades_case("interval", _ON_ROCKSDB, keep_of("KEEP 10 SECONDS", **_TIMED), symbols=12),
     trades_case(
