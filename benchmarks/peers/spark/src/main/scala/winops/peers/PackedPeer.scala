@@ -16,6 +16,11 @@ case class MicrosChange(
     micros: Long,
     leaves: Boolean)
 
+object MicrosChange {
+  def insert(trade: MicrosTrade): MicrosChange =
+    MicrosChange(trade.key, trade.seq, trade.price, trade.qty, trade.micros, leaves = false)
+}
+
 /** A row with its window's aggregates, of numbers only. */
 case class MicrosAveraged(
     key: Long,

@@ -37,14 +37,14 @@ private abstract class PackedTrades(longest: Int)
     extends PackedProcessor[MicrosChange](PackedTrades.Width, longest) {
 
   protected def add(trade: MicrosTrade): MicrosChange = {
-    import trade.{key, micros, price, qty, seq}
+    import trade.{micros, price, qty, seq}
     val at = queue.add()
     val record = queue.newestIn
     record(at) = seq
     record(at + 1) = java.lang.Double.doubleToRawLongBits(price)
     record(at + 2) = qty
     record(at + 3) = micros
-    MicrosChange(key, seq, price, qty, micros, leaves = false)
+    MicrosChange.insert(trade)
   }
 
   protected def removeOldest(key: Long): MicrosChange = {

@@ -62,13 +62,7 @@ private class RowsInRing(rows: Int) extends StatefulProcessor[Long, MicrosTrade,
       val trade = trades(i)
       val number = first + i
       val slot = (number % rows).toInt
-      changes += MicrosChange(
-        key,
-        trade.seq,
-        trade.price,
-        trade.qty,
-        trade.micros,
-        leaves = false)
+      changes += MicrosChange.insert(trade)
       if (number >= rows) {
         val oldest = ring.getValue(slot)
         changes += MicrosChange(

@@ -127,7 +127,8 @@ final class NumberedValues private[storage] (segments: Segments) {
     if (at < first(level) || at >= end(level)) null
     else {
       val known = loaded.getOrNull(keyOf(level, at))
-      if (known != null || at >= storedEnd(level)) known else load(keyOf(level, at))
+      val isStored = at < storedEnd(level) && !freed.contains(keyOf(level, at))
+      if (known != null || !isStored) known else load(keyOf(level, at))
     }
 
   private def load(key: Long): Entry = {

@@ -42,6 +42,19 @@ final class Pages(segments: Segments) {
     made
   }
 
+  /** Creates an instance over the same storage, for maps of other owners. */
+  def another(): Pages = new Pages(segments)
+
+  /** Starts with the stored pages of another instance over the same storage. This one may read
+    * and discard them.
+    */
+  def startAs(other: Pages): Unit = {
+    clear()
+    last = other.last
+    stored = other.stored
+    most = other.most
+  }
+
   /** Starts with a group that has no pages. */
   def clear(): Unit = {
     maps.foreach(_.startAfresh())

@@ -46,7 +46,7 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
     */
   def newestStart: Long = endRow - endRow % RowLog.ShortestRun
 
-  /** True if the group was restored from state of format 5. */
+  /** True if the last [[restore]] has read state of format 5. */
   def isOfFormat5: Boolean = ofFormat5
   private var ofFormat5 = false
 

@@ -207,6 +207,9 @@ final class CrossGroupIndex[G](
     arrived(group, lastArrival, held, in.number())
   }
 
+  /** Number of places of groups in the orders. */
+  private[crossgroup] def places: Long = maps.map(_.size).sum
+
   private def maps: Seq[PagedMap] = Seq(arrivalMap, dueMap, creationMap)
 
   private def create(): Unit = {

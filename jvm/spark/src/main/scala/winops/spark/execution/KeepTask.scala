@@ -13,8 +13,9 @@ import winops.spark.state.{GroupStore, StateErrors, TimerService}
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.time.Clock
 
-/** Runs a `keep` over the rows of one task, one group after the other: first the groups with new
-  * rows, then the groups whose timers have expired. Emits output rows one by one.
+/** Runs a `keep` over the rows of one task, one group after the other, in the order of their
+  * hashes: the groups with new rows, and those whose timers have expired. Emits output rows one
+  * by one.
   *
   * Streams and tables differ only in `store`, `timers` and `times`.
   *

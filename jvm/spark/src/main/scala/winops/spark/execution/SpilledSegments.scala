@@ -1,11 +1,11 @@
 package winops.spark.execution
 
-import java.io.{File, RandomAccessFile}
+import java.io.RandomAccessFile
 
 import scala.collection.mutable
 
 import org.apache.spark.TaskContext
-import org.apache.spark.sql.winops.execution.SpillFolder
+import org.apache.spark.sql.winops.execution.SpillFile
 
 import winops.storage.bytes.Segments
 
@@ -14,7 +14,14 @@ import winops.storage.bytes.Segments
   */
 private[execution] final class SpilledSegments extends Segments {
   private val places = mutable.LongMap.empty[SpilledSegments.Place]
+
+  /** The places of segments that were removed, by their room. */
+  private val free = mutable.LongMap.empty[mutable.Stack[Long]]
   private var file: RandomAccessFile = _
+  private var end = 0L
+
+  /** The length of the file; its free places are used again. */
+  def length: Long = end
 
   override def get(number: Long): Array[Byte] = {
     val place = places.getOrNull(number)
@@ -29,18 +36,34 @@ private[execution] final class SpilledSegments extends Segments {
 
   override def put(number: Long, bytes: Array[Byte]): Unit = {
     if (file == null) create()
-    val end = file.length
-    file.seek(end)
+    val room = SpilledSegments.roomFor(bytes.length)
+    val before = places.getOrNull(number)
+    val at = if (before != null && before.room == room) before.at else placeOf(room)
+    if (before != null && before.room != room) release(before)
+    file.seek(at)
     file.write(bytes)
-    places.update(number, SpilledSegments.Place(end, bytes.length))
+    places.update(number, SpilledSegments.Place(at, bytes.length, room))
   }
 
-  override def remove(number: Long): Unit = {
-    val _ = places.remove(number)
+  override def remove(number: Long): Unit = places.remove(number).foreach(release)
+
+  /** Returns a free place, or one behind all others. */
+  private def placeOf(room: Long): Long = {
+    val same = free.getOrNull(room)
+    if (same != null && same.nonEmpty) same.pop()
+    else {
+      val at = end
+      end += room
+      at
+    }
+  }
+
+  private def release(place: SpilledSegments.Place): Unit = {
+    val _ = free.getOrElseUpdate(place.room, mutable.Stack.empty).push(place.at)
   }
 
   private def create(): Unit = {
-    val path = File.createTempFile("keep", ".rows", SpillFolder.get)
+    val path = SpillFile.create()
     file = new RandomAccessFile(path, "rw")
     def delete(): Unit = {
       file.close()
@@ -55,5 +78,11 @@ private[execution] final class SpilledSegments extends Segments {
 }
 
 private object SpilledSegments {
-  final case class Place(at: Long, length: Int)
+  final case class Place(at: Long, length: Int, room: Long)
+
+  private val LeastRoom = 256L
+
+  /** The power of two that holds a segment, so that a segment of another length often fits. */
+  def roomFor(length: Int): Long =
+    Math.max(LeastRoom, java.lang.Long.highestOneBit(Math.max(1L, 2L * length - 1)))
 }

@@ -36,15 +36,19 @@ private[spark] final class Frames(
   /** The rows as far as frames need them. */
   val rows = new FrameRows(columns(plan), plan.content, orderOf(plan), log)
 
-  private val parts = Frames.parts(functions(plan)).map(some => Part(some, valuesOf(some)))
+  private val parts = Frames.parts(functions(plan)).map(some => Part(some, valuesOf(some, pages)))
 
-  /** The parts that groups are stored with. One with other functions than before is a reader. */
-  private val partsBefore: Seq[Part] = functionsBefore.fold(parts) { before =>
+  /** The pages of [[partsBefore]]. */
+  private val pagesBefore = pages.another()
+
+  /** Readers of the parts that groups are stored with, if they are others. Their partial
+    * aggregates are numbered as they were created, which is not as in [[parts]].
+    */
+  private val partsBefore: Option[Seq[Part]] = functionsBefore.map { before =>
     val stored = functions(plan).filter(one => before.contains(textOf(one, plan)))
-    Frames.parts(stored).map { some =>
-      parts.find(_.functions == some).getOrElse(Part(some, valuesOf(some)))
-    }
+    Frames.parts(stored).map(some => Part(some, valuesOf(some, pagesBefore)))
   }
+  private val moved = new ByteWriter
 
   private val values = parts.map(_.values).toArray
   private val joined = Array.fill(Math.max(1, values.length))(new JoinedRow)
@@ -113,21 +117,36 @@ private[spark] final class Frames(
     *   the first row whose results were not given
     */
   def restore(in: ByteReader, next: Long): Unit = {
+    val stored = partsBefore.getOrElse(parts)
     val size = in.count(MaxParts)
-    if (size != partsBefore.size) {
-      throw new CorruptStateException(s"there are $size frames instead of ${partsBefore.size}")
+    if (size != stored.size) {
+      throw new CorruptStateException(s"there are $size frames instead of ${stored.size}")
     }
-    partsBefore.foreach(_.values.restore(in))
-    if (functionsBefore.isDefined) {
-      partsBefore.diff(parts).foreach(_.values.clear())
-      parts.diff(partsBefore).foreach(_.values.startFrom(log.first, next))
-    }
+    if (partsBefore.isDefined) pagesBefore.startAs(pages)
+    stored.foreach(_.values.restore(in))
+    partsBefore.foreach(convert(_, next))
   }
 
-  private def valuesOf(functions: Seq[FramedFunction]): FrameValues =
-    if (isShared(functions.head)) ofFrame(functions) else ofOne(functions.head)
+  /** Takes over the values of the former parts that have no pages, and computes all other values
+    * from the rows. The former pages are removed.
+    */
+  private def convert(before: Seq[Part], next: Long): Unit = {
+    parts.foreach { part =>
+      before.find(_.functions == part.functions).filterNot(_.values.hasPages) match {
+        case Some(same) =>
+          moved.clear()
+          same.values.save(moved)
+          part.values.restore(new ByteReader(moved.toArray))
+        case None => part.values.startFrom(log.first, next)
+      }
+    }
+    pagesBefore.discard()
+  }
 
-  private def ofFrame(functions: Seq[FramedFunction]): FrameValues = {
+  private def valuesOf(functions: Seq[FramedFunction], pages: Pages): FrameValues =
+    if (isShared(functions.head)) ofFrame(functions, pages) else ofOne(functions.head)
+
+  private def ofFrame(functions: Seq[FramedFunction], pages: Pages): FrameValues = {
     val frame = functions.head
     val aggregates = functions.map(_.child).collect {
       case aggregate: WindowAggregate => aggregate

@@ -26,8 +26,8 @@ import winops.window.time.Clock
   * @param keyCheck
   *   checks each group key that is read
   * @param rankOf
-  *   the place of a group in the order in which the task's groups are processed; groups that have
-  *   rows come in this order too
+  *   the place of a group in the order in which the task's groups are processed, which is that of
+  *   the groups that have rows
   * @param takesAll
   *   true if all groups are processed in this micro-batch
   */

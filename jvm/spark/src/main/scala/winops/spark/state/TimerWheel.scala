@@ -80,11 +80,19 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
     val isFormat5 = next > 0
     nextSlot = if (isFormat5) next else -next
     firstPacked = if (isFormat5) nextSlot else nextSlot - in.count(nextSlot)
+    if (nextSlot == 0) throw new CorruptStateException("timers without slots")
+    val found = mutable.Set.empty[Long]
     (0L until in.count(in.remaining.toLong)).foreach { _ =>
       val bucket = new TimerBucket
       buckets.put(in.number(), bucket)
       bucket.firstDue = in.number()
-      (0L until in.count(in.remaining.toLong)).foreach(_ => bucket.slots += in.number())
+      (0L until in.count(in.remaining.toLong)).foreach { _ =>
+        val slot = in.number()
+        if (slot < 1 || slot >= nextSlot || !found.add(slot)) {
+          throw new CorruptStateException(s"slot $slot of the timers, before slot $nextSlot")
+        }
+        bucket.slots += slot
+      }
     }
   }
 

@@ -104,8 +104,30 @@ class AddedFunctionsSuite extends OverStreamTest with RandomProperties {
         val batches = Seq(rows.take(90), rows.slice(90, 130), rows.drop(130))
         val (earlier, later) = restarted(before, before :+ added, batches, 1)
         assert(earlier.nonEmpty && later.nonEmpty)
+        assert((earlier ++ later).map(_.getInt(2)).sorted == rows.map(_.seq), "each row once")
         assertAsTable(later, earlier, before :+ added, batches, name)
       }
+  }
+
+  // Frames of which blocks are stored, and an added one before, between or behind them.
+  Seq(
+    (Seq(199, 99), s"sum(x) OVER ($w ROWS 149 PRECEDING)"),
+    (Seq(99, 399), s"min(x) OVER ($w ROWS 99 PRECEDING)"),
+    (Seq(399), s"min(x) OVER ($w ROWS 199 PRECEDING)"),
+    (Seq(399), s"min(x) OVER ($w ROWS 399 PRECEDING)"),
+    (Seq(399, 299), s"lag(x, 100) OVER ($w)")).foreach { case (lengths, added) =>
+    test(s"added beside frames of ${lengths.mkString(" and ")} rows: $added") {
+      val rows = quotes(1400).map(row => row.copy(x = row.x.map(_ * (row.seq * 7919 % 101))))
+      val before = lengths.zipWithIndex.map { case (length, i) =>
+        s"${Seq("max", "sum")(i)}(x) OVER ($w ROWS $length PRECEDING)"
+      }
+      // Few rows of a group in a micro-batch, before the restart and after it.
+      val batches = (rows.take(1200) +: rows.slice(1200, 1224).grouped(3).toSeq) ++
+        rows.slice(1224, 1260).grouped(3) :+ rows.drop(1260)
+      val (earlier, later) = restarted(before, before :+ added, batches, 9)
+      assert((earlier ++ later).map(_.getInt(2)).sorted == rows.map(_.seq), "each row once")
+      assertAsTable(later, earlier, before :+ added, batches, added)
+    }
   }
 
   // The functions of a query, a function that cannot be added, and what it needs.
@@ -191,6 +213,8 @@ class AddedFunctionsSuite extends OverStreamTest with RandomProperties {
         Try(restarted(before, now, batches, 1)) match {
           case Success((earlier, later)) =>
             added += 1
+            val repeated = earlier.map(_.getInt(2)).intersect(later.map(_.getInt(2)))
+            assert(repeated.isEmpty, s"$before + $function")
             assertAsTable(later, earlier, now, batches, s"$before + $function")
           case Failure(error) =>
             assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"), causes(error))

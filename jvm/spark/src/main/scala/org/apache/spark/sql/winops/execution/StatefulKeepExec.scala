@@ -3,6 +3,9 @@ package org.apache.spark.sql.winops.execution
 import java.util.UUID
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
+import scala.util.Try
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
@@ -14,6 +17,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expre
 import org.apache.spark.sql.catalyst.plans.logical.LogicalGroupState
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning, UnspecifiedDistribution}
 import org.apache.spark.sql.execution.{LocalTableScanExec, SparkPlan}
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
 import org.apache.spark.sql.execution.streaming.state._
@@ -217,21 +221,13 @@ final class StatefulKeepExec private[winops] (
       stateSchemaVersion: Int): List[StateSchemaValidationResult] = {
     val state = getStateInfo
     val before =
-      try {
-        OperatorStateMetadataReader
-          .createReader(
-            new Path(state.checkpointLocation, state.operatorId.toString),
-            hadoopConf,
-            StatefulKeepExec.MetadataVersion,
-            batchId)
-          .read()
-      } catch {
-        // The first micro-batch has no metadata unless it failed before. Spark does not rewrite
-        // metadata that a failed first batch has left, so it is checked too.
-        case _: Exception if batchId == 0 => None
+      try checkedMetadata(hadoopConf, batchId)
+      catch {
+        // A query that failed in this micro-batch has left its metadata, and may have been another
+        // one. Spark does not write them again.
+        case NonFatal(_) if batchId > 0 && removesMetadata(hadoopConf, batchId) =>
+          checkedMetadata(hadoopConf, batchId - 1)
       }
-    // Spark's own check compares the schema only, and its error would hide the actual difference.
-    before.foreach(validateNewMetadata(_, operatorStateMetadata(List(Nil))))
     val schemaPaths = before match {
       case Some(old: OperatorStateMetadataV2) =>
         // The recorded paths are outdated if the checkpoint has been moved.
@@ -258,6 +254,41 @@ final class StatefulKeepExec private[winops] (
         newSchemaFilePath =
           Some(new Path(stateSchemaDirPath(), s"${batchId}_${UUID.randomUUID()}"))))
   }
+
+  /** Returns the metadata of a micro-batch or of an earlier one.
+    *
+    * @throws org.apache.spark.SparkException
+    *   if this query cannot continue with them
+    */
+  private def checkedMetadata(conf: Configuration, batch: Long): Option[OperatorStateMetadata] = {
+    val before =
+      try {
+        OperatorStateMetadataReader
+          .createReader(metadataRoot, conf, StatefulKeepExec.MetadataVersion, batch)
+          .read()
+      } catch {
+        // The first micro-batch has no metadata unless it failed before. Spark does not rewrite
+        // metadata that a failed first batch has left, so it is checked too.
+        case _: Exception if batch == 0 => None
+      }
+    // Spark's own check compares the schema only, and its error would hide the actual difference.
+    before.foreach(validateNewMetadata(_, operatorStateMetadata(List(Nil))))
+    before
+  }
+
+  /** Removes the metadata of a micro-batch that was not committed, if this query continues the
+    * one before. Returns false if it does not, or if there is nothing to remove.
+    */
+  private def removesMetadata(conf: Configuration, batch: Long): Boolean = {
+    val files = CheckpointFileManager.create(metadataRoot, conf)
+    val file = OperatorStateMetadataV2.metadataFilePath(metadataRoot, batch)
+    val continues = files.exists(file) && Try(checkedMetadata(conf, batch - 1)).isSuccess
+    if (continues) files.delete(file)
+    continues
+  }
+
+  private def metadataRoot: Path =
+    new Path(getStateInfo.checkpointLocation, getStateInfo.operatorId.toString)
 
   override protected def doExecute(): RDD[InternalRow] = {
     metrics
