@@ -96,9 +96,14 @@ private[spark] object OverForm {
           refused(
             "a stream has no last row to begin with",
             s"Order by ${column.name} ascending, and use lead instead of lag, FOLLOWING instead of " +
-              "PRECEDING")
+              "PRECEDING. For the latest row of a key, use keep with rows=1, or KEEP 1 ROW in SQL")
         }
       case Some(_) if settings.arrivalOrder => Right(None)
+      case Some(SortOrder(ofTime, _, _, _)) if ofTime.references.exists(isTime(_, child)) =>
+        val column = ofTime.references.find(isTime(_, child)).get.name
+        refused(
+          s"${UnqualifiedSql.of(ofTime)} has no watermark, which belongs to the column",
+          s"Order by $column itself. A frame of a time is then RANGE INTERVAL 10 MINUTES PRECEDING")
       case Some(key) =>
         refused(
           s"${UnqualifiedSql.of(key.child)} is no timestamp column with a watermark, so that rows that " +

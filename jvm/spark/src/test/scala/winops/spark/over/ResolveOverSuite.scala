@@ -125,8 +125,9 @@ class ResolveOverSuite extends OverStreamTest {
       "sum(n) OVER (PARTITION BY k)" -> "groupBy",
       s"sum(n) OVER ($byTime, seq ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" -> "FOLLOWING",
       "lag(n) OVER (PARTITION BY k ORDER BY ts DESC)" -> "ascending",
+      "row_number() OVER (PARTITION BY k ORDER BY ts DESC)" -> "keep with rows=1",
       "lag(n) OVER (PARTITION BY k ORDER BY seq)" -> "withWatermark",
-      "sum(n) OVER (ORDER BY CAST(ts AS LONG) RANGE 10 PRECEDING)" -> "withWatermark",
+      "sum(n) OVER (ORDER BY CAST(ts AS LONG) RANGE 10 PRECEDING)" -> "RANGE INTERVAL",
       s"sum(n + rand()) OVER ($byTime)" -> "deterministic",
       "sum(n) OVER (PARTITION BY rand() ORDER BY ts)" -> "it is not deterministic")
     expected.foreach { case (function, text) =>
