@@ -4,6 +4,7 @@ import scala.util.{Failure, Random, Success, Try}
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.streaming.StreamingQueryException
 
 import winops.spark.testing.RandomProperties
 
@@ -163,6 +164,29 @@ class AddedFunctionsSuite extends OverStreamTest with RandomProperties {
         assert(written.rows.size > 50)
         assertAsTable(written.rows, Nil, before, Seq(rows), "the former query")
       }
+    }
+  }
+
+  test("a query with an added function that failed does not refuse the former query") {
+    withTempDir { folder =>
+      val rows = quotes(60)
+      val before = Seq(s"lag(n, 2) OVER ($w)")
+      val stream = MemoryStream[Quote](spark)
+      viewOf(stream)
+      val (checkpoint, written) = (folder.getCanonicalPath, new Written)
+      stream.addData(rows.take(40))
+      val _ = runAll(select(before), checkpoint, written)
+      stream.addData(rows.drop(40))
+      val added = select(before :+ s"max(n) OVER ($w ROWS 1 PRECEDING)")
+      val failing =
+        start(added, checkpoint, new Written, (_, _) => throw new IllegalStateException("sink"))
+      intercept[StreamingQueryException] {
+        try failing.processAllAvailable()
+        finally failing.stop()
+      }
+      val _ = runAll(select(before), checkpoint, written)
+      assert(written.rows.size > 50)
+      assertAsTable(written.rows, Nil, before, Seq(rows), "the former query")
     }
   }
 
