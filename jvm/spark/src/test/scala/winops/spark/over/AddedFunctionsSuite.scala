@@ -148,35 +148,18 @@ class AddedFunctionsSuite extends OverStreamTest with RandomProperties {
       s"sum(n) OVER ($t RANGE INTERVAL 1 DAY PRECEDING)",
       "the rows of INTERVAL '-1' DAY before")).foreach { case (before, added, needed) =>
     test(s"refused: $added with ${before.mkString(", ")}") {
-      val rows = quotes(60)
-      withTempDir { checkpoint =>
-        val stream = MemoryStream[Quote](spark)
-        viewOf(stream)
-        val written = new Written
-        stream.addData(rows.take(40))
-        val _ = runAll(select(before), checkpoint.getCanonicalPath, written)
-        stream.addData(rows.drop(40))
-        val error = failureOf(select(before :+ added), checkpoint.getCanonicalPath)
+      assertContinues(before) { checkpoint =>
+        val error = failureOf(select(before :+ added), checkpoint)
         assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"))
         val text = causes(error)
         assert(text.contains("the added function ") && text.contains(needed), text)
-        val _ = runAll(select(before), checkpoint.getCanonicalPath, written)
-        assert(written.rows.size > 50)
-        assertAsTable(written.rows, Nil, before, Seq(rows), "the former query")
       }
     }
   }
 
   test("a query with an added function that failed does not refuse the former query") {
-    withTempDir { folder =>
-      val rows = quotes(60)
-      val before = Seq(s"lag(n, 2) OVER ($w)")
-      val stream = MemoryStream[Quote](spark)
-      viewOf(stream)
-      val (checkpoint, written) = (folder.getCanonicalPath, new Written)
-      stream.addData(rows.take(40))
-      val _ = runAll(select(before), checkpoint, written)
-      stream.addData(rows.drop(40))
+    val before = Seq(s"lag(n, 2) OVER ($w)")
+    assertContinues(before) { checkpoint =>
       val added = select(before :+ s"max(n) OVER ($w ROWS 1 PRECEDING)")
       val failing =
         start(added, checkpoint, new Written, (_, _) => throw new IllegalStateException("sink"))
@@ -184,11 +167,24 @@ class AddedFunctionsSuite extends OverStreamTest with RandomProperties {
         try failing.processAllAvailable()
         finally failing.stop()
       }
-      val _ = runAll(select(before), checkpoint, written)
-      assert(written.rows.size > 50)
-      assertAsTable(written.rows, Nil, before, Seq(rows), "the former query")
     }
   }
+
+  /** Asserts that a query continues its checkpoint after another one that fails with it. */
+  private def assertContinues(functions: Seq[String])(fail: String => Unit): Unit =
+    withTempDir { folder =>
+      val rows = quotes(60)
+      val stream = MemoryStream[Quote](spark)
+      viewOf(stream)
+      val (checkpoint, written) = (folder.getCanonicalPath, new Written)
+      stream.addData(rows.take(40))
+      val _ = runAll(select(functions), checkpoint, written)
+      stream.addData(rows.drop(40))
+      fail(checkpoint)
+      val _ = runAll(select(functions), checkpoint, written)
+      assert(written.rows.size > 50)
+      assertAsTable(written.rows, Nil, functions, Seq(rows), "the former query")
+    }
 
   test("after a function was added: the state is read and moved, and the former query refused") {
     withTempDir { folder =>

@@ -225,8 +225,8 @@ final class StatefulKeepExec private[winops] (
       catch {
         // A query that failed in this micro-batch has left its metadata, and may have been another
         // one. Spark does not write them again.
-        case NonFatal(_) if batchId > 0 && removesMetadata(hadoopConf, batchId) =>
-          checkedMetadata(hadoopConf, batchId - 1)
+        case NonFatal(refused) if batchId > 0 =>
+          withoutMetadata(hadoopConf, batchId).getOrElse(throw refused)
       }
     val schemaPaths = before match {
       case Some(old: OperatorStateMetadataV2) =>
@@ -276,15 +276,19 @@ final class StatefulKeepExec private[winops] (
     before
   }
 
-  /** Removes the metadata of a micro-batch that was not committed, if this query continues the
-    * one before. Returns false if it does not, or if there is nothing to remove.
+  /** Removes the metadata of a micro-batch that was not committed, and returns those of the one
+    * before; None if there is nothing to remove, or if this query cannot continue with those
+    * either.
     */
-  private def removesMetadata(conf: Configuration, batch: Long): Boolean = {
+  private def withoutMetadata(
+      conf: Configuration,
+      batch: Long): Option[Option[OperatorStateMetadata]] = {
     val files = CheckpointFileManager.create(metadataRoot, conf)
     val file = OperatorStateMetadataV2.metadataFilePath(metadataRoot, batch)
-    val continues = files.exists(file) && Try(checkedMetadata(conf, batch - 1)).isSuccess
-    if (continues) files.delete(file)
-    continues
+    val before =
+      if (files.exists(file)) Try(checkedMetadata(conf, batch - 1)).toOption else None
+    if (before.isDefined) files.delete(file)
+    before
   }
 
   private def metadataRoot: Path =
