@@ -18,10 +18,9 @@ private[execution] final class SpilledSegments extends Segments {
   /** The places of segments that were removed, by their room. */
   private val free = mutable.LongMap.empty[mutable.Stack[Long]]
   private var file: RandomAccessFile = _
-  private var end = 0L
 
-  /** The length of the file; its free places are used again. */
-  def length: Long = end
+  /** The end of the last place in the file. */
+  private var end = 0L
 
   override def get(number: Long): Array[Byte] = {
     val place = places.getOrNull(number)

@@ -2,9 +2,6 @@ package winops.spark.state
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-
-import winops.spark.row.RowShape
 import winops.storage.buckets.{Bucket, LinearHashing}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
@@ -25,7 +22,7 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
   import GroupBuckets._
   import entries.{hashOf, keys, noGroup}
 
-  private val keyShape = RowShape.of(keys)
+  private val rows = new RowKeys(keys)
 
   private var hashing: LinearHashing = _
   private var bucketsBefore = 0L
@@ -56,7 +53,7 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
       change(key, value)
     } else {
       if (!isElsewhere(before)) change(key, Elsewhere)
-      entries.put(hash, rowOf(key), EntryNumbers.LongValue, value)
+      entries.put(hash, rows.groupOf(key), EntryNumbers.LongValue, value)
     }
   }
 
@@ -91,7 +88,7 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
     val in = new Bucket
     in.restore(new ByteReader(stored))
     val found = mutable.ArrayBuffer.empty[(Array[Byte], Array[Byte])]
-    in.foreach((key, value) => found += key -> valueOf(hashOf(rowOf(key)), key, value))
+    in.foreach((key, value) => found += key -> valueOf(hashOf(rows.groupOf(key)), key, value))
     found.iterator
   }
 
@@ -114,7 +111,7 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
   private def valueOf(hash: Long, key: Array[Byte], inBucket: Array[Byte]): Array[Byte] =
     if (!isElsewhere(inBucket)) inBucket
     else {
-      val value = entries.get(hash, rowOf(key), EntryNumbers.LongValue)
+      val value = entries.get(hash, rows.groupOf(key), EntryNumbers.LongValue)
       if (value == null) throw new CorruptStateException("the value of a group is missing")
       value
     }
@@ -123,7 +120,7 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
     inBucket != null && inBucket.length == 0
 
   private def removeElsewhere(hash: Long, key: Array[Byte]): Unit =
-    entries.remove(hash, rowOf(key), EntryNumbers.LongValue)
+    entries.remove(hash, rows.groupOf(key), EntryNumbers.LongValue)
 
   /** Reads the bucket from the store and returns its length in bytes, 0 if it is empty. */
   private def read(at: Long): Int = {
@@ -133,7 +130,7 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
       0
     } else {
       bucket.restore(new ByteReader(stored))
-      if (!bucket.isEmpty) checkIsIn(at, hashOf(rowOf(bucket.firstKey)))
+      if (!bucket.isEmpty) checkIsIn(at, hashOf(rows.groupOf(bucket.firstKey)))
       stored.length
     }
   }
@@ -188,17 +185,11 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
   private def divide(at: Long, length: Int, more: LinearHashing): Unit = {
     val divided = mutable.LongMap(at -> new Bucket)
     bucket.foreach { (key, value) =>
-      val hash = hashOf(rowOf(key))
+      val hash = hashOf(rows.groupOf(key))
       checkIsIn(at, hash)
       val _ = divided.getOrElseUpdate(more.bucketOf(hash), new Bucket).put(key, value)
     }
     divided.foreach { case (to, part) => write(to, part, if (to == at) length else 0) }
-  }
-
-  private def rowOf(key: Array[Byte]): UnsafeRow = {
-    val row = new UnsafeRow(keys.size)
-    keyShape.pointTo(row, key)
-    row
   }
 
   private def begin(): Unit = if (hashing == null) {

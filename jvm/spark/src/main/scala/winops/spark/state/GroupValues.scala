@@ -1,9 +1,5 @@
 package winops.spark.state
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-
-import winops.spark.row.RowShape
-
 /** Stores the own values of groups in entries of a state store: in buckets that groups with
   * neighbouring hashes share, or in an entry for each group. The [[GroupPlacement]] of the
   * partition decides for each group that is written; reads find both.
@@ -24,7 +20,7 @@ private[spark] final class GroupValues(
 
   private val totals = new GroupTotals(entries, fixed)
   private val buckets = new GroupBuckets(entries, totals)
-  private val keyShape = RowShape.of(keys)
+  private val rows = new RowKeys(keys)
 
   private var changed = 0L
 
@@ -107,7 +103,7 @@ private[spark] final class GroupValues(
 
   private def fromEntry(hash: Long, key: Array[Byte]): Array[Byte] = {
     val value =
-      if (totals.groupsInEntries > 0) entries.get(hash, rowOf(key), EntryNumbers.OwnValue)
+      if (totals.groupsInEntries > 0) entries.get(hash, rows.groupOf(key), EntryNumbers.OwnValue)
       else null
     hasEntry = value != null
     value
@@ -120,20 +116,14 @@ private[spark] final class GroupValues(
     } else {
       if (isInBucket) buckets.remove(hash, key)
       if (!hasEntry) totals.addInEntries(1)
-      entries.put(hash, rowOf(key), EntryNumbers.OwnValue, value)
+      entries.put(hash, rows.groupOf(key), EntryNumbers.OwnValue, value)
     }
     isInBucket = bucket
     hasEntry = !bucket
   }
 
   private def removeEntry(hash: Long, key: Array[Byte]): Unit = {
-    entries.remove(hash, rowOf(key), EntryNumbers.OwnValue)
+    entries.remove(hash, rows.groupOf(key), EntryNumbers.OwnValue)
     totals.addInEntries(-1)
-  }
-
-  private def rowOf(key: Array[Byte]): UnsafeRow = {
-    val row = new UnsafeRow(keys.size)
-    keyShape.pointTo(row, key)
-    row
   }
 }
