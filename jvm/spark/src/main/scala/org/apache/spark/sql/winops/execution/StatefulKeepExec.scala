@@ -25,13 +25,12 @@ import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode}
 import org.apache.spark.sql.winops.shuffle.PackedShuffle
 import org.apache.spark.util.CompletionIterator
 
-import winops.spark.execution.{NextTimerAccumulator, StreamTask}
+import winops.spark.execution.{NextTimerAccumulator, StoredTask}
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{Keep, KeepPlan}
-import winops.spark.row.RowShape
-import winops.spark.state.{StateErrors, StateGroupStore, StateIdentity, StateTimerService, WholeGroupStore}
+import winops.spark.state.{StateGroupStore, StateIdentity}
 
 /** The streaming operator of a `keep`.
   *
@@ -320,36 +319,22 @@ final class StatefulKeepExec private[winops] (
         session.sessionState,
         Some(StatefulKeepExec.coordinator)) { (store, rows) =>
         val started = System.nanoTime
-        val groups = new StateGroupStore(store, plan.keys, inOrder = !plan.spec.couplesGroups)
-        val timers = new StateTimerService(
-          groups.partition,
-          identity,
-          plan.keys.size,
-          times.now,
-          plan.spec.idleMillis,
-          if (plan.spec.couplesGroups) Nil else groups.all,
-          RowShape.of(plan.keys),
-          groups.rankOf,
-          takesAll = times.flushes)
-        val input = GroupedRows.ofTask(plan, columns, rows)
-        val task = StreamTask.of(
+        val task = new StoredTask(
           plan,
+          identity,
           columns,
-          input,
+          GroupedRows.ofTask(plan, columns, rows),
           times,
-          groups,
-          new WholeGroupStore(groups.partition),
-          groups.records,
-          timers,
+          store,
           counters)
+        val (groups, timers) = (task.groups, task.timers)
         CompletionIterator[InternalRow, Iterator[InternalRow]](
-          task, {
-            timers.save()
-            StateErrors.translated(groups.finish())
+          task.output, {
+            task.save()
             updateTime += NANOSECONDS.toMillis(System.nanoTime - started)
             commitTime += timeTakenMs(store.commit())
-            due.add(Math.min(timers.earliestDue, task.earliestDue))
-            flushed.foreach(_.requestAfter(task.lastWaiting))
+            due.add(Math.min(timers.earliestDue, task.output.earliestDue))
+            flushed.foreach(_.requestAfter(task.output.lastWaiting))
             counters.held += timers.rowsHeld
             counters.waiting += timers.rowsWaiting
             counters.groups += timers.groupsRemembered

@@ -8,12 +8,11 @@ import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.sql.execution.streaming.state._
 
-import winops.spark.execution.StreamTask
+import winops.spark.execution.StoredTask
 import winops.spark.group.BatchTimes
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
-import winops.spark.row.RowShape
-import winops.spark.state.{StateGroupStore, StateIdentity, StateTimerService, WholeGroupStore}
+import winops.spark.state.{StateGroupStore, StateIdentity}
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans}
 
 /** A state store on disk to which a task's micro-batches are committed. */
@@ -40,30 +39,17 @@ private[state] final class StoredState(folder: File, conf: StoredState.Confs, pl
   /** Runs a micro-batch and commits it. */
   def run(rows: Seq[Arrived], times: BatchTimes): Unit = {
     val store = provider.getStore(version, None)
-    val groups = new StateGroupStore(store, plan.keys, inOrder = !plan.spec.couplesGroups)
-    val metrics = new KeepMetrics(DrivenTask.counters)
-    val timers = new StateTimerService(
-      groups.partition,
-      identity,
-      plan.keys.size,
-      times.now,
-      plan.spec.idleMillis,
-      groups.all,
-      RowShape.of(plan.keys),
-      groups.rankOf)
-    val task = StreamTask.of(
+    val task = new StoredTask(
       plan,
+      identity,
       KeepPlans.input,
       DrivenTask.grouped(plan, rows),
       times,
-      groups,
-      new WholeGroupStore(groups.partition),
-      groups.records,
-      timers,
-      metrics)
-    task.foreach(_ => ())
-    timers.save()
-    groups.finish()
+      store,
+      new KeepMetrics(DrivenTask.counters))
+    task.output.foreach(_ => ())
+    task.save()
+    val groups = task.groups
     store.commit()
     version += 1
     bytesWritten += groups.bytesWritten

@@ -1,0 +1,62 @@
+package winops.spark.execution
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.execution.streaming.state.StateStore
+
+import winops.spark.group.BatchTimes
+import winops.spark.input.GroupedRows
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.KeepPlan
+import winops.spark.row.RowShape
+import winops.spark.state.{StateErrors, StateGroupStore, StateTimerService, WholeGroupStore}
+
+/** A task of a stream, with its state in a state store of Spark's.
+  *
+  * @param identity
+  *   the identity of the plan, with which its state is stored
+  * @param input
+  *   the columns of the rows
+  * @param rows
+  *   the rows of the micro-batch
+  */
+final class StoredTask(
+    plan: KeepPlan,
+    identity: String,
+    input: Seq[Attribute],
+    rows: => GroupedRows,
+    times: BatchTimes,
+    store: StateStore,
+    metrics: KeepMetrics) {
+  private val couplesGroups = plan.spec.couplesGroups
+
+  val groups = new StateGroupStore(store, plan.keys, inOrder = !couplesGroups)
+
+  val timers = new StateTimerService(
+    groups.partition,
+    identity,
+    plan.keys.size,
+    times.now,
+    plan.spec.idleMillis,
+    if (couplesGroups) Nil else groups.all,
+    RowShape.of(plan.keys),
+    groups.rankOf,
+    takesAll = times.flushes)
+
+  /** The output rows. */
+  val output: StreamTask = StreamTask.of(
+    plan,
+    input,
+    rows,
+    times,
+    groups,
+    new WholeGroupStore(groups.partition),
+    groups.records,
+    timers,
+    metrics)
+
+  /** Writes what is to be committed, after the last output row. */
+  def save(): Unit = {
+    timers.save()
+    StateErrors.translated(groups.finish())
+  }
+}
