@@ -101,11 +101,18 @@ def check_session(session: SparkSession) -> None:
     """Check that the session has the JAR of this version, once per session."""
     if session in _fitting:
         return
-    if not session.catalog.functionExists("winops_version"):
+    jar = jar_version(session)
+    if jar is None:
         raise jar_missing()
-    # Spark evaluates an inline table during analysis, so no job runs.
-    answer = session.sql("VALUES (winops_version())").first()
-    jar = str(answer[0]) if answer else "unknown"
     if jar != package_version():
         raise version_mismatch(package_version(), jar)
     _fitting.add(session)
+
+
+def jar_version(session: SparkSession) -> str | None:
+    """Return the version of the JAR that the session has, or None without a JAR."""
+    if not session.catalog.functionExists("winops_version"):
+        return None
+    # Spark evaluates an inline table during analysis, so no job runs.
+    answer = session.sql("VALUES (winops_version())").first()
+    return str(answer[0]) if answer else "unknown"
