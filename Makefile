@@ -10,7 +10,7 @@ JARS := target/jars/.stamp
 WHEEL := dist/.stamp
 
 # Directories are listed too: they change when a file is deleted.
-JVM_BUILD := build.sbt sbt VERSION project/build.properties project/plugins.sbt
+JVM_BUILD := build.sbt sbt VERSION project/build.properties project/plugins.sbt $(wildcard project/*.scala)
 JVM_MAIN := $(wildcard jvm/*/src/main) $(shell find jvm/*/src/main -mindepth 1 2>/dev/null)
 PACKAGE := $(shell find python/winops -name '*.py' -o -name py.typed 2>/dev/null)
 
@@ -24,7 +24,7 @@ endef
 
 .PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits test-over \
 	test-long test-releases load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
-	fuzz sbom reproducible
+	fuzz sbom reproducible public-api publish-local maven-bundle release-check
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -79,7 +79,7 @@ define pytest_on_both
 endef
 
 test: lint-python ## lint, ScalaTest, pytest on classic Spark and on Spark Connect
-	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults
+	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults spark/makePom
 	$(stamp_jars)
 	$(pytest_on_both)
 
@@ -113,7 +113,8 @@ test-giant: ## a group of ten million rows, as a table and as a stream
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py
 
-docs: ## docs/windows.md, from what the code says of its windows
+docs: $(VENV) ## docs/windows.md from the code, and the table of docs/compatibility.md
+	$(PY) -m release.compatibility
 	./sbt "spark/Test/runMain winops.spark.analysis.WindowsPage $(CURDIR)/docs/windows.md"
 
 golden: $(VENV) $(JARS) ## tests/data/checkpoints: what later versions have to go on with
@@ -165,6 +166,25 @@ sbom: $(WHEEL) ## dist: bills of materials of the JAR and the wheel, as CycloneD
 
 reproducible: $(VENV) ## the last commit, built in two folders, gives the same bytes
 	tests/build/same_bytes $(abspath $(PY))
+
+# The list is written on purpose only: docs/public-api.md has the rule.
+public-api: $(VENV) ## release/public-api.txt, which the public API is compared with
+	$(PY) -m release.public_api
+
+MINORS = $(shell $(PYTHON) -c 'from release.versions import spark_releases as all; \
+	print(*(one.minor for one in all()))')
+
+publish-local: ## target/repository: POM, JAR, sources and Scaladoc, as Maven expects them
+	rm -rf target/repository
+	for minor in $(MINORS); do ./sbt -Dspark=$$minor spark/publish; done
+
+maven-bundle: ## dist: the repository, signed with the key that GPG_KEY names, for Maven Central
+	$(PYTHON) -m release.maven sign
+	$(PYTHON) -m release.maven check
+	$(PYTHON) -m release.maven bundle
+
+release-check: $(VENV) ## rehearses a release without publishing; RELEASE="--tag v1.2.0 --skip bytes"
+	$(PY) -m release.check $(RELEASE)
 
 clean: ## everything that was built, but for the virtual environment
 	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target tests/resilience/faults/*/target \

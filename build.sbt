@@ -159,8 +159,8 @@ lazy val spark = (project in file("jvm/spark"))
     bomSchemaVersion := "1.6",
     includeBomSerialNumber := false,
     includeBomTimestamp := false)
+  .settings(Publishing.settings(sparkMinor, core))
   .settings(
-    name := s"winops_$sparkMinor",
     libraryDependencies ++= Seq("spark-sql", "spark-catalyst", "spark-core").flatMap { module =>
       val id = "org.apache.spark" %% module % sparkVersion
       Seq(id % Provided, id % Test classifier "tests")

@@ -1,0 +1,1 @@
+"""What makes and checks a release: versions, the Maven bundle, the rehearsal."""
