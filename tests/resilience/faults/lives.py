@@ -24,7 +24,8 @@ from tests.resilience.faults.orders import Orders
 from tests.support.paths import ROOT
 
 HERE = Path(__file__).parent
-JAR = ROOT / "target" / "jars" / "winops-faults.jar"
+SPARK = ".".join(pyspark.__version__.split(".")[:2])
+JAR = ROOT / "target" / "jars" / f"winops-faults_{SPARK}.jar"
 KAFKA_CLASSPATH = ROOT / "target" / "faults" / "kafka.classpath"
 POLL_SECONDS = 0.01
 PATIENCE_SECONDS = 150.0
