@@ -182,16 +182,18 @@ fuzz: ## 10 million texts against the readers of policies
 	SBT_OPTS=-Dfuzz=512m ./sbt "core/Test/runMain winops.testing.fuzz.PolicyFuzz 2500000" \
 		"spark/Test/runMain winops.spark.expressions.ExpressionFuzz 50000"
 
-sbom: $(WHEEL) ## dist: bills of materials of the JAR and the wheel, as CycloneDX
-	./sbt spark/makeBom
-	cp jvm/spark/target/spark-*/winops_*.jar.cdx.json dist/
+sbom: $(WHEEL) ## dist: bills of materials of the JARs and the wheel, as CycloneDX
+	for minor in $(MINORS); do \
+		./sbt -Dspark=$$minor spark/makeBom; \
+		cp jvm/spark/target/spark-$$minor/winops_*.jar.cdx.json dist/; \
+	done
 	$(PYTHON) -m venv target/sbom
 	target/sbom/bin/python -m pip install --quiet cyclonedx-bom==7.5.0
 	sed "s/^dynamic = .*/version = \"$$(cat VERSION)\"/" pyproject.toml >target/sbom/pyproject.toml
 	target/sbom/bin/cyclonedx-py environment --pyproject target/sbom/pyproject.toml --sv 1.6 \
 		--output-reproducible --of JSON -o "$$(echo dist/*.whl).cdx.json" $(PY)
 
-reproducible: $(VENV) ## the last commit, built in two folders, gives the same bytes
+reproducible: $(VENV) $(OTHER_JARS) ## the last commit, built in two folders, gives the same bytes
 	tests/build/same_bytes $(abspath $(PY))
 
 # The list is written on purpose only: docs/public-api.md has the rule.

@@ -102,6 +102,11 @@ def the_repository(tag: str | None) -> str:
     return f"{len(spark_releases())} artifacts: POM, JAR, sources, Scaladoc, checksums"
 
 
+def the_packages(tag: str | None) -> str:
+    run("make", "test-packages", log="packages")
+    return "spark-sql ran the JAR by its coordinates and as a file"
+
+
 def the_signatures(tag: str | None) -> str:
     """Sign with a key of this rehearsal in a copy of the repository, and verify it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -156,6 +161,7 @@ STEPS: dict[str, Callable[[str | None], str]] = {
     "wheel": the_wheel,
     "sbom": the_boms,
     "maven": the_repository,
+    "packages": the_packages,
     "signatures": the_signatures,
     "bundle": the_bundle,
     "docs": the_docs,
