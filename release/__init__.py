@@ -1,1 +1,1 @@
-"""What makes and checks a release: versions, the Maven bundle, the rehearsal."""
+"""Tools that make and check a release: versions, the Maven bundle, the rehearsal."""

@@ -1,4 +1,4 @@
-"""What a release consists of: version, POM, artifacts, public API, compatibility table."""
+"""The parts of a release: version, POM, artifacts, public API, compatibility table."""
 
 from __future__ import annotations
 
