@@ -128,7 +128,7 @@ def faultsJarOf(minor: String) = s"winops-faults_$minor.jar"
 
 val sparkJar = Def.setting(sparkJarOf(sparkMinor, version.value))
 val conformanceJar = Def.setting(conformanceJarOf(sparkMinor))
-val peersJar = Def.setting("winops-peers-spark.jar")
+val peersJar = "winops-peers-spark.jar"
 val faultsJar = Def.setting(faultsJarOf(sparkMinor))
 
 lazy val root = (project in file("."))
@@ -138,12 +138,9 @@ lazy val root = (project in file("."))
     publish / skip := true,
     // Whoever looks for the JAR must not find that of another version.
     cleanStaleJars := {
+      val winops = version.value
       val current = SparkRelease.all(sparkVersions).map(_.minor).toSet.flatMap { minor: String =>
-        Set(
-          sparkJarOf(minor, version.value),
-          conformanceJarOf(minor),
-          peersJar.value,
-          faultsJarOf(minor))
+        Set(sparkJarOf(minor, winops), conformanceJarOf(minor), faultsJarOf(minor), peersJar)
       }
       IO.delete((jarDir.value * "*.jar").get().filterNot(jar => current(jar.getName)))
     })
@@ -317,7 +314,7 @@ lazy val peersSpark = peer("spark")
     perRelease,
     ofRelease,
     Compile / packageBin / mappings ++= (peersCommon / Compile / packageBin / mappings).value,
-    Compile / packageBin / artifactPath := jarDir.value / peersJar.value)
+    Compile / packageBin / artifactPath := jarDir.value / peersJar)
 
 lazy val peersProcess = peer("process")
   .dependsOn(peersCommon)

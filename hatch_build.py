@@ -11,7 +11,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 class JarBuildHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        # A checkout can be installed before its JARs are built, and rebuilt without a new install.
+        # A checkout can be installed before its JARs are built, and built again afterwards.
         if version == "editable":
             return
         release = self.metadata.version

@@ -35,7 +35,8 @@ final class RefusedVersion {
   }
 
   private static ExpressionInfo info(String name) {
-    return new ExpressionInfo(RefusedVersion.class.getName(), null, name, "", "");
+    String owner = RefusedVersion.class.getName();
+    return new ExpressionInfo(owner, null, name, "", "", "", "", "", "", "", "scala_udf");
   }
 
   /** The function {@code winops_version()}, with a sequence of either version of Scala. */

@@ -24,7 +24,8 @@ public final class SparkVersionException extends UnsupportedOperationException
     this.parameters = parameters;
   }
 
-  // The former name of this method, which Spark 3 knows only.
+  // The former name of the next method, the only one that Spark 3 knows.
+  @Deprecated
   @Override
   public String getErrorClass() {
     return condition;
