@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pyspark
 import pytest
 from release import compatibility, maven, public_api
 from release.versions import notes, version, version_problems
 
 from tests.support.paths import ROOT
+from tests.support.versions import MINOR
 
 CHANGELOG = (
     "# Changelog\n\n## Unreleased\n\n## 1.2.0 - 2026-11-23\n\n- New.\n\n## 1.1.0\n\n- Old.\n"
@@ -83,12 +83,11 @@ def test_a_pom_is_complete_and_has_no_dependencies(
 
 
 def test_the_pom_of_this_version_is_complete() -> None:
-    minor = ".".join(pyspark.__version__.split(".")[:2])
-    name = f"{maven.artifact_id(minor)}-{version()}.pom"
+    name = f"{maven.artifact_id(MINOR)}-{version()}.pom"
     poms = [pom for pom in (ROOT / "jvm/spark/target").glob("**/*.pom") if pom.name == name]
     assert poms, "`./sbt spark/makePom` writes it"
     for pom in poms:
-        assert maven.pom_problems(pom, minor, version()) == []
+        assert maven.pom_problems(pom, MINOR, version()) == []
 
 
 def test_missing_artifacts_are_named(tmp_path: Path) -> None:
