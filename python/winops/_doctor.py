@@ -18,7 +18,13 @@ from pyspark.sql import SparkSession
 from winops._diagnosis import Diagnosis, Finding
 from winops._errors import jar_missing, version_mismatch
 from winops._keep import keep
-from winops._session import configure, jar_path, jar_version, package_version
+from winops._session import (
+    configure,
+    jar_path,
+    jar_version,
+    package_version,
+    spark_versions,
+)
 
 _OLDEST_JAVA = 17
 _INSTALL_JAVA = (
@@ -142,7 +148,7 @@ def _java(version: str | None) -> Finding:
 
 
 def _session(spark: SparkSession) -> Iterator[Finding]:
-    yield Finding("ok", "Spark", _spark(spark))
+    yield _spark(spark)
     yield _java_of(spark)
     version = jar_version(spark)
     if version is None:
@@ -156,10 +162,15 @@ def _session(spark: SparkSession) -> Iterator[Finding]:
     yield from _streams(spark)
 
 
-def _spark(spark: SparkSession) -> str:
-    if spark.version == pyspark.__version__:
-        return spark.version
-    return f"{spark.version}, pyspark {pyspark.__version__}"
+def _spark(spark: SparkSession) -> Finding:
+    # A server can have another version than the client.
+    both = "" if spark.version == pyspark.__version__ else f", pyspark {pyspark.__version__}"
+    if ".".join(spark.version.split(".")[:2]) in spark_versions():
+        return Finding("ok", "Spark", spark.version + both)
+    remedy = (
+        f"Use a version of Spark that this package has a JAR for: {', '.join(spark_versions())}."
+    )
+    return Finding("error", "Spark", spark.version + both, remedy)
 
 
 def _java_of(spark: SparkSession) -> Finding:

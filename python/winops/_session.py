@@ -92,6 +92,11 @@ def jar_path() -> str:
     return str(jar.resolve())
 
 
+def spark_versions() -> list[str]:
+    """Return the minor versions of Spark that this package has a JAR for."""
+    return sorted(jar.name.split("_")[1] for jar in _JARS.glob("winops_*_2.13-*.jar"))
+
+
 def package_version() -> str:
     """Return the version of this package, which is also the version of its JAR."""
     return version("winops")

@@ -60,9 +60,14 @@ def test_a_setting_that_does_not_fit_is_a_warning(
 class FakeSession:
     """A session with the calls that the checks make before they run the operator."""
 
-    version = "4.1.0"
-
-    def __init__(self, jar: str | None, values: Mapping[str, str], java: str = "17.0.1") -> None:
+    def __init__(
+        self,
+        jar: str | None,
+        values: Mapping[str, str],
+        java: str = "17.0.1",
+        version: str = pyspark.__version__,
+    ) -> None:
+        self.version = version
         self.answers = {"winops_version": jar, "java_method": java}
         self.values = values
         self.catalog = self
@@ -113,6 +118,17 @@ def test_an_old_java_of_a_server_does_not_work(java: str) -> None:
     finding = by_subject(doctor(FakeSession(None, {}, java)))["Java"]  # type: ignore[arg-type]
     assert (finding.status, finding.found) == ("error", java)
     assert "JDK 17 or later" in finding.remedy
+
+
+@pytest.mark.parametrize("version", ["3.5.5", "4.0.2-amzn-0", "9.0.0"])
+def test_a_spark_of_a_server_without_a_jar_does_not_work(version: str) -> None:
+    session = FakeSession(None, {}, version=version)
+    finding = by_subject(doctor(session))["Spark"]  # type: ignore[arg-type]
+    assert (finding.status, finding.found) == (
+        "error",
+        f"{version}, pyspark {pyspark.__version__}",
+    )
+    assert pyspark.__version__.rsplit(".", 1)[0] in finding.remedy
 
 
 def test_a_java_that_is_not_installed_stops_the_command(
