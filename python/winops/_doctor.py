@@ -120,7 +120,10 @@ def _local() -> Iterator[Finding]:
         yield Finding("ok", "pyspark", f"{pyspark.__version__}, JAR {Path(jar_path()).name}")
     except PySparkException as error:
         yield Finding("error", "pyspark", pyspark.__version__, str(error))
-    yield _java(_installed_java())
+    java = _java(_installed_java())
+    if java.status == "error":
+        # Otherwise the session says which Java it runs with.
+        yield java
 
 
 def _installed_java() -> str | None:
