@@ -13,18 +13,23 @@ Examples
 [2, 3]
 """
 
+from winops._diagnosis import Diagnosis, Finding
 from winops._dialects import WindowPolicy, apama, esper, spl
+from winops._doctor import doctor
 from winops._keep import keep
 from winops._kept import GroupedKept, Kept
 from winops._session import configure, jar_path
 from winops._state import read_state, repartition
 
 __all__ = [
+    "Diagnosis",
+    "Finding",
     "GroupedKept",
     "Kept",
     "WindowPolicy",
     "apama",
     "configure",
+    "doctor",
     "esper",
     "jar_path",
     "keep",

@@ -22,9 +22,10 @@ import pyspark
 
 from tests.resilience.faults.orders import Orders
 from tests.support.paths import ROOT
+from tests.support.versions import MINOR
 
 HERE = Path(__file__).parent
-JAR = ROOT / "target" / "jars" / "winops-faults.jar"
+JAR = ROOT / "target" / "jars" / f"winops-faults_{MINOR}.jar"
 KAFKA_CLASSPATH = ROOT / "target" / "faults" / "kafka.classpath"
 POLL_SECONDS = 0.01
 PATIENCE_SECONDS = 150.0

@@ -28,7 +28,7 @@ import org.apache.spark.util.CompletionIterator
 import winops.spark.execution.{NextTimerAccumulator, StoredTask}
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
-import winops.spark.internal.KeepMetrics
+import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.{Keep, KeepPlan}
 import winops.spark.state.{StateGroupStore, StateIdentity}
 
@@ -219,6 +219,7 @@ final class StatefulKeepExec private[winops] (
       batchId: Long,
       stateSchemaVersion: Int): List[StateSchemaValidationResult] = {
     val state = getStateInfo
+    if (batchId > 0) refuseOtherFormat(state)
     val before =
       try checkedMetadata(hadoopConf, batchId)
       catch {
@@ -252,6 +253,20 @@ final class StatefulKeepExec private[winops] (
         oldSchemaFilePaths = schemaPaths,
         newSchemaFilePath =
           Some(new Path(stateSchemaDirPath(), s"${batchId}_${UUID.randomUUID()}"))))
+  }
+
+  /** Refuses a query with another `checkpointFormatVersion` than its checkpoint. Spark 4.1 refuses
+    * it itself; later versions would fail in the store or when they commit.
+    */
+  private def refuseOtherFormat(state: StatefulOperatorStateInfo): Unit = {
+    val format = session.sessionState.conf.stateStoreCheckpointFormatVersion
+    // Version 1 has no ids, and later ones have them after each commit.
+    if (state.stateStoreCkptIds.isDefined != format >= 2) {
+      throw WinopsErrors.runtime(
+        "WINOPS_CHECKPOINT_FORMAT",
+        "before" -> (if (state.stateStoreCkptIds.isDefined) "2" else "1"),
+        "now" -> format.toString)
+    }
   }
 
   /** Returns the metadata of a micro-batch or of an earlier one.

@@ -1,6 +1,6 @@
 package winops.spark
 
-import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 
@@ -9,26 +9,9 @@ import winops.spark.execution.StreamReporter
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.ResolveOver
 
-/** Registers winops in every session of an application that has its JAR. Spark finds this class
-  * through `META-INF/services`. Applications that switch this off name the class in
-  * `spark.sql.extensions`.
-  */
-final class WinopsExtensions extends SparkSessionExtensionsProvider {
-  override def apply(extensions: SparkSessionExtensions): Unit =
-    SparkVersion.mismatch() match {
-      case None => inject(extensions)
-      // Spark runs injected rules in every query, so on another version only failing functions
-      // and `winops_version` are registered.
-      case Some(_) =>
-        Seq(KeepFunction.Name, StateFunction.Name, RepartitionFunction.Name).foreach { name =>
-          extensions.injectTableFunction(described(name, new RefusedFunction(mismatch), ""))
-        }
-        extensions.injectFunction(described(VersionFunction.Name, VersionFunction, ""))
-    }
-
-  private def mismatch: SparkVersionException = SparkVersion.mismatch().get
-
-  private def inject(extensions: SparkSessionExtensions): Unit = {
+/** Registers winops in a session of the Spark version that the JAR is for. */
+private[spark] object Registration {
+  def inject(extensions: SparkSessionExtensions): Unit = {
     WinopsErrors.register()
     extensions.injectTableFunction(
       described(KeepFunction.Name, KeepFunction, KeepFunction.usage, KeepFunction.Examples))
