@@ -18,6 +18,7 @@ private object RoomsSuite {
       "analysis",
       "over",
       "execution",
+      "live",
       "output",
       "group",
       "input",
