@@ -117,10 +117,10 @@ class LiveSuite extends KeepStreamTest {
   test("a query with two operators shows both, in the order of its progress") {
     val stream = ticks()
     stream.toDF().createOrReplaceTempView("ticks_of_over")
-    val means = spark.sql(
-      "SELECT k, n, avg(n) OVER (PARTITION BY k ORDER BY n ROWS 1 PRECEDING) AS mean " +
-        "FROM ticks_of_over")
     withSQLConf("spark.winops.over.arrivalOrder" -> "true") {
+      val means = spark.sql(
+        "SELECT k, n, avg(n) OVER (PARTITION BY k ORDER BY n ROWS 1 PRECEDING) AS mean " +
+          "FROM ticks_of_over")
       val query = keep(means, "WITH SINGLE PARTITION ORDER BY (n), 'KEEP 3 ROWS'").writeStream
         .format("noop")
         .start()
