@@ -11,6 +11,7 @@ import org.apache.spark.sql.winops.checkpoint.{RepartitionState, RepartitionStat
 import org.apache.spark.sql.winops.execution.StatefulKeepExec
 import org.apache.spark.sql.winops.source.{FilePosition, FilePositionExec}
 
+import winops.spark.analysis.KeepDescriber
 import winops.spark.execution.{BatchKeepExec, NewestRowsExec, UnsharedExec}
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.{Keep, KeepPlan}
@@ -43,9 +44,13 @@ object KeepStrategy extends SparkStrategy {
         positions = positions.map(_.toAttribute))
       if (keep.isStreaming) {
         if (keep.spec.flushesAtEnd) checkEnd(keep.child)
-        OperatorMetricsPage.install(KeepMetrics.own.toMap)
+        OperatorMetricsPage.install(KeepMetrics.inProgress.toMap)
         val unshared = UnsharedExec(NamedExpression.newExprId.id, input)
-        StatefulKeepExec(shared, hasNewRows(keep.child), unshared) :: Nil
+        StatefulKeepExec(
+          shared,
+          KeepDescriber.text(keep),
+          hasNewRows(keep.child),
+          unshared) :: Nil
       } else {
         val rows = keep.spec.newestRows.fold[SparkPlan](input)(NewestRowsExec(shared, _, input))
         BatchKeepExec(shared, keep.end, rows) :: Nil

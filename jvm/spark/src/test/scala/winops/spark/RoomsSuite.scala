@@ -27,6 +27,7 @@ private object RoomsSuite {
       "analysis",
       "over",
       "execution",
+      "live",
       "output",
       "group",
       "input",

@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.policy.{Reclaim, RowExpression}
 import winops.spark.expressions.UnqualifiedSql
-import winops.spark.plan.{Application, KeepSpec}
+import winops.spark.plan.{Application, FramedFunction, Keep, KeepSpec}
 
 /** Describes a `keep` in English, for the output `describe`. */
 object KeepDescriber {
@@ -22,6 +22,21 @@ object KeepDescriber {
     LocalRelation(
       Seq(AttributeReference("description", StringType, nullable = false)()),
       Seq(InternalRow(UTF8String.fromString(text(spec, partitionBy, time)))))
+
+  /** The description of an operator. Window functions are described by their results. */
+  def text(keep: Keep): String =
+    if (keep.spec.isOver) functions(keep) else text(keep.spec, keep.group, keep.time)
+
+  private def functions(keep: Keep): String = {
+    val results = keep.results
+      .map(FramedFunction.textOf(_, keep.content))
+      .distinct
+    val group = keep.spec.group.mkString(", ")
+    val order =
+      if (keep.spec.order.isEmpty) "" else s" in the order of ${keep.spec.order.mkString(", ")}"
+    val rows = if (group.isEmpty) "all rows" else s"the rows of each $group"
+    s"Adds ${results.mkString("; ")} to each row, over $rows$order."
+  }
 
   private def text(
       spec: KeepSpec,
