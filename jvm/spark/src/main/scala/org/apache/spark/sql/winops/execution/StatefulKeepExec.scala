@@ -294,8 +294,8 @@ final class StatefulKeepExec private[winops] (
           Some(new Path(stateSchemaDirPath(), s"${batchId}_${UUID.randomUUID()}"))))
   }
 
-  /** Refuses a query with another `checkpointFormatVersion` than its checkpoint. Spark 4.1 refuses
-    * it itself; later versions would fail in the store or when they commit.
+  /** Refuses a query with another `checkpointFormatVersion` than its checkpoint. Spark 4.1
+    * refuses it itself; later versions would fail in the store or when they commit.
     */
   private def refuseOtherFormat(state: StatefulOperatorStateInfo): Unit = {
     val format = session.sessionState.conf.stateStoreCheckpointFormatVersion
