@@ -109,14 +109,18 @@ test-over: ## 2,200 random window functions over streams in 110 runs, and the qu
 	SBT_OPTS=-Dover=110 ./sbt "spark/testOnly winops.spark.over.OverPropertySuite winops.spark.over.SparkQueriesSuite"
 
 # README's lines and a stream with its restart, outside of pytest. REFUSED: what no JAR is for.
-RELEASES := $(sort $(foreach minor,$(MINORS),$(shell $(SPARK_VERSIONS) patches $(minor))))
-NEWEST := $(foreach minor,$(filter-out $(DEFAULT),$(MINORS)),$(lastword $(shell $(SPARK_VERSIONS) patches $(minor))))
-REFUSED := 4.0.5
+# 4.2.1@25 is on Java 25, which PyPI has; the oldest Java is the installed one.
+newest_of = $(lastword $(shell $(SPARK_VERSIONS) patches $(1)))
+newer_java = $(filter-out 17,$(shell $(SPARK_VERSIONS) java $(1)))
+RELEASES := $(sort $(foreach minor,$(MINORS),$(shell $(SPARK_VERSIONS) patches $(minor)) \
+	$(foreach java,$(call newer_java,$(minor)),$(call newest_of,$(minor))@$(java))))
+NEWEST := $(foreach minor,$(filter-out $(DEFAULT),$(MINORS)),$(call newest_of,$(minor)))
+REFUSED := 3.5.8 4.0.5
 
 smoke-versions: $(VENV) $(JARS) $(OTHER_JARS) ## a stream and its restart on each other Spark version
 	tests/compatibility/releases/run $(abspath $(PY)) $(NEWEST)
 
-test-releases: $(VENV) $(JARS) $(OTHER_JARS) ## the same on the oldest and newest patch of each, and the refusal of others
+test-releases: $(VENV) $(JARS) $(OTHER_JARS) ## the same on the oldest and newest patch of each, newer versions of Java, and refusals
 	tests/compatibility/releases/run $(abspath $(PY)) $(RELEASES) $(REFUSED)
 
 # Without Spark's own test classes, which only Maven has, there is no ScalaTest of the operator.
@@ -233,7 +237,7 @@ $(JARS): $(JVM_BUILD) $(JVM_MAIN)
 	$(stamp_jars)
 
 # PySpark of the version's newest patch, with the package of this checkout.
-release_of = target/releases/$(lastword $(shell $(SPARK_VERSIONS) patches $(1)))
+release_of = target/releases/$(call newest_of,$(1))
 SPARK_PY = $(call release_of,$(SPARK))/bin/python
 
 # What Maven does not have is compiled against the JARs of PySpark.

@@ -168,22 +168,28 @@ STEPS: dict[str, Callable[[str | None], str]] = {
     "bytes": the_bytes,
 }
 
+# Steps that read what an earlier step has made.
+NEEDS = {"sbom": "wheel", "packages": "maven", "signatures": "maven", "bundle": "maven"}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m release.check")
     parser.add_argument("--tag", help="the tag of the release, such as v1.2.0")
     parser.add_argument("--skip", action="append", default=[], choices=list(STEPS))
     options = parser.parse_args(arguments)
-    failed = 0
+    failed = set()
     for name, step in STEPS.items():
         if name in options.skip:
             print(f"skipped  {name}", flush=True)
+            continue
+        if NEEDS.get(name) in failed:
+            print(f"skipped  {name}: {NEEDS[name]} failed", flush=True)
             continue
         started = time.monotonic()
         try:
             said = step(options.tag)
         except Failed as problem:
-            failed += 1
+            failed.add(name)
             print(f"failed   {name}: {problem}", flush=True)
         else:
             print(f"ok       {name}: {said} ({time.monotonic() - started:.0f} s)", flush=True)

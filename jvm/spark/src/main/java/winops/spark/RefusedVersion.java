@@ -40,7 +40,7 @@ final class RefusedVersion {
   }
 
   /** The function {@code winops_version()}, with a sequence of either version of Scala. */
-  private static final class VersionOfJar<A> implements Function1<A, Expression> {
+  static final class VersionOfJar<A> implements Function1<A, Expression> {
     @Override
     public Expression apply(A arguments) {
       return new Literal(UTF8String.fromString(SparkVersion.winops()), DataTypes.StringType);
