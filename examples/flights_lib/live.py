@@ -41,5 +41,6 @@ class LiveTab:
         except URLError:
             # Spark adds the tab with the first query.
             return
-        if ">running<" in page and "<polyline" in page:
+        # The last moment at which both queries ran.
+        if "<polyline" in page and ">finished<" not in page:
             self.shown = page[page.index(BEGIN) : page.rindex(END) + len(END)] + "</div>"

@@ -16,6 +16,7 @@ from flights_lib import pictures
 
 AIRPORT = "JFK"
 CARRIERS_SHOWN = 4
+DAYS = 7
 MORNING = ("06:00", "09:00")
 
 STYLE = """
@@ -82,7 +83,7 @@ def write(
         f"<p><code>{escape(policy)}</code><br>{_with_code(sentence)}</p>"
         for policy, sentence in facts.sentences.items()
     )
-    times = changes["_change_time"]
+    times = changes.loc[changes["_change_type"] == "insert", "_change_time"]
     first, last = (pd.Timestamp(f"{day} {at}", tz=zone) for at in MORNING)
     parts = [
         f"<h1>{facts.rows:,} departures through two windows</h1>"
@@ -101,8 +102,8 @@ def write(
         " leaves (orange) an hour later. Above, the number of rows held.</p>"
         + pictures.morning(_bars(changes), first, last, f"{AIRPORT}, {day}, local time"),
         "<h2>The last 20 flights of a carrier</h2>"
-        "<p>The mean delay of the rows that the second window held, at the end of each day.</p>"
-        + pictures.delays(_mean_delays(carriers, zone)),
+        "<p>The mean delay of the rows that the second window held at the end of each day, over"
+        f" {DAYS} days.</p>" + pictures.delays(_mean_delays(carriers, zone)),
         f"<h2>{day:%A}, {day}</h2><p>Departures in the last 60 minutes, local time.</p>"
         f"<pre>{escape(facts.hours)}</pre>",
         f"<footer>{escape(facts.total)}, all as computed independently by DuckDB.</footer>",
@@ -145,7 +146,7 @@ def _bars(changes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mean_delays(carriers: DataFrame, zone: str) -> pd.DataFrame:
-    """The mean delay of the rows held per carrier at the end of each local day."""
+    """The mean delay of the rows held per carrier at the end of each local day, smoothed."""
     sign = F.when(F.col("_change_type") == "insert", 1).otherwise(-1)
     # A step inserts one row, and deletes the row that it displaces.
     steps = (
@@ -163,4 +164,4 @@ def _mean_delays(carriers: DataFrame, zone: str) -> pd.DataFrame:
     days = pd.to_datetime(steps["at"], utc=True).dt.tz_convert(zone).dt.normalize()
     mean = (sums["delay"] / sums["rows"]).groupby([days, steps["carrier"]]).last().unstack()
     busiest = steps["carrier"].value_counts().index[:CARRIERS_SHOWN]
-    return mean[sorted(busiest)].ffill()
+    return mean[sorted(busiest)].ffill().rolling(DAYS, min_periods=1).mean()

@@ -52,7 +52,7 @@ def delays(mean: pd.DataFrame) -> str:
     """
     figure, axes = _figure(11, 3.4)
     for colour, carrier in zip(COLOURS, mean.columns, strict=False):
-        axes.plot(mean.index, mean[carrier], label=carrier, color=colour, linewidth=1.2)
+        axes.plot(mean.index, mean[carrier], label=carrier, color=colour, linewidth=1.5)
     axes.axhline(0, color=INK, linewidth=0.6)
     axes.set_ylabel("mean delay, minutes")
     axes.set_xlim(mean.index[0], mean.index[-1])
@@ -86,7 +86,7 @@ def morning(bars: pd.DataFrame, first: pd.Timestamp, last: pd.Timestamp, label: 
     size.set_ylabel("rows held")
     size.set_ylim(bottom=0)
     enters, leaves = (mdates.date2num(bars[name]) for name in ("enters", "leaves"))
-    rows.hlines(bars.index, enters, leaves, color=COLOURS[0], alpha=0.55, linewidth=3)
+    rows.hlines(bars.index, enters, leaves, color=COLOURS[0], alpha=0.55, linewidth=2.2)
     rows.plot(enters, bars.index, "o", color=COLOURS[2], markersize=3.5)
     rows.plot(leaves, bars.index, "o", color=COLOURS[1], markersize=3.5)
     rows.invert_yaxis()

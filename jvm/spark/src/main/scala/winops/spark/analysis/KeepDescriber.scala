@@ -28,15 +28,17 @@ object KeepDescriber {
     if (keep.spec.isOver) functions(keep) else text(keep.spec, keep.group, keep.time)
 
   private def functions(keep: Keep): String = {
-    val results = keep.results
-      .map(FramedFunction.textOf(_, keep.content))
-      .distinct
-    val group = keep.spec.group.mkString(", ")
-    val order =
-      if (keep.spec.order.isEmpty) "" else s" in the order of ${keep.spec.order.mkString(", ")}"
-    val rows = if (group.isEmpty) "all rows" else s"the rows of each $group"
-    s"Adds ${results.mkString("; ")} to each row, over $rows$order."
+    val results = keep.results.map(FramedFunction.textOf(_, keep.content)).distinct
+    val rows =
+      if (keep.spec.group.isEmpty) "all rows" else s"the rows of each ${quoted(keep.spec.group)}"
+    val order = keep.spec.order
+      .map(_.stripSuffix(" ASC NULLS FIRST").replaceFirst(" DESC NULLS LAST$", " DESC"))
+    val ordered = if (order.isEmpty) "" else s" in the order of ${quoted(order)}"
+    s"Adds ${quoted(results)} to each row, over $rows$ordered."
   }
+
+  private def quoted(expressions: Seq[String]): String =
+    expressions.map(sql => s"`$sql`").mkString(", ")
 
   private def text(
       spec: KeepSpec,

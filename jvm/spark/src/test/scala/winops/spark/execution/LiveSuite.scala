@@ -133,8 +133,8 @@ class LiveSuite extends KeepStreamTest {
         assert(
           windows.map(window => (window \ "description").extract[String]).toSet == Set(
             "Keeps the newest 3 rows.",
-            "Adds avg(n) ROWS BETWEEN 1 PRECEDING AND CURRENT ROW to each row, over the rows " +
-              "of each k in the order of n."))
+            "Adds `avg(n) ROWS BETWEEN 1 PRECEDING AND CURRENT ROW` to each row, over the rows " +
+              "of each `k` in the order of `n`."))
         val held = query.lastProgress.stateOperators.map(_.customMetrics.get(KeepMetrics.Held))
         assert(windows.map(metrics(_)("rowsHeld").toLong) == held.map(_.toLong).toSeq)
         val Some(all) = windows.find(window =>
