@@ -13,6 +13,7 @@ private object RoomsSuite {
     Seq(Paths.get("jvm/spark/src/main/scala")),
     Seq("winops.spark", "org.apache.spark.sql.winops", "org.apache.spark.sql.streaming"),
     Seq(
+      "harness",
       "",
       "checkpoint",
       "analysis",
