@@ -113,8 +113,9 @@ test-giant: ## a group of ten million rows, as a table and as a stream
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py
 
-docs: ## docs/windows.md, from what the code says of its windows
+docs: $(VENV) $(JARS) ## docs/windows.md and its pictures, from what the code says and does
 	./sbt "spark/Test/runMain winops.spark.analysis.WindowsPage $(CURDIR)/docs/windows.md"
+	$(PY) docs/images/make_windows.py
 
 golden: $(VENV) $(JARS) ## tests/data/checkpoints: what later versions have to go on with
 	$(PY) -m tests.state.golden.make_checkpoints $(REPLACE)
