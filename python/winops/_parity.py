@@ -64,7 +64,7 @@ def assert_same(
         )
     only_left, only_right = _difference(left, right), _difference(right, left)
     pairs = _paired(only_left, only_right)
-    text = _told(pairs, only_left, only_right, tolerance)
+    text = _differences(pairs, only_left, only_right, tolerance)
     if text:
         raise AssertionError("\n".join(["The stream and the table differ.", *text]))
 
@@ -139,7 +139,7 @@ def _paired(
     return pairs
 
 
-def _told(
+def _differences(
     pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]],
     only_left: Sequence[dict[str, Any]],
     only_right: Sequence[dict[str, Any]],

@@ -32,7 +32,7 @@ _OF_CHANGES = frozenset(
     }
 )
 
-#: The most rows of a picture; more bars cannot be told apart.
+#: The most rows of a picture; more bars would be too thin to see.
 MAX_BARS = 400
 
 # Colours that stand out from a white and from a black page. Most are those that Okabe and Ito
@@ -105,6 +105,13 @@ class Timeline:
     """The picture of a window; :func:`winops.timeline` and ``Kept.timeline`` create it.
 
     It shows itself in a notebook as SVG, and in a terminal with ``rich.print``.
+
+    Examples
+    --------
+    >>> from winops import testing, timeline
+    >>> picture = timeline(testing.changes([{"n": 1}, {"n": 2}], "KEEP 1 ROW"))
+    >>> [(bar.row["n"], bar.reason) for bar in picture.lanes[0].bars]
+    [(1, 'displaced'), (2, '')]
     """
 
     def __init__(self, lanes: Sequence[Lane], title: str, unit: str, label: str | None) -> None:

@@ -1,7 +1,7 @@
 """Unit tests of windows: the changes of a policy over a few rows, without a Spark session.
 
-The windows are run by the operator's own task in one JVM, which the first call starts in about
-two seconds. A case then takes milliseconds.
+The windows are run by the operator's own task in one JVM, which the first call starts in a few
+seconds. A case then takes milliseconds.
 
 Examples
 --------

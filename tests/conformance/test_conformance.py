@@ -96,7 +96,7 @@ def check_all_passed(result: subprocess.CompletedProcess, passed: int) -> None:
 
 
 # The numbers of cases that do not run on a table or on a stream.
-NOT_BY_HAND = 0
+NOT_BY_HAND = 235
 LEFT_OUT = {"batch": 23, "stream": 10, "arrival": 27}
 DIALECTS = ["apama", "ccl", "esper", "spl"]
 SAMPLE = 40

@@ -20,13 +20,16 @@ private[policy] object PolicyDescriber {
   /** The pieces of a policy, each with its name, in the words of the sentence. */
   def pieces(policy: Policy): Seq[(String, String)] = {
     val keys = policy.group.keys
-    val group = if (keys.isEmpty) "one window for all rows" else s"a window for each ${listed(keys)}"
+    val group =
+      if (keys.isEmpty) "one window for all rows" else s"a window for each ${listed(keys)}"
     val windows = policy.retention.windows
     val each = windows.zipWithIndex.flatMap { case (window, index) =>
       val prefix = if (windows.size == 1) "" else s"window ${index + 1}, "
       ofWindow(window).map { case (name, text) => (prefix + name, text) }
     }
-    policy.filter.map(condition => ("filter", s"rows for which ${shown(condition)} holds")).toSeq ++
+    policy.filter
+      .map(condition => ("filter", s"rows for which ${shown(condition)} holds"))
+      .toSeq ++
       Seq(("group", group)) ++ each ++
       policy.projection.map(one => ("values", Computation.of(one))) ++
       Seq(("changes", emitted(policy).getOrElse("emits inserts and deletes"))) ++

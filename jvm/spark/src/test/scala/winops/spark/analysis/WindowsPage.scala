@@ -109,7 +109,7 @@ object WindowsPage {
 
   // Several languages have a window of the same name.
   private def heading(dialect: Dialect, name: String): String =
-    s"${name.replace('…', ' ').replace("  ", " ")} in ${dialect.product.takeWhile(_ != '(').trim}"
+    s"${name.replace(" …", "")} in ${dialect.product.takeWhile(_ != '(').trim}"
 
   private def isOfAnchor(char: Char): Boolean = char.isLetterOrDigit || "-_ ".contains(char)
 
