@@ -144,9 +144,10 @@ test-giant: ## a group of ten million rows, as a table and as a stream
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py
 
-docs: $(VENV) ## docs/windows.md from the code, and the table of docs/compatibility.md
+docs: $(VENV) $(JARS) ## docs/windows.md and its pictures, and the table of docs/compatibility.md
 	$(PY) -m release.compatibility
 	./sbt "spark/Test/runMain winops.spark.analysis.WindowsPage $(CURDIR)/docs/windows.md"
+	$(PY) docs/images/make_windows.py
 
 golden: $(VENV) $(JARS) ## tests/data/checkpoints: what later versions have to go on with
 	$(PY) -m tests.state.golden.make_checkpoints $(REPLACE)

@@ -20,12 +20,14 @@ from winops._keep import keep
 from winops._kept import GroupedKept, Kept
 from winops._session import configure, jar_path
 from winops._state import read_state, repartition
+from winops._timeline import Timeline, timeline
 
 __all__ = [
     "Diagnosis",
     "Finding",
     "GroupedKept",
     "Kept",
+    "Timeline",
     "WindowPolicy",
     "apama",
     "configure",
@@ -36,4 +38,5 @@ __all__ = [
     "read_state",
     "repartition",
     "spl",
+    "timeline",
 ]

@@ -1,4 +1,4 @@
-"""The command line: ``python -m winops jar`` and ``python -m winops doctor``."""
+"""The command line: ``python -m winops jar``, ``explain``, ``check`` and ``doctor``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkException
 
+from winops._dialects import WindowPolicy
 from winops._doctor import doctor_of
+from winops._explain import SCHEMA, check, explain, read_csv
 from winops._session import jar_path
 
 # The lines of spark-defaults.conf: a name and a value after spaces, "=" or ":".
 _SETTING = re.compile(r"\s*([^#!\s=:][^\s=:]*)(?:\s*[=:]\s*|\s+)(.*?)\s*$")
+
+_LANGUAGES = ("ccl", "esper", "apama", "spl")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = options.run(options)
     except argparse.ArgumentTypeError as error:
         parser.error(str(error))
+    except (PySparkException, ImportError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
     return code
 
 
@@ -41,6 +48,27 @@ def command_line() -> argparse.ArgumentParser:
         'spark-submit --jars "$(python -m winops jar)".',
     )
     jar.set_defaults(run=_jar)
+    explaining = commands.add_parser(
+        "explain",
+        help="explain a policy, and draw what it does",
+        description="Explain a policy in words and pieces, and draw what it does to rows: "
+        f"sample rows with the columns {SCHEMA}, one at a time, or those of a CSV file.",
+    )
+    checking = commands.add_parser(
+        "check",
+        help="validate a policy",
+        description="Print the sentence of a valid policy, or the error of another one.",
+    )
+    for command in (explaining, checking):
+        command.add_argument("policy", help='such as "KEEP 3 ROWS SLACK 2"')
+        command.add_argument("--language", choices=_LANGUAGES, default="ccl")
+        command.add_argument("--per", nargs="+", default=[], metavar="COLUMN")
+    checking.add_argument("--schema", default=SCHEMA, help="the columns (default: %(default)s)")
+    explaining.add_argument("--csv", type=Path, help="a file with a header and up to 400 rows")
+    explaining.add_argument("--time", help="the column of the CSV file with the time of each row")
+    explaining.add_argument("--html", type=Path, metavar="FILE", help="write a page instead")
+    explaining.set_defaults(run=_explain)
+    checking.set_defaults(run=_check)
     doctor = commands.add_parser(
         "doctor",
         help="check the installation and a session",
@@ -70,11 +98,28 @@ def command_line() -> argparse.ArgumentParser:
 
 
 def _jar(options: argparse.Namespace) -> int:
-    try:
-        sys.stdout.write(f"{jar_path()}\n")
-    except PySparkRuntimeError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+    sys.stdout.write(f"{jar_path()}\n")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    policy = WindowPolicy(options.language, options.policy)
+    described = check(policy, per=options.per, schema=options.schema)
+    sys.stdout.write(f"{described['sentence']}\n")
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    explanation = explain(
+        WindowPolicy(options.language, options.policy),
+        per=options.per,
+        rows=None if options.csv is None else read_csv(options.csv),
+        time=options.time,
+    )
+    if options.html is None:
+        explanation.show()
+    else:
+        options.html.write_text(explanation.html(), encoding="utf-8")
     return 0
 
 

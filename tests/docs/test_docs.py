@@ -20,7 +20,7 @@ import winops
 from tests.support.markdown import blocks
 from tests.support.paths import ROOT
 from tests.support.transports import same_on_connect
-from winops import _errors, apama, esper, keep, spl
+from winops import _errors, apama, esper, keep, spl, testing
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 # These pages have no runnable blocks.
@@ -144,7 +144,9 @@ def test_metrics_named_in_pages_exist_and_all_are_documented() -> None:
 
 
 def test_arguments_named_in_pages_exist() -> None:
-    functions = [thing for name in winops.__all__ if callable(thing := getattr(winops, name))]
+    public = [getattr(winops, name) for name in winops.__all__]
+    public += [getattr(testing, name) for name in testing.__all__]
+    functions = [thing for thing in public if callable(thing)]
     methods = [
         method
         for of in (winops.Kept, winops.GroupedKept)

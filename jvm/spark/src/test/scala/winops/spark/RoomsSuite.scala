@@ -22,6 +22,7 @@ private object RoomsSuite {
     sources(Paths.get("jvm/spark/src/main")),
     Seq("winops.spark", "org.apache.spark.sql.winops", "org.apache.spark.sql.streaming"),
     Seq(
+      "harness",
       "",
       "checkpoint",
       "analysis",
