@@ -45,6 +45,7 @@ private[winops] object CheckpointLogs {
       list.copy(metadataOpt = list.metadataOpt.map(old => old.copy(conf = old.conf + setting)))
     case map: OffsetMap =>
       map.copy(metadata = map.metadata.copy(conf = map.metadata.conf + setting))
+    case other => throw new IllegalStateException(s"unknown offsets: ${other.getClass.getName}")
   }
 
   /** Returns the commit with other unique ids of states, if it has ids. */
