@@ -5,6 +5,7 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.JsonNode
 
 import org.apache.spark.sql.catalyst.expressions.{CreateNamedStruct, Expression, Literal}
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.types.{Decimal, StructType}
 
 /** A call of `keep` over rows of a request.
@@ -30,7 +31,7 @@ object WindowCall {
     * objects become structs.
     */
   def of(request: JsonNode): WindowCall = WindowCall(
-    StructType.fromDDL(request.required("schema").textValue),
+    CatalystSqlParser.parseTableSchema(request.required("schema").textValue),
     names(request.path("per")),
     names(request.path("order_by")),
     members(request.path("arguments")))
