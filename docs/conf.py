@@ -7,7 +7,10 @@ program are the same on the site as in the checkout.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+
+from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -76,3 +79,18 @@ html_sidebars = {"docs/index": [], "docs/start": ["sidebar-nav-bs"]}
 
 # Anchors of pages of other projects are made by scripts there.
 linkcheck_anchors = False
+
+
+def without_folders(app: Sphinx, page: str, source: list[str]) -> None:
+    """Make links to folders plain text: the site has no page for a folder."""
+    here = app.env.doc2path(page).parent
+
+    def replaced(link: re.Match[str]) -> str:
+        return link[1] if (here / link[2]).is_dir() else link[0]
+
+    source[0] = re.sub(r"\[([^]]+)\]\((?!http)([^)#]+)\)", replaced, source[0])
+
+
+def setup(app: Sphinx) -> None:
+    """Register the events of the build."""
+    app.connect("source-read", without_folders)
