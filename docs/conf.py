@@ -81,16 +81,26 @@ html_sidebars = {"docs/index": [], "docs/start": ["sidebar-nav-bs"]}
 linkcheck_anchors = False
 
 
-def without_folders(app: Sphinx, page: str, source: list[str]) -> None:
-    """Make links to folders plain text: the site has no page for a folder."""
+_LINK = re.compile(r"\[([^]]+)\]\((?!http)([^)#]*)(#[^)]*)?\)")
+
+
+def links_of_the_site(app: Sphinx, page: str, source: list[str]) -> None:
+    """Show a link to a page under the title of the page.
+
+    In the checkout a link shows the name of the file. A link to a folder becomes plain text,
+    because the site has no page for a folder.
+    """
     here = app.env.doc2path(page).parent
 
     def replaced(link: re.Match[str]) -> str:
-        return link[1] if (here / link[2]).is_dir() else link[0]
+        text, path, anchor = link[1], link[2], link[3] or ""
+        if path and (here / path).is_dir():
+            return text
+        return f"[]({path}{anchor})" if path.endswith(".md") and text in path else link[0]
 
-    source[0] = re.sub(r"\[([^]]+)\]\((?!http)([^)#]+)\)", replaced, source[0])
+    source[0] = _LINK.sub(replaced, source[0])
 
 
 def setup(app: Sphinx) -> None:
     """Register the events of the build."""
-    app.connect("source-read", without_folders)
+    app.connect("source-read", links_of_the_site)

@@ -61,9 +61,7 @@ def check_blocks(page: Path, names: Mapping[str, Any]) -> int:
 
 def _cells(notebook: Path) -> list[Block]:
     cells = [
-        cell
-        for cell in json.loads(notebook.read_text())["cells"]
-        if cell["cell_type"] == "code"
+        cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"
     ]
     return [
         Block(
