@@ -29,6 +29,7 @@ RUN_HERE = [page for page in (*PAGES, *NOTEBOOKS) if page not in ELSEWHERE]
 # These pages have no runnable blocks.
 ALL_PAGES = [
     *PAGES,
+    *NOTEBOOKS,
     *(ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted((ROOT / "benchmarks").glob("**/*.md")),
 ]
