@@ -25,7 +25,10 @@ NOTEBOOKS = sorted((ROOT / "docs").glob("**/*.ipynb"))
 # The blocks of these pages need Delta Lake and a Kafka broker, so they run in the tests of
 # tests/compatibility.
 ELSEWHERE = {ROOT / "docs" / "how-to" / name for name in ("delta.md", "kafka.md")}
-RUN_HERE = [page for page in (*PAGES, *NOTEBOOKS) if page not in ELSEWHERE]
+RUN_HERE = [
+    *(page for page in PAGES if page not in ELSEWHERE),
+    *(pytest.param(notebook, marks=same_on_connect) for notebook in NOTEBOOKS),
+]
 # These pages have no runnable blocks.
 ALL_PAGES = [
     *PAGES,
