@@ -14,6 +14,9 @@ DEFAULT := $(shell $(SPARK_VERSIONS) default)
 OTHER_JARS := $(patsubst %,target/jars/.stamp-%,$(filter-out $(DEFAULT),$(MINORS)))
 SPARK ?= $(DEFAULT)
 WHEEL := dist/.stamp
+SITE_TOOLS := .venv/.site-stamp
+MERMAID_VERSION := 11.6.0
+MERMAID := target/site/static/mermaid
 
 # Directories are listed too: they change when a file is deleted.
 JVM_BUILD := build.sbt sbt VERSION spark-versions.json $(wildcard project/*.scala) \
@@ -36,7 +39,7 @@ endef
 
 .PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits test-over \
 	test-long test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
-	fuzz sbom reproducible public-api publish-local test-packages maven-bundle release-check
+	fuzz sbom reproducible public-api publish-local test-packages maven-bundle release-check site site-links
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -72,7 +75,7 @@ quick: $(VENV) ## compile, core tests, two Spark suites, one Python file; under 
 PROGRAMS := tests/conformance/test_conformance.py tests/docs/test_benchmarks.py tests/resilience/faults
 
 # Programs that take a minute or more each.
-LONG := tests/compatibility/lakehouse tests/resilience/load tests/resilience/test_kill_flights.py
+LONG := tests/compatibility/kafka tests/compatibility/lakehouse tests/resilience/load tests/resilience/test_kill_flights.py
 
 # Two runs at once, which take about as long: classic Spark; and Spark Connect, then programs. What
 # the second one printed is shown when the first is done, so that a summary of pytest's ends the run.
@@ -97,10 +100,10 @@ test: lint-python ## lint, ScalaTest, pytest on classic Spark and on Spark Conne
 	$(stamp_jars)
 	$(call pytest_on_both,$(PY))
 
-test-long: $(VENV) $(JARS) ## Delta and Iceberg beside winops, kills of a stream, a small load
-	./sbt lakehouse faults
+test-long: $(VENV) $(JARS) ## Delta, Iceberg and Kafka beside winops, kills of a stream, a small load
+	./sbt lakehouse faults kafka
 	WINOPS_TRANSPORT=classic $(PY) -m pytest $(LONG)
-	WINOPS_TRANSPORT=connect $(PY) -m pytest tests/compatibility/lakehouse
+	WINOPS_TRANSPORT=connect $(PY) -m pytest tests/compatibility/kafka tests/compatibility/lakehouse
 
 test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts and partitions
 	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.aggregates.SameBitsSuite"
@@ -148,6 +151,16 @@ docs: $(VENV) $(JARS) ## docs/windows.md and its pictures, and the table of docs
 	$(PY) -m release.compatibility
 	./sbt "spark/Test/runMain winops.spark.analysis.WindowsPage $(CURDIR)/docs/windows.md"
 	$(PY) docs/images/make_windows.py
+
+# Every warning fails: a link without a target, a page that no section names, a wrong docstring.
+SPHINX := $(PY) -m sphinx -W --keep-going -q -c docs -d target/site/doctrees
+
+site: $(SITE_TOOLS) $(MERMAID) ## target/site/html: the documentation site, in a folder for its version
+	$(SPHINX) -b html . target/site/html/$$(cat VERSION)
+	$(PY) docs/versions.py target/site/html
+
+site-links: $(SITE_TOOLS) $(MERMAID) ## the links of the site to other hosts
+	$(SPHINX) -b linkcheck . target/site/links
 
 golden: $(VENV) $(JARS) ## tests/data/checkpoints: what later versions have to go on with
 	$(PY) -m tests.state.golden.make_checkpoints $(REPLACE)
@@ -232,6 +245,18 @@ $(VENV): pyproject.toml VERSION spark-versions.json
 	$(PY) -m pip install --quiet --editable '.[dev,examples,connect]' \
 		"pyspark[connect]==$$($(SPARK_VERSIONS) spark $(DEFAULT))"
 	touch $@
+
+$(SITE_TOOLS): $(VENV) docs/requirements.txt
+	$(PY) -m pip install --quiet --requirement docs/requirements.txt
+	touch $@
+
+$(MERMAID):
+	rm -rf target/site/mermaid $(MERMAID)
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack \
+		-Dartifact=org.webjars.npm:mermaid:$(MERMAID_VERSION) -DoutputDirectory="$(CURDIR)/target/site/mermaid" \
+		-Dmdep.unpack.includes='**/dist/mermaid.esm.min.mjs,**/dist/chunks/mermaid.esm.min/*.mjs'
+	mkdir -p $(dir $(MERMAID))
+	mv target/site/mermaid/META-INF/resources/webjars/mermaid/$(MERMAID_VERSION)/dist $(MERMAID)
 
 $(JARS): $(JVM_BUILD) $(JVM_MAIN)
 	./sbt jars

@@ -398,6 +398,7 @@ class Kept:
             ``_event_type``
                 string: ``INSERTION``, ``EVICTION``, ``TRIGGER``, ``INITIAL_FULL``,
                 ``PARTITION_EVICTION`` or ``FINAL``.
+
             ``_change_time`` and ``_change_step`` as in :meth:`changes`, the columns of the group,
             and ``rows``: an array of structs with the columns of the input, oldest row first.
 

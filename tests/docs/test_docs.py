@@ -8,24 +8,31 @@ import inspect
 import json
 import pkgutil
 import re
-import warnings
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import winops
-from tests.support.markdown import blocks
+from tests.support.markdown import blocks, check_blocks
 from tests.support.paths import ROOT
 from tests.support.transports import same_on_connect
 from winops import _errors, apama, esper, keep, spl, testing
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+NOTEBOOKS = sorted((ROOT / "docs").glob("**/*.ipynb"))
+# The blocks of these pages need Delta Lake and a Kafka broker, so they run in the tests of
+# tests/compatibility.
+ELSEWHERE = {ROOT / "docs" / "how-to" / name for name in ("delta.md", "kafka.md")}
+RUN_HERE = [
+    *(page for page in PAGES if page not in ELSEWHERE),
+    *(pytest.param(notebook, marks=same_on_connect) for notebook in NOTEBOOKS),
+]
 # These pages have no runnable blocks.
 ALL_PAGES = [
     *PAGES,
+    *NOTEBOOKS,
     *(ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted((ROOT / "benchmarks").glob("**/*.md")),
     *sorted((ROOT / "deploy").glob("**/*.md")),
@@ -34,22 +41,9 @@ MODULES = sorted(f"winops.{found.name}" for found in pkgutil.iter_modules(winops
 CONDITIONS = ROOT / "jvm/spark/src/main/resources/error/winops-error-conditions.json"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_code_blocks_of_a_page_print_their_output(
-    spark: SparkSession, page: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    names: dict[str, Any] = {"spark": spark}
-    for block in blocks(page):
-        capsys.readouterr()
-        with warnings.catch_warnings():
-            # The session already exists and accepts no static settings.
-            warnings.simplefilter("ignore", UserWarning)
-            if block.language == "sql":
-                spark.sql(block.code).collect()
-            else:
-                exec(compile(block.code, str(page), "exec"), names)
-        if block.printed is not None:
-            assert capsys.readouterr().out == block.printed
+@pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_code_blocks_of_a_page_print_their_output(spark: SparkSession, page: Path) -> None:
+    check_blocks(page, {"spark": spark})
 
 
 @pytest.mark.parametrize("module", ["winops", *MODULES])
