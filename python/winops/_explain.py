@@ -32,7 +32,7 @@ class Cost:
     Attributes
     ----------
     groups, rows : int
-        The greatest number of groups, and of rows in all groups, that held rows at a time.
+        The greatest number of groups with rows, and of rows in all groups, at a time.
     size : int
         The greatest number of bytes stored for all groups at a time, without their keys.
     """
@@ -224,9 +224,11 @@ def _run(
 def _greater(cost: Cost, window: ManualWindow, groups: Sequence[str]) -> Cost:
     held = window.rows
     keys = {tuple(row.get(name) for name in groups) for row in held}
-    if window.state_bytes < cost.size:
-        return cost
-    return Cost(len(keys), len(held), window.state_bytes)
+    return Cost(
+        max(cost.groups, len(keys)),
+        max(cost.rows, len(held)),
+        max(cost.size, window.state_bytes),
+    )
 
 
 def _timed(
