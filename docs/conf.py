@@ -30,7 +30,13 @@ extensions = [
 ]
 external_toc_path = "docs/_toc.yml"
 external_toc_exclude_missing = True
-include_patterns = ["*.md", "deploy/*.md", "docs/**", "benchmarks/**.md", "tests/data/conformance/*.md"]
+include_patterns = [
+    "*.md",
+    "deploy/*.md",
+    "docs/**",
+    "benchmarks/**.md",
+    "tests/data/conformance/*.md",
+]
 # README.md is the page of the repository; docs/index.md is the page of the site.
 exclude_patterns = ["README.md", ".*", "artifacts", "dist", "jvm", "project", "python", "target"]
 
