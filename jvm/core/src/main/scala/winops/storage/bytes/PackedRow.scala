@@ -18,12 +18,13 @@ private[storage] object PackedRow {
   }
 
   /** Packs `length` bytes of `rows` from `at` on, and returns the end of the packed row in
-    * `target`. The previous row has `beforeLength` bytes from `beforeAt` on.
+    * `target`. The previous row has `beforeLength` bytes of `before` from `beforeAt` on.
     */
   def write(
       rows: Array[Byte],
       at: Int,
       length: Int,
+      before: Array[Byte],
       beforeAt: Int,
       beforeLength: Int,
       target: Array[Byte],
@@ -35,7 +36,7 @@ private[storage] object PackedRow {
     var word = 0
     while (word < words) {
       val bits =
-        wordFrom(rows, at, length, from) ^ wordFrom(rows, beforeAt, beforeLength, from)
+        wordFrom(rows, at, length, from) ^ wordFrom(before, beforeAt, beforeLength, from)
       val code = codeOf(bits)
       Bytes.putLong(target, end, if (code > WordBytes) bits >>> shiftOf(code) else bits)
       end += bytesOf(code)
@@ -63,6 +64,7 @@ private[storage] object PackedRow {
       rows: Array[Byte],
       at: Int,
       length: Int,
+      before: Array[Byte],
       beforeAt: Int,
       beforeLength: Int): Int = {
     val words = wordsOf(length)
@@ -80,7 +82,7 @@ private[storage] object PackedRow {
         if (end + WordBytes <= source.length) Bytes.getLong(source, end) & LowBytes(left)
         else bytewise(source, end, left)
       val bits = if (code > WordBytes) low << shiftOf(code) else low
-      Bytes.putLong(rows, at + from, bits ^ wordFrom(rows, beforeAt, beforeLength, from))
+      Bytes.putLong(rows, at + from, bits ^ wordFrom(before, beforeAt, beforeLength, from))
       end += left
       from += WordBytes
       word += 1

@@ -88,47 +88,85 @@ private[winops] final class RowBuffer(withArrival: Boolean) {
     used = 0
   }
 
-  /** Writes the first `count` rows, packed. */
-  def write(out: ByteWriter, count: Int): Unit = {
+  /** Returns true if the first `count` rows have one length, and the form predicts their arrival
+    * times if it predicts any. [[write]] then needs no lengths and times of each row.
+    */
+  def areAlike(count: Int, form: RowForm): Boolean = {
+    val hasTimes = withArrival && form.hasTimes
+    var row = 0
+    while (row < count && length(row) == length(0) &&
+      (!hasTimes || arrival(row) == form.timeOf(content, position(row)))) {
+      row += 1
+    }
+    row == count
+  }
+
+  /** Writes the first `count` rows, packed.
+    *
+    * @param form
+    *   predicts the rows
+    * @param before
+    *   a row from which the first row differs in few bytes; it may be empty
+    * @param alike
+    *   true if the rows [[areAlike]] and are written so
+    */
+  def write(
+      out: ByteWriter,
+      count: Int,
+      form: RowForm = RowForm.Unknown,
+      before: Array[Byte] = Array.emptyByteArray,
+      alike: Boolean = false): Unit = {
+    val predictsTimes = withArrival && form.hasTimes
     var lengthBefore = 0
-    var positionBefore = 0
     var arrivalBefore = 0L
+    var rowBefore = before
+    var positionBefore = 0
+    var rowLengthBefore = before.length
     var row = 0
     while (row < count) {
       val at = position(row)
       val bytes = length(row)
-      out.number((bytes - lengthBefore).toLong)
-      if (withArrival) {
+      if (!alike || row == 0) out.number((bytes - lengthBefore).toLong)
+      if (withArrival && !predictsTimes) {
         out.number(arrival(row) - arrivalBefore)
         arrivalBefore = arrival(row)
       }
       val target = out.roomFor(PackedRow.roomFor(bytes))
-      out.end = PackedRow.write(content, at, bytes, positionBefore, lengthBefore, target, out.end)
+      out.end = PackedRow
+        .write(content, at, bytes, rowBefore, positionBefore, rowLengthBefore, target, out.end)
+      if (predictsTimes && !alike) out.number(arrival(row) - form.timeOf(content, at))
       lengthBefore = bytes
+      rowBefore = content
       positionBefore = at
+      rowLengthBefore = bytes
       row += 1
     }
   }
 
-  /** Replaces the rows by `count` packed rows.
+  /** Replaces the rows by `count` rows that [[write]] has written with the same arguments.
     *
     * @throws CorruptStateException
     *   if a row's length is not possible
     */
-  def read(in: ByteReader, count: Int): Unit = {
+  def read(
+      in: ByteReader,
+      count: Int,
+      form: RowForm = RowForm.Unknown,
+      before: Array[Byte] = Array.emptyByteArray,
+      alike: Boolean = false): Unit = {
     clear()
+    val predictsTimes = withArrival && form.hasTimes
     var lengthBefore = 0L
-    var positionBefore = 0
     var arrivalBefore = 0L
     var row = 0
     while (row < count) {
-      val length = lengthBefore + in.number()
+      val length = lengthBefore + (if (!alike || row == 0) in.number() else 0L)
       // A packed row takes at least half a byte for each of its words.
       val most = Math.min(in.remaining * 2L * PackedRow.WordBytes, Bytes.MaxArray.toLong)
       if (length < 0 || length > most) {
         throw new CorruptStateException(s"stored row ${row + 1} of $count has $length bytes")
       }
-      if (withArrival) arrivalBefore += in.number()
+      if (withArrival && !predictsTimes) arrivalBefore += in.number()
       val at = append(arrivalBefore, length.toInt)
       in.position = PackedRow.read(
         in.bytes,
@@ -137,13 +175,22 @@ private[winops] final class RowBuffer(withArrival: Boolean) {
         content,
         at,
         length.toInt,
-        positionBefore,
-        lengthBefore.toInt)
+        if (row == 0) before else content,
+        if (row == 0) 0 else position(row - 1),
+        if (row == 0) before.length else lengthBefore.toInt)
+      if (predictsTimes) {
+        if (length < form.leastLength) {
+          throw new CorruptStateException(s"a stored row of $length bytes has no time")
+        }
+        setArrival(row, form.timeOf(content, at) + (if (alike) 0L else in.number()))
+      }
       lengthBefore = length
-      positionBefore = at
       row += 1
     }
   }
+
+  private def setArrival(row: Int, arrival: Long): Unit =
+    Bytes.putLong(content, offsets(row) + Integer.BYTES, arrival)
 
   // Rows are unpacked in whole words, so one word of room is kept behind the last row.
   private def needed(length: Int): Long =

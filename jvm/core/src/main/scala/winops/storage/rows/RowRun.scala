@@ -6,8 +6,10 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
   *
   * @param withArrival
   *   true if arrival times are stored
+  * @param form
+  *   predicts the rows of a run
   */
-private[rows] final class RowRun(withArrival: Boolean) {
+private[rows] final class RowRun(withArrival: Boolean, form: RowForm = RowForm.Unknown) {
   import RowRun._
 
   val rows = new RowBuffer(withArrival)
@@ -48,10 +50,11 @@ private[rows] final class RowRun(withArrival: Boolean) {
   }
 
   def save(out: ByteWriter): Unit = {
-    out.byte(Version)
+    val alike = rows.areAlike(rows.count, form)
+    out.byte(if (alike) AlikeVersion else Version)
     out.number(end - from)
     out.number(first - from)
-    rows.write(out, rows.count)
+    rows.write(out, rows.count, form, form.beforeRun, alike)
   }
 
   /** Reads the run that begins at `start`.
@@ -61,10 +64,12 @@ private[rows] final class RowRun(withArrival: Boolean) {
     */
   def restore(start: Long, bytes: Array[Byte]): Unit = {
     clear()
-    val in = reader(bytes, Version, s"the run of rows from $start on")
+    val alike = bytes != null && bytes.length > 0 && bytes(0) == AlikeVersion
+    val version = if (alike) AlikeVersion else Version
+    val in = reader(bytes, version, s"the run of rows from $start on")
     val length = in.count(RunLengths.Longest.toLong)
     val missing = in.count(length)
-    rows.read(in, (length - missing).toInt)
+    rows.read(in, (length - missing).toInt, form, form.beforeRun, alike)
     in.finish()
     from = start
     first = start + missing
@@ -93,6 +98,9 @@ private[rows] final class RowRun(withArrival: Boolean) {
 
 private object RowRun {
   val Version = 3
+
+  /** The version of runs whose rows are alike. */
+  val AlikeVersion = 4
   val SegmentVersion = 2
   val Nowhere = -1L
 }

@@ -34,6 +34,32 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("predicted rows are read as they were, whether the predictions are right or not") {
+    forAll(Gen.listOf(timedRows), bytes, Gen.oneOf(true, false)) { (rows, before, withArrival) =>
+      val buffer = filled(rows, withArrival)
+      val alike = buffer.areAlike(rows.size, Timed)
+      val sizes = rows.map(_._2.size).distinct.size
+      assert(alike == (sizes <= 1 && (!withArrival || rows.forall(isOnTime))))
+      (if (alike) Seq(true, false) else Seq(false)).foreach { written =>
+        val out = new ByteWriter
+        buffer.write(out, rows.size, Timed, before.toArray, written)
+        val in = new ByteReader(out.toArray)
+        val read = filled(rows.reverse, withArrival)
+        read.read(in, rows.size, Timed, before.toArray, written)
+        in.finish()
+        assert(content(read) == content(buffer))
+      }
+    }
+  }
+
+  test("a row without a time is refused where times are predicted") {
+    val out = new ByteWriter
+    filled(Seq(1L -> Seq[Byte](1, 2, 3)), withArrival = true).write(out, 1)
+    intercept[CorruptStateException] {
+      new RowBuffer(withArrival = true).read(new ByteReader(out.toArray), 1, Timed)
+    }
+  }
+
   test("rows are dropped from both ends") {
     forAll(Gen.nonEmptyListOf(rows), Gen.choose(0.0, 1.0)) { (rows, share) =>
       val buffer = filled(rows, withArrival = true)
@@ -113,6 +139,26 @@ private object RowBufferSuite {
     Gen.listOf(Gen.choose(-3L, 300L)).map(words(_: _*)))
 
   val rows: Gen[(Long, Seq[Byte])] = Gen.zip(Arbitrary.arbitrary[Long], bytes)
+
+  /** Predicts that a row arrives at the time in its first eight bytes. */
+  object Timed extends RowForm {
+    override def beforeRun: Array[Byte] = Array.emptyByteArray
+    override def beforeValue: Array[Byte] = beforeRun
+    override def hasTimes: Boolean = true
+    override def leastLength: Int = 8
+    override def timeOf(bytes: Array[Byte], at: Int): Long = Bytes.getLong(bytes, at)
+  }
+
+  /** Rows of 16 or 24 bytes, most of which arrive at their own time. */
+  val timedRows: Gen[(Long, Seq[Byte])] = for {
+    time <- Arbitrary.arbitrary[Long]
+    other <- Arbitrary.arbitrary[Long]
+    isLate <- Gen.prob(0.1)
+    isLong <- Gen.prob(0.1)
+  } yield (if (isLate) other else time) ->
+    (if (isLong) words(time, other, 5L) else words(time, other))
+
+  def isOnTime(row: (Long, Seq[Byte])): Boolean = words(row._1) == row._2.take(8)
 
   def words(values: Long*): Seq[Byte] = {
     val buffer = ByteBuffer.allocate(values.size * 8).order(ByteOrder.LITTLE_ENDIAN)
