@@ -7,33 +7,50 @@ PYTHON ?= python3
 PY := .venv/bin/python
 VENV := .venv/.stamp
 JARS := target/jars/.stamp
+SPARK_VERSIONS := $(PYTHON) project/spark_versions.py
+MINORS := $(shell $(SPARK_VERSIONS) minors)
+DEFAULT := $(shell $(SPARK_VERSIONS) default)
+# The JARs of the versions beside the default one.
+OTHER_JARS := $(patsubst %,target/jars/.stamp-%,$(filter-out $(DEFAULT),$(MINORS)))
+SPARK ?= $(DEFAULT)
 WHEEL := dist/.stamp
+SITE_TOOLS := .venv/.site-stamp
+MERMAID_VERSION := 11.6.0
+MERMAID := target/site/static/mermaid
 
 # Directories are listed too: they change when a file is deleted.
-JVM_BUILD := build.sbt sbt VERSION project/build.properties project/plugins.sbt
+JVM_BUILD := build.sbt sbt VERSION spark-versions.json $(wildcard project/*.scala) \
+	project/build.properties project/plugins.sbt
 JVM_MAIN := $(wildcard jvm/*/src/main) $(shell find jvm/*/src/main -mindepth 1 2>/dev/null)
 PACKAGE := $(shell find python/winops -name '*.py' -o -name py.typed 2>/dev/null)
 
-# The package looks for its JAR beside itself, in a checkout as in an installed wheel.
-define stamp_jars
+# The package looks for its JARs beside itself, in a checkout as in an installed wheel. $(1): the
+# minor version of Spark.
+define place_jar
 	mkdir -p python/winops/jars
-	rm -f python/winops/jars/*.jar
-	cp target/jars/winops_*.jar python/winops/jars/
+	rm -f python/winops/jars/winops_$(1)_*.jar
+	cp target/jars/winops_$(1)_2.13-$$(cat VERSION).jar python/winops/jars/
+endef
+
+define stamp_jars
+	$(call place_jar,$(DEFAULT))
 	touch $(JARS)
 endef
 
 .PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits test-over \
-	test-long test-releases load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
-	fuzz sbom reproducible
+	test-long test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
+	fuzz sbom reproducible public-api publish-local test-packages maven-bundle release-check site site-links
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
 
 setup: $(VENV) $(JARS) ## virtual environment, sbt and JARs
 
-jar: $(JARS) ## target/jars: the JAR for Spark, and the conformance runner's
+jar: $(JARS) ## target/jars: the JAR for the default Spark version, and the conformance runner's
 
-wheel: $(WHEEL) ## dist: the Python package with its JAR
+jars: $(JARS) $(OTHER_JARS) ## target/jars: the JARs for all Spark versions
+
+wheel: $(WHEEL) ## dist: the Python package with its JARs
 
 fmt: $(VENV) ## format and fix
 	./sbt scalafmtAll jmh/scalafmtAll faultsFiles/scalafmtAll scalafmtSbt
@@ -58,7 +75,7 @@ quick: $(VENV) ## compile, core tests, two Spark suites, one Python file; under 
 PROGRAMS := tests/conformance/test_conformance.py tests/docs/test_benchmarks.py tests/resilience/faults
 
 # Programs that take a minute or more each.
-LONG := tests/compatibility/lakehouse tests/resilience/load tests/resilience/test_kill_flights.py
+LONG := tests/compatibility/kafka tests/compatibility/lakehouse tests/resilience/load tests/resilience/test_kill_flights.py
 
 # Two runs at once, which take about as long: classic Spark; and Spark Connect, then programs. What
 # the second one printed is shown when the first is done, so that a summary of pytest's ends the run.
@@ -66,27 +83,27 @@ define pytest_on_both
 	log=target/pytest-connect.log; \
 	set -m; \
 	( failed=0; \
-	WINOPS_TRANSPORT=connect $(PY) -m pytest $(addprefix --ignore=,$(LONG)) || failed=1; \
-	WINOPS_TRANSPORT=classic $(PY) -m pytest $(PROGRAMS) || failed=1; \
+	WINOPS_TRANSPORT=connect $(1) -m pytest $(addprefix --ignore=,$(LONG)) || failed=1; \
+	WINOPS_TRANSPORT=classic $(1) -m pytest $(PROGRAMS) || failed=1; \
 	exit $$failed ) >$$log 2>&1 & second=$$!; \
 	set +m; \
 	trap 'kill -- -$$second' INT TERM; \
 	failed=0; \
-	WINOPS_TRANSPORT=classic $(PY) -m pytest $(addprefix --ignore=,$(PROGRAMS) $(LONG)) || failed=1; \
+	WINOPS_TRANSPORT=classic $(1) -m pytest $(addprefix --ignore=,$(PROGRAMS) $(LONG)) || failed=1; \
 	wait $$second || failed=1; \
 	cat $$log; \
 	exit $$failed
 endef
 
 test: lint-python ## lint, ScalaTest, pytest on classic Spark and on Spark Connect
-	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults
+	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults spark/makePom
 	$(stamp_jars)
-	$(pytest_on_both)
+	$(call pytest_on_both,$(PY))
 
-test-long: $(VENV) $(JARS) ## Delta and Iceberg beside winops, kills of a stream, a small load
-	./sbt lakehouse faults
+test-long: $(VENV) $(JARS) ## Delta, Iceberg and Kafka beside winops, kills of a stream, a small load
+	./sbt lakehouse faults kafka
 	WINOPS_TRANSPORT=classic $(PY) -m pytest $(LONG)
-	WINOPS_TRANSPORT=connect $(PY) -m pytest tests/compatibility/lakehouse
+	WINOPS_TRANSPORT=connect $(PY) -m pytest tests/compatibility/kafka tests/compatibility/lakehouse
 
 test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts and partitions
 	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.aggregates.SameBitsSuite"
@@ -94,12 +111,29 @@ test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts an
 test-over: ## 2,200 random window functions over streams in 110 runs, and the queries of Spark's own tests
 	SBT_OPTS=-Dover=110 ./sbt "spark/testOnly winops.spark.over.OverPropertySuite winops.spark.over.SparkQueriesSuite"
 
-# Of the minor version that the JAR is for, the oldest and the newest patch; and what says so on the
-# minor versions beside it.
-RELEASES := 4.1.0 4.1.4 4.0.5 4.2.1
+# README's lines and a stream with its restart, outside of pytest. REFUSED: what no JAR is for.
+# 4.2.1@25 is on Java 25, which PyPI has; the oldest Java is the installed one.
+newest_of = $(lastword $(shell $(SPARK_VERSIONS) patches $(1)))
+newer_java = $(filter-out 17,$(shell $(SPARK_VERSIONS) java $(1)))
+RELEASES := $(sort $(foreach minor,$(MINORS),$(shell $(SPARK_VERSIONS) patches $(minor)) \
+	$(foreach java,$(call newer_java,$(minor)),$(call newest_of,$(minor))@$(java))))
+NEWEST := $(foreach minor,$(filter-out $(DEFAULT),$(MINORS)),$(call newest_of,$(minor)))
+REFUSED := 3.5.8 4.0.5
 
-test-releases: $(VENV) $(JARS) ## the JAR on the oldest and newest Spark 4.1, and its refusal on 4.0 and 4.2
-	tests/compatibility/releases/run $(abspath $(PY)) $(RELEASES)
+smoke-versions: $(VENV) $(JARS) $(OTHER_JARS) ## a stream and its restart on each other Spark version
+	tests/compatibility/releases/run $(abspath $(PY)) $(NEWEST)
+
+test-releases: $(VENV) $(JARS) $(OTHER_JARS) ## the same on the oldest and newest patch of each, newer versions of Java, and refusals
+	tests/compatibility/releases/run $(abspath $(PY)) $(RELEASES) $(REFUSED)
+
+# Without Spark's own test classes, which only Maven has, there is no ScalaTest of the operator.
+test-spark: $(VENV) target/jars/.test-venv-$(SPARK) ## ScalaTest and pytest on another Spark version; SPARK=4.2
+	./sbt -Dspark=$(SPARK) scalafmtCheckAll test jars faults spark/makePom
+	$(call place_jar,$(SPARK))
+	$(call pytest_on_both,$(SPARK_PY))
+
+matrix: $(VENV) ## test-spark on all Spark versions, one after the other
+	for minor in $(MINORS); do $(MAKE) test-spark SPARK=$$minor; done
 
 load: $(VENV) $(JARS) ## two hours of micro-batches as fast as they go, and what they leave behind
 	$(PY) tests/resilience/load/load.py
@@ -113,8 +147,20 @@ test-giant: ## a group of ten million rows, as a table and as a stream
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py
 
-docs: ## docs/windows.md, from what the code says of its windows
+docs: $(VENV) $(JARS) ## docs/windows.md and its pictures, and the table of docs/compatibility.md
+	$(PY) -m release.compatibility
 	./sbt "spark/Test/runMain winops.spark.analysis.WindowsPage $(CURDIR)/docs/windows.md"
+	$(PY) docs/images/make_windows.py
+
+# Every warning fails: a link without a target, a page that no section names, a wrong docstring.
+SPHINX := $(PY) -m sphinx -W --keep-going -q -c docs -d target/site/doctrees
+
+site: $(SITE_TOOLS) $(MERMAID) ## target/site/html: the documentation site, in a folder for its version
+	$(SPHINX) -b html . target/site/html/$$(cat VERSION)
+	$(PY) docs/versions.py target/site/html
+
+site-links: $(SITE_TOOLS) $(MERMAID) ## the links of the site to other hosts
+	$(SPHINX) -b linkcheck . target/site/links
 
 golden: $(VENV) $(JARS) ## tests/data/checkpoints: what later versions have to go on with
 	$(PY) -m tests.state.golden.make_checkpoints $(REPLACE)
@@ -154,17 +200,38 @@ fuzz: ## 10 million texts against the readers of policies
 	SBT_OPTS=-Dfuzz=512m ./sbt "core/Test/runMain winops.testing.fuzz.PolicyFuzz 2500000" \
 		"spark/Test/runMain winops.spark.expressions.ExpressionFuzz 50000"
 
-sbom: $(WHEEL) ## dist: bills of materials of the JAR and the wheel, as CycloneDX
-	./sbt spark/makeBom
-	cp jvm/spark/target/winops_*.jar.cdx.json dist/
+sbom: $(WHEEL) ## dist: bills of materials of the JARs and the wheel, as CycloneDX
+	for minor in $(MINORS); do \
+		./sbt -Dspark=$$minor spark/makeBom; \
+		cp jvm/spark/target/spark-$$minor/winops_*.jar.cdx.json dist/; \
+	done
 	$(PYTHON) -m venv target/sbom
 	target/sbom/bin/python -m pip install --quiet cyclonedx-bom==7.5.0
 	sed "s/^dynamic = .*/version = \"$$(cat VERSION)\"/" pyproject.toml >target/sbom/pyproject.toml
 	target/sbom/bin/cyclonedx-py environment --pyproject target/sbom/pyproject.toml --sv 1.6 \
 		--output-reproducible --of JSON -o "$$(echo dist/*.whl).cdx.json" $(PY)
 
-reproducible: $(VENV) ## the last commit, built in two folders, gives the same bytes
+reproducible: $(VENV) $(OTHER_JARS) ## the last commit, built in two folders, gives the same bytes
 	tests/build/same_bytes $(abspath $(PY))
+
+# The list is written on purpose only: docs/public-api.md has the rule.
+public-api: $(VENV) ## release/public-api.txt, which the public API is compared with
+	$(PY) -m release.public_api
+
+publish-local: $(OTHER_JARS) ## target/repository: POM, JAR, sources and Scaladoc, as Maven expects them
+	rm -rf target/repository
+	for minor in $(MINORS); do ./sbt -Dspark=$$minor spark/publish; done
+
+test-packages: $(VENV) ## the published JAR in spark-submit --packages, and alone in spark-sql --jars
+	tests/build/from_repository $(abspath $(PY))
+
+maven-bundle: ## dist: the repository, signed with the key that GPG_KEY names, for Maven Central
+	$(PYTHON) -m release.maven sign
+	$(PYTHON) -m release.maven check
+	$(PYTHON) -m release.maven bundle
+
+release-check: $(VENV) ## rehearses a release without publishing; RELEASE="--tag v1.2.0 --skip bytes"
+	$(PY) -m release.check $(RELEASE)
 
 clean: ## everything that was built, but for the virtual environment
 	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target tests/resilience/faults/*/target \
@@ -173,16 +240,48 @@ clean: ## everything that was built, but for the virtual environment
 		spark-warehouse derby.log
 	find . -name .venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-$(VENV): pyproject.toml VERSION
+$(VENV): pyproject.toml VERSION spark-versions.json
 	$(PYTHON) -m venv .venv
-	$(PY) -m pip install --quiet --editable '.[dev,examples,connect]'
+	$(PY) -m pip install --quiet --editable '.[dev,examples,connect]' \
+		"pyspark[connect]==$$($(SPARK_VERSIONS) spark $(DEFAULT))"
 	touch $@
+
+$(SITE_TOOLS): $(VENV) docs/requirements.txt
+	$(PY) -m pip install --quiet --requirement docs/requirements.txt
+	touch $@
+
+$(MERMAID):
+	rm -rf target/site/mermaid $(MERMAID)
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack \
+		-Dartifact=org.webjars.npm:mermaid:$(MERMAID_VERSION) -DoutputDirectory="$(CURDIR)/target/site/mermaid" \
+		-Dmdep.unpack.includes='**/dist/mermaid.esm.min.mjs,**/dist/chunks/mermaid.esm.min/*.mjs'
+	mkdir -p $(dir $(MERMAID))
+	mv target/site/mermaid/META-INF/resources/webjars/mermaid/$(MERMAID_VERSION)/dist $(MERMAID)
 
 $(JARS): $(JVM_BUILD) $(JVM_MAIN)
 	./sbt jars
 	$(stamp_jars)
 
-$(WHEEL): $(VENV) $(JARS) $(PACKAGE) hatch_build.py LICENSE README.md
+# PySpark of the version's newest patch, with the package of this checkout.
+release_of = target/releases/$(call newest_of,$(1))
+SPARK_PY = $(call release_of,$(SPARK))/bin/python
+
+# What Maven does not have is compiled against the JARs of PySpark.
+$(OTHER_JARS): target/jars/.stamp-%: $(JVM_BUILD) $(JVM_MAIN) | $(VENV)
+	$(if $(shell $(SPARK_VERSIONS) maven $*),,tests/compatibility/releases/venv $(abspath $(PY)) $(notdir $(call release_of,$*)))
+	./sbt -Dspark=$* jars
+	$(call place_jar,$*)
+	touch $@
+
+# What the tests need, beside what the smoke test needs.
+target/jars/.test-venv-%: pyproject.toml VERSION spark-versions.json | $(VENV)
+	tests/compatibility/releases/venv $(abspath $(PY)) $(notdir $(call release_of,$*))
+	$(call release_of,$*)/bin/python -m pip install --quiet --editable '.[dev,examples,connect]' \
+		"pyspark[connect]==$(notdir $(call release_of,$*))"
+	mkdir -p $(@D)
+	touch $@
+
+$(WHEEL): $(VENV) $(JARS) $(OTHER_JARS) $(PACKAGE) hatch_build.py LICENSE README.md
 	rm -rf dist
 	$(PY) -m build --wheel --no-isolation
 	touch $@

@@ -1,12 +1,10 @@
-// One JAR per Spark minor release; what Spark brings along at run time goes with it.
-val sparkVersion = "4.1.2"
-val sparkMinor = sparkVersion.split('.').take(2).mkString(".")
-// The JAR runs on every patch release of the minor version, and says so on the versions beside it.
-val oldestPatch = s"$sparkMinor.0"
-val newestPatch = s"$sparkMinor.3"
-val sparkBefore = "4.0.4"
-val sparkAfter = "4.2.0"
-val scalaFull = "2.13.17"
+// One JAR per minor version of Spark, each described by a line of this file. `./sbt -Dspark=4.2`
+// builds that for 4.2; what Spark brings along at run time goes with it.
+val sparkVersions = file("spark-versions.json")
+val release = SparkRelease.chosen(sparkVersions, sys.props.get("spark"))
+val sparkVersion = release.spark
+val sparkMinor = release.minor
+val scalaFull = release.scala
 val scalaBinary = "2.13"
 val parserCombinatorsVersion = "2.4.0"
 val jacksonVersion = "2.21.2"
@@ -19,10 +17,6 @@ val esperVersion = "9.0.0"
 val parquetVersion = "1.16.0"
 val hadoopVersion = "3.4.2"
 val slf4jVersion = "2.0.17"
-
-// Only the tests beside other extensions of a session.
-val deltaVersion = "4.4.0"
-val icebergVersion = "1.12.0"
 
 // Only the crash campaign's broker; that of Spark's own client.
 val kafkaVersion = "3.9.1"
@@ -100,7 +94,11 @@ val over = sys.props.get("over").map(runs => s"-Dover=$runs")
 val fuzzed =
   sys.props.get("fuzz").toSeq.flatMap(heap => Seq(s"-Xmx$heap", "-XX:TieredStopAtLevel=4"))
 
+// What is built for one version of Spark does not replace what is built for another.
+val perRelease = target := baseDirectory.value / "target" / release.folder
+
 val common = Seq(
+  perRelease,
   libraryDependencies ++= Seq(
     "org.scalatest" %% "scalatest" % scalatestVersion % Test,
     "org.scalatestplus" %% "scalacheck-1-18" % s"$scalatestVersion.0" % Test),
@@ -124,10 +122,14 @@ def handedOn(name: Def.Initialize[String]) = Seq(
   Compile / packageBin / artifactPath := jarDir.value / name.value,
   jarFile := (Compile / packageBin).value)
 
-val sparkJar = Def.setting(s"winops_${sparkMinor}_$scalaBinary-${version.value}.jar")
-val conformanceJar = Def.setting("winops-conformance.jar")
-val peersJar = Def.setting("winops-peers-spark.jar")
-val faultsJar = Def.setting("winops-faults.jar")
+def sparkJarOf(minor: String, version: String) = s"winops_${minor}_$scalaBinary-$version.jar"
+def conformanceJarOf(minor: String) = s"winops-conformance_$minor.jar"
+def faultsJarOf(minor: String) = s"winops-faults_$minor.jar"
+
+val sparkJar = Def.setting(sparkJarOf(sparkMinor, version.value))
+val conformanceJar = Def.setting(conformanceJarOf(sparkMinor))
+val peersJar = "winops-peers-spark.jar"
+val faultsJar = Def.setting(faultsJarOf(sparkMinor))
 
 lazy val root = (project in file("."))
   .aggregate(core, spark, conformance)
@@ -136,11 +138,30 @@ lazy val root = (project in file("."))
     publish / skip := true,
     // Whoever looks for the JAR must not find that of another version.
     cleanStaleJars := {
-      val current = Set(sparkJar.value, conformanceJar.value, peersJar.value, faultsJar.value)
+      val winops = version.value
+      val current = SparkRelease.all(sparkVersions).map(_.minor).toSet.flatMap { minor: String =>
+        Set(sparkJarOf(minor, winops), conformanceJarOf(minor), faultsJarOf(minor), peersJar)
+      }
       IO.delete((jarDir.value * "*.jar").get().filterNot(jar => current(jar.getName)))
     })
 
 lazy val cleanStaleJars = taskKey[Unit]("Removes the JARs of other versions")
+
+// Spark itself, from Maven; or from PySpark, which can be ahead of it.
+val ofRelease = Seq(
+  libraryDependencies ++= release.maven.toSeq.flatMap { _ =>
+    Seq("spark-sql", "spark-catalyst", "spark-core")
+      .map(module => "org.apache.spark" %% module % sparkVersion % Provided)
+  },
+  Compile / unmanagedJars ++= {
+    val environment = (ThisBuild / baseDirectory).value / "target" / "releases" / sparkVersion
+    if (release.maven.isEmpty) {
+      val jars = (environment / "lib" ** "pyspark" / "jars" * "*.jar").get()
+      if (jars.isEmpty)
+        sys.error(s"No JARs of pyspark below $environment. Run `make jars`.")
+      Attributed.blankSeq(jars.filterNot(_.getName.startsWith("scala-library")))
+    } else Nil
+  })
 
 lazy val core = (project in file("jvm/core"))
   .settings(common)
@@ -159,12 +180,21 @@ lazy val spark = (project in file("jvm/spark"))
     bomSchemaVersion := "1.6",
     includeBomSerialNumber := false,
     includeBomTimestamp := false)
+  .settings(Publishing.settings(sparkMinor, core))
   .settings(
-    name := s"winops_$sparkMinor",
-    libraryDependencies ++= Seq("spark-sql", "spark-catalyst", "spark-core").flatMap { module =>
-      val id = "org.apache.spark" %% module % sparkVersion
-      Seq(id % Provided, id % Test classifier "tests")
+    ofRelease,
+    // The refusal of another version has to load on the oldest JVM of Spark 3.
+    javacOptions ++= Seq("--release", "8", "-Xlint:all,-options,-path,-classfile", "-Werror"),
+    Compile / unmanagedSourceDirectories ++= release.sourceFolders(
+      (Compile / sourceDirectory).value),
+    Test / unmanagedSourceDirectories ++= release.sourceFolders((Test / sourceDirectory).value),
+    libraryDependencies ++= release.maven.toSeq.flatMap { _ =>
+      Seq("spark-sql", "spark-catalyst", "spark-core").map { module =>
+        "org.apache.spark" %% module % sparkVersion % Test classifier "tests"
+      }
     },
+    // Spark's own test classes are on Maven only.
+    Test / sources := { if (release.maven.isEmpty) Nil else (Test / sources).value },
     Test / javaOptions ++= Seq(
       "-Xmx3g",
       // Most of what a test does it does once: optimising it would cost more than it does.
@@ -176,8 +206,9 @@ lazy val spark = (project in file("jvm/spark"))
     Test / javaOptions ++= Seq(
       "oldest" -> (sparkOldest / Compile / externalDependencyClasspath).value,
       "newest" -> (sparkNewest / Compile / externalDependencyClasspath).value,
-      "before" -> (sparkOfBefore / Compile / externalDependencyClasspath).value,
-      "after" -> (sparkOfAfter / Compile / externalDependencyClasspath).value).map {
+      "beside" -> (sparkBeside / Compile / externalDependencyClasspath).value,
+      "before" -> (sparkBefore / Compile / externalDependencyClasspath).value,
+      "longBefore" -> (sparkLongBefore / Compile / externalDependencyClasspath).value).map {
       case (release, jars) =>
         s"-Dwinops.spark.$release=${jars.files.mkString(java.io.File.pathSeparator)}"
     },
@@ -199,6 +230,7 @@ lazy val spark = (project in file("jvm/spark"))
         s"""version=${version.value}
            |spark.version=$sparkVersion
            |spark.minor=$sparkMinor
+           |spark.supported=${SparkRelease.all(sparkVersions).map(_.minor).mkString(", ")}
            |scala.binary=$scalaBinary
            |""".stripMargin
       if (!file.exists || IO.read(file) != text) IO.write(file, text)
@@ -206,24 +238,38 @@ lazy val spark = (project in file("jvm/spark"))
     }.taskValue)
 
 // The JARs of other releases of Spark, which classes are linked against.
-def sparkRelease(id: String, release: String) =
-  Project(s"winops-spark-$id", file(s"target/spark-$id"))
+def sparkJars(id: String, version: String) =
+  Project(s"winops-spark-$id", file(s"target/${release.folder}-$id"))
     .settings(
       publish / skip := true,
       autoScalaLibrary := false,
       libraryDependencies ++= {
-        val modules =
-          Seq("sql", "sql-api", "catalyst", "core", "common-utils", "unsafe", "sketch")
-        // A module of its own from 4.1 on.
-        val more = if (release.startsWith("4.0.")) Nil else Seq("common-utils-java")
-        (modules ++ more).map(name =>
-          ("org.apache.spark" %% s"spark-$name" % release).intransitive)
+        val Array(major, minor) = version.split('.').take(2).map(_.toInt)
+        val scala = if (major < 4) "2.12" else scalaBinary
+        // Modules became JARs of their own.
+        val more =
+          Seq("sql-api" -> (3, 5), "common-utils" -> (3, 5), "common-utils-java" -> (4, 1))
+            .collect {
+              case (name, (from, since)) if major > from || major == from && minor >= since =>
+                name
+            }
+        (Seq("sql", "catalyst", "core", "unsafe", "sketch") ++ more).map(name =>
+          ("org.apache.spark" % s"spark-${name}_$scala" % version).intransitive)
       })
 
-lazy val sparkOldest = sparkRelease("oldest", oldestPatch)
-lazy val sparkNewest = sparkRelease("newest", newestPatch)
-lazy val sparkOfBefore = sparkRelease("before", sparkBefore)
-lazy val sparkOfAfter = sparkRelease("after", sparkAfter)
+// A version that Maven does not have is linked by compiling against it.
+lazy val sparkOldest = sparkJars("oldest", release.maven.fold(releaseBeside)(_._1))
+lazy val sparkNewest = sparkJars("newest", release.maven.fold(releaseBeside)(_._2))
+lazy val sparkBeside = sparkJars("beside", releaseBeside)
+lazy val sparkBefore = sparkJars("before", "4.0.4")
+lazy val sparkLongBefore = sparkJars("long-before", "3.5.8")
+
+lazy val releaseBeside = SparkRelease
+  .all(sparkVersions)
+  .collectFirst {
+    case other @ SparkRelease(_, _, Some((_, newest)), _, _, _, _) if other != release => newest
+  }
+  .get
 
 lazy val conformance = (project in file("jvm/conformance"))
   .dependsOn(
@@ -248,6 +294,7 @@ lazy val jmh = (project in file("benchmarks/jmh"))
   .dependsOn(core % "provided,runtime->test", spark % "provided,runtime->test,provided")
   .settings(
     name := "winops-jmh",
+    perRelease,
     publish / skip := true,
     Jmh / javaOptions ++= "-Xmx2g" +: sparkJavaOptions)
 
@@ -264,9 +311,10 @@ lazy val peersCommon = peer("common")
 lazy val peersSpark = peer("spark")
   .dependsOn(peersCommon)
   .settings(
-    libraryDependencies += "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
+    perRelease,
+    ofRelease,
     Compile / packageBin / mappings ++= (peersCommon / Compile / packageBin / mappings).value,
-    Compile / packageBin / artifactPath := jarDir.value / peersJar.value)
+    Compile / packageBin / artifactPath := jarDir.value / peersJar)
 
 lazy val peersProcess = peer("process")
   .dependsOn(peersCommon)
@@ -310,7 +358,8 @@ def faults(id: String) = Project(s"faults${id.capitalize}", file(s"tests/resilie
 
 lazy val faultsFiles = faults("files")
   .settings(
-    libraryDependencies += "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
+    perRelease,
+    ofRelease,
     Compile / packageBin / artifactPath := jarDir.value / faultsJar.value)
 
 // Only what Spark does not bring along: its own releases of the others are to stay its own.
@@ -338,14 +387,16 @@ lazy val lakehouse = (project in file("tests/compatibility/lakehouse"))
     publish / skip := true,
     startedByClasspath,
     autoScalaLibrary := false,
-    libraryDependencies ++= Seq(
-      "io.delta" % s"delta-spark_${sparkMinor}_$scalaBinary" % deltaVersion,
-      "io.delta" % "delta-storage" % deltaVersion,
-      "io.delta" % "delta-kernel-api" % deltaVersion,
-      "io.delta" % "delta-kernel-defaults" % deltaVersion,
-      "io.delta" % "delta-kernel-unitycatalog" % deltaVersion,
-      "org.apache.iceberg" % s"iceberg-spark-runtime-${sparkMinor}_$scalaBinary" % icebergVersion)
-      .map(_.intransitive))
+    perRelease,
+    libraryDependencies ++= release.delta.toSeq.flatMap { version =>
+      val others = Seq("storage", "kernel-api", "kernel-defaults", "kernel-unitycatalog")
+      (s"spark_${sparkMinor}_$scalaBinary" +: others)
+        .map(name => ("io.delta" % s"delta-$name" % version).intransitive)
+    },
+    libraryDependencies ++= release.iceberg.toSeq.map { version =>
+      val name = s"iceberg-spark-runtime-${sparkMinor}_$scalaBinary"
+      ("org.apache.iceberg" % name % version).intransitive
+    })
 
 addCommandAlias("jar", "cleanStaleJars; spark/jarFile")
 addCommandAlias("conformanceJar", "cleanStaleJars; conformance/jarFile")

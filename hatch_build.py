@@ -1,7 +1,8 @@
-"""Puts the JAR into the wheel, so that the two cannot be of different versions."""
+"""Puts the JARs into the wheel, so that they cannot be of another version than the package."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,17 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 class JarBuildHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        # A checkout can be installed before its JAR is built, and rebuilt without a new install.
+        # A checkout can be installed before its JARs are built, and built again afterwards.
         if version == "editable":
             return
         release = self.metadata.version
-        folder = Path(self.root, "target", "jars")
-        jars = sorted(folder.glob("winops_*.jar"))
-        if len(jars) != 1 or not jars[0].name.endswith(f"-{release}.jar"):
-            found = ", ".join(jar.name for jar in jars) or "none"
-            raise RuntimeError(
-                f"The wheel needs exactly one JAR of version {release}, "
-                f"target/jars/winops_*-{release}.jar. Found: {found}. Run `make jar` first."
-            )
-        build_data["force_include"][str(jars[0])] = f"winops/jars/{jars[0].name}"
+        versions = json.loads(Path(self.root, "spark-versions.json").read_text(encoding="utf-8"))
+        for spark in versions:
+            name = f"winops_{spark['minor']}_2.13-{release}.jar"
+            jar = Path(self.root, "target", "jars", name)
+            if not jar.is_file():
+                raise RuntimeError(
+                    f"The wheel needs the JAR of each Spark version in spark-versions.json. "
+                    f"target/jars/{name} is missing. Run `make jars` first."
+                )
+            build_data["force_include"][str(jar)] = f"winops/jars/{name}"

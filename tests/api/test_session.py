@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
+from tests.support.paths import ROOT
+from tests.support.versions import MINOR, SUPPORTED
 from winops import configure, jar_path
 from winops.__main__ import main
 from winops._session import check_session, package_version
@@ -51,10 +54,16 @@ def test_the_jar_is_a_file_of_this_version() -> None:
     jar = Path(jar_path())
     assert jar.is_absolute()
     assert jar.is_file()
-    assert jar.name == f"winops_4.1_2.13-{package_version()}.jar"
+    assert jar.name == f"winops_{MINOR}_2.13-{package_version()}.jar"
 
 
-@pytest.mark.parametrize("version", ["3.5.6", "4.0.2", "5.0.0.dev1"])
+def test_the_package_takes_the_pyspark_of_its_jars() -> None:
+    (major, first), *_, (_, last) = [map(int, minor.split(".")) for minor in SUPPORTED]
+    ranges = re.findall(r'"pyspark(?:\[connect\])?(>=.*)"', (ROOT / "pyproject.toml").read_text())
+    assert ranges == [f">={major}.{first}.0,<{major}.{last + 1}"] * 2
+
+
+@pytest.mark.parametrize("version", ["3.5.6", "4.0.2", "4.9.0", "5.0.0.dev1"])
 def test_a_spark_version_without_a_jar_is_refused(
     monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:
@@ -64,7 +73,7 @@ def test_a_spark_version_without_a_jar_is_refused(
             call()
         assert caught.value.getCondition() == "WINOPS_SPARK_VERSION"
         assert version[:3] in str(caught.value)
-        assert "winops_4.1_2.13" in str(caught.value)
+        assert f"winops_{MINOR}_2.13" in str(caught.value)
 
 
 def test_the_command_line_prints_the_path(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,13 +5,15 @@ import json
 import os
 import shutil
 import subprocess
+from importlib.metadata import version
 from pathlib import Path
 
 import values
 from cases import Case, Unusable
 from compare import Answer
 
-JAR = Path(__file__).parents[2] / "target" / "jars" / "winops-conformance.jar"
+_SPARK = ".".join(version("pyspark").split(".")[:2])
+JAR = Path(__file__).parents[2] / "target" / "jars" / f"winops-conformance_{_SPARK}.jar"
 MAIN = "winops.conformance.Main"
 
 

@@ -23,6 +23,7 @@ from tests.support.settings import (
     settings,
 )
 from tests.support.transports import same_on_connect
+from tests.support.versions import SPARK
 from winops import Kept, esper, keep
 
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
@@ -266,7 +267,7 @@ def test_settings_of_the_session_may_change(
 
 @same_on_connect
 @pytest.mark.parametrize(("former", "other"), [("1", "2"), ("2", "1")])
-def test_another_checkpoint_format_is_refused_by_spark(
+def test_another_checkpoint_format_is_refused(
     spark: SparkSession, replay: NewReplay, former: str, other: str
 ) -> None:
     stream = replay(SCHEMA)
@@ -276,8 +277,13 @@ def test_another_checkpoint_format_is_refused_by_spark(
         stream.add([row(10), row(11)], [row(99, "Z", 900)])
         with settings(spark, {CHECKPOINT_FORMAT: other}):
             text = failure(stream.start(kept(stream.rows(WATERMARK))))
-        assert f"v{former}" in text
-        assert f"v{other}" in text
+        if SPARK < (4, 2):
+            # Spark refuses its own stateful queries in the same way.
+            assert f"v{former}" in text
+            assert f"v{other}" in text
+        else:
+            assert "WINOPS_CHECKPOINT_FORMAT" in text
+            assert f"Set it to {former}, " in text
         stream.run(kept(stream.rows(WATERMARK)))
     assert as_expected(stream)
 

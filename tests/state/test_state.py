@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +13,8 @@ from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueErro
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.support.replay import NewReplay, Replay, at
+from tests.support.settings import settings
+from tests.support.versions import SPARK
 from winops import keep, read_state, repartition
 
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
@@ -79,6 +82,58 @@ def test_changes_continue_with_another_number_of_partitions(
     whole.add(rows(0), rows(1), *more)
     whole.run(kept(whole.rows(("ts", "1 second"))))
     assert emitted(started.written()) == emitted(whole.written())
+
+
+@pytest.mark.skipif(SPARK < (4, 2), reason="Spark has these formats from 4.2 on")
+@pytest.mark.parametrize(
+    "format_settings",
+    [
+        {"spark.sql.streaming.offsetLog.formatVersion": "2"},
+        {"spark.sql.streaming.stateStore.rowChecksum.enabled": "true"},
+        {"spark.sql.streaming.internal.stateStore.partitions": "3"},
+        {
+            "spark.sql.streaming.queryEvolution.enableSinkEvolution": "true",
+            "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+        },
+    ],
+)
+def test_newer_formats_of_logs_and_stores_are_read_moved_and_continued(
+    spark: SparkSession, replay: NewReplay, tmp_path: Path, format_settings: dict[str, str]
+) -> None:
+    stream, whole = replay(SCHEMA), replay(SCHEMA)
+    target = tmp_path / "moved"
+    more = [rows(2), [(10_000, "Z", 0.0, at(100_000))]]
+    with settings(spark, format_settings):
+        stream.add(rows(0), rows(1))
+        stream.run(kept(stream.rows(("ts", "1 second"))))
+    # The checkpoint says in which format it is.
+    before = shown(read_state(spark, stream.checkpoint))
+    repartition(spark, stream.checkpoint, 5, to=target)
+    assert shown(read_state(spark, target)) == before
+    stream.checkpoint = str(target)
+    stream.add(*more)
+    with settings(spark, format_settings):
+        stream.run(kept(stream.rows(("ts", "1 second"))))
+        whole.add(rows(0), rows(1), *more)
+        whole.run(kept(whole.rows(("ts", "1 second"))))
+    assert emitted(stream.written()) == emitted(whole.written())
+
+
+def test_a_repartition_that_spark_has_begun_is_refused(
+    spark: SparkSession, started: Replay, tmp_path: Path
+) -> None:
+    offsets = Path(started.checkpoint, "offsets")
+    last = max(int(file.name) for file in offsets.iterdir() if file.name.isdigit())
+    version, metadata, *sources = (offsets / str(last)).read_text().splitlines()
+    logged = json.loads(metadata)
+    logged["conf"]["spark.sql.shuffle.partitions"] = "7"
+    begun = "\n".join([version, json.dumps(logged), *sources])
+    (offsets / str(last + 1)).write_text(begun)
+    with pytest.raises(AnalysisException) as caught:
+        repartition(spark, started.checkpoint, 5, to=tmp_path / "moved")
+    assert caught.value.getCondition() == "WINOPS_CHECKPOINT_REPARTITION"
+    assert f"micro-batch {last + 1}" in str(caught.value)
+    assert not (tmp_path / "moved").exists()
 
 
 def shown(state: DataFrame) -> list[str]:

@@ -1,23 +1,41 @@
 """Runs winops with the installed pyspark and prints the result in one line.
 
-If the JAR for that version is present, a table and a stream are read with aggregates of each
-kind, and the stream is started twice. Otherwise the call must fail with WINOPS_SPARK_VERSION.
+usage: smoke.py CHAIN STEP
+
+If the package has a JAR for that version: README's lines run, a table and a stream are read with
+aggregates of each kind, the stream is started twice, and the queries in the folder CHAIN go on
+with the rows of a step. Otherwise ``configure``, and the JAR of another version, must refuse the
+version with WINOPS_SPARK_VERSION.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyspark
-from pyspark.errors import AnalysisException
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from winops import esper, keep, read_state
+import winops
+from winops import configure, esper, keep, read_state
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from tests.compatibility.releases.chain import go_on
+from tests.support.markdown import blocks
+from tests.support.paths import ROOT
 
 _SCHEMA = "seq long, symbol string, price double"
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
 
 
 def aggregates() -> list[Column]:
@@ -28,6 +46,17 @@ def aggregates() -> list[Column]:
     )  # fmt: skip
     known = [getattr(F, name)("price") for name in names if hasattr(F, name)]
     return [column.alias(f"a{i}") for i, column in enumerate(known)] + [F.hll_sketch_agg("seq")]
+
+
+def readme() -> None:
+    """Run the Python of README, which must print what it shows."""
+    names: dict[str, object] = {}
+    for block in blocks(ROOT / "README.md"):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(block.code, names)
+        if block.printed is not None:
+            assert printed.getvalue() == block.printed, printed.getvalue()
 
 
 def run(trades: DataFrame, folder: Path) -> int:
@@ -52,29 +81,40 @@ def run(trades: DataFrame, folder: Path) -> int:
 
 def refusal(spark: SparkSession) -> str:
     assert spark.range(3).groupBy("id").count().count() == 3
+    assert spark.sql("SELECT winops_version()").first() is not None
     try:
         spark.sql("SELECT * FROM keep(TABLE(SELECT 1 AS a), 'KEEP 1 ROW')")
-    except AnalysisException as error:
+    except Exception as error:
         if "[WINOPS_SPARK_VERSION]" not in str(error):
             raise
-        return str(error)
+        return str(error).splitlines()[0]
     raise AssertionError("the call was not refused")
 
 
-def main(jar: str) -> None:
-    builder = SparkSession.builder.master("local[2]").config("spark.jars", jar)
-    settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
-    spark = builder.config(map=settings).getOrCreate()
+def main(chain: Path, step: int) -> None:
     running = f"Spark {pyspark.__version__}"
-    if jar.rsplit("/", 1)[1].split("_")[1] == ".".join(pyspark.__version__.split(".")[:2]):
-        rows = [(1, "A", 1.0), (2, "B", 2.0), (3, "A", 3.0), (4, "A", 2.0), (5, "B", 4.0)]
-        with TemporaryDirectory() as name:
-            found = run(spark.createDataFrame(rows, _SCHEMA), Path(name))
-        print(f"{running}: works, {found} rows of values")
-    else:
-        print(f"{running}: refused, {refusal(spark)}")
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in _SETTINGS.items():
+        builder = builder.config(name, value)
+    try:
+        builder = configure(builder)
+    except PySparkRuntimeError as error:
+        if error.getCondition() != "WINOPS_SPARK_VERSION":
+            raise
+        jar = next(Path(winops.__file__).parent.glob("jars/winops_*.jar"))
+        spark = builder.config("spark.jars", str(jar)).getOrCreate()
+        print(f"{running}: refused, {refusal(spark)}", flush=True)
+        spark.stop()
+        return
+    spark = builder.getOrCreate()
+    readme()
+    rows = [(1, "A", 1.0), (2, "B", 2.0), (3, "A", 3.0), (4, "A", 2.0), (5, "B", 4.0)]
+    with TemporaryDirectory() as name:
+        found = run(spark.createDataFrame(rows, _SCHEMA), Path(name))
+    changes = go_on(spark, chain, step)
+    print(f"{running}: works, {found} rows of values, {changes} changes so far", flush=True)
     spark.stop()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(Path(sys.argv[1]).absolute(), int(sys.argv[2]))

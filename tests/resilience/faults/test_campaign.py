@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.paths import ROOT
+from tests.resilience.faults.lives import JAR
 from tests.support.programs import output_of_module
 from tests.support.transports import on_classic_spark
-
-JAR = ROOT / "target" / "jars" / "winops-faults.jar"
 
 
 @on_classic_spark

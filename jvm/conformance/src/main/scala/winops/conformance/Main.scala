@@ -8,7 +8,7 @@ import scala.io.{Codec, Source}
 /** Reads cases from the standard input, one JSON object per line, and writes a result for each.
   *
   * {{{
-  * java -cp winops-conformance.jar:... winops.conformance.Main [never | always | SEED]
+  * java -cp winops-conformance_4.1.jar:... winops.conformance.Main [never | always | SEED]
   * }}}
   *
   * The argument selects the entries before which all groups are saved and restored: none (the

@@ -19,6 +19,9 @@ private[spark] final class ClassFile(bytes: Array[Byte]) {
   private val reader = new ClassReader(bytes)
 
   val name: String = reader.getClassName
+
+  /** The major version of the format, 52 for Java 8. */
+  val version: Int = reader.readUnsignedShort(6)
   val parents: Seq[String] = Option(reader.getSuperName).toSeq ++ reader.getInterfaces
 
   /** Names and descriptors of the fields and methods that it declares. */
@@ -48,6 +51,17 @@ private[spark] final class ClassFile(bytes: Array[Byte]) {
       },
       ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES)
     found.result()
+  }
+
+  /** The name of the file that it was compiled from. */
+  lazy val source: Option[String] = {
+    var found: Option[String] = None
+    reader.accept(
+      new ClassVisitor(Opcodes.ASM9) {
+        override def visitSource(source: String, debug: String): Unit = found = Option(source)
+      },
+      ClassReader.SKIP_CODE | ClassReader.SKIP_FRAMES)
+    found
   }
 
   /** The references in the constant pool, which are all that can be linked. */

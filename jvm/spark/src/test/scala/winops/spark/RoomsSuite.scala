@@ -1,6 +1,9 @@
 package winops.spark
 
-import java.nio.file.Paths
+import java.nio.file.{Files, Path, Paths}
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 import winops.testing.{RoomsTest, SourceRooms}
 
@@ -8,16 +11,24 @@ import winops.testing.{RoomsTest, SourceRooms}
 class RoomsSuite extends RoomsTest(RoomsSuite.Rooms, Paths.get("jvm/spark/src/test/scala"))
 
 private object RoomsSuite {
+
+  /** The folder of all Spark versions, and those of some of them. */
+  private def sources(main: Path): Seq[Path] = Using.resource(Files.list(main)) { folders =>
+    folders.iterator.asScala.filter(_.getFileName.toString.startsWith("scala")).toSeq.sorted
+  }
+
   // A room has the same name in both packages. Spark's page of a query is only partly in winops.
   val Rooms: SourceRooms = new SourceRooms(
-    Seq(Paths.get("jvm/spark/src/main/scala")),
+    sources(Paths.get("jvm/spark/src/main")),
     Seq("winops.spark", "org.apache.spark.sql.winops", "org.apache.spark.sql.streaming"),
     Seq(
+      "harness",
       "",
       "checkpoint",
       "analysis",
       "over",
       "execution",
+      "live",
       "output",
       "group",
       "input",

@@ -69,8 +69,7 @@ private[storage] final class PageEntries(room: Int) {
     val length = lengthOf(entry)
     val (at, otherAt, otherLength) = (keyAt(entry), keyAt(other), lengthOf(other))
     val target = out.roomFor(PackedRow.roomFor(length))
-    out.end =
-      PackedRow.write(array, at, length, array, otherAt, otherLength, target, out.end)
+    out.end = PackedRow.write(array, at, length, array, otherAt, otherLength, target, out.end)
   }
 
   /** Adds an entry that [[write]] wrote and returns its place. No entry may be forgotten. */

@@ -49,8 +49,8 @@ final class RowLog(
   override def previous(ordinal: Long): Long = if (ordinal > firstOrdinal) ordinal - 1 else -1L
   override def size: Long = end - firstOrdinal
 
-  /** The time of the newest row as the form predicts it, in milliseconds; `orElse` if the row is in
-    * a run or the form predicts no times.
+  /** The time of the newest row as the form predicts it, in milliseconds; `orElse` if the row is
+    * in a run or the form predicts no times.
     */
   def newestTime(orElse: Long): Long = {
     val newest = open.count - 1
@@ -127,22 +127,25 @@ final class RowLog(
     dropReleased()
     moveIntoRuns()
     runs.save(out, firstOrdinal)
-    val alike = open.areAlike(open.count, form)
-    out.number(open.count.toLong << 2 | (if (alike) 2L else 0L) | (if (wasCalm) 1L else 0L))
-    open.write(out, open.count, form, form.beforeValue, alike)
+    val layout = open.layout(open.count, form, form.beforeValue)
+    out.number((open.count.toLong << RowLayout.Bits | layout) << 1 | (if (wasCalm) 1L else 0L))
+    open.write(out, open.count, form, form.beforeValue, layout)
     firstBefore = firstOrdinal
     endBefore = end
   }
 
   override def restore(in: ByteReader): Unit = {
     val first = runs.restore(in)
-    val number = in.count(4L * in.remaining + 3)
-    val count = if (runs.isOfFormat5) number else number >> 2
+    val number = in.count((in.remaining + 1L << RowLayout.Bits + 1) - 1)
+    val count = if (runs.isOfFormat5) number else number >> RowLayout.Bits + 1
     if (first > runs.end + count) {
       throw new CorruptStateException(s"row log from $first, open from ${runs.end}, $count rows")
     }
     if (runs.isOfFormat5) open.read(in, count.toInt)
-    else open.read(in, count.toInt, form, form.beforeValue, alike = (number & 2) == 2)
+    else {
+      val layout = (number >> 1).toInt & RowLayout.Greatest
+      open.read(in, count.toInt, form, form.beforeValue, layout)
+    }
     begin(first)
     wasCalm = !runs.isOfFormat5 && (number & 1) == 1
   }

@@ -124,8 +124,7 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form
     val hasSegments = first < segmentsEnd
     out.number(-1 - first)
     val isNear = front == nearestFront(first)
-    out.number(
-      (endRow - first) << 2 | (if (isNear) 2L else 0L) | (if (hasSegments) 1L else 0L))
+    out.number((endRow - first) << 2 | (if (isNear) 2L else 0L) | (if (hasSegments) 1L else 0L))
     if (endRow > first && !isNear) out.number(first - front)
     if (hasSegments) out.number(segmentsEnd - first)
   }

@@ -46,17 +46,19 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
     if (depth == 0 && emitted) number += 1
   }
 
-  /** Inserts the rows from `from` until `until`. */
-  private[window] def insert(from: Long, until: Long): Unit =
-    if (emitsInserts && from < until) change(ChangeKind.Insert, from, until)
+  /** Inserts the rows from `from` until `until`, for one of the [[ChangeReason]]s. */
+  private[window] def insert(from: Long, until: Long, reason: Int): Unit =
+    if (emitsInserts && from < until) change(ChangeKind.Insert, from, until, reason)
 
-  /** Deletes the rows from `from` until `until`. */
-  private[window] def delete(from: Long, until: Long): Unit =
-    if (emitsDeletes && from < until) change(ChangeKind.Delete, from, until)
+  /** Deletes the rows from `from` until `until`, for one of the [[ChangeReason]]s. */
+  private[window] def delete(from: Long, until: Long, reason: Int): Unit =
+    if (emitsDeletes && from < until) change(ChangeKind.Delete, from, until, reason)
 
-  /** Deletes the rows from `from` until `until` because their whole group is removed. */
-  private[window] def deleteGroup(from: Long, until: Long): Unit =
-    if (emitsDeletes && from < until) change(ChangeKind.GroupDelete, from, until)
+  /** Deletes the rows from `from` until `until` because their whole group is removed, for one of
+    * the [[ChangeReason]]s.
+    */
+  private[window] def deleteGroup(from: Long, until: Long, reason: Int): Unit =
+    if (emitsDeletes && from < until) change(ChangeKind.GroupDelete, from, until, reason)
 
   /** Reports the rows from `from` until `until` as contents. The range may be empty, and the rows
     * stay in the window.
@@ -93,9 +95,9 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
     sequence = in.number()
   }
 
-  /** The way in which the rows of a group predict the numbers: [[Steps.Explicit]], if they do not,
-    * or a number up to [[Steps.Kinds]]. Where each row enters once and rows leave oldest first, the
-    * first and the last row tell how many changes there were.
+  /** The way in which the rows of a group predict the numbers: [[Steps.Explicit]], if they do
+    * not, or a number up to [[Steps.Kinds]]. Where each row enters once and rows leave oldest
+    * first, the first and the last row tell how many changes there were.
     */
   private[window] def kind(rows: Rows): Int =
     if (sequence != rows.end + rows.first) Steps.Explicit
@@ -109,8 +111,8 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
     number = if (kind == Steps.ForEachRow) rows.end else sequence
   }
 
-  private def change(kind: Int, from: Long, until: Long): Unit = {
-    changes.add(kind, from, until, at, number, sequence, window)
+  private def change(kind: Int, from: Long, until: Long, reason: Int): Unit = {
+    changes.add(kind, from, until, at, number, sequence, window, reason)
     sequence += until - from
     emitted = true
   }

@@ -37,19 +37,40 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("predicted rows are read as they were, whether the predictions are right or not") {
     forAll(Gen.listOf(timedRows), bytes, Gen.oneOf(true, false)) { (rows, before, withArrival) =>
       val buffer = filled(rows, withArrival)
-      val alike = buffer.areAlike(rows.size, Timed)
+      val shortest = buffer.layout(rows.size, Timed, before.toArray)
       val sizes = rows.map(_._2.size).distinct.size
-      assert(alike == (sizes <= 1 && (!withArrival || rows.forall(isOnTime))))
-      (if (alike) Seq(true, false) else Seq(false)).foreach { written =>
+      val alike = sizes <= 1 && (!withArrival || rows.forall(isOnTime))
+      assert(alike == (shortest != RowLayout.Different))
+      (if (alike) Seq(shortest, RowLayout.Alike, RowLayout.Different)
+       else Seq(shortest)).foreach { layout =>
         val out = new ByteWriter
-        buffer.write(out, rows.size, Timed, before.toArray, written)
+        buffer.write(out, rows.size, Timed, before.toArray, layout)
         val in = new ByteReader(out.toArray)
         val read = filled(rows.reverse, withArrival)
-        read.read(in, rows.size, Timed, before.toArray, written)
+        read.read(in, rows.size, Timed, before.toArray, layout)
         in.finish()
         assert(content(read) == content(buffer))
       }
     }
+  }
+
+  test("rows that differ in the same bytes share their codes") {
+    def bytesOf(rows: Seq[Seq[Byte]], before: Seq[Byte], layout: Int): Int = {
+      val out = new ByteWriter
+      filled(rows.map(0L -> _), withArrival = false)
+        .write(out, rows.size, RowForm.Unknown, before.toArray, layout)
+      out.toArray.length
+    }
+    val rows = Seq.tabulate(20)(i => words(0L, 4711L, (0x1010L + i) * 0x0101L * (i % 2 + 1), 1L))
+    Seq(rows(3) -> RowLayout.SharedCodes, words() -> RowLayout.SharedAfterFirst).foreach {
+      case (before, expected) =>
+        val buffer = filled(rows.map(0L -> _), withArrival = false)
+        val layout = buffer.layout(rows.size, RowForm.Unknown, before.toArray)
+        assert(layout == expected)
+        assert(bytesOf(rows, before, layout) < bytesOf(rows, before, RowLayout.Alike) - 19)
+    }
+    val same = Seq.fill(20)(rows.head)
+    assert(filled(same.map(0L -> _), withArrival = false).layout(20) == RowLayout.Alike)
   }
 
   test("a row without a time is refused where times are predicted") {
@@ -107,9 +128,15 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("packed rows that were cut off or changed are refused, or read as others") {
     val outcomes = (0 until 3000).map { seed =>
       val random = new Random(seed)
-      val rows = Seq.fill(20)(random.nextLong() -> Seq.fill(random.nextInt(90))(seed.toByte))
+      val isAlike = seed % 2 == 0
+      def length() = if (isAlike) 24 else random.nextInt(90)
+      def byte() = if (isAlike) random.nextInt().toByte else seed.toByte
+      val rows = Seq.fill(20)(random.nextLong() -> Seq.fill(length())(byte()))
       val out = new ByteWriter
-      filled(rows, withArrival = true).write(out, 20)
+      val buffer = filled(rows, withArrival = true)
+      val layout = buffer.layout(20)
+      assert(isAlike == (layout == RowLayout.SharedCodes))
+      buffer.write(out, 20, layout = layout)
       val bytes = out.toArray
       val damaged =
         if (random.nextBoolean()) bytes.take(random.nextInt(bytes.length))
@@ -119,7 +146,7 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         }
       try {
         val read = new RowBuffer(withArrival = true)
-        read.read(new ByteReader(damaged), 20)
+        read.read(new ByteReader(damaged), 20, layout = layout)
         assert(content(read).size == 20)
         true
       } catch {

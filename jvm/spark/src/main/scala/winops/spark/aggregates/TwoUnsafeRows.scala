@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.util.{ArrayData, MapData}
 import org.apache.spark.sql.types.{DataType, Decimal}
-import org.apache.spark.unsafe.types.{CalendarInterval, GeographyVal, GeometryVal, UTF8String, VariantVal}
+import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String, VariantVal}
 
 /** The columns of two rows one after the other, read-only. Unlike Spark's JoinedRow, the class
   * has fields of type UnsafeRow, so that reading a column needs no virtual calls.
   */
-private[spark] final class TwoUnsafeRows extends InternalRow {
+private[spark] final class TwoUnsafeRows extends ColumnsOfRows {
   private var front: UnsafeRow = _
   private var behind: UnsafeRow = _
   private var split = 0
@@ -21,8 +21,8 @@ private[spark] final class TwoUnsafeRows extends InternalRow {
     this
   }
 
-  private def row(i: Int): UnsafeRow = if (i < split) front else behind
-  private def at(i: Int): Int = if (i < split) i else i - split
+  override protected def row(i: Int): UnsafeRow = if (i < split) front else behind
+  override protected def at(i: Int): Int = if (i < split) i else i - split
 
   override def numFields: Int = split + behind.numFields
   override def isNullAt(i: Int): Boolean = row(i).isNullAt(at(i))
@@ -37,8 +37,6 @@ private[spark] final class TwoUnsafeRows extends InternalRow {
   override def getBinary(i: Int): Array[Byte] = row(i).getBinary(at(i))
   override def getInterval(i: Int): CalendarInterval = row(i).getInterval(at(i))
   override def getVariant(i: Int): VariantVal = row(i).getVariant(at(i))
-  override def getGeography(i: Int): GeographyVal = row(i).getGeography(at(i))
-  override def getGeometry(i: Int): GeometryVal = row(i).getGeometry(at(i))
   override def getArray(i: Int): ArrayData = row(i).getArray(at(i))
   override def getMap(i: Int): MapData = row(i).getMap(at(i))
 

@@ -22,10 +22,7 @@ import winops.window.time.Clock
   * @param form
   *   predicts the rows
   */
-final class WaitingLog(
-    plan: KeepPlan,
-    segments: Segments,
-    form: RowForm = RowForm.Unknown) {
+final class WaitingLog(plan: KeepPlan, segments: Segments, form: RowForm = RowForm.Unknown) {
   import WaitingLog._
 
   private val log =

@@ -49,8 +49,8 @@ final class StateGroupStore private (
   /** The number of entries that groups with short values share. */
   def numberOfBuckets: Long = values.numberOfBuckets
 
-  /** Checks the number of groups that have a value. With a wrong number, groups would be taken for
-    * new ones.
+  /** Checks the number of groups that have a value. With a wrong number, groups would be taken
+    * for new ones.
     *
     * @throws CorruptStateException
     *   if the number is not `expected`

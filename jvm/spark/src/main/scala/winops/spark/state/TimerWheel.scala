@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
-import winops.storage.rows.{RowBuffer, RowCheck, RowForm}
+import winops.storage.rows.{RowBuffer, RowCheck, RowLayout}
 import winops.window.time.Clock
 
 /** The timers of a partition's groups, as a timing wheel in the state store.
@@ -103,8 +103,9 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
     while (entries.remaining > 0) {
       if (slot < firstPacked) visit(entries.number(), keyOf(entries.block()))
       else {
-        val number = entries.count(2L * entries.remaining)
-        read.read(entries, (number >> 1).toInt, alike = (number & 1) == 1)
+        val number = entries.count((entries.remaining + 1L << RowLayout.Bits) - 1)
+        val layout = number.toInt & RowLayout.Greatest
+        read.read(entries, (number >> RowLayout.Bits).toInt, layout = layout)
         (0 until read.count).foreach { i =>
           val key = java.util.Arrays
             .copyOfRange(read.bytes, read.position(i), read.position(i) + read.length(i))
@@ -117,9 +118,9 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   private def store(bucket: TimerBucket): Unit = {
     packed.clear()
     val fresh = inOrder(bucket.fresh)
-    val alike = fresh.areAlike(fresh.count, RowForm.Unknown)
-    packed.number(fresh.count.toLong << 1 | (if (alike) 1L else 0L))
-    fresh.write(packed, fresh.count, alike = alike)
+    val layout = fresh.layout(fresh.count)
+    packed.number(fresh.count.toLong << RowLayout.Bits | layout)
+    fresh.write(packed, fresh.count, layout = layout)
     val added = packed.toArray
     val last = bucket.slots.lastOption.filter(_ >= firstPacked).map(slot => slot -> stored(slot))
     last match {

@@ -107,7 +107,7 @@ private object ErrorConditionsSuite {
     }
 
   private val sources: Seq[String] = {
-    val folder = Paths.get("jvm", "spark", "src", "main", "scala")
+    val folder = Paths.get("jvm", "spark", "src", "main")
     Using.resource(Files.walk(folder)) { paths =>
       paths.iterator.asScala
         .filter(_.toString.endsWith(".scala"))
@@ -125,7 +125,7 @@ private object ErrorConditionsSuite {
   val raised: Seq[Raised] = calls("analysis|runtime").map { case (condition, rest) =>
     Raised(condition, """"([a-zA-Z]+)"\s*->""".r.findAllMatchIn(rest).map(_.group(1)).toSet)
   } :+ Raised("WINOPS_UNKNOWN_COLUMN", Set("column", "columns")) :+
-    Raised("WINOPS_SPARK_VERSION", Set("expected", "running", "winops"))
+    Raised("WINOPS_SPARK_VERSION", Set("expected", "running", "supported", "winops"))
 
   val argumentKinds: Seq[String] =
     calls("argument").map { case (kind, _) => s"WINOPS_ARGUMENT.$kind" }

@@ -5,8 +5,6 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants.{DIR_NAME_COMMITS, DIR_NAME_OFFSETS, DIR_NAME_STATE}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.v2.state.metadata.StateMetadataPartitionReader
-import org.apache.spark.sql.execution.streaming.checkpointing.{CommitMetadata, OffsetSeq, OffsetSeqMetadata}
-import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryCheckpointMetadata
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
@@ -34,7 +32,7 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
     throw WinopsErrors.analysis("WINOPS_CHECKPOINT_NOT_FOUND", "path" -> root.toString)
   }
 
-  private lazy val logs = new StreamingQueryCheckpointMetadata(session, root.toString)
+  private lazy val logs = new CheckpointLogs(session, root.toString)
 
   /** Returns the number of the last committed micro-batch, or `requested` if it was committed.
     *
@@ -58,8 +56,8 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
   /** The number of the last micro-batch that was begun. */
   def latestBatch: Long = numbersIn(DIR_NAME_OFFSETS).last
 
-  def offsets(batch: Long): Option[OffsetSeq] = logs.offsetLog.get(batch)
-  def commit(batch: Long): CommitMetadata = logs.commitLog.get(batch).get
+  def offsets(batch: Long): Option[CheckpointLogs.Offsets] = logs.offsets(batch)
+  def commit(batch: Long): CheckpointLogs.Commit = logs.commit(batch).get
 
   /** Returns the metadata of all stateful operators of the query in a micro-batch. */
   def operators(batch: Long): Seq[OperatorStateMetadata] =
@@ -157,7 +155,7 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
     */
   def settings(batch: Long): SQLConf = {
     val settings = session.sessionState.conf.clone()
-    offsets(batch).flatMap(_.metadata).foreach(OffsetSeqMetadata.setSessionConf(_, settings))
+    offsets(batch).foreach(CheckpointLogs.restore(_, settings))
     NamedClasses.check(session.sessionState.conf, settings)
     // The coordinator that stores would report to exists only after the session's first query.
     settings.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)

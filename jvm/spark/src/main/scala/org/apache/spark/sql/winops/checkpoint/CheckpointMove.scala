@@ -4,8 +4,6 @@ import org.apache.hadoop.fs.{FileUtil, Path}
 
 import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants.{DIR_NAME_METADATA, DIR_NAME_STATE}
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeq
-import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryCheckpointMetadata
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.winops.execution.StatefulKeepExec
@@ -48,6 +46,7 @@ private[winops] final class CheckpointMove(
     val batch = from.batch(None)
     val keeps = from.keeps(batch)
     refuseOthers(batch)
+    refuseUnfinished(batch)
     if (fileSystem.exists(to) && fileSystem.listStatus(to).nonEmpty) {
       throw WinopsErrors.analysis("WINOPS_CHECKPOINT_EXISTS", "path" -> to.toString)
     }
@@ -58,9 +57,9 @@ private[winops] final class CheckpointMove(
       keep -> new StateMove(session, from, keep, stored, stores, batch, partitions)
     }
     copy(DIR_NAME_METADATA)
-    val logs = new StreamingQueryCheckpointMetadata(session, to.toString)
+    val logs = new CheckpointLogs(session, to.toString)
     (Math.max(0L, batch - 1) to from.latestBatch).foreach { number =>
-      from.offsets(number).foreach(offsets => add(logs.offsetLog.add(number, moved(offsets))))
+      from.offsets(number).foreach(offsets => add(logs.add(number, moved(offsets))))
     }
     copy(Sources)
     val results = moves.map { case (keep, move) =>
@@ -69,10 +68,7 @@ private[winops] final class CheckpointMove(
       result -> ids
     }
     val ids = results.collect { case (keep, Some(ids)) => keep.operator -> ids.map(Array(_)) }
-    val commit = from.commit(batch)
-    add(
-      logs.commitLog
-        .add(batch, commit.copy(stateUniqueIds = commit.stateUniqueIds.map(_ => ids.toMap))))
+    add(logs.add(batch, CheckpointLogs.withStateIds(from.commit(batch), ids.toMap)))
     results.map(_._1)
   }
 
@@ -88,11 +84,23 @@ private[winops] final class CheckpointMove(
     }
   }
 
-  private def moved(offsets: OffsetSeq): OffsetSeq =
-    offsets.copy(metadata = offsets.metadata.map { metadata =>
-      metadata.copy(conf =
-        metadata.conf + (SQLConf.SHUFFLE_PARTITIONS.key -> partitions.toString))
-    })
+  /** Refuses a checkpoint that Spark has begun to repartition itself: its last micro-batch was
+    * begun with another number of partitions than the state has.
+    */
+  private def refuseUnfinished(batch: Long): Unit = {
+    def logged(number: Long): Option[String] =
+      from.offsets(number).flatMap(CheckpointLogs.settings(_).get(SQLConf.SHUFFLE_PARTITIONS.key))
+    val begun = logged(from.latestBatch)
+    if (begun != logged(batch)) {
+      throw WinopsErrors.analysis(
+        "WINOPS_CHECKPOINT_REPARTITION",
+        "path" -> from.root.toString,
+        "batch" -> from.latestBatch.toString)
+    }
+  }
+
+  private def moved(offsets: CheckpointLogs.Offsets): CheckpointLogs.Offsets =
+    CheckpointLogs.withSetting(offsets, SQLConf.SHUFFLE_PARTITIONS.key -> partitions.toString)
 
   /** Writes the operator's metadata and the schema file of its state. */
   private def describe(keep: OperatorStateMetadataV2, partitions: Int, batch: Long): Unit = {

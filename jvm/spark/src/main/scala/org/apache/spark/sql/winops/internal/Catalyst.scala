@@ -1,10 +1,10 @@
 package org.apache.spark.sql.winops.internal
 
-import org.apache.spark.{SparkEnv, TaskContext}
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.types.{DataType, StringType, StructType}
-import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator, UnsafeExternalSorter}
+import org.apache.spark.util.collection.unsafe.sort.{RecordComparator, UnsafeExternalSorter}
 
 /** Gives access to functions that Spark restricts to its own packages. */
 object Catalyst {
@@ -48,22 +48,14 @@ object Catalyst {
       comparator: () => RecordComparator,
       pageBytes: Long,
       maxBytes: Long,
-      usesRadixSort: Boolean): UnsafeExternalSorter = {
-    val context = TaskContext.get()
-    val env = SparkEnv.get
-    UnsafeExternalSorter.create(
-      context.taskMemoryManager(),
-      env.blockManager,
-      env.serializerManager,
-      context,
-      () => comparator(),
-      PrefixComparators.LONG,
+      usesRadixSort: Boolean): UnsafeExternalSorter =
+    ExternalSorter.create(
+      comparator,
       InitialSortEntries,
       pageBytes,
       TaskPages.maxRows,
       maxBytes,
       usesRadixSort)
-  }
 
   private object AllEqual extends RecordComparator {
     override def compare(

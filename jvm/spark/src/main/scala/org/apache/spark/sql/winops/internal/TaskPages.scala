@@ -73,7 +73,9 @@ object TaskPages {
     val cores = conf
       .getOption(EXECUTOR_CORES.key)
       .fold(Runtime.getRuntime.availableProcessors)(_.toInt)
-    Math.max(cores, ofDriver) / conf.get(CPUS_PER_TASK)
+    // A whole number, from Spark 4.3 on also a fraction.
+    val cpus = conf.getOption(CPUS_PER_TASK.key).fold(BigDecimal(1))(BigDecimal(_))
+    (Math.max(cores, ofDriver) / cpus).toInt
   }
 
   def whenTaskEnds(body: => Unit): Unit = {

@@ -43,7 +43,7 @@ private[winops] object PackedShuffle {
   private def writesFilePerPartition(exchange: ShuffleExchangeExec): Boolean =
     exchange.outputPartitioning match {
       case HashPartitioning(_, partitions) =>
-        SparkEnv.get.shuffleManager.isInstanceOf[SortShuffleManager] &&
+        ManagerOfShuffle.get.isInstanceOf[SortShuffleManager] &&
         partitions <= SparkEnv.get.conf.get(SHUFFLE_SORT_BYPASS_MERGE_THRESHOLD)
       case _ => false
     }

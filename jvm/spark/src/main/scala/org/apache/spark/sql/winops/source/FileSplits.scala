@@ -84,7 +84,7 @@ private object FileSplits {
     case scan: FileScanRDD => Seq(scan.filePartitions.flatMap(_.files))
     case scan: DataSourceRDD =>
       val partitions = scan.partitions.toSeq.collect { case partition: DataSourceRDDPartition =>
-        partition.inputPartitions
+        InputPartitions.of(partition)
       }.flatten
       val files = partitions.collect { case partition: FilePartition => partition.files.toSeq }
       if (files.size == partitions.size) Seq(files.flatten) else Nil

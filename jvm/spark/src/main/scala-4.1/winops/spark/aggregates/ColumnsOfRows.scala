@@ -1,0 +1,18 @@
+package winops.spark.aggregates
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.types.{GeographyVal, GeometryVal}
+
+/** A row made of columns of other rows: the types that not every Spark version has. */
+private[aggregates] abstract class ColumnsOfRows extends InternalRow {
+
+  /** The row that has a column. */
+  protected def row(i: Int): UnsafeRow
+
+  /** The index of the column in that row. */
+  protected def at(i: Int): Int
+
+  override def getGeography(i: Int): GeographyVal = row(i).getGeography(at(i))
+  override def getGeometry(i: Int): GeometryVal = row(i).getGeometry(at(i))
+}

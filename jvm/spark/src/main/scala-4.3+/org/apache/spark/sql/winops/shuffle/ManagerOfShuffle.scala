@@ -1,0 +1,9 @@
+package org.apache.spark.sql.winops.shuffle
+
+import org.apache.spark.SparkEnv
+import org.apache.spark.shuffle.BlockingShuffleManager
+
+/** The manager of shuffles that are written before they are read. */
+private[shuffle] object ManagerOfShuffle {
+  def get: BlockingShuffleManager = SparkEnv.get.blockingShuffleManager
+}
