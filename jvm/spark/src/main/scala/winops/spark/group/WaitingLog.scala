@@ -1,5 +1,7 @@
 package winops.spark.group
 
+import java.util.concurrent.TimeUnit
+
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -116,7 +118,8 @@ final class WaitingLog(plan: KeepPlan, segments: Segments, form: RowForm = RowFo
         throw new CorruptStateException(s"$released of ${log.size} rows wait no more")
       }
       first =
-        if (firstIsKnown) timeOf(log.first) else (clock + in.number()) * Clock.MicrosPerMilli
+        if (firstIsKnown) timeOf(log.first)
+        else TimeUnit.MILLISECONDS.toMicros(clock + in.number())
     }
   }
 

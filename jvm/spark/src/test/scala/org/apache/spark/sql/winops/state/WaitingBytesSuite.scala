@@ -17,13 +17,13 @@ class WaitingBytesSuite extends StateBytesTest {
   test("rows that are delayed by many micro-batches are written a few times") {
     withStores { (folder, confs) =>
       val plan = planOf("KEEP 100 ROWS", Application.EventTime)
-      check(costsOf(new StoredState(folder, confs, plan), Delay), bytes = 150, entries = 1.7)
+      check(costsOf(new StoredState(folder, confs, plan), Delay), bytes = 145, entries = 1.7)
     }
   }
 
   test("windows by time write the rows that change") {
     withStores { (folder, confs) =>
-      Seq(Application.Arrival -> 95, Application.EventTime -> 105).foreach {
+      Seq(Application.Arrival -> 90, Application.EventTime -> 100).foreach {
         case (application, bytes) =>
           val plan = planOf(s"KEEP ${100 * BatchMillis / 1000} SECONDS", application)
           val state = new StoredState(new File(folder, application.name), confs, plan)
