@@ -1,7 +1,7 @@
 package winops.storage.rows
 
-/** What the stored rows of a [[RowBuffer]] have in common, and is therefore not stored for each:
-  * numbers of two bits.
+/** Layouts of the stored rows of a [[RowBuffer]], as numbers of two bits: what the rows have in
+  * common is not stored for each.
   */
 object RowLayout {
 
