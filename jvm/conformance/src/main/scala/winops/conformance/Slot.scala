@@ -122,6 +122,7 @@ private[conformance] final class Slot(
   def save(): Slot.Saved = {
     writer.clear()
     own.foreach(_.settle())
+    machine.saveClock(writer)
     pages.save(writer)
     log.save(writer)
     machine.save(writer)
@@ -133,6 +134,7 @@ private[conformance] final class Slot(
   def restore(saved: Slot.Saved): Unit = {
     kept = saved.segments
     val reader = new ByteReader(saved.bytes)
+    machine.restoreClock(reader)
     pages.restore(reader)
     log.restore(reader)
     machine.restore(reader)

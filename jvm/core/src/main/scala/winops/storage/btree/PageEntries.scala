@@ -67,9 +67,9 @@ private[storage] final class PageEntries(room: Int) {
   /** Writes an entry as its difference to another one, or to nothing. */
   def write(entry: Int, other: Int, out: ByteWriter): Unit = {
     val length = lengthOf(entry)
+    val (at, otherAt, otherLength) = (keyAt(entry), keyAt(other), lengthOf(other))
     val target = out.roomFor(PackedRow.roomFor(length))
-    out.end =
-      PackedRow.write(array, keyAt(entry), length, keyAt(other), lengthOf(other), target, out.end)
+    out.end = PackedRow.write(array, at, length, array, otherAt, otherLength, target, out.end)
   }
 
   /** Adds an entry that [[write]] wrote and returns its place. No entry may be forgotten. */
@@ -87,6 +87,7 @@ private[storage] final class PageEntries(room: Int) {
       array,
       keyAt(entry),
       keyLength + valueLength,
+      array,
       keyAt(other),
       lengthOf(other))
     entry

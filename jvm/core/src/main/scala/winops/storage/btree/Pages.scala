@@ -71,8 +71,21 @@ final class Pages(segments: Segments) {
     * order.
     */
   def save(out: ByteWriter): Unit = {
+    settle()
+    saveNumber(out)
+  }
+
+  /** Writes the changed pages. */
+  def settle(): Unit = {
     choosePageSize()
     store()
+  }
+
+  /** Returns true if the group has never had a page, so that [[clear]] stands for [[restore]]. */
+  def areUnused: Boolean = last == 0 && most != PageSize.Small
+
+  /** Writes what [[restore]] reads, after [[settle]]. */
+  def saveNumber(out: ByteWriter): Unit = {
     out.number(if (most == PageSize.Small) -1 - last else last)
   }
 

@@ -65,12 +65,14 @@ final class Bucket {
     (0 until count).foreach(i => each(keys(i), values(i)))
 
   def save(out: ByteWriter): Unit = {
-    // Format 5 has the number itself, and keys that are not packed.
+    // Format 5 has the number itself, and keys that are not packed. Lengths around the usual one
+    // take one byte.
     out.number(-1L - count)
     var i = 0
     while (i < count) {
       out.packed(keys(i))
-      out.block(values(i))
+      out.number(values(i).length - Bucket.UsualLength)
+      out.raw(values(i), 0, values(i).length)
       i += 1
     }
   }
@@ -87,7 +89,8 @@ final class Bucket {
     var left = if (isPacked) -1 - number else number
     if (left > in.remaining) throw new CorruptStateException(s"a bucket of $left entries")
     while (left > 0) {
-      add(if (isPacked) in.packed() else in.block(), in.block())
+      if (isPacked) add(in.packed(), in.block(in.number() + Bucket.UsualLength))
+      else add(in.block(), in.block())
       left -= 1
     }
     in.finish()
@@ -115,4 +118,10 @@ final class Bucket {
     }
     left > 0
   }
+}
+
+private object Bucket {
+
+  /** Values with lengths within 64 bytes of this one have a length of one byte. */
+  val UsualLength = 64L
 }

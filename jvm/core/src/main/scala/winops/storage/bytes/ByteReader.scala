@@ -47,8 +47,9 @@ final class ByteReader(val bytes: Array[Byte]) {
   }
 
   /** Reads the number of bytes that follow, at most [[remaining]]. */
-  def length(): Int = {
-    val value = number()
+  def length(): Int = lengthOf(number())
+
+  private def lengthOf(value: Long): Int = {
     if (value < 0 || value > remaining) {
       throw new CorruptStateException(s"$value stored bytes expected, $remaining are there")
     }
@@ -56,8 +57,11 @@ final class ByteReader(val bytes: Array[Byte]) {
   }
 
   /** Reads bytes that follow their number. */
-  def block(): Array[Byte] = {
-    val size = length()
+  def block(): Array[Byte] = block(number())
+
+  /** Reads `length` bytes, at most [[remaining]]. */
+  def block(length: Long): Array[Byte] = {
+    val size = lengthOf(length)
     next += size
     java.util.Arrays.copyOfRange(bytes, next - size, next)
   }
@@ -67,7 +71,7 @@ final class ByteReader(val bytes: Array[Byte]) {
     // Packed bytes take at least half a byte for each word.
     val size = count(Math.min(remaining * 2L * PackedRow.WordBytes, Bytes.MaxArray.toLong)).toInt
     val room = new Array[Byte](size + PackedRow.WordBytes)
-    next = PackedRow.read(bytes, next, bytes.length, room, 0, size, 0, 0)
+    next = PackedRow.read(bytes, next, bytes.length, room, 0, size, room, 0, 0)
     java.util.Arrays.copyOf(room, size)
   }
 

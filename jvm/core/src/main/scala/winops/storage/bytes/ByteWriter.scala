@@ -60,7 +60,7 @@ final class ByteWriter {
   def packed(source: Array[Byte]): Unit = {
     number(source.length.toLong)
     ensure(PackedRow.roomFor(source.length))
-    length = PackedRow.write(source, 0, source.length, 0, 0, bytes, length)
+    length = PackedRow.write(source, 0, source.length, source, 0, 0, bytes, length)
   }
 
   private def ensure(more: Long): Unit = {

@@ -18,12 +18,13 @@ private[storage] object PackedRow {
   }
 
   /** Packs `length` bytes of `rows` from `at` on, and returns the end of the packed row in
-    * `target`. The previous row has `beforeLength` bytes from `beforeAt` on.
+    * `target`. The previous row has `beforeLength` bytes of `before` from `beforeAt` on.
     */
   def write(
       rows: Array[Byte],
       at: Int,
       length: Int,
+      before: Array[Byte],
       beforeAt: Int,
       beforeLength: Int,
       target: Array[Byte],
@@ -35,10 +36,9 @@ private[storage] object PackedRow {
     var word = 0
     while (word < words) {
       val bits =
-        wordFrom(rows, at, length, from) ^ wordFrom(rows, beforeAt, beforeLength, from)
+        wordFrom(rows, at, length, from) ^ wordFrom(before, beforeAt, beforeLength, from)
       val code = codeOf(bits)
-      Bytes.putLong(target, end, if (code > WordBytes) bits >>> shiftOf(code) else bits)
-      end += bytesOf(code)
+      end = putWord(target, end, bits, code)
       if ((word & 1) == 0) target(codeAt) = code.toByte
       else {
         target(codeAt) = (target(codeAt) | code << 4).toByte
@@ -63,6 +63,7 @@ private[storage] object PackedRow {
       rows: Array[Byte],
       at: Int,
       length: Int,
+      before: Array[Byte],
       beforeAt: Int,
       beforeLength: Int): Int = {
     val words = wordsOf(length)
@@ -76,11 +77,8 @@ private[storage] object PackedRow {
       codeAt += word & 1
       val left = bytesOf(code)
       if (end + left > sourceEnd) cutOff()
-      val low =
-        if (end + WordBytes <= source.length) Bytes.getLong(source, end) & LowBytes(left)
-        else bytewise(source, end, left)
-      val bits = if (code > WordBytes) low << shiftOf(code) else low
-      Bytes.putLong(rows, at + from, bits ^ wordFrom(rows, beforeAt, beforeLength, from))
+      val bits = wordAt(source, end, code)
+      Bytes.putLong(rows, at + from, bits ^ wordFrom(before, beforeAt, beforeLength, from))
       end += left
       from += WordBytes
       word += 1
@@ -94,20 +92,46 @@ private[storage] object PackedRow {
   private val LowBytes: Array[Long] =
     Array.tabulate(WordBytes + 1)(n => if (n == WordBytes) -1L else (1L << n * 8) - 1)
 
-  private def wordsOf(length: Int): Int = (length >>> 3) + (if ((length & 7) == 0) 0 else 1)
+  /** The number of words of a row of `length` bytes. */
+  private[bytes] def wordsOf(length: Int): Int =
+    (length >>> 3) + (if ((length & 7) == 0) 0 else 1)
 
-  private def codeOf(bits: Long): Int = {
-    val low = WordBytes - (java.lang.Long.numberOfLeadingZeros(bits) >>> 3)
-    val high = WordBytes - (java.lang.Long.numberOfTrailingZeros(bits) >>> 3)
+  private[bytes] def codeOf(bits: Long): Int = codeOf(lowBytesOf(bits), highBytesOf(bits))
+
+  /** The code of a word of which that many low bytes, or that many high bytes, are stored. */
+  private[bytes] def codeOf(low: Int, high: Int): Int =
     if (low <= high) low else 2 * WordBytes - high
+
+  private[bytes] def lowBytesOf(bits: Long): Int =
+    WordBytes - (java.lang.Long.numberOfLeadingZeros(bits) >>> 3)
+
+  private[bytes] def highBytesOf(bits: Long): Int =
+    WordBytes - (java.lang.Long.numberOfTrailingZeros(bits) >>> 3)
+
+  private[bytes] def bytesOf(code: Int): Int =
+    if (code > WordBytes) 2 * WordBytes - code else code
+
+  /** Writes the bytes of a word that its code names, and returns their end. Up to eight bytes of
+    * the target are overwritten.
+    */
+  private[bytes] def putWord(target: Array[Byte], at: Int, bits: Long, code: Int): Int = {
+    Bytes.putLong(target, at, if (code > WordBytes) bits >>> shiftOf(code) else bits)
+    at + bytesOf(code)
   }
 
-  private def bytesOf(code: Int): Int = if (code > WordBytes) 2 * WordBytes - code else code
+  /** Reads a word of which [[putWord]] wrote the bytes. */
+  private[bytes] def wordAt(source: Array[Byte], at: Int, code: Int): Long = {
+    val left = bytesOf(code)
+    val low =
+      if (at + WordBytes <= source.length) Bytes.getLong(source, at) & LowBytes(left)
+      else bytewise(source, at, left)
+    if (code > WordBytes) low << shiftOf(code) else low
+  }
 
   private def shiftOf(code: Int): Int = (code - WordBytes) * 8
 
   /** The word of a row from an offset on; zeros stand for bytes behind the row's end. */
-  private def wordFrom(rows: Array[Byte], at: Int, length: Int, from: Int): Long =
+  private[bytes] def wordFrom(rows: Array[Byte], at: Int, length: Int, from: Int): Long =
     if (from + WordBytes <= length) Bytes.getLong(rows, at + from)
     else if (from >= length) 0L
     else bytewise(rows, at + from, length - from)
@@ -122,5 +146,6 @@ private[storage] object PackedRow {
     bits
   }
 
-  private def cutOff(): Nothing = throw new CorruptStateException("a stored row is cut off")
+  private[bytes] def cutOff(): Nothing = throw new CorruptStateException(
+    "a stored row is cut off")
 }

@@ -2,7 +2,7 @@ package winops.storage.rows
 
 import java.util.Arrays
 
-import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException, PackedRow}
+import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException, PackedRow, SharedCodes}
 
 /** Stores consecutive rows in one array, numbered from 0.
   *
@@ -16,6 +16,7 @@ private[winops] final class RowBuffer(withArrival: Boolean) {
   private var used = 0
   private var offsets = new Array[Int](64)
   private var rows = 0
+  private val shared = new SharedCodes
 
   def count: Int = rows
 
@@ -88,62 +89,195 @@ private[winops] final class RowBuffer(withArrival: Boolean) {
     used = 0
   }
 
-  /** Writes the first `count` rows, packed. */
-  def write(out: ByteWriter, count: Int): Unit = {
+  /** Returns the shortest of the [[RowLayout]]s in which [[write]] can write the first `count`
+    * rows with the same form and row before.
+    */
+  def layout(
+      count: Int,
+      form: RowForm = RowForm.Unknown,
+      before: Array[Byte] = Array.emptyByteArray): Int =
+    if (!areAlike(count, form) || count > 0 && length(0) == 0) RowLayout.Different
+    else if (count < 2) RowLayout.Alike
+    else shortestOfAlike(count, before)
+
+  private def shortestOfAlike(count: Int, before: Array[Byte]): Int = {
+    val ofOthers = shareCodes(count)
+    val codes = shared.codeBytes.toLong
+    val others = if (shared.areUsable) codes + (count - 1L) * shared.rowBytes else Long.MaxValue
+    val ofFirst = addCodes(0, before) + codes
+    val all = if (shared.areUsable) codes + count.toLong * shared.rowBytes else Long.MaxValue
+    val own = (count - 1) * codes + ofOthers
+    if (all - ofFirst <= Math.min(others, own)) RowLayout.SharedCodes
+    else if (others < own) RowLayout.SharedAfterFirst
+    else RowLayout.Alike
+  }
+
+  /** Shares the codes of the rows after the first one; returns the number of bytes of their words
+    * with codes of their own.
+    */
+  private def shareCodes(count: Int): Long = {
+    shared.begin(length(0))
+    var own = 0L
+    var row = 1
+    while (row < count) {
+      own += addCodes(row, Array.emptyByteArray)
+      row += 1
+    }
+    own
+  }
+
+  /** Adds the codes of a row; `before` is the row before the first one. */
+  private def addCodes(row: Int, before: Array[Byte]): Int =
+    if (row == 0) shared.add(content, position(0), length(0), before, 0, before.length)
+    else {
+      val other = row - 1
+      shared.add(content, position(row), length(row), content, position(other), length(other))
+    }
+
+  private def areAlike(count: Int, form: RowForm): Boolean = {
+    val hasTimes = withArrival && form.hasTimes
+    var row = 0
+    while (row < count && length(row) == length(0) &&
+      (!hasTimes || arrival(row) == form.timeOf(content, position(row)))) {
+      row += 1
+    }
+    row == count
+  }
+
+  /** Writes the first `count` rows, packed.
+    *
+    * @param form
+    *   predicts the rows
+    * @param before
+    *   a row from which the first row differs in few bytes; it may be empty
+    * @param layout
+    *   what the rows have in common, one of the [[RowLayout]]s
+    */
+  def write(
+      out: ByteWriter,
+      count: Int,
+      form: RowForm = RowForm.Unknown,
+      before: Array[Byte] = Array.emptyByteArray,
+      layout: Int = RowLayout.Different): Unit = {
+    val predictsTimes = withArrival && form.hasTimes
+    val alike = layout != RowLayout.Different
+    val firstShared = RowLayout.firstShared(layout)
+    if (firstShared < count) {
+      val _ = shareCodes(count)
+      if (firstShared == 0) {
+        val _ = addCodes(0, before)
+      }
+    }
     var lengthBefore = 0
-    var positionBefore = 0
     var arrivalBefore = 0L
+    var rowBefore = before
+    var positionBefore = 0
+    var rowLengthBefore = before.length
     var row = 0
     while (row < count) {
       val at = position(row)
       val bytes = length(row)
-      out.number((bytes - lengthBefore).toLong)
-      if (withArrival) {
+      if (!alike || row == 0) out.number((bytes - lengthBefore).toLong)
+      if (row == firstShared) shared.save(out)
+      if (withArrival && !predictsTimes) {
         out.number(arrival(row) - arrivalBefore)
         arrivalBefore = arrival(row)
       }
       val target = out.roomFor(PackedRow.roomFor(bytes))
-      out.end = PackedRow.write(content, at, bytes, positionBefore, lengthBefore, target, out.end)
+      out.end =
+        if (row >= firstShared) {
+          shared
+            .write(
+              content,
+              at,
+              bytes,
+              rowBefore,
+              positionBefore,
+              rowLengthBefore,
+              target,
+              out.end)
+        } else {
+          PackedRow
+            .write(
+              content,
+              at,
+              bytes,
+              rowBefore,
+              positionBefore,
+              rowLengthBefore,
+              target,
+              out.end)
+        }
+      if (predictsTimes && !alike) out.number(arrival(row) - form.timeOf(content, at))
       lengthBefore = bytes
+      rowBefore = content
       positionBefore = at
+      rowLengthBefore = bytes
       row += 1
     }
   }
 
-  /** Replaces the rows by `count` packed rows.
+  /** Replaces the rows by `count` rows that [[write]] has written with the same arguments.
     *
     * @throws CorruptStateException
     *   if a row's length is not possible
     */
-  def read(in: ByteReader, count: Int): Unit = {
+  def read(
+      in: ByteReader,
+      count: Int,
+      form: RowForm = RowForm.Unknown,
+      before: Array[Byte] = Array.emptyByteArray,
+      layout: Int = RowLayout.Different): Unit = {
     clear()
+    val predictsTimes = withArrival && form.hasTimes
+    val alike = layout != RowLayout.Different
+    val firstShared = RowLayout.firstShared(layout)
     var lengthBefore = 0L
-    var positionBefore = 0
     var arrivalBefore = 0L
     var row = 0
     while (row < count) {
-      val length = lengthBefore + in.number()
-      // A packed row takes at least half a byte for each of its words.
-      val most = Math.min(in.remaining * 2L * PackedRow.WordBytes, Bytes.MaxArray.toLong)
+      val length = lengthBefore + (if (!alike || row == 0) in.number() else 0L)
+      // A packed row, or the codes of all rows, take at least half a byte for each word.
+      val most =
+        if (row > 0 && row >= firstShared) lengthBefore
+        else Math.min(in.remaining * 2L * PackedRow.WordBytes, Bytes.MaxArray.toLong)
       if (length < 0 || length > most) {
         throw new CorruptStateException(s"stored row ${row + 1} of $count has $length bytes")
       }
-      if (withArrival) arrivalBefore += in.number()
+      if (row == firstShared) shared.restore(in, length.toInt)
+      if (withArrival && !predictsTimes) arrivalBefore += in.number()
       val at = append(arrivalBefore, length.toInt)
-      in.position = PackedRow.read(
-        in.bytes,
-        in.position,
-        in.end,
-        content,
-        at,
-        length.toInt,
-        positionBefore,
-        lengthBefore.toInt)
+      val other = if (row == 0) before else content
+      val otherAt = if (row == 0) 0 else position(row - 1)
+      val otherLength = if (row == 0) before.length else lengthBefore.toInt
+      in.position =
+        if (row >= firstShared) {
+          shared.read(in.bytes, in.position, in.end, content, at, other, otherAt, otherLength)
+        } else {
+          PackedRow.read(
+            in.bytes,
+            in.position,
+            in.end,
+            content,
+            at,
+            length.toInt,
+            other,
+            otherAt,
+            otherLength)
+        }
+      if (predictsTimes) {
+        if (length < form.leastLength) {
+          throw new CorruptStateException(s"a stored row of $length bytes has no time")
+        }
+        setArrival(row, form.timeOf(content, at) + (if (alike) 0L else in.number()))
+      }
       lengthBefore = length
-      positionBefore = at
       row += 1
     }
   }
+
+  private def setArrival(row: Int, arrival: Long): Unit =
+    Bytes.putLong(content, offsets(row) + Integer.BYTES, arrival)
 
   // Rows are unpacked in whole words, so one word of room is kept behind the last row.
   private def needed(length: Int): Long =

@@ -18,16 +18,19 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   *   true if arrival times are stored; otherwise [[arrival]] is 0
   * @param rowCheck
   *   checks each row that is found
+  * @param form
+  *   predicts the rows
   */
 final class RowLog(
     segments: Segments,
     withArrival: Boolean,
-    rowCheck: RowCheck = RowCheck.Nothing)
+    rowCheck: RowCheck = RowCheck.Nothing,
+    form: RowForm = RowForm.Unknown)
     extends RowStore {
   import RowLog._
 
   private val open = new RowBuffer(withArrival)
-  private val runs = new RowRuns(segments, withArrival)
+  private val runs = new RowRuns(segments, withArrival, form)
   private var firstOrdinal = 0L
 
   // The ordinals at the beginning of the micro-batch.
@@ -45,6 +48,18 @@ final class RowLog(
   override def next(ordinal: Long): Long = ordinal + 1
   override def previous(ordinal: Long): Long = if (ordinal > firstOrdinal) ordinal - 1 else -1L
   override def size: Long = end - firstOrdinal
+
+  /** The time of the newest row as the form predicts it, in milliseconds; `orElse` if the row is
+    * in a run or the form predicts no times.
+    */
+  def newestTime(orElse: Long): Long = {
+    val newest = open.count - 1
+    if (newest < 0 || !form.hasTimes || open.length(newest) < form.leastLength) orElse
+    else form.timeOf(open.bytes, open.position(newest))
+  }
+
+  /** Returns true if a row is in the group's own value, and no run is read to find it. */
+  def isOpen(ordinal: Long): Boolean = ordinal >= runs.end
 
   override def clear(): Unit = restart(0L)
 
@@ -112,20 +127,25 @@ final class RowLog(
     dropReleased()
     moveIntoRuns()
     runs.save(out, firstOrdinal)
-    out.number(open.count.toLong << 1 | (if (wasCalm) 1L else 0L))
-    open.write(out, open.count)
+    val layout = open.layout(open.count, form, form.beforeValue)
+    out.number((open.count.toLong << RowLayout.Bits | layout) << 1 | (if (wasCalm) 1L else 0L))
+    open.write(out, open.count, form, form.beforeValue, layout)
     firstBefore = firstOrdinal
     endBefore = end
   }
 
   override def restore(in: ByteReader): Unit = {
     val first = runs.restore(in)
-    val number = in.count(2L * in.remaining)
-    val count = if (runs.isOfFormat5) number else number >> 1
+    val number = in.count((in.remaining + 1L << RowLayout.Bits + 1) - 1)
+    val count = if (runs.isOfFormat5) number else number >> RowLayout.Bits + 1
     if (first > runs.end + count) {
       throw new CorruptStateException(s"row log from $first, open from ${runs.end}, $count rows")
     }
-    open.read(in, count.toInt)
+    if (runs.isOfFormat5) open.read(in, count.toInt)
+    else {
+      val layout = (number >> 1).toInt & RowLayout.Greatest
+      open.read(in, count.toInt, form, form.beforeValue, layout)
+    }
     begin(first)
     wasCalm = !runs.isOfFormat5 && (number & 1) == 1
   }

@@ -6,8 +6,10 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
   *
   * @param withArrival
   *   true if arrival times are stored
+  * @param form
+  *   predicts the rows of a run
   */
-private[rows] final class RowRun(withArrival: Boolean) {
+private[rows] final class RowRun(withArrival: Boolean, form: RowForm = RowForm.Unknown) {
   import RowRun._
 
   val rows = new RowBuffer(withArrival)
@@ -48,10 +50,11 @@ private[rows] final class RowRun(withArrival: Boolean) {
   }
 
   def save(out: ByteWriter): Unit = {
-    out.byte(Version)
+    val layout = rows.layout(rows.count, form, form.beforeRun)
+    out.byte(Version + layout)
     out.number(end - from)
     out.number(first - from)
-    rows.write(out, rows.count)
+    rows.write(out, rows.count, form, form.beforeRun, layout)
   }
 
   /** Reads the run that begins at `start`.
@@ -61,10 +64,12 @@ private[rows] final class RowRun(withArrival: Boolean) {
     */
   def restore(start: Long, bytes: Array[Byte]): Unit = {
     clear()
-    val in = reader(bytes, Version, s"the run of rows from $start on")
+    val layouts = Version to Version + RowLayout.Greatest
+    val in = reader(bytes, layouts, s"the run of rows from $start on")
+    val layout = bytes(0) - Version
     val length = in.count(RunLengths.Longest.toLong)
     val missing = in.count(length)
-    rows.read(in, (length - missing).toInt)
+    rows.read(in, (length - missing).toInt, form, form.beforeRun, layout)
     in.finish()
     from = start
     first = start + missing
@@ -73,7 +78,7 @@ private[rows] final class RowRun(withArrival: Boolean) {
   /** Reads a segment of state format 5: [[RowLog.SegmentRows]] rows, or the last of them. */
   def restoreSegment(number: Long, bytes: Array[Byte]): Unit = {
     clear()
-    val in = reader(bytes, SegmentVersion, s"segment $number")
+    val in = reader(bytes, SegmentVersion to SegmentVersion, s"segment $number")
     val count = in.count(RowLog.SegmentRows.toLong).toInt
     rows.read(in, count)
     in.finish()
@@ -81,8 +86,8 @@ private[rows] final class RowRun(withArrival: Boolean) {
     first = from + RowLog.SegmentRows - count
   }
 
-  private def reader(bytes: Array[Byte], version: Int, what: String): ByteReader = {
-    if (bytes == null || bytes.length == 0 || bytes(0) != version) {
+  private def reader(bytes: Array[Byte], versions: Range, what: String): ByteReader = {
+    if (bytes == null || bytes.length == 0 || !versions.contains(bytes(0).toInt)) {
       throw new CorruptStateException(s"$what is missing or of another version")
     }
     val in = new ByteReader(bytes)
@@ -92,6 +97,8 @@ private[rows] final class RowRun(withArrival: Boolean) {
 }
 
 private object RowRun {
+
+  /** The version of runs of [[RowLayout.Different]] rows; those of the other layouts follow. */
   val Version = 3
   val SegmentVersion = 2
   val Nowhere = -1L

@@ -17,8 +17,10 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   *   stores the runs
   * @param withArrival
   *   true if arrival times are stored
+  * @param form
+  *   predicts the rows
   */
-private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
+private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form: RowForm) {
   import RowLog.FirstRun
   import RowRuns._
 
@@ -32,8 +34,8 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
   /** The ends of the runs that were read or written, by their beginnings. */
   private val ends = mutable.LongMap.empty[Long]
 
-  private var recent = new RowRun(withArrival)
-  private var other = new RowRun(withArrival)
+  private var recent = new RowRun(withArrival, form)
+  private var other = new RowRun(withArrival, form)
   private val writer = new ByteWriter
 
   /** The row number behind the newest row in runs. */
@@ -121,8 +123,9 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
   def save(out: ByteWriter, first: Long): Unit = {
     val hasSegments = first < segmentsEnd
     out.number(-1 - first)
-    out.number((endRow - first) << 1 | (if (hasSegments) 1L else 0L))
-    if (endRow > first) out.number(first - front)
+    val isNear = front == nearestFront(first)
+    out.number((endRow - first) << 2 | (if (isNear) 2L else 0L) | (if (hasSegments) 1L else 0L))
+    if (endRow > first && !isNear) out.number(first - front)
     if (hasSegments) out.number(segmentsEnd - first)
   }
 
@@ -136,8 +139,11 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
   private def restoreRuns(in: ByteReader, first: Long): Long = {
     clear(first)
     val rows = in.count(Long.MaxValue)
-    endRow = first + (rows >> 1)
-    front = if (endRow > first) first - in.number() else endRow
+    endRow = first + (rows >> 2)
+    front =
+      if (endRow == first) endRow
+      else if ((rows & 2) == 2) nearestFront(first)
+      else first - in.number()
     if ((rows & 1) == 1) segmentsEnd = first + in.count(endRow - first)
     // Without segments, the oldest row is in the first run.
     val isBefore = segmentsEnd == 0L && front > first
@@ -147,6 +153,9 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean) {
     }
     first
   }
+
+  /** The beginning of the oldest run if it is one of the shortest. */
+  private def nearestFront(first: Long): Long = first - first % RowLog.ShortestRun
 
   private def hasOddSegments(first: Long): Boolean =
     segmentsEnd > 0L && (segmentsEnd % RowLog.SegmentRows != 0 || front != segmentsEnd)

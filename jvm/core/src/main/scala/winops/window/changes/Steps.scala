@@ -2,6 +2,7 @@ package winops.window.changes
 
 import winops.policy.Stream
 import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.storage.rows.Rows
 
 /** Numbers steps and their changes, and writes emitted changes into a queue.
   *
@@ -94,9 +95,40 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
     sequence = in.number()
   }
 
+  /** The way in which the rows of a group predict the numbers: [[Steps.Explicit]], if they do
+    * not, or a number up to [[Steps.Kinds]]. Where each row enters once and rows leave oldest
+    * first, the first and the last row tell how many changes there were.
+    */
+  private[window] def kind(rows: Rows): Int =
+    if (sequence != rows.end + rows.first) Steps.Explicit
+    else if (number == rows.end) Steps.ForEachRow
+    else if (number == sequence) Steps.ForEachChange
+    else Steps.Explicit
+
+  /** Restores numbers that the rows predict. */
+  private[window] def restore(kind: Int, rows: Rows): Unit = {
+    sequence = rows.end + rows.first
+    number = if (kind == Steps.ForEachRow) rows.end else sequence
+  }
+
   private def change(kind: Int, from: Long, until: Long, reason: Int): Unit = {
     changes.add(kind, from, until, at, number, sequence, window, reason)
     sequence += until - from
     emitted = true
   }
+}
+
+private[window] object Steps {
+
+  /** The numbers are stored. */
+  val Explicit = 0
+
+  /** Each step inserted one row; the rows that left did so in these steps. */
+  val ForEachRow = 1
+
+  /** Each step inserted or deleted one row. */
+  val ForEachChange = 2
+
+  /** The greatest kind. */
+  val Kinds: Int = ForEachChange
 }

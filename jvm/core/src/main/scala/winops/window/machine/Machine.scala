@@ -177,28 +177,61 @@ final class Machine(
   /** Starts a removed group again without moving its clock. */
   def restart(): Unit = startAfresh()
 
-  /** Stores the group's state beside its rows; the caller calls [[settle]] first. */
-  def save(out: ByteWriter): Unit = {
+  /** Stores the group's clock, before anything else of the group. */
+  def saveClock(out: ByteWriter): Unit = out.number(clock)
+
+  /** Restores the group's clock. */
+  def restoreClock(in: ByteReader): Unit = clock = Clock.restore(in)
+
+  /** Stores the group's state beside its clock and its rows; the caller calls [[settle]] first.
+    *
+    * @param near
+    *   an instant near the last arrival that is known when the group is restored
+    */
+  def save(out: ByteWriter, near: Long = 0L): Unit = {
     val life = if (finished) 2L else if (alive) 1L else 0L
-    val hasJustArrived = lastArrival == clock
-    out.number(if (hasJustArrived) life + Machine.JustArrived else life)
-    out.number(clock)
-    if (!hasJustArrived) out.number(lastArrival)
-    if (ownsSteps) steps.save(out)
+    val arrived =
+      if (!alive) Machine.ArrivedLater
+      else if (lastArrival == clock) Machine.ArrivedAtClock
+      else if (lastArrival == near) Machine.ArrivedNear
+      else Machine.ArrivedLater
+    val kind = if (ownsSteps) steps.kind(rows) else Steps.Explicit
+    out.number(life + Machine.Lives * (arrived + Machine.Arrivals * kind))
+    if (alive && arrived == Machine.ArrivedLater) out.number(lastArrival - near)
+    if (ownsSteps && kind == Steps.Explicit) steps.save(out)
     retainer.save(out)
   }
 
-  /** Restores a saved group; the caller restores the group's rows first. */
-  def restore(in: ByteReader): Unit = {
-    val state = in.count(2L + Machine.JustArrived)
-    val hasJustArrived = state >= Machine.JustArrived
-    val life = if (hasJustArrived) state - Machine.JustArrived else state
-    alive = life > 0
-    finished = life > 1
-    clock = Clock.restore(in)
-    lastArrival = if (hasJustArrived) clock else in.number()
+  /** Restores a group that was saved with the same `near`; the caller restores the group's clock
+    * and rows first.
+    */
+  def restore(in: ByteReader, near: Long = 0L): Unit = {
+    val stored = in.count(Machine.Lives * Machine.Arrivals * (Steps.Kinds + 1L) - 1)
+    val kind = (stored / Machine.Lives / Machine.Arrivals).toInt
+    startWith(stored % Machine.Lives)
+    lastArrival = (stored / Machine.Lives % Machine.Arrivals).toInt match {
+      case Machine.ArrivedAtClock => clock
+      case Machine.ArrivedNear => near
+      case _ => if (alive) near + in.number() else Long.MinValue
+    }
+    if (ownsSteps) {
+      if (kind == Steps.Explicit) steps.restore(in) else steps.restore(kind, rows)
+    }
+    retainer.restore(in)
+  }
+
+  /** Restores a group that state format 5 has; the caller restores the group's rows first. */
+  def restoreFormat5(in: ByteReader): Unit = {
+    startWith(in.count(2L))
+    restoreClock(in)
+    lastArrival = in.number()
     if (ownsSteps) steps.restore(in)
     retainer.restore(in)
+  }
+
+  private def startWith(life: Long): Unit = {
+    alive = life > 0
+    finished = life > 1
   }
 
   // A condition or an eviction may set a timer to the past; such a timer fires now.
@@ -227,8 +260,14 @@ final class Machine(
 
 object Machine {
 
-  /** Added to the stored life of a group whose clock is at its last arrival. */
-  private val JustArrived = 3L
+  /** The number of stored lives: no state, alive, finished. */
+  private val Lives = 3L
+
+  // How the last arrival is stored.
+  private val ArrivedLater = 0
+  private val ArrivedAtClock = 1
+  private val ArrivedNear = 2
+  private val Arrivals = 3L
 
   /** The reason why the machine cannot run the policy; None if it can. A constructor fails for a
     * policy that has one.

@@ -34,6 +34,53 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("predicted rows are read as they were, whether the predictions are right or not") {
+    forAll(Gen.listOf(timedRows), bytes, Gen.oneOf(true, false)) { (rows, before, withArrival) =>
+      val buffer = filled(rows, withArrival)
+      val shortest = buffer.layout(rows.size, Timed, before.toArray)
+      val sizes = rows.map(_._2.size).distinct.size
+      val alike = sizes <= 1 && (!withArrival || rows.forall(isOnTime))
+      assert(alike == (shortest != RowLayout.Different))
+      (if (alike) Seq(shortest, RowLayout.Alike, RowLayout.Different)
+       else Seq(shortest)).foreach { layout =>
+        val out = new ByteWriter
+        buffer.write(out, rows.size, Timed, before.toArray, layout)
+        val in = new ByteReader(out.toArray)
+        val read = filled(rows.reverse, withArrival)
+        read.read(in, rows.size, Timed, before.toArray, layout)
+        in.finish()
+        assert(content(read) == content(buffer))
+      }
+    }
+  }
+
+  test("rows that differ in the same bytes share their codes") {
+    def bytesOf(rows: Seq[Seq[Byte]], before: Seq[Byte], layout: Int): Int = {
+      val out = new ByteWriter
+      filled(rows.map(0L -> _), withArrival = false)
+        .write(out, rows.size, RowForm.Unknown, before.toArray, layout)
+      out.toArray.length
+    }
+    val rows = Seq.tabulate(20)(i => words(0L, 4711L, (0x1010L + i) * 0x0101L * (i % 2 + 1), 1L))
+    Seq(rows(3) -> RowLayout.SharedCodes, words() -> RowLayout.SharedAfterFirst).foreach {
+      case (before, expected) =>
+        val buffer = filled(rows.map(0L -> _), withArrival = false)
+        val layout = buffer.layout(rows.size, RowForm.Unknown, before.toArray)
+        assert(layout == expected)
+        assert(bytesOf(rows, before, layout) < bytesOf(rows, before, RowLayout.Alike) - 19)
+    }
+    val same = Seq.fill(20)(rows.head)
+    assert(filled(same.map(0L -> _), withArrival = false).layout(20) == RowLayout.Alike)
+  }
+
+  test("a row without a time is refused where times are predicted") {
+    val out = new ByteWriter
+    filled(Seq(1L -> Seq[Byte](1, 2, 3)), withArrival = true).write(out, 1)
+    intercept[CorruptStateException] {
+      new RowBuffer(withArrival = true).read(new ByteReader(out.toArray), 1, Timed)
+    }
+  }
+
   test("rows are dropped from both ends") {
     forAll(Gen.nonEmptyListOf(rows), Gen.choose(0.0, 1.0)) { (rows, share) =>
       val buffer = filled(rows, withArrival = true)
@@ -81,9 +128,15 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("packed rows that were cut off or changed are refused, or read as others") {
     val outcomes = (0 until 3000).map { seed =>
       val random = new Random(seed)
-      val rows = Seq.fill(20)(random.nextLong() -> Seq.fill(random.nextInt(90))(seed.toByte))
+      val isAlike = seed % 2 == 0
+      def length() = if (isAlike) 24 else random.nextInt(90)
+      def byte() = if (isAlike) random.nextInt().toByte else seed.toByte
+      val rows = Seq.fill(20)(random.nextLong() -> Seq.fill(length())(byte()))
       val out = new ByteWriter
-      filled(rows, withArrival = true).write(out, 20)
+      val buffer = filled(rows, withArrival = true)
+      val layout = buffer.layout(20)
+      assert(isAlike == (layout == RowLayout.SharedCodes))
+      buffer.write(out, 20, layout = layout)
       val bytes = out.toArray
       val damaged =
         if (random.nextBoolean()) bytes.take(random.nextInt(bytes.length))
@@ -93,7 +146,7 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         }
       try {
         val read = new RowBuffer(withArrival = true)
-        read.read(new ByteReader(damaged), 20)
+        read.read(new ByteReader(damaged), 20, layout = layout)
         assert(content(read).size == 20)
         true
       } catch {
@@ -113,6 +166,26 @@ private object RowBufferSuite {
     Gen.listOf(Gen.choose(-3L, 300L)).map(words(_: _*)))
 
   val rows: Gen[(Long, Seq[Byte])] = Gen.zip(Arbitrary.arbitrary[Long], bytes)
+
+  /** Predicts that a row arrives at the time in its first eight bytes. */
+  object Timed extends RowForm {
+    override def beforeRun: Array[Byte] = Array.emptyByteArray
+    override def beforeValue: Array[Byte] = beforeRun
+    override def hasTimes: Boolean = true
+    override def leastLength: Int = 8
+    override def timeOf(bytes: Array[Byte], at: Int): Long = Bytes.getLong(bytes, at)
+  }
+
+  /** Rows of 16 or 24 bytes, most of which arrive at their own time. */
+  val timedRows: Gen[(Long, Seq[Byte])] = for {
+    time <- Arbitrary.arbitrary[Long]
+    other <- Arbitrary.arbitrary[Long]
+    isLate <- Gen.prob(0.1)
+    isLong <- Gen.prob(0.1)
+  } yield (if (isLate) other else time) ->
+    (if (isLong) words(time, other, 5L) else words(time, other))
+
+  def isOnTime(row: (Long, Seq[Byte])): Boolean = words(row._1) == row._2.take(8)
 
   def words(values: Long*): Seq[Byte] = {
     val buffer = ByteBuffer.allocate(values.size * 8).order(ByteOrder.LITTLE_ENDIAN)

@@ -127,7 +127,7 @@ class RowLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val segments = new HeapSegments
       val log = new RowLog(segments, withArrival = false)
       segments.put(RowLog.FirstRun, bytes)
-      log.restore(numbers(-1, 8 << 1, 0, 0))
+      log.restore(numbers(-1, 8 << 2, 0, 0))
       intercept[CorruptStateException](log.find(7))
       intercept[CorruptStateException](log.discard())
     }
@@ -135,14 +135,14 @@ class RowLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("places of rows that cannot be are refused") {
     val places = Seq[Seq[Long]](
-      Seq(-1, 8 << 1, -8, 0),
-      Seq(-1, 8 << 1, 4, 0),
-      Seq(-1, 8 << 1, 200, 0),
-      Seq(-200, 8 << 1, 128 + 72, 0),
-      Seq(-1, 8 << 1 | 1, 0, 8, 0),
-      Seq(-1, 256 << 1 | 1, 0, 128, 0),
+      Seq(-1, 8 << 2, -8, 0),
+      Seq(-1, 8 << 2, 4, 0),
+      Seq(-1, 8 << 2, 200, 0),
+      Seq(-200, 8 << 2, 128 + 72, 0),
+      Seq(-1, 8 << 2 | 1, 0, 8, 0),
+      Seq(-1, 256 << 2 | 1, 0, 128, 0),
       Seq(-1, -1, 0),
-      Seq(Long.MinValue, 8 << 1, 0),
+      Seq(Long.MinValue, 8 << 2, 0),
       Seq(5, 7, 0),
       Seq(8, 7, 0),
       Seq(5, -1, 0))
@@ -220,7 +220,7 @@ class RowLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("segments that are not there are not removed one by one") {
     val many = RowLog.SegmentRows.toLong << 40
-    Seq(numbers(0, many, 0), numbers(-1, many << 1, 0, 0)).foreach { place =>
+    Seq(numbers(0, many, 0), numbers(-1, many << 2, 0, 0)).foreach { place =>
       val log = new RowLog(new HeapSegments, withArrival = false)
       log.restore(place)
       intercept[CorruptStateException](log.discard())
@@ -417,7 +417,7 @@ private object RowLogSuite {
       }
       val out = new ByteWriter
       val ofFront = if (first < 16) first else first - 16
-      Seq(-1 - first, (end - first) * 2, ofFront, 0).foreach(n => out.number(n.toLong))
+      Seq(-1 - first, (end - first) * 4, ofFront, 0).foreach(n => out.number(n.toLong))
       log.restore(new ByteReader(out.toArray))
     }
 

@@ -46,6 +46,9 @@ final class StoredTask(
     takesAll = times.flushes,
     largestGroups)
 
+  // The partition of a cross-group window counts groups of which it may store no value.
+  if (!couplesGroups) StateErrors.translated(groups.checkSize(timers.groupsRemembered))
+
   /** The output rows. */
   val output: StreamTask = StreamTask.of(
     plan,

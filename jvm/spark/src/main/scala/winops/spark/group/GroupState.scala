@@ -6,7 +6,7 @@ import winops.spark.aggregates.{ContentResults, CrossGroupContents, TrackedConte
 import winops.spark.expressions.{OfWindow, RowEvaluator}
 import winops.spark.frames.Frames
 import winops.spark.plan.{AggMode, KeepPlan}
-import winops.spark.row.{RowBytes, RowShape}
+import winops.spark.row.{PredictedRows, RowBytes, RowShape}
 import winops.spark.state.{GroupStore, StateVersion}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, ShiftedSegments}
@@ -40,15 +40,20 @@ final class GroupState(
     ofAll: Option[() => GroupState] = None,
     functionsBefore: Option[Seq[String]] = None)
     extends CrossGroupContents.Group {
+  import GroupState._
+
   private val spec = plan.spec
   private val pages = new Pages(new ShiftedSegments(store.windowSegments, GroupState.FirstPage))
 
   private val shape = RowShape.of(plan.content)
+  private val form = new PredictedRows(plan, plan.content)
+  private val waitingForm = new PredictedRows(plan, plan.waitingColumns)
+  private val forms = if (spec.rowsWait) Seq(form, waitingForm) else Seq(form)
 
   val window: RowStore =
     if (Machine.leavesHoles(spec.policy)) new RowTree(pages, spec.policy.needsArrivals, shape)
     else {
-      new RowLog(store.windowSegments, withArrival = spec.policy.needsArrivals, shape)
+      new RowLog(store.windowSegments, withArrival = spec.policy.needsArrivals, shape, form)
     }
 
   /** The results over each of the group's windows; empty if the output has none or the results
@@ -87,7 +92,7 @@ final class GroupState(
   var nextRow: Long = 0L
 
   /** The rows that wait for the watermark. */
-  val waiting = new WaitingLog(plan, store.waitingSegments)
+  val waiting = new WaitingLog(plan, store.waitingSegments, waitingForm)
 
   val machine = new Machine(
     spec.policy,
@@ -98,8 +103,16 @@ final class GroupState(
     steps,
     ownsSteps)
 
+  private var openKey: UnsafeRow = _
+
   /** The key of the group. */
-  var key: UnsafeRow = _
+  def key: UnsafeRow = openKey
+
+  /** Sets the key of the group, before the group is restored or cleared. */
+  def key_=(key: UnsafeRow): Unit = {
+    openKey = key
+    forms.foreach(_.select(key))
+  }
 
   /** The greatest applied value of the order columns; empty before the first. */
   var lastOrder: Array[Byte] = GroupState.NoOrder
@@ -204,16 +217,25 @@ final class GroupState(
   }
 
   def save(out: ByteWriter): Unit = {
-    out.byte(StateVersion.Current)
-    out.byte(if (hasTimer) 1 else 0)
-    if (hasTimer) out.number(registeredTimer)
-    out.packed(lastOrder)
-    if (spec.rowsWait) waiting.save(out)
     followed.foreach(_.settle())
     frames.foreach(_.settle())
-    pages.save(out)
+    pages.settle()
+    val isRelease = hasTimer && registeredTimer == nextRelease
+    val hasOrder = lastOrder.length > 0
+    out.byte(StateVersion.Current)
+    machine.saveClock(out)
+    out.byte(
+      (if (isRelease) TimerOfRelease else if (hasTimer) OwnTimer else 0) |
+        (if (hasOrder) HasOrder else 0) |
+        (if (pages.areUnused) 0 else HasPages) |
+        waiting.kind * WaitingKind)
+    forms.foreach(_.reach(machine.now))
+    if (hasTimer && !isRelease) out.number(registeredTimer - machine.now)
+    if (hasOrder) out.packed(lastOrder)
+    if (spec.rowsWait) waiting.save(out, machine.now)
+    if (!pages.areUnused) pages.saveNumber(out)
     window.save(out)
-    machine.save(out)
+    machine.save(out, nearLastArrival)
     frameRows.foreach(_.save(out))
     followed.foreach(_.save(out))
     frames.foreach(_.save(out))
@@ -230,18 +252,37 @@ final class GroupState(
     * the query.
     */
   def restoreRows(in: ByteReader): Unit = {
-    val version = StateVersion.check(in)
-    registeredTimer = if (in.byte() == 1) in.number() else Clock.Never
-    val isFormat5 = version == 5
-    lastOrder = if (isFormat5) in.block() else in.packed()
-    if (!spec.rowsWait) waiting.clear()
-    else if (isFormat5) waiting.restoreFormat5(in)
-    else waiting.restore(in)
-    pages.restore(in)
-    window.restore(in)
-    machine.restore(in)
+    if (StateVersion.check(in) == 5) restoreRowsOfFormat5(in) else restoreRowsOfFormat6(in)
     frameRows.foreach(_.restore(in))
     nextRow = window.first
+  }
+
+  private def restoreRowsOfFormat6(in: ByteReader): Unit = {
+    machine.restoreClock(in)
+    val flags = in.byte()
+    forms.foreach(_.reach(machine.now))
+    registeredTimer =
+      if ((flags & OwnTimer) != 0) machine.now + in.number() else Clock.Never
+    lastOrder = if ((flags & HasOrder) != 0) in.packed() else GroupState.NoOrder
+    if (spec.rowsWait) waiting.restore(in, flags / WaitingKind, machine.now) else waiting.clear()
+    if ((flags & TimerOfRelease) != 0) registeredTimer = nextRelease
+    if ((flags & HasPages) != 0) pages.restore(in) else pages.clear()
+    window.restore(in)
+    machine.restore(in, nearLastArrival)
+  }
+
+  private def nearLastArrival: Long = window match {
+    case log: RowLog => log.newestTime(machine.now)
+    case _ => machine.now
+  }
+
+  private def restoreRowsOfFormat5(in: ByteReader): Unit = {
+    registeredTimer = if (in.byte() == 1) in.number() else Clock.Never
+    lastOrder = in.block()
+    if (spec.rowsWait) waiting.restoreFormat5(in) else waiting.clear()
+    pages.restore(in)
+    window.restore(in)
+    machine.restoreFormat5(in)
   }
 
   /** Creates the results over the window with this number, whose rows are `rows`. */
@@ -277,6 +318,13 @@ final class GroupState(
 
 object GroupState {
   val NoOrder: Array[Byte] = Array.emptyByteArray
+
+  // The second byte of a stored group.
+  private val OwnTimer = 1
+  private val TimerOfRelease = 2
+  private val HasOrder = 4
+  private val HasPages = 8
+  private val WaitingKind = 16
 
   /** The first segment number of pages, above the numbers of a log's own segments. */
   private val FirstPage = 1L << 60

@@ -1,5 +1,7 @@
 package winops.spark.group
 
+import java.util.concurrent.TimeUnit
+
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -8,36 +10,37 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import winops.spark.plan.KeepPlan
 import winops.spark.row.{RowBytes, RowShape}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
-import winops.storage.rows.RowLog
+import winops.storage.rows.{RowForm, RowLog}
 import winops.window.time.Clock
 
 /** The rows of a group that wait for the watermark, in the order of their arrival.
   *
   * Rows are released by time, but only the oldest rows of a [[RowLog]] can be removed. A released
-  * row between waiting rows stays in the log: rows before the time of the last release do not
-  * wait any more. The waiting rows are written again only when the log has many more rows.
+  * row between waiting rows stays in the log: rows before the first waiting one do not wait any
+  * more. The waiting rows are written again only when the log has many more rows.
   *
   * @param segments
   *   stores the older rows of the log
+  * @param form
+  *   predicts the rows
   */
-final class WaitingLog(plan: KeepPlan, segments: Segments) {
+final class WaitingLog(plan: KeepPlan, segments: Segments, form: RowForm = RowForm.Unknown) {
   import WaitingLog._
 
   private val log =
-    new RowLog(segments, withArrival = false, RowShape.of(plan.waitingColumns))
+    new RowLog(segments, withArrival = false, RowShape.of(plan.waitingColumns), form)
   private val row = new UnsafeRow(plan.waitingColumns.size)
   private val timeOrdinal = plan.timeOrdinal
   private var count = 0L
   private var first = Never
   private var inOrder = true
 
-  /** Rows with earlier times are released; they are in the log only if it is out of order. */
-  private var releasedBefore = Long.MinValue
-
   /** The number of waiting rows. */
   def size: Long = count
 
-  /** The earliest time of a waiting row in microseconds; `Long.MaxValue` if no row waits. */
+  /** The earliest time of a waiting row in microseconds, or the beginning of its millisecond;
+    * `Long.MaxValue` if no row waits.
+    */
   def firstTime: Long = first
 
   /** The greatest time of a waiting row in milliseconds; `Long.MinValue` if no row waits. */
@@ -51,7 +54,7 @@ final class WaitingLog(plan: KeepPlan, segments: Segments) {
     Iterator
       .iterate(log.first)(_ + 1)
       .takeWhile(_ < log.end)
-      .filter(ordinal => inOrder || timeOf(ordinal) >= releasedBefore)
+      .filter(ordinal => inOrder || timeOf(ordinal) >= first)
 
   /** Points `target` to a waiting row. It is valid until the next call of any method. */
   def pointTo(target: UnsafeRow, ordinal: Long): Unit = RowBytes.pointTo(target, log, ordinal)
@@ -81,40 +84,47 @@ final class WaitingLog(plan: KeepPlan, segments: Segments) {
     reset()
   }
 
-  def save(out: ByteWriter): Unit =
-    if (count == 0) {
-      log.discard()
-      out.byte(NoRows)
-    } else {
-      val released = log.size - count
-      out.byte(if (inOrder) RowsInOrder else if (released == 0) Rows else SomeReleased)
-      out.number(first)
-      if (!inOrder && released > 0) {
-        out.number(releasedBefore)
-        out.number(released)
-      }
+  /** The form in which [[save]] writes the rows, a number from 0 to 3. */
+  def kind: Int =
+    if (count == 0) NoRows
+    else if (inOrder) RowsInOrder
+    else if (log.size == count) Rows
+    else SomeReleased
+
+  /** Writes the rows.
+    *
+    * @param clock
+    *   the clock of the group in milliseconds, near the times of the rows
+    */
+  def save(out: ByteWriter, clock: Long): Unit =
+    if (count == 0) log.discard()
+    else {
+      if (kind == SomeReleased) out.number(log.size - count)
       log.save(out)
+      // Rows are released up to whole milliseconds.
+      if (!firstIsKnown) out.number(Clock.floorToMillis(first) - clock)
     }
 
-  def restore(in: ByteReader): Unit = {
+  /** Restores the rows of a group with the kind and clock that they were written with. */
+  def restore(in: ByteReader, kind: Int, clock: Long): Unit = {
     reset()
-    val kind = in.byte()
     if (kind == NoRows) log.clear()
     else {
       inOrder = kind == RowsInOrder
-      first = in.number()
-      var released = 0L
-      if (kind == SomeReleased) {
-        releasedBefore = in.number()
-        released = in.count(Long.MaxValue)
-      }
+      val released = if (kind == SomeReleased) in.count(Long.MaxValue) else 0L
       log.restore(in)
       count = log.size - released
       if (count <= 0 || kind < NoRows || kind > SomeReleased) {
         throw new CorruptStateException(s"$released of ${log.size} rows wait no more")
       }
+      first =
+        if (firstIsKnown) timeOf(log.first)
+        else TimeUnit.MILLISECONDS.toMicros(clock + in.number())
     }
   }
+
+  /** True if the earliest time is that of a row in the group's own value. */
+  private def firstIsKnown: Boolean = inOrder && log.isOpen(log.first)
 
   /** Restores rows of state format 5. */
   def restoreFormat5(in: ByteReader): Unit = {
@@ -129,7 +139,6 @@ final class WaitingLog(plan: KeepPlan, segments: Segments) {
     count = 0L
     first = Never
     inOrder = true
-    releasedBefore = Long.MinValue
   }
 
   private def store(added: UnsafeRow): Unit = {
@@ -184,7 +193,6 @@ final class WaitingLog(plan: KeepPlan, segments: Segments) {
 
     override def finish(): Unit = {
       WaitingLog.this.first = firstStaying
-      releasedBefore = before
       log.release(firstOrdinal)
       if (count == 0) reset()
       else if (log.size > MostPerWaiting * count + FewRows) rewrite(order)

@@ -32,12 +32,12 @@ private[spark] object EntryNumbers {
   def isValue(number: Long): Boolean = number == OwnValue || number == LongValue
 
   /** The hash in the key of an entry. Runs and values of groups in no bucket, of which each
-    * micro-batch writes many, have its first three bytes only: the hash serves the order of the
+    * micro-batch writes many, have its first two bytes only: the hash serves the order of the
     * entries, and the key has the group too.
     */
   def hashIn(number: Long, hash: Long): Long =
     if (number > 0 && number != LongValue && (number & RowLog.FirstRun) != 0) hash & FirstBytes
     else hash
 
-  private val FirstBytes = -1L << 40
+  private val FirstBytes = -1L << 48
 }

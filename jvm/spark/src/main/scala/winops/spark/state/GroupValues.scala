@@ -31,6 +31,9 @@ private[spark] final class GroupValues(
   /** The number of buckets. */
   def numberOfBuckets: Long = totals.buckets
 
+  /** The number of groups that have a value. */
+  def size: Long = totals.groupsInBuckets + totals.groupsInEntries
+
   /** Returns the stored value of a group, or null if the group has none. */
   def get(hash: Long, key: Array[Byte]): Array[Byte] = {
     isInBucket = false

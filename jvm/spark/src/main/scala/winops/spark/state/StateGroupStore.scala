@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore}
 import org.apache.spark.sql.types._
 
-import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
 import winops.window.crossgroup.GroupRecords
 
 /** Stores groups in Spark's state store. The groups' own values lie in buckets of groups with
@@ -48,6 +48,17 @@ final class StateGroupStore private (
 
   /** The number of entries that groups with short values share. */
   def numberOfBuckets: Long = values.numberOfBuckets
+
+  /** Checks the number of groups that have a value. With a wrong number, groups would be taken
+    * for new ones.
+    *
+    * @throws CorruptStateException
+    *   if the number is not `expected`
+    */
+  def checkSize(expected: Long): Unit =
+    if (values.size != expected) {
+      throw new CorruptStateException(s"$expected groups are counted, ${values.size} are stored")
+    }
 
   override def open(key: UnsafeRow): ByteReader = {
     select(key)

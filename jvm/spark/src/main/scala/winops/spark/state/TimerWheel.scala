@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
-import winops.storage.rows.{RowBuffer, RowCheck}
+import winops.storage.rows.{RowBuffer, RowCheck, RowLayout}
 import winops.window.time.Clock
 
 /** The timers of a partition's groups, as a timing wheel in the state store.
@@ -29,6 +29,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   private val buckets = mutable.TreeMap.empty[Long, TimerBucket]
   private val packed = new ByteWriter
   private val read = new RowBuffer(withArrival = true)
+  private val sorted = new RowBuffer(withArrival = true)
   private var nextSlot = 1L
 
   /** Slots before this one are of state format 5. */
@@ -102,7 +103,9 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
     while (entries.remaining > 0) {
       if (slot < firstPacked) visit(entries.number(), keyOf(entries.block()))
       else {
-        read.read(entries, entries.count(entries.remaining.toLong).toInt)
+        val number = entries.count((entries.remaining + 1L << RowLayout.Bits) - 1)
+        val layout = number.toInt & RowLayout.Greatest
+        read.read(entries, (number >> RowLayout.Bits).toInt, layout = layout)
         (0 until read.count).foreach { i =>
           val key = java.util.Arrays
             .copyOfRange(read.bytes, read.position(i), read.position(i) + read.length(i))
@@ -114,19 +117,41 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
 
   private def store(bucket: TimerBucket): Unit = {
     packed.clear()
-    packed.number(bucket.fresh.count.toLong)
-    bucket.fresh.write(packed, bucket.fresh.count)
-    val fresh = packed.toArray
+    val fresh = inOrder(bucket.fresh)
+    val layout = fresh.layout(fresh.count)
+    packed.number(fresh.count.toLong << RowLayout.Bits | layout)
+    fresh.write(packed, fresh.count, layout = layout)
+    val added = packed.toArray
     val last = bucket.slots.lastOption.filter(_ >= firstPacked).map(slot => slot -> stored(slot))
     last match {
-      case Some((slot, entries)) if entries.length + fresh.length <= FullSlotBytes =>
-        slots.put(slot, entries ++ fresh)
+      case Some((slot, entries)) if entries.length + added.length <= FullSlotBytes =>
+        slots.put(slot, entries ++ added)
       case _ =>
-        slots.put(nextSlot, fresh)
+        slots.put(nextSlot, added)
         bucket.slots += nextSlot
         nextSlot += 1
     }
     bucket.fresh = null
+  }
+
+  /** Returns the timers in the order of their times, which then differ little, if the times are
+    * within some weeks.
+    */
+  private def inOrder(timers: RowBuffer): RowBuffer = {
+    val dues = Array.tabulate(timers.count)(timers.arrival)
+    val first = dues.min
+    if (dues.max - first < 0 || dues.max - first > Int.MaxValue) timers
+    else {
+      val places = dues.indices.map(i => dues(i) - first << Integer.SIZE | i.toLong).toArray
+      java.util.Arrays.sort(places)
+      sorted.clear()
+      places.foreach { place =>
+        val i = place.toInt
+        val at = sorted.append(dues(i), timers.length(i))
+        System.arraycopy(timers.bytes, timers.position(i), sorted.bytes, at, timers.length(i))
+      }
+      sorted
+    }
   }
 
   private def stored(slot: Long): Array[Byte] = {

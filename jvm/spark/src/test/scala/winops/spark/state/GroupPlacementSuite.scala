@@ -32,7 +32,7 @@ class GroupPlacementSuite extends AnyFunSuite {
   test("runs and own values have the first bytes of their hash in their keys") {
     import EntryNumbers._
     val hash = 0x123456789abcdef0L
-    val short = 0x1234560000000000L
+    val short = 0x1234000000000000L
     assert(
       Seq(Bucket, Totals, LongValue, -1L, FirstWindowSegment, FirstWindowSegment + (1L << 60))
         .forall(hashIn(_, hash) == hash))
@@ -41,6 +41,6 @@ class GroupPlacementSuite extends AnyFunSuite {
     assert(
       Seq(OwnValue, FirstWindowSegment + run, FirstWaitingSegment + run)
         .forall(hashIn(_, hash) == short))
-    assert(hashIn(OwnValue, -1L) == -1L << 40)
+    assert(hashIn(OwnValue, -1L) == -1L << 48)
   }
 }

@@ -30,6 +30,38 @@ class GroupBucketsSuite extends KeepStreamTest with TaskTest {
       }
   }
 
+  test("groups move between buckets and entries of their own, in any order of batches") {
+    inStore(KeepStreamTest.rocksDb) { store =>
+      val random = new Random(11)
+      (0 until 6).foreach { _ =>
+        val groups = new Groups(store)
+        val count = 30 + random.nextInt(100)
+        (0 until 14).foreach { _ =>
+          // Two batches in a row of few or of most groups change the placement.
+          val share = if (random.nextBoolean()) 0.2 else 1.0
+          val touched = inOrder(count).filter(_ => random.nextDouble() < share)
+          groups.batch(touched.map { number =>
+            number -> (if (random.nextInt(12) == 0) Removed else 1 + random.nextInt(400))
+          })
+          groups.checkAll()
+        }
+        groups.batch(inOrder(count).map(_ -> Removed))
+      }
+      check(ChangedStores.entriesIn(store).size == 1, "entries of no groups")
+    }
+  }
+
+  test("a wrong number of groups is refused") {
+    inStore(KeepStreamTest.rocksDb) { store =>
+      new Groups(store).batch(inOrder(100).map(_ -> 20))
+      new StateGroupStore(store, Keys).checkSize(100)
+      check(isRefused(new StateGroupStore(store, Keys).checkSize(99)), "99 groups")
+      val totals = ChangedStores.entriesIn(store).head._1
+      store.remove(totals, StateStore.DEFAULT_COL_FAMILY_NAME)
+      check(isRefused(new StateGroupStore(store, Keys).checkSize(100)), "no totals")
+    }
+  }
+
   test("many small groups share an entry, and large ones are nearly alone") {
     inStore(KeepStreamTest.rocksDb) { store =>
       val small = new Groups(store)

@@ -17,24 +17,24 @@ class WaitingBytesSuite extends StateBytesTest {
   test("rows that are delayed by many micro-batches are written a few times") {
     withStores { (folder, confs) =>
       val plan = planOf("KEEP 100 ROWS", Application.EventTime)
-      check(costsOf(new StoredState(folder, confs, plan), Delay), bytes = 180, entries = 1.8)
+      check(costsOf(new StoredState(folder, confs, plan), Delay), bytes = 145, entries = 1.7)
     }
   }
 
   test("windows by time write the rows that change") {
     withStores { (folder, confs) =>
-      Seq(Application.Arrival -> 120, Application.EventTime -> 155).foreach {
+      Seq(Application.Arrival -> 90, Application.EventTime -> 100).foreach {
         case (application, bytes) =>
           val plan = planOf(s"KEEP ${100 * BatchMillis / 1000} SECONDS", application)
           val state = new StoredState(new File(folder, application.name), confs, plan)
-          check(costsOf(state, delay = 0L), bytes, entries = 1.4)
+          check(costsOf(state, delay = 0L), bytes, entries = 1.3)
       }
     }
   }
 }
 
 private object WaitingBytesSuite {
-  private val Groups = 500
+  private val Groups = 1000
   private val BatchMillis = 10000L
 
   /** The number of micro-batches by which rows are delayed at most. */
