@@ -50,7 +50,7 @@ class LinkageSuite extends AnyFunSuite {
       val classes = own.filter(file => refusing.contains(file.name))
       assert(classes.size == refusing.size)
       linked(release) { linking =>
-        assert(linking.ofSpark(classes) > 20)
+        assert(linking.ofSpark(classes) > 10)
         val missing = linking.missing(classes)
         assert(missing.isEmpty, missing.mkString("\n", "\n", "\n"))
         // The releases differ, so the check is able to fail.
