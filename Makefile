@@ -14,10 +14,13 @@ DEFAULT := $(shell $(SPARK_VERSIONS) default)
 OTHER_JARS := $(patsubst %,target/jars/.stamp-%,$(filter-out $(DEFAULT),$(MINORS)))
 SPARK ?= $(DEFAULT)
 WHEEL := dist/.stamp
+SITE_TOOLS := .venv/.site-stamp
+MERMAID_VERSION := 11.6.0
+MERMAID := target/site/static/mermaid
 
 # Directories are listed too: they change when a file is deleted.
-JVM_BUILD := build.sbt sbt VERSION spark-versions.json project/SparkRelease.scala project/build.properties \
-	project/plugins.sbt
+JVM_BUILD := build.sbt sbt VERSION spark-versions.json $(wildcard project/*.scala) \
+	project/build.properties project/plugins.sbt
 JVM_MAIN := $(wildcard jvm/*/src/main) $(shell find jvm/*/src/main -mindepth 1 2>/dev/null)
 PACKAGE := $(shell find python/winops -name '*.py' -o -name py.typed 2>/dev/null)
 
@@ -36,7 +39,7 @@ endef
 
 .PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits test-over \
 	test-long test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
-	fuzz sbom reproducible
+	fuzz sbom reproducible public-api publish-local test-packages maven-bundle release-check site site-links
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -72,7 +75,7 @@ quick: $(VENV) ## compile, core tests, two Spark suites, one Python file; under 
 PROGRAMS := tests/conformance/test_conformance.py tests/docs/test_benchmarks.py tests/resilience/faults
 
 # Programs that take a minute or more each.
-LONG := tests/compatibility/lakehouse tests/resilience/load tests/resilience/test_kill_flights.py
+LONG := tests/compatibility/kafka tests/compatibility/lakehouse tests/resilience/load tests/resilience/test_kill_flights.py
 
 # Two runs at once, which take about as long: classic Spark; and Spark Connect, then programs. What
 # the second one printed is shown when the first is done, so that a summary of pytest's ends the run.
@@ -93,14 +96,14 @@ define pytest_on_both
 endef
 
 test: lint-python ## lint, ScalaTest, pytest on classic Spark and on Spark Connect
-	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults
+	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults spark/makePom
 	$(stamp_jars)
 	$(call pytest_on_both,$(PY))
 
-test-long: $(VENV) $(JARS) ## Delta and Iceberg beside winops, kills of a stream, a small load
-	./sbt lakehouse faults
+test-long: $(VENV) $(JARS) ## Delta, Iceberg and Kafka beside winops, kills of a stream, a small load
+	./sbt lakehouse faults kafka
 	WINOPS_TRANSPORT=classic $(PY) -m pytest $(LONG)
-	WINOPS_TRANSPORT=connect $(PY) -m pytest tests/compatibility/lakehouse
+	WINOPS_TRANSPORT=connect $(PY) -m pytest tests/compatibility/kafka tests/compatibility/lakehouse
 
 test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts and partitions
 	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.aggregates.SameBitsSuite"
@@ -125,7 +128,7 @@ test-releases: $(VENV) $(JARS) $(OTHER_JARS) ## the same on the oldest and newes
 
 # Without Spark's own test classes, which only Maven has, there is no ScalaTest of the operator.
 test-spark: $(VENV) target/jars/.test-venv-$(SPARK) ## ScalaTest and pytest on another Spark version; SPARK=4.2
-	./sbt -Dspark=$(SPARK) scalafmtCheckAll test jars faults
+	./sbt -Dspark=$(SPARK) scalafmtCheckAll test jars faults spark/makePom
 	$(call place_jar,$(SPARK))
 	$(call pytest_on_both,$(SPARK_PY))
 
@@ -144,8 +147,20 @@ test-giant: ## a group of ten million rows, as a table and as a stream
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py
 
-docs: ## docs/windows.md, from what the code says of its windows
+docs: $(VENV) $(JARS) ## docs/windows.md and its pictures, and the table of docs/compatibility.md
+	$(PY) -m release.compatibility
 	./sbt "spark/Test/runMain winops.spark.analysis.WindowsPage $(CURDIR)/docs/windows.md"
+	$(PY) docs/images/make_windows.py
+
+# Every warning fails: a link without a target, a page that no section names, a wrong docstring.
+SPHINX := $(PY) -m sphinx -W --keep-going -q -c docs -d target/site/doctrees
+
+site: $(SITE_TOOLS) $(MERMAID) ## target/site/html: the documentation site, in a folder for its version
+	$(SPHINX) -b html . target/site/html/$$(cat VERSION)
+	$(PY) docs/versions.py target/site/html
+
+site-links: $(SITE_TOOLS) $(MERMAID) ## the links of the site to other hosts
+	$(SPHINX) -b linkcheck . target/site/links
 
 golden: $(VENV) $(JARS) ## tests/data/checkpoints: what later versions have to go on with
 	$(PY) -m tests.state.golden.make_checkpoints $(REPLACE)
@@ -185,17 +200,38 @@ fuzz: ## 10 million texts against the readers of policies
 	SBT_OPTS=-Dfuzz=512m ./sbt "core/Test/runMain winops.testing.fuzz.PolicyFuzz 2500000" \
 		"spark/Test/runMain winops.spark.expressions.ExpressionFuzz 50000"
 
-sbom: $(WHEEL) ## dist: bills of materials of the JAR and the wheel, as CycloneDX
-	./sbt spark/makeBom
-	cp jvm/spark/target/spark-*/winops_*.jar.cdx.json dist/
+sbom: $(WHEEL) ## dist: bills of materials of the JARs and the wheel, as CycloneDX
+	for minor in $(MINORS); do \
+		./sbt -Dspark=$$minor spark/makeBom; \
+		cp jvm/spark/target/spark-$$minor/winops_*.jar.cdx.json dist/; \
+	done
 	$(PYTHON) -m venv target/sbom
 	target/sbom/bin/python -m pip install --quiet cyclonedx-bom==7.5.0
 	sed "s/^dynamic = .*/version = \"$$(cat VERSION)\"/" pyproject.toml >target/sbom/pyproject.toml
 	target/sbom/bin/cyclonedx-py environment --pyproject target/sbom/pyproject.toml --sv 1.6 \
 		--output-reproducible --of JSON -o "$$(echo dist/*.whl).cdx.json" $(PY)
 
-reproducible: $(VENV) ## the last commit, built in two folders, gives the same bytes
+reproducible: $(VENV) $(OTHER_JARS) ## the last commit, built in two folders, gives the same bytes
 	tests/build/same_bytes $(abspath $(PY))
+
+# The list is written on purpose only: docs/public-api.md has the rule.
+public-api: $(VENV) ## release/public-api.txt, which the public API is compared with
+	$(PY) -m release.public_api
+
+publish-local: $(OTHER_JARS) ## target/repository: POM, JAR, sources and Scaladoc, as Maven expects them
+	rm -rf target/repository
+	for minor in $(MINORS); do ./sbt -Dspark=$$minor spark/publish; done
+
+test-packages: $(VENV) ## the published JAR in spark-submit --packages, and alone in spark-sql --jars
+	tests/build/from_repository $(abspath $(PY))
+
+maven-bundle: ## dist: the repository, signed with the key that GPG_KEY names, for Maven Central
+	$(PYTHON) -m release.maven sign
+	$(PYTHON) -m release.maven check
+	$(PYTHON) -m release.maven bundle
+
+release-check: $(VENV) ## rehearses a release without publishing; RELEASE="--tag v1.2.0 --skip bytes"
+	$(PY) -m release.check $(RELEASE)
 
 clean: ## everything that was built, but for the virtual environment
 	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target tests/resilience/faults/*/target \
@@ -209,6 +245,18 @@ $(VENV): pyproject.toml VERSION spark-versions.json
 	$(PY) -m pip install --quiet --editable '.[dev,examples,connect]' \
 		"pyspark[connect]==$$($(SPARK_VERSIONS) spark $(DEFAULT))"
 	touch $@
+
+$(SITE_TOOLS): $(VENV) docs/requirements.txt
+	$(PY) -m pip install --quiet --requirement docs/requirements.txt
+	touch $@
+
+$(MERMAID):
+	rm -rf target/site/mermaid $(MERMAID)
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack \
+		-Dartifact=org.webjars.npm:mermaid:$(MERMAID_VERSION) -DoutputDirectory="$(CURDIR)/target/site/mermaid" \
+		-Dmdep.unpack.includes='**/dist/mermaid.esm.min.mjs,**/dist/chunks/mermaid.esm.min/*.mjs'
+	mkdir -p $(dir $(MERMAID))
+	mv target/site/mermaid/META-INF/resources/webjars/mermaid/$(MERMAID_VERSION)/dist $(MERMAID)
 
 $(JARS): $(JVM_BUILD) $(JVM_MAIN)
 	./sbt jars

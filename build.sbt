@@ -180,8 +180,8 @@ lazy val spark = (project in file("jvm/spark"))
     bomSchemaVersion := "1.6",
     includeBomSerialNumber := false,
     includeBomTimestamp := false)
+  .settings(Publishing.settings(sparkMinor, core))
   .settings(
-    name := s"winops_$sparkMinor",
     ofRelease,
     // The refusal of another version has to load on the oldest JVM of Spark 3.
     javacOptions ++= Seq("--release", "8", "-Xlint:all,-options,-path,-classfile", "-Werror"),

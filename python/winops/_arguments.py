@@ -153,6 +153,13 @@ def whole(argument: str, value: object) -> int:
     return value
 
 
+def flag(argument: str, value: object) -> bool:
+    """Check for True or False."""
+    if not isinstance(value, bool):
+        raise wrong_type(f"{argument}= takes True or False, not {_kind(value)}.")
+    return value
+
+
 def interval(argument: str, value: object) -> str:
     """Read an interval; a `timedelta` is converted to text, exact to the microsecond."""
     if not isinstance(value, timedelta):

@@ -5,6 +5,7 @@ from pyspark.errors import PySparkRuntimeError, PySparkTypeError, PySparkValueEr
 ARGUMENT = "WINOPS_ARGUMENT"
 JAR_MISSING = "WINOPS_JAR_MISSING"
 SPARK_VERSION = "WINOPS_SPARK_VERSION"
+TEST_PROCESS = "WINOPS_TEST_PROCESS"
 VERSION_MISMATCH = "WINOPS_VERSION_MISMATCH"
 
 
@@ -57,3 +58,8 @@ def no_jar_for_spark(spark: str, present: str) -> PySparkRuntimeError:
         errorClass=SPARK_VERSION,
         messageParameters={"spark": spark, "present": present},
     )
+
+
+def test_process(message: str) -> PySparkRuntimeError:
+    """Return the error of the process that runs windows for tests."""
+    return PySparkRuntimeError(message=message, errorClass=TEST_PROCESS, messageParameters={})

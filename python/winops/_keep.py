@@ -12,8 +12,9 @@ from pyspark.sql import DataFrame
 from winops import _arguments as arguments
 from winops._call import Call
 from winops._dialects import WindowPolicy
-from winops._errors import wrong_type, wrong_value
+from winops._errors import wrong_type
 from winops._kept import Kept
+from winops._options import options_of
 from winops._policy import policy_of
 from winops._session import check_session
 
@@ -164,7 +165,7 @@ def keep(
         ),
         per=arguments.names("per", per),
         order_by=arguments.sort_keys("order_by", order_by),
-        options=_options(time, apply, origin, idle, max_rows, on_null_time, punct, at_end),
+        options=options_of(time, apply, origin, idle, max_rows, on_null_time, punct, at_end),
     )
     arguments.check_directions("order_by", call.order_by, df)
     keys = arguments.names("key_columns", key_columns)
@@ -185,49 +186,3 @@ def _instead_of(given: object) -> str:
     if type(given).__name__ == "GroupedData":
         return ' Pass the DataFrame before groupBy, and the columns of the group as per="...".'
     return " Create one, for example with spark.table or spark.createDataFrame."
-
-
-def _options(
-    time: str | None,
-    apply: str | None,
-    origin: int | str | None,
-    idle: str | timedelta | None,
-    max_rows: int | None,
-    on_null_time: str | None,
-    punct: str | None,
-    at_end: str | None,
-) -> dict[str, int | str]:
-    if time is None and (apply is not None or on_null_time is not None):
-        raise wrong_value(
-            "apply= and on_null_time= define how the column of time= is used, but time= is "
-            "missing. Add time=, or omit them."
-        )
-    if at_end == "flush" and (time is None or apply == "arrival"):
-        raise wrong_value(
-            'at_end="flush" applies rows that wait for the watermark, but without time=, or with '
-            'apply="arrival", no rows wait. Add time= with apply="event_time", or omit at_end=.'
-        )
-    options: dict[str, int | str] = {}
-    if time is not None:
-        options["time"] = arguments.text("time", time, "the name of a column")
-    if apply is not None:
-        options["apply"] = arguments.choice("apply", apply, ("event_time", "arrival"))
-    if origin is not None:
-        options["origin"] = (
-            arguments.choice("origin", origin, ("first",))
-            if isinstance(origin, str)
-            else arguments.whole("origin", origin)
-        )
-    if idle is not None:
-        options["idle"] = arguments.interval("idle", idle)
-    if max_rows is not None:
-        options["max_rows"] = arguments.count("max_rows", max_rows)
-    if on_null_time is not None:
-        options["on_null_time"] = arguments.choice(
-            "on_null_time", on_null_time, ("error", "drop")
-        )
-    if punct is not None:
-        options["punct"] = arguments.text("punct", punct, "the name of a column")
-    if at_end is not None:
-        options["at_end"] = arguments.choice("at_end", at_end, ("wait", "flush"))
-    return options

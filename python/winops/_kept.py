@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Literal, NoReturn, final
 
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
 
 from winops import _arguments as arguments
 from winops._call import Call
+from winops._dialects import WindowPolicy
 from winops._errors import wrong_value
+from winops._samples import sample_changes
+from winops._timeline import Timeline, timeline
 
 _MODES = ("all", "latest", "changes")
 
@@ -38,8 +43,14 @@ class Kept:
         self._call = call
         self._changes = call.over(df, "changes")
 
-    def changes(self) -> DataFrame:
+    def changes(self, *, reason: bool = False) -> DataFrame:
         """Return the change stream: every row that is inserted and every row that is deleted.
+
+        Parameters
+        ----------
+        reason : bool, default False
+            True adds the column ``_change_reason``. A stream may switch it on or off at a restart
+            from a checkpoint.
 
         Returns
         -------
@@ -58,6 +69,13 @@ class Kept:
 
             ``_window``
                 string, only with several windows: the name of the window of the change.
+            ``_change_reason``
+                string, only with `reason`: why the row entered or left. Of inserts ``arrived``,
+                or ``trigger`` for a row that enters with others. Of deletes ``displaced`` by
+                newer or better rows, ``expired`` by time, ``replaced`` by a newer row of its key,
+                ``condition`` that does not hold, ``distance`` of a newer row's value, ``silence``
+                after the last row, ``trigger`` or ``punctuation`` at which all rows leave,
+                ``group idle`` and ``group limit`` for a group that is removed.
 
             The columns of the input follow. ``_change_seq`` orders the changes of a group;
             changes of different groups have no order.
@@ -77,8 +95,21 @@ class Kept:
         |          3|      delete|  1|
         +-----------+------------+---+
         <BLANKLINE>
+
+        Why each row left:
+
+        >>> gone = keep(trades, "KEEP 2 ROWS", order_by="seq").changes(reason=True)
+        >>> gone.where("_change_type = 'delete'").select("seq", "_change_reason").show()
+        +---+--------------+
+        |seq|_change_reason|
+        +---+--------------+
+        |  1|     displaced|
+        +---+--------------+
+        <BLANKLINE>
         """
-        return self._changes
+        if not arguments.flag("reason", reason):
+            return self._changes
+        return self._call.over(self._df, "changes", more={"reason": True})
 
     def inserts(self) -> DataFrame:
         """Return the changes of type ``insert``: the rows that enter the window.
@@ -367,6 +398,7 @@ class Kept:
             ``_event_type``
                 string: ``INSERTION``, ``EVICTION``, ``TRIGGER``, ``INITIAL_FULL``,
                 ``PARTITION_EVICTION`` or ``FINAL``.
+
             ``_change_time`` and ``_change_step`` as in :meth:`changes`, the columns of the group,
             and ``rows``: an array of structs with the columns of the input, oldest row first.
 
@@ -408,6 +440,89 @@ class Kept:
         """
         row = self._call.over(self._df, "describe").first()
         return str(row[0]) if row else ""
+
+    def timeline(self, *, label: str | None = None) -> Timeline:
+        """Draw the changes of a table: a bar for each row, from its insert to its delete.
+
+        Runs the query of :meth:`changes`. For what a stream wrote, use :func:`winops.timeline`.
+
+        Parameters
+        ----------
+        label : str, optional
+            The column that names each bar; by default the first column outside the group.
+
+        Returns
+        -------
+        Timeline
+            The picture, with methods for SVG, PNG, HTML and text. It shows itself in a notebook.
+
+        Raises
+        ------
+        PySparkValueError
+            ``WINOPS_ARGUMENT``: the input is a stream, or has no rows or more than 400.
+
+        Examples
+        --------
+        >>> from winops import keep
+        >>> trades = spark.createDataFrame([(1,), (2,), (3,)], "seq long")
+        >>> print(keep(trades, "KEEP 2 ROWS", order_by="seq").timeline().text(width=9))
+        Keeps the newest 2 rows.
+        seq=1 ████████  displaced
+        seq=2     █████ held
+        seq=3         █ held
+        """
+        if self._df.isStreaming:
+            raise wrong_value(
+                "timeline() draws the changes of a table, but the input is a stream. Use "
+                "winops.timeline(...) with what the stream wrote, or a table with some of its "
+                "rows."
+            )
+        return timeline(
+            self.changes(reason=True), per=self._group(), label=label, title=self.describe()
+        )
+
+    def _group(self) -> list[str] | None:
+        """Return the columns of the group; the policy's text can name them."""
+        if self._call.policy.windows:
+            return list(self._call.per) or None
+        columns = self._call.over(self._df, "snapshots").columns
+        return columns[2:-1] or None
+
+    def _repr_html_(self) -> str:
+        """Show the window in a notebook: a sentence, the columns, and a picture of sample rows.
+
+        Never runs the query over the input.
+        """
+        sentence, schema = self.describe(), self._df.schema
+        columns = ", ".join(
+            f"<code>{escape(name)}</code>" for name in self.changes(reason=True).columns
+        )
+        parts = [f"<p>{escape(sentence)}</p>", f"<p>Columns of changes(): {columns}</p>"]
+        try:
+            groups = self._group() or []
+            policy = self._call.policy
+            named = {
+                name: WindowPolicy(policy.dialect, text) for name, text in policy.windows.items()
+            }
+            sample = sample_changes(
+                schema,
+                groups,
+                {
+                    "policy": named or WindowPolicy(policy.dialect, policy.text),
+                    "params": policy.params or None,
+                    "per": list(self._call.per) or None,
+                    "idle": self._call.options.get("idle"),
+                    "origin": self._call.options.get("origin"),
+                },
+            )
+            picture = timeline(
+                sample, per=[name for name in groups if name in schema.names] or None
+            )
+            parts.append(f"<p>Over sample rows:</p>{picture.svg()}")
+        except (ImportError, PySparkException) as error:
+            # A notebook without Java or matplotlib still shows the rest.
+            parts.append(f"<p>No picture: {escape(str(error))}</p>")
+        return "".join(parts)
 
     # Type checkers would accept any name of a class with this method.
     if not TYPE_CHECKING:

@@ -24,6 +24,8 @@ def literal(value: Value) -> str:
         return "NULL"
     if isinstance(value, str):
         return f"CAST(X'{_utf8(value).hex()}' AS STRING)"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, float):
         return f"CAST('{float.__repr__(value)}' AS DOUBLE)"
     if isinstance(value, Decimal):

@@ -92,6 +92,11 @@ def jar_path() -> str:
     return str(jar.resolve())
 
 
+def spark_versions() -> list[str]:
+    """Return the minor versions of Spark that this package has a JAR for."""
+    return sorted(jar.name.split("_")[1] for jar in _JARS.glob("winops_*_2.13-*.jar"))
+
+
 def package_version() -> str:
     """Return the version of this package, which is also the version of its JAR."""
     return version("winops")
@@ -101,11 +106,18 @@ def check_session(session: SparkSession) -> None:
     """Check that the session has the JAR of this version, once per session."""
     if session in _fitting:
         return
-    if not session.catalog.functionExists("winops_version"):
+    jar = jar_version(session)
+    if jar is None:
         raise jar_missing()
-    # Spark evaluates an inline table during analysis, so no job runs.
-    answer = session.sql("VALUES (winops_version())").first()
-    jar = str(answer[0]) if answer else "unknown"
     if jar != package_version():
         raise version_mismatch(package_version(), jar)
     _fitting.add(session)
+
+
+def jar_version(session: SparkSession) -> str | None:
+    """Return the version of the JAR that the session has, or None without a JAR."""
+    if not session.catalog.functionExists("winops_version"):
+        return None
+    # Spark evaluates an inline table during analysis, so no job runs.
+    answer = session.sql("VALUES (winops_version())").first()
+    return str(answer[0]) if answer else "unknown"

@@ -44,7 +44,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Puts conformance cases to winops.")
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    parser.add_argument("--engine", required=True, choices=["core", "batch", "stream"])
+    parser.add_argument("--engine", required=True, choices=["core", "batch", "stream", "testing"])
     parser.add_argument(
         "--save",
         default="never",
@@ -87,11 +87,17 @@ def _kept(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
     if arguments.engine == "core":
         return [without_silent_beginning(case) for case in cases]
     # Spark takes seconds to import, and the core engine does not need it.
-    import spark_engines
+    if arguments.engine == "testing":
+        import by_hand
 
-    reasons = [
-        spark_engines.reason_not_to_run(arguments.engine, arguments.apply, case) for case in cases
-    ]
+        reasons = [by_hand.reason_not_to_run(case) for case in cases]
+    else:
+        import spark_engines
+
+        reasons = [
+            spark_engines.reason_not_to_run(arguments.engine, arguments.apply, case)
+            for case in cases
+        ]
     for reason, count in sorted(Counter(filter(None, reasons)).items()):
         print(f"{count} cases left out: {reason}")
     return [
@@ -116,6 +122,10 @@ def _answered(
 ) -> tuple[list[Case], list[Answer]]:
     if arguments.engine == "core":
         return chained.answered(cases, lambda some: (some, core.answers(some, arguments.save)))
+    if arguments.engine == "testing":
+        import by_hand
+
+        return by_hand.answers(cases)
     import spark_engines
 
     if arguments.engine == "batch":

@@ -168,7 +168,7 @@ class _Answers:
             # Spark Connect reports analysis errors only when the schema is requested.
             assert query.schema
         except AnalysisException as error:
-            self._refused[case["name"]] = _refusal(error)
+            self._refused[case["name"]] = refusal(error)
             return None
         return query
 
@@ -217,7 +217,7 @@ def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
         order_by="_position",
         time="_at",
         apply=apply,
-        params=_parameters(case),
+        params=parameters(case),
         origin=origin(case),
         punct="_punct" if marks or "punct()" in case["policy"] else None,
     )
@@ -282,13 +282,13 @@ def _as_events(changes: DataFrame) -> DataFrame:
     return changes.withColumns({"_event_type": kind, "rows": rows})
 
 
-def _parameters(case: Case) -> dict | None:
+def parameters(case: Case) -> dict | None:
     variables = {name: given["value"] for name, given in case.get("variables", {}).items()}
     known = {name: value for name, value in variables.items() if value is not None}
     return {**case.get("params", {}), **known} or None
 
 
-def _refusal(error: AnalysisException) -> Answer:
+def refusal(error: AnalysisException) -> Answer:
     condition = error.getCondition() or ""
     name, _, category = condition.partition(".")
     if name != "WINOPS_POLICY":

@@ -8,47 +8,42 @@ import inspect
 import json
 import pkgutil
 import re
-import warnings
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import winops
-from tests.support.markdown import blocks
+from tests.support.markdown import blocks, check_blocks
 from tests.support.paths import ROOT
 from tests.support.transports import same_on_connect
-from winops import _errors, apama, esper, keep, spl
+from winops import _errors, apama, esper, keep, spl, testing
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+NOTEBOOKS = sorted((ROOT / "docs").glob("**/*.ipynb"))
+# The blocks of these pages need Delta Lake and a Kafka broker, so they run in the tests of
+# tests/compatibility.
+ELSEWHERE = {ROOT / "docs" / "how-to" / name for name in ("delta.md", "kafka.md")}
+RUN_HERE = [
+    *(page for page in PAGES if page not in ELSEWHERE),
+    *(pytest.param(notebook, marks=same_on_connect) for notebook in NOTEBOOKS),
+]
 # These pages have no runnable blocks.
 ALL_PAGES = [
     *PAGES,
+    *NOTEBOOKS,
     *(ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted((ROOT / "benchmarks").glob("**/*.md")),
+    *sorted((ROOT / "deploy").glob("**/*.md")),
 ]
 MODULES = sorted(f"winops.{found.name}" for found in pkgutil.iter_modules(winops.__path__))
 CONDITIONS = ROOT / "jvm/spark/src/main/resources/error/winops-error-conditions.json"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_code_blocks_of_a_page_print_their_output(
-    spark: SparkSession, page: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    names: dict[str, Any] = {"spark": spark}
-    for block in blocks(page):
-        capsys.readouterr()
-        with warnings.catch_warnings():
-            # The session already exists and accepts no static settings.
-            warnings.simplefilter("ignore", UserWarning)
-            if block.language == "sql":
-                spark.sql(block.code).collect()
-            else:
-                exec(compile(block.code, str(page), "exec"), names)
-        if block.printed is not None:
-            assert capsys.readouterr().out == block.printed
+@pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_code_blocks_of_a_page_print_their_output(spark: SparkSession, page: Path) -> None:
+    check_blocks(page, {"spark": spark})
 
 
 @pytest.mark.parametrize("module", ["winops", *MODULES])
@@ -115,6 +110,20 @@ def test_an_example_of_a_mistake_causes_its_error(
     assert caught.value.getCondition() == f"WINOPS_POLICY.{kind}"
 
 
+LIVE = set(
+    re.findall(
+        r'LiveMetric\("(\w+)"',
+        (ROOT / "jvm/spark/src/main/scala/winops/spark/live/LiveMetric.scala").read_text(),
+    )
+)
+
+
+def test_numbers_of_the_live_view_are_documented() -> None:
+    table = (ROOT / "docs" / "live.md").read_text().split("\n## Numbers\n")[1].split("\n## ")[0]
+    lines = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert set(re.findall(r"`(\w+)`", "".join(lines))) == LIVE
+
+
 def test_metrics_named_in_pages_exist_and_all_are_documented() -> None:
     source = ROOT / "jvm/spark/src/main/scala/winops/spark/internal/KeepMetrics.scala"
     own = set(re.findall(r'^  (?:private )?val \w+ = "(\w+)"$', source.read_text(), re.MULTILINE))
@@ -122,14 +131,16 @@ def test_metrics_named_in_pages_exist_and_all_are_documented() -> None:
     known = own | {"numRowsTotal"}
     for page in ALL_PAGES:
         named = re.findall(r"`(groups\w*|(?:rows|numRows|numOutput)[A-Z]\w*)`", page.read_text())
-        assert set(named) <= known, page.name
+        assert set(named) <= known | LIVE, page.name
     table = (ROOT / "docs" / "metrics.md").read_text().split("\n## Metrics\n")[1]
     lines = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     assert set(re.findall(r"`(\w+)`", "".join(lines))) == known - {"numOutputRows"}
 
 
 def test_arguments_named_in_pages_exist() -> None:
-    functions = [thing for name in winops.__all__ if callable(thing := getattr(winops, name))]
+    public = [getattr(winops, name) for name in winops.__all__]
+    public += [getattr(testing, name) for name in testing.__all__]
+    functions = [thing for thing in public if callable(thing)]
     methods = [
         method
         for of in (winops.Kept, winops.GroupedKept)

@@ -1,10 +1,15 @@
-"""The code blocks of Markdown pages."""
+"""The code blocks of Markdown pages, and the cells of notebooks."""
 
 from __future__ import annotations
 
+import json
 import re
+import warnings
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -18,7 +23,12 @@ class Block(NamedTuple):
 
 
 def blocks(page: Path) -> list[Block]:
-    """Return the runnable blocks of a page, in order; a text block after one is its output."""
+    """Return the runnable blocks of a page, in order; a text block after one is its output.
+
+    A cell of a notebook shows its output, or it has none.
+    """
+    if page.suffix == ".ipynb":
+        return _cells(page)
     found = [(match[1], match[2]) for match in _BLOCK.finditer(page.read_text())]
     runs = []
     for i, (language, code) in enumerate(found):
@@ -26,3 +36,39 @@ def blocks(page: Path) -> list[Block]:
             after = found[i + 1] if i + 1 < len(found) else ("", "")
             runs.append(Block(language, code, after[1] if after[0] == "text" else None))
     return runs
+
+
+def check_blocks(page: Path, names: Mapping[str, Any]) -> int:
+    """Run the blocks of a page, compare what they print, and return their number.
+
+    `names` are the variables that the first block finds, among them `spark`.
+    """
+    variables = dict(names)
+    found = blocks(page)
+    for block in found:
+        output = StringIO()
+        with warnings.catch_warnings(), redirect_stdout(output):
+            # The session already exists and accepts no static settings.
+            warnings.simplefilter("ignore", UserWarning)
+            if block.language == "sql":
+                variables["spark"].sql(block.code).collect()
+            else:
+                exec(compile(block.code, str(page), "exec"), variables)
+        if block.printed is not None:
+            assert output.getvalue() == block.printed, block.code
+    return len(found)
+
+
+def _cells(notebook: Path) -> list[Block]:
+    cells = [
+        cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"
+    ]
+    return [
+        Block(
+            "python",
+            "".join(cell["source"]),
+            # Pictures are shown and not compared.
+            "".join("".join(output.get("text", [])) for output in cell["outputs"]),
+        )
+        for cell in cells
+    ]

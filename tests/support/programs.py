@@ -21,7 +21,12 @@ def output_of(script: Path, *arguments: str) -> str:
 
 def output_of_module(module: str, *arguments: str) -> str:
     """Run a module of this checkout as a program to its end, which must be a success."""
-    return _output(_run("-m", module, *arguments, folder=ROOT))
+    return _output(run_module(module, *arguments))
+
+
+def run_module(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a module of this checkout as a program to its end."""
+    return _run("-m", module, *arguments, folder=ROOT)
 
 
 def _run(*command: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -1,5 +1,7 @@
 """Merges the changes of a window into Delta and Iceberg tables, batch by batch.
 
+Then runs the blocks of the page docs/how-to/delta.md.
+
 The session extensions of both replace Spark's parser, and a parser that wraps another one may
 not delegate every call. So the other calls of winops run here too.
 """
@@ -15,6 +17,7 @@ from tempfile import TemporaryDirectory
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
+from tests.support.markdown import check_blocks
 from tests.support.paths import ROOT
 from winops import apama, configure, keep, read_state, repartition, spl
 
@@ -173,8 +176,10 @@ def main(transport: str) -> None:
             assert held == expected, f"{table}: {held} instead of {expected}"
         call_everything(spark, folder)
         read_in_the_order_of_delta(spark, folder)
+        run = check_blocks(ROOT / "docs" / "how-to" / "delta.md", {"spark": spark})
         spark.stop()
     print(f"both tables hold the {len(expected)} rows of the windows")
+    print(f"{run} blocks of the page ran")
 
 
 if __name__ == "__main__":

@@ -228,7 +228,7 @@ class Life:
             events.put({"event": "gone"})
 
     def _settings(self, folder: Path) -> Mapping[str, str]:
-        classes = [str(JAR), *_kafka_classes()]
+        classes = [str(JAR), *kafka_classes()]
         light = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
         return {
             "spark.master": self.place.master,
@@ -274,7 +274,7 @@ def java() -> str:
     return str(Path(home) / "bin" / "java") if home else shutil.which("java") or "java"
 
 
-def _kafka_classes() -> list[str]:
+def kafka_classes() -> list[str]:
     """Return the class path of Spark's Kafka source, without the JARs that Spark includes."""
     if not KAFKA_CLASSPATH.exists():
         return []

@@ -22,6 +22,9 @@ package winops.policy
   *   condition on the rows that the policy applies to; all other rows are ignored
   * @param projection
   *   values that are emitted instead of the rows
+  * @param isSplit
+  *   true for the result of [[Policy.splitByKey]], in which a row that is one too many is one
+  *   that a newer row of its key replaces
   */
 final case class Policy(
     group: Group,
@@ -30,10 +33,14 @@ final case class Policy(
     text: String,
     window: String,
     filter: Option[RowExpression] = None,
-    projection: Option[Projection] = None) {
+    projection: Option[Projection] = None,
+    isSplit: Boolean = false) {
 
   /** The policy in one English sentence. */
   def describe: String = PolicyDescriber.of(this, None)
+
+  /** The pieces of the policy, each as its name and an English phrase. */
+  def pieces: Seq[(String, String)] = PolicyDescriber.pieces(this)
 
   /** The same sentence with a second rule that removes groups.
     *
@@ -86,7 +93,10 @@ final case class Policy(
     val splits = keys.size == 1 && others.forall(_.looksAtEachRow) && projection.isEmpty &&
       !couplesGroups
     retention.withinKey.filter(_ => splits).fold(this) { within =>
-      copy(group = group.copy(keys = (group.keys ++ keys.head).distinct), retention = within)
+      copy(
+        group = group.copy(keys = (group.keys ++ keys.head).distinct),
+        retention = within,
+        isSplit = true)
     }
   }
 

@@ -17,6 +17,47 @@ private[policy] object PolicyDescriber {
     s"${sentence.head.toUpper}${sentence.tail}."
   }
 
+  /** The pieces of a policy, each with its name, in the words of the sentence. */
+  def pieces(policy: Policy): Seq[(String, String)] = {
+    val keys = policy.group.keys
+    val group =
+      if (keys.isEmpty) "one window for all rows" else s"a window for each ${listed(keys)}"
+    val windows = policy.retention.windows
+    val each = windows.zipWithIndex.flatMap { case (window, index) =>
+      val prefix = if (windows.size == 1) "" else s"window ${index + 1}, "
+      ofWindow(window).map { case (name, text) => (prefix + name, text) }
+    }
+    policy.filter
+      .map(condition => ("filter", s"rows for which ${shown(condition)} holds"))
+      .toSeq ++
+      Seq(("group", group)) ++ each ++
+      policy.projection.map(one => ("values", Computation.of(one))) ++
+      Seq(("changes", emitted(policy).getOrElse("emits inserts and deletes"))) ++
+      policy.group.reclaim.map(rule => ("groups", removed(rule)))
+  }
+
+  private def ofWindow(window: Window): Seq[(String, String)] = {
+    val Triggers(enter, leave, report) = window.triggers
+    val order = window.order match {
+      case Order.Arrival => "the order of arrival"
+      case Order.Sorted(by) => s"sorted by ${criteria(by)}"
+      case Order.Replacing(keys) => replacesPrevious(keys)
+      case Order.Ranked(keys, by) => s"sorted by ${criteria(by)}; ${replacesPrevious(keys)}"
+      case Order.Shadowing(keys) => s"of each ${listed(keys)} only the newest row is visible"
+    }
+    val bound = reasons(window.bound) match {
+      case Seq() => "no bound: every row that enters stays"
+      case some => s"a row stays until ${some.mkString(" or ")}"
+    }
+    Seq(
+      "admits" -> admitted(window.admit),
+      "order" -> order,
+      "bound" -> bound,
+      "rows enter" -> when(enter),
+      "rows leave" -> when(leave)) ++
+      Option.when(report != Trigger.Never)("reports" -> when(report))
+  }
+
   private def retained(retention: Retention): Seq[String] = retention match {
     case Retention.One(window) => kept(window) +: remarks(window)
     case Retention.Intersection(windows) =>

@@ -35,7 +35,8 @@ object Resizable {
           _,
           _,
           None,
-          None) =>
+          None,
+          _) =>
       of(bound, leave)
     case _ => None
   }

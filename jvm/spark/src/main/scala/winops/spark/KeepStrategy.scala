@@ -1,6 +1,6 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
@@ -11,10 +11,10 @@ import org.apache.spark.sql.winops.checkpoint.{RepartitionState, RepartitionStat
 import org.apache.spark.sql.winops.execution.StatefulKeepExec
 import org.apache.spark.sql.winops.source.{FilePosition, FilePositionExec}
 
+import winops.spark.analysis.KeepDescriber
 import winops.spark.execution.{BatchKeepExec, NewestRowsExec, UnsharedExec}
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.{Keep, KeepPlan}
-import winops.spark.row.KeyTypes
 import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder}
 
 /** Plans a [[Keep]] and the other nodes of winops. Expressions that group and order the rows are
@@ -23,29 +23,20 @@ import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder}
 object KeepStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case keep: Keep =>
-      val keys = keep.group.zipWithIndex.map { case (expression, i) => key(expression, i) }
+      val keys = KeepPlan.keys(keep)
       val computed = keys.collect { case alias: Alias => alias }
       val (child, positions) = positioned(keep)
       val input = ProjectExec(keep.child.output ++ computed ++ positions, planLater(child))
-      val shared = KeepPlan(
-        spec = keep.spec,
-        keys = keys.map(_.toAttribute),
-        groupExpressions = keep.group.map(KeyTypes.normalized),
-        expressions = keep.expressionsOfRows,
-        punctuation = keep.punctuation,
-        order = keep.order,
-        time = keep.time,
-        changeColumns = keep.changeColumns,
-        by = keep.by,
-        results = keep.results,
-        content = keep.content,
-        sourcePartition = keep.sourcePartition,
-        positions = positions.map(_.toAttribute))
+      val shared = KeepPlan.of(keep, keys.map(_.toAttribute), positions.map(_.toAttribute))
       if (keep.isStreaming) {
         if (keep.spec.flushesAtEnd) checkEnd(keep.child)
-        OperatorMetricsPage.install(KeepMetrics.own.toMap)
+        OperatorMetricsPage.install(KeepMetrics.inProgress.toMap)
         val unshared = UnsharedExec(NamedExpression.newExprId.id, input)
-        StatefulKeepExec(shared, hasNewRows(keep.child), unshared) :: Nil
+        StatefulKeepExec(
+          shared,
+          KeepDescriber.text(keep),
+          hasNewRows(keep.child),
+          unshared) :: Nil
       } else {
         val rows = keep.spec.newestRows.fold[SparkPlan](input)(NewestRowsExec(shared, _, input))
         BatchKeepExec(shared, keep.end, rows) :: Nil
@@ -97,11 +88,5 @@ object KeepStrategy extends SparkStrategy {
       case Left(operator) if keep.needsSourceOrder =>
         throw SourceOrder.required(operator.nodeName)
       case _ => (keep.child, Nil)
-    }
-
-  private def key(expression: Expression, index: Int): NamedExpression =
-    KeyTypes.normalized(expression) match {
-      case attribute: Attribute => attribute
-      case other => Alias(other, s"_group_$index")()
     }
 }

@@ -22,11 +22,13 @@ private object RoomsSuite {
     sources(Paths.get("jvm/spark/src/main")),
     Seq("winops.spark", "org.apache.spark.sql.winops", "org.apache.spark.sql.streaming"),
     Seq(
+      "harness",
       "",
       "checkpoint",
       "analysis",
       "over",
       "execution",
+      "live",
       "output",
       "group",
       "input",

@@ -11,6 +11,9 @@ final class HeapSegments extends Segments {
   override def remove(number: Long): Unit = kept.remove(number)
   def clear(): Unit = kept.clear()
 
+  /** Number of bytes of all segments. */
+  def bytes: Long = kept.valuesIterator.map(_.length.toLong).sum
+
   /** Number of segments. */
   def size: Int = kept.size
 }

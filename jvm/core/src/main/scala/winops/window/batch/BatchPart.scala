@@ -1,6 +1,7 @@
 package winops.window.batch
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.changes.ChangeReason
 import winops.window.contents.HeldRows
 import winops.window.rules.{EvictedRows, Part}
 
@@ -49,7 +50,7 @@ private[window] final class BatchPart(
     var row = rows.from(head)
     val something = pending > 0 || row < boundary
     while (row < boundary) {
-      leaving.add(row)
+      leaving.add(row, ChangeReason.Trigger)
       row = rows.next(row)
     }
     head = boundary

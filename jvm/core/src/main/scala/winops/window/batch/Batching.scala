@@ -1,7 +1,7 @@
 package winops.window.batch
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
-import winops.window.changes.Steps
+import winops.window.changes.{ChangeReason, Steps}
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
 import winops.window.rules.{EvictedRows, CombinedParts}
@@ -67,8 +67,8 @@ private[window] final class Batching(
 
   override def report(kind: Int): Unit = steps.report(kind, rows.from(boundary), rows.end)
 
-  override def leaveAll(): Unit = {
-    eachFrom(0L, boundary)(steps.deleteGroup)
+  override def leaveAll(reason: Int): Unit = {
+    eachFrom(0L, boundary)(steps.deleteGroup(_, _, reason))
     eachFrom(0L, rows.end) { (row, _) =>
       val _ = rows.leave(row)
     }
@@ -121,7 +121,7 @@ private[window] final class Batching(
     boundary = until
     var posted = 0L
     eachFrom(lastBoundary, until) { (row, end) =>
-      steps.insert(row, end)
+      steps.insert(row, end, ChangeReason.Trigger)
       filters.forget(row)
       posted += 1
     }
@@ -130,7 +130,7 @@ private[window] final class Batching(
     pending -= posted
     var left = 0L
     eachFrom(0L, lastBoundary) { (row, end) =>
-      steps.delete(row, end)
+      steps.delete(row, end, ChangeReason.Trigger)
       val _ = rows.leave(row)
       left += 1
     }

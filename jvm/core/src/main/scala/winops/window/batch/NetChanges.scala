@@ -3,7 +3,7 @@ package winops.window.batch
 import winops.policy.{Admit, Order, Trigger, Triggers, Window}
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
-import winops.window.changes.Steps
+import winops.window.changes.{ChangeReason, Steps}
 import winops.window.contents.WindowContext
 import winops.window.rules.EvictionRule
 import winops.window.single.{FrontRetainer, Retainer}
@@ -45,8 +45,8 @@ private[window] final class NetChanges(
   override def emitContents(): Unit = emitSeen(steps.content)
   override def report(kind: Int): Unit = steps.report(kind, head, entered)
 
-  override def leaveAll(): Unit = {
-    emitSeen(steps.deleteGroup)
+  override def leaveAll(reason: Int): Unit = {
+    emitSeen(steps.deleteGroup(_, _, reason))
     head = rows.end
     entered = rows.end
   }
@@ -71,17 +71,22 @@ private[window] final class NetChanges(
     if (shadows != null) shadows.restore(in)
   }
 
-  /** Inserts all pending rows, and deletes the rows that the rule then evicts. */
+  /** Inserts all pending rows, and deletes the rows that the rule then evicts. A row that has
+    * expired and is one too many counts as displaced.
+    */
   private def change(at: Long): Unit = {
     val (before, end) = (entered, rows.end)
-    val staying = rule.firstStaying(head + rule.excess(end - head), end, at)
+    val displaced = head + rule.excess(end - head)
+    val staying = rule.firstStaying(displaced, end, at)
     val firstInserted = Math.max(before, staying)
     val inserted =
       if (shadows == null) {
-        steps.insert(firstInserted, end)
-        steps.delete(head, Math.min(staying, before))
+        steps.insert(firstInserted, end, trigger.reason)
+        val firstExpired = Math.min(displaced, before)
+        steps.delete(head, firstExpired, ChangeReason.Displaced)
+        steps.delete(firstExpired, Math.min(staying, before), ChangeReason.Expired)
         end - firstInserted
-      } else shadows.change(head, before, staying, end, steps)
+      } else shadows.change(head, before, displaced, staying, end, trigger.reason, steps)
     steps.evictSilently(end - before - inserted)
     entered = end
     head = staying

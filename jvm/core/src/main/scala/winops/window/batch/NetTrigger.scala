@@ -2,6 +2,7 @@ package winops.window.batch
 
 import winops.policy.{Span, Trigger}
 import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.changes.ChangeReason
 import winops.window.time.{Anchor, Clock}
 
 /** Decides when the contents of a window that emits net changes change. */
@@ -13,6 +14,9 @@ private[window] abstract class NetTrigger {
     *   number of pending rows, the arriving one included
     */
   def entersAt(at: Long, pending: Long): Boolean
+
+  /** The [[ChangeReason]] of inserts. */
+  def reason: Int = ChangeReason.Trigger
 
   /** The instant at which a row enters that arrived at `at` and did not enter then. */
   def after(at: Long): Long = Clock.Never
@@ -43,6 +47,7 @@ private[window] object NetTrigger {
 /** Changes the contents with each row. */
 private case object EachRowNetTrigger extends NetTrigger {
   override def entersAt(at: Long, pending: Long): Boolean = true
+  override def reason: Int = ChangeReason.Arrived
 }
 
 /** Changes the contents with every `rows`-th row. */

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import winops.storage.btree.PagedMap
 import winops.storage.bytes.{ByteReader, ByteWriter}
-import winops.window.changes.Steps
+import winops.window.changes.{ChangeReason, Steps}
 import winops.window.expression.{RowKey, WindowView}
 import winops.window.rules.Ordinals
 
@@ -24,14 +24,25 @@ private final class Shadows(key: RowKey, newest: PagedMap) {
     *   the oldest row before the change
     * @param entered
     *   the ordinal after the newest row before the change
+    * @param displaced
+    *   the ordinal after the newest row that is one too many
     * @param staying
     *   the oldest row after the change
     * @param end
     *   the ordinal after the newest row after the change
+    * @param reason
+    *   the [[ChangeReason]] of inserts
     * @return
     *   number of inserted rows
     */
-  def change(head: Long, entered: Long, staying: Long, end: Long, steps: Steps): Long = {
+  def change(
+      head: Long,
+      entered: Long,
+      displaced: Long,
+      staying: Long,
+      end: Long,
+      reason: Int,
+      steps: Steps): Long = {
     leaving.clear()
     var row = head
     while (row < Math.min(staying, entered)) {
@@ -53,13 +64,19 @@ private final class Shadows(key: RowKey, newest: PagedMap) {
     var inserted = 0L
     while (row < end) {
       if (isSeen(row)) {
-        steps.insert(row, row + 1)
+        steps.insert(row, row + 1, reason)
         inserted += 1
       }
       row += 1
     }
     leaving.sortInPlace()
-    leaving.foreach(row => steps.delete(row, row + 1))
+    leaving.foreach { row =>
+      val why =
+        if (row < displaced) ChangeReason.Displaced
+        else if (row < staying) ChangeReason.Expired
+        else ChangeReason.Replaced
+      steps.delete(row, row + 1, why)
+    }
     inserted
   }
 

@@ -3,9 +3,9 @@ package winops.window.changes
 /** A first-in, first-out queue of changes that a machine has emitted and the operator has not
   * read.
   *
-  * Consecutive rows with the same kind of change in the same step share one entry. The reader
-  * calls [[next]] and then reads the fields. [[next]] moves through changes row by row, and
-  * through reported contents entry by entry.
+  * Consecutive rows with the same kind of change and reason in the same step share one entry. The
+  * reader calls [[next]] and then reads the fields. [[next]] moves through changes row by row,
+  * and through reported contents entry by entry.
   */
 final class ChangeQueue {
   import ChangeQueue._
@@ -15,6 +15,7 @@ final class ChangeQueue {
   private var tail = 0
 
   private var entryKind = 0
+  private var entryReason = 0
   private var entryWindow = 0
   private var row = 0L
   private var reportEnd = 0L
@@ -39,6 +40,8 @@ final class ChangeQueue {
     *   the number of the step
     * @param window
     *   the number of the window, if there are several independent windows
+    * @param reason
+    *   one of [[ChangeReason]], of inserts and deletes
     */
   def add(
       kind: Int,
@@ -47,8 +50,9 @@ final class ChangeQueue {
       at: Long,
       step: Long,
       sequence: Long,
-      window: Int = 0): Unit = {
-    val what = kind.toLong | window.toLong << KindBits
+      window: Int = 0,
+      reason: Int = ChangeReason.Arrived): Unit = {
+    val what = kind.toLong | reason.toLong << KindBits | window.toLong << WindowShift
     if (continuesLast(what, kind, from, step)) entries(tail - Fields + 2) = until
     else {
       if (tail == entries.length) makeRoom()
@@ -91,6 +95,9 @@ final class ChangeQueue {
   /** Returns true if the row was inserted, false for every other kind of entry. */
   def isInsert: Boolean = entryKind == ChangeKind.Insert
 
+  /** One of [[ChangeReason]]; has a meaning for inserts and deletes only. */
+  def reason: Int = entryReason
+
   /** The number of the window that emitted the change; 0 if there is only one window. */
   def window: Int = entryWindow
 
@@ -114,7 +121,8 @@ final class ChangeQueue {
 
   private def load(): Unit = {
     entryKind = nextKind
-    entryWindow = (entries(head) >>> KindBits).toInt
+    entryReason = (entries(head) >>> KindBits & KindMask).toInt
+    entryWindow = (entries(head) >>> WindowShift).toInt
     row = entries(head + 1)
     reportEnd = entries(head + 2)
     instant = entries(head + 3)
@@ -139,7 +147,10 @@ final class ChangeQueue {
 object ChangeQueue {
   private val Fields = 6
 
-  /** Number of bits of the kind; the same field holds the window's number above these bits. */
+  /** Number of bits of the kind, and of the reason above it. The same field holds the window's
+    * number above both.
+    */
   private val KindBits = 8
+  private val WindowShift = 2 * KindBits
   private val KindMask = (1L << KindBits) - 1
 }

@@ -45,17 +45,19 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
     if (depth == 0 && emitted) number += 1
   }
 
-  /** Inserts the rows from `from` until `until`. */
-  private[window] def insert(from: Long, until: Long): Unit =
-    if (emitsInserts && from < until) change(ChangeKind.Insert, from, until)
+  /** Inserts the rows from `from` until `until`, for one of the [[ChangeReason]]s. */
+  private[window] def insert(from: Long, until: Long, reason: Int): Unit =
+    if (emitsInserts && from < until) change(ChangeKind.Insert, from, until, reason)
 
-  /** Deletes the rows from `from` until `until`. */
-  private[window] def delete(from: Long, until: Long): Unit =
-    if (emitsDeletes && from < until) change(ChangeKind.Delete, from, until)
+  /** Deletes the rows from `from` until `until`, for one of the [[ChangeReason]]s. */
+  private[window] def delete(from: Long, until: Long, reason: Int): Unit =
+    if (emitsDeletes && from < until) change(ChangeKind.Delete, from, until, reason)
 
-  /** Deletes the rows from `from` until `until` because their whole group is removed. */
-  private[window] def deleteGroup(from: Long, until: Long): Unit =
-    if (emitsDeletes && from < until) change(ChangeKind.GroupDelete, from, until)
+  /** Deletes the rows from `from` until `until` because their whole group is removed, for one of
+    * the [[ChangeReason]]s.
+    */
+  private[window] def deleteGroup(from: Long, until: Long, reason: Int): Unit =
+    if (emitsDeletes && from < until) change(ChangeKind.GroupDelete, from, until, reason)
 
   /** Reports the rows from `from` until `until` as contents. The range may be empty, and the rows
     * stay in the window.
@@ -92,8 +94,8 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
     sequence = in.number()
   }
 
-  private def change(kind: Int, from: Long, until: Long): Unit = {
-    changes.add(kind, from, until, at, number, sequence, window)
+  private def change(kind: Int, from: Long, until: Long, reason: Int): Unit = {
+    changes.add(kind, from, until, at, number, sequence, window, reason)
     sequence += until - from
     emitted = true
   }

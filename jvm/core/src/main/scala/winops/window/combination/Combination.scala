@@ -1,7 +1,7 @@
 package winops.window.combination
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
-import winops.window.changes.Steps
+import winops.window.changes.{ChangeReason, Steps}
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
 import winops.window.rules.{EvictedRows, CombinedParts}
@@ -39,7 +39,7 @@ private[window] final class Combination(
     evicted.clear()
     val admitting = parts.offer(row, at, evicted)
     val comesIn = if (isUnion) admitting > 0 else admitting == parts.size
-    if (comesIn) steps.insert(row, row + 1)
+    if (comesIn) steps.insert(row, row + 1, ChangeReason.Arrived)
     else {
       parts.takeBack(row)
       rows.refused(row)
@@ -83,10 +83,10 @@ private[window] final class Combination(
 
   override def report(kind: Int): Unit = steps.report(kind, rows.from(0L), rows.end)
 
-  override def leaveAll(): Unit = {
+  override def leaveAll(reason: Int): Unit = {
     var row = rows.from(0L)
     while (row < rows.end) {
-      steps.deleteGroup(row, row + 1)
+      steps.deleteGroup(row, row + 1, reason)
       val next = rows.next(row)
       val _ = rows.leave(row)
       row = next
@@ -119,7 +119,7 @@ private[window] final class Combination(
       if (isOut && rows.leave(row)) {
         // A single window has removed the row from itself already.
         if (!isUnion && parts.size > 1) parts.forget(row)
-        steps.delete(row, row + 1)
+        steps.delete(row, row + 1, evicted.reason(i))
       }
       i += 1
     }

@@ -62,7 +62,7 @@ private[window] final class IndependentWindows(
     if (window.held > 0) window.report(kind)
   }
 
-  override def leaveAll(): Unit = each(_.leaveAll())
+  override def leaveAll(reason: Int): Unit = each(_.leaveAll(reason))
 
   override def settle(): Unit = {
     var needed = rows.end

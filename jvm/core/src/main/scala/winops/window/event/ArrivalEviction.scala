@@ -1,5 +1,6 @@
 package winops.window.event
 
+import winops.window.changes.ChangeReason
 import winops.window.rules.CountRule
 
 /** Decides which rows of an event window leave because a row or a punctuation arrives, and when
@@ -25,6 +26,9 @@ private[window] abstract class ArrivalEviction {
 
   /** Number of oldest rows that leave with the newest of `size` rows, after that row entered. */
   def afterRow(size: Long): Long = 0L
+
+  /** The [[ChangeReason]] of the evictions. */
+  def reason: Int = ChangeReason.Trigger
 
   /** Returns true if all rows leave at a window punctuation. */
   def emptiesWithPunctuation: Boolean = false
@@ -58,6 +62,7 @@ private final class TumblingValue(gap: Gap) extends ArrivalEviction {
 /** Evicts all rows at a window punctuation. */
 private case object TumblingPunctuation extends ArrivalEviction {
   override def emptiesWithPunctuation: Boolean = true
+  override def reason: Int = ChangeReason.Punctuation
 }
 
 /** Evicts the oldest row before a row that would make the window exceed `count` rows. */
@@ -66,12 +71,14 @@ private final class SlidingRows(count: Long) extends ArrivalEviction {
 
   override def beforeRow(head: Long, row: Long): Long = head + rule.excess(row + 1 - head)
   override def fillsWithRow(size: Long): Boolean = size == count
+  override def reason: Int = ChangeReason.Displaced
 }
 
 /** Evicts the oldest rows whose value the arriving row's exceeds by more than the gap's distance.
   */
 private final class SlidingValue(gap: Gap) extends ArrivalEviction {
   override def admits(row: Long): Boolean = gap.has(row)
+  override def reason: Int = ChangeReason.Distance
 
   override def beforeRow(head: Long, row: Long): Long = {
     var staying = head

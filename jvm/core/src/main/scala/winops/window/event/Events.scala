@@ -3,7 +3,7 @@ package winops.window.event
 import winops.policy.{Admit, Bound, Order, Trigger, Triggers, Window}
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
-import winops.window.changes.{ChangeKind, Steps}
+import winops.window.changes.{ChangeKind, ChangeReason, Steps}
 import winops.window.contents.WindowContext
 import winops.window.rules.{AgeRule, EvictionRule, NoRule, PeriodRule}
 import winops.window.single.{FrontRetainer, Retainer}
@@ -41,24 +41,25 @@ private[window] final class Events(
       rule.arrive(at)
       if (trigger.beforeRow(row)) emit(ChangeKind.Trigger, head, row)
       if (eviction.fillsBeforeRow(head, row)) fill(head, row)
-      leaveUntil(eviction.beforeRow(head, row), row)
-      steps.insert(row, row + 1)
+      leaveUntil(eviction.beforeRow(head, row), row, eviction.reason)
+      steps.insert(row, row + 1, ChangeReason.Arrived)
       if (eviction.fillsWithRow(row + 1 - head)) fill(head, row + 1)
       if (trigger.afterRow(at, isFirst)) emit(ChangeKind.Trigger, head, row + 1)
-      leaveUntil(head + eviction.afterRow(row + 1 - head), row + 1)
+      leaveUntil(head + eviction.afterRow(row + 1 - head), row + 1, eviction.reason)
     }
     comesIn
   }
 
   /** Evicts expired rows first; the remaining contents are reported in a step of its own. */
   override def atDue(due: Long): Unit =
-    if (rule.due(head) <= due) removeUntil(rule.firstStaying(head, rows.end, due))
+    if (rule.due(head) <= due) removeUntil(rule.firstStaying(head, rows.end, due), rule.reason)
     else {
       steps.report(ChangeKind.Trigger, head, rows.end)
       trigger.fired(due)
     }
 
-  override def punctuate(): Unit = if (eviction.emptiesWithPunctuation) removeUntil(rows.end)
+  override def punctuate(): Unit =
+    if (eviction.emptiesWithPunctuation) removeUntil(rows.end, eviction.reason)
 
   override def clear(): Unit = {
     super.clear()
@@ -80,8 +81,8 @@ private[window] final class Events(
     trigger.restore(in)
   }
 
-  private def leaveUntil(until: Long, end: Long): Unit =
-    if (until > head) removeUntil(Math.min(until, end))
+  private def leaveUntil(until: Long, end: Long, reason: Int): Unit =
+    if (until > head) removeUntil(Math.min(until, end), reason)
 
   private def fill(from: Long, until: Long): Unit = if (!wasFull) {
     wasFull = true

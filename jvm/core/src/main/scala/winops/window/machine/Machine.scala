@@ -4,7 +4,7 @@ import winops.policy.{Order, Policy, Reclaim, Span}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
-import winops.window.changes.{ChangeKind, Steps}
+import winops.window.changes.{ChangeKind, ChangeReason, Steps}
 import winops.window.contents.WindowContext
 import winops.window.expression.Evaluator
 import winops.window.single.Retainer
@@ -101,7 +101,7 @@ final class Machine(
       if (retainerDue == due) {
         retainer.atDue(due)
         steps.end()
-      } else forget()
+      } else forget(ChangeReason.GroupIdle)
     } else reach(instant)
     fires
   }
@@ -151,10 +151,11 @@ final class Machine(
     finished = true
   }
 
-  /** Removes the group and emits deletes for its rows. */
+  /** Removes the group and emits deletes for its rows, because there are too many groups or rows.
+    */
   def dismiss(at: Long): Unit = {
     steps.begin(at)
-    forget()
+    forget(ChangeReason.GroupLimit)
   }
 
   /** Emits the window contents, row by row as inserts, in the order of the window. */
@@ -207,9 +208,9 @@ final class Machine(
     // A shorter idle time after a restart may be over before now; the group is then removed now.
     if (silence == Clock.Never) Clock.Never else Math.max(lastArrival + silence, clock)
 
-  private def forget(): Unit = {
+  private def forget(reason: Int): Unit = {
     steps.evictSilently(retainer.notInserted)
-    retainer.leaveAll()
+    retainer.leaveAll(reason)
     forgotten += 1
     steps.end()
     startAfresh()

@@ -1,6 +1,7 @@
 package winops.window.rules
 
 import winops.policy.Span
+import winops.window.changes.ChangeReason
 import winops.window.contents.HeldRows
 import winops.window.expression.RowNumber
 
@@ -15,6 +16,7 @@ private[window] final class BehindPart(timestamp: RowNumber, span: Span, held: H
     super.arrive(row, at, evicted)
     val limit = span.before(timestamp.whole(row))
     val least = if (span.isEmpty) 0L else 1L
-    while (count > least && timestamp.whole(oldest) <= limit) evictOldest(evicted)
+    while (count > least && timestamp.whole(oldest) <= limit)
+      evictOldest(evicted, ChangeReason.Expired)
   }
 }

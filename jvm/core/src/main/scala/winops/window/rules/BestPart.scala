@@ -3,6 +3,7 @@ package winops.window.rules
 import scala.collection.mutable
 
 import winops.storage.btree.PagedMap
+import winops.window.changes.ChangeReason
 import winops.window.expression.RowKey
 
 /** Holds the `rows` first rows in the order of a sort key; of equal rows, the newest. */
@@ -10,12 +11,12 @@ private[window] final class BestPart(rows: Long, sortKey: RowKey, index: PagedMa
     extends IndexedPart(index) {
   override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     val arriving = place(row)
-    if (index.size == rows && isBehindAll(arriving)) evicted.add(row)
+    if (index.size == rows && isBehindAll(arriving)) evicted.add(row, ChangeReason.Displaced)
     else {
       index.put(arriving, NoBytes)
       if (index.size > rows) {
         index.last()
-        evicted.add(rowAt(index.key))
+        evicted.add(rowAt(index.key), ChangeReason.Displaced)
         index.remove()
       }
     }

@@ -1,6 +1,7 @@
 package winops.window.rules
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.changes.ChangeReason
 import winops.window.contents.{FrontView, HeldRows}
 import winops.window.expression.{RowCondition, WindowView}
 
@@ -40,7 +41,7 @@ private[window] final class ConditionPart(condition: RowCondition, held: HeldRow
       view.set(row, row, last, count, expired)
       fails = !condition.holds(view)
       if (fails) {
-        if (evicted != null) evicted.add(row)
+        if (evicted != null) evicted.add(row, ChangeReason.Condition)
         pass(row)
         expired += 1
       }

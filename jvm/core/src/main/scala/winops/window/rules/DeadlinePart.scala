@@ -4,6 +4,7 @@ import scala.collection.mutable
 
 import winops.policy.Span
 import winops.storage.btree.PagedMap
+import winops.window.changes.ChangeReason
 import winops.window.expression.RowNumber
 import winops.window.time.Clock
 
@@ -15,7 +16,7 @@ private[window] final class DeadlinePart(timestamp: RowNumber, span: Span, index
   override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
 
   override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit =
-    if (span.after(timestamp.whole(row)) <= at) evicted.add(row)
+    if (span.after(timestamp.whole(row)) <= at) evicted.add(row, ChangeReason.Expired)
     else index.put(place(row), Array.emptyByteArray)
 
   override def due: Long =
@@ -27,7 +28,7 @@ private[window] final class DeadlinePart(timestamp: RowNumber, span: Span, index
 
   override def atDue(due: Long, evicted: EvictedRows): Unit = {
     while (index.size > 0 && { index.first(); dueOf(index.key) <= due }) {
-      evicted.add(Ordinals.getLast(index.key))
+      evicted.add(Ordinals.getLast(index.key), ChangeReason.Expired)
       index.remove()
     }
   }

@@ -3,6 +3,7 @@ package winops.window.rules
 import winops.policy.Bound
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
+import winops.window.changes.ChangeReason
 import winops.window.time.Clock
 
 /** A rule by which a window evicts its oldest rows: because there are too many, or because time
@@ -30,6 +31,9 @@ private[window] abstract class EvictionRule {
     while (row < end && due(row) <= at) row += 1
     row
   }
+
+  /** The [[ChangeReason]] of the rows that time evicts. */
+  def reason: Int = ChangeReason.Expired
 
   def clear(): Unit = ()
   def save(out: ByteWriter): Unit = ()

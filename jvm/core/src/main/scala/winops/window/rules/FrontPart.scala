@@ -22,9 +22,9 @@ private[window] abstract class FrontPart(protected val held: HeldRows) extends P
 
   protected final def oldest: Long = held.from(head)
 
-  protected final def evictOldest(evicted: EvictedRows): Unit = {
+  protected final def evictOldest(evicted: EvictedRows, reason: Int): Unit = {
     val row = oldest
-    evicted.add(row)
+    evicted.add(row, reason)
     pass(row)
   }
 

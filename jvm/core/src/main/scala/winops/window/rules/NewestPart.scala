@@ -1,5 +1,6 @@
 package winops.window.rules
 
+import winops.window.changes.ChangeReason
 import winops.window.contents.HeldRows
 
 /** Holds the newest rows, as many as the rule allows. */
@@ -8,7 +9,7 @@ private[window] final class NewestPart(rule: CountRule, held: HeldRows) extends 
     super.arrive(row, at, evicted)
     var excess = rule.excess(count)
     while (excess > 0) {
-      evictOldest(evicted)
+      evictOldest(evicted, ChangeReason.Displaced)
       excess -= 1
     }
   }

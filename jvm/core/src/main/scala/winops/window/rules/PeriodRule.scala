@@ -3,6 +3,7 @@ package winops.window.rules
 import winops.policy.Span
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
+import winops.window.changes.ChangeReason
 import winops.window.time.Anchor
 
 /** Evicts a row at the end of the span in which it arrived; consecutive spans start at the
@@ -18,6 +19,7 @@ private[window] final class PeriodRule(span: Span, anchor: Anchor, rows: Rows)
     // Rows of several spans are held only if an earlier run used a longer span.
     else super.firstStaying(head, end, at)
 
+  override def reason: Int = ChangeReason.Trigger
   override def clear(): Unit = anchor.clear()
   override def save(out: ByteWriter): Unit = anchor.save(out)
   override def restore(in: ByteReader): Unit = anchor.restore(in)

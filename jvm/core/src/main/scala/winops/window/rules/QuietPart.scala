@@ -2,6 +2,7 @@ package winops.window.rules
 
 import winops.policy.Span
 import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.changes.ChangeReason
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
 import winops.window.time.Clock
@@ -23,7 +24,7 @@ private[window] final class QuietPart(span: Span, held: HeldRows) extends FrontP
     }
 
   override def atDue(due: Long, evicted: EvictedRows): Unit =
-    while (count > 0) evictOldest(evicted)
+    while (count > 0) evictOldest(evicted, ChangeReason.Silence)
 
   override def clear(): Unit = {
     super.clear()

@@ -3,6 +3,7 @@ package winops.window.rules
 import scala.collection.mutable
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.window.changes.ChangeReason
 
 /** A [[BestPart]] with at most one row for each key: a row replaces the previous row of its key.
   */
@@ -14,7 +15,7 @@ private[window] final class RankedPart(newest: NewestOfEachPart, best: BestPart)
     newest.arrive(row, at, replaced)
     var i = 0
     while (i < replaced.size) {
-      evicted.add(replaced(i))
+      evicted.add(replaced(i), ChangeReason.Replaced)
       best.forget(replaced(i))
       i += 1
     }

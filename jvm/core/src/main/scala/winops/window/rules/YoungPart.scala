@@ -1,5 +1,6 @@
 package winops.window.rules
 
+import winops.window.changes.ChangeReason
 import winops.window.contents.HeldRows
 import winops.window.time.Clock
 
@@ -8,5 +9,5 @@ private[window] final class YoungPart(rule: AgeRule, held: HeldRows) extends Fro
   override def due: Long = if (count == 0) Clock.Never else rule.due(oldest)
 
   override def atDue(due: Long, evicted: EvictedRows): Unit =
-    while (count > 0 && rule.due(oldest) <= due) evictOldest(evicted)
+    while (count > 0 && rule.due(oldest) <= due) evictOldest(evicted, ChangeReason.Expired)
 }

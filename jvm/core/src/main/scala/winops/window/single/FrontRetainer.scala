@@ -10,8 +10,8 @@ private[window] abstract class FrontRetainer(rows: Rows, steps: Steps) extends R
 
   protected final def size: Long = rows.end - head
 
-  protected final def removeUntil(until: Long): Unit = {
-    steps.delete(head, until)
+  protected final def removeUntil(until: Long, reason: Int): Unit = {
+    steps.delete(head, until, reason)
     head = until
   }
 
@@ -19,8 +19,8 @@ private[window] abstract class FrontRetainer(rows: Rows, steps: Steps) extends R
   override def emitContents(): Unit = steps.content(head, rows.end)
   override def report(kind: Int): Unit = steps.report(kind, head, rows.end)
 
-  override def leaveAll(): Unit = {
-    steps.deleteGroup(head, rows.end)
+  override def leaveAll(reason: Int): Unit = {
+    steps.deleteGroup(head, rows.end, reason)
     head = rows.end
   }
 

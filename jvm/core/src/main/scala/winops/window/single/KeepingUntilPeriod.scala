@@ -2,7 +2,7 @@ package winops.window.single
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
-import winops.window.changes.Steps
+import winops.window.changes.{ChangeReason, Steps}
 import winops.window.rules.PeriodRule
 import winops.window.time.Clock
 
@@ -13,11 +13,12 @@ private[window] final class KeepingUntilPeriod(rule: PeriodRule, rows: Rows, ste
 
   override def arrive(row: Long, at: Long): Boolean = {
     rule.arrive(at)
-    steps.insert(row, row + 1)
+    steps.insert(row, row + 1, ChangeReason.Arrived)
     true
   }
 
-  override def atDue(due: Long): Unit = removeUntil(rule.firstStaying(head, rows.end, due))
+  override def atDue(due: Long): Unit =
+    removeUntil(rule.firstStaying(head, rows.end, due), ChangeReason.Trigger)
 
   override def clear(): Unit = {
     super.clear()

@@ -37,8 +37,12 @@ private[window] abstract class Retainer {
   /** Reports the window contents as `kind`. */
   def report(kind: Int): Unit
 
-  /** Emits deletes for all rows, because the group is removed. */
-  def leaveAll(): Unit
+  /** Emits deletes for all rows, because the group is removed.
+    *
+    * @param reason
+    *   one of [[winops.window.changes.ChangeReason]]
+    */
+  def leaveAll(reason: Int): Unit
 
   /** Removes the rows that have left from the group's rows. */
   def settle(): Unit

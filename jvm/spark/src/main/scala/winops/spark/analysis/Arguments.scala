@@ -160,6 +160,14 @@ final class Arguments(expressions: Seq[Expression]) {
     }
   }
 
+  /** True or false; `None` if not given. */
+  def flag(name: String): Option[Boolean] = byName.get(name).map { expression =>
+    value(name, expression) match {
+      case (flag: Boolean, BooleanType) => flag
+      case _ => throw WinopsErrors.argument("VALUE", name, "true or false")
+    }
+  }
+
   /** The time in milliseconds after which silent groups are removed; `None` if not given. */
   def idleMillis: Option[Long] = text("idle").map { text =>
     Option(IntervalUtils.safeStringToInterval(UTF8String.fromString(text)))
@@ -202,7 +210,8 @@ object Arguments {
     "order_by",
     "of_windows",
     "mode",
-    "max_content")
+    "max_content",
+    "reason")
 
   /** Arguments by the names that other languages use for them. */
   private val OtherNames = Map("variables" -> "params")

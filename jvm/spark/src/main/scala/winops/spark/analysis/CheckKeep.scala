@@ -59,6 +59,9 @@ private[spark] object CheckKeep extends Logging {
   def output(spec: KeepSpec, table: LogicalPlan): Unit = {
     SeveralWindows.checkOutput(spec)
     mode(spec)
+    if (spec.givesReasons && spec.output != Output.Changes) {
+      throw WinopsErrors.argument("UNKNOWN", "reason", "it together with output => 'changes'")
+    }
     spec.output match {
       case Output.Rows if table.isStreaming =>
         throw WinopsErrors.analysis("WINOPS_ROWS_ON_STREAM")

@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.policy.{Reclaim, RowExpression}
 import winops.spark.expressions.UnqualifiedSql
-import winops.spark.plan.{Application, KeepSpec}
+import winops.spark.plan.{Application, FramedFunction, Keep, KeepSpec}
 
 /** Describes a `keep` in English, for the output `describe`. */
 object KeepDescriber {
@@ -22,6 +22,23 @@ object KeepDescriber {
     LocalRelation(
       Seq(AttributeReference("description", StringType, nullable = false)()),
       Seq(InternalRow(UTF8String.fromString(text(spec, partitionBy, time)))))
+
+  /** The description of an operator. Window functions are described by their results. */
+  def text(keep: Keep): String =
+    if (keep.spec.isOver) functions(keep) else text(keep.spec, keep.group, keep.time)
+
+  private def functions(keep: Keep): String = {
+    val results = keep.results.map(FramedFunction.textOf(_, keep.content)).distinct
+    val rows =
+      if (keep.spec.group.isEmpty) "all rows" else s"the rows of each ${quoted(keep.spec.group)}"
+    val order = keep.spec.order
+      .map(_.stripSuffix(" ASC NULLS FIRST").replaceFirst(" DESC NULLS LAST$", " DESC"))
+    val ordered = if (order.isEmpty) "" else s" in the order of ${quoted(order)}"
+    s"Adds ${quoted(results)} to each row, over $rows$ordered."
+  }
+
+  private def quoted(expressions: Seq[String]): String =
+    expressions.map(sql => s"`$sql`").mkString(", ")
 
   private def text(
       spec: KeepSpec,

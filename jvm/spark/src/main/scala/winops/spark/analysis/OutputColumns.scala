@@ -22,7 +22,7 @@ private[spark] object OutputColumns {
     case Output.Rows | Output.WithColumns | Output.Describe | Output.Over => Nil
     case Output.Agg => resultColumns(spec, time, group)
     case Output.Changes =>
-      val columns = changeColumns(time) ++ windowColumn(spec.policy)
+      val columns = changeColumns(time) ++ windowColumn(spec.policy) ++ reasonColumn(spec)
       CheckKeep.names(columns, table)
       columns
     case Output.Snapshots => snapshotColumns(time, group, table.output)
@@ -102,6 +102,12 @@ private[spark] object OutputColumns {
   private def windowColumn(policy: Policy): Option[Attribute] =
     Option.when(policy.windowNames.nonEmpty) {
       AttributeReference(Keep.Window, StringType, nullable = false)()
+    }
+
+  /** The column with the reason of a change, if the call asks for the column. */
+  private def reasonColumn(spec: KeepSpec): Option[Attribute] =
+    Option.when(spec.givesReasons) {
+      AttributeReference(Keep.ChangeReason, StringType, nullable = false)()
     }
 
   /** The columns of a snapshot: time, step, group key, and the window contents as an array. */

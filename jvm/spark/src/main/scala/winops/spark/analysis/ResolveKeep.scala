@@ -136,7 +136,8 @@ object ResolveKeep extends Rule[LogicalPlan] {
       acrossGroups = group.nonEmpty && ofProjection &&
         policy.projection.exists(_.acrossGroups),
       ofProjection = ofProjection,
-      flushesAtEnd = flushes)
+      flushesAtEnd = flushes,
+      givesReasons = arguments.flag("reason").getOrElse(false))
   }
 
   /** The dialect of the call, and its policy. Several windows are combined into one policy. */

@@ -213,6 +213,7 @@ final class CrossGroupTask(
     writer.endGroup()
     takeLatest()
     state.machine.settle()
+    timers.measure(opened, state.held)
     if (state.isEmpty) state.forget() else if (isChanged) store.save(state.save)
     opened = null
   }

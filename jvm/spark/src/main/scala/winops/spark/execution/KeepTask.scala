@@ -192,6 +192,7 @@ final class KeepTask(
       (if (isRemembered) 1L else 0L) - (if (wasRemembered) 1L else 0L),
       state.held - sizeBefore,
       state.waitingSize - waitingBefore)
+    timers.measure(key, state.held)
     if (times.flushes) last = Math.max(last, state.waiting.lastTime)
     if (isRemembered) store.save(state.save) else state.forget()
     stage = Between

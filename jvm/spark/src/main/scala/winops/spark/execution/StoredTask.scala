@@ -8,7 +8,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowShape
-import winops.spark.state.{StateErrors, StateGroupStore, StateTimerService, WholeGroupStore}
+import winops.spark.state.{LargestGroups, StateErrors, StateGroupStore, StateTimerService, WholeGroupStore}
 
 /** A task of a stream, with its state in a state store of Spark's.
   *
@@ -18,6 +18,8 @@ import winops.spark.state.{StateErrors, StateGroupStore, StateTimerService, Whol
   *   the columns of the rows
   * @param rows
   *   the rows of the micro-batch
+  * @param largestGroups
+  *   receives the sizes of the groups that are processed
   */
 final class StoredTask(
     plan: KeepPlan,
@@ -26,7 +28,8 @@ final class StoredTask(
     rows: => GroupedRows,
     times: BatchTimes,
     store: StateStore,
-    metrics: KeepMetrics) {
+    metrics: KeepMetrics,
+    largestGroups: LargestGroups = new LargestGroups(0)) {
   private val couplesGroups = plan.spec.couplesGroups
 
   val groups = new StateGroupStore(store, plan.keys, inOrder = !couplesGroups)
@@ -40,7 +43,8 @@ final class StoredTask(
     if (couplesGroups) Nil else groups.all,
     RowShape.of(plan.keys),
     groups.rankOf,
-    takesAll = times.flushes)
+    takesAll = times.flushes,
+    largestGroups)
 
   /** The output rows. */
   val output: StreamTask = StreamTask.of(

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.streaming.{StreamingQueryListener, StreamingQueryProgress}
 import org.apache.spark.sql.streaming.StreamingQueryListener._
 import org.apache.spark.sql.winops.execution.StatefulKeepExec
+import org.apache.spark.sql.winops.live.LiveListener
 
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.Keep
@@ -80,7 +81,7 @@ private[spark] object StreamReporter extends Logging {
   /** Logs a text under the name of this object, which logging settings can refer to. */
   private def report(text: String): Unit = logWarning(text)
 
-  /** Adds a reporter to a session when its first query with a `keep` starts. */
+  /** Adds a reporter and the live view to a session when its first query with a `keep` starts. */
   final class Registration(session: SparkSession) extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan = {
       plan match {
@@ -97,6 +98,7 @@ private[spark] object StreamReporter extends Logging {
         val cores = session.sparkContext.defaultParallelism
         queries.addListener(new StreamReporter(cores, report))
       }
+      LiveListener.install(session, StatefulKeepExec.OperatorName)
     }
   }
 }

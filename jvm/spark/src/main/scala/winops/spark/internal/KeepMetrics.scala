@@ -29,25 +29,34 @@ object KeepMetrics {
 
   // Spark defines these two for every stateful operator.
   private val OutputRows = "numOutputRows"
-  private val Late = "numRowsDroppedByWatermark"
+  val Late = "numRowsDroppedByWatermark"
 
-  private val Inserted = "rowsInserted"
-  private val Deleted = "rowsDeleted"
-  private val Held = "rowsHeld"
+  val Inserted = "rowsInserted"
+  val Deleted = "rowsDeleted"
+  val Held = "rowsHeld"
   val Waiting = "rowsWaiting"
   private val OutOfOrder = "rowsOutOfOrder"
-  private val NullTime = "rowsNullTime"
-  private val Refused = "rowsRefused"
-  private val AfterFinal = "rowsAfterFinal"
-  private val EvictedSilently = "rowsEvictedSilently"
-  private val Groups = "groups"
+  val NullTime = "rowsNullTime"
+  val Refused = "rowsRefused"
+  val AfterFinal = "rowsAfterFinal"
+  val EvictedSilently = "rowsEvictedSilently"
+  val Groups = "groups"
   private val Expired = "groupsExpired"
   private val EntriesRead = "stateEntriesRead"
   private val EntriesWritten = "stateEntriesWritten"
   private val BytesRead = "stateBytesRead"
-  private val BytesWritten = "stateBytesWritten"
+  val BytesWritten = "stateBytesWritten"
 
-  /** The name and description of each metric that Spark does not define. */
+  /** The number of rows of the largest group that the micro-batch processed. It is no metric of
+    * tasks, which Spark would add up, and is only in the progress of a query.
+    */
+  val LargestGroup = "rowsOfLargestGroup"
+
+  /** The name and description of each metric that a query's progress contains beside Spark's. */
+  def inProgress: Seq[(String, String)] =
+    own :+ (LargestGroup -> "number of rows of the largest group that was processed")
+
+  /** The name and description of each metric of tasks that Spark does not define. */
   val own: Seq[(String, String)] = Seq(
     Inserted -> "number of rows inserted into windows",
     Deleted -> "number of rows deleted from windows",

@@ -19,7 +19,10 @@ private[spark] abstract class ContentsTracker(
     contents: Array[TrackedContents],
     metrics: KeepMetrics)
     extends OutputWriter(changes, metrics) {
-  private val spec = plan.spec
+  // The specification finds these in its policy, which takes longer than a step.
+  private val reportsByTrigger = plan.spec.reportsByTrigger
+  private val reportsWhenEmptied = plan.spec.reportsWhenEmptied
+  private val reportsAfterChanges = !reportsByTrigger && !reportsWhenEmptied
 
   /** The time of the current step in milliseconds, and its number. */
   protected var at = 0L
@@ -47,16 +50,16 @@ private[spark] abstract class ContentsTracker(
           inserted(changes.ordinal, changes.end)
           sequence += changes.end - changes.ordinal
         case ChangeKind.Delete | ChangeKind.GroupDelete =>
-          if (spec.reportsWhenEmptied && changes.kind == ChangeKind.Delete) report()
+          if (reportsWhenEmptied && changes.kind == ChangeKind.Delete) report()
           hasChanged = true
           contents(changes.window).remove(changes.ordinal, changes.end)
           sequence += changes.end - changes.ordinal
         case ChangeKind.EmptyTrigger => hasChanged = true
-        case ChangeKind.Trigger | ChangeKind.Final if spec.reportsByTrigger => report()
+        case ChangeKind.Trigger | ChangeKind.Final if reportsByTrigger => report()
         case _ =>
       }
     }
-    if (hasChanged && !spec.reportsByTrigger && !spec.reportsWhenEmptied) report()
+    if (hasChanged && reportsAfterChanges) report()
   }
 
   /** Reports the current contents. */

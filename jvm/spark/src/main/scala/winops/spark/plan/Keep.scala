@@ -87,6 +87,7 @@ object Keep {
   val ChangeTime = "_change_time"
   val ChangeStep = "_change_step"
   val ChangeSeq = "_change_seq"
+  val ChangeReason = "_change_reason"
   val Window = "_window"
   val EventType = "_event_type"
 
@@ -141,7 +142,8 @@ object Keep {
         case Output.Agg if spec.mode != AggMode.All =>
           Some(s"output [agg] in mode [${spec.mode.name}]")
         case other => Some(s"output [${other.name}]")
-      })
+      },
+      Option.when(spec.givesReasons)("with reasons"))
     parts.flatten.mkString(s"${nodeName(spec)} ", ", ", "")
   }
 

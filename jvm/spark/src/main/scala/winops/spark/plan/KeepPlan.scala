@@ -3,6 +3,7 @@ package winops.spark.plan
 import org.apache.spark.sql.catalyst.expressions._
 
 import winops.spark.expressions.{BytesOfRow, PolicyExpression}
+import winops.spark.row.KeyTypes
 
 /** The resolved plan that the streaming and the batch operator share: a [[Keep]] whose group key
   * is attributes, over rows with columns to group and order them by.
@@ -83,4 +84,36 @@ final case class KeepPlan(
   def verboseString(name: String): String = s"$name\n$simpleString\n"
 
   def simpleString: String = Keep.describe(spec, time, results)
+}
+
+object KeepPlan {
+
+  /** The group key of a node, as columns; a key that is no column becomes a computed one. */
+  def keys(keep: Keep): Seq[NamedExpression] = keep.group.zipWithIndex.map {
+    case (expression, i) =>
+      KeyTypes.normalized(expression) match {
+        case attribute: Attribute => attribute
+        case other => Alias(other, s"_group_$i")()
+      }
+  }
+
+  /** The plan of a node.
+    *
+    * @param keys
+    *   the columns of [[keys]]
+    */
+  def of(keep: Keep, keys: Seq[Attribute], positions: Seq[Attribute]): KeepPlan = KeepPlan(
+    spec = keep.spec,
+    keys = keys,
+    groupExpressions = keep.group.map(KeyTypes.normalized),
+    expressions = keep.expressionsOfRows,
+    punctuation = keep.punctuation,
+    order = keep.order,
+    time = keep.time,
+    changeColumns = keep.changeColumns,
+    by = keep.by,
+    results = keep.results,
+    content = keep.content,
+    sourcePartition = keep.sourcePartition,
+    positions = positions)
 }

@@ -38,6 +38,8 @@ import winops.policy.{Policy, StepOrder, Stream, Trigger}
   *   true if floating-point results of window functions are folded row by row
   * @param needsFollowing
   *   true if results of window functions depend on rows that follow, for which a row waits
+  * @param givesReasons
+  *   true if each change has the reason for which its row enters or leaves
   */
 final case class KeepSpec(
     dialect: String,
@@ -56,7 +58,8 @@ final case class KeepSpec(
     ofProjection: Boolean = false,
     flushesAtEnd: Boolean = false,
     exactFloats: Boolean = false,
-    needsFollowing: Boolean = false) {
+    needsFollowing: Boolean = false,
+    givesReasons: Boolean = false) {
 
   /** The number of windows of a group. */
   def windows: Int = Math.max(1, policy.windowNames.size)

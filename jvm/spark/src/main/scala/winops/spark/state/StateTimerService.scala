@@ -30,6 +30,8 @@ import winops.window.time.Clock
   *   the groups that have rows
   * @param takesAll
   *   true if all groups are processed in this micro-batch
+  * @param largestGroups
+  *   receives the sizes of the groups that are processed
   */
 final class StateTimerService(
     segments: Segments,
@@ -40,7 +42,8 @@ final class StateTimerService(
     allGroups: => Seq[UnsafeRow],
     keyCheck: RowCheck = RowCheck.Nothing,
     rankOf: UnsafeRow => Long = _ => 0L,
-    takesAll: Boolean = false)
+    takesAll: Boolean = false,
+    largestGroups: LargestGroups = new LargestGroups(0))
     extends TimerService {
   private val timers = new TimerWheel(segments, width, keyCheck)
   private var groups = 0L
@@ -106,6 +109,8 @@ final class StateTimerService(
     rows += moreRows
     waiting += moreWaiting
   }
+
+  override def measure(key: UnsafeRow, rows: Long): Unit = largestGroups.add(key, rows)
 
   def save(): Unit = StateErrors.translated {
     val out = new ByteWriter

@@ -33,6 +33,9 @@ trait TimerService {
     * `rows` includes `waiting`.
     */
   def count(groups: Long, rows: Long, waiting: Long): Unit
+
+  /** Receives the number of rows of each group that was processed, for the largest groups. */
+  def measure(key: UnsafeRow, rows: Long): Unit = ()
 }
 
 /** The timer service of a batch query, which processes every group once and needs no timers. */

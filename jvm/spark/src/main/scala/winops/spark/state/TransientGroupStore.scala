@@ -40,6 +40,9 @@ final class TransientGroupStore extends GroupStore {
   /** The number of values and segments that are stored for all groups. */
   def values: Int = groups.valuesIterator.map(_.values).sum
 
+  /** The number of bytes that are stored for all groups, without their keys. */
+  def bytes: Long = groups.valuesIterator.map(_.bytes).sum
+
   private def entry: TransientGroupStore.Entry =
     groups.getOrElseUpdate(key, new TransientGroupStore.Entry)
 
@@ -56,6 +59,9 @@ private object TransientGroupStore {
     var content: Array[Byte] = _
     val window = new HeapSegments
     val waiting = new HeapSegments
+
+    def bytes: Long =
+      (if (content == null) 0L else content.length.toLong) + window.bytes + waiting.bytes
 
     def values: Int = (if (content == null) 0 else 1) + window.size + waiting.size
   }

@@ -4,6 +4,8 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import winops.window.changes.ChangeReason
+
 class WindowsPageSuite extends AnyFunSuite {
   test("the page of all windows says what the code says") {
     val root = Iterator.iterate(Path.of("").toAbsolutePath)(_.getParent).find { folder =>
@@ -11,6 +13,10 @@ class WindowsPageSuite extends AnyFunSuite {
     }
     val written = Files.readString(root.get.resolve("docs/windows.md"))
     assert(written == WindowsPage.text, "run `make docs`")
+  }
+
+  test("the page has every reason") {
+    assert(WindowsPage.Meanings.map(_._1).sorted == ChangeReason.Names.sorted)
   }
 
   test("every dialect lists its windows once") {

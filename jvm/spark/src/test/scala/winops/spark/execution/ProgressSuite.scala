@@ -3,8 +3,10 @@ package winops.spark.execution
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.streaming.StateOperatorProgress
+import org.apache.spark.sql.winops.live.LiveListener
 
 import winops.spark.internal.KeepMetrics
+import winops.spark.live.LiveQueries
 import winops.spark.testing.{KeepStreamTest, Tick}
 
 /** The metrics of `keep` in a query's progress. */
@@ -104,6 +106,10 @@ class ProgressSuite extends KeepStreamTest {
           assert(own("stateBytesWritten") > 32 * entries)
         }
         assert(ownMetrics(first)("stateEntriesRead") == 0)
+        assert(first.customMetrics.get(KeepMetrics.LargestGroup) == 2)
+        // Without a UI and without gauges, nothing is recorded.
+        assert(LiveQueries.of(spark.sparkContext).isEmpty)
+        assert(!spark.streams.listListeners().exists(_.isInstanceOf[LiveListener]))
       } finally query.stop()
     }
   }

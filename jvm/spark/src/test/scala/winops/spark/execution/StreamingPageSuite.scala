@@ -18,7 +18,7 @@ class StreamingPageSuite extends KeepStreamTest {
     .set("spark.ui.port", "0")
     .set(
       ENABLED_STREAMING_UI_CUSTOM_METRIC_LIST.key,
-      (KeepMetrics.own.map(_._1) ++ ofSpark).mkString(","))
+      (KeepMetrics.inProgress.map(_._1) ++ ofSpark).mkString(","))
 
   test("every metric has a graph, beside other stateful operators too") {
     val policy = "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts'"
@@ -33,7 +33,7 @@ class StreamingPageSuite extends KeepStreamTest {
         query.processAllAvailable()
         val page = get(s"/StreamingQuery/statistics/?id=${query.runId}")
         assert(page.statusCode == 200, page.body)
-        (KeepMetrics.own :+ (ofSpark.head -> "")).foreach { case (name, text) =>
+        (KeepMetrics.inProgress :+ (ofSpark.head -> "")).foreach { case (name, text) =>
           assert(page.body.contains(s"Aggregated Custom Metric $name "), s"$i, $name")
           assert(page.body.contains(text), s"$i, $name")
         }

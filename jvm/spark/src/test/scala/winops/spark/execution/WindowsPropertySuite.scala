@@ -40,6 +40,8 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           val driven = new DrivenTask(planOf(policy))
           val emitted = feed(driven, random, rows, end)
           assert(byGroup(emitted) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
+          val without = DrivenTask.table(planOf(policy, givesReasons = false), rows, Some(end))
+          assert(byGroup(emitted.map(_.copy(reason = ""))) == byGroup(without))
           assert(driven.metric("rowsInserted") == emitted.count(_.kind == "insert"))
           assert(driven.metric("rowsDeleted") == emitted.count(_.kind == "delete"))
       }
@@ -138,11 +140,13 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def planOf(
       windows: (Dialect, Seq[String]),
-      idleMillis: Option[Long] = None): KeepPlan = {
+      idleMillis: Option[Long] = None,
+      givesReasons: Boolean = true): KeepPlan = {
     val (dialect, texts) = windows
     val one =
       spec(texts.head, Some(Application.EventTime), idleMillis = idleMillis, dialect = dialect)
-    plan(if (texts.size == 1) one else one.copy(policy = policyOf(dialect, texts)), Seq(n))
+    val all = if (texts.size == 1) one else one.copy(policy = policyOf(dialect, texts))
+    plan(all.copy(givesReasons = givesReasons), Seq(n))
   }
 }
 
@@ -237,8 +241,8 @@ private[spark] object WindowsPropertySuite {
   }
 
   /** A change without its numbers, which differ for a window alone. */
-  def fate(change: Changed): (String, Option[Long], Arrived) =
-    (change.kind, change.at, change.row)
+  def fate(change: Changed): (String, String, Option[Long], Arrived) =
+    (change.kind, change.reason, change.at, change.row)
 
   /** Rows with repeated and out-of-order times, and with few distinct texts. */
   def randomRows(random: Random, count: Int): Seq[Arrived] = {

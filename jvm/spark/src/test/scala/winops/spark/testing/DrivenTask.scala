@@ -25,7 +25,8 @@ final case class Changed(
     step: Long,
     sequence: Long,
     row: Arrived,
-    window: String = "")
+    window: String = "",
+    reason: String = "")
 
 /** Runs one task of a `keep` from batch to batch as the streaming operator does: each batch
   * creates all objects anew except for `store` and `partitionSegments`.
@@ -167,7 +168,8 @@ object DrivenTask {
       row.getLong(2),
       row.getLong(3),
       arrived(row, from),
-      if (plan.spec.policy.windowNames.isEmpty) "" else row.getString(4))
+      if (plan.spec.policy.windowNames.isEmpty) "" else row.getString(4),
+      if (plan.spec.givesReasons) row.getString(from - 1) else "")
   }
 
   private def arrived(row: InternalRow, from: Int): Arrived = Arrived(

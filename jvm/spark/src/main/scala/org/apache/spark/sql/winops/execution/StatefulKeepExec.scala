@@ -21,16 +21,18 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode}
+import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode, StateOperatorProgress}
 import org.apache.spark.sql.winops.shuffle.PackedShuffle
 import org.apache.spark.util.CompletionIterator
 
-import winops.spark.execution.{NextTimerAccumulator, StoredTask}
+import winops.spark.execution.{GroupSizesAccumulator, NextTimerAccumulator, StoredTask}
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
+import winops.spark.live.LiveQueries
 import winops.spark.plan.{Keep, KeepPlan}
-import winops.spark.state.{StateGroupStore, StateIdentity}
+import winops.spark.row.KeyText
+import winops.spark.state.{LargestGroups, StateGroupStore, StateIdentity}
 
 /** The streaming operator of a `keep`.
   *
@@ -46,6 +48,8 @@ import winops.spark.state.{StateGroupStore, StateIdentity}
   * @param flushes
   *   true in a micro-batch without new rows, if the query applies waiting rows at the end of
   *   input
+  * @param description
+  *   what the operator does, in English
   * @param input
   *   the plan of the input rows
   */
@@ -53,6 +57,7 @@ final class StatefulKeepExec private[winops] (
     plan: KeepPlan,
     identity: String,
     flushes: Boolean,
+    description: String,
     info: Option[StatefulOperatorStateInfo],
     batchTimestamp: Option[Long],
     lateWatermark: Option[Long],
@@ -80,8 +85,16 @@ final class StatefulKeepExec private[winops] (
       false,
       false,
       input) {
-  private val arguments =
-    Array[Any](plan, identity, flushes, info, batchTimestamp, lateWatermark, watermark, input)
+  private val arguments = Array[Any](
+    plan,
+    identity,
+    flushes,
+    description,
+    info,
+    batchTimestamp,
+    lateWatermark,
+    watermark,
+    input)
   private lazy val keySchema = StateGroupStore.keySchema(plan.keys)
 
   override lazy val stateManager = null
@@ -132,6 +145,7 @@ final class StatefulKeepExec private[winops] (
       plan,
       identity,
       flushes,
+      description,
       stateInfo.map(withOwnPartitions),
       batchTimestampMs,
       eventTimeWatermarkForLateEvents,
@@ -192,6 +206,31 @@ final class StatefulKeepExec private[winops] (
 
   override protected def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
     KeepMetrics.own.map { case (name, text) => StatefulOperatorCustomSumMetric(name, text) }
+
+  private lazy val groupSizes: GroupSizesAccumulator = {
+    val accumulator = new GroupSizesAccumulator
+    sparkContext.register(accumulator)
+    accumulator
+  }
+
+  /** The metrics of the micro-batch. Spark calls this method once after the micro-batch, for each
+    * operator in the order of the progress; the live view of the query learns from it what the
+    * operators do.
+    */
+  override def getProgress(): StateOperatorProgress = {
+    val progress = super.getProgress()
+    val sizes = groupSizes.value
+    val _ = progress.customMetrics.put(KeepMetrics.LargestGroup, Long.box(sizes.rows))
+    for (live <- LiveQueries.of(sparkContext); state <- info) {
+      live.described(
+        state.queryRunId,
+        state.operatorId,
+        description,
+        sizes.groups,
+        state.storeVersion)
+    }
+    progress
+  }
 
   override def operatorStateMetadataVersion: Int = StatefulKeepExec.MetadataVersion
 
@@ -255,8 +294,8 @@ final class StatefulKeepExec private[winops] (
           Some(new Path(stateSchemaDirPath(), s"${batchId}_${UUID.randomUUID()}"))))
   }
 
-  /** Refuses a query with another `checkpointFormatVersion` than its checkpoint. Spark 4.1 refuses
-    * it itself; later versions would fail in the store or when they commit.
+  /** Refuses a query with another `checkpointFormatVersion` than its checkpoint. Spark 4.1
+    * refuses it itself; later versions would fail in the store or when they commit.
     */
   private def refuseOtherFormat(state: StatefulOperatorStateInfo): Unit = {
     val format = session.sessionState.conf.stateStoreCheckpointFormatVersion
@@ -320,6 +359,9 @@ final class StatefulKeepExec private[winops] (
     val columns = child.output
     val counters = new KeepMetrics(metrics)
     val due = earliestDue
+    val sizes = groupSizes
+    val shownGroups = LiveQueries.of(sparkContext).fold(0)(_.shownGroups)
+    val keyText = new KeyText(plan.keys, conf.sessionLocalTimeZone)
     val commitTime = longMetric("commitTimeMs")
     val updateTime = longMetric("allUpdatesTimeMs")
     val updated = longMetric("numUpdatedStateRows")
@@ -334,6 +376,7 @@ final class StatefulKeepExec private[winops] (
         session.sessionState,
         Some(StatefulKeepExec.coordinator)) { (store, rows) =>
         val started = System.nanoTime
+        val largest = new LargestGroups(shownGroups)
         val task = new StoredTask(
           plan,
           identity,
@@ -341,7 +384,8 @@ final class StatefulKeepExec private[winops] (
           GroupedRows.ofTask(plan, columns, rows),
           times,
           store,
-          counters)
+          counters,
+          largest)
         val (groups, timers) = (task.groups, task.timers)
         CompletionIterator[InternalRow, Iterator[InternalRow]](
           task.output, {
@@ -350,6 +394,7 @@ final class StatefulKeepExec private[winops] (
             commitTime += timeTakenMs(store.commit())
             due.add(Math.min(timers.earliestDue, task.output.earliestDue))
             flushed.foreach(_.requestAfter(task.output.lastWaiting))
+            sizes.add(largest.sizes(keyText.of))
             counters.held += timers.rowsHeld
             counters.waiting += timers.rowsWaiting
             counters.groups += timers.groupsRemembered
@@ -376,12 +421,19 @@ object StatefulKeepExec {
 
   /** Creates the operator.
     *
+    * @param description
+    *   what the operator does, in English
     * @param hasNewRows
     *   true if the sources of the stream have new rows for the micro-batch
     */
-  def apply(plan: KeepPlan, hasNewRows: Boolean, input: SparkPlan): StatefulKeepExec = {
+  def apply(
+      plan: KeepPlan,
+      description: String,
+      hasNewRows: Boolean,
+      input: SparkPlan): StatefulKeepExec = {
     val flushes = plan.spec.flushesAtEnd && !hasNewRows
-    new StatefulKeepExec(plan, StateIdentity.of(plan), flushes, None, None, None, None, input)
+    val identity = StateIdentity.of(plan)
+    new StatefulKeepExec(plan, identity, flushes, description, None, None, None, None, input)
   }
 
   /** The coordinator that the start of the query has created. A micro-batch's session is a clone

@@ -1,0 +1,27 @@
+package org.apache.spark.sql.winops.live
+
+import org.apache.spark.ui.{SparkUI, SparkUITab}
+
+import winops.spark.live.LiveQueries
+
+/** The tab "Windows" of Spark's UI.
+  *
+  * @param ui
+  *   the UI of the application
+  * @param queries
+  *   the runs that the tab shows
+  */
+private[live] final class WindowsTab(ui: SparkUI, queries: LiveQueries)
+    extends SparkUITab(ui, WindowsTab.Path) {
+
+  /** Behind "Structured Streaming". */
+  override def displayOrder: Int = 3
+
+  attachPage(new WindowsPage(this, queries))
+}
+
+private[live] object WindowsTab {
+
+  /** The path of the tab below the address of the UI. */
+  val Path = "windows"
+}

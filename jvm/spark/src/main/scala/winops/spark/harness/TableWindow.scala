@@ -1,0 +1,34 @@
+package winops.spark.harness
+
+import com.fasterxml.jackson.databind.JsonNode
+
+import winops.spark.execution.StreamTask
+import winops.spark.group.BatchTimes
+import winops.spark.state.{NoGroupStore, NoTimerService, TransientGroupStore}
+import winops.window.crossgroup.HeapRecords
+
+/** Runs a window over a table, with the task of the batch operator. */
+private[harness] object TableWindow {
+
+  /** The changes of the rows.
+    *
+    * @param until
+    *   the instant, in milliseconds, to which time goes on after the last row
+    */
+  def changes(window: WindowPlan, json: Seq[JsonNode], until: Option[Long]): Seq[WindowChange] = {
+    val rows = window.read(json)
+    val end = if (window.hasEnd) (window.lastTime(rows) ++ until).maxOption else None
+    val metrics = Metrics.create()
+    val task = StreamTask.of(
+      window.plan,
+      window.input,
+      window.grouped(rows),
+      BatchTimes.ofTable(end),
+      if (window.plan.spec.couplesGroups) new TransientGroupStore else new NoGroupStore,
+      new TransientGroupStore,
+      new HeapRecords,
+      new NoTimerService(metrics.ofTask),
+      metrics.ofTask)
+    task.map(WindowChange.of(window.plan, _)).toVector
+  }
+}

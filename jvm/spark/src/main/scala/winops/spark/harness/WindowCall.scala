@@ -1,0 +1,52 @@
+package winops.spark.harness
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.JsonNode
+
+import org.apache.spark.sql.catalyst.expressions.{CreateNamedStruct, Expression, Literal}
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
+import org.apache.spark.sql.types.{Decimal, StructType}
+
+/** A call of `keep` over rows of a request.
+  *
+  * @param schema
+  *   the columns of the rows
+  * @param per
+  *   the names of the columns of the group
+  * @param orderBy
+  *   the names of the columns that order the rows of a group, each ascending
+  * @param arguments
+  *   the other arguments of the table function `keep`, by name
+  */
+final case class WindowCall(
+    schema: StructType,
+    per: Seq[String],
+    orderBy: Seq[String],
+    arguments: Seq[(String, Expression)])
+
+object WindowCall {
+
+  /** Reads `schema` in DDL, the lists `per` and `order_by`, and the object `arguments`, whose
+    * objects become structs.
+    */
+  def of(request: JsonNode): WindowCall = WindowCall(
+    CatalystSqlParser.parseTableSchema(request.required("schema").textValue),
+    names(request.path("per")),
+    names(request.path("order_by")),
+    members(request.path("arguments")))
+
+  private def names(list: JsonNode): Seq[String] = list.elements.asScala.map(_.textValue).toSeq
+
+  private def members(json: JsonNode): Seq[(String, Expression)] =
+    json.properties.asScala.map(member => member.getKey -> expression(member.getValue)).toSeq
+
+  private def expression(json: JsonNode): Expression =
+    if (json.isObject) {
+      CreateNamedStruct(members(json).flatMap { case (name, value) => Seq(Literal(name), value) })
+    } else if (json.isBoolean) Literal(json.booleanValue)
+    else if (json.isIntegralNumber) Literal(json.longValue)
+    else if (json.isNumber) Literal(json.doubleValue)
+    else if (json.isArray) Literal(Decimal(json.get(0).textValue))
+    else Literal(json.textValue)
+}

@@ -1,0 +1,41 @@
+package winops.spark.harness
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import winops.spark.plan.KeepPlan
+
+/** A row that entered or left a window.
+  *
+  * @param kind
+  *   `insert` or `delete`
+  * @param micros
+  *   the time of the step; None on a table without a time column
+  * @param window
+  *   the name of the window, if there are several
+  * @param row
+  *   the number of the row in the order of arrival, from 0
+  */
+final case class WindowChange(
+    kind: String,
+    micros: Option[Long],
+    step: Long,
+    sequence: Long,
+    window: Option[String],
+    reason: String,
+    row: Long)
+
+object WindowChange {
+
+  /** Reads an output row of a plan that gives changes with reasons. */
+  def of(plan: KeepPlan, row: InternalRow): WindowChange = {
+    val described = plan.changeColumns.size
+    WindowChange(
+      row.getString(0),
+      Option.when(!row.isNullAt(1))(row.getLong(1)),
+      row.getLong(2),
+      row.getLong(3),
+      Option.when(plan.spec.policy.windowNames.nonEmpty)(row.getString(4)),
+      row.getString(described - 1),
+      row.getLong(described + plan.content.size - 1))
+  }
+}

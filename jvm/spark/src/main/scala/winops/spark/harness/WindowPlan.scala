@@ -1,0 +1,147 @@
+package winops.spark.harness
+
+import com.fasterxml.jackson.databind.JsonNode
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, AttributeReference, Expression, FunctionTableSubqueryArgumentExpression, Literal, NamedArgumentExpression, Predicate, RowOrdering, SortOrder, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.json.{CreateJacksonParser, JSONOptions, JacksonParser}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, LocalRelation, LogicalPlan}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{LongType, MetadataBuilder, StructType}
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.spark.KeepFunction
+import winops.spark.analysis.ResolveKeep
+import winops.spark.input.GroupedRows
+import winops.spark.internal.WinopsErrors
+import winops.spark.plan.{Keep, KeepPlan}
+import winops.spark.row.KeyHash
+import winops.window.time.Clock
+
+/** The plan of a call over rows given as JSON, as Spark's analyzer and planner make it, and the
+  * rows in the form that its task reads.
+  *
+  * @param keep
+  *   the resolved call; its rows have a last column with their number
+  */
+final class WindowPlan private (keep: Keep, schema: StructType) {
+  private val relation = keep.child.collectLeaves().head.output
+  private val keys = KeepPlan.keys(keep)
+  private val position = Alias(relation.last, "_position")()
+
+  val plan: KeepPlan =
+    KeepPlan.of(
+      keep,
+      keys.map(_.toAttribute),
+      if (keep.followsSource) Seq(position.toAttribute) else Nil)
+
+  /** True if time stops at the greatest time of a table's rows. */
+  val hasEnd: Boolean = keep.end.isDefined
+
+  val input: Seq[Attribute] =
+    keep.child.output ++ keys.collect { case alias: Alias => alias.toAttribute } :+
+      position.toAttribute
+
+  private val toInput = UnsafeProjection.create(
+    keep.child.output ++ keys.collect { case Alias(key, _) => key } :+ relation.last,
+    relation)
+
+  private val condition = keep.child match {
+    case Filter(condition, _) => Some(Predicate.create(condition, relation))
+    case _ => None
+  }
+
+  private val parser = new JacksonParser(
+    schema,
+    new JSONOptions(
+      Map("mode" -> "FAILFAST", "allowNonNumericNumbers" -> "true"),
+      SQLConf.get.sessionLocalTimeZone,
+      ""),
+    allowArrayAsStructs = false)
+
+  private val numbered = UnsafeProjection.create(relation.map(_.dataType).toArray)
+
+  private val hash = KeyHash(plan.keys, input)
+  private var arrived = 0L
+
+  /** Reads rows, and numbers them in the order of their arrival. Omits the rows that the policy
+    * ignores.
+    */
+  def read(rows: Seq[JsonNode]): Seq[UnsafeRow] = rows.flatMap { json =>
+    val text = json.toString
+    val values = parser
+      .parse[String](text, CreateJacksonParser.string, UTF8String.fromString)
+      .iterator
+      .next()
+      .toSeq(schema)
+    val row = numbered(InternalRow.fromSeq(values :+ arrived))
+    arrived += 1
+    Option.when(condition.forall(_.eval(row)))(toInput(row).copy())
+  }
+
+  /** The rows of one task, by group. */
+  def grouped(rows: Seq[UnsafeRow]): GroupedRows = {
+    val sorted =
+      if (plan.spec.runsInOneTask) rows.sorted(RowOrdering.create(plan.inputOrder, input))
+      else rows.sortBy(hash(_) ^ Long.MinValue)
+    GroupedRows(plan, input, sorted.iterator)
+  }
+
+  /** The greatest time of rows in milliseconds; None if no row has one. */
+  def lastTime(rows: Seq[UnsafeRow]): Option[Long] = rows
+    .filterNot(_.isNullAt(plan.timeOrdinal))
+    .map(row => Clock.floorToMillis(row.getLong(plan.timeOrdinal)))
+    .maxOption
+}
+
+object WindowPlan {
+
+  /** The column with the number of a row in the order of arrival. */
+  private[harness] val RowNumber = "_row_number"
+
+  /** Resolves a call, whose changes then have reasons.
+    *
+    * @param isStreaming
+    *   true for a stream, whose time column has a watermark; false for a table
+    */
+  def of(call: WindowCall, isStreaming: Boolean): WindowPlan =
+    resolved(call, isStreaming, Seq("reason" -> Literal(true))).collectFirst { case keep: Keep =>
+      new WindowPlan(keep, call.schema)
+    }.get
+
+  private def resolved(
+      call: WindowCall,
+      isStreaming: Boolean,
+      more: Seq[(String, Expression)]): LogicalPlan = {
+    val columns = call.schema.map(field => AttributeReference(field.name, field.dataType)())
+    val time = call.arguments.collectFirst { case ("time", Literal(name, _)) => name.toString }
+    val stamped = columns.map { column =>
+      if (isStreaming && time.exists(SQLConf.get.resolver(_, column.name))) watermarked(column)
+      else column
+    }
+    val number = AttributeReference(RowNumber, LongType, nullable = false)()
+    val relation = LocalRelation(stamped :+ number, Nil, isStreaming)
+    val table = FunctionTableSubqueryArgumentExpression(
+      relation,
+      partitionByExpressions = call.per.map(column(_, stamped)),
+      orderByExpressions = call.orderBy.map(name => SortOrder(column(name, stamped), Ascending)))
+    val named = (call.arguments ++ more).map { case (name, value) =>
+      NamedArgumentExpression(name, value)
+    }
+    ResolveKeep(KeepFunction(table +: named))
+  }
+
+  /** The description of a call in English. */
+  def sentence(call: WindowCall): String =
+    resolved(call, isStreaming = true, Seq("output" -> Literal("describe"))).collectFirst {
+      case LocalRelation(_, Seq(row), _, _) => row.getString(0)
+    }.get
+
+  private def watermarked(column: AttributeReference): AttributeReference =
+    column.withMetadata(new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0L).build())
+
+  private def column(name: String, columns: Seq[AttributeReference]): Expression =
+    columns
+      .find(column => SQLConf.get.resolver(column.name, name))
+      .getOrElse(throw WinopsErrors.unknownColumn(name, columns))
+}

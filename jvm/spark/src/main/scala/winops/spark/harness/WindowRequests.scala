@@ -1,0 +1,103 @@
+package winops.spark.harness
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions.Attribute
+
+/** Answers requests for windows, as JSON. The member `do` selects the work:
+  *
+  *   - `open`: creates the window `id` over a stream, see [[WindowCall]]; the reply is empty
+  *   - `batch`: runs a micro-batch of the window `id`. `rows` are its rows; `now` is its instant,
+  *     or its watermark if the window has a time column, in milliseconds
+  *   - `table`: runs a window over a table of `rows`, whose time goes on to `until`, if given
+  *   - `explain`: describes a window: `sentence`, `pieces` with their names, and `group`, the
+  *     columns of the group
+  *   - `close`: removes the window `id`
+  *
+  * A reply has `changes`, each an array: change type, time in microseconds or NULL, step,
+  * sequence number, name of the window or NULL, reason, and number of the row in the order of
+  * arrival. The reply to a failed request has `error`: the condition, if any, the message, and
+  * whether the analysis of the call failed.
+  */
+final class WindowRequests {
+  private val mapper = new ObjectMapper
+  private val windows = mutable.Map.empty[Long, StreamWindow]
+
+  def answer(line: String): String = {
+    val reply = mapper.createObjectNode()
+    try {
+      val request = mapper.readTree(line)
+      val id = request.path("id").asLong
+      request.path("do").asText match {
+        case "open" =>
+          windows(id) = new StreamWindow(
+            WindowPlan.of(WindowCall.of(request), isStreaming = true))
+        case "batch" =>
+          val window = windows(id)
+          write(window.batch(rows(request), request.required("now").longValue), reply)
+          reply.put("bytes", window.bytes)
+          val metrics = reply.putObject("metrics")
+          window.metrics.foreach { case (name, value) => metrics.put(name, value) }
+        case "table" =>
+          val plan = WindowPlan.of(WindowCall.of(request), isStreaming = false)
+          val until = Option(request.get("until")).map(_.longValue)
+          write(TableWindow.changes(plan, rows(request), until), reply)
+        case "explain" => explain(WindowCall.of(request), reply)
+        case "close" =>
+          val _ = windows.remove(id)
+        case other => throw new IllegalArgumentException(s"no such request: $other")
+      }
+    } catch {
+      case NonFatal(e) => writeError(e, reply)
+    }
+    mapper.writeValueAsString(reply)
+  }
+
+  private def explain(call: WindowCall, reply: ObjectNode): Unit = {
+    reply.put("sentence", WindowPlan.sentence(call))
+    val plan = WindowPlan.of(call, isStreaming = true).plan
+    val pieces = reply.putArray("pieces")
+    plan.spec.policy.pieces.foreach { case (name, text) => pieces.addArray().add(name).add(text) }
+    val group = reply.putArray("group")
+    plan.groupExpressions.foreach {
+      case column: Attribute => group.add(column.name)
+      case _ =>
+    }
+  }
+
+  private def rows(request: JsonNode): Seq[JsonNode] = request.path("rows").elements.asScala.toSeq
+
+  private def write(changes: Seq[WindowChange], reply: ObjectNode): Unit = {
+    val list = reply.putArray("changes")
+    changes.foreach(change => write(change, list.addArray()))
+  }
+
+  private def write(change: WindowChange, values: ArrayNode): Unit = {
+    values.add(change.kind)
+    change.micros.fold(values.addNull())(values.add(_))
+    values.add(change.step)
+    values.add(change.sequence)
+    change.window.fold(values.addNull())(values.add(_))
+    values.add(change.reason)
+    val _ = values.add(change.row)
+  }
+
+  private def writeError(error: Throwable, reply: ObjectNode): Unit = {
+    val json = reply.putObject("error")
+    error match {
+      case known: SparkThrowable => json.put("condition", known.getCondition)
+      case _ => json.putNull("condition")
+    }
+    json.put("analysis", error.isInstanceOf[AnalysisException])
+    val message = Option(error.getMessage).getOrElse(error.toString)
+    // A list of columns ends with the number of the row, which no user has given.
+    val _ = json.put("message", message.replace(s", ${WindowPlan.RowNumber}", ""))
+  }
+}

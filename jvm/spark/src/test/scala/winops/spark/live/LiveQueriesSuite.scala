@@ -1,0 +1,44 @@
+package winops.spark.live
+
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import winops.spark.internal.GroupSize
+
+class LiveQueriesSuite extends AnyFunSuite {
+  private def run(i: Int) = new UUID(0, i.toLong)
+
+  private def described(queries: LiveQueries, runs: Int*): Unit =
+    runs.foreach(i => queries.described(run(i), 0, s"query $i", Nil, 0))
+
+  test("operators keep their order, and their largest groups") {
+    val queries = new LiveQueries(retained = 1)
+    queries.described(run(1), 7, "above", Seq(GroupSize("a", 3)), 0)
+    queries.described(run(1), 2, "below", Nil, 0)
+    queries.described(run(1), 7, "above", Seq(GroupSize("a", 4)), 1)
+    val Some(query) = queries.get(run(1)): @unchecked
+    assert(query.windows.map(_.operatorId) == Seq(7, 2))
+    assert(query.windows.head.seen == Seq(SeenGroup("a", 4, 1)))
+    assert(query.status == QueryStatus.Running && query.batches == 0)
+  }
+
+  test("runs that have ended stay, up to a number of them") {
+    val queries = new LiveQueries(retained = 2)
+    described(queries, 1, 2, 3, 4, 5)
+    queries.ended(run(2), isFailure = false)
+    queries.ended(run(1), isFailure = true)
+    assert(queries.all.map(_.run) == Seq(1, 2, 3, 4, 5).map(run))
+    assert(
+      queries.all.map(_.status.name) ==
+        Seq("failed", "finished", "running", "running", "running"))
+    queries.ended(run(4), isFailure = false)
+    assert(queries.all.map(_.run) == Seq(2, 3, 4, 5).map(run))
+  }
+
+  test("the end of a run without an operator of winops is ignored") {
+    val queries = new LiveQueries(retained = 2)
+    queries.ended(run(1), isFailure = false)
+    assert(queries.all.isEmpty)
+  }
+}

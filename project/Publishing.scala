@@ -1,0 +1,50 @@
+import scala.xml.{Elem, Node}
+import scala.xml.transform.{RewriteRule, RuleTransformer}
+
+import sbt._
+import sbt.Keys._
+
+/** The Maven artifact of one minor version of Spark: coordinates, POM, sources and Scaladoc. */
+object Publishing {
+  private val page = "https://github.com/winops/winops"
+
+  /** Spark brings all that winops needs. A dependency in the POM would put a second copy on the
+    * class path of `--packages`.
+    */
+  private object WithoutDependencies extends RewriteRule {
+    override def transform(node: Node): Seq[Node] = node match {
+      case element: Elem if element.label == "dependencies" => Nil
+      case other => other
+    }
+  }
+
+  /** Settings of the project whose JAR also contains the classes of `inner`.
+    *
+    * @param minor
+    *   the minor version of Spark, such as `4.1`, which is part of the artifact's name
+    */
+  def settings(minor: String, inner: Project): Seq[Setting[_]] = Seq(
+    name := s"winops-spark_$minor",
+    // Otherwise sbt replaces the dot.
+    moduleName := name.value,
+    description := s"Retention windows as an operator of Apache Spark $minor",
+    organizationName := "winops",
+    organizationHomepage := Some(url("https://github.com/winops")),
+    homepage := Some(url(page)),
+    scmInfo := Some(ScmInfo(url(page), s"scm:git:$page.git", s"scm:git:$page.git")),
+    developers := List(Developer("winops", "winops contributors", "", url(page))),
+    publishTo := {
+      val folder = (ThisBuild / baseDirectory).value / "target" / "repository"
+      Some(MavenCache("winops-repository", folder))
+    },
+    publishMavenStyle := true,
+    versionScheme := Some("early-semver"),
+    // A comparison of builds must not depend on what an earlier build left in the folder.
+    publishConfiguration := publishConfiguration.value.withOverwrite(true),
+    pomIncludeRepository := (_ => false),
+    pomPostProcess := (pom => new RuleTransformer(WithoutDependencies).transform(pom).head),
+    Compile / packageSrc / mappings ++= (inner / Compile / packageSrc / mappings).value,
+    Compile / doc / sources ++= (inner / Compile / doc / sources).value,
+    // Links name types as the code of their file does, which Scaladoc does not always resolve.
+    Compile / doc / scalacOptions += "-no-link-warnings")
+}

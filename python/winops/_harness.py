@@ -1,0 +1,121 @@
+"""The process that runs windows for tests: the operator's own task, without a Spark session."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+from typing import IO, Any, cast
+
+import pyspark
+from pyspark.errors import AnalysisException, PySparkRuntimeError, SparkRuntimeException
+
+from winops._errors import test_process
+from winops._session import jar_path
+
+_MAIN = "winops.spark.harness.WindowProcess"
+
+# A test runs most code once, so optimization would cost more than it saves.
+_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xss4m")
+
+
+class WindowProcess:
+    """A JVM that answers requests for windows, one JSON object per line."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._log = ""
+        self._owner = 0
+        self._forgotten: list[int] = []
+
+    def forget(self, number: int) -> None:
+        """Remove a window with the next request; a finalizer must not wait for a reply."""
+        self._forgotten.append(number)
+
+    def request(self, what: str, **members: Any) -> dict[str, Any]:
+        """Send a request and return the reply; an error in the reply is raised."""
+        with self._lock:
+            process = self._started()
+            while self._forgotten:
+                self._answer(process, {"do": "close", "id": self._forgotten.pop()})
+            reply = self._answer(process, {"do": what, **members})
+        if "error" in reply:
+            raise _error(**reply["error"])
+        return reply
+
+    def _answer(self, process: subprocess.Popen[str], request: dict[str, Any]) -> dict[str, Any]:
+        line = json.dumps(request, allow_nan=False)
+        requests, replies = cast(IO[str], process.stdin), cast(IO[str], process.stdout)
+        try:
+            requests.write(f"{line}\n")
+            requests.flush()
+            answer = replies.readline()
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            raise self._stopped()
+        reply: dict[str, Any] = json.loads(answer)
+        return reply
+
+    def close(self) -> None:
+        """Stop the JVM, if it runs."""
+        process, self._process = self._process, None
+        # A forked worker of pytest must not stop the JVM of its parent.
+        if process is not None and self._owner == os.getpid():
+            cast(IO[str], process.stdin).close()
+            process.wait()
+            Path(self._log).unlink(missing_ok=True)
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is None or self._owner != os.getpid():
+            # Windows of another process are unknown to this one.
+            self._forgotten.clear()
+            descriptor, self._log = tempfile.mkstemp(prefix="winops-", suffix=".log")
+            jars = Path(pyspark.__file__).parent / "jars" / "*"
+            self._process = subprocess.Popen(  # noqa: S603 - paths and constants alone
+                [_java(), *_OPTIONS, "-cp", f"{jar_path()}{os.pathsep}{jars}", _MAIN],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=descriptor,
+                encoding="utf-8",
+            )
+            os.close(descriptor)
+            self._owner = os.getpid()
+            atexit.register(self.close)
+        return self._process
+
+    def _stopped(self) -> PySparkRuntimeError:
+        self._process = None
+        said = Path(self._log).read_text(encoding="utf-8", errors="replace")[-2000:]
+        return test_process(f"The process that runs windows for tests has stopped: {said}")
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if java is None:
+        raise test_process(
+            "Neither JAVA_HOME nor PATH leads to a Java. Install a JDK or JRE of version 17 or "
+            "later, as for Spark."
+        )
+    return java
+
+
+def _error(condition: str | None, message: str, analysis: bool) -> Exception:
+    if condition is None:
+        return test_process(message)
+    kind = AnalysisException if analysis else SparkRuntimeException
+    return kind(
+        message=message.removeprefix(f"[{condition}] "),
+        errorClass=condition,
+        messageParameters={},
+    )
+
+
+PROCESS = WindowProcess()

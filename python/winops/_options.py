@@ -1,0 +1,55 @@
+"""The options of a call that are neither the policy nor columns of the group and the order."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from winops import _arguments as arguments
+from winops._errors import wrong_value
+
+
+def options_of(
+    time: str | None,
+    apply: str | None,
+    origin: int | str | None,
+    idle: str | timedelta | None,
+    max_rows: int | None,
+    on_null_time: str | None,
+    punct: str | None,
+    at_end: str | None,
+) -> dict[str, int | str]:
+    """Check the options of a call, and return those that are given by their names in SQL."""
+    if time is None and (apply is not None or on_null_time is not None):
+        raise wrong_value(
+            "apply= and on_null_time= define how the column of time= is used, but time= is "
+            "missing. Add time=, or omit them."
+        )
+    if at_end == "flush" and (time is None or apply == "arrival"):
+        raise wrong_value(
+            'at_end="flush" applies rows that wait for the watermark, but without time=, or with '
+            'apply="arrival", no rows wait. Add time= with apply="event_time", or omit at_end=.'
+        )
+    options: dict[str, int | str] = {}
+    if time is not None:
+        options["time"] = arguments.text("time", time, "the name of a column")
+    if apply is not None:
+        options["apply"] = arguments.choice("apply", apply, ("event_time", "arrival"))
+    if origin is not None:
+        options["origin"] = (
+            arguments.choice("origin", origin, ("first",))
+            if isinstance(origin, str)
+            else arguments.whole("origin", origin)
+        )
+    if idle is not None:
+        options["idle"] = arguments.interval("idle", idle)
+    if max_rows is not None:
+        options["max_rows"] = arguments.count("max_rows", max_rows)
+    if on_null_time is not None:
+        options["on_null_time"] = arguments.choice(
+            "on_null_time", on_null_time, ("error", "drop")
+        )
+    if punct is not None:
+        options["punct"] = arguments.text("punct", punct, "the name of a column")
+    if at_end is not None:
+        options["at_end"] = arguments.choice("at_end", at_end, ("wait", "flush"))
+    return options

@@ -1,0 +1,189 @@
+"""The comparison of what a stream wrote with the same windows over a table."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+from winops._errors import wrong_value
+from winops._rows import as_dict, as_rows
+
+_SHOWN = 10
+
+
+def assert_same(
+    stream_rows: Any,
+    table_rows: Any,
+    *,
+    ignore: Sequence[str] = (),
+    tolerance: float | None = None,
+) -> None:
+    """Assert that what a stream wrote equals the same windows over a table.
+
+    Rows are compared without their order, by the names of their columns. Every row counts as
+    often as it occurs, so a row that the stream wrote twice is a difference.
+
+    Parameters
+    ----------
+    stream_rows, table_rows : DataFrame, pandas.DataFrame, list of dict, or list of Row
+        The rows to compare. A DataFrame of Spark is collected.
+    ignore : list of str, optional
+        Columns that are not compared.
+    tolerance : float, optional
+        The greatest relative difference of two floating-point numbers that count as equal. If it
+        is omitted, all of their bits are compared: 0.0 differs from -0.0, and NaN equals NaN.
+
+    Raises
+    ------
+    AssertionError
+        The rows differ. The message names up to 10 rows of each side.
+
+    Examples
+    --------
+    >>> from winops.testing import assert_same
+    >>> assert_same([{"n": 1, "mean": 0.5}], [{"n": 1, "mean": 0.5}])
+    >>> assert_same([{"n": 1, "mean": 0.1 + 0.2}], [{"n": 1, "mean": 0.3}])
+    Traceback (most recent call last):
+    ...
+    AssertionError: The stream and the table differ.
+    1 row differs in mean:
+      stream: n=1, mean=0.30000000000000004
+      table:  n=1, mean=0.3
+    """
+    if tolerance is not None and not 0 <= tolerance < 1:
+        raise wrong_value("tolerance= is a number from 0 to 1, the greatest relative difference.")
+    left, right = _read(stream_rows, ignore), _read(table_rows, ignore)
+    columns = [_columns(side) for side in (left, right)]
+    if left and right and columns[0] != columns[1]:
+        raise AssertionError(
+            f"The stream has the columns {', '.join(sorted(columns[0]))}; the table has "
+            f"{', '.join(sorted(columns[1]))}."
+        )
+    only_left, only_right = _difference(left, right), _difference(right, left)
+    pairs = _paired(only_left, only_right)
+    text = _differences(pairs, only_left, only_right, tolerance)
+    if text:
+        raise AssertionError("\n".join(["The stream and the table differ.", *text]))
+
+
+def _read(rows: Any, ignore: Sequence[str]) -> list[dict[str, Any]]:
+    collected = rows.collect() if hasattr(rows, "collect") else as_rows(rows)
+    return [
+        {name: value for name, value in as_dict(row).items() if name not in ignore}
+        for row in collected
+    ]
+
+
+def _columns(rows: Iterable[Mapping[str, Any]]) -> set[str]:
+    return {name for row in rows for name in row}
+
+
+def _difference(
+    rows: Sequence[dict[str, Any]], others: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the rows that the others do not have, or have less often."""
+    left = Counter(map(_key, others))
+    found = []
+    for row in rows:
+        key = _key(row)
+        if left[key] > 0:
+            left[key] -= 1
+        else:
+            found.append(row)
+    return found
+
+
+def _key(value: Any, bits: bool = True) -> Hashable:
+    """Return a value that is equal for equal values only: of their types and, of floats, bits."""
+    if hasattr(value, "item") and type(value).__module__ == "numpy" and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, float):
+        if not bits:
+            return "float"
+        return "NaN" if math.isnan(value) else ("float", struct.pack(">d", value))
+    if hasattr(value, "asDict"):
+        value = value.asDict()
+    if isinstance(value, Mapping):
+        members = ((_key(name, bits), _key(item, bits)) for name, item in value.items())
+        return ("map", frozenset(members))
+    if isinstance(value, (list, tuple)):
+        return ("list", tuple(_key(item, bits) for item in value))
+    if type(value).__name__ in ("NaTType", "NAType"):
+        return None
+    return value if value is None else (type(value).__name__, _hashable(value))
+
+
+def _hashable(value: Any) -> Hashable:
+    return value if isinstance(value, Hashable) else repr(value)
+
+
+def _paired(
+    left: list[dict[str, Any]], right: list[dict[str, Any]]
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Take the rows out of both lists that differ in floating-point numbers alone, as pairs."""
+    waiting: dict[Hashable, list[dict[str, Any]]] = {}
+    for row in right:
+        waiting.setdefault(_key(row, bits=False), []).append(row)
+    pairs, alone = [], []
+    for row in left:
+        partners = waiting.get(_key(row, bits=False))
+        if partners:
+            pairs.append((row, partners.pop(0)))
+        else:
+            alone.append(row)
+    left[:] = alone
+    right[:] = [row for rows in waiting.values() for row in rows]
+    return pairs
+
+
+def _differences(
+    pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]],
+    only_left: Sequence[dict[str, Any]],
+    only_right: Sequence[dict[str, Any]],
+    tolerance: float | None,
+) -> list[str]:
+    text = []
+    differing = []
+    for one, other in pairs:
+        names = [name for name in one if not _is_close(one[name], other.get(name), tolerance)]
+        if names:
+            differing.append((names, one, other))
+    if differing:
+        names = sorted({name for some, _, _ in differing for name in some})
+        text.append(f"{_rows(len(differing))} in {', '.join(names)}:")
+        for _, one, other in differing[:_SHOWN]:
+            text += [f"  stream: {_shown(one)}", f"  table:  {_shown(other)}"]
+        text += _rest(len(differing))
+    for side, rows in (("stream", only_left), ("table", only_right)):
+        if rows:
+            text.append(f"{len(rows)} {'row' if len(rows) == 1 else 'rows'} only in the {side}:")
+            text += [f"  {_shown(row)}" for row in rows[:_SHOWN]]
+            text += _rest(len(rows))
+    return text
+
+
+def _is_close(one: Any, other: Any, tolerance: float | None) -> bool:
+    if _key(one) == _key(other):
+        return True
+    if tolerance is None:
+        return False
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=tolerance)
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return all(_is_close(a, b, tolerance) for a, b in zip(one, other, strict=True))
+    return False
+
+
+def _rows(number: int) -> str:
+    return "1 row differs" if number == 1 else f"{number} rows differ"
+
+
+def _rest(number: int) -> list[str]:
+    return [f"  and {number - _SHOWN} more"] if number > _SHOWN else []
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in row.items())

@@ -1,0 +1,126 @@
+"""Rows of tests: lists of dicts and pandas frames as JSON, with a schema."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from pyspark.sql.types import StructType
+
+from winops._errors import wrong_type, wrong_value
+
+_TYPES: tuple[tuple[type, str], ...] = (
+    (bool, "boolean"),
+    (int, "bigint"),
+    (float, "double"),
+    (str, "string"),
+    (bytes, "binary"),
+    (datetime, "timestamp"),
+    (date, "date"),
+    (Decimal, "decimal(38,18)"),
+)
+
+
+def as_rows(rows: Any) -> list[Any]:
+    """Return rows as a list; those of a pandas frame as dicts."""
+    if hasattr(rows, "to_dict") and hasattr(rows, "columns"):
+        return [
+            {name: _plain(value) for name, value in row.items()}
+            for row in rows.to_dict("records")
+        ]
+    if isinstance(rows, (str, bytes, Mapping)) or not hasattr(rows, "__iter__"):
+        raise wrong_type(
+            f"The rows are a list of dicts or a pandas frame, not a {type(rows).__name__}."
+        )
+    return list(rows)
+
+
+def as_dict(row: Any) -> Mapping[str, Any]:
+    """Return a row with the names of its columns."""
+    if isinstance(row, Mapping):
+        return row
+    if hasattr(row, "asDict"):
+        return dict(row.asDict())
+    if hasattr(row, "_asdict"):
+        return dict(row._asdict())
+    raise wrong_type(f"A row is a dict or a Row, not a {type(row).__name__}: {row!r}.")
+
+
+def schema_of(rows: Sequence[Any], schema: str | StructType | None) -> str:
+    """Return a schema as DDL: the given one, or one that follows from the values."""
+    if isinstance(schema, StructType):
+        return ", ".join(
+            f"{_quoted(field.name)} {field.dataType.simpleString()}" for field in schema.fields
+        )
+    if schema is not None:
+        return schema
+    values: dict[str, Any] = {}
+    for row in rows:
+        for name, value in as_dict(row).items():
+            if values.get(name) is None:
+                values[name] = value
+    if not values:
+        raise wrong_value("Without rows there is no type of a column. Add schema=.")
+    return ", ".join(f"{_quoted(name)} {_type(name, value)}" for name, value in values.items())
+
+
+def as_json(value: Any) -> Any:
+    """Return a value, or a row, in the form that Spark reads from JSON."""
+    value = _plain(value)
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else _nonfinite(value)
+    if isinstance(value, Decimal):
+        return [str(value)]
+    if isinstance(value, (datetime, date)):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, (list, set)) or (
+        isinstance(value, tuple)
+        and not hasattr(value, "_fields")
+        and not hasattr(value, "asDict")
+    ):
+        return [_nested(item) for item in value]
+    return {str(name): _nested(item) for name, item in as_dict(value).items()}
+
+
+def _nested(value: Any) -> Any:
+    """Return a value within a row, where a decimal is a text."""
+    return str(value) if isinstance(value, Decimal) else as_json(value)
+
+
+def _nonfinite(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
+
+
+def _plain(value: Any) -> Any:
+    """Return the Python value of a numpy or pandas scalar."""
+    kind = type(value).__name__
+    if kind in ("NaTType", "NAType"):
+        return None
+    if kind == "Timestamp":
+        return value.to_pydatetime()
+    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
+
+
+def _type(name: str, value: Any) -> str:
+    value = _plain(value)
+    for kind, ddl in _TYPES:
+        if isinstance(value, kind):
+            return ddl
+    raise wrong_value(
+        f"The type of the column {name} does not follow from "
+        f"{'NULL alone' if value is None else f'a {type(value).__name__}'}. Add schema=."
+    )
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

@@ -1,0 +1,127 @@
+"""Synthetic rows that show what a window does."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    DateType,
+    DoubleType,
+    FractionalType,
+    IntegralType,
+    LongType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from winops import testing
+
+_START = datetime(2026, 1, 1, tzinfo=timezone.utc)
+
+# A window by time shows itself at one of these gaps between rows, in seconds; a window by count
+# at one of the numbers of rows.
+_GAPS = (1.0, 10.0, 60.0, 600.0, 3600.0, 86400.0)
+_NUMBERS = (12, 36, 140)
+_TRADES = (
+    StructType()
+    .add("seq", LongType())
+    .add("symbol", StringType())
+    .add("price", DoubleType())
+    .add("ts", TimestampType())
+)
+_PRICES = (5.0, 7.0, 6.5, 9.0, 4.0, 8.0, 6.0)
+
+
+def sample_changes(
+    schema: StructType, groups: Collection[str], arguments: Mapping[str, Any]
+) -> list[testing.Change]:
+    """Return the changes of a window over synthetic rows.
+
+    The number of rows and the time between them are the first at which rows leave; of a window
+    that keeps every row, they are the smallest.
+
+    Parameters
+    ----------
+    schema : StructType
+        The columns of the rows.
+    groups : list of str
+        The columns of the group, which have two values.
+    arguments : dict
+        The arguments of :func:`winops.testing.window`.
+    """
+    first: list[testing.Change] = []
+    for number, gap in _sizes():
+        changes = _run(_rows(schema, groups, number, gap), gap, schema, arguments)
+        first = first or changes
+        leaving = [change for change in changes if change.type == "delete"]
+        if leaving and len({change.time for change in leaving}) > 1:
+            return changes
+    return first
+
+
+def sample_rows(groups: Collection[str]) -> Iterator[list[tuple[datetime, dict[str, Any]]]]:
+    """Return rows of trades with the instants of their arrival, of several numbers and gaps."""
+    for number, gap in _sizes():
+        rows = _rows(_TRADES, groups, number, gap)
+        yield [(row["ts"], row) for row in rows]
+
+
+def _sizes() -> Iterator[tuple[int, float]]:
+    for gap in _GAPS:
+        yield _NUMBERS[0], gap
+    for number in _NUMBERS[1:]:
+        yield number, _GAPS[0]
+
+
+def _run(
+    rows: Sequence[Mapping[str, Any]],
+    gap: float,
+    schema: StructType,
+    arguments: Mapping[str, Any],
+) -> list[testing.Change]:
+    window = testing.window(schema=schema, start=_START, **arguments)
+    changes: list[testing.Change] = []
+    for row in rows:
+        changes += window.add(row)
+        changes += window.advance(gap)
+    return changes
+
+
+def _rows(
+    schema: StructType, groups: Collection[str], number: int, gap: float
+) -> list[dict[str, Any]]:
+    return [
+        {
+            field.name: _value(field.dataType, row, field.name in groups, gap)
+            for field in schema.fields
+        }
+        for row in range(number)
+    ]
+
+
+def _value(kind: DataType, row: int, is_group: bool, gap: float) -> Any:
+    """Return a value of a row; types that a picture does not need are NULL."""
+    # Two groups whose rows do not simply alternate.
+    place = (row * 2 // 3) % 2 if is_group else row
+    if isinstance(kind, StringType):
+        return "AB"[place % 2]
+    if isinstance(kind, IntegralType):
+        return place + 1
+    if isinstance(kind, FractionalType):
+        return _PRICES[place % len(_PRICES)]
+    if isinstance(kind, BooleanType):
+        return place % 2 == 0
+    instant = _START + timedelta(seconds=gap) * row
+    if isinstance(kind, TimestampType):
+        return instant
+    if isinstance(kind, TimestampNTZType):
+        return instant.replace(tzinfo=None)
+    if isinstance(kind, DateType):
+        return instant.date()
+    return None

@@ -1,0 +1,416 @@
+"""Unit tests of windows: the changes of a policy over a few rows, without a Spark session.
+
+The windows are run by the operator's own task in one JVM, which the first call starts in a few
+seconds. A case then takes milliseconds.
+
+Examples
+--------
+>>> from winops import testing
+>>> rows = [{"seq": 1, "symbol": "A"}, {"seq": 2, "symbol": "A"}, {"seq": 3, "symbol": "A"}]
+>>> for change in testing.changes(rows, "KEEP 2 ROWS PER (symbol)"):
+...     print(change.type, change.row["seq"], change.reason)
+insert 1 arrived
+insert 2 arrived
+insert 3 arrived
+delete 1 displaced
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from itertools import count
+from typing import Any, Literal, final
+
+from pyspark.sql.types import StructType
+
+from winops import _arguments as arguments
+from winops._dialects import WindowPolicy
+from winops._errors import wrong_type, wrong_value
+from winops._harness import PROCESS
+from winops._options import options_of
+from winops._parity import assert_same
+from winops._policy import policy_of
+from winops._rows import as_json, as_rows, schema_of
+
+__all__ = ["Change", "ManualWindow", "assert_same", "changes", "window"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_START = datetime(2026, 1, 1, tzinfo=timezone.utc)
+_numbers = count()
+
+Policy = str | WindowPolicy | Mapping[str, str | WindowPolicy]
+Rows = Any
+
+
+@dataclass(frozen=True)
+class Change:
+    """A row that entered or left a window.
+
+    Attributes
+    ----------
+    type : str
+        ``insert`` or ``delete``.
+    row : Any
+        The row, as it was given; a dict for a row of a pandas frame.
+    reason : str
+        The reason, as in the column ``_change_reason`` of :meth:`winops.Kept.changes`.
+    time : datetime.datetime or None
+        The time of the step in the local time zone, without a zone, as ``collect()`` returns it;
+        None on a table without ``time=``.
+    step : int
+        The number of the step among the group's steps, from 0.
+    seq : int
+        The number of the change among the group's changes, from 0.
+    window : str or None
+        The name of the window, if there are several.
+    """
+
+    type: str
+    row: Any
+    reason: str
+    time: datetime | None
+    step: int
+    seq: int
+    window: str | None = None
+
+
+@arguments.known
+def changes(
+    rows: Rows,
+    policy: Policy,
+    *,
+    schema: str | StructType | None = None,
+    until: datetime | None = None,
+    per: arguments.Names | None = None,
+    order_by: arguments.Names | None = None,
+    time: str | None = None,
+    apply: Literal["event_time", "arrival"] | None = None,
+    params: Mapping[str, arguments.Parameter] | None = None,
+    origin: int | Literal["first"] | None = None,
+    idle: str | timedelta | None = None,
+    max_rows: int | None = None,
+    on_null_time: Literal["error", "drop"] | None = None,
+    punct: str | None = None,
+) -> list[Change]:
+    """Return the changes of a window over a table of rows.
+
+    They are those of ``keep(df, policy, ...).changes(reason=True)`` for a DataFrame of the rows.
+
+    Parameters
+    ----------
+    rows : list of dict, list of Row, or pandas.DataFrame
+        The rows in their order.
+    policy : str or WindowPolicy or dict
+        The policy, as for :func:`winops.keep`.
+    schema : str or StructType, optional
+        The columns of the rows, such as ``"seq long, price double"``. If it is omitted, the types
+        follow from the values.
+    until : datetime.datetime, optional
+        The instant to which time goes on after the last row. If it is omitted, time stops at the
+        greatest `time` of the rows, as for a table in Spark.
+    per, order_by, time, apply, params, origin, idle, max_rows, on_null_time, punct
+        As for :func:`winops.keep`; `order_by` takes names of columns only.
+
+    Returns
+    -------
+    list of Change
+        The changes of a group are in the order of ``seq``; changes of different groups have no
+        order.
+
+    Raises
+    ------
+    AnalysisException
+        ``WINOPS_POLICY`` and other conditions, as for :func:`winops.keep`.
+    PySparkTypeError, PySparkValueError
+        ``WINOPS_ARGUMENT``: an argument is invalid, or the type of a column does not follow from
+        its values.
+    PySparkRuntimeError
+        ``WINOPS_TEST_PROCESS``: Java is missing, or a value does not fit its column.
+
+    Examples
+    --------
+    >>> from datetime import datetime, timedelta
+    >>> from winops.testing import changes
+    >>> noon = datetime(2026, 1, 1, 12)
+    >>> rows = [{"n": i, "ts": noon + timedelta(seconds=i)} for i in range(3)]
+    >>> gone = changes(rows, "KEEP 2 SECONDS", time="ts", until=noon + timedelta(seconds=3))
+    >>> [(change.row["n"], change.reason) for change in gone if change.type == "delete"]
+    [(0, 'expired'), (1, 'expired')]
+    """
+    given = as_rows(rows)
+    call = _call(
+        policy, per, order_by, time, apply, params, origin, idle, max_rows, on_null_time, punct
+    )
+    more = {} if until is None else {"until": _millis(until)}
+    reply = PROCESS.request(
+        "table",
+        schema=schema_of(given, schema),
+        rows=[as_json(row) for row in given],
+        **call,
+        **more,
+    )
+    return [_change(change, given) for change in reply["changes"]]
+
+
+@arguments.known
+def window(
+    policy: Policy,
+    *,
+    schema: str | StructType | None = None,
+    start: datetime | None = None,
+    per: arguments.Names | None = None,
+    order_by: arguments.Names | None = None,
+    time: str | None = None,
+    apply: Literal["event_time", "arrival"] | None = None,
+    params: Mapping[str, arguments.Parameter] | None = None,
+    origin: int | Literal["first"] | None = None,
+    idle: str | timedelta | None = None,
+    max_rows: int | None = None,
+    on_null_time: Literal["error", "drop"] | None = None,
+    punct: str | None = None,
+) -> ManualWindow:
+    """Create a window over a stream whose time is moved by hand.
+
+    Parameters
+    ----------
+    policy, schema, per, order_by, time, apply, params, origin, idle
+        As for :func:`changes`.
+    max_rows, on_null_time, punct
+        As for :func:`changes`.
+    start : datetime.datetime, optional
+        The instant at which time starts, without `time`; 2026-01-01 00:00 UTC by default.
+
+    Returns
+    -------
+    ManualWindow
+        The window, which holds no rows.
+
+    Examples
+    --------
+    >>> from winops import testing
+    >>> window = testing.window("KEEP 10 SECONDS PER (symbol)")
+    >>> [change.type for change in window.add({"seq": 1, "symbol": "A"})]
+    ['insert']
+    >>> window.advance(9)
+    []
+    >>> [(change.type, change.reason) for change in window.advance(1)]
+    [('delete', 'expired')]
+    """
+    if time is not None and start is not None:
+        raise wrong_value(
+            "start= is the time of the first micro-batch, but time= names a column with the time "
+            "of each row. Omit start=, and move the watermark with advance()."
+        )
+    call = _call(
+        policy, per, order_by, time, apply, params, origin, idle, max_rows, on_null_time, punct
+    )
+    begin = None if time is not None else _START if start is None else start
+    return ManualWindow(call, schema, begin)
+
+
+@final
+class ManualWindow:
+    """A window over a stream whose time is moved by hand; :func:`window` creates it.
+
+    Each call of :meth:`add` and :meth:`advance` is a micro-batch. Its state is stored and read
+    again for the next one.
+
+    Examples
+    --------
+    >>> from winops import esper, testing
+    >>> window = testing.window(esper("#time_accum(10 sec)"))
+    >>> changes = window.add({"n": 1}, {"n": 2})
+    >>> window.rows
+    [{'n': 1}, {'n': 2}]
+    >>> [change.reason for change in window.advance(10)]
+    ['silence', 'silence']
+    >>> window.rows
+    []
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_bytes",
+        "_call",
+        "_given",
+        "_held",
+        "_metrics",
+        "_now",
+        "_number",
+        "_schema",
+    )
+
+    def __init__(
+        self,
+        call: Mapping[str, Any],
+        schema: str | StructType | None,
+        now: datetime | None,
+    ) -> None:
+        self._call = call
+        self._schema = schema
+        self._now = now
+        self._number: int | None = None
+        self._given: list[Any] = []
+        self._held: list[tuple[str | None, int]] = []
+        self._metrics: Mapping[str, int] = {}
+        self._bytes = 0
+        if schema is not None:
+            self._open(())
+
+    @property
+    def now(self) -> datetime | None:
+        """The time: of the next micro-batch or, with ``time=``, the watermark; None before it."""
+        return self._now
+
+    @property
+    def rows(self) -> list[Any]:
+        """The rows that the changes have inserted and not deleted, oldest first."""
+        return [self._given[number] for _, number in self._held]
+
+    @property
+    def metrics(self) -> Mapping[str, int]:
+        """The operator's metrics that are not 0, such as ``rowsRefused``."""
+        return self._metrics
+
+    @property
+    def state_bytes(self) -> int:
+        """The number of bytes that the state of all groups takes now, without their keys."""
+        return self._bytes
+
+    def add(self, *rows: Any, at: datetime | None = None) -> list[Change]:
+        """Let rows arrive, and return the changes.
+
+        With ``time=``, rows wait for the watermark unless ``apply="arrival"``.
+
+        Parameters
+        ----------
+        *rows : dict or Row
+            The rows in the order of arrival.
+        at : datetime.datetime, optional
+            The instant, or the watermark, to which time moves on; now by default. The changes
+            until then are among the changes.
+
+        Raises
+        ------
+        PySparkValueError
+            ``WINOPS_ARGUMENT``: the instant is before now.
+        """
+        if at is not None:
+            self._move(at)
+        return self._batch(rows)
+
+    def advance(self, to: float | timedelta | datetime) -> list[Change]:
+        """Move time on, and return the changes that happen until then.
+
+        Parameters
+        ----------
+        to : float or timedelta or datetime
+            A number of seconds or a duration from :attr:`now` on, or an instant.
+
+        Raises
+        ------
+        PySparkValueError
+            ``WINOPS_ARGUMENT``: the instant is before now, or is a duration while there is no
+            watermark.
+        """
+        if isinstance(to, datetime):
+            then = to
+        elif self._now is None:
+            raise wrong_value(
+                "advance() takes a datetime here: a window with time= has no watermark before "
+                "the first advance()."
+            )
+        else:
+            then = self._now + (to if isinstance(to, timedelta) else timedelta(seconds=to))
+        self._move(then)
+        return self._batch(())
+
+    def _move(self, then: datetime) -> None:
+        if self._now is not None and _millis(then) < _millis(self._now):
+            raise wrong_value(f"Time moves on, from {self._now}, not back to {then}.")
+        self._now = then
+
+    def _batch(self, rows: Sequence[Any]) -> list[Change]:
+        if self._number is None:
+            if not rows:
+                return []
+            self._open(rows)
+        first = len(self._given)
+        self._given += rows
+        try:
+            reply = PROCESS.request(
+                "batch",
+                id=self._number,
+                rows=[as_json(row) for row in rows],
+                now=0 if self._now is None else _millis(self._now),
+            )
+        except Exception:
+            del self._given[first:]
+            raise
+        self._metrics = reply["metrics"]
+        self._bytes = reply["bytes"]
+        for kind, _, _, _, name, _, number in reply["changes"]:
+            if kind == "insert":
+                self._held.append((name, number))
+            elif (name, number) in self._held:
+                # A statement that selects rstream emits no inserts.
+                self._held.remove((name, number))
+        return [_change(change, self._given) for change in reply["changes"]]
+
+    def _open(self, rows: Sequence[Any]) -> None:
+        number = next(_numbers)
+        schema = schema_of(rows, self._schema)
+        PROCESS.request("open", id=number, schema=schema, **self._call)
+        self._number = number
+        weakref.finalize(self, PROCESS.forget, number)
+
+
+def _call(
+    policy: Policy,
+    per: arguments.Names | None,
+    order_by: arguments.Names | None,
+    time: str | None,
+    apply: str | None,
+    params: Mapping[str, arguments.Parameter] | None,
+    origin: int | str | None,
+    idle: str | timedelta | None,
+    max_rows: int | None,
+    on_null_time: str | None,
+    punct: str | None,
+) -> dict[str, Any]:
+    read = policy_of(policy, rows=None, slack=None, interval=None, every=False, params=params)
+    given: dict[str, Any] = dict(
+        options_of(time, apply, origin, idle, max_rows, on_null_time, punct, None)
+    )
+    if read.windows:
+        given.update(windows=dict(read.windows), dialect=read.dialect)
+    else:
+        given[read.dialect] = read.text
+    if read.params:
+        given["params"] = {name: as_json(value) for name, value in read.params.items()}
+    return {
+        "arguments": given,
+        "per": arguments.names("per", per),
+        "order_by": arguments.names("order_by", order_by),
+    }
+
+
+def _change(values: Sequence[Any], rows: Sequence[Any]) -> Change:
+    kind, micros, step, sequence, name, reason, number = values
+    return Change(kind, rows[number], reason, _local(micros), step, sequence, name)
+
+
+def _millis(instant: datetime) -> int:
+    if not isinstance(instant, datetime):
+        raise wrong_type(f"Takes a datetime, not a {type(instant).__name__}.")
+    # A time without a zone is local, as in PySpark.
+    return (instant.astimezone(timezone.utc) - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _local(micros: int | None) -> datetime | None:
+    if micros is None:
+        return None
+    return (_EPOCH + timedelta(microseconds=micros)).astimezone().replace(tzinfo=None)

@@ -1,0 +1,1 @@
+"""Tools that make and check a release: versions, the Maven bundle, the rehearsal."""

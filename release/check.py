@@ -1,0 +1,200 @@
+"""Rehearses a release: each step that the release workflow depends on, without publishing.
+
+usage: python -m release.check [--tag TAG] [--skip STEP]...
+
+Prints a line for each step; the output of its commands is in target/release-check. The exit code
+is 0 if all steps passed. Without --tag, the changes may still stand under "Unreleased".
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from release import maven
+from release.versions import ROOT, notes, spark_releases, version, version_problems
+
+LOGS = ROOT / "target" / "release-check"
+DIST = maven.DIST
+
+
+class Failed(Exception):
+    """A step did not pass; the text says why."""
+
+
+def run(*command: str, log: str, **environment: str) -> None:
+    """Run a command of the project, with its output in a file."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    file = LOGS / f"{log}.log"
+    with file.open("w") as out:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            check=False,
+            env={**os.environ, **environment},
+        )
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(command)} failed, see {file.relative_to(ROOT)}")
+
+
+def fail_on(problems: Sequence[str]) -> None:
+    if problems:
+        raise Failed("; ".join(problems))
+
+
+def the_version(tag: str | None) -> str:
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    fail_on(version_problems(version(), changelog, tag))
+    return f"{version()}, tag {tag or 'not given: a rehearsal'}"
+
+
+def the_tree(tag: str | None) -> str:
+    changed = subprocess.check_output(["git", "status", "--porcelain"], cwd=ROOT, text=True)
+    if changed:
+        raise Failed(f"the tree has changes:\n{changed.rstrip()}")
+    head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
+    if tag is not None:
+        named = subprocess.run(
+            ["git", "rev-parse", f"{tag}^{{commit}}"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout.strip()
+        if named != head:
+            raise Failed(f"{tag} is not the commit {head}")
+    return f"clean, {head[:12]}"
+
+
+def the_wheel(tag: str | None) -> str:
+    run("make", "wheel", log="wheel")
+    (wheel,) = DIST.glob("*.whl")
+    run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), log="twine")
+    with zipfile.ZipFile(wheel) as archive:
+        names = {Path(name).name for name in archive.namelist() if name.endswith(".jar")}
+    wanted = {f"winops_{found.minor}_2.13-{version()}.jar" for found in spark_releases()}
+    if names != wanted:
+        raise Failed(f"{wheel.name} has {sorted(names)}, not {sorted(wanted)}")
+    return f"{wheel.name}, {len(names)} JARs, twine check passed"
+
+
+def the_boms(tag: str | None) -> str:
+    run("make", "sbom", log="sbom")
+    boms = sorted(file.name for file in DIST.glob("*.cdx.json"))
+    if not any(".whl." in name for name in boms) or len(boms) != len(spark_releases()) + 1:
+        raise Failed(f"dist has {boms}, not one for the wheel and one for each JAR")
+    return ", ".join(boms)
+
+
+def the_repository(tag: str | None) -> str:
+    run("make", "publish-local", log="publish-local")
+    fail_on(maven.check(maven.REPOSITORY, signed=False))
+    return f"{len(spark_releases())} artifacts: POM, JAR, sources, Scaladoc, checksums"
+
+
+def the_packages(tag: str | None) -> str:
+    run("make", "test-packages", log="packages")
+    return "spark-sql ran the JAR by its coordinates and as a file"
+
+
+def the_signatures(tag: str | None) -> str:
+    """Sign with a key of this rehearsal in a copy of the repository, and verify it."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder, "gnupg")
+        home.mkdir(mode=0o700)
+        copy = Path(folder, "repository")
+        shutil.copytree(maven.REPOSITORY, copy)
+        os.environ["GNUPGHOME"] = str(home)
+        try:
+            key = ("--passphrase", "", "--quick-generate-key", "release rehearsal")
+            run("gpg", "--batch", *key, "default", "default", "1d", log="gpg-key")
+            number = maven.sign(copy, "release rehearsal", "")
+            signatures = sorted(copy.rglob("*.asc"))
+            for signature in signatures:
+                signed = str(signature).removesuffix(".asc")
+                run("gpg", "--verify", str(signature), signed, log="gpg-verify")
+            fail_on(maven.check(copy, signed=True))
+        finally:
+            # Its agent would outlive the folder.
+            subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=False)
+            del os.environ["GNUPGHOME"]
+    if len(signatures) != number:
+        raise Failed(f"{len(signatures)} signatures for {number} files")
+    return f"{number} files signed with a key of the rehearsal, and verified"
+
+
+def the_bundle(tag: str | None) -> str:
+    archive = maven.bundle(maven.REPOSITORY, DIST)
+    again = archive.read_bytes()
+    if maven.bundle(maven.REPOSITORY, DIST).read_bytes() != again:
+        raise Failed(f"{archive.name} has other bytes when it is made again")
+    return archive.name
+
+
+def the_docs(tag: str | None) -> str:
+    archive = DIST / f"winops-{version()}-docs.zip"
+    pages = ("README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "docs", "examples")
+    run("git", "archive", "--output", str(archive), "HEAD", *pages, log="docs")
+    changes = notes(version(), (ROOT / "CHANGELOG.md").read_text())
+    (DIST / "notes.md").write_text(changes)
+    return f"{archive.name}, notes.md"
+
+
+def the_bytes(tag: str | None) -> str:
+    run("make", "reproducible", log="reproducible")
+    return "two builds of this commit are equal"
+
+
+STEPS: dict[str, Callable[[str | None], str]] = {
+    "version": the_version,
+    "tree": the_tree,
+    "wheel": the_wheel,
+    "sbom": the_boms,
+    "maven": the_repository,
+    "packages": the_packages,
+    "signatures": the_signatures,
+    "bundle": the_bundle,
+    "docs": the_docs,
+    "bytes": the_bytes,
+}
+
+# Steps that read what an earlier step has made.
+NEEDS = {"sbom": "wheel", "packages": "maven", "signatures": "maven", "bundle": "maven"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m release.check")
+    parser.add_argument("--tag", help="the tag of the release, such as v1.2.0")
+    parser.add_argument("--skip", action="append", default=[], choices=list(STEPS))
+    options = parser.parse_args(arguments)
+    failed = set()
+    for name, step in STEPS.items():
+        if name in options.skip:
+            print(f"skipped  {name}", flush=True)
+            continue
+        if NEEDS.get(name) in failed:
+            print(f"skipped  {name}: {NEEDS[name]} failed", flush=True)
+            continue
+        started = time.monotonic()
+        try:
+            said = step(options.tag)
+        except Failed as problem:
+            failed.add(name)
+            print(f"failed   {name}: {problem}", flush=True)
+        else:
+            print(f"ok       {name}: {said} ({time.monotonic() - started:.0f} s)", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""Writes the table of docs/compatibility.md from spark-versions.json.
+
+usage: python -m release.compatibility
+"""
+
+from __future__ import annotations
+
+import re
+
+from release.versions import ROOT, SparkRelease, spark_releases
+
+PAGE = ROOT / "docs" / "compatibility.md"
+_HEAD = (
+    "| Spark | Patch releases | Scala | JDK | Python | Delta Lake | Iceberg | State format |\n"
+    "|---|---|---|---|---|---|---|---|\n"
+)
+_TABLE = re.compile(re.escape(_HEAD) + r"(?:\|.*\n)*")
+_STATE = ROOT / "jvm/spark/src/main/scala/winops/spark/state/StateVersion.scala"
+
+
+def python_versions() -> list[str]:
+    """Return the versions of Python that the package declares."""
+    text = (ROOT / "pyproject.toml").read_text()
+    return re.findall(r'"Programming Language :: Python :: (3\.\d+)"', text)
+
+
+def state_formats() -> tuple[int, int]:
+    """Return the oldest state format that is read, and the format that is written."""
+    text = _STATE.read_text()
+    oldest, current = (
+        int(found[1])
+        for name in ("Oldest", "Current")
+        if (found := re.search(rf"val {name} = (\d+)$", text, re.MULTILINE))
+    )
+    return oldest, current
+
+
+def _row(release: SparkRelease) -> str:
+    oldest, current = state_formats()
+    pythons = python_versions()
+    cells = (
+        release.minor,
+        release.patches[0]
+        if release.patches[0] == release.patches[1]
+        else f"{release.patches[0]} to {release.patches[1]}",
+        release.scala,
+        ", ".join(map(str, release.java)),
+        f"{pythons[0]} to {pythons[-1]}",
+        release.delta or "none yet",
+        release.iceberg or "none yet",
+        f"{current}, reads {oldest}",
+    )
+    return f"| {' | '.join(cells)} |\n"
+
+
+def table() -> str:
+    """Return the table of versions that winops is built for and tested with."""
+    return _HEAD + "".join(map(_row, spark_releases()))
+
+
+def with_table(page: str) -> str:
+    """Return the page with its table made anew."""
+    return _TABLE.sub(lambda _: table(), page, count=1)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text()))

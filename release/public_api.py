@@ -1,0 +1,128 @@
+"""Lists the public API, one name in a line.
+
+usage: python -m release.public_api
+
+Writes release/public-api.txt. A test compares the file with the code, so that a change of the
+public API fails until the file is written anew.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import winops
+from release.versions import ROOT
+from winops import _errors
+from winops.__main__ import command_line
+
+LIST = ROOT / "release" / "public-api.txt"
+
+_JVM = ROOT / "jvm" / "spark" / "src" / "main"
+_SPARK = _JVM / "scala" / "winops" / "spark"
+_SERVICES = _JVM / "resources" / "META-INF" / "services"
+_CONDITIONS = _JVM / "resources" / "error" / "winops-error-conditions.json"
+_DIALECTS = _SPARK / "analysis" / "Dialects.scala"
+# Only winops itself calls it.
+_INTERNAL_FUNCTIONS = {"winops_warnings"}
+
+
+def lines() -> list[str]:
+    """Return the list, without a line end."""
+    return [
+        *sorted(_python()),
+        *sorted(_command_line()),
+        *sorted(_classes()),
+        *sorted(_functions()),
+        *sorted(_settings()),
+        *sorted(_conditions()),
+        *sorted(_metrics()),
+    ]
+
+
+def _python() -> Iterator[str]:
+    for name in winops.__all__:
+        thing = getattr(winops, name)
+        if not inspect.isclass(thing):
+            yield f"python winops.{name}{inspect.signature(thing)}"
+            continue
+        # The other classes are results; nobody but winops makes them.
+        made = str(inspect.signature(thing)) if dataclasses.is_dataclass(thing) else ""
+        yield f"python class winops.{name}{made}"
+        yield from (f"python winops.{name}.{member}" for member in _members(thing))
+
+
+def _members(kind: type[Any]) -> Iterator[str]:
+    for name, member in inspect.getmembers(kind):
+        if name.startswith("_"):
+            continue
+        if isinstance(member, property):
+            returned = inspect.signature(member.fget).return_annotation if member.fget else ""
+            yield f"{name} -> {returned}"
+        elif inspect.isfunction(member):
+            yield f"{name}{inspect.signature(member)}"
+
+
+def _command_line() -> Iterator[str]:
+    parser = command_line()
+    (commands,) = (action for action in parser._actions if action.dest == "command")
+    for name, command in dict(commands.choices or {}).items():
+        options = [action.option_strings[-1] for action in command._actions]
+        yield " ".join(["command python -m winops", name, *sorted(set(options) - {"--help"})])
+
+
+def _classes() -> Iterator[str]:
+    for file in _SERVICES.iterdir():
+        for name in file.read_text().split():
+            yield f"class {name}"
+
+
+def _functions() -> Iterator[str]:
+    listed = _strings((_SPARK / "analysis" / "Arguments.scala").read_text(), "val Names")
+    languages = re.findall(r"Seq\[Dialect\] = Seq\((.*)\)", _DIALECTS.read_text())[0].lower()
+    arguments = [*listed, *languages.split(", ")]
+    for file in _SPARK.glob("*Function.scala"):
+        text = file.read_text()
+        found = re.search(r'val Name = "(\w+)"', text)
+        if found is None or found[1] in _INTERNAL_FUNCTIONS:
+            continue
+        named = re.search(r"new StateArguments\(Seq\((.*?)\)", text)
+        if found[1] == "keep":
+            names = arguments
+        else:
+            names = re.findall(r'"(\w+)"', named[1]) if named else []
+        yield f"sql {found[1]}({', '.join(names)})"
+
+
+def _strings(text: str, after: str) -> list[str]:
+    """Return the strings of the definition that starts with a text."""
+    return re.findall(r'"(\w+)"', text.split(after, 1)[1].split('")\n', 1)[0] + '"')
+
+
+def _settings() -> Iterator[str]:
+    for file in _SPARK.glob("**/*.scala"):
+        for name in re.findall(r'= "(spark\.winops\.[\w.]+)"$', file.read_text(), re.MULTILINE):
+            yield f"setting {name}"
+
+
+def _conditions() -> Iterator[str]:
+    for name, value in vars(_errors).items():
+        if name.isupper():
+            yield f"error {value}"
+    for name, entry in json.loads(_CONDITIONS.read_text()).items():
+        yield f"error {name} {entry['sqlState']}"
+        yield from (f"error {name}.{kind}" for kind in entry.get("subClass", {}))
+
+
+def _metrics() -> Iterator[str]:
+    text = (_SPARK / "internal" / "KeepMetrics.scala").read_text()
+    for name in re.findall(r'^  (?:private )?val \w+ = "(\w+)"$', text, re.MULTILINE):
+        yield f"metric {name}"
+
+
+if __name__ == "__main__":
+    LIST.write_text("\n".join(lines()) + "\n")

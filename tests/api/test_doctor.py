@@ -1,0 +1,177 @@
+"""The checks of an installation and of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyspark
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.support.programs import run_module
+from tests.support.settings import CHANGELOG, HDFS, PARTITIONS, ROCKSDB, STATE_STORE, settings
+from tests.support.transports import on_classic_spark
+from winops import Diagnosis, Finding, doctor
+from winops.__main__ import main
+from winops._session import package_version
+
+NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
+
+
+def by_subject(diagnosis: Diagnosis) -> dict[str, Finding]:
+    return {finding.subject: finding for finding in diagnosis.findings}
+
+
+def test_a_session_for_streams_has_no_findings(spark: SparkSession) -> None:
+    with settings(spark, {CHANGELOG: "true", PARTITIONS: "2"}):
+        diagnosis = doctor(spark)
+    assert [finding for finding in diagnosis.findings if finding.status != "ok"] == []
+    assert diagnosis.works
+    found = by_subject(diagnosis)
+    assert found["Spark"].found == pyspark.__version__
+    assert found["JAR"].found == package_version()
+    assert found["operator"].found == "keep returned 1 row of 1"
+    assert found["partitions"].found.startswith("2,")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "subject", "remedy"),
+    [
+        (STATE_STORE, HDFS, "state store", f"Set {STATE_STORE} to {ROCKSDB}"),
+        (STATE_STORE, "org.example.Own", "state store", f"Set {STATE_STORE} to {ROCKSDB}"),
+        (CHANGELOG, "false", "changelog", f"Set {CHANGELOG} to true"),
+        (PARTITIONS, "200", "partitions", f"Set {PARTITIONS} to 2 "),
+        (NO_DATA, "false", "empty batches", f"Set {NO_DATA} to true"),
+        ("spark.winops.over.enabled", "false", "OVER", "Unset spark.winops.over.enabled"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_a_warning(
+    spark: SparkSession, setting: str, value: str, subject: str, remedy: str
+) -> None:
+    with settings(spark, {CHANGELOG: "true", setting: value}):
+        diagnosis = doctor(spark)
+    assert diagnosis.works
+    (finding,) = [finding for finding in diagnosis.findings if finding.status == "warning"]
+    assert finding.subject == subject
+    assert remedy in finding.remedy
+
+
+class FakeSession:
+    """A session with the calls that the checks make before they run the operator."""
+
+    def __init__(
+        self,
+        jar: str | None,
+        values: Mapping[str, str],
+        java: str = "17.0.1",
+        version: str = pyspark.__version__,
+    ) -> None:
+        self.version = version
+        self.answers = {"winops_version": jar, "java_method": java}
+        self.values = values
+        self.catalog = self
+        self.conf = self
+
+    def functionExists(self, name: str) -> bool:
+        return self.answers[name] is not None
+
+    def get(self, name: str, default: str) -> str:
+        return self.values.get(name, default)
+
+    def sql(self, query: str) -> FakeSession:
+        (self.answer,) = [value for name, value in self.answers.items() if name in query]
+        return self
+
+    def first(self) -> tuple[str | None]:
+        return (self.answer,)
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({}, "not in this session"),
+        ({"spark.jars": "/jars/winops_4.1.jar"}, "not active, but named in spark.jars"),
+        (
+            {"spark.sql.extensions": "winops.spark.WinopsExtensions"},
+            "not active, but named in spark.sql.extensions",
+        ),
+    ],
+)
+def test_a_session_without_the_jar_does_not_work(values: dict[str, str], found: str) -> None:
+    diagnosis = doctor(FakeSession(None, values))  # type: ignore[arg-type]
+    assert not diagnosis.works
+    finding = by_subject(diagnosis)["JAR"]
+    assert finding.found == found
+    assert "spark-submit --jars" in finding.remedy
+    assert "operator" not in by_subject(diagnosis)
+
+
+def test_a_jar_of_another_version_does_not_work() -> None:
+    finding = by_subject(doctor(FakeSession("9.9.9", {})))["JAR"]  # type: ignore[arg-type]
+    assert (finding.status, finding.found) == ("error", "9.9.9")
+    assert "winops==9.9.9" in finding.remedy
+
+
+@pytest.mark.parametrize("java", ["1.8.0_282", "11.0.2"])
+def test_an_old_java_of_a_server_does_not_work(java: str) -> None:
+    finding = by_subject(doctor(FakeSession(None, {}, java)))["Java"]  # type: ignore[arg-type]
+    assert (finding.status, finding.found) == ("error", java)
+    assert "JDK 17 or later" in finding.remedy
+
+
+@pytest.mark.parametrize("version", ["3.5.5", "4.0.2-amzn-0", "9.0.0"])
+def test_a_spark_of_a_server_without_a_jar_does_not_work(version: str) -> None:
+    session = FakeSession(None, {}, version=version)
+    finding = by_subject(doctor(session))["Spark"]  # type: ignore[arg-type]
+    assert (finding.status, finding.found) == (
+        "error",
+        f"{version}, pyspark {pyspark.__version__}",
+    )
+    assert pyspark.__version__.rsplit(".", 1)[0] in finding.remedy
+
+
+def test_a_java_that_is_not_installed_stops_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert main(["doctor"]) == 1
+    printed = capsys.readouterr().out
+    assert "error    Java            not found\n" in printed
+    assert "Install JDK 17 or later" in printed
+    assert printed.endswith("errors: 1, warnings: 0\n")
+
+
+def test_a_spark_without_a_jar_stops_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(pyspark, "__version__", "3.5.6")
+    assert main(["doctor"]) == 1
+    assert "error    pyspark         3.5.6\n         [WINOPS_SPARK_VERSION]" in (
+        capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--conf", "spark.ui.enabled"], ["--properties-file", "/no/such/file"]]
+)
+def test_wrong_arguments_of_the_command_have_their_own_exit_code(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["doctor", *arguments])
+    assert caught.value.code == 2
+    assert arguments[0] in capsys.readouterr().err
+
+
+@on_classic_spark
+def test_the_command_checks_a_session_with_the_settings_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "spark-defaults.conf"
+    file.write_text(
+        f"# A session without the JAR.\nspark.ui.enabled=false\n{STATE_STORE}   {ROCKSDB}\n"
+    )
+    run = run_module("winops", "doctor", "--properties-file", str(file), "--master", "local[1]")
+    assert run.returncode == 1
+    assert "error    JAR             not in this session\n" in run.stdout
+    assert "ok       state store     RocksDBStateStoreProvider\n" in run.stdout
+    assert "warning  partitions      200, 1 cores\n" in run.stdout

@@ -1,0 +1,188 @@
+"""winops.testing: changes of small windows without a session, and the comparison of outputs."""
+
+from __future__ import annotations
+
+import gc
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+import pytest
+from pyspark.errors import AnalysisException, PySparkRuntimeError, PySparkTypeError
+from pyspark.sql import Row, SparkSession
+
+from winops import esper, keep, spl, testing
+from winops._harness import PROCESS
+
+NOON = datetime(2026, 1, 1, 12)
+ROWS = [
+    {"seq": i, "symbol": "AB"[i % 2], "price": i / 3, "ts": NOON + timedelta(seconds=i)}
+    for i in range(8)
+]
+SCHEMA = "seq long, symbol string, price double, ts timestamp"
+
+
+def summary(changes: list[testing.Change]) -> list[tuple[str, int, str]]:
+    return [(change.type, change.row["seq"], change.reason) for change in changes]
+
+
+@pytest.mark.parametrize(
+    ("policy", "options"),
+    [
+        ("KEEP 2 ROWS PER (symbol)", {"order_by": "seq"}),
+        ("KEEP 3 SECONDS", {"time": "ts", "per": "symbol"}),
+        (esper("#sort(2, price)#time(3 sec)"), {"time": "ts", "order_by": ["symbol", "seq"]}),
+        ({"few": "KEEP 2 ROWS", "all": "KEEP ALL"}, {"order_by": "seq"}),
+        (spl("tumbling, count(3)"), {"order_by": "seq", "idle": "2 seconds", "time": "ts"}),
+        ('KEEP "n" ROWS', {"params": {"n": 2}}),
+        (
+            esper(
+                "#length(2)",
+            ),
+            {"per": ["symbol"]},
+        ),
+    ],
+)
+def test_the_changes_are_those_of_spark(
+    spark: SparkSession, policy: Any, options: dict[str, Any]
+) -> None:
+    df = spark.createDataFrame([tuple(row.values()) for row in ROWS], SCHEMA).coalesce(1)
+    of_spark = keep(df, policy, **options).changes(reason=True).collect()
+    of_test = [
+        {
+            "_change_type": change.type,
+            "_change_time": change.time,
+            "_change_step": change.step,
+            "_change_seq": change.seq,
+            **({} if change.window is None else {"_window": change.window}),
+            "_change_reason": change.reason,
+            **change.row,
+        }
+        for change in testing.changes(ROWS, policy, **options)
+    ]
+    testing.assert_same(of_spark, of_test)
+
+
+def test_time_is_moved_by_hand() -> None:
+    window = testing.window("KEEP 10 SECONDS PER (symbol)", start=NOON)
+    assert sorted(summary(window.add(ROWS[0], ROWS[1]))) == [
+        ("insert", 0, "arrived"),
+        ("insert", 1, "arrived"),
+    ]
+    assert window.advance(9.999) == []
+    assert len(window.rows) == 2
+    gone = window.advance(NOON + timedelta(seconds=10))
+    assert sorted(summary(gone)) == [("delete", 0, "expired"), ("delete", 1, "expired")]
+    assert {change.time for change in gone} == {NOON + timedelta(seconds=10)}
+    assert window.rows == []
+    assert window.now == NOON + timedelta(seconds=10)
+    assert window.metrics["rowsDeleted"] == 2
+    with pytest.raises(Exception, match="not back"):
+        window.advance(timedelta(seconds=-1))
+
+
+def test_rows_wait_for_a_watermark_and_late_rows_are_counted() -> None:
+    window = testing.window("KEEP 1 ROW", time="ts", schema=SCHEMA)
+    with pytest.raises(Exception, match="no watermark"):
+        window.advance(1)
+    assert window.add(ROWS[3], ROWS[2]) == []
+    applied = window.advance(NOON + timedelta(seconds=4))
+    assert summary(applied) == [
+        ("insert", 2, "arrived"),
+        ("insert", 3, "arrived"),
+        ("delete", 2, "displaced"),
+    ]
+    assert window.add(ROWS[1]) == []
+    window.advance(1)
+    assert window.metrics["numRowsDroppedByWatermark"] == 1
+
+
+def test_punctuations_and_idle_groups() -> None:
+    window = testing.window(spl("tumbling, punct()"), punct="mark", schema="seq int, mark string")
+    window.add({"seq": 1}, {"seq": 2})
+    assert summary(window.add({"mark": "window"})) == [
+        ("delete", 1, "punctuation"),
+        ("delete", 2, "punctuation"),
+    ]
+    idle = testing.window("KEEP 5 ROWS", idle="3 seconds")
+    idle.add({"seq": 1})
+    assert summary(idle.advance(3)) == [("delete", 1, "group idle")]
+
+
+def test_rows_of_pandas_and_values_of_every_type() -> None:
+    frame = pd.DataFrame({"seq": [1, 2], "price": [0.5, float("nan")], "ts": [NOON, pd.NaT]})
+    found = testing.changes(frame, "KEEP 1 ROW")
+    assert [change.row["seq"] for change in found] == [1, 2, 1]
+    row = {
+        "seq": 1,
+        "flag": True,
+        "exact": Decimal("12345678901234567.123456789"),
+        "bytes": b"\x00\xff",
+        "day": NOON.date(),
+        "text": 'a"\n\u2028é',
+        "huge": float("inf"),
+    }
+    condition = "flag and exact > 1000 and huge > 100 and text = expected"
+    policy = esper(f"#expr_batch({condition})")
+    holds = testing.changes([row, row], policy, params={"expected": row["text"]})
+    assert [change.type for change in holds] == ["insert", "insert", "delete"]
+    assert testing.changes([Row(seq=1), Row(seq=2)], "KEEP ALL")[1].row == Row(seq=2)
+
+
+def test_errors_are_those_of_keep() -> None:
+    with pytest.raises(AnalysisException) as refused:
+        testing.changes(ROWS, "KEEP 2 ROWS PER (nothing)")
+    assert refused.value.getCondition() == "WINOPS_POLICY.UNKNOWN_COLUMN"
+    assert str(refused.value).count("WINOPS_POLICY") == 1
+    assert "_row_number" not in str(refused.value)
+    with pytest.raises(AnalysisException) as untimed:
+        testing.changes(ROWS, "KEEP 2 SECONDS")
+    assert untimed.value.getCondition() == "WINOPS_TIME_REQUIRED"
+    with pytest.raises(PySparkTypeError, match="polcy"):
+        testing.changes(ROWS, polcy="KEEP 2 ROWS")
+    with pytest.raises(Exception, match="Add schema="):
+        testing.changes([{"seq": None}], "KEEP ALL")
+    with pytest.raises(PySparkRuntimeError, match="WINOPS_TEST_PROCESS"):
+        testing.changes([{"seq": "x"}], "KEEP ALL", schema="seq long")
+    window = testing.window("KEEP 1 ROW", schema="seq long")
+    with pytest.raises(PySparkRuntimeError):
+        window.add({"seq": "x"})
+    assert summary(window.add({"seq": 1})) == [("insert", 1, "arrived")]
+
+
+def test_the_process_goes_on_after_it_was_stopped_and_forgets_windows() -> None:
+    window = testing.window("KEEP 1 ROW", schema="seq long")
+    del window
+    gc.collect()
+    assert len(testing.changes(ROWS, "KEEP ALL")) == len(ROWS)
+    assert PROCESS._forgotten == []
+    PROCESS.close()
+    assert len(testing.changes(ROWS, "KEEP ALL")) == len(ROWS)
+
+
+def test_assert_same_names_the_rows_that_differ(spark: SparkSession) -> None:
+    rows = [Row(n=1, mean=0.5), Row(n=2, mean=float("nan"))]
+    df = spark.createDataFrame(rows)
+    testing.assert_same(df, list(reversed(rows)))
+    testing.assert_same(df.toPandas(), rows)
+    testing.assert_same([], [])
+
+    def differs(left: Any, right: Any, **options: Any) -> str:
+        with pytest.raises(AssertionError) as found:
+            testing.assert_same(left, right, **options)
+        return str(found.value)
+
+    assert "1 row differs in mean" in differs([{"n": 1, "mean": 0.0}], [{"n": 1, "mean": -0.0}])
+    assert "only in the stream:\n  n=1" in differs([{"n": 1}, {"n": 1}], [{"n": 1}])
+    assert "only in the table:\n  n=3" in differs([{"n": 1}], [{"n": 1}, {"n": 3}])
+    assert "1 row only in the table" in differs([{"n": 1}], [{"n": True}])
+    assert "columns" in differs([{"n": 1}], [{"m": 1}])
+    many = differs([{"n": i} for i in range(13)], [])
+    assert "13 rows only in the stream" in many
+    assert "and 3 more" in many
+    near: tuple[Any, Any] = [{"n": 1, "mean": 0.1 + 0.2}], [{"n": 1, "mean": 0.3}]
+    differs(*near)
+    testing.assert_same(*near, tolerance=1e-12)
+    differs(*near, tolerance=1e-18)
+    testing.assert_same([{"n": 1, "at": 2}], [{"n": 1, "at": 3}], ignore=["at"])

@@ -1,0 +1,141 @@
+"""Pictures of windows: of change rows, of a keep, and of every window in the documentation."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from pyspark.errors import PySparkValueError
+from pyspark.sql import SparkSession
+
+from tests.support.paths import ROOT
+from tests.support.replay import NewReplay, at
+from tests.support.transports import same_on_connect
+from winops import Timeline, esper, keep, testing, timeline
+
+SVG = "{http://www.w3.org/2000/svg}"
+ROWS = [{"n": i, "symbol": "AB"[i % 2]} for i in range(6)]
+
+
+def titles(svg: str) -> list[str]:
+    root = ElementTree.fromstring(svg)
+    return [
+        str(title.text)
+        for group in root.iter(f"{SVG}g")
+        for title in group.findall(f"{SVG}title")
+    ]
+
+
+def picture(policy: Any = "KEEP 2 ROWS PER (symbol)", **options: Any) -> Timeline:
+    return timeline(testing.changes(ROWS, policy), **options)
+
+
+def test_each_row_is_a_bar_from_its_insert_to_its_delete() -> None:
+    lanes = picture(per="symbol").lanes
+    assert [lane.name for lane in lanes] == ["symbol=A", "symbol=B"]
+    first = lanes[0]
+    assert [(bar.row["n"], bar.enters, bar.leaves, bar.reason) for bar in first.bars] == [
+        (0, 0.0, 2.0, "displaced"),
+        (2, 1.0, None, ""),
+        (4, 2.0, None, ""),
+    ]
+    assert first.sizes() == [(0.0, 1), (1.0, 2), (2.0, 2)]
+
+
+def test_equal_rows_leave_in_the_order_in_which_they_entered() -> None:
+    changes = testing.changes([{"n": 1}, {"n": 1}, {"n": 1}], "KEEP 1 ROW")
+    assert [bar.leaves for bar in timeline(changes).lanes[0].bars] == [1.0, 2.0, None]
+
+
+def test_a_picture_has_tooltips_and_the_same_bytes_each_time(
+    tmp_path: Path,
+) -> None:
+    shown = picture(per="symbol", title="A <title>")
+    svg = shown.svg()
+    assert len(titles(svg)) == len(ROWS)
+    assert titles(svg)[0] == "n=0, symbol=A\nentered: arrived, left: displaced"
+    assert "A &lt;title&gt;" in svg
+    assert svg == picture(per="symbol", title="A <title>").svg()
+    assert shown.png().startswith(b"\x89PNG")
+    page = shown.save(tmp_path / "window.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    # Names of namespaces are the only addresses.
+    assert set(re.findall(r"https?://([^/\"]+)", page)) == {"www.w3.org"}
+    assert shown.save(tmp_path / "window.svg").read_text(encoding="utf-8") == svg
+    with pytest.raises(PySparkValueError, match=r"\.gif"):
+        shown.save(tmp_path / "window.gif")
+
+
+def test_a_terminal_shows_the_picture() -> None:
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(width=80, file=out).print(picture(per="symbol"))
+    lines = out.getvalue().splitlines()
+    assert sum("displaced" in line for line in lines) == 2
+    assert "symbol=A" in lines[0]
+
+
+def test_wrong_changes_are_refused() -> None:
+    for changes, words in (
+        ([], "there are none"),
+        ([{"n": 1}], "_change_type"),
+        (testing.changes([{"n": i} for i in range(401)], "KEEP ALL"), "at most 400"),
+    ):
+        with pytest.raises(PySparkValueError, match=words):
+            timeline(changes)
+    with pytest.raises(PySparkValueError, match="no column nothing"):
+        picture(per="nothing")
+
+
+def test_a_keep_draws_its_changes_and_shows_itself_in_a_notebook(
+    spark: SparkSession, replay: NewReplay
+) -> None:
+    df = spark.createDataFrame([(i, "AB"[i % 2]) for i in range(6)], "n long, symbol string")
+    kept = keep(df.coalesce(1), "KEEP 2 ROWS PER (symbol)", order_by="n")
+    assert kept.timeline().lanes == picture(per="symbol").lanes
+    assert kept.timeline().title == "For each `symbol`, keeps the newest 2 rows."
+    shown = kept._repr_html_()
+    assert "For each `symbol`, keeps the newest 2 rows." in shown
+    assert "<code>_change_reason</code>" in shown
+    assert "displaced" in shown
+    assert "<svg" in shown
+    stream = replay("n long, symbol string, ts timestamp")
+    stream.add([(1, "A", at(0))])
+    of_stream = keep(stream.rows(), esper("#time(9 min)"))
+    assert "expired" in of_stream._repr_html_()
+    with pytest.raises(PySparkValueError, match="is a stream"):
+        of_stream.timeline()
+
+
+def _make_windows() -> ModuleType:
+    path = ROOT / "docs" / "images" / "make_windows.py"
+    spec = importlib.util.spec_from_file_location("make_windows", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@same_on_connect
+def test_the_pictures_of_the_documentation_are_current() -> None:
+    make = _make_windows()
+    page = (ROOT / "docs" / "windows.md").read_text(encoding="utf-8")
+    shown = re.findall(r"\]\(images/windows/([\w-]+)\.svg\)", page)
+    assert sorted(shown) == sorted(make.SAMPLES)
+    assert sorted(file.stem for file in make.FOLDER.glob("*.svg")) == sorted(shown)
+    changed = [
+        name
+        for name in shown
+        if (make.FOLDER / f"{name}.svg").read_text(encoding="utf-8") != make.picture(name)
+    ]
+    assert changed == [], "run `make docs`"

@@ -1,0 +1,133 @@
+"""The parts of a release: version, POM, artifacts, public API, compatibility table."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from release import compatibility, maven, public_api
+from release.versions import notes, version, version_problems
+
+from tests.support.paths import ROOT
+from tests.support.versions import MINOR
+
+CHANGELOG = (
+    "# Changelog\n\n## Unreleased\n\n## 1.2.0 - 2026-11-23\n\n- New.\n\n## 1.1.0\n\n- Old.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("number", "tag", "problem"),
+    [
+        ("1.2.0", "v1.2.0", None),
+        ("1.2.0", None, None),
+        ("1.2.0", "v1.3.0", "tag is v1.3.0"),
+        ("1.3.0", "v1.3.0", "no section 1.3.0"),
+        ("1.2", None, "not a semantic version"),
+        ("01.2.0", None, "not a semantic version"),
+    ],
+)
+def test_version_changelog_and_tag_agree(
+    number: str, tag: str | None, problem: str | None
+) -> None:
+    found = version_problems(number, CHANGELOG, tag)
+    assert bool(found) == (problem is not None)
+    assert problem is None or problem in found[0]
+
+
+def test_a_release_needs_a_date() -> None:
+    undated = CHANGELOG.replace(" - 2026-11-23", "")
+    assert version_problems("1.2.0", undated, "v1.2.0") == [
+        "The section 1.2.0 of CHANGELOG.md has no date"
+    ]
+
+
+def test_this_version_can_be_rehearsed() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert version_problems(version(), text, None) == []
+    assert notes(version(), text).startswith("### ")
+
+
+def test_notes_are_the_section_of_the_version() -> None:
+    assert notes("1.2.0", CHANGELOG) == "- New.\n"
+
+
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+<modelVersion>4.0.0</modelVersion><groupId>io.github.winops</groupId>
+<artifactId>winops-spark_4.1_2.13</artifactId><version>1.2.0</version><name>n</name>
+<description>d</description><url>u</url>
+<licenses><license><name>Apache-2.0</name><url>u</url></license></licenses>
+<developers><developer><name>n</name><url>u</url></developer></developers>
+<scm><url>u</url><connection>c</connection><developerConnection>c</developerConnection></scm>
+</project>"""
+SPARK = "<dependency><artifactId>spark-sql_2.13</artifactId></dependency>"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "problems"),
+    [
+        ("", "", []),
+        ("<description>d</description>", "", ["pom.xml: no description"]),
+        ("<connection>c</connection>", "<connection/>", ["pom.xml: no scm/connection"]),
+        ("1.2.0", "1.1.0", ["pom.xml: version is 1.1.0, not 1.2.0"]),
+        ("</project>", f"{SPARK}</project>", ["pom.xml: depends on spark-sql_2.13"]),
+    ],
+)
+def test_a_pom_is_complete_and_has_no_dependencies(
+    tmp_path: Path, before: str, after: str, problems: list[str]
+) -> None:
+    pom = tmp_path / "pom.xml"
+    pom.write_text(POM.replace(before, after) if before else POM)
+    assert maven.pom_problems(pom, "4.1", "1.2.0") == problems
+
+
+def test_the_pom_of_this_version_is_complete() -> None:
+    name = f"{maven.artifact_id(MINOR)}-{version()}.pom"
+    poms = [pom for pom in (ROOT / "jvm/spark/target").glob("**/*.pom") if pom.name == name]
+    assert poms, "`./sbt spark/makePom` writes it"
+    for pom in poms:
+        assert maven.pom_problems(pom, MINOR, version()) == []
+
+
+def test_missing_artifacts_are_named(tmp_path: Path) -> None:
+    stem = "winops-spark_4.1_2.13-1.2.0"
+    for kind in (".pom", ".jar", "-sources.jar", "-javadoc.jar"):
+        for suffix in ("", ".md5", ".sha1"):
+            (tmp_path / f"{stem}{kind}{suffix}").touch()
+    assert maven.artifact_problems(tmp_path, "4.1", "1.2.0", signed=False) == []
+    (tmp_path / f"{stem}-javadoc.jar").unlink()
+    assert maven.artifact_problems(tmp_path, "4.1", "1.2.0", signed=False) == [
+        f"{tmp_path / stem}-javadoc.jar is missing"
+    ]
+    unsigned = maven.artifact_problems(tmp_path, "4.1", "1.2.0", signed=True)
+    assert len([line for line in unsigned if line.endswith(".asc is missing")]) == 4
+
+
+def test_the_public_api_is_the_listed_one() -> None:
+    listed = public_api.LIST.read_text().splitlines()
+    now = public_api.lines()
+    assert sorted(set(now) - set(listed)) == [], "new: `make public-api` lists it"
+    assert sorted(set(listed) - set(now)) == [], "gone: docs/public-api.md has the rule"
+    assert now == listed
+
+
+def test_the_public_api_has_every_kind_of_name() -> None:
+    kinds = {line.split()[0] for line in public_api.lines()}
+    assert kinds == {
+        "class", "command", "error", "metric", "python", "setting", "sql"
+    }  # fmt: skip
+
+
+def test_the_compatibility_page_has_the_versions_of_the_build() -> None:
+    page = compatibility.PAGE.read_text()
+    assert compatibility.with_table(page) == page, "`make docs` writes the table"
+    assert compatibility.table() in page
+
+
+def test_make_targets_of_the_release_workflow_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    named = re.findall(r"\bmake ([a-z-]+)", workflow)
+    assert "release-check" in named
+    assert set(named) <= targets
