@@ -71,8 +71,11 @@ def _command_line() -> Iterator[str]:
     parser = command_line()
     (commands,) = (action for action in parser._actions if action.dest == "command")
     for name, command in dict(commands.choices or {}).items():
-        options = [action.option_strings[-1] for action in command._actions]
-        yield " ".join(["command python -m winops", name, *sorted(set(options) - {"--help"})])
+        places = [action.dest for action in command._actions if not action.option_strings]
+        options = {
+            action.option_strings[-1] for action in command._actions if action.option_strings
+        }
+        yield " ".join(["command python -m winops", name, *places, *sorted(options - {"--help"})])
 
 
 def _classes() -> Iterator[str]:

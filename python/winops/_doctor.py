@@ -8,10 +8,10 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import pyspark
-from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -39,6 +39,15 @@ _HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProv
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
 _OVER = "spark.winops.over.enabled"
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return the errors of a session. A client of Spark Connect alone has no py4j."""
+    if find_spec("py4j") is None:
+        return (PySparkException,)
+    from py4j.protocol import Py4JError
+
+    return (PySparkException, Py4JError)
 
 
 def doctor(spark: SparkSession) -> Diagnosis:
@@ -101,7 +110,7 @@ def doctor_of(
         builder = builder.master(master)
     try:
         spark = (configure(builder) if add_jar else builder).getOrCreate()
-    except (PySparkException, Py4JError) as error:
+    except _failures() as error:
         remedy = f"Start a session without winops first: {_first_line(error)}"
         return Diagnosis((*installed, Finding("error", "session", "does not start", remedy)))
     try:
@@ -202,7 +211,7 @@ def _operator(spark: SparkSession) -> Finding:
     """Run the operator, which a JAR for another version of Spark refuses."""
     try:
         rows = keep(spark.range(1), rows=1, order_by="id").rows().count()
-    except (PySparkException, Py4JError) as error:
+    except _failures() as error:
         return Finding("error", "operator", "failed", _first_line(error))
     return Finding("ok", "operator", f"keep returned {rows} row of 1")
 
@@ -252,7 +261,7 @@ def _partitions(spark: SparkSession) -> Finding:
     if master.startswith("local"):
         # As many as Spark splits a range into.
         cores = spark.range(1_000_000).selectExpr("spark_partition_id()").distinct().count()
-        if int(number) > 4 * cores:
+        if number.isdecimal() and int(number) > 4 * cores:
             return Finding(
                 "warning",
                 "partitions",

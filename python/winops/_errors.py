@@ -52,7 +52,7 @@ def no_jar_for_spark(spark: str, present: str) -> PySparkRuntimeError:
     return PySparkRuntimeError(
         message=(
             f"This installation of winops has no JAR for Spark {spark}; it has: {present}. "
-            "Install a version of pyspark that winops supports; in a checkout, `make jar` builds "
+            "Install a version of pyspark that winops supports; in a checkout, `make jars` builds "
             "the JAR."
         ),
         errorClass=SPARK_VERSION,

@@ -421,7 +421,12 @@ def _figure(timeline: Timeline) -> Figure:
             axes.set_xlabel(unit, color=_INK)
     if timeline.title:
         figure.text(
-            0.012, 1 - 0.22 / height, _short(timeline.title, 108), color=_INK, fontsize=9.5
+            0.012,
+            1 - 0.22 / height,
+            _short(_plain(timeline.title), 108),
+            color=_INK,
+            fontsize=9.5,
+            parse_math=False,
         )
     handles = [
         Patch(color=_HELD if name == "held" else _COLOURS.get(name, _INK), label=name)
@@ -444,7 +449,7 @@ def _note(
     axes: Any, text: str, place: tuple[float, int], points: int, side: str, colour: str
 ) -> None:
     axes.annotate(
-        text,
+        _plain(text),
         place,
         xytext=(points, 0),
         textcoords="offset points",
@@ -453,6 +458,7 @@ def _note(
         fontsize=7.5,
         color=colour,
         annotation_clip=False,
+        parse_math=False,
     )
 
 
@@ -470,7 +476,9 @@ def _draw_sizes(axes: Any, lane: Lane, last: float, offset: float, scale: float)
     axes.tick_params(axis="y", colors=_INK, length=2, labelsize=7.5)
     axes.tick_params(axis="x", labelbottom=False, length=0)
     if lane.name:
-        axes.set_title(lane.name, loc="left", fontsize=8.5, color=_INK, pad=2)
+        axes.set_title(
+            _plain(lane.name), loc="left", fontsize=8.5, color=_INK, pad=2, parse_math=False
+        )
     for side in axes.spines.values():
         side.set_visible(False)
 
@@ -509,6 +517,11 @@ def _scale(seconds: float) -> tuple[float, str]:
     return 0.001, "milliseconds after the first change"
 
 
+def _plain(text: str) -> str:
+    """Replace control characters, which SVG cannot hold."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in text)
+
+
 def _short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
@@ -528,7 +541,7 @@ def _with_tooltips(svg: str, lanes: Sequence[Lane]) -> str:
             bar = lanes[int(match[1])].bars[int(match[2])]
             title = ElementTree.Element("{http://www.w3.org/2000/svg}title")
             values = ", ".join(f"{name}={value}" for name, value in bar.row.items())
-            title.text = f"{values}\n{_fate(bar)}"
+            title.text = f"{_plain(values)}\n{_fate(bar)}"
             group.insert(0, title)
     metadata = root.find("{http://www.w3.org/2000/svg}metadata")
     if metadata is not None:

@@ -148,6 +148,8 @@ def test_errors_are_those_of_keep() -> None:
     window = testing.window("KEEP 1 ROW", schema="seq long")
     with pytest.raises(PySparkRuntimeError):
         window.add({"seq": "x"})
+    with pytest.raises(PySparkRuntimeError):
+        window.add({"seq": 7}, {"seq": "x"})
     assert summary(window.add({"seq": 1})) == [("insert", 1, "arrived")]
 
 

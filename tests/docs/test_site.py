@@ -34,8 +34,9 @@ def test_every_page_has_one_place_in_the_navigation() -> None:
 
 
 def test_settings_of_winops_are_documented() -> None:
-    source = ROOT / "jvm/spark/src/main/scala/winops/spark/over/OverSettings.scala"
-    settings = set(re.findall(r'"(spark\.winops\.[\w.]+)"', source.read_text()))
+    sources = (ROOT / "jvm/spark/src/main").rglob("*.scala")
+    named = (re.findall(r'"(spark\.winops\.[\w.]+)"', file.read_text()) for file in sources)
+    settings = {setting for settings in named for setting in settings}
     assert settings
     page = (DOCS / "settings.md").read_text()
     assert set(re.findall(r"^\| `(spark\.winops\.[\w.]+)`", page, re.MULTILINE)) == settings

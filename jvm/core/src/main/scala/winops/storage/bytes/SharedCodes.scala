@@ -44,17 +44,18 @@ private[storage] final class SharedCodes {
       val from = word * PackedRow.WordBytes
       val bits = PackedRow.wordFrom(rows, at, length, from) ^
         PackedRow.wordFrom(before, beforeAt, beforeLength, from)
-      val code = PackedRow.codeOf(bits)
-      own += PackedRow.bytesOf(code)
-      if (code != codes(word)) widen(word, bits)
+      val (lowest, highest) = (PackedRow.lowBytesOf(bits), PackedRow.highBytesOf(bits))
+      own += Math.min(lowest, highest)
+      // Words of equal codes may need other bytes, which a later code has to keep too.
+      if (lowest > low(word) || highest > high(word)) widen(word, lowest, highest)
       word += 1
     }
     own
   }
 
-  private def widen(word: Int, bits: Long): Unit = {
-    low(word) = Math.max(low(word).toInt, PackedRow.lowBytesOf(bits)).toByte
-    high(word) = Math.max(high(word).toInt, PackedRow.highBytesOf(bits)).toByte
+  private def widen(word: Int, lowest: Int, highest: Int): Unit = {
+    low(word) = Math.max(low(word).toInt, lowest).toByte
+    high(word) = Math.max(high(word).toInt, highest).toByte
     rowSize -= PackedRow.bytesOf(codes(word).toInt)
     codes(word) = PackedRow.codeOf(low(word).toInt, high(word).toInt).toByte
     rowSize += PackedRow.bytesOf(codes(word).toInt)

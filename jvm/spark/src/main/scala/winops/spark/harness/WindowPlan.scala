@@ -65,19 +65,19 @@ final class WindowPlan private (keep: Keep, schema: StructType) {
   private var arrived = 0L
 
   /** Reads rows, and numbers them in the order of their arrival. Omits the rows that the policy
-    * ignores.
+    * ignores. If one of the rows does not fit the columns, none gets a number.
     */
-  def read(rows: Seq[JsonNode]): Seq[UnsafeRow] = rows.flatMap { json =>
-    val text = json.toString
-    val values = parser
-      .parse[String](text, CreateJacksonParser.string, UTF8String.fromString)
-      .iterator
-      .next()
-      .toSeq(schema)
+  def read(rows: Seq[JsonNode]): Seq[UnsafeRow] = rows.map(valuesOf).flatMap { values =>
     val row = numbered(InternalRow.fromSeq(values :+ arrived))
     arrived += 1
     Option.when(condition.forall(_.eval(row)))(toInput(row).copy())
   }
+
+  private def valuesOf(json: JsonNode): Seq[Any] = parser
+    .parse[String](json.toString, CreateJacksonParser.string, UTF8String.fromString)
+    .iterator
+    .next()
+    .toSeq(schema)
 
   /** The rows of one task, by group. */
   def grouped(rows: Seq[UnsafeRow]): GroupedRows = {
