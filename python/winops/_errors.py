@@ -49,12 +49,16 @@ def version_mismatch(package: str, jar: str) -> PySparkRuntimeError:
 
 def no_jar_for_spark(spark: str, present: str) -> PySparkRuntimeError:
     """Return the error for a Spark version without a JAR in this package."""
+    message = (
+        f"This installation of winops has no JAR for Spark {spark}; it has: {present}. "
+        "Install a version of pyspark that winops supports; in a checkout, `make jars` "
+        "builds the JARs."
+    )
+    # The errors of Spark 3.5 have either a message or a condition.
+    if not hasattr(PySparkRuntimeError, "getCondition"):
+        return PySparkRuntimeError(f"[{SPARK_VERSION}] {message}")
     return PySparkRuntimeError(
-        message=(
-            f"This installation of winops has no JAR for Spark {spark}; it has: {present}. "
-            "Install a version of pyspark that winops supports; in a checkout, `make jars` builds "
-            "the JAR."
-        ),
+        message=message,
         errorClass=SPARK_VERSION,
         messageParameters={"spark": spark, "present": present},
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, final
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
+from pyspark.sql.types import ArrayType, DataType, StructType
 
 from winops import _arguments as arguments
 from winops._call import Call
@@ -630,15 +630,16 @@ def _groupable(df: DataFrame) -> list[Column]:
     return [
         F.col(f"`{field.name.replace('`', '``')}`")
         for field in df.schema.fields
-        if not _holds(field.dataType, (MapType, VariantType))
+        # By name: the package must import on Spark 3.5 to refuse it, which has no VariantType.
+        if not _holds(field.dataType, ("map", "variant"))
     ]
 
 
-def _holds(kind: DataType, kinds: tuple[type[DataType], ...]) -> bool:
-    if isinstance(kind, kinds):
+def _holds(kind: DataType, names: tuple[str, ...]) -> bool:
+    if kind.typeName() in names:
         return True
     if isinstance(kind, ArrayType):
-        return _holds(kind.elementType, kinds)
+        return _holds(kind.elementType, names)
     if isinstance(kind, StructType):
-        return any(_holds(field.dataType, kinds) for field in kind.fields)
+        return any(_holds(field.dataType, names) for field in kind.fields)
     return False

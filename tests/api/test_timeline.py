@@ -139,3 +139,10 @@ def test_the_pictures_of_the_documentation_are_current() -> None:
         if (make.FOLDER / f"{name}.svg").read_text(encoding="utf-8") != make.picture(name)
     ]
     assert changed == [], "run `make docs`"
+
+
+def test_texts_of_rows_are_drawn_as_they_are() -> None:
+    rows = [{"n": "US$5 to US$6"}, {"n": "$x^$"}, {"n": "a\x01b"}]
+    drawn = timeline(testing.changes(rows, "KEEP 2 ROWS"), title="$x^$ and \x01")
+    assert titles(drawn.svg())[1].startswith("n=$x^$")
+    assert titles(drawn.svg())[2].startswith("n=a\ufffdb")

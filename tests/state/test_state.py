@@ -91,10 +91,6 @@ def test_changes_continue_with_another_number_of_partitions(
         {"spark.sql.streaming.offsetLog.formatVersion": "2"},
         {"spark.sql.streaming.stateStore.rowChecksum.enabled": "true"},
         {"spark.sql.streaming.internal.stateStore.partitions": "3"},
-        {
-            "spark.sql.streaming.queryEvolution.enableSinkEvolution": "true",
-            "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
-        },
     ],
 )
 def test_newer_formats_of_logs_and_stores_are_read_moved_and_continued(

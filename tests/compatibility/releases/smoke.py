@@ -99,10 +99,14 @@ def main(chain: Path, step: int) -> None:
     try:
         builder = configure(builder)
     except PySparkRuntimeError as error:
-        if error.getCondition() != "WINOPS_SPARK_VERSION":
+        # Spark 3.5 has no getCondition.
+        if "[WINOPS_SPARK_VERSION]" not in str(error):
             raise
         jar = next(Path(winops.__file__).parent.glob("jars/winops_*.jar"))
-        spark = builder.config("spark.jars", str(jar)).getOrCreate()
+        builder = builder.config("spark.jars", str(jar))
+        # PySpark 3.5 does not load the extensions that a JAR registers.
+        extensions = "winops.spark.WinopsExtensions"
+        spark = builder.config("spark.sql.extensions", extensions).getOrCreate()
         print(f"{running}: refused, {refusal(spark)}", flush=True)
         spark.stop()
         return
