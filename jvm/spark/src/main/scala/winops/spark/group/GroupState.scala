@@ -6,7 +6,7 @@ import winops.spark.aggregates.{ContentResults, CrossGroupContents, TrackedConte
 import winops.spark.expressions.{OfWindow, RowEvaluator}
 import winops.spark.frames.Frames
 import winops.spark.plan.{AggMode, KeepPlan}
-import winops.spark.row.{PredictedRows, RowBytes, RowShape}
+import winops.spark.row.{RowBytes, RowShape}
 import winops.spark.state.{GroupStore, StateVersion}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, ShiftedSegments}

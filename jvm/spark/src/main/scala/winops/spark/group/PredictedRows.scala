@@ -1,4 +1,4 @@
-package winops.spark.row
+package winops.spark.group
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 

@@ -1,4 +1,4 @@
-package winops.spark.row
+package winops.spark.group
 
 import org.scalatest.funsuite.AnyFunSuite
 
