@@ -1,6 +1,8 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
+# One sbt at a time: they share the folders of the build.
+.NOTPARALLEL:
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
@@ -38,7 +40,7 @@ define stamp_jars
 endef
 
 .PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits test-over \
-	test-long test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
+	test-long test-releases test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
 	fuzz sbom reproducible public-api publish-local test-packages maven-bundle release-check site site-links
 
 help: ## this list
@@ -222,7 +224,7 @@ publish-local: $(OTHER_JARS) ## target/repository: POM, JAR, sources and Scalado
 	rm -rf target/repository
 	for minor in $(MINORS); do ./sbt -Dspark=$$minor spark/publish; done
 
-test-packages: $(VENV) ## the published JAR in spark-submit --packages, and alone in spark-sql --jars
+test-packages: $(VENV) publish-local ## the published JAR in spark-submit --packages, and alone in spark-sql --jars
 	tests/build/from_repository $(abspath $(PY))
 
 maven-bundle: ## dist: the repository, signed with the key that GPG_KEY names, for Maven Central

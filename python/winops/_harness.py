@@ -58,6 +58,11 @@ class WindowProcess:
             answer = replies.readline()
         except BrokenPipeError:
             answer = ""
+        except BaseException:
+            # The reply may still come, and would be taken for that of the next request.
+            process.kill()
+            self._process = None
+            raise
         if not answer:
             raise self._stopped()
         reply: dict[str, Any] = json.loads(answer)

@@ -22,6 +22,7 @@ CHANGELOG = (
     [
         ("1.2.0", "v1.2.0", None),
         ("1.2.0", None, None),
+        ("1.2.0-rc.1", None, None),
         ("1.2.0", "v1.3.0", "tag is v1.3.0"),
         ("1.3.0", "v1.3.0", "no section 1.3.0"),
         ("1.2", None, "not a semantic version"),

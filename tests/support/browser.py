@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-BROWSER = shutil.which("chromium")
+# The names of the packages of Debian, Ubuntu and Google.
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
 
 in_a_browser = pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
 
