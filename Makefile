@@ -23,7 +23,7 @@ MERMAID := target/site/static/mermaid
 # Directories are listed too: they change when a file is deleted.
 JVM_BUILD := build.sbt sbt VERSION spark-versions.json $(wildcard project/*.scala) \
 	project/build.properties project/plugins.sbt
-JVM_MAIN := $(wildcard jvm/*/src/main) $(shell find jvm/*/src/main -mindepth 1 2>/dev/null)
+JVM_MAIN := $(wildcard jvm/*/src/main) $(shell find jvm/*/src/main tests/support/files/src -mindepth 1 2>/dev/null)
 PACKAGE := $(shell find python/winops -name '*.py' -o -name py.typed 2>/dev/null)
 
 # The package looks for its JARs beside itself, in a checkout as in an installed wheel. $(1): the
@@ -55,7 +55,7 @@ jars: $(JARS) $(OTHER_JARS) ## target/jars: the JARs for all Spark versions
 wheel: $(WHEEL) ## dist: the Python package with its JARs
 
 fmt: $(VENV) ## format and fix
-	./sbt scalafmtAll jmh/scalafmtAll faultsFiles/scalafmtAll scalafmtSbt
+	./sbt scalafmtAll jmh/scalafmtAll faultsFiles/scalafmtAll testFiles/scalafmtAll scalafmtSbt
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 
@@ -236,7 +236,7 @@ release-check: $(VENV) ## rehearses a release without publishing; RELEASE="--tag
 	$(PY) -m release.check $(RELEASE)
 
 clean: ## everything that was built, but for the virtual environment
-	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target tests/resilience/faults/*/target \
+	rm -rf target jvm/*/target benchmarks/jmh/target benchmarks/peers/*/target tests/resilience/faults/*/target tests/support/files/target \
 		tests/compatibility/lakehouse/target project/target project/project dist \
 		python/winops/jars .hypothesis .mypy_cache .pytest_cache .ruff_cache metastore_db \
 		spark-warehouse derby.log

@@ -125,11 +125,13 @@ def handedOn(name: Def.Initialize[String]) = Seq(
 def sparkJarOf(minor: String, version: String) = s"winops_${minor}_$scalaBinary-$version.jar"
 def conformanceJarOf(minor: String) = s"winops-conformance_$minor.jar"
 def faultsJarOf(minor: String) = s"winops-faults_$minor.jar"
+def filesJarOf(minor: String) = s"winops-test-files_$minor.jar"
 
 val sparkJar = Def.setting(sparkJarOf(sparkMinor, version.value))
 val conformanceJar = Def.setting(conformanceJarOf(sparkMinor))
 val peersJar = "winops-peers-spark.jar"
 val faultsJar = Def.setting(faultsJarOf(sparkMinor))
+val filesJar = Def.setting(filesJarOf(sparkMinor))
 
 lazy val root = (project in file("."))
   .aggregate(core, spark, conformance)
@@ -140,7 +142,11 @@ lazy val root = (project in file("."))
     cleanStaleJars := {
       val winops = version.value
       val current = SparkRelease.all(sparkVersions).map(_.minor).toSet.flatMap { minor: String =>
-        Set(sparkJarOf(minor, winops), conformanceJarOf(minor), faultsJarOf(minor), peersJar)
+        Set(
+          sparkJarOf(minor, winops),
+          conformanceJarOf(minor),
+          faultsJarOf(minor),
+          filesJarOf(minor)) + peersJar
       }
       IO.delete((jarDir.value * "*.jar").get().filterNot(jar => current(jar.getName)))
     })
@@ -188,6 +194,8 @@ lazy val spark = (project in file("jvm/spark"))
     Compile / unmanagedSourceDirectories ++= release.sourceFolders(
       (Compile / sourceDirectory).value),
     Test / unmanagedSourceDirectories ++= release.sourceFolders((Test / sourceDirectory).value),
+    // Not a dependency, which the POM would list.
+    Test / unmanagedSourceDirectories += (testFiles / Compile / scalaSource).value,
     libraryDependencies ++= release.maven.toSeq.flatMap { _ =>
       Seq("spark-sql", "spark-catalyst", "spark-core").map { module =>
         "org.apache.spark" %% module % sparkVersion % Test classifier "tests"
@@ -201,6 +209,8 @@ lazy val spark = (project in file("jvm/spark"))
       "-XX:TieredStopAtLevel=1",
       // What it then has for compiled code was full in a minute, and nothing was compiled any more.
       "-XX:ReservedCodeCacheSize=240m",
+      // Most suites generate the same code as others, which Spark compiles again if it forgets.
+      "-Dspark.sql.codegen.cache.maxEntries=2000",
       "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ bits ++ over ++ fuzzed ++
       sparkJavaOptions,
     Test / javaOptions ++= Seq(
@@ -353,6 +363,15 @@ lazy val peersEsper = peer("esper")
     libraryDependencies ++= Seq("esper-common", "esper-compiler", "esper-runtime")
       .map("com.espertech" % _ % esperVersion))
 
+// The file system of the sessions of tests.
+lazy val testFiles = (project in file("tests/support/files"))
+  .settings(
+    name := "winops-test-files",
+    publish / skip := true,
+    perRelease,
+    ofRelease,
+    Compile / packageBin / artifactPath := jarDir.value / filesJar.value)
+
 def faults(id: String) = Project(s"faults${id.capitalize}", file(s"tests/resilience/faults/$id"))
   .settings(name := s"winops-faults-$id", publish / skip := true)
 
@@ -400,7 +419,10 @@ lazy val lakehouse = (project in file("tests/compatibility/lakehouse"))
 
 addCommandAlias("jar", "cleanStaleJars; spark/jarFile")
 addCommandAlias("conformanceJar", "cleanStaleJars; conformance/jarFile")
-addCommandAlias("jars", "cleanStaleJars; spark/jarFile; conformance/jarFile")
+addCommandAlias(
+  "jars",
+  "cleanStaleJars; spark/jarFile; conformance/jarFile; testFiles/packageBin; " +
+    "testFiles/scalafmtCheckAll")
 addCommandAlias(
   "peers",
   "peersSpark/packageBin; peersFlink/classpathFile; peersEsper/classpathFile; " +

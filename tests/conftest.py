@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.support.paths import ROOT
 from tests.support.replay import NewReplay, Replay
 from tests.support.settings import ROCKSDB, STATE_STORE
 from tests.support.transports import TRANSPORT
+from tests.support.versions import MINOR
 from winops import configure
 
 # Rows are returned as datetimes in the time zone of the process, so it is set before the JVM
@@ -28,7 +30,14 @@ os.environ["PYSPARK_PYTHON"] = sys.executable
 
 # Tests run most code once, so optimization would cost more than it saves. Programs that tests
 # start inherit this setting. The JVM's code cache may fill up; the JVM then stops compiling.
-os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+# The permissions of files are set without a process for each file. Most tests generate the same
+# code as others, which Spark compiles again when its cache of 100 entries is full.
+os.environ["SPARK_SUBMIT_OPTS"] = (
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+    " -Dspark.hadoop.fs.file.impl=winops.testing.InProcessFileSystem"
+    " -Dspark.sql.codegen.cache.maxEntries=2000"
+)
+os.environ["SPARK_DIST_CLASSPATH"] = str(ROOT / "target/jars" / f"winops-test-files_{MINOR}.jar")
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamExe
 import org.apache.spark.sql.functions.timestamp_seconds
 import org.apache.spark.sql.internal.{SQLConf, StaticSQLConf}
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException, StreamingQueryProgress, StreamTest}
+import org.apache.spark.sql.winops.testing.InProcessDebugFileSystem
 
 import winops.spark.WinopsExtensions
 
@@ -28,6 +29,7 @@ trait KeepStreamTest extends StreamTest {
     .set(SQLConf.SHUFFLE_PARTITIONS.key, "2")
     // Spark stops its state stores while holding a lock that their maintenance may wait for.
     .set(SQLConf.STATE_STORE_MAINTENANCE_SHUTDOWN_TIMEOUT.key, "1s")
+    .set("spark.hadoop.fs.file.impl", classOf[InProcessDebugFileSystem].getName)
     // The default manager starts processes for every file that it writes.
     .set(
       SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key,

@@ -4,28 +4,41 @@ import java.io.File
 
 import scala.util.Random
 
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Cast}
+import org.apache.spark.sql.catalyst.expressions.aggregate.Average
+import org.apache.spark.sql.types.DoubleType
 import org.apache.spark.sql.winops.testing.TaskTest
 
-import winops.spark.plan.KeepPlan
+import winops.spark.analysis.WindowResults
+import winops.spark.expressions.WindowAggregate
+import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.testing.{Arrived, KeepPlans}
 
-/** The bytes of windows of a number of rows. */
+/** The bytes of windows of a number of rows and of aggregates over them. */
 class StateBytesSuite extends StateBytesTest {
   import StateBytesSuite._
 
   test("a row costs the same in windows of any length, if batches bring few rows of a group") {
     withStores { (folder, confs) =>
-      val all = Shapes.map { case (window, groups) =>
-        costsOf(new File(folder, window.toString), confs, planOf(window), window, groups)
+      def costs(name: String, planOf: Int => KeepPlan): Seq[Costs] = Shapes.map {
+        case (window, groups) =>
+          costsOf(new File(folder, s"$name$window"), confs, planOf(window), window, groups)
       }
-      all.foreach { costs =>
+      val ofRows = costs("rows", planOf)
+      ofRows.foreach { costs =>
         TaskTest.check(costs.written <= 75, s"bytes written: $costs")
         TaskTest.check(costs.entries <= 2.2, s"entries: $costs")
       }
-      val written = all.map(_.written)
-      TaskTest.check(written.max <= 1.3 * written.min, s"bytes written: $all")
-      val read = all.filter(_.window >= 100).map(_.read)
-      TaskTest.check(read.max <= 2 * read.min, s"bytes read: $all")
+      val written = ofRows.map(_.written)
+      TaskTest.check(written.max <= 1.3 * written.min, s"bytes written: $ofRows")
+      checkRead(ofRows)
+      Seq(Output.WithColumns, Output.Agg).foreach { output =>
+        val all = costs(output.toString, averageOf(_, output))
+        all.zip(ofRows).foreach { case (costs, rows) =>
+          TaskTest.check(costs.written <= rows.written + 60, s"written: $costs, $rows")
+        }
+        checkRead(all)
+      }
     }
   }
 
@@ -93,8 +106,20 @@ private[state] object StateBytesSuite {
       state.storedBytes / (groups.toDouble * window))
   }
 
+  private def checkRead(all: Seq[Costs]): Unit = {
+    val read = all.filter(_.window >= 100).map(_.read)
+    TaskTest.check(read.max <= 2 * read.min, s"bytes read: $all")
+  }
+
   def planOf(window: Int): KeepPlan =
     KeepPlans.plan(KeepPlans.spec(s"KEEP $window ROWS"), order = Seq(KeepPlans.n))
+
+  private def averageOf(window: Int, output: Output): KeepPlan = {
+    val average =
+      WindowAggregate(Average(Cast(KeepPlans.ts, DoubleType)), isDistinct = false, filter = None)
+    val column = AttributeReference("mean", average.dataType)()
+    KeepPlans.computing(planOf(window), output, WindowResults(Nil, Seq(average), Seq(column)))
+  }
 
   /** The bytes of a snapshot per row if each group's rows are in the group's own value. */
   def bytesOfValues(folder: File, confs: StoredState.Confs, window: Int, groups: Int): Double = {
