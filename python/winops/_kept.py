@@ -486,7 +486,8 @@ class Kept:
         if self._call.policy.windows:
             return list(self._call.per) or None
         columns = self._call.over(self._df, "snapshots").columns
-        return columns[2:-1] or None
+        # A key that is an expression of the policy has no column in the changes.
+        return [name for name in columns[2:-1] if name in self._df.columns] or None
 
     def _repr_html_(self) -> str:
         """Show the window in a notebook: a sentence, the columns, and a picture of sample rows.
@@ -515,9 +516,7 @@ class Kept:
                     "origin": self._call.options.get("origin"),
                 },
             )
-            picture = timeline(
-                sample, per=[name for name in groups if name in schema.names] or None
-            )
+            picture = timeline(sample, per=groups or None)
             parts.append(f"<p>Over sample rows:</p>{picture.svg()}")
         except (ImportError, PySparkException) as error:
             # A notebook without Java or matplotlib still shows the rest.

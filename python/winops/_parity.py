@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from winops._errors import wrong_value
-from winops._rows import as_dict, as_rows
+from winops._rows import as_dict, as_rows, plain
 
 _SHOWN = 10
 
@@ -63,7 +63,7 @@ def assert_same(
             f"{', '.join(sorted(columns[1]))}."
         )
     only_left, only_right = _difference(left, right), _difference(right, left)
-    pairs = _paired(only_left, only_right)
+    pairs = _paired(only_left, only_right, tolerance)
     text = _differences(pairs, only_left, only_right, tolerance)
     if text:
         raise AssertionError("\n".join(["The stream and the table differ.", *text]))
@@ -98,8 +98,7 @@ def _difference(
 
 def _key(value: Any, bits: bool = True) -> Hashable:
     """Return a value that is equal for equal values only: of their types and, of floats, bits."""
-    if hasattr(value, "item") and type(value).__module__ == "numpy" and value.ndim == 0:
-        value = value.item()
+    value = plain(value)
     if isinstance(value, float):
         if not bits:
             return "float"
@@ -111,8 +110,6 @@ def _key(value: Any, bits: bool = True) -> Hashable:
         return ("map", frozenset(members))
     if isinstance(value, (list, tuple)):
         return ("list", tuple(_key(item, bits) for item in value))
-    if type(value).__name__ in ("NaTType", "NAType"):
-        return None
     return value if value is None else (type(value).__name__, _hashable(value))
 
 
@@ -121,15 +118,26 @@ def _hashable(value: Any) -> Hashable:
 
 
 def _paired(
-    left: list[dict[str, Any]], right: list[dict[str, Any]]
+    left: list[dict[str, Any]], right: list[dict[str, Any]], tolerance: float | None
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Take the rows out of both lists that differ in floating-point numbers alone, as pairs."""
+    """Take the rows out of both lists that differ in floating-point numbers alone, as pairs.
+
+    Rows within the tolerance are paired first, whatever their order.
+    """
     waiting: dict[Hashable, list[dict[str, Any]]] = {}
     for row in right:
         waiting.setdefault(_key(row, bits=False), []).append(row)
-    pairs, alone = [], []
+    pairs, apart, alone = [], [], []
     for row in left:
-        partners = waiting.get(_key(row, bits=False))
+        partners = waiting.get(_key(row, bits=False), [])
+        close = (n for n, other in enumerate(partners) if not _differing(row, other, tolerance))
+        number = next(close, None)
+        if number is None:
+            apart.append(row)
+        else:
+            pairs.append((row, partners.pop(number)))
+    for row in apart:
+        partners = waiting.get(_key(row, bits=False), [])
         if partners:
             pairs.append((row, partners.pop(0)))
         else:
@@ -148,7 +156,7 @@ def _differences(
     text = []
     differing = []
     for one, other in pairs:
-        names = [name for name in one if not _is_close(one[name], other.get(name), tolerance)]
+        names = _differing(one, other, tolerance)
         if names:
             differing.append((names, one, other))
     if differing:
@@ -165,7 +173,15 @@ def _differences(
     return text
 
 
+def _differing(
+    one: Mapping[str, Any], other: Mapping[str, Any], tolerance: float | None
+) -> list[str]:
+    """Return the columns in which two rows differ."""
+    return [name for name in one if not _is_close(one[name], other.get(name), tolerance)]
+
+
 def _is_close(one: Any, other: Any, tolerance: float | None) -> bool:
+    one, other = plain(one), plain(other)
     if _key(one) == _key(other):
         return True
     if tolerance is None:

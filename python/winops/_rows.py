@@ -29,8 +29,7 @@ def as_rows(rows: Any) -> list[Any]:
     """Return rows as a list; those of a pandas frame as dicts."""
     if hasattr(rows, "to_dict") and hasattr(rows, "columns"):
         return [
-            {name: _plain(value) for name, value in row.items()}
-            for row in rows.to_dict("records")
+            {name: plain(value) for name, value in row.items()} for row in rows.to_dict("records")
         ]
     if isinstance(rows, (str, bytes, Mapping)) or not hasattr(rows, "__iter__"):
         raise wrong_type(
@@ -70,7 +69,7 @@ def schema_of(rows: Sequence[Any], schema: str | StructType | None) -> str:
 
 def as_json(value: Any) -> Any:
     """Return a value, or a row, in the form that Spark reads from JSON."""
-    value = _plain(value)
+    value = plain(value)
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
@@ -101,18 +100,19 @@ def _nonfinite(value: float) -> str:
     return "Infinity" if value > 0 else "-Infinity"
 
 
-def _plain(value: Any) -> Any:
-    """Return the Python value of a numpy or pandas scalar."""
+def plain(value: Any) -> Any:
+    """Return the Python value of a scalar or array of numpy's or pandas'."""
     kind = type(value).__name__
     if kind in ("NaTType", "NAType"):
         return None
     if kind == "Timestamp":
         return value.to_pydatetime()
-    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
+    is_of_numpy = type(value).__module__ == "numpy" and hasattr(value, "tolist")
+    return value.tolist() if is_of_numpy else value
 
 
 def _type(name: str, value: Any) -> str:
-    value = _plain(value)
+    value = plain(value)
     for kind, ddl in _TYPES:
         if isinstance(value, kind):
             return ddl

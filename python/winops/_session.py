@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib.metadata import version
 from pathlib import Path
 from weakref import WeakSet
@@ -15,6 +16,7 @@ from winops._errors import jar_missing, no_jar_for_spark, version_mismatch
 
 _JARS = Path(__file__).parent / "jars"
 _SPARK_JARS = "spark.jars"
+_SETTING = re.compile(r"\s*(?P<name>[^\s=:#!][^\s=:]*)\s*[=:\s]\s*(?P<value>.*)")
 _fitting: WeakSet[SparkSession] = WeakSet()
 
 
@@ -30,7 +32,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     Parameters
     ----------
     builder : SparkSession.Builder
-        The builder; its ``spark.jars`` are kept.
+        The builder; its ``spark.jars`` are kept, or those of ``spark-defaults.conf``.
 
     Returns
     -------
@@ -58,11 +60,22 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     options = builder._options
     if options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")).startswith("sc://"):
         return builder
-    held = options.get(_SPARK_JARS) or SparkConf().get(_SPARK_JARS) or ""
+    held = options.get(_SPARK_JARS) or SparkConf().get(_SPARK_JARS) or _default(_SPARK_JARS)
     jars = [jar for jar in held.split(",") if jar.strip()]
     if jar_path() not in jars:
         jars.append(jar_path())
     return builder.config(_SPARK_JARS, ",".join(jars))
+
+
+def _default(name: str) -> str:
+    """Return a setting of ``spark-defaults.conf``, which a value of the builder would replace."""
+    home = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
+    file = Path(os.environ.get("SPARK_CONF_DIR") or home / "conf") / "spark-defaults.conf"
+    lines = file.read_text().splitlines() if file.is_file() else []
+    # A key ends at a space, an equals sign or a colon, as in any file of Java properties.
+    settings = [_SETTING.match(line) for line in lines]
+    values = [found["value"] for found in settings if found and found["name"] == name]
+    return values[-1].strip() if values else ""
 
 
 def jar_path() -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyspark
 import pytest
+from pyspark import SparkConf
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
@@ -29,6 +30,21 @@ def test_configure_keeps_other_jars() -> None:
     builder = SparkSession.Builder().config("spark.jars", "/a.jar,/b.jar")
     assert configure(builder) is builder
     assert jars(builder) == ["/a.jar", "/b.jar", jar_path()]
+
+
+def test_configure_keeps_the_jars_of_the_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["# spark.jars /x.jar", "spark.jars.ivy /ivy", "spark.jars   /a.jar,/b.jar "]
+    (tmp_path / "spark-defaults.conf").write_text("\n".join(lines))
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    # A value of the builder replaces that of the file when Spark starts.
+    monkeypatch.setattr("winops._session.SparkConf", lambda: SparkConf(loadDefaults=False))
+    assert jars(configure(SparkSession.Builder())) == ["/a.jar", "/b.jar", jar_path()]
+    assert jars(configure(SparkSession.Builder().config("spark.jars", "/c.jar"))) == [
+        "/c.jar",
+        jar_path(),
+    ]
 
 
 def test_configure_adds_the_jar_once() -> None:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from pyspark.errors import AnalysisException, PySparkRuntimeError, PySparkTypeError
@@ -188,3 +189,24 @@ def test_assert_same_names_the_rows_that_differ(spark: SparkSession) -> None:
     testing.assert_same(*near, tolerance=1e-12)
     differs(*near, tolerance=1e-18)
     testing.assert_same([{"n": 1, "at": 2}], [{"n": 1, "at": 3}], ignore=["at"])
+    first, second = {"n": 1, "mean": 0.1}, {"n": 1, "mean": 0.2}
+    turned = [{"n": 1, "mean": 0.2 + 1e-10}, {"n": 1, "mean": 0.1 + 1e-10}]
+    testing.assert_same([first, second], turned, tolerance=1e-6)
+    # Each row is compared with one other row.
+    differs([first, first], turned, tolerance=1e-6)
+
+
+def test_assert_same_compares_all_elements_of_arrays() -> None:
+    one, other = np.full(2_000, 0.3), np.full(2_000, 0.3)
+    testing.assert_same([{"values": one}], [{"values": other.tolist()}])
+    testing.assert_same(pd.DataFrame({"values": [one]}), [{"values": other}])
+    other[1_000] = 0.1 + 0.2
+    with pytest.raises(AssertionError, match="1 row differs in values"):
+        testing.assert_same([{"values": one}], [{"values": other}])
+    testing.assert_same([{"values": one}], [{"values": other}], tolerance=1e-12)
+    single = testing.changes(
+        pd.DataFrame({"n": [1], "values": [np.array([0.5])]}),
+        "KEEP 1 ROW",
+        schema="n long, values array<double>",
+    )
+    assert [change.row["values"] for change in single] == [[0.5]]

@@ -107,6 +107,8 @@ def test_a_keep_draws_its_changes_and_shows_itself_in_a_notebook(
     assert "<code>_change_reason</code>" in shown
     assert "displaced" in shown
     assert "<svg" in shown
+    computed = keep(df.coalesce(1), esper("#groupwin(symbol, n > 2)#length(1)"), order_by="n")
+    assert [lane.name for lane in computed.timeline().lanes] == ["symbol=A", "symbol=B"]
     stream = replay("n long, symbol string, ts timestamp")
     stream.add([(1, "A", at(0))])
     of_stream = keep(stream.rows(), esper("#time(9 min)"))
