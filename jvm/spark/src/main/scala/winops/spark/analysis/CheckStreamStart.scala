@@ -1,7 +1,7 @@
 package winops.spark.analysis
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, LogicalPlan, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, Filter, LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.execution.streaming.{AvailableNowTrigger, ContinuousTrigger, RealTimeTrigger}
@@ -9,7 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
 
 import winops.spark.internal.WinopsErrors
-import winops.spark.over.{OverSettings, ResolveOver}
+import winops.spark.over.{OverSettings, ResolveOver, StreamOperators}
 import winops.spark.plan.Keep
 
 /** Refuses sinks and triggers that a streaming [[Keep]] does not support, before the query
@@ -35,6 +35,7 @@ object CheckStreamStart extends Rule[LogicalPlan] {
           case _ =>
         }
         checkEnd(start)
+        checkReferences(start.inputQuery)
         checkWatermark(start.inputQuery)
       case _ =>
     }
@@ -85,6 +86,16 @@ object CheckStreamStart extends Rule[LogicalPlan] {
     */
   private def isStreamingKeep(plan: LogicalPlan): Boolean =
     plan.isInstanceOf[Keep] && plan.isStreaming
+
+  /** Refuses a stateful operator over a reference to the time column of a keep's input, as
+    * `rows["ts"]` is. The column has the same id in the output of the keep, where it has lost the
+    * watermark. With the watermark of the reference, the operator would drop rows as late.
+    */
+  private def checkReferences(query: LogicalPlan): Unit = for {
+    stateful <- query.collect { case node if StreamOperators.haveState(node) => node }
+    node <- stateful.collect { case node if !node.isInstanceOf[Filter] => node }
+    column <- ResolveOver.lostWatermarks(node).headOption
+  } throw WinopsErrors.analysis("WINOPS_WATERMARK_REFERENCE", "column" -> column.name)
 
   /** Refuses a streaming aggregation that does not group by a column with a watermark, if the
     * watermark of its input is on the time column of a `keep`. Spark refuses such a query too,

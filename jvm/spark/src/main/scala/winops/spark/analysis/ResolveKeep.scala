@@ -8,7 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
 import winops.policy.{Policy, Scope}
-import winops.spark.expressions.{ExpressionBudget, PolicyExpressions, RedactingExpression, UnqualifiedSql}
+import winops.spark.expressions.{CommonExpressions, ExpressionBudget, PolicyExpressions, RedactingExpression, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{AggMode, Application, InSourceOrder, Keep, KeepSpec, Output}
 import winops.text.dialect.Dialect
@@ -79,7 +79,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
         results = results.values,
         followsSource = true,
         sourcePartition = None,
-        child = table),
+        child = table).mapExpressions(CommonExpressions.inlined),
       definitions)
     spec.output match {
       case Output.Describe =>

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
+import winops.spark.expressions.CommonExpressions
 import winops.spark.plan.{FramedFunction, Keep}
 
 /** Adds window functions to the operator of other ones with the same PARTITION BY and ORDER BY
@@ -55,11 +56,12 @@ private[spark] object MergedOver {
       added(child, call, functions, columns).map(SubqueryAlias(name, _))
     case project @ Project(list, child) =>
       val meanings = list.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
-      def in[A <: Expression](expression: A): A = expression
-        .transform {
-          case column: Attribute if meanings.contains(column.exprId) => meanings(column.exprId)
-        }
-        .asInstanceOf[A]
+      def in[A <: Expression](expression: A): A = CommonExpressions.inlined(
+        expression
+          .transform {
+            case column: Attribute if meanings.contains(column.exprId) => meanings(column.exprId)
+          }
+          .asInstanceOf[A])
       val isPlain = list.forall(_.deterministic)
       val below = call.copy(
         group = call.group.map(in),

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
-import winops.spark.expressions.UnqualifiedSql
+import winops.spark.expressions.{CommonExpressions, UnqualifiedSql}
 import winops.spark.plan.{FramedFunction, Keep}
 import winops.spark.row.KeyTypes
 import winops.spark.source.SourceOrder
@@ -37,7 +37,13 @@ private[spark] object OverForm {
       order = if (time.isDefined) window.orderSpec.tail else window.orderSpec
       _ <- all(order)(sortKey)
       functions <- all(window.windowExpressions)(function(_, time.isDefined))
-      call = OverCall(window.partitionSpec, time, order, functions, settings, child)
+      call = OverCall(
+        window.partitionSpec.map(CommonExpressions.inlined),
+        time,
+        order.map(CommonExpressions.inlined),
+        functions.map { case (function, alias) => CommonExpressions.inlined(function) -> alias },
+        settings,
+        child)
       merged = MergedOver.inputOf(call)
       _ <- watermark(window, time, isMerged = merged.isDefined)
       input = merged.getOrElse(child)

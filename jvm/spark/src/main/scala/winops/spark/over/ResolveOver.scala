@@ -1,6 +1,6 @@
 package winops.spark.over
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
@@ -47,9 +47,7 @@ object ResolveOver extends Rule[LogicalPlan] {
 
   /** Removes the watermark from references to a column that has lost it in an operator below. */
   private def withWatermarksOfInput(node: LogicalPlan): LogicalPlan = {
-    val lost = node.references.filter(hasWatermark).filter { column =>
-      node.inputSet.exists(own => own.exprId == column.exprId && !hasWatermark(own))
-    }
+    val lost = lostWatermarks(node)
     if (lost.isEmpty) node
     else {
       node.transformExpressions {
@@ -57,6 +55,12 @@ object ResolveOver extends Rule[LogicalPlan] {
       }
     }
   }
+
+  /** The columns that a node refers to with a watermark and that its input has without one. */
+  def lostWatermarks(node: LogicalPlan): AttributeSet =
+    node.references.filter(hasWatermark).filter { column =>
+      node.inputSet.exists(own => own.exprId == column.exprId && !hasWatermark(own))
+    }
 
   private def hasWatermark(column: Attribute): Boolean =
     column.metadata.contains(EventTimeWatermark.delayKey)

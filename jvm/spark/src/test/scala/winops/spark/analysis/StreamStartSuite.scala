@@ -1,7 +1,8 @@
 package winops.spark.analysis
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
-import org.apache.spark.sql.functions.{expr, sum}
+import org.apache.spark.sql.expressions.Window
+import org.apache.spark.sql.functions.{expr, lead, sum, window}
 import org.apache.spark.sql.streaming.Trigger
 
 import winops.spark.testing.{KeepStreamTest, Tick}
@@ -49,6 +50,23 @@ class StreamStartSuite extends KeepStreamTest {
     val untimed =
       refusal(keep(ticks().toDF(), ", 'KEEP 1 ROW'").groupBy("k").count(), "append", soon)
     assert(!untimed.getCondition.startsWith("WINOPS"))
+  }
+
+  test("a reference to the rows before keep does not bring back their watermark") {
+    val rows = timed(ticks())
+    val byOrder = Window.partitionBy("k").orderBy("ts", "n")
+    Seq(
+      keep(rows, "PARTITION BY (k), 'KEEP 1 ROW', time => 'ts'"),
+      rows.withColumn("next", lead("n", 1).over(byOrder))).foreach { output =>
+      Seq(
+        output.groupBy(window(rows("ts"), "4 seconds")).count(),
+        output.select(rows("ts"), output("k")).dropDuplicates("k", "ts")).foreach { larger =>
+        val error = refusal(larger, "append", soon)
+        assert(error.getCondition == "WINOPS_WATERMARK_REFERENCE")
+        assert(error.getMessageParameters.get("column") == "ts")
+      }
+      output.filter(rows("ts").isNotNull).writeStream.format("noop").start().stop()
+    }
   }
 
   test("what hides keep in a larger query changes nothing") {
