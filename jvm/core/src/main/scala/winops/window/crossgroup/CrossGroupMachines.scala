@@ -42,6 +42,13 @@ final class CrossGroupMachines[G](
     finished = isFinished
   }
 
+  /** Notes the earliest timer of a group anew, because a restart has changed the rule of it. */
+  def reschedule(group: G): Unit = {
+    val machine = host.open(group)
+    machine.reach(clock)
+    groups.changed(group, clock, machine.held, machine.nextDue)
+  }
+
   /** Moves the clock to `instant`, unless it is later, and fires all timers up to that instant.
     */
   def advance(instant: Long): Iterator[G] =

@@ -12,7 +12,7 @@ import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.RowBytes
 import winops.spark.state.{GroupStore, RowKeys, StateErrors, TimerService}
 import winops.storage.btree.Pages
-import winops.storage.bytes.{ByteReader, ByteWriter, ShiftedSegments}
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, ShiftedSegments}
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.crossgroup.{CrossGroupIndex, CrossGroupMachines, GroupRecords}
 import winops.window.machine.Machine
@@ -35,8 +35,8 @@ import winops.window.time.Clock
   * @param records
   *   stores the records of the groups
   * @param timers
-  *   supplies the time up to which timers fired in earlier batches, and takes the counts of
-  *   groups and rows
+  *   supplies the time up to which timers fired in earlier batches and, if their times follow
+  *   another rule since a restart, all groups; takes the counts of groups and rows
   */
 final class CrossGroupTask(
     plan: KeepPlan,
@@ -58,7 +58,7 @@ final class CrossGroupTask(
     new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, times, metrics)
-    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, common, times)
+    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, common, times, () => held)
     else new ImmediateArrivals(plan, admission, common, metrics)
   }
   private val writer =
@@ -90,8 +90,12 @@ final class CrossGroupTask(
 
     override def drop(group: UnsafeRow): Unit = {
       select(group)
+      writer.endGroup()
+      takeLatest()
       state.forget()
       common.common.foreach(_.forget(group))
+      // One sweep may drop any number of groups.
+      common.unload()
       opened = null
     }
   }
@@ -132,6 +136,7 @@ final class CrossGroupTask(
     groupsBefore = machines.groups.size
     heldBefore = held
     waitingBefore = common.waiting.size
+    Iterator.continually(timers.nextExpired()).takeWhile(_ != null).foreach(machines.reschedule)
     val _ = rows.nextGroup()
     arrivals.open(rows)
     pieces = machines.advance(timers.timePassed)
@@ -200,7 +205,9 @@ final class CrossGroupTask(
     state.key = group
     writer.beginGroup()
     val bytes = store.open(group)
-    if (bytes == null) state.clear() else state.restore(bytes)
+    if (bytes != null) state.restore(bytes)
+    else if (machines.groups.heldBy(group) == 0) state.clear()
+    else throw new CorruptStateException("the rows of a group are counted and not stored")
   }
 
   private def takeLatest(): Unit = if (writer.hasNext) {

@@ -49,7 +49,7 @@ final class KeepTask(
     functionsBefore = timers.functionsBefore)
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, times, metrics)
-    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, times)
+    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, times, () => state.held)
     else new ImmediateArrivals(plan, admission, state, metrics)
   }
   private val writer =

@@ -40,10 +40,10 @@ final class StoredTask(
     plan.keys.size,
     times.now,
     plan.spec.idleMillis,
-    if (couplesGroups) Nil else groups.all,
+    groups.all,
     RowShape.of(plan.keys),
     groups.rankOf,
-    takesAll = times.flushes,
+    takesAll = times.flushes && !couplesGroups,
     largestGroups)
 
   // The partition of a cross-group window counts groups of which it may store no value.

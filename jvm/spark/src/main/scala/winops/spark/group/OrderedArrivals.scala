@@ -8,12 +8,18 @@ import winops.spark.row.Micros
 
 /** Holds rows back until the watermark has passed their time, then releases them in the order of
   * time and the order columns.
+  *
+  * @param state
+  *   stores the rows that wait
+  * @param held
+  *   the number of rows to which the limit of the plan applies
   */
 final class OrderedArrivals(
     plan: KeepPlan,
     admission: Admission,
     state: GroupState,
-    times: BatchTimes)
+    times: BatchTimes,
+    held: () => Long)
     extends Arrivals {
   private val timeOrdinal = plan.timeOrdinal
   private val releaseBefore = Micros.of(times.releaseBefore)
@@ -70,7 +76,7 @@ final class OrderedArrivals(
     waiting.finish()
     while (come != null) {
       state.waiting.append(come, order)
-      MaxRows.check(plan.spec, state.held)
+      MaxRows.check(plan.spec, held())
       come = admission.next(rows)
     }
   }

@@ -2,12 +2,16 @@ package winops.spark.execution
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 import org.apache.spark.sql.types.{DataType, LongType}
 
+import winops.spark.analysis.WindowResults
+import winops.spark.expressions.WindowAggregate
 import winops.spark.group.BatchTimes
-import winops.spark.plan.{Application, KeepPlan}
+import winops.spark.plan.{AggMode, Application, KeepPlan, Output}
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans}
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
@@ -84,6 +88,86 @@ class CrossGroupTaskSuite extends AnyFunSuite {
     assert(counts == (1 to 10).map(_ * 40.0))
   }
 
+  test("the mode latest emits the last values of groups that a row or the time ends") {
+    val hinted = KeepPlans.spec(
+      "@Hint('reclaim_group_aged=4') #groupwin(k)#length(2)",
+      Some(Application.Arrival),
+      dialect = Esper)
+    Seq(
+      plan(Spl, "sliding, count(9), partitioned, tupleCount(6)"),
+      silent("sliding, count(5), partitioned, partitionCount(4)"),
+      punctuated("KEEP 3 ROWS"),
+      KeepPlans.plan(hinted, Seq(KeepPlans.n))).foreach { plan =>
+      def valuesOf(mode: AggMode): Seq[Map[Long, (Long, Long)]] = {
+        val driven = new DrivenTask(summing(plan, mode))
+        def batch(at: Long, rows: (Int, Int)*): Map[Long, (Long, Long)] = {
+          val arrived = rows.map { case (group, sec) =>
+            Arrived(group.toLong, Some(sec * 1000000L), group.toLong, text = null)
+          }
+          val times =
+            if (plan.time.isEmpty) BatchTimes.ofBatch(at)
+            else BatchTimes.ofWatermarks(at - 1, at)
+          // Of several values of a group, the map has the last.
+          driven.run(arrived, times)(valueOf).toMap
+        }
+        Seq(
+          batch(100, (1, 1), (2, 1), (1, 2), (3, 2), (2, 3), (4, 3)),
+          batch(3000, (5, 4), (6, 4), (7, 30), (8, 60)),
+          batch(70000, Seq.fill(8)(9 -> 71): _*),
+          batch(71000, (9, 72), (9, 73)),
+          batch(99000),
+          batch(100000, (5, 100)))
+      }
+      assert(valuesOf(AggMode.Latest) == valuesOf(AggMode.All), plan.spec.policy.text)
+    }
+  }
+
+  test("idle time that a restart adds or shortens ends groups that were silent for longer") {
+    val policy = "sliding, count(5), partitioned, partitionCount(9999)"
+    Seq(None, Some(3600000L)).foreach { before =>
+      val driven = new DrivenTask(silent(policy, before))
+      driven.batch(0, 1000)(rowsOf(0 until 300, at = 1000): _*)
+      driven.batch(1000, 4000)(rowsOf(100 until 200, at = 4000): _*)
+      val shorter = driven.restarted(silent(policy, Some(5000L)))
+      val first = shorter.batch(4000, 6000)(rowsOf(Seq(0, 150, 999), at = 6000): _*)
+      val ended = first.takeWhile(_.kind == "delete")
+      assert(ended.map(_.row.n) == (0L until 100L) ++ (200L until 300L))
+      assert(first.drop(200).map(_.row.n) == Seq(0L, 150L, 999L))
+      assert(shorter.groupsRemembered == 102)
+      assert(shorter.batch(6000, 9000)(Nil: _*).size == 2 * 99)
+      assert(shorter.batch(9000, 20000)(Nil: _*).size == 5 && shorter.groupsRemembered == 0)
+    }
+  }
+
+  test("idle time that a restart removes lets groups stay") {
+    val policy = "sliding, count(5), partitioned, partitionCount(9999)"
+    val driven = new DrivenTask(silent(policy))
+    driven.batch(0, 1000)(rowsOf(0 until 300, at = 1000): _*)
+    val longer = driven.restarted(silent(policy, None))
+    assert(longer.batch(1000, 1000000)(Nil: _*).isEmpty && longer.groupsRemembered == 300)
+    assert(longer.earliestDue == Long.MaxValue)
+  }
+
+  test("a group whose rows are counted and not stored is an error by name") {
+    val driven = new DrivenTask(plan(Spl, "sliding, count(9), partitioned, tupleCount(100)"))
+    driven.batchAt(0)(rowsOf(0 until 3, at = 0): _*)
+    val _ = driven.store.open(driven.store.all.head)
+    driven.store.remove()
+    val error = intercept[SparkThrowable](driven.batchAt(1)(rowsOf(0 until 3, at = 0): _*))
+    assert(error.getCondition == "WINOPS_STATE_FORMAT")
+  }
+
+  test("rows that wait count towards the limit of rows, beside those in the windows") {
+    val policy = "sliding, count(9), partitioned, partitionCount(99)"
+    val spec = KeepPlans.spec(policy, Some(Application.EventTime), maxRows = 10, dialect = Spl)
+    val driven = new DrivenTask(KeepPlans.plan(spec, Seq(KeepPlans.n)))
+    driven.batch(0, 200)(rowsOf(0 until 6, at = 100): _*)
+    driven.batch(200, 200)(rowsOf(0 until 4, at = 300): _*)
+    assert(driven.rowsHeld == 10)
+    val error = intercept[SparkThrowable](driven.batch(200, 200)(rowsOf(Seq(0), at = 300): _*))
+    assert(error.getCondition == "WINOPS_MAX_ROWS")
+  }
+
   test("the last rows of many groups leave memory, and come in the order of their groups") {
     val latest = new LatestRows(width = 2)
     val row = UnsafeProjection.create(Array[DataType](LongType, LongType))
@@ -109,9 +193,31 @@ private object CrossGroupTaskSuite {
     KeepPlans.plan(KeepPlans.spec(policy, dialect = dialect), Seq(KeepPlans.n))
 
   /** A plan that removes groups after five seconds without a row. */
-  def silent(policy: String): KeepPlan = KeepPlans.plan(
-    KeepPlans.spec(policy, Some(Application.Arrival), Some(5000L), dialect = Spl),
+  def silent(policy: String, idleMillis: Option[Long] = Some(5000L)): KeepPlan = KeepPlans.plan(
+    KeepPlans.spec(policy, Some(Application.Arrival), idleMillis, dialect = Spl),
     Seq(KeepPlans.n))
+
+  /** A plan with punctuation that removes groups after five seconds without a row. */
+  def punctuated(policy: String): KeepPlan = {
+    val spec = KeepPlans.spec(policy, Some(Application.Arrival), Some(5000L))
+    KeepPlans
+      .plan(spec.copy(punctuation = Some("text")), Seq(KeepPlans.n))
+      .copy(punctuation = Some(KeepPlans.text))
+  }
+
+  /** The plan that emits the sum of the numbers in each group. */
+  def summing(plan: KeepPlan, mode: AggMode): KeepPlan = {
+    val sum = WindowAggregate(Sum(KeepPlans.n), isDistinct = false, filter = None)
+    val column = AttributeReference("sum", sum.dataType)()
+    KeepPlans.computing(
+      plan.copy(spec = plan.spec.copy(mode = mode)),
+      Output.Agg,
+      WindowResults(Nil, Seq(sum), Seq(column)))
+  }
+
+  /** The group of an output row of [[summing]], with its sequence number and sum. */
+  def valueOf(row: InternalRow): (Long, (Long, Long)) =
+    row.getLong(0) -> (row.getLong(2) -> (if (row.isNullAt(3)) -1L else row.getLong(3)))
 
   def rowsOf(groups: Seq[Int], at: Long): Seq[Arrived] =
     groups.map(group => Arrived(group.toLong, Some(at * 1000), group.toLong))

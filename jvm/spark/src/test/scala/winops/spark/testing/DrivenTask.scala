@@ -33,16 +33,21 @@ final case class Changed(
   *
   * @param seenAs
   *   maps stored bytes to the bytes that the task reads
+  * @param before
+  *   the task whose state is continued
   */
-final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = identity) {
-  val store = new TransientGroupStore
+final class DrivenTask(
+    val plan: KeepPlan,
+    seenAs: Array[Byte] => Array[Byte] = identity,
+    before: Option[DrivenTask] = None) {
+  val store: TransientGroupStore = before.fold(new TransientGroupStore)(_.store)
   val counted = new CountedGroupStore(store)
 
   /** The segments of the partition, which belong to no group. */
-  val partitionSegments = new MapSegments
+  val partitionSegments: MapSegments = before.fold(new MapSegments)(_.partitionSegments)
 
   /** The records of groups that depend on each other. */
-  val records = new HeapRecords
+  val records: HeapRecords = before.fold(new HeapRecords)(_.records)
 
   private val stored = new AlteredGroupStore(counted, seenAs)
   private val identity = StateIdentity.of(plan)
@@ -56,6 +61,9 @@ final class DrivenTask(val plan: KeepPlan, seenAs: Array[Byte] => Array[Byte] = 
   def earliestDue: Long = due
   def rowsHeld: Long = held
   def groupsRemembered: Long = groups
+
+  /** Continues the state with another plan, as after a restart. */
+  def restarted(plan: KeepPlan): DrivenTask = new DrivenTask(plan, seenAs, Some(this))
 
   /** Runs a batch of a stream without a time column. */
   def batchAt(timestamp: Long)(rows: Arrived*): Seq[Changed] =
