@@ -21,6 +21,9 @@ class PolicyChangeSuite extends KeepStreamTest {
 
   /** Runs a first batch, and adds a row for the query that continues from its checkpoint. */
   private def afterFirst(body: (String, MemoryStream[Tick]) => Unit): Unit =
+    afterFirst(call)(body)
+
+  private def afterFirst(call: String)(body: (String, MemoryStream[Tick]) => Unit): Unit =
     withTempDir { dir =>
       val stream = ticks()
       stream.addData(first)
@@ -93,6 +96,20 @@ class PolicyChangeSuite extends KeepStreamTest {
       val emitted = runAll(keep(timed(stream), s"$call, idle => '10 seconds'"), checkpoint)
       assert(
         emitted.rows.map(change).toSet == Set(
+          ("delete", 12L, "a", 1),
+          ("delete", 12L, "a", 2),
+          ("delete", 13L, "b", 3),
+          ("insert", 100L, "a", 100)))
+    }
+  }
+
+  test("a new idle= forgets also silent groups of a cross-group window") {
+    val ofAll =
+      call.replace("'KEEP 2 ROWS'", "spl => 'sliding, count(2), partitioned, partitionCount(9)'")
+    afterFirst(ofAll) { (checkpoint, stream) =>
+      val emitted = runAll(keep(timed(stream), s"$ofAll, idle => '10 seconds'"), checkpoint)
+      assert(
+        emitted.rows.map(change) == Seq(
           ("delete", 12L, "a", 1),
           ("delete", 12L, "a", 2),
           ("delete", 13L, "b", 3),
