@@ -163,6 +163,22 @@ class ReasonsSuite extends KeepStreamTest {
         ("delete", 2L, "punctuation")))
   }
 
+  test("reasons cost no byte of state") {
+    cases.foreach { case (dialect, policy, rows, _) =>
+      val plan = planOf(dialect, policy)
+      val without = plan.copy(
+        spec = plan.spec.copy(givesReasons = false),
+        changeColumns = plan.changeColumns.init)
+      def bytes(plan: KeepPlan): Seq[(Int, Long, Long)] = {
+        val driven = new DrivenTask(plan)
+        ReasonsSuite.run(driven, arrivals(rows).map(Seq(_))) { _ =>
+          (driven.store.values, driven.store.bytes, driven.partitionSegments.bytesHeld)
+        }
+      }
+      assert(bytes(plan) == bytes(without), policy)
+    }
+  }
+
   test("the cases have every reason") {
     val found = cases.flatMap { case (_, _, _, expected) => reasonsIn(expected) }.toSet
     assert(ChangeReason.Names.toSet -- found == Set("punctuation"))
@@ -251,7 +267,7 @@ class ReasonsSuite extends KeepStreamTest {
   }
 
   private def streamed(plan: KeepPlan, rows: String): Seq[Changed] =
-    ReasonsSuite.run(plan, arrivals(rows).map(Seq(_)))
+    ReasonsSuite.run(new DrivenTask(plan), arrivals(rows).map(Seq(_)))(identity).flatten
 }
 
 private object ReasonsSuite {
@@ -263,14 +279,13 @@ private object ReasonsSuite {
     case (row, i) => Arrived(1L, Some(row.init.toLong * 100000L), i + 1L, row.last.toString)
   }
 
-  /** The changes of a stream with these batches, and a last batch without rows. */
-  def run(plan: KeepPlan, batches: Seq[Seq[Arrived]]): Seq[Changed] = {
-    val driven = new DrivenTask(plan)
+  /** Runs these batches, and a last one without rows; `read` receives the changes of each. */
+  def run[A](driven: DrivenTask, batches: Seq[Seq[Arrived]])(read: Seq[Changed] => A): Seq[A] = {
     var watermark = 0L
-    (batches :+ Nil).flatMap { rows =>
+    (batches :+ Nil).map { rows =>
       val before = watermark
       watermark = rows.flatMap(_.micros).map(_ / 1000).maxOption.getOrElse(Late)
-      driven.batch(before, watermark)(rows: _*)
+      read(driven.batch(before, watermark)(rows: _*))
     }
   }
 
