@@ -15,6 +15,13 @@ DEFAULT := $(shell $(SPARK_VERSIONS) default)
 # The JARs of the versions beside the default one.
 OTHER_JARS := $(patsubst %,target/jars/.stamp-%,$(filter-out $(DEFAULT),$(MINORS)))
 SPARK ?= $(DEFAULT)
+ifeq ($(SPARK),$(DEFAULT))
+GOLDEN_NEEDS := $(JARS)
+GOLDEN_PY := $(PY)
+else
+GOLDEN_NEEDS := target/jars/.test-venv-$(SPARK) target/jars/.stamp-$(SPARK)
+GOLDEN_PY = $(SPARK_PY)
+endif
 WHEEL := dist/.stamp
 SITE_TOOLS := .venv/.site-stamp
 MERMAID_VERSION := 11.6.0
@@ -164,8 +171,8 @@ site: $(SITE_TOOLS) $(MERMAID) ## target/site/html: the documentation site, in a
 site-links: $(SITE_TOOLS) $(MERMAID) ## the links of the site to other hosts
 	$(SPHINX) -b linkcheck . target/site/links
 
-golden: $(VENV) $(JARS) ## tests/data/checkpoints: what later versions have to go on with
-	$(PY) -m tests.state.golden.make_checkpoints $(REPLACE)
+golden: $(VENV) $(GOLDEN_NEEDS) ## tests/data/checkpoints: what later versions have to go on with; SPARK=4.2
+	$(GOLDEN_PY) -m tests.state.golden.make_checkpoints $(REPLACE)
 
 bench: $(VENV) $(JARS) ## ratios to reading, shuffling and sorting the same rows
 	$(PY) benchmarks/run.py w1 w2 w3 w3b w4 w5 w6 w7 w7-empty w7-counted w7-empty-counted w8 rows-size w5-size

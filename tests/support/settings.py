@@ -10,6 +10,9 @@ from pyspark.sql import SparkSession
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 CHECKPOINT_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+# From Spark 4.2 on.
+OFFSET_LOG_FORMAT = "spark.sql.streaming.offsetLog.formatVersion"
+ROW_CHECKSUM = "spark.sql.streaming.stateStore.rowChecksum.enabled"
 CODEC = "spark.sql.streaming.stateStore.compression.codec"
 PARTITIONS = "spark.sql.shuffle.partitions"
 # The number of tasks that read a few small files, up to the number of files.

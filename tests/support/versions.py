@@ -14,7 +14,10 @@ MINOR = ".".join(pyspark.__version__.split(".")[:2])
 SPARK = tuple(int(part) for part in MINOR.split("."))
 """The same for comparisons."""
 
-SUPPORTED = [
-    version["minor"] for version in json.loads((ROOT / "spark-versions.json").read_text())
-]
+_LINES = json.loads((ROOT / "spark-versions.json").read_text())
+
+SUPPORTED = [version["minor"] for version in _LINES]
 """All minor versions that winops supports."""
+
+DEFAULT = next(version["minor"] for version in _LINES if version["default"])
+"""The minor version that is built and tested if none is named."""

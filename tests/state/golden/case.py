@@ -70,13 +70,15 @@ def trades_case(
     return GoldenCase(name, query, batches[:before], batches[before:])
 
 
-def over_case(name: str, settings: dict[str, str], columns: dict[str, str]) -> GoldenCase:
+def over_case(
+    name: str, settings: dict[str, str], columns: dict[str, str], count: int = 160
+) -> GoldenCase:
     """Return a query of window functions over trades of two symbols.
 
     The last batch has rows behind all others, for which these wait.
     """
     over = GoldenKeep("", {"time": "ts"}, output="over", values=columns)
-    case = trades_case(name, settings, over, symbols=2)
+    case = trades_case(name, settings, over, count=count, symbols=2)
     *after, end = case.after
     behind = [
         {**end[0], "seq": 1_000 + i, "symbol": f"s{i % 2}", "mark": "window"} for i in range(6)

@@ -11,8 +11,10 @@ from tests.support.settings import (
     CHECKPOINT_FORMAT,
     CODEC,
     HDFS,
+    OFFSET_LOG_FORMAT,
     PARTITIONS,
     ROCKSDB,
+    ROW_CHECKSUM,
     STATE_STORE,
 )
 
@@ -326,4 +328,33 @@ CASES = [
     *_WINDOW_FUNCTIONS,
     _types(),
     _long_values(),
+]
+
+# Of each version of Spark but the default one: its own logs and state stores, as it makes them by
+# itself and in each form that the default version lacks.
+SPARK_CASES = [
+    trades_case(
+        "rows-values",
+        {PARTITIONS: "1"},
+        keep_of("KEEP 9 ROWS", output="agg", values=_VALUES, **_BY_SYMBOL),
+        count=60,
+        symbols=3,
+    ),
+    trades_case(
+        "interval-row-checksum",
+        {**_ON_CHANGELOG_2, PARTITIONS: "1", ROW_CHECKSUM: "true"},
+        keep_of("KEEP 5 SECONDS", **_TIMED),
+        count=60,
+        symbols=3,
+    ),
+    over_case(
+        "over-rows-offset-log",
+        {**_SMALL, OFFSET_LOG_FORMAT: "2"},
+        {
+            "mean": f"avg(price) {_BY_ROWS} ROWS 9 PRECEDING)",
+            "before": f"lag(price, 2) {_BY_ROWS})",
+            "next": f"lead(price, 3) {_BY_ROWS})",
+        },
+        count=60,
+    ),
 ]

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from tests.support.paths import ROOT
+from tests.support.versions import DEFAULT
 from winops import apama, esper, keep, spl
 
 CHECKPOINTS = ROOT / "tests/data/checkpoints"
@@ -25,6 +26,8 @@ BATCH_TIME = "_batch_time"
 
 _TEXT = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 _DIALECTS = {"apama": apama, "esper": esper, "spl": spl}
+
+_FOLDER = re.compile(r".*-format(?P<format>\d+)(?:-spark(?P<spark>[\d.]+))?")
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -179,13 +182,30 @@ def _format(name: str) -> int:
 
 
 def archives() -> list[Path]:
-    """Return the checkpoints of all versions; the folder names the version and the format."""
+    """Return all checkpoints; the folder names the version, the format, and another Spark."""
     return sorted(CHECKPOINTS.glob("*/*.tar.xz"))
+
+
+def folder_of(version: str, spark: str) -> Path:
+    """Return the folder of the checkpoints of a version of winops on a version of Spark."""
+    of_spark = "" if spark == DEFAULT else f"-spark{spark}"
+    return CHECKPOINTS / f"{version}-format{current_format()}{of_spark}"
 
 
 def format_of(archive: Path) -> int:
     """Return the state format of a checkpoint."""
-    return int(archive.parent.name.rpartition("-format")[2])
+    return int(_folder(archive)["format"])
+
+
+def spark_of(archive: Path) -> str | None:
+    """Return the version of Spark that has made a checkpoint, None for the default one."""
+    return _folder(archive)["spark"]
+
+
+def _folder(archive: Path) -> re.Match[str]:
+    found = _FOLDER.fullmatch(archive.parent.name)
+    assert found, archive
+    return found
 
 
 class Golden(NamedTuple):

@@ -14,18 +14,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.state.golden.case import GoldenCase
-from tests.state.golden.cases import CASES
+from tests.state.golden.cases import CASES, SPARK_CASES
 from tests.state.golden.checkpoints import (
     BATCH_TIME,
-    CHECKPOINTS,
     GoldenQuery,
-    current_format,
+    folder_of,
     output_lines,
     write_source,
 )
 from tests.support.paths import ROOT
 from tests.support.replay import finish
 from tests.support.settings import PARTITIONS, settings
+from tests.support.versions import DEFAULT, MINOR
 from winops import configure
 
 _LONG_AFTER = 4_000_000_000_000
@@ -40,8 +40,9 @@ def main() -> None:
     )
     replace = parser.parse_args().replace
     version = (ROOT / "VERSION").read_text().strip()
-    target = CHECKPOINTS / f"{version}-format{current_format()}"
-    missing = [case for case in CASES if replace or not (target / f"{case.name}.tar.xz").exists()]
+    target = folder_of(version, MINOR)
+    cases = CASES if MINOR == DEFAULT else SPARK_CASES
+    missing = [case for case in cases if replace or not (target / f"{case.name}.tar.xz").exists()]
     spark = session()
     with tempfile.TemporaryDirectory(prefix="golden") as made:
         for case in missing:

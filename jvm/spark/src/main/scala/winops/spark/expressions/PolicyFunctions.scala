@@ -1,6 +1,5 @@
 package winops.spark.expressions
 
-import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, SimpleFunctionRegistry}
 import org.apache.spark.sql.catalyst.expressions.Expression
 
@@ -120,9 +119,14 @@ private[spark] object PolicyFunctions {
     */
   def registry(built: Expression => Unit): FunctionRegistry = {
     val registry = new SimpleFunctionRegistry
-    for ((name, (info, builder)) <- FunctionRegistry.expressions if has(name)) {
+    // Spark 4.1 identifies its functions by name alone, 4.2 and later by `system.builtin` too. The
+    // builders are those of the immutable map, because anyone may replace those in the registry.
+    for {
+      identifier <- FunctionRegistry.functionSet if has(identifier.funcName)
+      (info, builder) <- FunctionRegistry.expressions.get(identifier.funcName)
+    } {
       registry.internalRegisterFunction(
-        FunctionIdentifier(name),
+        identifier,
         info,
         arguments => {
           val expression = builder(arguments)

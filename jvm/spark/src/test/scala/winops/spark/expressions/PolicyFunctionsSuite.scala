@@ -38,6 +38,12 @@ class PolicyFunctionsSuite extends AnyFunSuite {
     assert(PolicyFunctions.all.diff(FunctionRegistry.expressions.keySet) == Set.empty)
   }
 
+  test("the analyzer has exactly these functions, under Spark's own identifiers") {
+    val registered = PolicyFunctions.registry(_ => ()).listFunction()
+    assert(registered.map(_.funcName).toSet == PolicyFunctions.all)
+    assert(registered.toSet.diff(FunctionRegistry.functionSet) == Set.empty)
+  }
+
   test("no number in a call says how much memory it takes") {
     val calls = PolicyFunctions.all.toSeq.sorted.flatMap(FunctionCalls.withNumbers)
     val areValues = calls.map { call =>
