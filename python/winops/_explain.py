@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -13,6 +14,7 @@ from typing import Any
 from winops import testing
 from winops._dialects import WindowPolicy
 from winops._errors import wrong_value
+from winops._explain_over import OverCost, drawn, words_of
 from winops._harness import PROCESS
 from winops._rows import schema_of
 from winops._samples import sample_rows
@@ -21,6 +23,12 @@ from winops.testing import Change, ManualWindow
 
 #: The columns of sample rows.
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
+
+#: The language of window functions of Spark SQL.
+OVER = "over"
+
+# No policy of another language than Esper has the word, and those of Esper begin with "#".
+_HAS_OVER = re.compile(r"\s*(?!KEEP\b|#)(?s:.*)\bOVER\b", re.IGNORECASE)
 
 _START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
@@ -60,7 +68,7 @@ class Explanation:
     policy: str
     sentence: str
     pieces: tuple[tuple[str, str], ...]
-    cost: Cost
+    cost: Cost | OverCost
     picture: Timeline | None
 
     def text(self, width: int = 60) -> str:
@@ -132,7 +140,9 @@ def explain(
     AnalysisException
         ``WINOPS_POLICY`` and other conditions, as for :func:`winops.keep`.
     """
-    text = policy.text if isinstance(policy, WindowPolicy) else policy
+    policy = _read(policy)
+    if policy.dialect == OVER:
+        return _explain_over(policy.text, per, rows, time)
     schema = SCHEMA if rows is None else schema_of(rows, None)
     described = check(policy, per=per, schema=schema)
     groups = list(described["group"])
@@ -144,17 +154,52 @@ def explain(
     if changes:
         picture = timeline(changes, per=groups or None)
     pieces = tuple((name, words) for name, words in described["pieces"])
-    return Explanation(text, described["sentence"], pieces, cost, picture)
+    return Explanation(policy.text, described["sentence"], pieces, cost, picture)
+
+
+def language_of(text: str) -> str:
+    """Return the language of a text that is given without one."""
+    return OVER if _HAS_OVER.match(text) else "ccl"
 
 
 def check(
-    policy: str | WindowPolicy, *, per: Sequence[str] = (), schema: str = SCHEMA
+    policy: str | WindowPolicy, *, per: Sequence[str] = (), schema: str | None = None
 ) -> dict[str, Any]:
-    """Validate a policy over columns, and return its description."""
-    read = policy if isinstance(policy, WindowPolicy) else WindowPolicy("ccl", policy)
+    """Validate a policy over columns, and return its description.
+
+    Without `schema`, a policy is over the columns of sample rows, and window functions are over
+    columns with the names in their text.
+    """
+    read = _read(policy)
+    if read.dialect == OVER:
+        _refuse_options(per, None)
+        words = words_of(read.text, schema)
+        return {"sentence": words.sentence, "pieces": words.pieces, "group": words.group}
     return PROCESS.request(
-        "explain", schema=schema, per=list(per), arguments={read.dialect: read.text}
+        "explain", schema=schema or SCHEMA, per=list(per), arguments={read.dialect: read.text}
     )
+
+
+def _read(policy: str | WindowPolicy) -> WindowPolicy:
+    if isinstance(policy, WindowPolicy):
+        return policy
+    return WindowPolicy(language_of(policy), policy)
+
+
+def _explain_over(
+    text: str, per: Sequence[str], rows: Sequence[Mapping[str, Any]] | None, time: str | None
+) -> Explanation:
+    _refuse_options(per, time)
+    words = words_of(text, None if rows is None else schema_of(rows, None))
+    picture, cost = drawn(text, words, rows)
+    return Explanation(text, words.sentence, words.pieces, cost, picture)
+
+
+def _refuse_options(per: Sequence[str], time: str | None) -> None:
+    if per:
+        raise wrong_value("Window functions have no --per. Write PARTITION BY in the text.")
+    if time is not None:
+        raise wrong_value("Window functions have no --time. Let ORDER BY begin with the time.")
 
 
 def read_csv(path: str | Path) -> list[dict[str, Any]]:

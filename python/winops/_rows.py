@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
 from pyspark.sql.types import StructType
 
 from winops._errors import wrong_type, wrong_value
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 _TYPES: tuple[tuple[type, str], ...] = (
     (bool, "boolean"),
@@ -87,6 +89,21 @@ def as_json(value: Any) -> Any:
     ):
         return [_nested(item) for item in value]
     return {str(name): _nested(item) for name, item in as_dict(value).items()}
+
+
+def millis(instant: datetime) -> int:
+    """Return an instant in milliseconds since 1970."""
+    if not isinstance(instant, datetime):
+        raise wrong_type(f"Takes a datetime, not a {type(instant).__name__}.")
+    # A time without a zone is local, as in PySpark.
+    return (instant.astimezone(timezone.utc) - _EPOCH) // timedelta(milliseconds=1)
+
+
+def local(micros: int | None) -> datetime | None:
+    """Return microseconds since 1970 as a local time without a zone, as ``collect()`` does."""
+    if micros is None:
+        return None
+    return (_EPOCH + timedelta(microseconds=micros)).astimezone().replace(tzinfo=None)
 
 
 def _nested(value: Any) -> Any:

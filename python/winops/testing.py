@@ -21,25 +21,22 @@ import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from itertools import count
 from typing import Any, Literal, final
 
 from pyspark.sql.types import StructType
 
 from winops import _arguments as arguments
 from winops._dialects import WindowPolicy
-from winops._errors import wrong_type, wrong_value
+from winops._errors import wrong_value
 from winops._harness import PROCESS
 from winops._options import options_of
 from winops._parity import assert_same
 from winops._policy import policy_of
-from winops._rows import as_json, as_rows, schema_of
+from winops._rows import as_json, as_rows, local, millis, schema_of
 
 __all__ = ["Change", "ManualWindow", "assert_same", "changes", "window"]
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _START = datetime(2026, 1, 1, tzinfo=timezone.utc)
-_numbers = count()
 
 Policy = str | WindowPolicy | Mapping[str, str | WindowPolicy]
 Rows = Any
@@ -144,7 +141,7 @@ def changes(
     call = _call(
         policy, per, order_by, time, apply, params, origin, idle, max_rows, on_null_time, punct
     )
-    more = {} if until is None else {"until": _millis(until)}
+    more = {} if until is None else {"until": millis(until)}
     reply = PROCESS.request(
         "table",
         schema=schema_of(given, schema),
@@ -329,7 +326,7 @@ class ManualWindow:
         return self._batch(())
 
     def _move(self, then: datetime) -> None:
-        if self._now is not None and _millis(then) < _millis(self._now):
+        if self._now is not None and millis(then) < millis(self._now):
             raise wrong_value(f"Time moves on, from {self._now}, not back to {then}.")
         self._now = then
 
@@ -345,7 +342,7 @@ class ManualWindow:
                 "batch",
                 id=self._number,
                 rows=[as_json(row) for row in rows],
-                now=0 if self._now is None else _millis(self._now),
+                now=0 if self._now is None else millis(self._now),
             )
         except Exception:
             del self._given[first:]
@@ -361,7 +358,7 @@ class ManualWindow:
         return [_change(change, self._given) for change in reply["changes"]]
 
     def _open(self, rows: Sequence[Any]) -> None:
-        number = next(_numbers)
+        number = PROCESS.number()
         schema = schema_of(rows, self._schema)
         PROCESS.request("open", id=number, schema=schema, **self._call)
         self._number = number
@@ -400,17 +397,4 @@ def _call(
 
 def _change(values: Sequence[Any], rows: Sequence[Any]) -> Change:
     kind, micros, step, sequence, name, reason, number = values
-    return Change(kind, rows[number], reason, _local(micros), step, sequence, name)
-
-
-def _millis(instant: datetime) -> int:
-    if not isinstance(instant, datetime):
-        raise wrong_type(f"Takes a datetime, not a {type(instant).__name__}.")
-    # A time without a zone is local, as in PySpark.
-    return (instant.astimezone(timezone.utc) - _EPOCH) // timedelta(milliseconds=1)
-
-
-def _local(micros: int | None) -> datetime | None:
-    if micros is None:
-        return None
-    return (_EPOCH + timedelta(microseconds=micros)).astimezone().replace(tzinfo=None)
+    return Change(kind, rows[number], reason, local(micros), step, sequence, name)
