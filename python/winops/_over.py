@@ -6,12 +6,13 @@ import json
 import weakref
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from pyspark.sql.types import StructType
 
 from winops._harness import PROCESS
-from winops._rows import as_json, millis
+from winops._rows import as_json, from_json, millis
 
 
 class OverProcess:
@@ -46,7 +47,7 @@ class OverProcess:
             text=text,
             schema=schema,
             frames=frames,
-            settings=dict(settings or {}) or {"atEnd": "flush"},
+            settings={"atEnd": "flush", **(settings or {})},
         )
         weakref.finalize(self, PROCESS.forget, self._number)
         self.results = StructType.fromJson(json.loads(reply["results"]))
@@ -82,3 +83,13 @@ class OverProcess:
         self.bytes = reply["bytes"]
         self.metrics = reply["metrics"]
         return reply
+
+    def computed(self, reply: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+        """Return the number of each row of a reply, in the order of arrival, and its results."""
+        return [(number, self._values(text)) for number, text in reply["rows"]]
+
+    def _values(self, text: str) -> dict[str, Any]:
+        values = json.loads(text, parse_float=Decimal)
+        return {
+            field.name: from_json(values[field.name], field.dataType) for field in self.results
+        }

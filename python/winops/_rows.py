@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import base64
 import math
+import struct
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
-from pyspark.sql.types import StructType
+from pyspark.sql import Row
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegralType,
+    MapType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from winops._errors import wrong_type, wrong_value
 
@@ -67,6 +83,47 @@ def schema_of(rows: Sequence[Any], schema: str | StructType | None) -> str:
     if not values:
         raise wrong_value("Without rows there is no type of a column. Add schema=.")
     return ", ".join(f"{_quoted(name)} {_type(name, value)}" for name, value in values.items())
+
+
+def from_json(value: Any, kind: DataType) -> Any:
+    """Return a value that Spark has written as JSON, with its numbers as int and Decimal."""
+    if value is None:
+        return None
+    match kind:
+        case DoubleType():
+            return float(value)
+        case FloatType():
+            return struct.unpack("f", struct.pack("f", float(value)))[0]
+        case DecimalType():
+            return Decimal(value)
+        case TimestampType():
+            return datetime.fromisoformat(value).astimezone().replace(tzinfo=None)
+        case TimestampNTZType():
+            return datetime.fromisoformat(value)
+        case DateType():
+            return date.fromisoformat(value)
+        case BinaryType():
+            return base64.b64decode(value)
+        case ArrayType():
+            return [from_json(item, kind.elementType) for item in value]
+        case MapType():
+            return {
+                _key(key, kind.keyType): from_json(item, kind.valueType)
+                for key, item in value.items()
+            }
+        case StructType():
+            values = {each.name: from_json(value[each.name], each.dataType) for each in kind}
+            return Row(**values)
+    return value
+
+
+def _key(text: str, kind: DataType) -> Any:
+    """Return the key of a map, which JSON has as a text."""
+    if isinstance(kind, IntegralType):
+        return int(text)
+    if isinstance(kind, BooleanType):
+        return text == "true"
+    return from_json(text, kind)
 
 
 def as_json(value: Any) -> Any:

@@ -113,7 +113,8 @@ def test_window_functions_are_explained_in_words_pieces_and_a_picture() -> None:
 def test_frames_that_reach_behind_a_row_and_several_functions_have_lanes() -> None:
     found = explain(
         "lead(price, 2) OVER w AS ahead, price - sum(price) OVER (PARTITION BY symbol "
-        "ORDER BY ts RANGE INTERVAL 3 SECONDS PRECEDING) WINDOW w AS (PARTITION BY symbol ORDER BY ts)"
+        "ORDER BY ts RANGE INTERVAL 3 SECONDS PRECEDING) "
+        "WINDOW w AS (PARTITION BY symbol ORDER BY ts)"
     )
     pieces = [words for name, words in found.pieces if name == "result known"]
     assert pieces == [
