@@ -5,7 +5,6 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ObjectNode
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.internal.SQLConf
 
@@ -29,7 +28,7 @@ private[harness] final class OverStream(plan: OverPlan, showsFrames: Boolean) {
   def batch(json: Seq[JsonNode], now: Long, isLast: Boolean, reply: ObjectNode): Unit = {
     if (showsFrames) {
       val list = reply.putArray("frames")
-      run(json, now, isLast)(toFrames).foreach { case (number, group, frames) =>
+      stream.run(json, now, isLast, toFrames).foreach { case (number, group, frames) =>
         val values = list.addArray().add(number)
         val keys = values.addArray()
         group.foreach(keys.add)
@@ -41,17 +40,11 @@ private[harness] final class OverStream(plan: OverPlan, showsFrames: Boolean) {
       }
     } else {
       val list = reply.putArray("rows")
-      run(json, now, isLast)(toResults).foreach { case (number, results) =>
+      stream.run(json, now, isLast, toResults).foreach { case (number, results) =>
         list.addArray().add(number).add(results)
       }
     }
     stream.write(reply)
-  }
-
-  private def run[A](json: Seq[JsonNode], now: Long, isLast: Boolean)(
-      read: InternalRow => A): Seq[A] = {
-    val output = stream.batch(json, now, read)
-    if (isLast) output ++ stream.finish(read) else output
   }
 }
 

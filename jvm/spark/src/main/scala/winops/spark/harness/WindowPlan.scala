@@ -70,6 +70,9 @@ final class WindowPlan private[harness] (keep: Keep, schema: StructType) {
     computed(row).map(toInput(_).copy())
   }
 
+  /** Numbers rows from 0 again. */
+  def restart(): Unit = arrived = 0L
+
   private def valuesOf(json: JsonNode): Seq[Any] = parser
     .parse[String](json.toString, CreateJacksonParser.string, UTF8String.fromString)
     .iterator

@@ -48,7 +48,7 @@ final class WindowRequests {
             WindowPlan.of(WindowCall.of(request), isStreaming = true))
         case "batch" =>
           val window = windows(id)
-          write(window.batch(rows(request), request.required("now").longValue), reply)
+          write(window.changes(rows(request), request.required("now").longValue), reply)
           window.write(reply)
         case "table" =>
           val plan = WindowPlan.of(WindowCall.of(request), isStreaming = false)
