@@ -223,7 +223,7 @@ class ManualWindow:
     """A window over a stream whose time is moved by hand; :func:`window` creates it.
 
     Each call of :meth:`add` and :meth:`advance` is a micro-batch. Its state is stored and read
-    again for the next one.
+    again for the next one. A call that fails changes nothing.
 
     Examples
     --------
@@ -265,7 +265,7 @@ class ManualWindow:
         self._metrics: Mapping[str, int] = {}
         self._bytes = 0
         if schema is not None:
-            self._open(())
+            self._keep(self._opened(()))
 
     @property
     def now(self) -> datetime | None:
@@ -305,9 +305,7 @@ class ManualWindow:
         PySparkValueError
             ``WINOPS_ARGUMENT``: the instant is before now.
         """
-        if at is not None:
-            self._move(at)
-        return self._batch(rows)
+        return self._batch(rows, self._now if at is None else _not_before(self._now, at))
 
     def advance(self, to: float | timedelta | datetime) -> list[Change]:
         """Move time on, and return the changes that happen until then.
@@ -323,56 +321,56 @@ class ManualWindow:
             ``WINOPS_ARGUMENT``: the instant is before now, or is a duration while there is no
             watermark.
         """
-        if isinstance(to, datetime):
-            then = to
-        elif self._now is None:
-            raise wrong_value(
-                "advance() takes a datetime here: a window with time= has no watermark before "
-                "the first advance()."
-            )
-        else:
-            then = self._now + (to if isinstance(to, timedelta) else timedelta(seconds=to))
-        self._move(then)
-        return self._batch(())
+        return self._batch((), _moved(self._now, to))
 
-    def _move(self, then: datetime) -> None:
-        if self._now is not None and millis(then) < millis(self._now):
-            raise wrong_value(f"Time moves on, from {self._now}, not back to {then}.")
-        self._now = then
-
-    def _batch(self, rows: Sequence[Any]) -> list[Change]:
-        if self._number is None:
+    def _batch(self, rows: Sequence[Any], now: datetime | None) -> list[Change]:
+        number = self._number
+        if number is None:
             if not rows:
+                self._now = now
                 return []
-            self._open(rows)
-        first = len(self._given)
-        self._given += rows
+            number = self._opened(rows)
         try:
-            reply = PROCESS.request(
-                "batch",
-                id=self._number,
-                rows=[as_json(row) for row in rows],
-                now=0 if self._now is None else millis(self._now),
-            )
+            reply = _micro_batch(number, rows, now)
         except Exception:
-            del self._given[first:]
+            if self._number is None:
+                # The types of the columns follow from the rows of the first call that succeeds.
+                PROCESS.forget(number)
             raise
+        if self._number is None:
+            self._keep(number)
+        self._now = now
+        self._given += rows
         self._metrics = reply["metrics"]
         self._bytes = reply["bytes"]
-        for kind, _, _, _, name, _, number in reply["changes"]:
+        for kind, _, _, _, name, _, row in reply["changes"]:
             if kind == "insert":
-                self._held.append((name, number))
-            elif (name, number) in self._held:
+                self._held.append((name, row))
+            elif (name, row) in self._held:
                 # A statement that selects rstream emits no inserts.
-                self._held.remove((name, number))
+                self._held.remove((name, row))
         return [_change(change, self._given) for change in reply["changes"]]
 
-    def _open(self, rows: Sequence[Any]) -> None:
+    def _opened(self, rows: Sequence[Any]) -> int:
         number = PROCESS.number()
-        schema = schema_of(rows, self._schema)
-        PROCESS.request("open", id=number, schema=schema, **self._call)
+        PROCESS.request("open", id=number, schema=schema_of(rows, self._schema), **self._call)
+        if self._now is not None:
+            # Rows of the first call can be late.
+            _micro_batch(number, (), self._now)
+        return number
+
+    def _keep(self, number: int) -> None:
         self._number = number
         weakref.finalize(self, PROCESS.forget, number)
+
+
+def _micro_batch(number: int, rows: Sequence[Any], now: datetime | None) -> dict[str, Any]:
+    return PROCESS.request(
+        "batch",
+        id=number,
+        rows=[as_json(row) for row in rows],
+        now=0 if now is None else millis(now),
+    )
 
 
 @arguments.known

@@ -308,3 +308,83 @@ def test_settings_of_window_functions() -> None:
     stream.advance(NOON - timedelta(days=1) + timedelta(seconds=1))
     stream.add(rows[0])
     assert [row["before"] for row in stream.finish()] == [None]
+
+
+def test_a_failed_call_changes_nothing_of_a_window() -> None:
+    def fresh() -> testing.ManualWindow:
+        return testing.window("KEEP 3 SECONDS PER (symbol)", schema=SCHEMA, time="ts", max_rows=4)
+
+    whole, broken = fresh(), fresh()
+    # The group B is within the limit, the group A is not: part of the groups was changed.
+    wrong = [
+        {"seq": 10 + i, "symbol": "BAAAAA"[i], "price": 0.0, "ts": NOON + timedelta(seconds=1)}
+        for i in range(6)
+    ]
+    for call, rows in enumerate((ROWS[:2], ROWS[2:4], ROWS[4:6])):
+        before = (broken.now, broken.rows, dict(broken.metrics), broken.state_bytes)
+        if call == 1:
+            with pytest.raises(SparkRuntimeException, match="WINOPS_MAX_ROWS"):
+                broken.add(*wrong, at=NOON + timedelta(seconds=6))
+        if call == 2:
+            with pytest.raises(PySparkRuntimeError, match="WINOPS_TEST_PROCESS"):
+                broken.add(wrong[0], {"seq": "no number"}, at=NOON + timedelta(minutes=1))
+        assert (broken.now, broken.rows, dict(broken.metrics), broken.state_bytes) == before
+        at = rows[0]["ts"]
+        assert broken.add(*rows, at=at) == whole.add(*rows, at=at)
+    end = NOON + timedelta(minutes=2)
+    assert broken.advance(end) == whole.advance(end)
+    assert (broken.rows, broken.metrics) == (whole.rows, whole.metrics)
+    assert whole.rows == []
+
+
+def test_a_first_call_that_fails_leaves_the_types_open() -> None:
+    window = testing.window("KEEP 2 ROWS")
+    with pytest.raises(PySparkRuntimeError):
+        window.add({"n": 1}, {"n": "text"})
+    assert window.rows == []
+    assert summary_of_n(window.add({"n": "text"}, {"n": "other"})) == ["text", "other"]
+    with pytest.raises(PySparkTypeError):
+        window.add({"n": "third"}, {"n": object()})
+    assert [(change.type, change.row["n"]) for change in window.add({"n": "third"})] == [
+        ("insert", "third"),
+        ("delete", "text"),
+    ]
+
+
+def summary_of_n(changes: list[testing.Change]) -> list[Any]:
+    return [change.row["n"] for change in changes]
+
+
+def test_a_failed_call_of_window_functions_changes_nothing() -> None:
+    text = "lag(seq) OVER (PARTITION BY symbol ORDER BY ts) AS before"
+    stream = testing.over_stream(text, max_rows=2)
+    stream.add(ROWS[0], at=NOON)
+    many = [{**ROWS[4], "seq": 20 + i} for i in range(4)]
+    before = (stream.state_bytes, dict(stream.metrics), stream.now)
+    for _ in range(2):
+        with pytest.raises(SparkRuntimeException, match="WINOPS"):
+            stream.add(ROWS[1], *many, at=NOON + timedelta(seconds=1))
+        assert (stream.state_bytes, dict(stream.metrics), stream.now) == before
+    stream.add(ROWS[2])
+    assert [(row["seq"], row["before"]) for row in stream.finish()] == [(0, None), (2, 0)]
+
+
+def test_time_moves_before_the_first_row() -> None:
+    late = testing.window("KEEP 2 ROWS", time="ts")
+    assert late.advance(NOON + timedelta(seconds=3)) == []
+    assert late.now == NOON + timedelta(seconds=3)
+    late.add(*ROWS)
+    assert late.metrics["numRowsDroppedByWatermark"] == 3
+    assert [row["seq"] for row in late.rows] == []
+    late.advance(timedelta(days=1))
+    assert [row["seq"] for row in late.rows] == [6, 7]
+    arriving = testing.window("KEEP 10 SECONDS", start=NOON)
+    assert arriving.advance(5) == []
+    (change,) = arriving.add({"n": 1})
+    assert change.time == NOON + timedelta(seconds=5)
+    assert arriving.advance(9.5) == []
+    assert [each.type for each in arriving.advance(0.5)] == ["delete"]
+    stream = testing.over_stream("lag(seq) OVER (ORDER BY ts) AS before")
+    assert stream.advance(NOON + timedelta(seconds=6)) == []
+    stream.add(*ROWS)
+    assert [row["before"] for row in stream.finish()] == [None, 6]
