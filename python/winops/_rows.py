@@ -71,7 +71,7 @@ def schema_of(rows: Sequence[Any], schema: str | StructType | None) -> str:
     """Return a schema as DDL: the given one, or one that follows from the values."""
     if isinstance(schema, StructType):
         return ", ".join(
-            f"{_quoted(field.name)} {field.dataType.simpleString()}" for field in schema.fields
+            f"{_quoted(field.name)} {_ddl(field.dataType)}" for field in schema.fields
         )
     if schema is not None:
         return schema
@@ -124,6 +124,19 @@ def _key(text: str, kind: DataType) -> Any:
     if isinstance(kind, BooleanType):
         return text == "true"
     return from_json(text, kind)
+
+
+def _ddl(kind: DataType) -> str:
+    """Return a type as DDL; ``simpleString`` leaves the names of nested fields unquoted."""
+    match kind:
+        case ArrayType():
+            return f"array<{_ddl(kind.elementType)}>"
+        case MapType():
+            return f"map<{_ddl(kind.keyType)}, {_ddl(kind.valueType)}>"
+        case StructType():
+            fields = (f"{_quoted(field.name)}: {_ddl(field.dataType)}" for field in kind)
+            return f"struct<{', '.join(fields)}>"
+    return kind.simpleString()
 
 
 def as_json(value: Any) -> Any:

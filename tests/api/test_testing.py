@@ -17,6 +17,14 @@ from pyspark.errors import (
     SparkRuntimeException,
 )
 from pyspark.sql import Row, SparkSession
+from pyspark.sql.types import (
+    ArrayType,
+    DecimalType,
+    LongType,
+    MapType,
+    StringType,
+    StructType,
+)
 
 from winops import esper, keep, spl, testing
 from winops._harness import PROCESS
@@ -388,3 +396,32 @@ def test_time_moves_before_the_first_row() -> None:
     assert stream.advance(NOON + timedelta(seconds=6)) == []
     stream.add(*ROWS)
     assert [row["before"] for row in stream.finish()] == [None, 6]
+
+
+def test_names_of_nested_fields_are_quoted() -> None:
+    inner = StructType().add("a name", LongType()).add("a`tick", StringType())
+    nested = (
+        StructType()
+        .add("in a list", ArrayType(inner))
+        .add("in:a, map", MapType(StringType(), inner))
+        .add("of>type", DecimalType(10, 2))
+    )
+    schema = StructType().add("n", LongType()).add("a `column", nested)
+    row = {
+        "n": 1,
+        "a `column": {
+            "in a list": [{"a name": 1, "a`tick": "x"}],
+            "in:a, map": {"key": {"a name": 2, "a`tick": "y"}},
+            "of>type": Decimal("1.50"),
+        },
+    }
+    (change,) = testing.changes([row], "KEEP ALL", schema=schema)
+    assert change.row == row
+    functions = "lag(`a ``column`, 0) OVER (ORDER BY n) AS own"
+    (found,) = testing.over([row], functions, schema=schema, arrival_order=True)
+    of_row = found["own"]["in a list"][0], found["own"]["in:a, map"]["key"]
+    assert [value.asDict() for value in of_row] == [
+        {"a name": 1, "a`tick": "x"},
+        {"a name": 2, "a`tick": "y"},
+    ]
+    assert found["own"]["of>type"] == Decimal("1.50")
