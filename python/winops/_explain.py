@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ OVER = "over"
 
 # No policy of another language than Esper has the word, and those of Esper begin with "#".
 _HAS_OVER = re.compile(r"\s*(?!KEEP\b|#)(?s:.*)\bOVER\b", re.IGNORECASE)
+
+_TIMESTAMP = datetime.fromisoformat
 
 _START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
@@ -85,19 +88,21 @@ class Explanation:
         try:
             from rich.console import Console
             from rich.table import Table
+            from rich.text import Text
         except ImportError:
             print(self.text())
             return
-        console = Console(highlight=False)
-        console.print(self.policy, style="bold", markup=False)
-        console.print(f"\n{self.sentence}\n", markup=False)
+        # Brackets and colons of a policy or of rows are no markup.
+        console = Console(highlight=False, markup=False, emoji=False)
+        console.print(self.policy, style="bold")
+        console.print(f"\n{self.sentence}\n")
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 1))
         table.add_column(style="cyan")
         table.add_column()
         for name, text in self.pieces:
-            table.add_row(name, text)
+            table.add_row(Text(name), Text(text))
         console.print(table)
-        console.print(f"\nState of the rows below: {self.cost.text()}\n", markup=False)
+        console.print(f"\nState of the rows below: {self.cost.text()}\n")
         console.print("No row enters." if self.picture is None else self.picture)
 
     def html(self) -> str:
@@ -208,22 +213,71 @@ def read_csv(path: str | Path) -> list[dict[str, Any]]:
     Raises
     ------
     PySparkValueError
-        ``WINOPS_ARGUMENT``: the file has no rows, or more than a picture can show.
+        ``WINOPS_ARGUMENT``: the file has no rows, or more than a picture can show; it is not
+        UTF-8 or not CSV; or a line has another number of values than the header.
     """
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        read = list(csv.DictReader(file))
+    read = _records(Path(path))
     if not 0 < len(read) <= MAX_BARS:
         raise wrong_value(f"{path} has {len(read)} rows. Give 1 to {MAX_BARS} rows.")
-    kinds = {name: _kind([row[name] for row in read if row[name]]) for name in read[0]}
+    kinds = {}
+    for name in read[0]:
+        values = [row[name] for row in read if row[name]]
+        kinds[name] = _kind(values)
+        if kinds[name] is _TIMESTAMP and len({_has_zone(value) for value in values}) > 1:
+            raise wrong_value(
+                f"The column {name} of {path} has timestamps with and without a time zone. Write "
+                "all of them in one way."
+            )
     return [
         {name: kinds[name](value) if value else None for name, value in row.items()}
         for row in read
     ]
 
 
+def _records(path: Path) -> list[dict[str, str]]:
+    """Return the lines of a CSV file by the names in its header."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise wrong_value(
+            f"{path} is not UTF-8: byte {error.object[error.start]:#04x} at position "
+            f"{error.start}. Save it as UTF-8."
+        ) from None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] = []
+    read: list[dict[str, str]] = []
+    try:
+        header = next(reader, [])
+        for values in reader:
+            if values and len(values) != len(header):
+                raise wrong_value(
+                    f"Line {reader.line_num} of {path} has {_counted(len(values), 'value')}, but "
+                    f"the header has {_counted(len(header), 'column')}. Give each line a value "
+                    "for each column, which may be empty."
+                )
+            if values:
+                read.append(dict(zip(header, values, strict=True)))
+    except csv.Error as error:
+        raise wrong_value(
+            f"Line {reader.line_num} of {path} is no CSV: {error}. Write a value with commas or "
+            "quotes within quotes, and double the quotes in it."
+        ) from None
+    for name in header:
+        if not name or header.count(name) > 1:
+            what = f"the column {name} more than once" if name else "a column without a name"
+            raise wrong_value(
+                f"The header of {path} has {what}. Give each column a name of its own."
+            )
+    return read
+
+
+def _has_zone(text: str) -> bool:
+    return _TIMESTAMP(text).tzinfo is not None
+
+
 def _kind(texts: Sequence[str]) -> Any:
     """Return the first of these types that all texts have."""
-    for kind in (int, float, datetime.fromisoformat):
+    for kind in (int, float, _TIMESTAMP):
         try:
             for text in texts:
                 kind(text)

@@ -201,3 +201,57 @@ def test_check_validates_window_functions(capsys: pytest.CaptureFixture[str]) ->
     assert "WINOPS_OVER_TEXT" in error
     assert "`x` cannot be resolved" in error
     assert "line 1, column 5" in error
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"a,b\n1,2\n1,2,3\n", "Line 3 of FILE has 3 values, but the header has 2 columns"),
+        (b"a,b\n1\n", "Line 2 of FILE has 1 value, but the header has 2 columns"),
+        (b"a,b\n1,\xff\n", "FILE is not UTF-8: byte 0xff at position 6. Save it as UTF-8"),
+        (b'a,b\n1,"2\n', "Line 2 of FILE is no CSV: unexpected end of data"),
+        (b"a,a\n1,2\n", "has the column a more than once"),
+        (b"a,\n1,2\n", "has a column without a name"),
+        (b"a,b\n", "FILE has 0 rows"),
+        (b"", "FILE has 0 rows"),
+        (b"a\n1\n" + b"1\n" * 400, "FILE has 401 rows. Give 1 to 400 rows"),
+        (b"a\n2026-01-01T00:00:00\n2026-01-01T00:00:00+01:00\n", "with and without a time zone"),
+    ],
+)
+def test_a_file_that_is_no_csv_is_refused_by_name(
+    content: bytes, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_bytes(content)
+    assert main(["explain", "KEEP 2 ROWS", "--csv", str(file)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("[WINOPS_ARGUMENT]")
+    assert words.replace("FILE", str(file)) in error
+
+
+def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "KEEP 2 ROWS", "--csv", str(tmp_path / "none.csv")]) == 1
+    assert "none.csv" in capsys.readouterr().err
+
+
+def test_a_file_may_have_a_mark_blank_lines_and_quotes(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_bytes(b'\xef\xbb\xbfa,b\r\n1,"x, ""y"""\r\n\r\n2,\r\n')
+    assert read_csv(file) == [{"a": 1, "b": 'x, "y"'}, {"a": 2, "b": None}]
+
+
+def test_brackets_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("[bold]name,k\n[red]one[/red],:smile:\n[/nothing],:smile:\n")
+    arguments = ["explain", "KEEP 1 ROW PER ([red]k)", "--csv", str(file)]
+    assert main(["explain", "KEEP 1 ROW", "--per", "[bold]name", "--csv", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "a window for each `[bold]name`" in shown
+    assert "[bold]name=[red]one[/red]" in shown
+    assert "[bold]name=[/nothing]" in shown
+    assert "k=:smile:" in shown
+    assert main(arguments) == 1
+    assert "KEEP 1 ROW PER ([red]k)" in capsys.readouterr().err
+    functions = "avg(if(symbol = '[red]:smile:[/x]', 1, 2)) OVER (ORDER BY ts)"
+    assert main(["explain", functions]) == 0
+    assert capsys.readouterr().out.count("[red]:smile:[/x]") == 4

@@ -11,6 +11,8 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.Attribute
 
+import winops.spark.analysis.KeepDescriber
+
 /** Answers requests for windows, as JSON. The member `do` selects the work:
   *
   *   - `open`: creates the window `id` over a stream, see [[WindowCall]]; the reply is empty
@@ -75,7 +77,8 @@ final class WindowRequests {
     reply.put("sentence", WindowPlan.sentence(call))
     val plan = WindowPlan.of(call, isStreaming = true).plan
     val pieces = reply.putArray("pieces")
-    plan.spec.policy.pieces.foreach { case (name, text) => pieces.addArray().add(name).add(text) }
+    val policy = KeepDescriber.policyOf(plan.spec, plan.groupExpressions)
+    policy.pieces.foreach { case (name, text) => pieces.addArray().add(name).add(text) }
     val group = reply.putArray("group")
     plan.groupExpressions.foreach {
       case column: Attribute => group.add(column.name)
