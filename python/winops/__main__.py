@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 
 from winops._dialects import WindowPolicy
 from winops._doctor import doctor_of
-from winops._explain import SCHEMA, check, explain, read_csv
+from winops._explain import OVER, SCHEMA, check, explain, language_of, read_csv
 from winops._session import jar_path
 
 # The lines of spark-defaults.conf: a name and a value after spaces, "=" or ":".
@@ -50,20 +50,31 @@ def command_line() -> argparse.ArgumentParser:
     jar.set_defaults(run=_jar)
     explaining = commands.add_parser(
         "explain",
-        help="explain a policy, and draw what it does",
+        help="explain a policy or window functions, and draw what they do",
         description="Explain a policy in words and pieces, and draw what it does to rows: "
-        f"sample rows with the columns {SCHEMA}, one at a time, or those of a CSV file.",
+        f"sample rows with the columns {SCHEMA}, one at a time, or those of a CSV file. Explain "
+        'window functions such as "avg(x) OVER (PARTITION BY k ORDER BY ts ROWS 99 PRECEDING)" '
+        "as a stream computes them.",
     )
     checking = commands.add_parser(
         "check",
-        help="validate a policy",
+        help="validate a policy or window functions",
         description="Print the sentence of a valid policy, or the error of another one.",
     )
     for command in (explaining, checking):
-        command.add_argument("policy", help='such as "KEEP 3 ROWS SLACK 2"')
-        command.add_argument("--language", choices=_LANGUAGES, default="ccl")
+        command.add_argument(
+            "policy", help='such as "KEEP 3 ROWS SLACK 2", or functions with OVER'
+        )
+        command.add_argument(
+            "--language",
+            choices=(*_LANGUAGES, OVER),
+            help="the language of the text (default: over for a text with OVER, otherwise ccl)",
+        )
         command.add_argument("--per", nargs="+", default=[], metavar="COLUMN")
-    checking.add_argument("--schema", default=SCHEMA, help="the columns (default: %(default)s)")
+    checking.add_argument(
+        "--schema",
+        help=f"the columns (default: {SCHEMA}; for window functions, those that the text names)",
+    )
     explaining.add_argument("--csv", type=Path, help="a file with a header and up to 400 rows")
     explaining.add_argument("--time", help="the column of the CSV file with the time of each row")
     explaining.add_argument("--html", type=Path, metavar="FILE", help="write a page instead")
@@ -103,15 +114,14 @@ def _jar(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    policy = WindowPolicy(options.language, options.policy)
-    described = check(policy, per=options.per, schema=options.schema)
+    described = check(_policy(options), per=options.per, schema=options.schema)
     sys.stdout.write(f"{described['sentence']}\n")
     return 0
 
 
 def _explain(options: argparse.Namespace) -> int:
     explanation = explain(
-        WindowPolicy(options.language, options.policy),
+        _policy(options),
         per=options.per,
         rows=None if options.csv is None else read_csv(options.csv),
         time=options.time,
@@ -121,6 +131,11 @@ def _explain(options: argparse.Namespace) -> int:
     else:
         options.html.write_text(explanation.html(), encoding="utf-8")
     return 0
+
+
+def _policy(options: argparse.Namespace) -> WindowPolicy:
+    text: str = options.policy
+    return WindowPolicy(options.language or language_of(text), text)
 
 
 def _doctor(options: argparse.Namespace) -> int:

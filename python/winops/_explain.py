@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -13,6 +15,7 @@ from typing import Any
 from winops import testing
 from winops._dialects import WindowPolicy
 from winops._errors import wrong_value
+from winops._explain_over import OverCost, drawn, words_of
 from winops._harness import PROCESS
 from winops._rows import schema_of
 from winops._samples import sample_rows
@@ -21,6 +24,14 @@ from winops.testing import Change, ManualWindow
 
 #: The columns of sample rows.
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
+
+#: The language of window functions of Spark SQL.
+OVER = "over"
+
+# No policy of another language than Esper has the word, and those of Esper begin with "#".
+_HAS_OVER = re.compile(r"\s*(?!KEEP\b|#)(?s:.*)\bOVER\b", re.IGNORECASE)
+
+_TIMESTAMP = datetime.fromisoformat
 
 _START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
@@ -60,7 +71,7 @@ class Explanation:
     policy: str
     sentence: str
     pieces: tuple[tuple[str, str], ...]
-    cost: Cost
+    cost: Cost | OverCost
     picture: Timeline | None
 
     def text(self, width: int = 60) -> str:
@@ -77,19 +88,21 @@ class Explanation:
         try:
             from rich.console import Console
             from rich.table import Table
+            from rich.text import Text
         except ImportError:
             print(self.text())
             return
-        console = Console(highlight=False)
-        console.print(self.policy, style="bold", markup=False)
-        console.print(f"\n{self.sentence}\n", markup=False)
+        # Brackets and colons of a policy or of rows are no markup.
+        console = Console(highlight=False, markup=False, emoji=False)
+        console.print(self.policy, style="bold")
+        console.print(f"\n{self.sentence}\n")
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 1))
         table.add_column(style="cyan")
         table.add_column()
         for name, text in self.pieces:
-            table.add_row(name, text)
+            table.add_row(Text(name), Text(text))
         console.print(table)
-        console.print(f"\nState of the rows below: {self.cost.text()}\n", markup=False)
+        console.print(f"\nState of the rows below: {self.cost.text()}\n")
         console.print("No row enters." if self.picture is None else self.picture)
 
     def html(self) -> str:
@@ -132,7 +145,9 @@ def explain(
     AnalysisException
         ``WINOPS_POLICY`` and other conditions, as for :func:`winops.keep`.
     """
-    text = policy.text if isinstance(policy, WindowPolicy) else policy
+    policy = _read(policy)
+    if policy.dialect == OVER:
+        return _explain_over(policy.text, per, rows, time)
     schema = SCHEMA if rows is None else schema_of(rows, None)
     described = check(policy, per=per, schema=schema)
     groups = list(described["group"])
@@ -144,17 +159,52 @@ def explain(
     if changes:
         picture = timeline(changes, per=groups or None)
     pieces = tuple((name, words) for name, words in described["pieces"])
-    return Explanation(text, described["sentence"], pieces, cost, picture)
+    return Explanation(policy.text, described["sentence"], pieces, cost, picture)
+
+
+def language_of(text: str) -> str:
+    """Return the language of a text that is given without one."""
+    return OVER if _HAS_OVER.match(text) else "ccl"
 
 
 def check(
-    policy: str | WindowPolicy, *, per: Sequence[str] = (), schema: str = SCHEMA
+    policy: str | WindowPolicy, *, per: Sequence[str] = (), schema: str | None = None
 ) -> dict[str, Any]:
-    """Validate a policy over columns, and return its description."""
-    read = policy if isinstance(policy, WindowPolicy) else WindowPolicy("ccl", policy)
+    """Validate a policy over columns, and return its description.
+
+    Without `schema`, a policy is over the columns of sample rows, and window functions are over
+    columns with the names in their text.
+    """
+    read = _read(policy)
+    if read.dialect == OVER:
+        _refuse_options(per, None)
+        words = words_of(read.text, schema)
+        return {"sentence": words.sentence, "pieces": words.pieces, "group": words.group}
     return PROCESS.request(
-        "explain", schema=schema, per=list(per), arguments={read.dialect: read.text}
+        "explain", schema=schema or SCHEMA, per=list(per), arguments={read.dialect: read.text}
     )
+
+
+def _read(policy: str | WindowPolicy) -> WindowPolicy:
+    if isinstance(policy, WindowPolicy):
+        return policy
+    return WindowPolicy(language_of(policy), policy)
+
+
+def _explain_over(
+    text: str, per: Sequence[str], rows: Sequence[Mapping[str, Any]] | None, time: str | None
+) -> Explanation:
+    _refuse_options(per, time)
+    words = words_of(text, None if rows is None else schema_of(rows, None))
+    picture, cost = drawn(text, words, rows)
+    return Explanation(text, words.sentence, words.pieces, cost, picture)
+
+
+def _refuse_options(per: Sequence[str], time: str | None) -> None:
+    if per:
+        raise wrong_value("Window functions have no --per. Write PARTITION BY in the text.")
+    if time is not None:
+        raise wrong_value("Window functions have no --time. Let ORDER BY begin with the time.")
 
 
 def read_csv(path: str | Path) -> list[dict[str, Any]]:
@@ -163,22 +213,71 @@ def read_csv(path: str | Path) -> list[dict[str, Any]]:
     Raises
     ------
     PySparkValueError
-        ``WINOPS_ARGUMENT``: the file has no rows, or more than a picture can show.
+        ``WINOPS_ARGUMENT``: the file has no rows, or more than a picture can show; it is not
+        UTF-8 or not CSV; or a line has another number of values than the header.
     """
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        read = list(csv.DictReader(file))
+    read = _records(Path(path))
     if not 0 < len(read) <= MAX_BARS:
         raise wrong_value(f"{path} has {len(read)} rows. Give 1 to {MAX_BARS} rows.")
-    kinds = {name: _kind([row[name] for row in read if row[name]]) for name in read[0]}
+    kinds = {}
+    for name in read[0]:
+        values = [row[name] for row in read if row[name]]
+        kinds[name] = _kind(values)
+        if kinds[name] is _TIMESTAMP and len({_has_zone(value) for value in values}) > 1:
+            raise wrong_value(
+                f"The column {name} of {path} has timestamps with and without a time zone. Write "
+                "all of them in one way."
+            )
     return [
         {name: kinds[name](value) if value else None for name, value in row.items()}
         for row in read
     ]
 
 
+def _records(path: Path) -> list[dict[str, str]]:
+    """Return the lines of a CSV file by the names in its header."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise wrong_value(
+            f"{path} is not UTF-8: byte {error.object[error.start]:#04x} at position "
+            f"{error.start}. Save it as UTF-8."
+        ) from None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] = []
+    read: list[dict[str, str]] = []
+    try:
+        header = next(reader, [])
+        for values in reader:
+            if values and len(values) != len(header):
+                raise wrong_value(
+                    f"Line {reader.line_num} of {path} has {_counted(len(values), 'value')}, but "
+                    f"the header has {_counted(len(header), 'column')}. Give each line a value "
+                    "for each column, which may be empty."
+                )
+            if values:
+                read.append(dict(zip(header, values, strict=True)))
+    except csv.Error as error:
+        raise wrong_value(
+            f"Line {reader.line_num} of {path} is no CSV: {error}. Write a value with commas or "
+            "quotes within quotes, and double the quotes in it."
+        ) from None
+    for name in header:
+        if not name or header.count(name) > 1:
+            what = f"the column {name} more than once" if name else "a column without a name"
+            raise wrong_value(
+                f"The header of {path} has {what}. Give each column a name of its own."
+            )
+    return read
+
+
+def _has_zone(text: str) -> bool:
+    return _TIMESTAMP(text).tzinfo is not None
+
+
 def _kind(texts: Sequence[str]) -> Any:
     """Return the first of these types that all texts have."""
-    for kind in (int, float, datetime.fromisoformat):
+    for kind in (int, float, _TIMESTAMP):
         try:
             for text in texts:
                 kind(text)

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -33,6 +34,11 @@ class WindowProcess:
         self._log = ""
         self._owner = 0
         self._forgotten: list[int] = []
+        self._numbers = count()
+
+    def number(self) -> int:
+        """Return a number for a further window."""
+        return next(self._numbers)
 
     def forget(self, number: int) -> None:
         """Remove a window with the next request; a finalizer must not wait for a reply."""

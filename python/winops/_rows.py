@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import base64
 import math
+import struct
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
-from pyspark.sql.types import StructType
+from pyspark.sql import Row
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegralType,
+    MapType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from winops._errors import wrong_type, wrong_value
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 _TYPES: tuple[tuple[type, str], ...] = (
     (bool, "boolean"),
@@ -53,7 +71,7 @@ def schema_of(rows: Sequence[Any], schema: str | StructType | None) -> str:
     """Return a schema as DDL: the given one, or one that follows from the values."""
     if isinstance(schema, StructType):
         return ", ".join(
-            f"{_quoted(field.name)} {field.dataType.simpleString()}" for field in schema.fields
+            f"{_quoted(field.name)} {_ddl(field.dataType)}" for field in schema.fields
         )
     if schema is not None:
         return schema
@@ -65,6 +83,60 @@ def schema_of(rows: Sequence[Any], schema: str | StructType | None) -> str:
     if not values:
         raise wrong_value("Without rows there is no type of a column. Add schema=.")
     return ", ".join(f"{_quoted(name)} {_type(name, value)}" for name, value in values.items())
+
+
+def from_json(value: Any, kind: DataType) -> Any:
+    """Return a value that Spark has written as JSON, with its numbers as int and Decimal."""
+    if value is None:
+        return None
+    match kind:
+        case DoubleType():
+            return float(value)
+        case FloatType():
+            return struct.unpack("f", struct.pack("f", float(value)))[0]
+        case DecimalType():
+            return Decimal(value)
+        case TimestampType():
+            return datetime.fromisoformat(value).astimezone().replace(tzinfo=None)
+        case TimestampNTZType():
+            return datetime.fromisoformat(value)
+        case DateType():
+            return date.fromisoformat(value)
+        case BinaryType():
+            return base64.b64decode(value)
+        case ArrayType():
+            return [from_json(item, kind.elementType) for item in value]
+        case MapType():
+            return {
+                _key(key, kind.keyType): from_json(item, kind.valueType)
+                for key, item in value.items()
+            }
+        case StructType():
+            values = {each.name: from_json(value[each.name], each.dataType) for each in kind}
+            return Row(**values)
+    return value
+
+
+def _key(text: str, kind: DataType) -> Any:
+    """Return the key of a map, which JSON has as a text."""
+    if isinstance(kind, IntegralType):
+        return int(text)
+    if isinstance(kind, BooleanType):
+        return text == "true"
+    return from_json(text, kind)
+
+
+def _ddl(kind: DataType) -> str:
+    """Return a type as DDL; ``simpleString`` leaves the names of nested fields unquoted."""
+    match kind:
+        case ArrayType():
+            return f"array<{_ddl(kind.elementType)}>"
+        case MapType():
+            return f"map<{_ddl(kind.keyType)}, {_ddl(kind.valueType)}>"
+        case StructType():
+            fields = (f"{_quoted(field.name)}: {_ddl(field.dataType)}" for field in kind)
+            return f"struct<{', '.join(fields)}>"
+    return kind.simpleString()
 
 
 def as_json(value: Any) -> Any:
@@ -87,6 +159,21 @@ def as_json(value: Any) -> Any:
     ):
         return [_nested(item) for item in value]
     return {str(name): _nested(item) for name, item in as_dict(value).items()}
+
+
+def millis(instant: datetime) -> int:
+    """Return an instant in milliseconds since 1970."""
+    if not isinstance(instant, datetime):
+        raise wrong_type(f"Takes a datetime, not a {type(instant).__name__}.")
+    # A time without a zone is local, as in PySpark.
+    return (instant.astimezone(timezone.utc) - _EPOCH) // timedelta(milliseconds=1)
+
+
+def local(micros: int | None) -> datetime | None:
+    """Return microseconds since 1970 as a local time without a zone, as ``collect()`` does."""
+    if micros is None:
+        return None
+    return (_EPOCH + timedelta(microseconds=micros)).astimezone().replace(tzinfo=None)
 
 
 def _nested(value: Any) -> Any:

@@ -72,6 +72,12 @@ def sample_rows(groups: Collection[str]) -> Iterator[list[tuple[datetime, dict[s
         yield [(row["ts"], row) for row in rows]
 
 
+def sample_rows_of(schema: StructType, groups: Collection[str]) -> Iterator[list[dict[str, Any]]]:
+    """Return rows of these columns, of several numbers and gaps."""
+    for number, gap in _sizes():
+        yield _rows(schema, groups, number, gap)
+
+
 def _sizes() -> Iterator[tuple[int, float]]:
     for gap in _GAPS:
         yield _NUMBERS[0], gap

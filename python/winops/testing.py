@@ -21,25 +21,32 @@ import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from itertools import count
 from typing import Any, Literal, final
 
 from pyspark.sql.types import StructType
 
 from winops import _arguments as arguments
 from winops._dialects import WindowPolicy
-from winops._errors import wrong_type, wrong_value
+from winops._errors import wrong_value
 from winops._harness import PROCESS
 from winops._options import options_of
+from winops._over import OverProcess
 from winops._parity import assert_same
 from winops._policy import policy_of
-from winops._rows import as_json, as_rows, schema_of
+from winops._rows import as_dict, as_json, as_rows, local, millis, schema_of
 
-__all__ = ["Change", "ManualWindow", "assert_same", "changes", "window"]
+__all__ = [
+    "Change",
+    "ManualOver",
+    "ManualWindow",
+    "assert_same",
+    "changes",
+    "over",
+    "over_stream",
+    "window",
+]
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _START = datetime(2026, 1, 1, tzinfo=timezone.utc)
-_numbers = count()
 
 Policy = str | WindowPolicy | Mapping[str, str | WindowPolicy]
 Rows = Any
@@ -144,7 +151,7 @@ def changes(
     call = _call(
         policy, per, order_by, time, apply, params, origin, idle, max_rows, on_null_time, punct
     )
-    more = {} if until is None else {"until": _millis(until)}
+    more = {} if until is None else {"until": millis(until)}
     reply = PROCESS.request(
         "table",
         schema=schema_of(given, schema),
@@ -216,7 +223,7 @@ class ManualWindow:
     """A window over a stream whose time is moved by hand; :func:`window` creates it.
 
     Each call of :meth:`add` and :meth:`advance` is a micro-batch. Its state is stored and read
-    again for the next one.
+    again for the next one. A call that fails changes nothing.
 
     Examples
     --------
@@ -258,7 +265,7 @@ class ManualWindow:
         self._metrics: Mapping[str, int] = {}
         self._bytes = 0
         if schema is not None:
-            self._open(())
+            self._keep(self._opened(()))
 
     @property
     def now(self) -> datetime | None:
@@ -298,9 +305,7 @@ class ManualWindow:
         PySparkValueError
             ``WINOPS_ARGUMENT``: the instant is before now.
         """
-        if at is not None:
-            self._move(at)
-        return self._batch(rows)
+        return self._batch(rows, self._now if at is None else _not_before(self._now, at))
 
     def advance(self, to: float | timedelta | datetime) -> list[Change]:
         """Move time on, and return the changes that happen until then.
@@ -316,56 +321,304 @@ class ManualWindow:
             ``WINOPS_ARGUMENT``: the instant is before now, or is a duration while there is no
             watermark.
         """
-        if isinstance(to, datetime):
-            then = to
-        elif self._now is None:
-            raise wrong_value(
-                "advance() takes a datetime here: a window with time= has no watermark before "
-                "the first advance()."
-            )
-        else:
-            then = self._now + (to if isinstance(to, timedelta) else timedelta(seconds=to))
-        self._move(then)
-        return self._batch(())
+        return self._batch((), _moved(self._now, to))
 
-    def _move(self, then: datetime) -> None:
-        if self._now is not None and _millis(then) < _millis(self._now):
-            raise wrong_value(f"Time moves on, from {self._now}, not back to {then}.")
-        self._now = then
-
-    def _batch(self, rows: Sequence[Any]) -> list[Change]:
-        if self._number is None:
+    def _batch(self, rows: Sequence[Any], now: datetime | None) -> list[Change]:
+        number = self._number
+        if number is None:
             if not rows:
+                self._now = now
                 return []
-            self._open(rows)
-        first = len(self._given)
-        self._given += rows
+            number = self._opened(rows)
         try:
-            reply = PROCESS.request(
-                "batch",
-                id=self._number,
-                rows=[as_json(row) for row in rows],
-                now=0 if self._now is None else _millis(self._now),
-            )
+            reply = _micro_batch(number, rows, now)
         except Exception:
-            del self._given[first:]
+            if self._number is None:
+                # The types of the columns follow from the rows of the first call that succeeds.
+                PROCESS.forget(number)
             raise
+        if self._number is None:
+            self._keep(number)
+        self._now = now
+        self._given += rows
         self._metrics = reply["metrics"]
         self._bytes = reply["bytes"]
-        for kind, _, _, _, name, _, number in reply["changes"]:
+        for kind, _, _, _, name, _, row in reply["changes"]:
             if kind == "insert":
-                self._held.append((name, number))
-            elif (name, number) in self._held:
+                self._held.append((name, row))
+            elif (name, row) in self._held:
                 # A statement that selects rstream emits no inserts.
-                self._held.remove((name, number))
+                self._held.remove((name, row))
         return [_change(change, self._given) for change in reply["changes"]]
 
-    def _open(self, rows: Sequence[Any]) -> None:
-        number = next(_numbers)
-        schema = schema_of(rows, self._schema)
-        PROCESS.request("open", id=number, schema=schema, **self._call)
+    def _opened(self, rows: Sequence[Any]) -> int:
+        number = PROCESS.number()
+        PROCESS.request("open", id=number, schema=schema_of(rows, self._schema), **self._call)
+        if self._now is not None:
+            # Rows of the first call can be late.
+            _micro_batch(number, (), self._now)
+        return number
+
+    def _keep(self, number: int) -> None:
         self._number = number
         weakref.finalize(self, PROCESS.forget, number)
+
+
+def _micro_batch(number: int, rows: Sequence[Any], now: datetime | None) -> dict[str, Any]:
+    return PROCESS.request(
+        "batch",
+        id=number,
+        rows=[as_json(row) for row in rows],
+        now=0 if now is None else millis(now),
+    )
+
+
+@arguments.known
+def over(
+    rows: Rows,
+    functions: str,
+    *,
+    schema: str | StructType | None = None,
+    arrival_order: bool = False,
+    null_time: Literal["error", "drop"] = "error",
+    idle: str | timedelta | None = None,
+    max_rows: int | None = None,
+    exact_floats: bool = False,
+) -> list[dict[str, Any]]:
+    """Return rows with the results of window functions, as of a table of the rows.
+
+    The operator of a stream computes them: all rows arrive at once, and then the input ends.
+
+    Parameters
+    ----------
+    rows : list of dict, list of Row, or pandas.DataFrame
+        The rows in their order.
+    functions : str
+        Window functions of SQL, separated by commas, such as
+        ``"avg(x) OVER (PARTITION BY k ORDER BY ts ROWS 9 PRECEDING) AS mean"``. They have one
+        PARTITION BY and ORDER BY; a clause WINDOW can follow. Each timestamp has a watermark.
+    schema : str or StructType, optional
+        The columns of the rows. If it is omitted, the types follow from the values.
+    arrival_order : bool
+        True accepts an ORDER BY without an event time.
+    null_time : str
+        ``drop`` drops rows whose time is None; ``error`` raises an error.
+    idle : str or timedelta, optional
+        The time after which a silent group is removed.
+    max_rows : int, optional
+        The number of rows that a group may hold.
+    exact_floats : bool
+        True adds floating-point numbers of every frame in the order of its rows, as Spark does.
+
+    Returns
+    -------
+    list of dict
+        The rows in their order, each with the columns of the functions. In the order of arrival,
+        rows that wait for rows behind them are not among them.
+
+    Raises
+    ------
+    AnalysisException
+        ``WINOPS_OVER_TEXT``: the text is not valid. ``WINOPS_OVER``: a stream cannot compute it.
+    SparkRuntimeException
+        A row has no time, or a group has too many rows.
+    PySparkTypeError, PySparkValueError
+        ``WINOPS_ARGUMENT``: an argument is invalid, or the type of a column does not follow from
+        its values.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> from winops import testing
+    >>> rows = [{"x": float(i), "ts": datetime(2026, 1, 1, 12, i)} for i in range(3)]
+    >>> found = testing.over(rows, "sum(x) OVER (ORDER BY ts ROWS 1 PRECEDING) AS total")
+    >>> [row["total"] for row in found]
+    [0.0, 1.0, 3.0]
+    """
+    given = as_rows(rows)
+    settings = _settings(arrival_order, null_time, idle, max_rows, exact_floats)
+    process = OverProcess(functions, schema_of(given, schema), settings=settings)
+    found = dict(process.computed(process.batch(given, None, last=True)))
+    return [{**as_dict(given[number]), **found[number]} for number in sorted(found)]
+
+
+@arguments.known
+def over_stream(
+    functions: str,
+    *,
+    schema: str | StructType | None = None,
+    arrival_order: bool = False,
+    null_time: Literal["error", "drop"] = "error",
+    idle: str | timedelta | None = None,
+    max_rows: int | None = None,
+    exact_floats: bool = False,
+) -> ManualOver:
+    """Create window functions over a stream whose time is moved by hand.
+
+    Parameters
+    ----------
+    functions, schema, arrival_order, null_time, idle, max_rows, exact_floats
+        As for :func:`over`.
+
+    Returns
+    -------
+    ManualOver
+        The functions, which have no rows.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> from winops import testing
+    >>> stream = testing.over_stream("lag(n) OVER (ORDER BY ts) AS before")
+    >>> stream.add({"n": 2, "ts": datetime(2026, 1, 2)}, {"n": 1, "ts": datetime(2026, 1, 1)})
+    []
+    >>> [row["before"] for row in stream.advance(datetime(2026, 1, 3))]
+    [None, 1]
+    """
+    settings = _settings(arrival_order, null_time, idle, max_rows, exact_floats)
+    return ManualOver(functions, schema, settings)
+
+
+@final
+class ManualOver:
+    """Window functions over a stream whose time is moved by hand.
+
+    :func:`over_stream` creates it. Each call of :meth:`add`, :meth:`advance` and :meth:`finish`
+    is a micro-batch, and returns the rows whose results it has made known, each as a dict with
+    the columns of the functions. A call that fails changes nothing.
+    """
+
+    __slots__ = ("_functions", "_given", "_now", "_process", "_schema", "_settings")
+
+    def __init__(
+        self,
+        functions: str,
+        schema: str | StructType | None,
+        settings: Mapping[str, str],
+    ) -> None:
+        self._functions = functions
+        self._schema = schema
+        self._settings = settings
+        self._now: datetime | None = None
+        self._given: list[Any] = []
+        self._process = None if schema is None else self._opened(())
+
+    @property
+    def now(self) -> datetime | None:
+        """The watermark or, in the order of arrival, the time; None before it is moved."""
+        return self._now
+
+    @property
+    def metrics(self) -> Mapping[str, int]:
+        """The operator's metrics that are not 0, such as ``numRowsDroppedByWatermark``."""
+        return {} if self._process is None else self._process.metrics
+
+    @property
+    def state_bytes(self) -> int:
+        """The number of bytes that the state of all groups takes now, without their keys."""
+        return 0 if self._process is None else self._process.bytes
+
+    def add(self, *rows: Any, at: datetime | None = None) -> list[dict[str, Any]]:
+        """Let rows arrive.
+
+        Parameters
+        ----------
+        *rows : dict or Row
+            The rows in the order of arrival. They wait for the watermark.
+        at : datetime.datetime, optional
+            The watermark to which time moves on; now by default.
+
+        Raises
+        ------
+        PySparkValueError
+            ``WINOPS_ARGUMENT``: the instant is before now.
+        """
+        return self._batch(rows, self._now if at is None else _not_before(self._now, at))
+
+    def advance(self, to: float | timedelta | datetime) -> list[dict[str, Any]]:
+        """Move the watermark on.
+
+        Parameters
+        ----------
+        to : float or timedelta or datetime
+            A number of seconds or a duration from :attr:`now` on, or an instant.
+
+        Raises
+        ------
+        PySparkValueError
+            ``WINOPS_ARGUMENT``: the instant is before now, or is a duration while there is no
+            watermark.
+        """
+        return self._batch((), _moved(self._now, to))
+
+    def finish(self) -> list[dict[str, Any]]:
+        """End the input, and return the rows that waited, as ``atEnd`` ``flush`` does."""
+        return self._batch((), self._now, last=True)
+
+    def _batch(
+        self, rows: Sequence[Any], now: datetime | None, last: bool = False
+    ) -> list[dict[str, Any]]:
+        process = self._process
+        if process is None:
+            if not rows:
+                self._now = now
+                return []
+            process = self._opened(rows)
+        reply = process.batch(rows, now, last=last)
+        self._process, self._now = process, now
+        self._given += rows
+        return [
+            {**as_dict(self._given[number]), **results}
+            for number, results in process.computed(reply)
+        ]
+
+    def _opened(self, rows: Sequence[Any]) -> OverProcess:
+        schema = schema_of(rows, self._schema)
+        process = OverProcess(self._functions, schema, settings=self._settings)
+        if self._now is not None:
+            # Rows of the first call can be late.
+            process.batch((), self._now)
+        return process
+
+
+def _settings(
+    arrival_order: bool,
+    null_time: str,
+    idle: str | timedelta | None,
+    max_rows: int | None,
+    exact_floats: bool,
+) -> dict[str, str]:
+    """Return the settings of window functions by their names behind ``spark.winops.over.``."""
+    settings = {
+        "arrivalOrder": str(arrival_order).lower(),
+        "nullTime": null_time,
+        "exactFloats": str(exact_floats).lower(),
+    }
+    if arrival_order:
+        # In the order of arrival, the end of the input applies no rows.
+        settings["atEnd"] = "wait"
+    if idle is not None:
+        settings["idle"] = arguments.interval("idle", idle)
+    if max_rows is not None:
+        settings["maxRows"] = str(max_rows)
+    return settings
+
+
+def _moved(now: datetime | None, to: float | timedelta | datetime) -> datetime:
+    """Return the instant to which time moves on."""
+    if isinstance(to, datetime):
+        return _not_before(now, to)
+    if now is None:
+        raise wrong_value(
+            "advance() takes a datetime here: there is no watermark before the first advance()."
+        )
+    return _not_before(now, now + (to if isinstance(to, timedelta) else timedelta(seconds=to)))
+
+
+def _not_before(now: datetime | None, then: datetime) -> datetime:
+    if now is not None and millis(then) < millis(now):
+        raise wrong_value(f"Time moves on, from {now}, not back to {then}.")
+    return then
 
 
 def _call(
@@ -400,17 +653,4 @@ def _call(
 
 def _change(values: Sequence[Any], rows: Sequence[Any]) -> Change:
     kind, micros, step, sequence, name, reason, number = values
-    return Change(kind, rows[number], reason, _local(micros), step, sequence, name)
-
-
-def _millis(instant: datetime) -> int:
-    if not isinstance(instant, datetime):
-        raise wrong_type(f"Takes a datetime, not a {type(instant).__name__}.")
-    # A time without a zone is local, as in PySpark.
-    return (instant.astimezone(timezone.utc) - _EPOCH) // timedelta(milliseconds=1)
-
-
-def _local(micros: int | None) -> datetime | None:
-    if micros is None:
-        return None
-    return (_EPOCH + timedelta(microseconds=micros)).astimezone().replace(tzinfo=None)
+    return Change(kind, rows[number], reason, local(micros), step, sequence, name)

@@ -10,8 +10,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from pyspark.errors import AnalysisException, PySparkRuntimeError, PySparkTypeError
+from pyspark.errors import (
+    AnalysisException,
+    PySparkRuntimeError,
+    PySparkTypeError,
+    SparkRuntimeException,
+)
 from pyspark.sql import Row, SparkSession
+from pyspark.sql.types import (
+    ArrayType,
+    DecimalType,
+    LongType,
+    MapType,
+    StringType,
+    StructType,
+)
 
 from winops import esper, keep, spl, testing
 from winops._harness import PROCESS
@@ -210,3 +223,205 @@ def test_assert_same_compares_all_elements_of_arrays() -> None:
         schema="n long, values array<double>",
     )
     assert [change.row["values"] for change in single] == [[0.5]]
+
+
+LAST = "(PARTITION BY symbol ORDER BY ts, seq"
+
+
+@pytest.mark.parametrize(
+    "functions",
+    [
+        f"avg(price) OVER {LAST} ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS mean",
+        f"sum(price) OVER {LAST}), row_number() OVER {LAST})",
+        f"lag(price) OVER {LAST}) AS before, price - lead(price, 2) OVER {LAST}) AS ahead",
+        f"collect_list(struct(seq, ts)) OVER {LAST} ROWS 1 PRECEDING) AS last_rows",
+        "max(price) OVER (ORDER BY ts RANGE INTERVAL 2 SECONDS PRECEDING) AS most",
+        "rank() OVER (PARTITION BY date(ts), seq % 3 ORDER BY ts, symbol DESC) AS place",
+        "first_value(ts) OVER w AS first, cast(sum(seq) OVER w AS decimal(10, 2)) AS total, "
+        "map(symbol, max(date(ts)) OVER w) AS days, float(avg(price) OVER w) AS narrow, "
+        "sqrt(-max(price) OVER w - 1) AS nothing, max(encode(symbol, 'UTF-8')) OVER w AS bytes "
+        f"WINDOW w AS {LAST} ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING)",
+    ],
+)
+def test_window_functions_are_those_of_a_table_in_spark(
+    spark: SparkSession, functions: str
+) -> None:
+    table = spark.createDataFrame([tuple(row.values()) for row in ROWS], SCHEMA).coalesce(1)
+    table.createOrReplaceTempView("rows_of_test")
+    of_spark = spark.sql(
+        f"SELECT *, {functions.replace(' WINDOW w', ' FROM rows_of_test WINDOW w')}"
+        + ("" if "WINDOW" in functions else " FROM rows_of_test")
+    )
+    expected = [row.asDict() for row in of_spark.orderBy("seq").collect()]
+    assert repr(testing.over(ROWS, functions)) == repr(expected)
+    assert repr(testing.over(pd.DataFrame(ROWS), functions)) == repr(expected)
+    # A stream gives each row once, with the same results, for every cut into micro-batches.
+    for cut in (1, 3, len(ROWS)):
+        stream = testing.over_stream(functions, schema=SCHEMA)
+        found: list[dict[str, Any]] = []
+        for start in range(0, len(ROWS), cut):
+            batch = ROWS[start : start + cut]
+            found += stream.add(*batch)
+            found += stream.advance(batch[-1]["ts"])
+        found += stream.finish()
+        assert repr(sorted(found, key=lambda row: row["seq"])) == repr(expected)
+
+
+def test_a_row_has_its_results_when_the_watermark_passes_it() -> None:
+    stream = testing.over_stream(
+        "lead(seq) OVER (ORDER BY ts) AS next, sum(seq) OVER (ORDER BY ts)"
+    )
+    assert stream.now is None
+    with pytest.raises(ValueError, match="takes a datetime here"):
+        stream.advance(1)
+    assert stream.add(*ROWS[:3]) == []
+    assert stream.state_bytes > 0
+    assert stream.advance(ROWS[2]["ts"]) == [
+        {
+            **ROWS[0],
+            "next": 1,
+            "sum(seq) OVER (ORDER BY ts ASC NULLS FIRST RANGE BETWEEN "
+            "UNBOUNDED PRECEDING AND CURRENT ROW)": 0,
+        }
+    ]
+    # The row is older than the watermark.
+    assert stream.add(ROWS[0]) == []
+    assert stream.metrics["numRowsDroppedByWatermark"] == 1
+    assert [row["next"] for row in stream.advance(timedelta(seconds=1))] == [2]
+    with pytest.raises(ValueError, match="not back to"):
+        stream.advance(NOON)
+    assert [row["next"] for row in stream.finish()] == [None]
+
+
+def test_settings_of_window_functions() -> None:
+    rows = [{"n": n, "k": 0, "ts": NOON} for n in (3, 1, 2)]
+    numbers = "row_number() OVER (PARTITION BY k ORDER BY n) AS i"
+    with pytest.raises(AnalysisException, match="WINOPS_OVER"):
+        testing.over(rows, numbers)
+    in_order = testing.over(rows, numbers, arrival_order=True)
+    assert [(row["n"], row["i"]) for row in in_order] == [(3, 3), (1, 1), (2, 2)]
+    last = "lag(n, 2) OVER (ORDER BY ts) AS before"
+    rows.append({"n": 4, "k": 0, "ts": None})
+    with pytest.raises(SparkRuntimeException, match="WINOPS"):
+        testing.over(rows, last)
+    assert len(testing.over(rows, last, null_time="drop")) == 3
+    with pytest.raises(SparkRuntimeException, match="WINOPS"):
+        testing.over(rows, last, null_time="drop", max_rows=1)
+    old = {"n": 9, "k": 0, "ts": NOON - timedelta(days=2)}
+    assert [row["before"] for row in testing.over([old, *rows[:3]], last)] == [None, None, 9, 3]
+    stream = testing.over_stream(
+        "lag(n) OVER (PARTITION BY k ORDER BY ts) AS before", idle="1 day"
+    )
+    stream.add(old)
+    stream.advance(NOON - timedelta(days=1) + timedelta(seconds=1))
+    stream.add(rows[0])
+    assert [row["before"] for row in stream.finish()] == [None]
+
+
+def test_a_failed_call_changes_nothing_of_a_window() -> None:
+    def fresh() -> testing.ManualWindow:
+        return testing.window("KEEP 3 SECONDS PER (symbol)", schema=SCHEMA, time="ts", max_rows=4)
+
+    whole, broken = fresh(), fresh()
+    # The group B is within the limit, the group A is not: part of the groups was changed.
+    wrong = [
+        {"seq": 10 + i, "symbol": "BAAAAA"[i], "price": 0.0, "ts": NOON + timedelta(seconds=1)}
+        for i in range(6)
+    ]
+    for call, rows in enumerate((ROWS[:2], ROWS[2:4], ROWS[4:6])):
+        before = (broken.now, broken.rows, dict(broken.metrics), broken.state_bytes)
+        if call == 1:
+            with pytest.raises(SparkRuntimeException, match="WINOPS_MAX_ROWS"):
+                broken.add(*wrong, at=NOON + timedelta(seconds=6))
+        if call == 2:
+            with pytest.raises(PySparkRuntimeError, match="WINOPS_TEST_PROCESS"):
+                broken.add(wrong[0], {"seq": "no number"}, at=NOON + timedelta(minutes=1))
+        assert (broken.now, broken.rows, dict(broken.metrics), broken.state_bytes) == before
+        at = rows[0]["ts"]
+        assert broken.add(*rows, at=at) == whole.add(*rows, at=at)
+    end = NOON + timedelta(minutes=2)
+    assert broken.advance(end) == whole.advance(end)
+    assert (broken.rows, broken.metrics) == (whole.rows, whole.metrics)
+    assert whole.rows == []
+
+
+def test_a_first_call_that_fails_leaves_the_types_open() -> None:
+    window = testing.window("KEEP 2 ROWS")
+    with pytest.raises(PySparkRuntimeError):
+        window.add({"n": 1}, {"n": "text"})
+    assert window.rows == []
+    assert summary_of_n(window.add({"n": "text"}, {"n": "other"})) == ["text", "other"]
+    with pytest.raises(PySparkTypeError):
+        window.add({"n": "third"}, {"n": object()})
+    assert [(change.type, change.row["n"]) for change in window.add({"n": "third"})] == [
+        ("insert", "third"),
+        ("delete", "text"),
+    ]
+
+
+def summary_of_n(changes: list[testing.Change]) -> list[Any]:
+    return [change.row["n"] for change in changes]
+
+
+def test_a_failed_call_of_window_functions_changes_nothing() -> None:
+    text = "lag(seq) OVER (PARTITION BY symbol ORDER BY ts) AS before"
+    stream = testing.over_stream(text, max_rows=2)
+    stream.add(ROWS[0], at=NOON)
+    many = [{**ROWS[4], "seq": 20 + i} for i in range(4)]
+    before = (stream.state_bytes, dict(stream.metrics), stream.now)
+    for _ in range(2):
+        with pytest.raises(SparkRuntimeException, match="WINOPS"):
+            stream.add(ROWS[1], *many, at=NOON + timedelta(seconds=1))
+        assert (stream.state_bytes, dict(stream.metrics), stream.now) == before
+    stream.add(ROWS[2])
+    assert [(row["seq"], row["before"]) for row in stream.finish()] == [(0, None), (2, 0)]
+
+
+def test_time_moves_before_the_first_row() -> None:
+    late = testing.window("KEEP 2 ROWS", time="ts")
+    assert late.advance(NOON + timedelta(seconds=3)) == []
+    assert late.now == NOON + timedelta(seconds=3)
+    late.add(*ROWS)
+    assert late.metrics["numRowsDroppedByWatermark"] == 3
+    assert [row["seq"] for row in late.rows] == []
+    late.advance(timedelta(days=1))
+    assert [row["seq"] for row in late.rows] == [6, 7]
+    arriving = testing.window("KEEP 10 SECONDS", start=NOON)
+    assert arriving.advance(5) == []
+    (change,) = arriving.add({"n": 1})
+    assert change.time == NOON + timedelta(seconds=5)
+    assert arriving.advance(9.5) == []
+    assert [each.type for each in arriving.advance(0.5)] == ["delete"]
+    stream = testing.over_stream("lag(seq) OVER (ORDER BY ts) AS before")
+    assert stream.advance(NOON + timedelta(seconds=6)) == []
+    stream.add(*ROWS)
+    assert [row["before"] for row in stream.finish()] == [None, 6]
+
+
+def test_names_of_nested_fields_are_quoted() -> None:
+    inner = StructType().add("a name", LongType()).add("a`tick", StringType())
+    nested = (
+        StructType()
+        .add("in a list", ArrayType(inner))
+        .add("in:a, map", MapType(StringType(), inner))
+        .add("of>type", DecimalType(10, 2))
+    )
+    schema = StructType().add("n", LongType()).add("a `column", nested)
+    row = {
+        "n": 1,
+        "a `column": {
+            "in a list": [{"a name": 1, "a`tick": "x"}],
+            "in:a, map": {"key": {"a name": 2, "a`tick": "y"}},
+            "of>type": Decimal("1.50"),
+        },
+    }
+    (change,) = testing.changes([row], "KEEP ALL", schema=schema)
+    assert change.row == row
+    functions = "lag(`a ``column`, 0) OVER (ORDER BY n) AS own"
+    (found,) = testing.over([row], functions, schema=schema, arrival_order=True)
+    of_row = found["own"]["in a list"][0], found["own"]["in:a, map"]["key"]
+    assert [value.asDict() for value in of_row] == [
+        {"a name": 1, "a`tick": "x"},
+        {"a name": 2, "a`tick": "y"},
+    ]
+    assert found["own"]["of>type"] == Decimal("1.50")

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.policy.{Reclaim, RowExpression}
+import winops.policy.{Policy, Reclaim, RowExpression}
 import winops.spark.expressions.UnqualifiedSql
 import winops.spark.plan.{Application, FramedFunction, Keep, KeepSpec}
 
@@ -44,11 +44,7 @@ object KeepDescriber {
       spec: KeepSpec,
       partitionBy: Seq[Expression],
       time: Option[Attribute]): String = {
-    val group = spec.policy.group
-    val beside = partitionBy
-      .map(rowExpression)
-      .filterNot(key => group.keys.exists(_.sql.equalsIgnoreCase(key.sql)))
-    val policy = spec.policy.copy(group = group.copy(keys = beside.distinct ++ group.keys))
+    val policy = policyOf(spec, partitionBy)
     val idle = spec.idleMillis.map(millis => Reclaim.Silent(millis * 1000))
     val applied = for (column <- time; application <- spec.application) yield {
       val name = rowExpression(column).sql
@@ -61,6 +57,19 @@ object KeepDescriber {
       }
     }
     (policy.describeWith(idle) +: applied.toSeq).mkString(" ")
+  }
+
+  /** The policy with all group keys.
+    *
+    * @param partitionBy
+    *   the group keys, also those that are given outside the policy's text
+    */
+  def policyOf(spec: KeepSpec, partitionBy: Seq[Expression]): Policy = {
+    val group = spec.policy.group
+    val beside = partitionBy
+      .map(rowExpression)
+      .filterNot(key => group.keys.exists(_.sql.equalsIgnoreCase(key.sql)))
+    spec.policy.copy(group = group.copy(keys = beside.distinct ++ group.keys))
   }
 
   private def rowExpression(expression: Expression): RowExpression = expression match {

@@ -3,9 +3,9 @@ package winops.spark.harness
 import com.fasterxml.jackson.databind.JsonNode
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, AttributeReference, Expression, FunctionTableSubqueryArgumentExpression, Literal, NamedArgumentExpression, Predicate, RowOrdering, SortOrder, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, AttributeReference, Expression, FunctionTableSubqueryArgumentExpression, Literal, NamedArgumentExpression, RowOrdering, SortOrder, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.json.{CreateJacksonParser, JSONOptions, JacksonParser}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, LocalRelation, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LocalRelation, LogicalPlan}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{LongType, MetadataBuilder, StructType}
 import org.apache.spark.unsafe.types.UTF8String
@@ -24,7 +24,7 @@ import winops.window.time.Clock
   * @param keep
   *   the resolved call; its rows have a last column with their number
   */
-final class WindowPlan private (keep: Keep, schema: StructType) {
+final class WindowPlan private[harness] (keep: Keep, schema: StructType) {
   private val relation = keep.child.collectLeaves().head.output
   private val keys = KeepPlan.keys(keep)
   private val position = Alias(relation.last, "_position")()
@@ -44,12 +44,9 @@ final class WindowPlan private (keep: Keep, schema: StructType) {
 
   private val toInput = UnsafeProjection.create(
     keep.child.output ++ keys.collect { case Alias(key, _) => key } :+ relation.last,
-    relation)
+    keep.child.output)
 
-  private val condition = keep.child match {
-    case Filter(condition, _) => Some(Predicate.create(condition, relation))
-    case _ => None
-  }
+  private val computed = ComputedRows.of(keep.child)
 
   private val parser = new JacksonParser(
     schema,
@@ -70,8 +67,11 @@ final class WindowPlan private (keep: Keep, schema: StructType) {
   def read(rows: Seq[JsonNode]): Seq[UnsafeRow] = rows.map(valuesOf).flatMap { values =>
     val row = numbered(InternalRow.fromSeq(values :+ arrived))
     arrived += 1
-    Option.when(condition.forall(_.eval(row)))(toInput(row).copy())
+    computed(row).map(toInput(_).copy())
   }
+
+  /** Numbers rows from 0 again. */
+  def restart(): Unit = arrived = 0L
 
   private def valuesOf(json: JsonNode): Seq[Any] = parser
     .parse[String](json.toString, CreateJacksonParser.string, UTF8String.fromString)
@@ -137,7 +137,8 @@ object WindowPlan {
       case LocalRelation(_, Seq(row), _, _) => row.getString(0)
     }.get
 
-  private def watermarked(column: AttributeReference): AttributeReference =
+  /** A column whose watermark has no delay. */
+  private[harness] def watermarked(column: AttributeReference): AttributeReference =
     column.withMetadata(new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0L).build())
 
   private def column(name: String, columns: Seq[AttributeReference]): Expression =

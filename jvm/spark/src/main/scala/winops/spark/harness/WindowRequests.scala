@@ -11,6 +11,8 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.Attribute
 
+import winops.spark.analysis.KeepDescriber
+
 /** Answers requests for windows, as JSON. The member `do` selects the work:
   *
   *   - `open`: creates the window `id` over a stream, see [[WindowCall]]; the reply is empty
@@ -19,7 +21,13 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
   *   - `table`: runs a window over a table of `rows`, whose time goes on to `until`, if given
   *   - `explain`: describes a window: `sentence`, `pieces` with their names, and `group`, the
   *     columns of the group
-  *   - `close`: removes the window `id`
+  *   - `over_open`: creates the window functions `id` over a stream, see [[OverStream.open]]
+  *   - `over_batch`: runs a micro-batch of the window functions `id`, as `batch`; `last` is true
+  *     if the input has ended. The reply has `rows`, each the number of a row and its results, or
+  *     `frames`, each the number of a row, the values of its group and the numbers of the rows in
+  *     each frame
+  *   - `over_explain`: describes window functions, see [[OverStream.explain]]
+  *   - `close`: removes the window or the window functions `id`
   *
   * A reply has `changes`, each an array: change type, time in microseconds or NULL, step,
   * sequence number, name of the window or NULL, reason, and number of the row in the order of
@@ -29,6 +37,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 final class WindowRequests {
   private val mapper = new ObjectMapper
   private val windows = mutable.Map.empty[Long, StreamWindow]
+  private val streams = mutable.Map.empty[Long, OverStream]
 
   def answer(line: String): String = {
     val reply = mapper.createObjectNode()
@@ -41,17 +50,21 @@ final class WindowRequests {
             WindowPlan.of(WindowCall.of(request), isStreaming = true))
         case "batch" =>
           val window = windows(id)
-          write(window.batch(rows(request), request.required("now").longValue), reply)
-          reply.put("bytes", window.bytes)
-          val metrics = reply.putObject("metrics")
-          window.metrics.foreach { case (name, value) => metrics.put(name, value) }
+          write(window.changes(rows(request), request.required("now").longValue), reply)
+          window.write(reply)
         case "table" =>
           val plan = WindowPlan.of(WindowCall.of(request), isStreaming = false)
           val until = Option(request.get("until")).map(_.longValue)
           write(TableWindow.changes(plan, rows(request), until), reply)
         case "explain" => explain(WindowCall.of(request), reply)
+        case "over_open" => streams(id) = OverStream.open(request, reply)
+        case "over_batch" =>
+          val now = request.required("now").longValue
+          streams(id).batch(rows(request), now, request.path("last").asBoolean, reply)
+        case "over_explain" => OverStream.explain(request, reply)
         case "close" =>
-          val _ = windows.remove(id)
+          windows.remove(id)
+          val _ = streams.remove(id)
         case other => throw new IllegalArgumentException(s"no such request: $other")
       }
     } catch {
@@ -64,7 +77,8 @@ final class WindowRequests {
     reply.put("sentence", WindowPlan.sentence(call))
     val plan = WindowPlan.of(call, isStreaming = true).plan
     val pieces = reply.putArray("pieces")
-    plan.spec.policy.pieces.foreach { case (name, text) => pieces.addArray().add(name).add(text) }
+    val policy = KeepDescriber.policyOf(plan.spec, plan.groupExpressions)
+    policy.pieces.foreach { case (name, text) => pieces.addArray().add(name).add(text) }
     val group = reply.putArray("group")
     plan.groupExpressions.foreach {
       case column: Attribute => group.add(column.name)

@@ -21,11 +21,29 @@ import winops.spark.internal.{GroupSize, GroupSizes, KeepMetrics}
   */
 final class LiveQueries(retained: Int, val shownGroups: Int = GroupSizes.MaxGroups) {
   private var runs = VectorMap.empty[UUID, QueryHistory]
+  private var started = Set.empty[UUID]
 
   /** The runs in the order of their start. */
   def all: Seq[QueryHistory] = synchronized(runs.values.toVector)
 
   def get(run: UUID): Option[QueryHistory] = synchronized(runs.get(run))
+
+  /** Takes the start of a run whose end will be reported. Other runs are not recorded, because
+    * nothing would remove them.
+    */
+  def started(run: UUID): Unit = synchronized(started += run)
+
+  /** The name of the gauges of a run: its title, with the id of the run if the gauges of another
+    * running query would have the same name. Prometheus sees letters and digits alone.
+    */
+  def gaugeTitle(query: QueryHistory): String = {
+    def shown(title: String) = title.replaceAll("[^a-zA-Z0-9]", "_")
+    val isTaken = all.exists { other =>
+      other.run != query.run && other.status == QueryStatus.Running &&
+      shown(other.title) == shown(query.title)
+    }
+    if (isTaken) s"${query.title}-${query.run}" else query.title
+  }
 
   /** Takes what an operator does, and its largest groups in a micro-batch. The first calls of a
     * run are in the order of the operators in the query's progress.
@@ -66,8 +84,10 @@ final class LiveQueries(retained: Int, val shownGroups: Int = GroupSizes.MaxGrou
 
   /** Takes the end of a run. */
   def ended(run: UUID, isFailure: Boolean): Unit = synchronized {
-    if (runs.contains(run)) {
-      update(run)(_.copy(status = if (isFailure) QueryStatus.Failed else QueryStatus.Finished))
+    started -= run
+    runs.get(run).foreach { query =>
+      val status = if (isFailure) QueryStatus.Failed else QueryStatus.Finished
+      runs = runs.updated(run, query.copy(status = status))
       val ended = runs.values.filter(_.status != QueryStatus.Running).map(_.run).toSeq
       runs = runs.removedAll(ended.dropRight(retained))
     }
@@ -77,7 +97,9 @@ final class LiveQueries(retained: Int, val shownGroups: Int = GroupSizes.MaxGrou
     if (number.isNaN || number.isInfinite) 0 else number
 
   private def update(run: UUID)(change: QueryHistory => QueryHistory): Unit = synchronized {
-    runs = runs.updated(run, change(runs.getOrElse(run, QueryHistory(run))))
+    if (started.contains(run)) {
+      runs = runs.updated(run, change(runs.getOrElse(run, QueryHistory(run))))
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import org.json4s._
 import org.json4s.jackson.JsonMethods.parse
 
 import org.apache.spark.SparkConf
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.winops.live.LiveBus
@@ -20,6 +21,8 @@ import winops.spark.testing.{KeepStreamTest, Tick}
 
 /** The tab "Windows" of Spark's UI, its JSON, and the gauges. */
 class LiveSuite extends KeepStreamTest {
+  import testImplicits._
+
   private implicit val formats: Formats = DefaultFormats
   private val policy = "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts'"
 
@@ -163,6 +166,31 @@ class LiveSuite extends KeepStreamTest {
     finally plain.stop()
     LiveBus.drain(spark.sparkContext)
     assert(!get("/windows/json/").body.contains(plain.runId.toString))
+  }
+
+  test("queries of one name in two sessions have gauges of their own") {
+    val twins = Seq(spark, spark.newSession()).map { session =>
+      val stream = MemoryStream[Tick](session)
+      stream.toDF().createOrReplaceTempView("twin_ticks")
+      val rows =
+        session.sql("SELECT * FROM keep(TABLE(twin_ticks) PARTITION BY (k), 'KEEP 2 ROWS')")
+      (stream, rows.writeStream.queryName("twin").format("noop").start())
+    }
+    def held: Seq[Double] =
+      gauges.collect { case (name, rows) if name.contains("rowsHeld") => rows }.toSeq.sorted
+    try {
+      twins.zipWithIndex.foreach { case ((stream, query), i) =>
+        stream.addData((0 to i).map(n => Tick("a", 0, n)))
+        query.processAllAvailable()
+        LiveBus.drain(spark.sparkContext)
+      }
+      assert(held == Seq(1, 2))
+      twins.head._2.stop()
+      LiveBus.drain(spark.sparkContext)
+      assert(held == Seq(2))
+    } finally twins.foreach { case (_, query) => query.stop() }
+    LiveBus.drain(spark.sparkContext)
+    assert(gauges.isEmpty)
   }
 
   test("the Grafana dashboard names gauges that exist, and all of them") {

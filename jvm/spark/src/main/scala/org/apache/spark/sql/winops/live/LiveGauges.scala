@@ -10,7 +10,8 @@ import winops.spark.live.{LiveMetric, LiveQueries, QueryHistory}
 
 /** The gauges of the operators of one run of a query. Their names are
   * `winops.<query>.windows.<operator>.<metric>`, where `query` is the name of the query, or its
-  * id if it has none, and `operator` the operator's number in the query.
+  * id if it has none, see [[LiveQueries.gaugeTitle]], and `operator` the operator's number in the
+  * query.
   *
   * @param queries
   *   the runs, from which a gauge reads its number
@@ -20,7 +21,7 @@ private[live] final class LiveGauges(query: QueryHistory, queries: LiveQueries) 
 
   // The registry finds the gauges of an ended query by the start of their names, which must not be
   // the start of another query's.
-  override val sourceName: String = s"winops.${query.title}.windows"
+  override val sourceName: String = s"winops.${queries.gaugeTitle(query)}.windows"
 
   override val metricRegistry: MetricRegistry = new MetricRegistry
 

@@ -28,7 +28,7 @@ final class LiveListener private[live] (
     extends StreamingQueryListener {
   private var gauges = Map.empty[UUID, LiveGauges]
 
-  override def onQueryStarted(event: QueryStartedEvent): Unit = ()
+  override def onQueryStarted(event: QueryStartedEvent): Unit = queries.started(event.runId)
 
   override def onQueryProgress(event: QueryProgressEvent): Unit = {
     val progress = event.progress

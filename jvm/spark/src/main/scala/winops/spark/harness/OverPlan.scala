@@ -1,0 +1,136 @@
+package winops.spark.harness
+
+import java.io.StringWriter
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.CollectList
+import org.apache.spark.sql.catalyst.json.{JacksonGenerator, JSONOptions}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{ArrayType, LongType, StringType, StructType}
+
+import winops.spark.expressions.{UnqualifiedSql, WindowAggregate}
+import winops.spark.over.OverDescriber
+import winops.spark.plan.{FramedFunction, Keep, OffsetValue}
+
+/** Window functions over rows of a request.
+  *
+  * @param keep
+  *   the operator of the functions
+  * @param above
+  *   the select list, over a relation with the operator's output
+  * @param schema
+  *   the columns of the rows
+  */
+private[harness] final class OverPlan(keep: Keep, above: LogicalPlan, schema: StructType) {
+
+  /** The window that computes the functions. */
+  def window: WindowPlan = new WindowPlan(keep, schema)
+
+  /** The columns of the select list. */
+  val results: StructType = DataTypeUtils.fromAttributes(selected)
+
+  /** The functions in English. */
+  def describer: OverDescriber = new OverDescriber(window.plan)
+
+  /** The name of the time column, if rows are ordered by an event time. */
+  def time: Option[String] = keep.time.map(_.name)
+
+  /** The SQL of each part of PARTITION BY. */
+  def group: Seq[String] = keep.group.map {
+    case column: Attribute => column.name
+    case other => UnqualifiedSql.of(other)
+  }
+
+  /** Returns a function that gives the number and, as JSON, the results of a row of [[window]].
+    */
+  def toResults: InternalRow => (Long, String) = {
+    val rows = ComputedRows.of(above)
+    val values = UnsafeProjection.create(selected, above.output)
+    (row: InternalRow) => {
+      val computed = rows(row).get
+      val writer = new StringWriter
+      val generator = new JacksonGenerator(results, writer, OverPlan.options)
+      generator.write(values(computed))
+      generator.flush()
+      (computed.getLong(0), writer.toString)
+    }
+  }
+
+  /** The window whose results are the rows that the functions are computed of. */
+  def windowOfFrames: WindowPlan = new WindowPlan(
+    keep.copy(
+      results = frames.map { case (_, frame) => frame },
+      changeColumns = frames.map { case (name, frame) =>
+        AttributeReference(name, frame.dataType, frame.nullable)()
+      }),
+    schema)
+
+  /** The frames of [[windowOfFrames]], by name. */
+  def frameNames: Seq[String] = frames.map { case (name, _) => name }
+
+  /** Returns a function that gives the number of a row of [[windowOfFrames]], the values of its
+    * group, and the numbers of the rows in each frame.
+    */
+  def toFrames: InternalRow => (Long, Seq[String], Seq[Seq[Long]]) = {
+    val rows = keep.rows
+    val groups = UnsafeProjection.create(keep.group.map(text), rows)
+    val place = rows.indexWhere(_.exprId == number.exprId)
+    (row: InternalRow) => {
+      val group = groups(row)
+      val lists = frames.zipWithIndex.map { case ((_, frame), i) =>
+        val ordinal = rows.size + i
+        frame.dataType match {
+          case _: ArrayType => row.getArray(ordinal).toLongArray().toSeq
+          case _ => Option.unless(row.isNullAt(ordinal))(row.getLong(ordinal)).toSeq
+        }
+      }
+      val values = keep.group.indices.map { i =>
+        if (group.isNullAt(i)) "NULL" else group.getUTF8String(i).toString
+      }
+      (row.getLong(place), values, lists)
+    }
+  }
+
+  private def selected: Seq[Attribute] =
+    above.output.tail.filterNot(_.name == WindowPlan.RowNumber)
+
+  private def number: Attribute = keep.content.find(_.name == WindowPlan.RowNumber).get
+
+  /** Functions that give the numbers of the rows of a frame, or of the row of a `lag` or `lead`.
+    */
+  private lazy val frames: Seq[(String, FramedFunction)] = keep.results
+    .collect { case function: FramedFunction =>
+      function.child match {
+        case value: OffsetValue =>
+          val numbered =
+            if (value.ignoreNulls) If(IsNull(value.left), Literal(null, LongType), number)
+            else number
+          val row = value.copy(left = numbered, right = Literal(null, LongType))
+          OverDescriber.sql(value) -> function.copy(child = row)
+        case _ =>
+          val list = WindowAggregate(new CollectList(number), isDistinct = false, None)
+          FramedFunction.text(function.lower, function.upper) -> function.copy(child = list)
+      }
+    }
+    .distinctBy { case (name, _) => name }
+
+  private def text(value: Expression): Expression =
+    Cast(value, StringType, Some(OverPlan.zone))
+}
+
+private[harness] object OverPlan {
+
+  private def zone: String = SQLConf.get.sessionLocalTimeZone
+
+  // All columns are written, with the microseconds of timestamps.
+  private val options = new JSONOptions(
+    Map(
+      "ignoreNullFields" -> "false",
+      "timestampFormat" -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSSxxx",
+      "timestampNTZFormat" -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"),
+    "UTC",
+    "")
+}
