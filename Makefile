@@ -47,7 +47,7 @@ define stamp_jars
 endef
 
 .PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits test-over \
-	test-long test-releases test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
+	test-long test-releases test-wheel test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
 	fuzz sbom reproducible public-api publish-local test-packages maven-bundle release-check site site-links
 
 help: ## this list
@@ -124,7 +124,8 @@ test-over: ## 2,200 random window functions over streams in 110 runs, and the qu
 # 4.2.1@25 is on Java 25, which PyPI has; the oldest Java is the installed one.
 newest_of = $(lastword $(shell $(SPARK_VERSIONS) patches $(1)))
 newer_java = $(filter-out 17,$(shell $(SPARK_VERSIONS) java $(1)))
-RELEASES := $(sort $(foreach minor,$(MINORS),$(shell $(SPARK_VERSIONS) patches $(minor)) \
+PATCHES := $(sort $(foreach minor,$(MINORS),$(shell $(SPARK_VERSIONS) patches $(minor))))
+RELEASES := $(sort $(PATCHES) $(foreach minor,$(MINORS),\
 	$(foreach java,$(call newer_java,$(minor)),$(call newest_of,$(minor))@$(java))))
 NEWEST := $(foreach minor,$(filter-out $(DEFAULT),$(MINORS)),$(call newest_of,$(minor)))
 REFUSED := 3.5.8 4.0.5
@@ -134,6 +135,9 @@ smoke-versions: $(VENV) $(JARS) $(OTHER_JARS) ## a stream and its restart on eac
 
 test-releases: $(VENV) $(JARS) $(OTHER_JARS) ## the same on the oldest and newest patch of each, newer versions of Java, and refusals
 	tests/compatibility/releases/run $(abspath $(PY)) $(RELEASES) $(REFUSED)
+
+test-wheel: $(VENV) $(WHEEL) ## the wheel beside each pyspark, outside of the checkout, on classic Spark and on Connect
+	tests/compatibility/releases/wheel $(abspath $(PY)) $(PATCHES)
 
 # Without Spark's own test classes, which only Maven has, there is no ScalaTest of the operator.
 test-spark: $(VENV) target/jars/.test-venv-$(SPARK) ## ScalaTest and pytest on another Spark version; SPARK=4.2

@@ -37,7 +37,6 @@ def state_formats() -> tuple[int, int]:
 
 def _row(release: SparkRelease) -> str:
     oldest, current = state_formats()
-    pythons = python_versions()
     cells = (
         release.minor,
         release.patches[0]
@@ -45,7 +44,7 @@ def _row(release: SparkRelease) -> str:
         else f"{release.patches[0]} to {release.patches[1]}",
         release.scala,
         ", ".join(map(str, release.java)),
-        f"{pythons[0]} to {pythons[-1]}",
+        f"{release.python} to {python_versions()[-1]}",
         release.delta or "none yet",
         release.iceberg or "none yet",
         f"{current}, reads {oldest}",

@@ -24,6 +24,7 @@ class SparkRelease:
     patches: tuple[str, str]
     scala: str
     java: tuple[int, ...]
+    python: str
     delta: str | None
     iceberg: str | None
     default: bool
@@ -38,6 +39,7 @@ def spark_releases(file: Path = ROOT / "spark-versions.json") -> list[SparkRelea
             patches=(line["patches"][0], line["patches"][-1]),
             scala=line["scala"],
             java=tuple(line["java"]),
+            python=line["python"],
             delta=line.get("delta"),
             iceberg=line.get("iceberg"),
             default=line.get("default", False),

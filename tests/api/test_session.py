@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,11 +12,14 @@ from typing import Any
 
 import pyspark
 import pytest
+from packaging.specifiers import SpecifierSet
 from pyspark import SparkConf
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
+from tests.compatibility.releases.shell import refusal_in_shell
 from tests.support.paths import ROOT
+from tests.support.transports import on_classic_spark
 from tests.support.versions import MINOR, SUPPORTED
 from winops import configure, jar_path
 from winops.__main__ import main
@@ -77,6 +81,10 @@ def test_the_package_takes_the_pyspark_of_its_jars() -> None:
     (major, first), *_, (_, last) = [map(int, minor.split(".")) for minor in SUPPORTED]
     ranges = re.findall(r'"pyspark(?:\[connect\])?(>=.*)"', (ROOT / "pyproject.toml").read_text())
     assert ranges == [f">={major}.{first}.0,<{major}.{last + 1}"] * 2
+    taken = SpecifierSet(ranges[0])
+    lines = json.loads((ROOT / "spark-versions.json").read_text())
+    assert all(patch in taken for line in lines for patch in line["patches"])
+    assert not any(other in taken for other in ("3.5.8", "4.0.5", "4.9.0", "5.0.0"))
 
 
 @pytest.mark.parametrize("version", ["3.5.6", "4.0.2", "4.9.0", "5.0.0.dev1"])
@@ -90,6 +98,17 @@ def test_a_spark_version_without_a_jar_is_refused(
         assert caught.value.getCondition() == "WINOPS_SPARK_VERSION"
         assert version[:3] in str(caught.value)
         assert f"winops_{MINOR}_2.13" in str(caught.value)
+
+
+@on_classic_spark
+def test_the_jar_alone_refuses_a_later_spark(tmp_path: Path) -> None:
+    # Spark takes its version from the first such file of the class path.
+    names = ["version", "user", "revision", "branch", "date", "url", "docroot"]
+    said = "".join(f"{name}=4.9.0\n" for name in names)
+    (tmp_path / "spark-version-info.properties").write_text(said)
+    line = refusal_in_shell(jar_path(), tmp_path, f"--driver-class-path={tmp_path}")
+    assert f"is for Spark {MINOR}, but this is Spark 4.9.0" in line
+    assert f"supports Spark {', '.join(SUPPORTED)}" in line
 
 
 def test_the_command_line_prints_the_path(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,9 +17,12 @@ from tests.support.settings import (
     CHECKPOINT_FORMAT,
     CODEC,
     HDFS,
+    OFFSET_LOG_FORMAT,
     PARTITIONS,
     ROCKSDB,
+    ROW_CHECKSUM,
     STATE_STORE,
+    STORE_PARTITIONS,
     settings,
 )
 from tests.support.transports import same_on_connect
@@ -286,6 +289,33 @@ def test_another_checkpoint_format_is_refused(
             assert f"Set it to {former}, " in text
         stream.run(kept(stream.rows(WATERMARK)))
     assert as_expected(stream)
+
+
+@same_on_connect
+@pytest.mark.skipif(SPARK < (4, 2), reason="Spark has these formats from 4.2 on")
+@pytest.mark.parametrize("at_first", [True, False])
+@pytest.mark.parametrize(
+    "changed",
+    [{OFFSET_LOG_FORMAT: "2"}, {ROW_CHECKSUM: "true"}, {STORE_PARTITIONS: "3"}],
+    ids=lambda changed: next(iter(changed)).split(".")[-2],
+)
+def test_a_checkpoint_keeps_the_formats_of_its_first_start(
+    spark: SparkSession, replay: NewReplay, changed: dict[str, str], at_first: bool
+) -> None:
+    stream = replay(SCHEMA)
+    with settings(spark, changed if at_first else {}):
+        stream.add([row(1), row(2)])
+        stream.run(kept(stream.rows(WATERMARK)))
+    stream.add([row(10), row(11)], [row(99, "Z", 900)])
+    with settings(spark, {} if at_first else changed):
+        stream.run(kept(stream.rows(WATERMARK)))
+    assert as_expected(stream)
+    log = Path(stream.checkpoint, "offsets").glob("[0-9]*")
+    versions = {file.read_text().partition("\n")[0] for file in log}
+    assert versions == {"v2" if at_first and OFFSET_LOG_FORMAT in changed else "v1"}
+    logged = batch_settings(Path(stream.checkpoint))
+    for name in changed:
+        assert len({batch.get(name) for batch in logged}) == 1
 
 
 @same_on_connect

@@ -12,12 +12,19 @@ import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.support.replay import NewReplay, Replay, at
-from tests.support.settings import settings
+from tests.support.replay import NewReplay, Replay, at, finish
+from tests.support.settings import (
+    OFFSET_LOG_FORMAT,
+    ROW_CHECKSUM,
+    STORE_PARTITIONS,
+    settings,
+)
+from tests.support.transports import on_classic_spark
 from tests.support.versions import SPARK
 from winops import keep, read_state, repartition
 
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
+SINK_EVOLUTION = "spark.sql.streaming.queryEvolution.enableSinkEvolution"
 SYMBOLS = [f"S{i}" for i in range(120)] + [None]
 
 
@@ -87,21 +94,44 @@ def test_changes_continue_with_another_number_of_partitions(
 @pytest.mark.skipif(SPARK < (4, 2), reason="Spark has these formats from 4.2 on")
 @pytest.mark.parametrize(
     "format_settings",
-    [
-        {"spark.sql.streaming.offsetLog.formatVersion": "2"},
-        {"spark.sql.streaming.stateStore.rowChecksum.enabled": "true"},
-        {"spark.sql.streaming.internal.stateStore.partitions": "3"},
-    ],
+    [{OFFSET_LOG_FORMAT: "2"}, {ROW_CHECKSUM: "true"}, {STORE_PARTITIONS: "3"}],
 )
 def test_newer_formats_of_logs_and_stores_are_read_moved_and_continued(
     spark: SparkSession, replay: NewReplay, tmp_path: Path, format_settings: dict[str, str]
+) -> None:
+    goes_on_when_moved(spark, replay, tmp_path, format_settings, Replay.run)
+
+
+@on_classic_spark
+@pytest.mark.skipif(SPARK < (4, 2), reason="Spark has these formats from 4.2 on")
+def test_commits_with_the_name_of_a_sink_are_read_moved_and_continued(
+    spark: SparkSession, replay: NewReplay, tmp_path: Path
+) -> None:
+    def run(stream: Replay, result: DataFrame) -> None:
+        writer = result.writeStream.format("parquet").trigger(availableNow=True)
+        writer = writer.option("checkpointLocation", stream.checkpoint)
+        # The API of Python has no name for a sink.
+        writer._jwrite.name("changes")
+        finish(writer.start(stream.output))
+
+    goes_on_when_moved(spark, replay, tmp_path, {SINK_EVOLUTION: "true"}, run)
+    commits = (tmp_path / "moved/commits").glob("[0-9]*")
+    assert {file.read_text().partition("\n")[0] for file in commits} == {"v3"}
+
+
+def goes_on_when_moved(
+    spark: SparkSession,
+    replay: NewReplay,
+    tmp_path: Path,
+    format_settings: dict[str, str],
+    run: Callable[[Replay, DataFrame], object],
 ) -> None:
     stream, whole = replay(SCHEMA), replay(SCHEMA)
     target = tmp_path / "moved"
     more = [rows(2), [(10_000, "Z", 0.0, at(100_000))]]
     with settings(spark, format_settings):
         stream.add(rows(0), rows(1))
-        stream.run(kept(stream.rows(("ts", "1 second"))))
+        run(stream, kept(stream.rows(("ts", "1 second"))))
     # The checkpoint says in which format it is.
     before = shown(read_state(spark, stream.checkpoint))
     repartition(spark, stream.checkpoint, 5, to=target)
@@ -109,9 +139,9 @@ def test_newer_formats_of_logs_and_stores_are_read_moved_and_continued(
     stream.checkpoint = str(target)
     stream.add(*more)
     with settings(spark, format_settings):
-        stream.run(kept(stream.rows(("ts", "1 second"))))
+        run(stream, kept(stream.rows(("ts", "1 second"))))
         whole.add(rows(0), rows(1), *more)
-        whole.run(kept(whole.rows(("ts", "1 second"))))
+        run(whole, kept(whole.rows(("ts", "1 second"))))
     assert emitted(stream.written()) == emitted(whole.written())
 
 

@@ -39,7 +39,7 @@ class Replay:
         self._spark = spark
         self._source = folder / "source"
         self._source.mkdir(parents=True)
-        self._output = str(folder / "output")
+        self.output = str(folder / "output")
         self.checkpoint = str(folder / "checkpoint")
         self._schema = schema
         fields = [column.split() for column in schema.split(",")]
@@ -85,7 +85,7 @@ class Replay:
             .option("checkpointLocation", self.checkpoint)
             .outputMode("append")
             .trigger(availableNow=True)
-            .start(output or self._output)
+            .start(output or self.output)
         )
 
     def run(self, result: DataFrame) -> StreamingQuery:
@@ -102,13 +102,13 @@ class Replay:
             (commits / name).unlink(missing_ok=True)
         # The first folder has a log of its micro-batches, and would refuse this one. The log of
         # the other folder does not begin with micro-batch 0, so its files are read without it.
-        output = f"{self._output}-again"
+        output = f"{self.output}-again"
         finish(self.start(result, output=output))
         return self._spark.read.parquet(f"{output}/*.parquet")
 
     def written(self) -> DataFrame:
         """Return the rows that the queries have written so far."""
-        return self._spark.read.parquet(self._output)
+        return self._spark.read.parquet(self.output)
 
     def changes(self, *columns: str) -> list[Row]:
         """Return the written changes of all groups in the order of their sequence."""

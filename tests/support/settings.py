@@ -13,6 +13,7 @@ CHECKPOINT_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 # From Spark 4.2 on.
 OFFSET_LOG_FORMAT = "spark.sql.streaming.offsetLog.formatVersion"
 ROW_CHECKSUM = "spark.sql.streaming.stateStore.rowChecksum.enabled"
+STORE_PARTITIONS = "spark.sql.streaming.internal.stateStore.partitions"
 CODEC = "spark.sql.streaming.stateStore.compression.codec"
 PARTITIONS = "spark.sql.shuffle.partitions"
 # The number of tasks that read a few small files, up to the number of files.

@@ -4,8 +4,8 @@ usage: smoke.py CHAIN STEP
 
 If the package has a JAR for that version: README's lines run, a table and a stream are read with
 aggregates of each kind, the stream is started twice, and the queries in the folder CHAIN go on
-with the rows of a step. Otherwise ``configure``, and the JAR of another version, must refuse the
-version with WINOPS_SPARK_VERSION.
+with the rows of a step. Otherwise ``configure``, and the JAR of another version in a session and
+in spark-sql, must refuse the version with WINOPS_SPARK_VERSION.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from winops import configure, esper, keep, read_state
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from tests.compatibility.releases.chain import go_on
+from tests.compatibility.releases.shell import refusal_in_shell
 from tests.support.markdown import blocks
 from tests.support.paths import ROOT
 
@@ -117,6 +118,11 @@ def main(chain: Path, step: int) -> None:
         spark = builder.config("spark.sql.extensions", extensions).getOrCreate()
         print(f"{running}: refused, {refusal(spark)}", flush=True)
         spark.stop()
+        with TemporaryDirectory() as name:
+            said = refusal_in_shell(
+                str(jar), Path(name), f"--conf=spark.sql.extensions={extensions}"
+            )
+        print(f"{running}: refused in spark-sql, {said}", flush=True)
         return
     spark = builder.getOrCreate()
     readme()
