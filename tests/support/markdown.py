@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import warnings
 from collections.abc import Mapping
 from contextlib import redirect_stdout
@@ -11,7 +12,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Block(NamedTuple):
@@ -22,20 +23,32 @@ class Block(NamedTuple):
     printed: str | None
 
 
-def blocks(page: Path) -> list[Block]:
-    """Return the runnable blocks of a page, in order; a text block after one is its output.
+def all_blocks(page: Path) -> list[Block]:
+    """Return the blocks of a page, in order; a text block after another one is its output.
 
     A cell of a notebook shows its output, or it has none.
     """
     if page.suffix == ".ipynb":
         return _cells(page)
-    found = [(match[1], match[2]) for match in _BLOCK.finditer(page.read_text())]
-    runs = []
-    for i, (language, code) in enumerate(found):
-        if language in ("python", "sql"):
-            after = found[i + 1] if i + 1 < len(found) else ("", "")
-            runs.append(Block(language, code, after[1] if after[0] == "text" else None))
-    return runs
+    found: list[Block] = []
+    for match in _BLOCK.finditer(page.read_text()):
+        language, code = match[1], match[2]
+        if language == "text" and found and found[-1].printed is None:
+            found[-1] = found[-1]._replace(printed=code)
+        else:
+            found.append(Block(language, code, None))
+    return found
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the blocks of a page that Spark runs, in order."""
+    return [block for block in all_blocks(page) if block.language in ("python", "sql")]
+
+
+def commands(block: Block) -> list[list[str]]:
+    """Return the words of each command of a shell block, without its comments."""
+    lines = block.code.replace("\\\n", " ").splitlines()
+    return [words for line in lines if (words := shlex.split(line, comments=True))]
 
 
 def check_blocks(page: Path, names: Mapping[str, Any]) -> int:
