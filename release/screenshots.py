@@ -32,6 +32,7 @@ IMAGES = ROOT / "docs" / "images"
 OUT = ROOT / "artifacts" / "screenshots"
 MOST_BYTES = 200_000
 COLOURS = 128
+TAB_HEIGHT = 812
 POLICY = "KEEP 3 ROWS SLACK 2 PER (symbol)"
 COLUMNS = 98
 # The tab is taken when each query has run this many micro-batches of the year.
@@ -106,8 +107,8 @@ def tab_windows() -> None:
                     raise SystemExit(said(log.name))
                 time.sleep(0.5)
             [address] = re.findall(r"live: (\S+)", said(log.name))
-            # Spark shows buttons to scroll over a page that is longer than the window.
-            take(address, "windows-tab", 1400, 1000, crop=True)
+            # Spark shows buttons to scroll at the bottom of the window, here below both queries.
+            take(address, "windows-tab", 1400, 1000, cut=TAB_HEIGHT)
         finally:
             run.send_signal(signal.SIGINT)
             run.wait()
@@ -119,18 +120,26 @@ def said(log: str) -> str:
 
 
 def take(
-    address: str, name: str, width: int, height: int, *, dark: bool = False, crop: bool = False
+    address: str,
+    name: str,
+    width: int,
+    height: int,
+    *,
+    dark: bool = False,
+    crop: bool = False,
+    cut: int | None = None,
 ) -> None:
-    """Write a picture of a page, with few colours; `crop` cuts its margins down."""
+    """Write a picture of a page, with few colours.
+
+    `crop` cuts its margins down; `cut` is the height of the part at the top that is written.
+    """
     with TemporaryDirectory() as folder:
         taken = Image.open(picture_of(address, Path(folder), width, height, dark=dark))
-        picture = taken.convert("RGB")
+        picture = taken.convert("RGB").crop((0, 0, width, cut or height))
     if crop:
-        empty = Image.new("RGB", picture.size, picture.getpixel((0, height - 1)))
+        empty = Image.new("RGB", picture.size, picture.getpixel((0, 0)))
         left, top, right, bottom = ImageChops.difference(picture, empty).getbbox()
-        picture = picture.crop(
-            (max(0, left - 16), max(0, top - 16), min(width, right + 16), bottom + 16)
-        )
+        picture = picture.crop((left - 16, top - 16, right + 16, bottom + 16))
     file = OUT / f"{name}.png"
     picture.quantize(COLOURS, dither=Image.Dither.NONE).save(file, optimize=True)
     if file.stat().st_size > MOST_BYTES:
