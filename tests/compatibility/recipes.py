@@ -30,8 +30,6 @@ def session(transport: str, folder: Path, jars: list[str], page: Path) -> SparkS
     builder = builder.remote("local[2]") if transport == "connect" else builder.master("local[2]")
     own = {
         "spark.jars": ",".join(jars),
-        # The snapshot of a small table would be computed in 50 tasks.
-        "spark.databricks.delta.snapshotPartitions": "1",
         "spark.driver.host": "localhost",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",

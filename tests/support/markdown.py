@@ -8,6 +8,7 @@ import shlex
 import warnings
 from collections.abc import Mapping
 from contextlib import redirect_stdout
+from inspect import signature
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,7 +55,8 @@ def commands(block: Block) -> list[list[str]]:
 def check_blocks(page: Path, names: Mapping[str, Any]) -> int:
     """Run the blocks of a page, compare what they print, and return their number.
 
-    `names` are the variables that the first block finds, among them `spark`.
+    `names` are the variables that the first block finds, among them `spark`. The tests that a
+    block defines run after it, as pytest runs them.
     """
     variables = dict(names)
     found = blocks(page)
@@ -67,6 +69,9 @@ def check_blocks(page: Path, names: Mapping[str, Any]) -> int:
                 variables["spark"].sql(block.code).collect()
             else:
                 exec(compile(block.code, str(page), "exec"), variables)
+                for name in re.findall(r"^def (test_\w+)", block.code, re.MULTILINE):
+                    test = variables[name]
+                    test(*(variables[fixture] for fixture in signature(test).parameters))
         if block.printed is not None:
             assert output.getvalue() == block.printed, block.code
     return len(found)
