@@ -48,7 +48,7 @@ endef
 
 .PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits test-over \
 	test-long test-releases test-wheel test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
-	fuzz sbom reproducible public-api publish-local test-packages maven-bundle release-check site site-links
+	fuzz screenshots sbom reproducible public-api publish-local test-packages maven-bundle release-check site site-links
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -171,6 +171,10 @@ SPHINX := $(PY) -m sphinx -W --keep-going -q -c docs -d target/site/doctrees
 site: $(SITE_TOOLS) $(MERMAID) ## target/site/html: the documentation site, in a folder for its version
 	$(SPHINX) -b html . target/site/html/$$(cat VERSION)
 	$(PY) docs/versions.py target/site/html
+
+# Debian's chromium, which no other target needs, takes them.
+screenshots: site $(JARS) ## docs/images: the tab Windows and explain; artifacts/screenshots: more to look at
+	$(PY) -m release.screenshots
 
 site-links: $(SITE_TOOLS) $(MERMAID) ## the links of the site to other hosts
 	$(SPHINX) -b linkcheck . target/site/links

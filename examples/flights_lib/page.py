@@ -13,11 +13,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from flights_lib import pictures
+from winops import timeline
 
 AIRPORT = "JFK"
 CARRIERS_SHOWN = 4
 DAYS = 7
-MORNING = ("06:00", "09:00")
+# Departures after midnight belong to the evening before. With this number, each bar has a name.
+MORNING = pd.DateOffset(hours=4)
+FLIGHTS = 28
 
 STYLE = """
 body { font: 16px/1.55 system-ui, sans-serif; color: #24313f; background: #fff;
@@ -28,6 +31,7 @@ p { margin: .3rem 0 .8rem; max-width: 60rem; }
 code, pre { font-family: ui-monospace, monospace; font-size: .92em; }
 code { background: #f1f4f7; padding: .1em .35em; border-radius: 4px; }
 pre { background: #f1f4f7; padding: .8rem 1rem; border-radius: 6px; overflow-x: auto; }
+.morning { max-width: 860px; }
 svg:not(.winops-line) { width: 100%; height: auto; }
 footer { margin-top: 3rem; color: #5a6977; border-top: 1px solid #d9e0e7; padding-top: 1rem; }
 """
@@ -84,7 +88,6 @@ def write(
         for policy, sentence in facts.sentences.items()
     )
     times = changes.loc[changes["_change_type"] == "insert", "_change_time"]
-    first, last = (pd.Timestamp(f"{day} {at}", tz=zone) for at in MORNING)
     parts = [
         f"<h1>{facts.rows:,} departures through two windows</h1>"
         "<p>Replayed as a stream with winops on Apache Spark,"
@@ -97,10 +100,7 @@ def write(
         "<h2>The last 60 minutes, hour by hour</h2>"
         "<p>Rows that the first window held, over all airports: a column for each day.</p>"
         + pictures.year(_hourly(changes)),
-        f"<h2>One morning at {AIRPORT}</h2>"
-        "<p>A bar for each row of the window: it enters (green) when the flight departs, and"
-        " leaves (orange) an hour later. Above, the number of rows held.</p>"
-        + pictures.morning(_bars(changes), first, last, f"{AIRPORT}, {day}, local time"),
+        f"<h2>One morning at {AIRPORT}, {day}</h2>" + _drawn(_morning(airports, day, zone)),
         "<h2>The last 20 flights of a carrier</h2>"
         "<p>The mean delay of the rows that the second window held at the end of each day, over"
         f" {DAYS} days.</p>" + pictures.delays(_mean_delays(carriers, zone)),
@@ -135,13 +135,28 @@ def _hourly(changes: pd.DataFrame) -> pd.DataFrame:
     return held.reindex(hours, method="ffill").fillna(0)
 
 
-def _bars(changes: pd.DataFrame) -> pd.DataFrame:
-    """The time of the insert and of the delete of each row of the airport."""
+def _morning(airports: DataFrame, day: date, zone: str) -> list[dict[str, object]]:
+    """The changes of the airport's first rows of a local day, in order; none without a row."""
+    first = pd.Timestamp(day, tz=zone) + MORNING
+    of_day = F.col("departure").between(first, pd.Timestamp(day, tz=zone) + pd.DateOffset(days=1))
+    read = airports.where((F.col("origin") == AIRPORT) & of_day)
+    changes = read.orderBy("_change_seq").toArrow().to_pandas()
+    changes = changes[changes["seq"].isin(changes["seq"].unique()[:FLIGHTS])]
+    departures = pd.to_datetime(changes["departure"], utc=True).dt.tz_convert(zone)
+    return changes.assign(
+        flight=changes["carrier"] + " " + changes["flight"].astype(str),
+        departure=departures.dt.strftime("%H:%M"),
+    ).to_dict("records")
+
+
+def _drawn(morning: list[dict[str, object]]) -> str:
+    if not morning:
+        return "<p>No flight departed.</p>"
     return (
-        changes[changes["origin"] == AIRPORT]
-        .pivot(index="seq", columns="_change_type", values="_change_time")
-        .rename(columns={"insert": "enters", "delete": "leaves"})
-        .dropna()
+        "<p>A bar for each row of the window, drawn by <code>winops.timeline</code>: it enters"
+        " when the flight departs, and expires an hour later. Above, the number of rows held."
+        f" The first departure was at {morning[0]['departure']}, local time.</p>"
+        f'<div class="morning">{timeline(morning, label="flight").svg()}</div>'
     )
 
 

@@ -55,46 +55,10 @@ def delays(mean: pd.DataFrame) -> str:
         axes.plot(mean.index, mean[carrier], label=carrier, color=colour, linewidth=1.5)
     axes.axhline(0, color=INK, linewidth=0.6)
     axes.set_ylabel("mean delay, minutes")
-    axes.set_xlim(mean.index[0], mean.index[-1])
+    axes.margins(x=0)
     axes.xaxis.set_major_locator(mdates.MonthLocator())
     axes.xaxis.set_major_formatter(mdates.DateFormatter("%b"))
     axes.legend(frameon=False, ncols=len(mean.columns))
-    return _svg(figure)
-
-
-def morning(bars: pd.DataFrame, first: pd.Timestamp, last: pd.Timestamp, label: str) -> str:
-    """Draw a bar from the insert to the delete of each row, and the number of rows held above.
-
-    Parameters
-    ----------
-    bars
-        Columns ``enters`` and ``leaves``.
-    first, last
-        The ends of the picture.
-    """
-    bars = bars[(bars["leaves"] > first) & (bars["enters"] < last)]
-    bars = bars.sort_values("enters", ignore_index=True)
-    figure = Figure(figsize=(11, 6), layout="constrained")
-    FigureCanvasSVG(figure)
-    size, rows = figure.subplots(2, 1, sharex=True, height_ratios=(1, 3))
-    for axes in (size, rows):
-        _bare(axes)
-    changes = pd.concat([pd.Series(1, index=bars["enters"]), pd.Series(-1, index=bars["leaves"])])
-    held = changes.groupby(level=0).sum().sort_index().cumsum()
-    size.fill_between(held.index, held, step="post", color=COLOURS[0], alpha=0.2)
-    size.step(held.index, held, where="post", color=COLOURS[0])
-    size.set_ylabel("rows held")
-    size.set_ylim(bottom=0)
-    enters, leaves = (mdates.date2num(bars[name]) for name in ("enters", "leaves"))
-    rows.hlines(bars.index, enters, leaves, color=COLOURS[0], alpha=0.55, linewidth=2.2)
-    rows.plot(enters, bars.index, "o", color=COLOURS[2], markersize=3.5)
-    rows.plot(leaves, bars.index, "o", color=COLOURS[1], markersize=3.5)
-    rows.invert_yaxis()
-    rows.set_ylabel("departures")
-    rows.set_xlim(first, last)
-    rows.xaxis.set_major_locator(mdates.MinuteLocator(byminute=(0, 30), tz=first.tz))
-    rows.xaxis.set_major_formatter(mdates.DateFormatter("%H:%M", tz=first.tz))
-    rows.set_xlabel(label)
     return _svg(figure)
 
 

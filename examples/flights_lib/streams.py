@@ -58,7 +58,7 @@ def start(spark: SparkSession, data: Path, out: Path, window: Window) -> Streami
     """
     return (
         _kept(spark, data, window)
-        .changes()
+        .changes(reason=True)
         .writeStream.queryName(window.name)
         .format("parquet")
         .option("path", str(changes_path(out, window)))

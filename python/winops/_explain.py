@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+<<<<<<< HEAD
 import io
+=======
+>>>>>>> h21b
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from winops import testing
 from winops._dialects import WindowPolicy
@@ -21,6 +24,9 @@ from winops._rows import schema_of
 from winops._samples import sample_rows
 from winops._timeline import MAX_BARS, Timeline, timeline
 from winops.testing import Change, ManualWindow
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 #: The columns of sample rows.
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
@@ -83,7 +89,7 @@ class Explanation:
         parts.append("No row enters." if self.picture is None else self.picture.text(width))
         return "\n".join(parts)
 
-    def show(self) -> None:
+    def show(self, console: Console | None = None) -> None:
         """Print the explanation to a terminal, with colours if rich is installed."""
         try:
             from rich.console import Console
@@ -92,10 +98,16 @@ class Explanation:
         except ImportError:
             print(self.text())
             return
+<<<<<<< HEAD
         # Brackets and colons of a policy or of rows are no markup.
         console = Console(highlight=False, markup=False, emoji=False)
         console.print(self.policy, style="bold")
         console.print(f"\n{self.sentence}\n")
+=======
+        console = console or Console(highlight=False)
+        console.print(self.policy, style="bold", markup=False)
+        console.print(f"\n{self.sentence}\n", markup=False)
+>>>>>>> h21b
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 1))
         table.add_column(style="cyan")
         table.add_column()
@@ -108,17 +120,22 @@ class Explanation:
     def html(self) -> str:
         """Return a page without scripts that needs no network."""
         rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>"
+            f"<tr><th>{escape(name)}</th><td>{_with_code(text)}</td></tr>"
             for name, text in self.pieces
         )
         picture = "<p>No row enters.</p>" if self.picture is None else self.picture.svg()
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             f"<title>{escape(self.policy)}</title><style>{_STYLE}</style></head><body>\n"
-            f"<h1><code>{escape(self.policy)}</code></h1>\n<p>{escape(self.sentence)}</p>\n"
+            f"<h1><code>{escape(self.policy)}</code></h1>\n<p>{_with_code(self.sentence)}</p>\n"
             f"<table>{rows}</table>\n{picture}\n"
             f"<p>State of these rows: {escape(self.cost.text())}</p>\n</body></html>\n"
         )
+
+
+def _with_code(text: str) -> str:
+    """Return text as HTML; names in it are in backquotes."""
+    return re.sub("`(.*?)`", r"<code>\1</code>", escape(text))
 
 
 _STYLE = (

@@ -62,6 +62,8 @@ def test_the_rows_of_a_file_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixt
     html = page.read_text(encoding="utf-8")
     assert "<h1><code>KEEP 8 SECONDS</code></h1>" in html
     assert html.count("device=a, at=") == 2
+    assert "<p>For each <code>device</code>, keeps each row for 8 seconds.</p>" in html
+    assert "`" not in html
     assert "<script" not in html
     assert main(arguments) == 0
     assert "For each `device`, keeps each row for 8 seconds." in capsys.readouterr().out

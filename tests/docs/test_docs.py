@@ -17,13 +17,14 @@ from pyspark.sql import SparkSession
 import winops
 from tests.support.markdown import blocks, check_blocks
 from tests.support.paths import ROOT
+from tests.support.settings import settings_restored
 from tests.support.transports import same_on_connect
 from winops import _errors, apama, esper, keep, spl, testing
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 NOTEBOOKS = sorted((ROOT / "docs").glob("**/*.ipynb"))
 # The blocks of these pages need Delta Lake and a Kafka broker, so they run in the tests of
-# tests/compatibility.
+# tests/compatibility. Blocks of other languages are in test_commands.py.
 ELSEWHERE = {ROOT / "docs" / "how-to" / name for name in ("delta.md", "kafka.md")}
 RUN_HERE = [
     *(page for page in PAGES if page not in ELSEWHERE),
@@ -43,7 +44,9 @@ CONDITIONS = ROOT / "jvm/spark/src/main/resources/error/winops-error-conditions.
 
 @pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_code_blocks_of_a_page_print_their_output(spark: SparkSession, page: Path) -> None:
-    check_blocks(page, {"spark": spark})
+    # A page may recommend settings; the next page begins without them.
+    with settings_restored(spark):
+        check_blocks(page, {"spark": spark})
 
 
 @pytest.mark.parametrize("module", ["winops", *MODULES])

@@ -126,6 +126,9 @@ def test_the_page_of_the_demo_is_complete(demo: Demo) -> None:
     assert f"page: {(demo.out / 'index.html').as_uri()}" in demo.output
     assert page.count("<svg") >= 3 + 20
     assert "For each <code>carrier</code>, keeps the newest 20 rows." in page
+    # Counted by hand from the data: the first departure from JFK, and a bar for each of 28.
+    assert "The first departure was at 05:38" in page
+    assert page.count('id="bar-0-') == 28
     # It needs neither the network nor scripts.
     assert not re.search(r"<script|<link|src=|@import", page)
 

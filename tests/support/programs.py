@@ -24,9 +24,11 @@ def output_of_module(module: str, *arguments: str) -> str:
     return _output(run_module(module, *arguments))
 
 
-def run_module(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a module of this checkout as a program to its end."""
-    return _run("-m", module, *arguments, folder=ROOT)
+def run_module(
+    module: str, *arguments: str, folder: Path = ROOT
+) -> subprocess.CompletedProcess[str]:
+    """Run a module of this checkout as a program to its end, in a folder."""
+    return _run("-m", module, *arguments, folder=folder)
 
 
 def _run(*command: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -44,3 +44,20 @@ def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
                 spark.conf.unset(name)
             else:
                 spark.conf.set(name, value)
+
+
+@contextmanager
+def settings_restored(spark: SparkSession) -> Iterator[None]:
+    """Undo at the end of the block what it changes in the configuration."""
+    before = spark.conf.getAll
+    try:
+        yield
+    finally:
+        after = spark.conf.getAll
+        # A builder on a page also records settings that no session can change.
+        changed = {name for name in after if before.get(name) != after[name]}
+        for name in filter(spark.conf.isModifiable, changed):
+            if name in before:
+                spark.conf.set(name, before[name])
+            else:
+                spark.conf.unset(name)

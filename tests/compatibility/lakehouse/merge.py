@@ -1,7 +1,5 @@
 """Merges the changes of a window into Delta and Iceberg tables, batch by batch.
 
-Then runs the blocks of the page docs/how-to/delta.md.
-
 The session extensions of both replace Spark's parser, and a parser that wraps another one may
 not delegate every call. So the other calls of winops run here too.
 """
@@ -17,7 +15,6 @@ from tempfile import TemporaryDirectory
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.markdown import check_blocks
 from tests.support.paths import ROOT
 from winops import apama, configure, keep, read_state, repartition, spl
 
@@ -29,15 +26,19 @@ _FILES = 3
 _ROWS_OF_FILE = 10
 
 
-def session(transport: str, folder: Path) -> SparkSession:
-    """Start Spark with the extensions of Delta and Iceberg."""
+def jars() -> list[str]:
+    """Return the JARs of Delta and Iceberg."""
     if not _CLASSPATH.is_file():
         raise SystemExit("The JARs of Delta and Iceberg are missing: run ./sbt lakehouse first.")
-    jars = [jar for jar in _CLASSPATH.read_text().split(":") if jar.endswith(".jar")]
+    return [jar for jar in _CLASSPATH.read_text().split(":") if jar.endswith(".jar")]
+
+
+def session(transport: str, folder: Path) -> SparkSession:
+    """Start Spark with the extensions of Delta and Iceberg."""
     builder = SparkSession.builder.appName("lakehouse")
     builder = builder.remote("local[2]") if transport == "connect" else builder.master("local[2]")
     settings = {
-        "spark.jars": ",".join(jars),
+        "spark.jars": ",".join(jars()),
         "spark.sql.extensions": (
             "io.delta.sql.DeltaSparkSessionExtension,"
             "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
@@ -176,10 +177,8 @@ def main(transport: str) -> None:
             assert held == expected, f"{table}: {held} instead of {expected}"
         call_everything(spark, folder)
         read_in_the_order_of_delta(spark, folder)
-        run = check_blocks(ROOT / "docs" / "how-to" / "delta.md", {"spark": spark})
         spark.stop()
     print(f"both tables hold the {len(expected)} rows of the windows")
-    print(f"{run} blocks of the page ran")
 
 
 if __name__ == "__main__":

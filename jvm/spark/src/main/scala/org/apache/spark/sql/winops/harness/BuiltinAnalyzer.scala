@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.analysis.{Analyzer, FunctionRegistry, NoSuc
 import org.apache.spark.sql.catalyst.catalog.{InMemoryCatalog, SessionCatalog}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.connector.catalog.{CatalogManager, FunctionCatalog, Identifier}
+import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier}
 import org.apache.spark.sql.connector.catalog.functions.UnboundFunction
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -20,7 +20,7 @@ final class BuiltinAnalyzer(rule: Rule[LogicalPlan]) {
       FunctionRegistry.builtin,
       TableFunctionRegistry.builtin)
 
-  private val analyzer = new Analyzer(new CatalogManager(NoOtherFunctions, functions)) {
+  private val analyzer = new Analyzer(CatalogsOfAnalyzer.of(NoOtherFunctions, functions)) {
     override val postHocResolutionRules: Seq[Rule[LogicalPlan]] = Seq(rule)
   }
 

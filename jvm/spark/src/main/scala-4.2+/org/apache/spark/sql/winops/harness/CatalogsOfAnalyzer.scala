@@ -1,0 +1,10 @@
+package org.apache.spark.sql.winops.harness
+
+import org.apache.spark.sql.catalyst.catalog.SessionCatalog
+import org.apache.spark.sql.connector.catalog.{CatalogManager, CatalogPlugin, DefaultCatalogManager}
+
+/** Makes the catalogs that an analyzer resolves names in. */
+private[harness] object CatalogsOfAnalyzer {
+  def of(default: CatalogPlugin, session: SessionCatalog): CatalogManager =
+    new DefaultCatalogManager(default, session)
+}
