@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import csv
-<<<<<<< HEAD
 import io
-=======
->>>>>>> h21b
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -98,16 +95,10 @@ class Explanation:
         except ImportError:
             print(self.text())
             return
-<<<<<<< HEAD
         # Brackets and colons of a policy or of rows are no markup.
-        console = Console(highlight=False, markup=False, emoji=False)
+        console = console or Console(highlight=False, markup=False, emoji=False)
         console.print(self.policy, style="bold")
         console.print(f"\n{self.sentence}\n")
-=======
-        console = console or Console(highlight=False)
-        console.print(self.policy, style="bold", markup=False)
-        console.print(f"\n{self.sentence}\n", markup=False)
->>>>>>> h21b
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 1))
         table.add_column(style="cyan")
         table.add_column()
