@@ -17,7 +17,7 @@ from typing import Any
 
 import winops
 from release.versions import ROOT
-from winops import _errors
+from winops import _errors, testing
 from winops.__main__ import command_line
 
 LIST = ROOT / "release" / "public-api.txt"
@@ -45,15 +45,19 @@ def lines() -> list[str]:
 
 
 def _python() -> Iterator[str]:
-    for name in winops.__all__:
-        thing = getattr(winops, name)
-        if not inspect.isclass(thing):
-            yield f"python winops.{name}{inspect.signature(thing)}"
-            continue
-        # The other classes are results; nobody but winops makes them.
-        made = str(inspect.signature(thing)) if dataclasses.is_dataclass(thing) else ""
-        yield f"python class winops.{name}{made}"
-        yield from (f"python winops.{name}.{member}" for member in _members(thing))
+    for module in (winops, testing):
+        for name in module.__all__:
+            yield from _public(f"{module.__name__}.{name}", getattr(module, name))
+
+
+def _public(name: str, thing: Any) -> Iterator[str]:
+    if not inspect.isclass(thing):
+        yield f"python {name}{inspect.signature(thing)}"
+        return
+    # The other classes are results; nobody but winops makes them.
+    made = str(inspect.signature(thing)) if dataclasses.is_dataclass(thing) else ""
+    yield f"python class {name}{made}"
+    yield from (f"python {name}.{member}" for member in _members(thing))
 
 
 def _members(kind: type[Any]) -> Iterator[str]:

@@ -63,7 +63,13 @@ def explain_in_a_terminal() -> None:
     """Take what ``python -m winops explain`` prints, on a white and on a black terminal."""
     for name, theme in (("explain", DEFAULT_TERMINAL_THEME), ("explain-dark", MONOKAI)):
         console = Console(
-            record=True, width=COLUMNS, file=StringIO(), force_terminal=True, highlight=False
+            record=True,
+            width=COLUMNS,
+            file=StringIO(),
+            force_terminal=True,
+            highlight=False,
+            markup=False,
+            emoji=False,
         )
         console.print(f'$ python -m winops explain "{POLICY}"\n', markup=False)
         explain(POLICY).show(console)
