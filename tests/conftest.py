@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import time
 import warnings
@@ -46,7 +47,16 @@ def transport() -> str:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def ui_port() -> int:
+    """Return a free port for Spark's UI. A client of Spark Connect cannot ask for the port."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory, ui_port: int) -> Iterator[SparkSession]:
     folder = tmp_path_factory.mktemp("spark")
     builder = SparkSession.builder.appName("winops tests")
     if TRANSPORT == "connect":
@@ -71,7 +81,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             ".FileSystemBasedCheckpointFileManager"
         ),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.ui.enabled": "false",
+        # The flights demo shows the UI of classic Spark.
+        "spark.ui.enabled": str(TRANSPORT == "connect").lower(),
+        "spark.ui.port": str(ui_port),
         "spark.ui.showConsoleProgress": "false",
         STATE_STORE: ROCKSDB,
     }

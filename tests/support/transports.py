@@ -1,4 +1,4 @@
-"""Marks for tests that are skipped on Spark Connect."""
+"""Marks for tests that are skipped on one of the transports."""
 
 from __future__ import annotations
 
@@ -13,4 +13,7 @@ on_classic_spark = pytest.mark.skipif(
 )
 same_on_connect = pytest.mark.skipif(
     TRANSPORT == "connect", reason="what runs in the server is the same there"
+)
+on_spark_connect = pytest.mark.skipif(
+    TRANSPORT == "classic", reason="the tests of the flights demo show the same on classic Spark"
 )
