@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 from urllib.request import urlopen
 
-from pyspark.sql import SparkSession
-
 from tests.support.replay import TIMEOUT_SECONDS, NewReplay
 from tests.support.transports import on_spark_connect
 from winops import keep
