@@ -133,6 +133,8 @@ def with_any_versions(output: str) -> str:
 def test_a_command_prints_its_output(block: Block, tmp_path: Path) -> None:
     readings = "device,at,value\npump,2026-01-01 00:00:00,1.0\npump,2026-01-01 00:15:00,2.0\n"
     (tmp_path / "readings.csv").write_text(readings)
+    ticks = "ts,symbol,price\n2026-01-01 00:00:00,A,1.0\n2026-01-01 00:00:01,A,2.0\n"
+    (tmp_path / "ticks.csv").write_text(ticks)
     printed = ""
     for words in filter(runs, commands(block)):
         ran = run_module(*words[2:], folder=tmp_path)

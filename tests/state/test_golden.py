@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -47,12 +48,22 @@ def test_a_checkpoint_continues_or_is_refused_by_its_format(
             assert output_lines(golden.folder) == []
         elif format_of(archive) in readable_formats():
             finish(query)
-            assert sorted(output_lines(golden.folder)) == golden.expected
+            found = sorted(output_lines(golden.folder))
+            if SPARK >= (4, 3) and spark_of(archive) is None:
+                # From Spark 4.3 on, the last bits of a standard deviation are others.
+                assert list(map(rounded, found)) == list(map(rounded, golden.expected))
+            else:
+                assert found == golden.expected
         else:
             error = failure(query)
             assert "WINOPS_STATE_FORMAT" in error
             assert f"format {format_of(archive)}" in error
             assert output_lines(golden.folder) == []
+
+
+def rounded(line: str) -> str:
+    """Return a row with 14 digits of each number that has a decimal point."""
+    return re.sub(r"-?\d+\.\d+(E-?\d+)?", lambda number: f"{float(number[0]):.13e}", line)
 
 
 def test_the_current_format_has_all_checkpoints() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
@@ -54,10 +55,11 @@ def settings_restored(spark: SparkSession) -> Iterator[None]:
         yield
     finally:
         after = spark.conf.getAll
-        # A builder on a page also records settings that no session can change.
-        changed = {name for name in after if before.get(name) != after[name]}
-        for name in filter(spark.conf.isModifiable, changed):
-            if name in before:
-                spark.conf.set(name, before[name])
-            else:
-                spark.conf.unset(name)
+        for name in (name for name in after if before.get(name) != after[name]):
+            # A builder on a page also records settings that no session can change. Spark does not
+            # know those of RocksDB before they are used, so it cannot be asked.
+            with suppress(AnalysisException):
+                if name in before:
+                    spark.conf.set(name, before[name])
+                else:
+                    spark.conf.unset(name)

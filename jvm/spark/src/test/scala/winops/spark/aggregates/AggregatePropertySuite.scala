@@ -3,7 +3,6 @@ package winops.spark.aggregates
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{lit, udaf}
 
 import winops.spark.testing.{AggregateCheck, ContentSteps, FreshAggregates, KeepStreamTest, RandomProperties, RandomWindow, RandomWindows, Reading, Readings, RollingHash, SameBits}
@@ -173,7 +172,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
       readings: Seq[Reading],
       window: RandomWindow,
       output: Output): Seq[Row] = withSQLConf(KeepStreamTest.rocksDb) {
-    val source = MemoryStream[Reading](spark)
+    val source = memoryStream[Reading]
     val written = new Written
     val batches = split(random, readings, 4)
     val (before, after) = batches.splitAt(1 + random.nextInt(batches.size - 1))

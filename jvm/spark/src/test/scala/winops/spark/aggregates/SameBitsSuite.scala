@@ -62,7 +62,7 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
         "output => 'agg', " +
         "aggregates => TABLE(SELECT sum(x) AS s, stddev(x) AS d FROM input_of_keep)")
       .select($"k", $"_change_time", $"_change_seq", $"s", $"d")
-    val source = MemoryStream[Reading](spark)
+    val source = memoryStream[Reading]
     val written = new Written
     withTempDir { dir =>
       runOver(source, batches)(start(sums(source.toDF()), dir.getPath, written))
@@ -161,7 +161,7 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
     val written = new Written
     withSQLConf(stores(random.nextInt(stores.size)) :+ partitions: _*) {
       withTempDir { dir =>
-        val source = MemoryStream[Pair](spark)
+        val source = memoryStream[Pair]
         var checkpoint = new File(dir, "0")
         val runs = parts(random, parts(random, pairs, 5), 3)
         runs.zipWithIndex.foreach { case (batches, run) =>

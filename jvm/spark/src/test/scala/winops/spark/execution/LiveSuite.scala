@@ -170,7 +170,7 @@ class LiveSuite extends KeepStreamTest {
 
   test("queries of one name in two sessions have gauges of their own") {
     val twins = Seq(spark, spark.newSession()).map { session =>
-      val stream = MemoryStream[Tick](session)
+      val stream = new MemoryStream[Tick](0, session)
       stream.toDF().createOrReplaceTempView("twin_ticks")
       val rows =
         session.sql("SELECT * FROM keep(TABLE(twin_ticks) PARTITION BY (k), 'KEEP 2 ROWS')")

@@ -1,7 +1,6 @@
 package winops.spark.input
 
 import org.apache.spark.sql.{AnalysisException, DataFrame}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 
 import winops.spark.testing.KeepStreamTest
 
@@ -38,7 +37,7 @@ class GroupKeysSuite extends KeepStreamTest {
   private val expected = Set(Seq(0, 1, 8), Seq(2, 3, 7), Seq(4, 6), Seq(5))
 
   test("zeros are one group, and NaNs, and nulls, from batch to batch and on a table") {
-    val stream = MemoryStream[Measured](spark)
+    val stream = memoryStream[Measured]
     val written = new Written
     withTempDir { dir =>
       val query =

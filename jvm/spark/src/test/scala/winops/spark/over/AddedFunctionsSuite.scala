@@ -174,7 +174,7 @@ class AddedFunctionsSuite extends OverStreamTest with RandomProperties {
   private def assertContinues(functions: Seq[String])(fail: String => Unit): Unit =
     withTempDir { folder =>
       val rows = quotes(60)
-      val stream = MemoryStream[Quote](spark)
+      val stream = memoryStream[Quote]
       viewOf(stream)
       val (checkpoint, written) = (folder.getCanonicalPath, new Written)
       stream.addData(rows.take(40))
@@ -191,7 +191,7 @@ class AddedFunctionsSuite extends OverStreamTest with RandomProperties {
       val rows = quotes(60)
       val before = Seq(s"lag(n, 2) OVER ($w)")
       val now = before :+ s"max(n) OVER ($w ROWS 1 PRECEDING)"
-      val stream = MemoryStream[Quote](spark)
+      val stream = memoryStream[Quote]
       viewOf(stream)
       val (checkpoint, moved) = (s"$folder/a", s"$folder/b")
       val written = new Written

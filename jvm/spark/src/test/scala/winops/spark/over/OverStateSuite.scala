@@ -49,7 +49,7 @@ class OverStateSuite extends OverStreamTest {
       s"lead(n, 4) OVER ($w), lag(n, 3) OVER ($w)" -> 7,
       s"collect_list(n) OVER ($w)" -> 19).foreach { case (columns, stored) =>
       withTempDir { checkpoint =>
-        val stream = MemoryStream[Quote](spark)
+        val stream = memoryStream[Quote]
         viewOf(stream)
         val rows = (1 to 20).map(i => quote(i, i.toLong))
         val last = feed(select(columns), stream, checkpoint, new Written, rows)
@@ -61,7 +61,7 @@ class OverStateSuite extends OverStreamTest {
 
   test("a restart may name functions in another order, and not name others") {
     withTempDir { checkpoint =>
-      val stream = MemoryStream[Quote](spark)
+      val stream = memoryStream[Quote]
       viewOf(stream)
       val written = new Written
       val (sum, mean) = (s"sum(n) OVER ($w)", s"avg(x) OVER ($w ROWS 2 PRECEDING)")
@@ -88,7 +88,7 @@ class OverStateSuite extends OverStreamTest {
 
   test("functions that differ only in IGNORE NULLS have a buffer each") {
     withTempDir { checkpoint =>
-      val stream = MemoryStream[Quote](spark)
+      val stream = memoryStream[Quote]
       viewOf(stream)
       val written = new Written
       val (newest, known) =
@@ -110,7 +110,7 @@ class OverStateSuite extends OverStreamTest {
   test("a silent group starts again as a new partition") {
     withSQLConf(OverSettings.Idle -> "5 seconds") {
       withTempDir { checkpoint =>
-        val stream = MemoryStream[Quote](spark)
+        val stream = memoryStream[Quote]
         viewOf(stream)
         val written = new Written
         val times = Seq(1, 2, 9, 10, 30)
@@ -127,7 +127,7 @@ class OverStateSuite extends OverStreamTest {
   test("in the order of arrival, a row waits for the next one in later micro-batches") {
     withSQLConf(OverSettings.ArrivalOrder -> "true") {
       withTempDir { checkpoint =>
-        val stream = MemoryStream[Quote](spark)
+        val stream = memoryStream[Quote]
         viewOf(stream)
         val written = new Written
         val query = select("lead(n) OVER (PARTITION BY k ORDER BY seq) AS next")
@@ -140,7 +140,7 @@ class OverStateSuite extends OverStreamTest {
   test("a group with too many rows") {
     withSQLConf(OverSettings.MaxRows -> "3") {
       withTempDir { checkpoint =>
-        val stream = MemoryStream[Quote](spark)
+        val stream = memoryStream[Quote]
         viewOf(stream)
         stream.addData((1 to 9).map(i => quote(i, i.toLong)))
         val error = failureOf(select(s"lag(n, 5) OVER ($w)"), checkpoint.getCanonicalPath)
@@ -151,7 +151,7 @@ class OverStateSuite extends OverStreamTest {
 
   test("reading and moving the state") {
     withTempDir { folder =>
-      val stream = MemoryStream[Quote](spark)
+      val stream = memoryStream[Quote]
       viewOf(stream)
       val checkpoint = new File(folder, "a")
       val moved = new File(folder, "b")

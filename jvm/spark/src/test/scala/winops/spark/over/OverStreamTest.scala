@@ -1,7 +1,6 @@
 package winops.spark.over
 
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.timestamp_micros
 import org.apache.spark.sql.streaming.Trigger
 
@@ -35,7 +34,7 @@ trait OverStreamTest extends KeepStreamTest {
     * of the query and has its micro-batches.
     */
   protected def onStream(runs: Seq[Seq[Seq[Quote]]])(query: => DataFrame): Seq[Row] = {
-    val stream = MemoryStream[Quote](spark)
+    val stream = memoryStream[Quote]
     withTimeOf(stream.toDF()).withWatermark("ts", "0 seconds").createOrReplaceTempView(View)
     val written = new Written
     withTempDir { checkpoint =>

@@ -3,7 +3,6 @@ package winops.spark.over
 import java.time.Instant
 
 import org.apache.spark.sql.{AnalysisException, DataFrame}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.internal.SQLConf
 
 /** Window functions over times around changes of the clock, and over times without a zone. */
@@ -25,7 +24,7 @@ class OverTimesSuite extends OverStreamTest {
 
   test("a time without a zone has no watermark, and may be a further sort key") {
     val rows = around(Autumn).take(30)
-    val stream = MemoryStream[Quote](spark)
+    val stream = memoryStream[Quote]
     val local = withTimeOf(stream.toDF()).withColumn("local", $"ts".cast("timestamp_ntz"))
     val byLocal = "lag(n) OVER (PARTITION BY k ORDER BY local)"
     Seq(

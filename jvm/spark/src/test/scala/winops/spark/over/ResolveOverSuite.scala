@@ -4,7 +4,6 @@ import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.catalyst.expressions.{CurrentRow, Literal, PythonUDAF, RowFrame, SpecifiedWindowFrame, UnboundedPreceding, WindowExpression, WindowSpecDefinition}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Window => WindowNode}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types.LongType
@@ -18,7 +17,7 @@ class ResolveOverSuite extends OverStreamTest {
   import testImplicits._
 
   private def stream: DataFrame =
-    withTimeOf(MemoryStream[Quote](spark).toDF()).withWatermark("ts", "0 seconds")
+    withTimeOf(memoryStream[Quote].toDF()).withWatermark("ts", "0 seconds")
 
   private val w = Window.partitionBy("k").orderBy("ts", "seq")
 

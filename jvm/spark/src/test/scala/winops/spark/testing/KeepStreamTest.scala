@@ -1,12 +1,13 @@
 package winops.spark.testing
 
 import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.atomic.AtomicInteger
 
 import scala.jdk.CollectionConverters._
 import scala.reflect.ClassTag
 
 import org.apache.spark.{SparkConf, SparkThrowable}
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.{DataFrame, Encoder, Row}
 import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamExecution, StreamingQueryWrapper}
 import org.apache.spark.sql.functions.timestamp_seconds
@@ -35,7 +36,13 @@ trait KeepStreamTest extends StreamTest {
       SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key,
       classOf[FileSystemBasedCheckpointFileManager].getName)
 
-  protected def ticks(): MemoryStream[Tick] = MemoryStream[Tick](spark)
+  protected def ticks(): MemoryStream[Tick] = memoryStream[Tick]
+
+  // The patch releases of Spark 4.1 have different methods for this.
+  protected def memoryStream[A: Encoder]: MemoryStream[A] =
+    new MemoryStream[A](streams.getAndIncrement(), spark)
+
+  private val streams = new AtomicInteger
 
   /** The stream with the columns `k`, `n` and `ts`, and with a watermark without delay. */
   protected def timed(stream: MemoryStream[Tick]): DataFrame =
