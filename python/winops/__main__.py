@@ -130,6 +130,7 @@ def _explain(options: argparse.Namespace) -> int:
         explanation.show()
     else:
         options.html.write_text(explanation.html(), encoding="utf-8")
+        sys.stdout.write(f"Wrote {options.html}.\n")
     return 0
 
 

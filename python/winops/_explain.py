@@ -167,6 +167,9 @@ def explain(
     if changes:
         picture = timeline(changes, per=groups or None)
     pieces = tuple((name, words) for name, words in described["pieces"])
+    if rows is not None:
+        when = f"at the time in `{time}`" if time else "a second apart; --time names their time"
+        pieces += (("rows here", f"arrive {when}"),)
     return Explanation(policy.text, described["sentence"], pieces, cost, picture)
 
 
@@ -344,9 +347,14 @@ def _timed(
     """Return rows with the instants of their arrival, in this order."""
     if time is None:
         return [(_START + timedelta(seconds=number), row) for number, row in enumerate(rows)]
-    for row in rows:
-        if not isinstance(row.get(time), datetime):
-            raise wrong_value(f"The column {time} has no timestamp in every row.")
+    if rows and time not in rows[0]:
+        raise wrong_value(f"There is no column {time}. The columns are {', '.join(rows[0])}.")
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row[time], datetime):
+            raise wrong_value(
+                f"The column {time} is no timestamp in row {number}: {row[time]!r}. Write each "
+                "as 2026-01-31 09:30:00."
+            )
     return [(row[time], row) for row in sorted(rows, key=lambda row: row[time])]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,12 @@ _COLOURS = {
 }
 _HELD = "#9aa5b1"
 _INK = "#808890"
+# The letters of a line of the title and the lines of it, the bars up to which each has its name,
+# and the part of the width before the first bar if names are short.
+_TITLE_WIDTH = 84
+_TITLE_LINES = 4
+_MOST_LABELS = 48
+_LEFT = 0.11
 _AT_ONCE = frozenset({"trigger", "punctuation", "silence", "group idle", "group limit"})
 
 
@@ -363,6 +370,12 @@ def _names(timeline: Timeline, bar: Bar) -> str:
     return f"{label}={bar.row[label]}" if label is not None and label in bar.row else ""
 
 
+def _left_margin(timeline: Timeline) -> float:
+    """Return the part of the width that the longest name of a bar needs before the first bar."""
+    longest = max(len(_names(timeline, bar)) for lane in timeline.lanes for bar in lane.bars)
+    return min(0.4, max(_LEFT, 0.03 + 0.0095 * longest))
+
+
 def _figure(timeline: Timeline) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
@@ -375,13 +388,15 @@ def _figure(timeline: Timeline) -> Figure:
         # A gap, in which the name of the lane stands, then the sizes, then the bars.
         gap = 0.36 if lane.name or heights else 0.1
         heights += [gap, 0.5, max(1, len(lane.bars)) * thickness + 0.1]
-    height = sum(heights) + (0.3 if timeline.title else 0.1) + 0.72
+    title = textwrap.wrap(_plain(timeline.title).replace("`", ""), _TITLE_WIDTH)[:_TITLE_LINES]
+    above = 0.12 + 0.18 * len(title) if title else 0.1
+    height = sum(heights) + above + 0.72
     figure = Figure(figsize=(7.2, height))
     grid = figure.add_gridspec(len(heights), 1, height_ratios=heights, hspace=0.0)
     figure.subplots_adjust(
-        left=0.11,
+        left=_left_margin(timeline) if rows <= _MOST_LABELS else _LEFT,
         right=0.985,
-        top=1 - (0.3 if timeline.title else 0.1) / height,
+        top=1 - above / height,
         bottom=0.72 / height,
     )
     offset = first if timeline._unit == "time" else 0.0
@@ -403,9 +418,9 @@ def _figure(timeline: Timeline) -> Figure:
             if stop == start:
                 axes.plot([start], [index], marker="|", color=colour, markersize=9)
             axes.plot([start], [index], marker="o", color=_INK, markersize=2.6)
-            if rows <= 48 and bar.reason:
+            if rows <= _MOST_LABELS and bar.reason:
                 _note(axes, bar.reason, (stop, index), 4, "left", colour)
-            if rows <= 48:
+            if rows <= _MOST_LABELS:
                 _note(axes, _names(timeline, bar), (start, index), -5, "right", _INK)
         for at, reason in _together(lane):
             axes.axvline(
@@ -419,11 +434,11 @@ def _figure(timeline: Timeline) -> Figure:
         axes.tick_params(axis="x", labelbottom=is_last, colors=_INK, length=3 if is_last else 0)
         if is_last:
             axes.set_xlabel(unit, color=_INK)
-    if timeline.title:
+    if title:
         figure.text(
             0.012,
             1 - 0.22 / height,
-            _short(_plain(timeline.title), 108),
+            "\n".join(title),
             color=_INK,
             fontsize=9.5,
             parse_math=False,
@@ -520,10 +535,6 @@ def _scale(seconds: float) -> tuple[float, str]:
 def _plain(text: str) -> str:
     """Replace control characters, which SVG cannot hold."""
     return "".join(each if each.isprintable() else "\ufffd" for each in text)
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _with_tooltips(svg: str, lanes: Sequence[Lane]) -> str:

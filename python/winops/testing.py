@@ -488,7 +488,7 @@ class ManualOver:
     the columns of the functions. A call that fails changes nothing.
     """
 
-    __slots__ = ("_functions", "_given", "_now", "_process", "_schema", "_settings")
+    __slots__ = ("_finished", "_functions", "_given", "_now", "_process", "_schema", "_settings")
 
     def __init__(
         self,
@@ -501,6 +501,7 @@ class ManualOver:
         self._settings = settings
         self._now: datetime | None = None
         self._given: list[Any] = []
+        self._finished = False
         self._process = None if schema is None else self._opened(())
 
     @property
@@ -552,12 +553,22 @@ class ManualOver:
         return self._batch((), _moved(self._now, to))
 
     def finish(self) -> list[dict[str, Any]]:
-        """End the input, and return the rows that waited, as ``atEnd`` ``flush`` does."""
-        return self._batch((), self._now, last=True)
+        """End the input, and return the rows that waited, as ``atEnd`` ``flush`` does.
+
+        Raises
+        ------
+        PySparkValueError
+            ``WINOPS_ARGUMENT``: the input has ended before, also in later calls of other methods.
+        """
+        found = self._batch((), self._now, last=True)
+        self._finished = True
+        return found
 
     def _batch(
         self, rows: Sequence[Any], now: datetime | None, last: bool = False
     ) -> list[dict[str, Any]]:
+        if self._finished:
+            raise wrong_value("The input has ended by finish(). Call over_stream() again.")
         process = self._process
         if process is None:
             if not rows:

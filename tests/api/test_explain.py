@@ -68,7 +68,30 @@ def test_the_rows_of_a_file_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(arguments) == 0
     assert "For each `device`, keeps each row for 8 seconds." in capsys.readouterr().out
     assert main([*arguments, "--time", "value"]) == 1
-    assert "has no timestamp" in capsys.readouterr().err
+    assert "value is no timestamp in row 1" in capsys.readouterr().err
+
+
+def test_the_times_of_a_file_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, page = tmp_path / "rows.csv", tmp_path / "out.html"
+    file.write_text("at,n\n2026-01-01 09:00:02,1\n2026-01-01 09:00:00,2\n")
+    rows = read_csv(file)
+    assert explain("KEEP 1 ROW", rows=rows).pieces[-1] == (
+        "rows here",
+        "arrive a second apart; --time names their time",
+    )
+    assert (
+        explain("KEEP 1 ROW", rows=rows, time="at").pieces[-1][1] == "arrive at the time in `at`"
+    )
+    assert main(["explain", "KEEP 1 ROW", "--csv", str(file), "--html", str(page)]) == 0
+    assert capsys.readouterr().out == f"Wrote {page}.\n"
+    for column, said in (
+        ("tme", "There is no column tme. The columns are at, n."),
+        ("n", "row 1: 1"),
+    ):
+        assert main(["explain", "KEEP 1 ROW", "--csv", str(file), "--time", column]) == 1
+        assert said in capsys.readouterr().err
 
 
 def test_check_validates_alone(capsys: pytest.CaptureFixture[str]) -> None:

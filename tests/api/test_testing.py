@@ -14,6 +14,7 @@ from pyspark.errors import (
     AnalysisException,
     PySparkRuntimeError,
     PySparkTypeError,
+    PySparkValueError,
     SparkRuntimeException,
 )
 from pyspark.sql import Row, SparkSession
@@ -425,3 +426,12 @@ def test_names_of_nested_fields_are_quoted() -> None:
         {"a name": 2, "a`tick": "y"},
     ]
     assert found["own"]["of>type"] == Decimal("1.50")
+
+
+def test_nothing_arrives_after_the_end() -> None:
+    stream = testing.over_stream("lag(n) OVER (ORDER BY ts) AS before")
+    stream.add({"ts": datetime(2026, 1, 1), "n": 1})
+    assert [row["before"] for row in stream.finish()] == [None]
+    for call in (lambda: stream.add({"ts": datetime(2026, 1, 2), "n": 2}), stream.finish):
+        with pytest.raises(PySparkValueError, match="has ended"):
+            call()

@@ -148,3 +148,17 @@ def test_texts_of_rows_are_drawn_as_they_are() -> None:
     drawn = timeline(testing.changes(rows, "KEEP 2 ROWS"), title="$x^$ and \x01")
     assert titles(drawn.svg())[1].startswith("n=$x^$")
     assert titles(drawn.svg())[2].startswith("n=a\ufffdb")
+
+
+def test_a_long_title_has_lines_and_a_long_name_has_room() -> None:
+    words = [f"word{number}" for number in range(30)]
+    rows = [{"n": "x" * 30}, {"n": "y" * 30}]
+    changes = testing.changes(rows, "KEEP 1 ROW")
+    svg = timeline(changes, title=" ".join(words)).svg()
+    assert all(word in svg for word in words)
+    margins = [
+        float(place)
+        for drawn in (svg, timeline(testing.changes([{"n": "x"}], "KEEP 1 ROW")).svg())
+        for place in re.findall(r'(?s)id="bar-0-0">.*?<path d="M ([\d.]+)', drawn)[:1]
+    ]
+    assert margins[0] > margins[1] + 100
