@@ -57,7 +57,7 @@ def settings_restored(spark: SparkSession) -> Iterator[None]:
         after = spark.conf.getAll
         for name in (name for name in after if before.get(name) != after[name]):
             # A builder on a page also records settings that no session can change. Spark does not
-            # know those of RocksDB before they are used, so it cannot be asked.
+            # know those of RocksDB before they are used, so its answer would be no.
             with suppress(AnalysisException):
                 if name in before:
                     spark.conf.set(name, before[name])

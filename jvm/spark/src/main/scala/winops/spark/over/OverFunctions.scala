@@ -51,6 +51,8 @@ private[spark] object OverFunctions {
           if !function.isInstanceOf[AggregateWindowFunction] =>
         val aggregate = WindowAggregate(replaced(function), isDistinct = false, None)
         framed(aggregate, function, kind, lower, upper, isOfTime)
+      case call @ AggregateExpression(_, _, _, Some(_), _) =>
+        refused(call, "it has a FILTER", "Write the condition into the argument, in CASE WHEN")
       case call => refused(call, "the operator does not know the function", Alternatives)
     }
   }
