@@ -81,7 +81,10 @@ def the_wheel(tag: str | None) -> str:
     (wheel,) = DIST.glob("*.whl")
     run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), log="twine")
     with zipfile.ZipFile(wheel) as archive:
-        names = {Path(name).name for name in archive.namelist() if name.endswith(".jar")}
+        files = archive.namelist()
+    if "winops/spark-versions.json" not in files:
+        raise Failed(f"{wheel.name} has no winops/spark-versions.json")
+    names = {Path(name).name for name in files if name.endswith(".jar")}
     wanted = {f"winops_{found.minor}_2.13-{version()}.jar" for found in spark_releases()}
     if names != wanted:
         raise Failed(f"{wheel.name} has {sorted(names)}, not {sorted(wanted)}")
