@@ -1,4 +1,7 @@
-"""Puts the JARs into the wheel, so that they cannot be of another version than the package."""
+"""Puts the JARs and the list of Spark versions into the wheel.
+
+The JARs therefore cannot be of another version than the package.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ class JarBuildHook(BuildHookInterface):
         if version == "editable":
             return
         release = self.metadata.version
-        versions = json.loads(Path(self.root, "spark-versions.json").read_text(encoding="utf-8"))
+        lines = Path(self.root, "spark-versions.json")
+        build_data["force_include"][str(lines)] = f"winops/{lines.name}"
+        versions = json.loads(lines.read_text(encoding="utf-8"))
         for spark in versions:
             name = f"winops_{spark['minor']}_2.13-{release}.jar"
             jar = Path(self.root, "target", "jars", name)

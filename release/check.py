@@ -58,6 +58,17 @@ def the_version(tag: str | None) -> str:
     return f"{version()}, tag {tag or 'not given: a rehearsal'}"
 
 
+def the_upload(tag: str | None) -> str:
+    """Check the settings before anything is built that could not be published."""
+    upload, key = os.environ.get("MAVEN_UPLOAD"), os.environ.get("GPG_KEY")
+    if upload and not key:
+        raise Failed(
+            "MAVEN_UPLOAD is set without GPG_KEY, and Maven Central refuses unsigned artifacts: "
+            "set GPG_KEY, or unset MAVEN_UPLOAD"
+        )
+    return "signed and sent" if upload else "MAVEN_UPLOAD is not set: by hand"
+
+
 def the_tree(tag: str | None) -> str:
     changed = subprocess.check_output(["git", "status", "--porcelain"], cwd=ROOT, text=True)
     if changed:
@@ -81,11 +92,24 @@ def the_wheel(tag: str | None) -> str:
     (wheel,) = DIST.glob("*.whl")
     run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), log="twine")
     with zipfile.ZipFile(wheel) as archive:
-        names = {Path(name).name for name in archive.namelist() if name.endswith(".jar")}
+        files = archive.namelist()
+    if "winops/spark-versions.json" not in files:
+        raise Failed(f"{wheel.name} has no winops/spark-versions.json")
+    names = {Path(name).name for name in files if name.endswith(".jar")}
     wanted = {f"winops_{found.minor}_2.13-{version()}.jar" for found in spark_releases()}
     if names != wanted:
         raise Failed(f"{wheel.name} has {sorted(names)}, not {sorted(wanted)}")
     return f"{wheel.name}, {len(names)} JARs, twine check passed"
+
+
+def the_installed(tag: str | None) -> str:
+    run("make", "test-wheel", log="installed")
+    return "the wheel runs beside each pyspark, outside of the checkout"
+
+
+def the_versions(tag: str | None) -> str:
+    run("make", "test-releases", log="versions")
+    return "the oldest and newest patch of each Spark version"
 
 
 def the_boms(tag: str | None) -> str:
@@ -157,8 +181,11 @@ def the_bytes(tag: str | None) -> str:
 
 STEPS: dict[str, Callable[[str | None], str]] = {
     "version": the_version,
+    "upload": the_upload,
     "tree": the_tree,
     "wheel": the_wheel,
+    "installed": the_installed,
+    "versions": the_versions,
     "sbom": the_boms,
     "maven": the_repository,
     "packages": the_packages,
@@ -169,7 +196,13 @@ STEPS: dict[str, Callable[[str | None], str]] = {
 }
 
 # Steps that read what an earlier step has made.
-NEEDS = {"sbom": "wheel", "packages": "maven", "signatures": "maven", "bundle": "maven"}
+NEEDS = {
+    "installed": "wheel",
+    "sbom": "wheel",
+    "packages": "maven",
+    "signatures": "maven",
+    "bundle": "maven",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -188,9 +221,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         started = time.monotonic()
         try:
             said = step(options.tag)
-        except Failed as problem:
+        # Whatever a step raises, such as for a missing gpg, the other steps still run.
+        except Exception as problem:  # noqa: BLE001
             failed.add(name)
-            print(f"failed   {name}: {problem}", flush=True)
+            kind = "" if isinstance(problem, Failed) else f"{type(problem).__name__}: "
+            print(f"failed   {name}: {kind}{problem}", flush=True)
         else:
             print(f"ok       {name}: {said} ({time.monotonic() - started:.0f} s)", flush=True)
     return 1 if failed else 0

@@ -9,9 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-_SEMANTIC = re.compile(
-    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?"
-)
+# Without a suffix: the wheel would have another spelling of 1.2.0-rc.1 than the JARs.
+_SEMANTIC = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 _SECTION = re.compile(r"^## (?:\[)?([^\]\s]+)(?:\])?(?: - (\d{4}-\d\d-\d\d))?$", re.MULTILINE)
 
 
@@ -58,12 +57,12 @@ def version_problems(number: str, changelog: str, tag: str | None) -> list[str]:
     """Return what keeps this version from being released.
 
     A rehearsal, without a tag, also accepts changes under "Unreleased". A tag is that of the
-    version, whose section has a date and is the first one.
+    version, whose section has a date and is the first one with entries.
     """
     problems = []
     if not _SEMANTIC.fullmatch(number):
         problems.append(
-            f"VERSION is {number}, not a semantic version such as 1.2.0 or 1.2.0-rc.1"
+            f"VERSION is {number}, not a semantic version without a suffix, such as 1.2.0"
         )
     sections = [(found[1], found[2]) for found in _SECTION.finditer(changelog)]
     newest = next((section for section in sections if section[0] != "Unreleased"), None)
@@ -73,6 +72,11 @@ def version_problems(number: str, changelog: str, tag: str | None) -> list[str]:
         return problems
     if tag != f"v{number}":
         problems.append(f"The tag is {tag}; that of VERSION {number} is v{number}")
+    if (
+        any(name == "Unreleased" for name, _ in sections)
+        and notes("Unreleased", changelog).strip()
+    ):
+        problems.append("CHANGELOG.md has entries under Unreleased: move them to the version")
     if newest is None or newest[0] != number:
         problems.append(f"CHANGELOG.md has no section {number}: rename Unreleased")
     elif newest[1] is None:

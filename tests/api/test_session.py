@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,65 @@ def test_configure_adds_the_jar_once() -> None:
     assert jars(configure(configure(SparkSession.Builder()))).count(jar_path()) == 1
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        "/old/winops_4.1_2.13-0.0.9.jar",
+        "s3a://bucket/winops_9.9_2.13-0.1.0.jar",
+        "/m2/winops-spark_4.1_2.13-0.1.0.jar",
+    ],
+)
+def test_configure_drops_other_jars_of_winops(other: str) -> None:
+    builder = SparkSession.Builder().config("spark.jars", f"/a.jar, {other},/mywinops_4.jar")
+    assert jars(configure(builder)) == ["/a.jar", "/mywinops_4.jar", jar_path()]
+
+
+SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        ("--jars /a.jar pyspark-shell", "--jars"),
+        ("--master local --jars=/a.jar pyspark-shell", "--jars"),
+        ("--conf spark.jars=/a.jar pyspark-shell", "--conf"),
+        ("--conf=spark.jars=/a.jar pyspark-shell", "--conf"),
+        ('-c "spark.jars=/a.jar" pyspark-shell', "--conf"),
+        ("--jars /a.jar --conf spark.jars={own} pyspark-shell", "--jars"),
+        ("--jars {own} --jars /a.jar pyspark-shell", "--jars"),
+    ],
+)
+def test_configure_refuses_jars_that_replace_those_of_the_builder(
+    monkeypatch: pytest.MonkeyPatch, arguments: str, option: str
+) -> None:
+    monkeypatch.setenv(SUBMIT_ARGS, arguments.format(own=jar_path()))
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    with pytest.raises(PySparkRuntimeError) as caught:
+        configure(SparkSession.Builder())
+    assert caught.value.getCondition() == "WINOPS_JAR_MISSING"
+    assert f"with {option} to /a.jar" in str(caught.value)
+    assert f"Add {jar_path()} to {option} in {SUBMIT_ARGS}" in str(caught.value)
+    # The JVM of spark-submit runs already, with its own options.
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    assert jars(configure(SparkSession.Builder())) == [jar_path()]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "pyspark-shell",
+        "--packages a:b:1 --conf spark.jars.ivy=/ivy pyspark-shell",
+        "--jars /a.jar,{own} pyspark-shell",
+        "--conf spark.jars={own} pyspark-shell",
+    ],
+)
+def test_configure_takes_other_options_of_the_launcher(
+    monkeypatch: pytest.MonkeyPatch, arguments: str
+) -> None:
+    monkeypatch.setenv(SUBMIT_ARGS, arguments.format(own=jar_path()))
+    assert jars(configure(SparkSession.Builder())) == [jar_path()]
+
+
 def test_configure_adds_no_jar_for_a_remote_server() -> None:
     builder = configure(SparkSession.Builder().remote("sc://example.org"))
     assert "spark.jars" not in builder._options
@@ -98,6 +158,87 @@ def test_a_spark_version_without_a_jar_is_refused(
         assert caught.value.getCondition() == "WINOPS_SPARK_VERSION"
         assert version[:3] in str(caught.value)
         assert f"winops_{MINOR}_2.13" in str(caught.value)
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """JARs of a package that supports two versions, and the two versions."""
+    monkeypatch.setattr("winops._session._JARS", tmp_path)
+    for minor in SUPPORTED:
+        (tmp_path / f"winops_{minor}_2.13-{package_version()}.jar").touch()
+    return SUPPORTED
+
+
+def minor_of_jar(path: str) -> str:
+    return Path(path).name.split("_")[1]
+
+
+def test_the_jar_of_another_spark_can_be_named(
+    places: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for minor in places:
+        assert minor_of_jar(jar_path(minor)) == minor
+        assert jar_path(f"{minor}.1") == jar_path(minor)
+        assert main(["jar", "--spark", minor]) == 0
+        assert capsys.readouterr().out == jar_path(minor) + "\n"
+    assert main(["jar", "--spark", "3.5"]) == 1
+    refusal = capsys.readouterr().err
+    assert "no JAR for Spark 3.5" in refusal
+    assert f"supports Spark {', '.join(places)}" in refusal
+    for advice in ("jar --spark 4.1", "SPARK_HOME", "Remove other winops JARs from spark.jars"):
+        assert advice in refusal
+
+
+@pytest.mark.parametrize("minor", SUPPORTED)
+@pytest.mark.parametrize("by", ["jar", "RELEASE"])
+def test_the_jar_is_that_for_the_spark_of_its_home(
+    places: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minor: str, by: str
+) -> None:
+    home = tmp_path / "home"
+    (home / "jars").mkdir(parents=True)
+    if by == "jar":
+        (home / "jars" / f"spark-core_2.13-{minor}.1.jar").touch()
+    else:
+        (home / "RELEASE").write_text(f"Spark {minor}.1 (git revision 1) built for Hadoop 3\n")
+    monkeypatch.setenv("SPARK_HOME", str(home))
+    assert minor_of_jar(jar_path()) == minor
+    assert minor_of_jar(jars(configure(SparkSession.Builder()))[-1]) == minor
+
+
+def test_a_spark_home_without_a_jar_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "jars").mkdir()
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    assert minor_of_jar(jar_path()) == MINOR
+    (tmp_path / "jars" / "spark-core_2.12-3.5.6.jar").touch()
+    with pytest.raises(PySparkRuntimeError, match=r"no JAR for Spark 3\.5;"):
+        jar_path()
+
+
+def test_the_package_in_a_zip_file_knows_its_versions(tmp_path: Path) -> None:
+    # A wheel among --py-files is imported as the zip file that it is.
+    package = ROOT / "python" / "winops"
+    archive = tmp_path / "winops-0.1.0-py3-none-any.whl"
+    with zipfile.ZipFile(archive, "w") as whl:
+        for file in package.glob("*.py"):
+            whl.write(file, f"winops/{file.name}")
+        whl.write(ROOT / "spark-versions.json", "winops/spark-versions.json")
+        whl.writestr("winops-0.1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: winops\n")
+    script = (
+        "import winops; from winops._versions import java_versions, spark_versions\n"
+        "print(winops.__file__, *spark_versions(), *java_versions(spark_versions()[0]))"
+    )
+    said = subprocess.check_output(
+        [sys.executable, "-c", script],
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(archive)},
+    )
+    file, *versions = said.split()
+    assert file.startswith(str(archive))
+    first = json.loads((ROOT / "spark-versions.json").read_text())[0]
+    assert versions == [*SUPPORTED, *map(str, first["java"])]
 
 
 @on_classic_spark
@@ -173,6 +314,29 @@ def test_a_jar_of_another_version_is_refused() -> None:
     assert caught.value.getCondition() == "WINOPS_VERSION_MISMATCH"
     assert caught.value.getMessageParameters() == {"package": package_version(), "jar": "9.9.9"}
     assert "9.9.9" in str(caught.value)
+    assert "remove other winops JARs from spark.jars" in str(caught.value)
+
+
+def test_the_refusal_of_the_jar_names_its_remedies() -> None:
+    text = ROOT / "jvm/spark/src/main/resources/error/winops-error-conditions.json"
+    (message,) = json.loads(text.read_text())["WINOPS_SPARK_VERSION"]["message"]
+    for remedy in ("winops_<", "winops-spark_<", "jar --spark", "$SPARK_HOME/jars"):
+        assert remedy in message
+
+
+def test_the_refused_table_functions_are_those_of_the_registration() -> None:
+    folder = ROOT / "jvm/spark/src/main"
+    registration = (folder / "scala/winops/spark/Registration.scala").read_text()
+    registered = re.findall(r"injectTableFunction\(\s*described\((\w+)\.Name", registration)
+    assert len(registered) == registration.count("injectTableFunction")
+    names = set()
+    for function in registered:
+        source = (folder / f"scala/winops/spark/{function}.scala").read_text()
+        names |= set(re.findall(r'val Name = "(\w+)"', source))
+    guard = (folder / "java/winops/spark/RefusedVersion.java").read_text()
+    (refused,) = re.findall(r"TABLE_FUNCTIONS = \{(.*?)\}", guard, re.DOTALL)
+    assert set(re.findall(r'"(\w+)"', refused)) == names
+    assert len(names) == len(registered)
 
 
 def test_a_real_session_has_the_jar_of_this_version(spark: SparkSession) -> None:

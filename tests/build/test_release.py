@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import CalledProcessError
 
 import pytest
-from release import compatibility, maven, public_api
+from release import check, compatibility, maven, public_api
 from release.versions import notes, version, version_problems
 
 from tests.support.paths import ROOT
@@ -22,7 +24,8 @@ CHANGELOG = (
     [
         ("1.2.0", "v1.2.0", None),
         ("1.2.0", None, None),
-        ("1.2.0-rc.1", None, None),
+        ("1.2.0-rc.1", None, "without a suffix"),
+        ("1.2.0+build.7", None, "without a suffix"),
         ("1.2.0", "v1.3.0", "tag is v1.3.0"),
         ("1.3.0", "v1.3.0", "no section 1.3.0"),
         ("1.2", None, "not a semantic version"),
@@ -42,6 +45,76 @@ def test_a_release_needs_a_date() -> None:
     assert version_problems("1.2.0", undated, "v1.2.0") == [
         "The section 1.2.0 of CHANGELOG.md has no date"
     ]
+
+
+def test_a_release_has_no_unreleased_changes() -> None:
+    more = CHANGELOG.replace("## Unreleased\n", "## Unreleased\n\n- Forgotten.\n")
+    assert version_problems("1.2.0", more, None) == []
+    (problem,) = version_problems("1.2.0", more, "v1.2.0")
+    assert "entries under Unreleased" in problem
+
+
+def only(monkeypatch: pytest.MonkeyPatch, **steps: Callable[[str | None], str]) -> None:
+    monkeypatch.setattr(check, "STEPS", steps)
+    monkeypatch.setattr(check, "NEEDS", {"last": "first"})
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (check.Failed("no wheel"), "failed   first: no wheel"),
+        (KeyError("Unreleased"), "failed   first: KeyError: 'Unreleased'"),
+        (FileNotFoundError(2, "No such file", "gpg"), "FileNotFoundError: [Errno 2]"),
+        (CalledProcessError(128, ["git", "status"]), "failed   first: CalledProcessError: "),
+    ],
+)
+def test_a_step_that_raises_has_failed_and_others_run(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: Exception,
+    line: str,
+) -> None:
+    def first(tag: str | None) -> str:
+        raise error
+
+    only(monkeypatch, first=first, middle=lambda tag: "done", last=lambda tag: "done")
+    assert check.main([]) == 1
+    printed = capsys.readouterr().out
+    assert line in printed.splitlines()[0]
+    assert "ok       middle: done" in printed
+    assert "skipped  last: first failed" in printed
+
+
+def test_steps_that_pass_have_no_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, first=lambda tag: "done", last=lambda tag: "done")
+    assert check.main(["--tag", "v1.2.0"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("upload", "key", "fails"), [("u", "", True), ("u", "k", False), ("", "", False)]
+)
+def test_an_upload_needs_a_key(
+    monkeypatch: pytest.MonkeyPatch, upload: str, key: str, fails: bool
+) -> None:
+    monkeypatch.setenv("MAVEN_UPLOAD", upload)
+    monkeypatch.setenv("GPG_KEY", key)
+    if fails:
+        with pytest.raises(check.Failed, match="MAVEN_UPLOAD is set without GPG_KEY"):
+            check.the_upload("v1.2.0")
+    else:
+        assert check.the_upload("v1.2.0")
+
+
+def test_the_workflow_tells_the_rehearsal_where_it_uploads() -> None:
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    (step,) = (part for part in workflow.split("- name:") if "make release-check" in part)
+    for name in ("MAVEN_UPLOAD", "GPG_KEY"):
+        assert f"{name}: ${{{{ vars.{name} }}}}" in step
+
+
+def test_the_page_lists_the_steps_of_the_rehearsal() -> None:
+    page = (ROOT / "docs/contributing/releasing.md").read_text()
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(check.STEPS)
 
 
 def test_this_version_can_be_rehearsed() -> None:

@@ -53,13 +53,13 @@ REASONS = {
         "the artifact is not in a repository before its release; make test-packages runs this"
         " with a repository on disk"
     ),
-    "make wheel": "builds for minutes; tests/build installs wheels",
+    "make wheel": "builds for minutes; make test-wheel installs the wheel and runs it",
     "#!/bin/bash": "runs on Databricks only",
     "gcloud dataproc jobs submit pyspark job.py --cluster=name --region=region \\": (
         "needs an account of Google Cloud"
     ),
-    '$SPARK_HOME/sbin/start-connect-server.sh --jars "$(python -m winops jar)"': (
-        "pyspark from PyPI has no sbin; the tests run on its in-process server"
+    '$SPARK_HOME/sbin/start-connect-server.sh --jars "$(python -m winops jar --spark 4.1)"': (
+        "needs the SPARK_HOME of a server; the tests run on its in-process server"
     ),
     "spark-submit \\": "needs a job; tests of the gauges have the settings",
     "scrape_configs:": "a setting of Prometheus, which is not installed",

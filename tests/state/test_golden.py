@@ -31,6 +31,17 @@ _SPARK_4_1_SAYS = {
 }
 
 
+# The promise, independent of StateVersion.scala: each format that a version of winops wrote, and
+# the first version that may refuse it; None while none may.
+_READABLE_UNTIL = {4: "0.1.0", 5: None, 6: None}
+
+
+def test_each_format_is_readable_as_long_as_promised() -> None:
+    promised = [number for number, until in _READABLE_UNTIL.items() if until is None]
+    assert list(readable_formats()) == promised
+    assert {format_of(archive) for archive in archives()} <= set(_READABLE_UNTIL)
+
+
 @same_on_connect
 @pytest.mark.parametrize(
     "archive", archives(), ids=lambda path: f"{path.parent.name}/{path.name.partition('.')[0]}"
