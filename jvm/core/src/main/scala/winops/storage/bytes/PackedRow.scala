@@ -50,6 +50,27 @@ private[storage] object PackedRow {
     end
   }
 
+  /** Returns the number of bytes that [[write]] writes for the words of a row, without codes. */
+  def sizeOfWords(
+      rows: Array[Byte],
+      at: Int,
+      length: Int,
+      before: Array[Byte],
+      beforeAt: Int,
+      beforeLength: Int): Int = {
+    val words = wordsOf(length)
+    var size = 0
+    var word = 0
+    while (word < words) {
+      val from = word * WordBytes
+      val bits =
+        wordFrom(rows, at, length, from) ^ wordFrom(before, beforeAt, beforeLength, from)
+      size += Math.min(lowBytesOf(bits), highBytesOf(bits))
+      word += 1
+    }
+    size
+  }
+
   /** Unpacks a row of `length` bytes to `at` in `rows`, which has room for one more word. Returns
     * the end of the packed row in `source`.
     *

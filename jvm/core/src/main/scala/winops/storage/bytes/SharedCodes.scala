@@ -7,9 +7,8 @@ package winops.storage.bytes
 private[storage] final class SharedCodes {
   import SharedCodes._
 
-  /** The low bytes, and the high bytes, that any of the rows needs of each word. */
-  private var low = Array.emptyByteArray
-  private var high = Array.emptyByteArray
+  /** For each word, the bits in which any of the rows differs from the row before it. */
+  private var bits = Array.emptyLongArray
   private var codes = Array.emptyByteArray
   private var words = 0
   private var rowSize = 0
@@ -18,47 +17,46 @@ private[storage] final class SharedCodes {
   def begin(length: Int): Unit = {
     words = PackedRow.wordsOf(length)
     if (codes.length < words) {
-      low = new Array[Byte](words)
-      high = new Array[Byte](words)
+      bits = new Array[Long](words)
       codes = new Array[Byte](words)
     }
-    java.util.Arrays.fill(low, 0, words, 0.toByte)
-    java.util.Arrays.fill(high, 0, words, 0.toByte)
-    java.util.Arrays.fill(codes, 0, words, 0.toByte)
+    java.util.Arrays.fill(bits, 0, words, 0L)
     rowSize = 0
   }
 
-  /** Makes the codes fit a further row, and returns the number of bytes of its words with codes
-    * of its own.
-    */
+  /** Begins with the rows that were added to other codes. */
+  def beginWith(other: SharedCodes, length: Int): Unit = {
+    begin(length)
+    System.arraycopy(other.bits, 0, bits, 0, words)
+  }
+
+  /** Adds a row that the codes have to fit. */
   def add(
       rows: Array[Byte],
       at: Int,
       length: Int,
       before: Array[Byte],
       beforeAt: Int,
-      beforeLength: Int): Int = {
-    var own = 0
+      beforeLength: Int): Unit = {
     var word = 0
     while (word < words) {
       val from = word * PackedRow.WordBytes
-      val bits = PackedRow.wordFrom(rows, at, length, from) ^
+      bits(word) |= PackedRow.wordFrom(rows, at, length, from) ^
         PackedRow.wordFrom(before, beforeAt, beforeLength, from)
-      val (lowest, highest) = (PackedRow.lowBytesOf(bits), PackedRow.highBytesOf(bits))
-      own += Math.min(lowest, highest)
-      // Words of equal codes may need other bytes, which a later code has to keep too.
-      if (lowest > low(word) || highest > high(word)) widen(word, lowest, highest)
       word += 1
     }
-    own
   }
 
-  private def widen(word: Int, lowest: Int, highest: Int): Unit = {
-    low(word) = Math.max(low(word).toInt, lowest).toByte
-    high(word) = Math.max(high(word).toInt, highest).toByte
-    rowSize -= PackedRow.bytesOf(codes(word).toInt)
-    codes(word) = PackedRow.codeOf(low(word).toInt, high(word).toInt).toByte
-    rowSize += PackedRow.bytesOf(codes(word).toInt)
+  /** Determines the codes that fit the added rows. */
+  def choose(): Unit = {
+    rowSize = 0
+    var word = 0
+    while (word < words) {
+      val code = PackedRow.codeOf(bits(word))
+      codes(word) = code.toByte
+      rowSize += PackedRow.bytesOf(code)
+      word += 1
+    }
   }
 
   /** The number of bytes of a row. */

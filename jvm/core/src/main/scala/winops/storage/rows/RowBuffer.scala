@@ -10,47 +10,83 @@ import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateExceptio
   *   true if arrival times are stored; otherwise [[arrival]] is 0
   */
 private[winops] final class RowBuffer(withArrival: Boolean) {
+  import RowBuffer._
+
   private val header = if (withArrival) 12 else 4
 
   private var content = new Array[Byte](1 << 12)
   private var used = 0
   private var offsets = new Array[Int](64)
   private var rows = 0
-  private val shared = new SharedCodes
+
+  /** The place in [[offsets]] of the first row. Dropped rows stay in the array until it is full.
+    */
+  private var head = 0
+
+  /** The codes of all rows but the first, and of all rows. */
+  private val codesOfOthers = new SharedCodes
+  private val codesOfAll = new SharedCodes
+
+  /** The number of rows, and the row before them, of which [[layout]] has found the codes; used
+    * by the next [[write]] if the rows are the same.
+    */
+  private var coded = 0
+  private var codedBefore: Array[Byte] = _
 
   def count: Int = rows
 
   /** The array that positions refer to; the next append may replace it. */
   def bytes: Array[Byte] = content
 
-  def position(row: Int): Int = offsets(row) + header
-  def length(row: Int): Int = Bytes.getInt(content, offsets(row))
+  def position(row: Int): Int = offsets(head + row) + header
+  def length(row: Int): Int = Bytes.getInt(content, offsets(head + row))
 
   def arrival(row: Int): Long =
-    if (withArrival) Bytes.getLong(content, offsets(row) + Integer.BYTES) else 0L
+    if (withArrival) Bytes.getLong(content, offsets(head + row) + Integer.BYTES) else 0L
 
   /** Returns true if a row of `length` bytes fits without growing the array. */
   def hasRoomFor(length: Int): Boolean = needed(length) <= content.length
 
-  /** Grows the array to twice the needed size, unless a further row of `length` bytes leaves it
-    * at most half full.
+  /** Moves the rows to the beginning of the array. Grows it to twice the needed size, unless a
+    * further row of `length` bytes leaves it at most half full.
     */
-  def reserve(length: Int): Unit =
+  def reserve(length: Int): Unit = {
+    moveToFront()
     if (needed(length) > content.length / 2) {
       content = Arrays.copyOf(content, Bytes.roomFor(needed(length)))
     }
+  }
 
   /** Adds a row of `length` bytes and returns the position at which to write it. */
   def append(arrival: Long, length: Int): Int = {
     if (!hasRoomFor(length)) reserve(length)
-    if (rows == offsets.length) offsets = Arrays.copyOf(offsets, rows * 2)
-    offsets(rows) = used
+    if (head + rows == offsets.length) reserveOffset()
+    coded = 0
+    offsets(head + rows) = used
     Bytes.putInt(content, used, length)
     if (withArrival) Bytes.putLong(content, used + Integer.BYTES, arrival)
     val at = used + header
     used = at + length
     rows += 1
     at
+  }
+
+  private def reserveOffset(): Unit =
+    if (head > rows) {
+      System.arraycopy(offsets, head, offsets, 0, rows)
+      head = 0
+    } else offsets = Arrays.copyOf(offsets, offsets.length * 2)
+
+  private def moveToFront(): Unit = {
+    val from = if (rows == 0) used else offsets(head)
+    if (from > 0) System.arraycopy(content, from, content, 0, used - from)
+    used -= from
+    var i = 0
+    while (i < rows) {
+      offsets(i) = offsets(head + i) - from
+      i += 1
+    }
+    head = 0
   }
 
   /** Adds the first `count` rows of another buffer. */
@@ -66,27 +102,24 @@ private[winops] final class RowBuffer(withArrival: Boolean) {
   /** Drops the last row. */
   def dropLast(): Unit = {
     rows -= 1
-    used = offsets(rows)
+    used = offsets(head + rows)
+    coded = 0
   }
 
   /** Drops the first `count` rows; the numbers of the others shrink by `count`. */
   def dropFirst(count: Int): Unit =
     if (count == rows) clear()
     else {
-      val from = offsets(count)
-      System.arraycopy(content, from, content, 0, used - from)
-      used -= from
+      head += count
       rows -= count
-      var i = 0
-      while (i < rows) {
-        offsets(i) = offsets(i + count) - from
-        i += 1
-      }
+      coded = 0
     }
 
   def clear(): Unit = {
+    head = 0
     rows = 0
     used = 0
+    coded = 0
   }
 
   /** Returns the shortest of the [[RowLayout]]s in which [[write]] can write the first `count`
@@ -101,38 +134,56 @@ private[winops] final class RowBuffer(withArrival: Boolean) {
     else shortestOfAlike(count, before)
 
   private def shortestOfAlike(count: Int, before: Array[Byte]): Int = {
-    val ofOthers = shareCodes(count)
-    val codes = shared.codeBytes.toLong
-    val others = if (shared.areUsable) codes + (count - 1L) * shared.rowBytes else Long.MaxValue
-    val ofFirst = addCodes(0, before) + codes
-    val all = if (shared.areUsable) codes + count.toLong * shared.rowBytes else Long.MaxValue
-    val own = (count - 1) * codes + ofOthers
-    if (all - ofFirst <= Math.min(others, own)) RowLayout.SharedCodes
+    findCodes(count, before)
+    coded = count
+    codedBefore = before
+    val codes = codesOfAll.codeBytes.toLong
+    val ofFirst = PackedRow.sizeOfWords(content, position(0), length(0), before, 0, before.length)
+    val own = (count - 1) * codes + sizeOfOthers(count)
+    val others = sizeWith(codesOfOthers, count - 1)
+    val all = sizeWith(codesOfAll, count)
+    if (all - ofFirst - codes <= Math.min(others, own)) RowLayout.SharedCodes
     else if (others < own) RowLayout.SharedAfterFirst
     else RowLayout.Alike
   }
 
-  /** Shares the codes of the rows after the first one; returns the number of bytes of their words
-    * with codes of their own.
+  /** The bytes of rows with shared codes. */
+  private def sizeWith(codes: SharedCodes, rows: Int): Long =
+    if (codes.areUsable) codes.codeBytes + rows.toLong * codes.rowBytes else Long.MaxValue
+
+  /** The bytes of the words of the rows after the first one, with codes of their own; of many
+    * rows, an estimate from some of them.
     */
-  private def shareCodes(count: Int): Long = {
-    shared.begin(length(0))
-    var own = 0L
+  private def sizeOfOthers(count: Int): Long = {
+    val step = Math.max(1, (count - 1) / MaxMeasuredRows)
+    var size = 0L
+    var measured = 0
     var row = 1
     while (row < count) {
-      own += addCodes(row, Array.emptyByteArray)
-      row += 1
+      val other = row - 1
+      size += PackedRow
+        .sizeOfWords(content, position(row), length(row), content, position(other), length(other))
+      measured += 1
+      row += step
     }
-    own
+    size * (count - 1) / measured
   }
 
-  /** Adds the codes of a row; `before` is the row before the first one. */
-  private def addCodes(row: Int, before: Array[Byte]): Int =
-    if (row == 0) shared.add(content, position(0), length(0), before, 0, before.length)
-    else {
+  /** Finds the codes of the first `count` rows, which have one length. */
+  private def findCodes(count: Int, before: Array[Byte]): Unit = {
+    codesOfOthers.begin(length(0))
+    var row = 1
+    while (row < count) {
       val other = row - 1
-      shared.add(content, position(row), length(row), content, position(other), length(other))
+      codesOfOthers
+        .add(content, position(row), length(row), content, position(other), length(other))
+      row += 1
     }
+    codesOfOthers.choose()
+    codesOfAll.beginWith(codesOfOthers, length(0))
+    codesOfAll.add(content, position(0), length(0), before, 0, before.length)
+    codesOfAll.choose()
+  }
 
   private def areAlike(count: Int, form: RowForm): Boolean = {
     val hasTimes = withArrival && form.hasTimes
@@ -162,12 +213,11 @@ private[winops] final class RowBuffer(withArrival: Boolean) {
     val predictsTimes = withArrival && form.hasTimes
     val alike = layout != RowLayout.Different
     val firstShared = RowLayout.firstShared(layout)
-    if (firstShared < count) {
-      val _ = shareCodes(count)
-      if (firstShared == 0) {
-        val _ = addCodes(0, before)
-      }
+    val shared = if (firstShared == 0) codesOfAll else codesOfOthers
+    if (firstShared < count && (coded != count || (codedBefore ne before))) {
+      findCodes(count, before)
     }
+    coded = 0
     var lengthBefore = 0
     var arrivalBefore = 0L
     var rowBefore = before
@@ -232,6 +282,7 @@ private[winops] final class RowBuffer(withArrival: Boolean) {
     val predictsTimes = withArrival && form.hasTimes
     val alike = layout != RowLayout.Different
     val firstShared = RowLayout.firstShared(layout)
+    val shared = codesOfAll
     var lengthBefore = 0L
     var arrivalBefore = 0L
     var row = 0
@@ -277,9 +328,15 @@ private[winops] final class RowBuffer(withArrival: Boolean) {
   }
 
   private def setArrival(row: Int, arrival: Long): Unit =
-    Bytes.putLong(content, offsets(row) + Integer.BYTES, arrival)
+    Bytes.putLong(content, offsets(head + row) + Integer.BYTES, arrival)
 
   // Rows are unpacked in whole words, so one word of room is kept behind the last row.
   private def needed(length: Int): Long =
     used.toLong + header + length + PackedRow.WordBytes
+}
+
+private object RowBuffer {
+
+  /** The most rows of which the size is measured to choose a layout. */
+  val MaxMeasuredRows = 32
 }

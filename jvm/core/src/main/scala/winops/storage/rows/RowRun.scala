@@ -36,26 +36,13 @@ private[rows] final class RowRun(withArrival: Boolean, form: RowForm = RowForm.U
     first = 0L
   }
 
-  /** Starts a run whose first row has the number `firstRow`. */
-  def begin(start: Long, firstRow: Long): Unit = {
-    rows.clear()
-    from = start
-    first = firstRow
-  }
-
   /** Drops the rows before `row`. */
   def dropBefore(row: Long): Unit = if (row > first) {
     rows.dropFirst((row - first).toInt)
     first = row
   }
 
-  def save(out: ByteWriter): Unit = {
-    val layout = rows.layout(rows.count, form, form.beforeRun)
-    out.byte(Version + layout)
-    out.number(end - from)
-    out.number(first - from)
-    rows.write(out, rows.count, form, form.beforeRun, layout)
-  }
+  def save(out: ByteWriter): Unit = write(out, rows, rows.count, form, first - from)
 
   /** Reads the run that begins at `start`.
     *
@@ -102,4 +89,17 @@ private object RowRun {
   val Version = 3
   val SegmentVersion = 2
   val Nowhere = -1L
+
+  /** Writes the first `count` rows of a buffer as a run.
+    *
+    * @param missing
+    *   the number of rows of the run that left before they were stored
+    */
+  def write(out: ByteWriter, rows: RowBuffer, count: Int, form: RowForm, missing: Long): Unit = {
+    val layout = rows.layout(count, form, form.beforeRun)
+    out.byte(Version + layout)
+    out.number(missing + count)
+    out.number(missing)
+    rows.write(out, count, form, form.beforeRun, layout)
+  }
 }

@@ -87,19 +87,18 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form
     *   the oldest row that is not released
     */
   def append(open: RowBuffer, count: Int, first: Long): Unit = {
-    if (isUnfilled) find(endRow - 1).dropBefore(first)
-    else {
-      val start = newestStart
-      if (isEmpty) front = start
-      val older = other
-      other = recent
-      recent = older
-      recent.begin(start, endRow)
-    }
-    val start = recent.start
-    recent.rows.appendFrom(open, count)
     writer.clear()
-    recent.save(writer)
+    val start = if (isUnfilled) {
+      val run = find(endRow - 1)
+      run.dropBefore(first)
+      run.rows.appendFrom(open, count)
+      run.save(writer)
+      run.start
+    } else {
+      if (isEmpty) front = newestStart
+      RowRun.write(writer, open, count, form, endRow - newestStart)
+      newestStart
+    }
     segments.put(FirstRun + start, writer.toArray)
     endRow += count
     ends.update(start, endRow)

@@ -49,9 +49,8 @@ private object SharedCodesSuite {
     }
     val codes = new SharedCodes
     codes.begin(PackedRow.WordBytes)
-    rows.foreach { row =>
-      val _ = codes.add(row, 0, row.length, zeros, 0, zeros.length)
-    }
+    rows.foreach(row => codes.add(row, 0, row.length, zeros, 0, zeros.length))
+    codes.choose()
     val packed = new Array[Byte](rows.size * PackedRow.WordBytes + 2 * PackedRow.WordBytes)
     val end = rows.foldLeft(0) { (at, row) =>
       codes.write(row, 0, row.length, zeros, 0, zeros.length, packed, at)

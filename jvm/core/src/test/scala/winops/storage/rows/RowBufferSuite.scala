@@ -92,6 +92,46 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("rows that are appended after others were dropped follow them") {
+    forAll(Gen.nonEmptyListOf(Gen.nonEmptyListOf(rows)), Gen.choose(0.0, 1.0)) {
+      (additions, share) =>
+        val buffer = new RowBuffer(withArrival = true)
+        var expected = Seq.empty[(Long, Seq[Byte])]
+        Seq.fill(5)(additions).flatten.foreach { rows =>
+          fill(buffer, rows)
+          expected ++= rows
+          val dropped = (expected.size * share).toInt
+          buffer.dropFirst(dropped)
+          expected = expected.drop(dropped)
+          assert(content(buffer) == expected)
+        }
+    }
+  }
+
+  test("the codes of rows are found anew after rows have changed") {
+    val first = words(0L, 1L, 2L)
+    val rows = Seq.tabulate(9)(i => words(0L, 0x0101L * i, 0x77L << 8 * (i % 7)))
+    val buffer = filled(rows.map(0L -> _), withArrival = false)
+    val others = Seq.tabulate(6)(i => words(-1L, i.toLong << 40, -i.toLong))
+    val changes: Seq[() => Unit] = Seq(
+      () => buffer.dropFirst(2),
+      () => {
+        buffer.clear()
+        fill(buffer, others.map(0L -> _))
+      })
+    changes.foreach { change =>
+      assert(buffer.layout(6, RowForm.Unknown, first.toArray) != RowLayout.Different)
+      change()
+      Seq(RowLayout.SharedAfterFirst, RowLayout.SharedCodes).foreach { layout =>
+        val out = new ByteWriter
+        buffer.write(out, 6, RowForm.Unknown, first.toArray, layout)
+        val read = new RowBuffer(withArrival = false)
+        read.read(new ByteReader(out.toArray), 6, RowForm.Unknown, first.toArray, layout)
+        assert(content(read) == content(buffer).take(6))
+      }
+    }
+  }
+
   test("a row that does not fit into the array with the others is an error that says so") {
     val rows = Seq(1L -> words(7L), 2L -> words(8L, 9L))
     val buffer = filled(rows, withArrival = true)
@@ -195,12 +235,15 @@ private object RowBufferSuite {
 
   def filled(rows: Seq[(Long, Seq[Byte])], withArrival: Boolean): RowBuffer = {
     val buffer = new RowBuffer(withArrival)
+    fill(buffer, rows)
+    buffer
+  }
+
+  def fill(buffer: RowBuffer, rows: Seq[(Long, Seq[Byte])]): Unit =
     rows.foreach { case (arrival, row) =>
       val at = buffer.append(arrival, row.size)
       System.arraycopy(row.toArray, 0, buffer.bytes, at, row.size)
     }
-    buffer
-  }
 
   def content(buffer: RowBuffer): Seq[(Long, Seq[Byte])] = (0 until buffer.count).map { row =>
     val from = buffer.position(row)

@@ -115,15 +115,14 @@ class RowLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("runs of rows that are too long or at another place are refused") {
-    def bytesOf(start: Long, first: Long, rows: Int): Array[Byte] = {
-      val run = new RowRun(withArrival = false)
-      run.begin(start, first)
-      (0 until rows).foreach(_ => run.rows.append(0L, 3))
+    def bytesOf(missing: Long, count: Int): Array[Byte] = {
+      val rows = new RowBuffer(withArrival = false)
+      (0 until count).foreach(_ => rows.append(0L, 3))
       val out = new ByteWriter
-      run.save(out)
+      RowRun.write(out, rows, count, RowForm.Unknown, missing)
       out.toArray
     }
-    Seq(bytesOf(0, 0, 9), bytesOf(0, 8, 0), bytesOf(0, 0, 4)).foreach { bytes =>
+    Seq(bytesOf(0, 9), bytesOf(8, 0), bytesOf(0, 4)).foreach { bytes =>
       val segments = new HeapSegments
       val log = new RowLog(segments, withArrival = false)
       segments.put(RowLog.FirstRun, bytes)
