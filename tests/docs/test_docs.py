@@ -199,6 +199,22 @@ def test_links_between_pages_have_targets() -> None:
                 assert not anchor or anchor in anchors(led_to), f"{page.name}: {target}#{anchor}"
 
 
+def test_rows_of_a_table_have_as_many_cells_as_its_header() -> None:
+    tables = 0
+    for page in ALL_PAGES:
+        cells = 0
+        text = re.sub(r"^( *)```.*?^\1```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+        for line in text.splitlines() if page.suffix == ".md" else []:
+            if not line.startswith("|"):
+                cells = 0
+                continue
+            count = len(re.findall(r"(?<!\\)\|", line))
+            tables += cells == 0
+            cells = cells or count
+            assert count == cells, f"{page.relative_to(ROOT)}: {line}"
+    assert tables > 100
+
+
 def rules(page: Path) -> list[tuple[str, str]]:
     """Return the first cell and the others of each rule in the tables of a page on restarts."""
     return re.findall(r"^\| (?!Change )([^|]+) \| (.*)$", page.read_text(), re.MULTILINE)

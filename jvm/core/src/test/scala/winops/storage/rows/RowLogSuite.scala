@@ -46,23 +46,25 @@ class RowLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a row costs the same in a small and in a large window") {
-    def written(window: Int): Double = {
+    def written(window: Int, batch: Int): Double = {
       val segments = new RecordingSegments
       val log = new RowLog(segments, withArrival = false)
       log.clear()
-      var saved = 0L
-      val rows = window + 50000
-      (0 until rows).foreach { i =>
-        log.append(0L, 20)
+      // Bytes of the values after so many rows.
+      def run(rows: Int): Long = (1 to rows / batch).map { _ =>
+        (0 until batch).foreach(_ => log.append(0L, 20))
         if (log.size > window) log.release(log.end - window)
-        if (i % 100 == 99) {
-          val bytes = savedAndRestored(log)
-          if (i >= window) saved += bytes
-        }
-      }
-      (saved + segments.bytesPut).toDouble / rows
+        savedAndRestored(log).toLong
+      }.sum
+      run(window)
+      val before = segments.bytesPut
+      val rows = 50000
+      (run(rows) + segments.bytesPut - before).toDouble / rows
     }
-    assert(written(100000) < 2 * written(1000))
+    Seq(2, 100).foreach { batch =>
+      val (small, large) = (written(1000, batch), written(100000, batch))
+      assert(large < 1.1 * small, s"bytes of a row, in micro-batches of $batch rows")
+    }
   }
 
   test("a group that got many rows at once is not rewritten whole as they leave one by one") {
