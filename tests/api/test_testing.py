@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import tempfile
 from datetime import datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +31,7 @@ from pyspark.sql.types import (
 )
 
 from winops import esper, keep, spl, testing
-from winops._harness import PROCESS
+from winops._harness import PROCESS, WindowProcess
 
 NOON = datetime(2026, 1, 1, 12)
 ROWS = [
@@ -177,6 +179,56 @@ def test_the_process_goes_on_after_it_was_stopped_and_forgets_windows() -> None:
     assert PROCESS._forgotten == []
     PROCESS.close()
     assert len(testing.changes(ROWS, "KEEP ALL")) == len(ROWS)
+
+
+def test_a_window_is_lost_with_its_process() -> None:
+    window = testing.window("KEEP 1 ROW")
+    window.add({"n": 1})
+    over = testing.over_stream("count(*) OVER (ORDER BY ts) AS n", schema="ts timestamp")
+    PROCESS.close()
+    later = testing.window("KEEP 1 ROW", schema="n long")
+    for call in (lambda: window.add({"n": 2}), lambda: window.advance(1), over.finish):
+        with pytest.raises(PySparkRuntimeError, match="Create the window again") as found:
+            call()
+        assert found.value.getCondition() == "WINOPS_TEST_PROCESS"
+    assert [change.type for change in later.add({"n": 1})] == ["insert"]
+
+
+def test_a_java_that_does_not_start_is_an_error_of_the_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nothing"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    process = WindowProcess()
+    with pytest.raises(PySparkRuntimeError, match="JAVA_HOME") as found:
+        process.request("table")
+    assert found.value.getCondition() == "WINOPS_TEST_PROCESS"
+    assert list(tmp_path.iterdir()) == []
+    process.close()
+
+
+def test_an_interrupted_request_leaves_no_process_and_no_log(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Interrupted:
+        def __init__(self, replies: Any) -> None:
+            self._replies = replies
+
+        def readline(self) -> str:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    process = WindowProcess()
+    started = process._started()
+    replies = started.stdout
+    started.stdout = Interrupted(replies)  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        process.request("table")
+    assert started.returncode is not None
+    assert list(tmp_path.iterdir()) == []
+    assert replies is not None
+    replies.close()
+    process.close()
 
 
 def test_assert_same_names_the_rows_that_differ(spark: SparkSession) -> None:
