@@ -116,6 +116,24 @@ def test_rows_wait_for_a_watermark_and_late_rows_are_counted() -> None:
     assert window.metrics["numRowsDroppedByWatermark"] == 1
 
 
+def test_metrics_have_sums_and_what_is_held_now() -> None:
+    window = testing.window("KEEP 1 ROW PER (symbol)", time="ts", idle="10 seconds")
+    window.add(*ROWS[:3])
+    assert window.metrics == {"rowsHeld": 3, "rowsWaiting": 3, "groups": 2}
+    window.advance(NOON + timedelta(seconds=2))
+    assert window.metrics["rowsHeld"] == 3
+    assert window.metrics["rowsWaiting"] == 1
+    assert window.metrics["rowsInserted"] == 2
+    window.advance(NOON + timedelta(seconds=3))
+    assert window.metrics["rowsHeld"] == 2
+    assert "rowsWaiting" not in window.metrics
+    assert window.metrics["rowsInserted"] == 3
+    window.advance(NOON + timedelta(seconds=60))
+    assert "rowsHeld" not in window.metrics
+    assert "groups" not in window.metrics
+    assert window.metrics["rowsInserted"] == 3
+
+
 def test_punctuations_and_idle_groups() -> None:
     window = testing.window(spl("tumbling, punct()"), punct="mark", schema="seq int, mark string")
     window.add({"seq": 1}, {"seq": 2})
