@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from html import escape
 from pathlib import Path
@@ -49,21 +49,38 @@ class Cost:
         The greatest number of groups with rows, and of rows in all groups, at a time.
     size : int
         The greatest number of bytes stored for all groups at a time, without their keys.
+    of_row : float or None
+        If no row has left, the bytes for each row of as many rows as were tried.
+    full : int or None
+        The most rows of a group, if their number alone limits it.
     """
 
     groups: int
     rows: int
     size: int
+    of_row: float | None = None
+    full: int | None = None
 
     def text(self) -> str:
         """Return the cost in a sentence."""
         if self.rows == 0:
             return "No row was held."
         of_row = f"{self.size / self.rows:.0f} bytes for each row"
-        return (
+        text = (
             f"{_counted(self.rows, 'row')} in {_counted(self.groups, 'group')} at most; "
             f"{self.size} bytes of state, {self.size / max(1, self.groups):.0f} for each group, "
             f"{of_row}."
+        )
+        if self.of_row is None:
+            return text
+        if self.full is None:
+            return (
+                f"{text} No row has left, and the policy does not tell how many rows a full "
+                f"window has: each further row takes about {self.of_row:.0f} bytes."
+            )
+        return (
+            f"{text} No row has left: a full window has {_counted(self.full, 'row')} and takes "
+            f"about {self.of_row * self.full:.0f} bytes for each group."
         )
 
 
@@ -163,6 +180,8 @@ def explain(
         changes, cost = _over_samples(policy, per, groups)
     else:
         changes, cost = _run(policy, per, groups, schema, _timed(rows, time))
+        cost = _unless_left(changes, cost, cost)
+    cost = replace(cost, full=described.get("fullRows"))
     picture = None
     if changes:
         picture = timeline(changes, per=groups or None)
@@ -302,6 +321,7 @@ def _kind(texts: Sequence[str]) -> Any:
 def _over_samples(
     policy: str | WindowPolicy, per: Sequence[str], groups: Sequence[str]
 ) -> tuple[list[Change], Cost]:
+    found: tuple[list[Change], Cost] = ([], Cost(0, 0, 0))
     first: tuple[list[Change], Cost] | None = None
     for rows in sample_rows(groups):
         found = _run(policy, per, groups, SCHEMA, rows)
@@ -309,7 +329,19 @@ def _over_samples(
         leaving = {change.time for change in found[0] if change.type == "delete"}
         if len(leaving) > 1:
             return found
-    return first or ([], Cost(0, 0, 0))
+    changes, cost = first or found
+    # More rows than those of the picture show better what one of many costs.
+    return changes, _unless_left(found[0], cost, found[1])
+
+
+def _unless_left(changes: Sequence[Change], cost: Cost, of_most: Cost) -> Cost:
+    """Return a cost with the bytes for each row of a window that has not been full."""
+    if of_most.rows == 0 or any(change.type == "delete" for change in changes):
+        return cost
+    if of_most.rows == cost.rows:
+        return replace(cost, of_row=cost.size / cost.rows)
+    # The difference leaves out what a group takes beside its rows.
+    return replace(cost, of_row=(of_most.size - cost.size) / (of_most.rows - cost.rows))
 
 
 def _run(

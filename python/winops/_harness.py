@@ -24,6 +24,9 @@ _MAIN = "winops.spark.harness.WindowProcess"
 # A test runs most code once, so optimization would cost more than it saves.
 _OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xss4m")
 
+# The requests that open a window.
+_OPENING = frozenset({"open", "over_open"})
+
 
 class WindowProcess:
     """A JVM that answers requests for windows, one JSON object per line."""
@@ -34,6 +37,7 @@ class WindowProcess:
         self._log = ""
         self._owner = 0
         self._forgotten: list[int] = []
+        self._windows: set[int] = set()
         self._numbers = count()
 
     def number(self) -> int:
@@ -49,11 +53,25 @@ class WindowProcess:
         with self._lock:
             process = self._started()
             while self._forgotten:
-                self._answer(process, {"do": "close", "id": self._forgotten.pop()})
+                number = self._forgotten.pop()
+                if number in self._windows:
+                    self._windows.remove(number)
+                    self._answer(process, {"do": "close", "id": number})
+            self._check_window(what, members.get("id"))
             reply = self._answer(process, {"do": what, **members})
         if "error" in reply:
             raise _error(**reply["error"])
         return reply
+
+    def _check_window(self, what: str, number: int | None) -> None:
+        if number is None or number in self._windows:
+            return
+        if what not in _OPENING:
+            raise test_process(
+                "The process that ran this window has stopped, and the rows of the window are "
+                "lost with it. Create the window again."
+            )
+        self._windows.add(number)
 
     def _answer(self, process: subprocess.Popen[str], request: dict[str, Any]) -> dict[str, Any]:
         line = json.dumps(request, allow_nan=False)
@@ -66,8 +84,10 @@ class WindowProcess:
             answer = ""
         except BaseException:
             # The reply may still come, and would be taken for that of the next request.
-            process.kill()
             self._process = None
+            process.kill()
+            process.wait()
+            self._remove_log()
             raise
         if not answer:
             raise self._stopped()
@@ -81,30 +101,49 @@ class WindowProcess:
         if process is not None and self._owner == os.getpid():
             cast(IO[str], process.stdin).close()
             process.wait()
-            Path(self._log).unlink(missing_ok=True)
+            self._remove_log()
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None or self._owner != os.getpid():
             # Windows of another process are unknown to this one.
             self._forgotten.clear()
+            self._windows.clear()
+            java = _java()
             descriptor, self._log = tempfile.mkstemp(prefix="winops-", suffix=".log")
             jars = Path(pyspark.__file__).parent / "jars" / "*"
-            self._process = subprocess.Popen(  # noqa: S603 - paths and constants alone
-                [_java(), *_OPTIONS, "-cp", f"{jar_path()}{os.pathsep}{jars}", _MAIN],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=descriptor,
-                encoding="utf-8",
-            )
-            os.close(descriptor)
+            try:
+                self._process = subprocess.Popen(  # noqa: S603 - paths and constants alone
+                    [java, *_OPTIONS, "-cp", f"{jar_path()}{os.pathsep}{jars}", _MAIN],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=descriptor,
+                    encoding="utf-8",
+                )
+            except BaseException as error:
+                self._remove_log()
+                if isinstance(error, OSError):
+                    raise test_process(
+                        f"Java does not start: {error}. Let JAVA_HOME name a JDK or JRE of "
+                        "version 17 or later, as for Spark, or unset it."
+                    ) from error
+                raise
+            finally:
+                os.close(descriptor)
             self._owner = os.getpid()
             atexit.register(self.close)
         return self._process
 
     def _stopped(self) -> PySparkRuntimeError:
-        self._process = None
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
         said = Path(self._log).read_text(encoding="utf-8", errors="replace")[-2000:]
+        self._remove_log()
         return test_process(f"The process that runs windows for tests has stopped: {said}")
+
+    def _remove_log(self) -> None:
+        Path(self._log).unlink(missing_ok=True)
 
 
 def _java() -> str:

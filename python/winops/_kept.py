@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Literal, NoReturn, final
 
@@ -18,6 +19,8 @@ from winops._errors import wrong_value
 from winops._samples import sample_changes
 from winops._timeline import Timeline, timeline
 
+# The options that change a picture of a few rows.
+_SAMPLED = ("time", "apply", "origin", "idle", "punct")
 _MODES = ("all", "latest", "changes")
 
 
@@ -477,17 +480,32 @@ class Kept:
                 "winops.timeline(...) with what the stream wrote, or a table with some of its "
                 "rows."
             )
-        return timeline(
-            self.changes(reason=True), per=self._group(), label=label, title=self.describe()
-        )
+        changes, names = self.changes(reason=True), []
+        for name in self._group():
+            if name not in self._df.columns:
+                try:
+                    computed = changes.withColumn(name, F.expr(name))
+                    # Spark Connect checks the expression only now.
+                    _ = computed.schema
+                except PySparkException:
+                    # The key is an expression that SQL does not have.
+                    continue
+                changes = computed
+            names.append(name)
+        return timeline(changes, per=names or None, label=label, title=self.describe())
 
-    def _group(self) -> list[str] | None:
-        """Return the columns of the group; the policy's text can name them."""
-        if self._call.policy.windows:
-            return list(self._call.per) or None
-        columns = self._call.over(self._df, "snapshots").columns
-        # A key that is an expression of the policy has no column in the changes.
-        return [name for name in columns[2:-1] if name in self._df.columns] or None
+    def _group(self) -> list[str]:
+        """Return the keys of the group, columns or expressions; the policy's text can name them.
+
+        Several windows share the group, which one of their texts may name.
+        """
+        policy = self._call.policy
+        for text in policy.texts:
+            one = replace(self._call, policy=policy._replace(text=text, windows={}))
+            keys = one.over(self._df, "snapshots").columns[2:-1]
+            if keys:
+                return keys
+        return []
 
     def _repr_html_(self) -> str:
         """Show the window in a notebook: a sentence, the columns, and a picture of sample rows.
@@ -500,7 +518,8 @@ class Kept:
         )
         parts = [f"<p>{escape(sentence)}</p>", f"<p>Columns of changes(): {columns}</p>"]
         try:
-            groups = self._group() or []
+            # An expression has no column in the sample rows.
+            groups = [name for name in self._group() if name in self._df.columns]
             policy = self._call.policy
             named = {
                 name: WindowPolicy(policy.dialect, text) for name, text in policy.windows.items()
@@ -512,8 +531,8 @@ class Kept:
                     "policy": named or WindowPolicy(policy.dialect, policy.text),
                     "params": policy.params or None,
                     "per": list(self._call.per) or None,
-                    "idle": self._call.options.get("idle"),
-                    "origin": self._call.options.get("origin"),
+                    "order_by": _names(self._call.order_by),
+                    **{name: self._call.options.get(name) for name in _SAMPLED},
                 },
             )
             picture = timeline(sample, per=groups or None)
@@ -614,6 +633,11 @@ class GroupedKept:
         """
         query = self._df.groupBy(*self._by).agg(*arguments.columns("agg", columns))
         return self._call.over(self._df, "agg", query, more=_mode(mode))
+
+
+def _names(keys: Sequence[str | Column]) -> list[str] | None:
+    """Return sort keys that are names of columns; sample rows arrive one by one in any order."""
+    return [key for key in keys if isinstance(key, str)] or None
 
 
 def _mode(mode: str | None) -> dict[str, int | str]:

@@ -8,17 +8,22 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from winops._errors import wrong_value
-from winops._rows import as_dict, as_rows, plain
+from pyspark.sql import functions as F
+from pyspark.sql.types import TimestampNTZType, TimestampType
+
+from winops import _arguments as arguments
+from winops._errors import wrong_type, wrong_value
+from winops._rows import as_dict, as_rows, is_pandas, plain
 
 _SHOWN = 10
 
 
+@arguments.known
 def assert_same(
     stream_rows: Any,
     table_rows: Any,
     *,
-    ignore: Sequence[str] = (),
+    ignore: arguments.Names = (),
     tolerance: float | None = None,
 ) -> None:
     """Assert that what a stream wrote equals the same windows over a table.
@@ -29,8 +34,12 @@ def assert_same(
     Parameters
     ----------
     stream_rows, table_rows : DataFrame, pandas.DataFrame, list of dict, or list of Row
-        The rows to compare. A DataFrame of Spark is collected.
-    ignore : list of str, optional
+        The rows to compare. A DataFrame of Spark is collected. In a pandas frame, a column of
+        floating-point numbers with NaN may stand for a nullable column of integers: NULL then
+        equals NaN, and an integer equals its nearest floating-point number. Beside a DataFrame of
+        Spark, a timestamp of a pandas frame without a zone is in the session's time zone, as that
+        of ``toPandas()``; the two instants of a repeated hour are then equal.
+    ignore : str or list of str, optional
         Columns that are not compared.
     tolerance : float, optional
         The greatest relative difference of two floating-point numbers that count as equal. If it
@@ -40,6 +49,8 @@ def assert_same(
     ------
     AssertionError
         The rows differ. The message names up to 10 rows of each side.
+    PySparkTypeError, PySparkValueError
+        ``WINOPS_ARGUMENT``: an argument is invalid, or two columns have one name.
 
     Examples
     --------
@@ -53,9 +64,14 @@ def assert_same(
       stream: n=1, mean=0.30000000000000004
       table:  n=1, mean=0.3
     """
-    if tolerance is not None and not 0 <= tolerance < 1:
-        raise wrong_value("tolerance= is a number from 0 to 1, the greatest relative difference.")
-    left, right = _read(stream_rows, ignore), _read(table_rows, ignore)
+    ignored = arguments.names("ignore", None if _is_empty(ignore) else ignore)
+    _check_tolerance(tolerance)
+    left = _read(stream_rows, table_rows, ignored)
+    right = _read(table_rows, stream_rows, ignored)
+    for name in _columns_without_null(stream_rows) | _columns_without_null(table_rows):
+        for row in (*left, *right):
+            if name in row:
+                row[name] = _as_float(row[name])
     columns = [_columns(side) for side in (left, right)]
     if left and right and columns[0] != columns[1]:
         raise AssertionError(
@@ -69,12 +85,72 @@ def assert_same(
         raise AssertionError("\n".join(["The stream and the table differ.", *text]))
 
 
-def _read(rows: Any, ignore: Sequence[str]) -> list[dict[str, Any]]:
-    collected = rows.collect() if hasattr(rows, "collect") else as_rows(rows)
+def _is_empty(names: object) -> bool:
+    return isinstance(names, (list, tuple)) and not names
+
+
+def _check_tolerance(tolerance: object) -> None:
+    if tolerance is None:
+        return
+    message = "tolerance= is a number from 0 to 1, the greatest relative difference."
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float):
+        raise wrong_type(message)
+    if not 0 <= tolerance < 1:
+        raise wrong_value(message)
+
+
+def _read(rows: Any, others: Any, ignored: Sequence[str]) -> list[dict[str, Any]]:
+    if hasattr(rows, "collect"):
+        _check_names(rows.columns)
+        collected = (_in_session_zone(rows) if is_pandas(others) else rows).collect()
+    else:
+        if is_pandas(rows):
+            _check_names(list(rows.columns))
+        collected = as_rows(rows)
+    for row in collected:
+        if hasattr(row, "__fields__"):
+            _check_names(row.__fields__)
     return [
-        {name: value for name, value in as_dict(row).items() if name not in ignore}
+        {name: value for name, value in as_dict(row).items() if name not in ignored}
         for row in collected
     ]
+
+
+def _check_names(names: Sequence[str]) -> None:
+    twice = [name for name, number in Counter(names).items() if number > 1]
+    if twice:
+        raise wrong_value(
+            f"Several columns have the name {twice[0]}, and rows are compared by the names of "
+            "their columns. Rename all but one of them."
+        )
+
+
+def _in_session_zone(df: Any) -> Any:
+    """Return a DataFrame with timestamps as ``toPandas`` returns them; ``collect`` does not."""
+    named = df.toDF(*(f"_{number}" for number in range(len(df.columns))))
+    columns = [
+        F.col(name).cast(TimestampNTZType())
+        if isinstance(field.dataType, TimestampType)
+        else F.col(name)
+        for name, field in zip(named.columns, df.schema.fields, strict=True)
+    ]
+    return named.select(*columns).toDF(*df.columns)
+
+
+def _columns_without_null(rows: Any) -> set[str]:
+    """Return the columns of a pandas frame that have NaN for NULL."""
+    if not is_pandas(rows):
+        return set()
+    return {
+        name for name, kind in rows.dtypes.items() if kind.kind == "f" and rows[name].isna().any()
+    }
+
+
+def _as_float(value: Any) -> Any:
+    value = plain(value)
+    if value is None:
+        return math.nan
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _columns(rows: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -103,14 +179,20 @@ def _key(value: Any, bits: bool = True) -> Hashable:
         if not bits:
             return "float"
         return "NaN" if math.isnan(value) else ("float", struct.pack(">d", value))
-    if hasattr(value, "asDict"):
-        value = value.asDict()
+    value = _by_name(value)
+    if isinstance(value, bytearray):
+        return _key(bytes(value))
     if isinstance(value, Mapping):
         members = ((_key(name, bits), _key(item, bits)) for name, item in value.items())
         return ("map", frozenset(members))
     if isinstance(value, (list, tuple)):
         return ("list", tuple(_key(item, bits) for item in value))
     return value if value is None else (type(value).__name__, _hashable(value))
+
+
+def _by_name(value: Any) -> Any:
+    """Return a nested row as a dict."""
+    return value.asDict() if hasattr(value, "asDict") else value
 
 
 def _hashable(value: Any) -> Hashable:
@@ -188,8 +270,17 @@ def _is_close(one: Any, other: Any, tolerance: float | None) -> bool:
         return False
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=tolerance)
+    one, other = _by_name(one), _by_name(other)
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        others = {_key(name): value for name, value in other.items()}
+        return len(one) == len(others) and all(
+            _key(name) in others and _is_close(value, others[_key(name)], tolerance)
+            for name, value in one.items()
+        )
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return all(_is_close(a, b, tolerance) for a, b in zip(one, other, strict=True))
+        return len(one) == len(other) and all(
+            _is_close(a, b, tolerance) for a, b in zip(one, other, strict=True)
+        )
     return False
 
 

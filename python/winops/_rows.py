@@ -43,9 +43,14 @@ _TYPES: tuple[tuple[type, str], ...] = (
 )
 
 
+def is_pandas(rows: Any) -> bool:
+    """Return True for a pandas frame."""
+    return hasattr(rows, "to_dict") and hasattr(rows, "columns")
+
+
 def as_rows(rows: Any) -> list[Any]:
     """Return rows as a list; those of a pandas frame as dicts."""
-    if hasattr(rows, "to_dict") and hasattr(rows, "columns"):
+    if is_pandas(rows):
         return [
             {name: plain(value) for name, value in row.items()} for row in rows.to_dict("records")
         ]
@@ -194,6 +199,8 @@ def plain(value: Any) -> Any:
         return None
     if kind == "Timestamp":
         return value.to_pydatetime()
+    if kind == "Timedelta":
+        return value.to_pytimedelta()
     is_of_numpy = type(value).__module__ == "numpy" and hasattr(value, "tolist")
     return value.tolist() if is_of_numpy else value
 

@@ -57,7 +57,8 @@ def sample_changes(
     """
     first: list[testing.Change] = []
     for number, gap in _sizes():
-        changes = _run(_rows(schema, groups, number, gap), gap, schema, arguments)
+        rows = _rows(schema, groups, number, gap, arguments.get("punct"))
+        changes = _run(rows, gap, schema, arguments)
         first = first or changes
         leaving = [change for change in changes if change.type == "delete"]
         if leaving and len({change.time for change in leaving}) > 1:
@@ -91,24 +92,36 @@ def _run(
     schema: StructType,
     arguments: Mapping[str, Any],
 ) -> list[testing.Change]:
-    window = testing.window(schema=schema, start=_START, **arguments)
+    has_time = arguments.get("time") is not None
+    window = testing.window(schema=schema, start=None if has_time else _START, **arguments)
     changes: list[testing.Change] = []
-    for row in rows:
+    for number, row in enumerate(rows, start=1):
         changes += window.add(row)
-        changes += window.advance(gap)
+        changes += window.advance(_START + timedelta(seconds=gap) * number)
     return changes
 
 
 def _rows(
-    schema: StructType, groups: Collection[str], number: int, gap: float
+    schema: StructType,
+    groups: Collection[str],
+    number: int,
+    gap: float,
+    punct: str | None = None,
 ) -> list[dict[str, Any]]:
     return [
         {
-            field.name: _value(field.dataType, row, field.name in groups, gap)
+            field.name: _punctuation(row)
+            if field.name == punct
+            else _value(field.dataType, row, field.name in groups, gap)
             for field in schema.fields
         }
         for row in range(number)
     ]
+
+
+def _punctuation(row: int) -> str | None:
+    """Return a window punctuation for every fourth row, and NULL for rows of the window."""
+    return "window" if row % 4 == 3 else None
 
 
 def _value(kind: DataType, row: int, is_group: bool, gap: float) -> Any:

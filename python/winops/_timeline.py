@@ -111,7 +111,8 @@ class Lane:
 class Timeline:
     """The picture of a window; :func:`winops.timeline` and ``Kept.timeline`` create it.
 
-    It shows itself in a notebook as SVG, and in a terminal with ``rich.print``.
+    It shows itself in a notebook as SVG, or as text without matplotlib, and in a terminal with
+    ``rich.print``.
 
     Examples
     --------
@@ -202,7 +203,10 @@ class Timeline:
         return out.getvalue()
 
     def _repr_html_(self) -> str:
-        return self.svg()
+        try:
+            return self.svg()
+        except ImportError:
+            return f"<pre>{escape(self.text())}</pre>"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the picture with colours in a terminal."""
@@ -265,7 +269,7 @@ def timeline(
     if not read:
         raise wrong_value("timeline() draws changes, but there are none.")
     names = arguments.names("per", per)
-    for name in names:
+    for name in (*names, *(() if label is None else (label,))):
         if name not in read[0]:
             raise wrong_value(f"The changes have no column {name}.")
     has_time = all(change.get("_change_time") is not None for change in read)
@@ -415,9 +419,12 @@ def _figure(timeline: Timeline) -> Figure:
                 index, max(stop - start, 0.0), left=start, height=0.72, color=colour, alpha=0.85
             )[0]
             patch.set_gid(f"bar-{number}-{index}")
+            marks = [axes.plot([start], [index], marker="o", color=_INK, markersize=2.6)[0]]
             if stop == start:
-                axes.plot([start], [index], marker="|", color=colour, markersize=9)
-            axes.plot([start], [index], marker="o", color=_INK, markersize=2.6)
+                # A bar without a width cannot show a tooltip, so its marks do.
+                marks += axes.plot([start], [index], marker="|", color=colour, markersize=9)
+                for part, mark in enumerate(marks):
+                    mark.set_gid(f"mark-{number}-{index}-{part}")
             if rows <= _MOST_LABELS and bar.reason:
                 _note(axes, bar.reason, (stop, index), 4, "left", colour)
             if rows <= _MOST_LABELS:
@@ -533,12 +540,15 @@ def _scale(seconds: float) -> tuple[float, str]:
 
 
 def _plain(text: str) -> str:
-    """Replace control characters, which SVG cannot hold."""
+    """Replace control characters, which SVG cannot hold and terminals obey."""
     return "".join(each if each.isprintable() else "\ufffd" for each in text)
 
 
 def _with_tooltips(svg: str, lanes: Sequence[Lane]) -> str:
-    """Give each bar a ``<title>``, which browsers show as a tooltip without any script."""
+    """Give each bar a ``<title>``, which browsers show as a tooltip without any script.
+
+    A bar without width has it at its marks, too.
+    """
     for prefix, address in (
         ("", "http://www.w3.org/2000/svg"),
         ("xlink", "http://www.w3.org/1999/xlink"),
@@ -547,7 +557,7 @@ def _with_tooltips(svg: str, lanes: Sequence[Lane]) -> str:
     # Written by matplotlib right before, so it holds nothing that a parser must fear.
     root = ElementTree.fromstring(svg)  # noqa: S314 - the text is our own
     for group in root.iter("{http://www.w3.org/2000/svg}g"):
-        match = re.fullmatch(r"bar-(\d+)-(\d+)", group.get("id", ""))
+        match = re.fullmatch(r"(?:bar|mark)-(\d+)-(\d+)(?:-\d+)?", group.get("id", ""))
         if match:
             bar = lanes[int(match[1])].bars[int(match[2])]
             title = ElementTree.Element("{http://www.w3.org/2000/svg}title")
@@ -568,14 +578,14 @@ def _fate(bar: Bar) -> str:
 def _lines(timeline: Timeline, width: int) -> list[list[tuple[str, str]]]:
     """Return the lines of the text, each as parts with their colours."""
     first, last = _span(timeline.lanes)
-    names = [_names(timeline, bar) for lane in timeline.lanes for bar in lane.bars]
+    names = [_plain(_names(timeline, bar)) for lane in timeline.lanes for bar in lane.bars]
     widest = max((len(name) for name in names), default=0)
     lines: list[list[tuple[str, str]]] = []
     if timeline.title:
-        lines.append([(timeline.title, "bold")])
+        lines.append([(_plain(timeline.title), "bold")])
     for lane in timeline.lanes:
         if lane.name:
-            lines.append([(lane.name, "bold")])
+            lines.append([(_plain(lane.name), "bold")])
         for bar in lane.bars:
             end = last if bar.leaves is None else bar.leaves
             start, stop = (
@@ -585,7 +595,11 @@ def _lines(timeline: Timeline, width: int) -> list[list[tuple[str, str]]]:
             reason = "held" if bar.leaves is None else bar.reason or "left"
             colour = _HELD if bar.leaves is None else _COLOURS.get(bar.reason, _INK)
             lines.append(
-                [(_names(timeline, bar).ljust(widest), ""), (drawn, colour), (reason, colour)]
+                [
+                    (_plain(_names(timeline, bar)).ljust(widest), ""),
+                    (drawn, colour),
+                    (_plain(reason), colour),
+                ]
             )
     return lines
 

@@ -279,7 +279,11 @@ class ManualWindow:
 
     @property
     def metrics(self) -> Mapping[str, int]:
-        """The operator's metrics that are not 0, such as ``rowsRefused``."""
+        """The operator's metrics that are not 0, such as ``rowsRefused``.
+
+        ``rowsHeld``, ``rowsWaiting`` and ``groups`` are those of now; all others are sums over
+        all calls so far. The metrics of a state store are not among them.
+        """
         return self._metrics
 
     @property

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from winops import apama, esper, spl
+from winops import apama, esper, spl, testing
 from winops.__main__ import main
-from winops._explain import explain, read_csv
+from winops._explain import Cost, explain, read_csv
+
+START = datetime(2026, 1, 1)
 
 
 def test_a_policy_is_explained_in_words_pieces_and_a_picture() -> None:
@@ -48,6 +51,42 @@ def test_sample_rows_show_what_a_window_of_any_size_does(policy: object, reason:
     assert picture is not None
     reasons = {bar.reason for lane in picture.lanes for bar in lane.bars} - {""}
     assert reasons == ({reason} if reason else set())
+
+
+def test_the_cost_is_that_of_a_full_window() -> None:
+    cost = explain("KEEP 1000 ROWS SLACK 11 PER (symbol)").cost
+    assert isinstance(cost, Cost)
+    assert cost.full == 1010
+    assert cost.of_row is not None
+    assert 8 < cost.of_row < cost.size / cost.rows
+    window = testing.window(
+        "KEEP 1000 ROWS", schema="seq long, symbol string, price double, ts timestamp"
+    )
+    for seq in range(0, 1010, 101):
+        window.add(
+            *(
+                {
+                    "seq": seq + i,
+                    "symbol": "A",
+                    "price": (5.0, 7.0, 6.5, 9.0, 4.0, 8.0, 6.0)[(seq + i) % 7],
+                    "ts": START + timedelta(seconds=seq + i),
+                }
+                for i in range(101)
+            )
+        )
+    assert cost.of_row * cost.full == pytest.approx(window.state_bytes, rel=0.3)
+    assert (
+        f"a full window has 1010 rows and takes about {cost.of_row * 1010:.0f} bytes"
+        in cost.text()
+    )
+    assert (
+        "how many rows a full window has: each further row takes"
+        in explain("KEEP ALL").cost.text()
+    )
+    for policy in ("KEEP 3 ROWS", "KEEP EVERY 2 ROWS", "KEEP 2 HOURS"):
+        assert "No row has left" not in explain(policy).cost.text()
+    few = explain("KEEP EVERY 5 ROWS", rows=[{"n": 1}]).cost
+    assert "a full window has 5 rows" in few.text()
 
 
 def test_the_rows_of_a_file_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import tempfile
 from datetime import datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from pyspark.errors import (
     SparkRuntimeException,
 )
 from pyspark.sql import Row, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
     DecimalType,
@@ -28,7 +31,7 @@ from pyspark.sql.types import (
 )
 
 from winops import esper, keep, spl, testing
-from winops._harness import PROCESS
+from winops._harness import PROCESS, WindowProcess
 
 NOON = datetime(2026, 1, 1, 12)
 ROWS = [
@@ -113,6 +116,24 @@ def test_rows_wait_for_a_watermark_and_late_rows_are_counted() -> None:
     assert window.metrics["numRowsDroppedByWatermark"] == 1
 
 
+def test_metrics_have_sums_and_what_is_held_now() -> None:
+    window = testing.window("KEEP 1 ROW PER (symbol)", time="ts", idle="10 seconds")
+    window.add(*ROWS[:3])
+    assert window.metrics == {"rowsHeld": 3, "rowsWaiting": 3, "groups": 2}
+    window.advance(NOON + timedelta(seconds=2))
+    assert window.metrics["rowsHeld"] == 3
+    assert window.metrics["rowsWaiting"] == 1
+    assert window.metrics["rowsInserted"] == 2
+    window.advance(NOON + timedelta(seconds=3))
+    assert window.metrics["rowsHeld"] == 2
+    assert "rowsWaiting" not in window.metrics
+    assert window.metrics["rowsInserted"] == 3
+    window.advance(NOON + timedelta(seconds=60))
+    assert "rowsHeld" not in window.metrics
+    assert "groups" not in window.metrics
+    assert window.metrics["rowsInserted"] == 3
+
+
 def test_punctuations_and_idle_groups() -> None:
     window = testing.window(spl("tumbling, punct()"), punct="mark", schema="seq int, mark string")
     window.add({"seq": 1}, {"seq": 2})
@@ -178,6 +199,56 @@ def test_the_process_goes_on_after_it_was_stopped_and_forgets_windows() -> None:
     assert len(testing.changes(ROWS, "KEEP ALL")) == len(ROWS)
 
 
+def test_a_window_is_lost_with_its_process() -> None:
+    window = testing.window("KEEP 1 ROW")
+    window.add({"n": 1})
+    over = testing.over_stream("count(*) OVER (ORDER BY ts) AS n", schema="ts timestamp")
+    PROCESS.close()
+    later = testing.window("KEEP 1 ROW", schema="n long")
+    for call in (lambda: window.add({"n": 2}), lambda: window.advance(1), over.finish):
+        with pytest.raises(PySparkRuntimeError, match="Create the window again") as found:
+            call()
+        assert found.value.getCondition() == "WINOPS_TEST_PROCESS"
+    assert [change.type for change in later.add({"n": 1})] == ["insert"]
+
+
+def test_a_java_that_does_not_start_is_an_error_of_the_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nothing"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    process = WindowProcess()
+    with pytest.raises(PySparkRuntimeError, match="JAVA_HOME") as found:
+        process.request("table")
+    assert found.value.getCondition() == "WINOPS_TEST_PROCESS"
+    assert list(tmp_path.iterdir()) == []
+    process.close()
+
+
+def test_an_interrupted_request_leaves_no_process_and_no_log(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Interrupted:
+        def __init__(self, replies: Any) -> None:
+            self._replies = replies
+
+        def readline(self) -> str:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    process = WindowProcess()
+    started = process._started()
+    replies = started.stdout
+    started.stdout = Interrupted(replies)  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        process.request("table")
+    assert started.returncode is not None
+    assert list(tmp_path.iterdir()) == []
+    assert replies is not None
+    replies.close()
+    process.close()
+
+
 def test_assert_same_names_the_rows_that_differ(spark: SparkSession) -> None:
     rows = [Row(n=1, mean=0.5), Row(n=2, mean=float("nan"))]
     df = spark.createDataFrame(rows)
@@ -208,6 +279,67 @@ def test_assert_same_names_the_rows_that_differ(spark: SparkSession) -> None:
     testing.assert_same([first, second], turned, tolerance=1e-6)
     # Each row is compared with one other row.
     differs([first, first], turned, tolerance=1e-6)
+
+
+def test_columns_that_are_not_compared_have_whole_names() -> None:
+    left, right = [{"n": 1, "time": 1}], [{"n": 1, "time": 9}]
+    with pytest.raises(AssertionError, match="time=9"):
+        testing.assert_same(left, right, ignore="_change_time")
+    testing.assert_same(left, right, ignore="time")
+    testing.assert_same(left, right, ignore=("time",))
+    with pytest.raises(PySparkTypeError, match="ignore= takes the name of a column"):
+        testing.assert_same(left, right, ignore=7)  # type: ignore[arg-type]
+    with pytest.raises(PySparkTypeError, match="assert_same has no argument ignored="):
+        testing.assert_same(left, right, ignored="time")  # type: ignore[call-arg]
+    with pytest.raises(PySparkTypeError, match="tolerance= is a number"):
+        testing.assert_same(left, left, tolerance="few")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("arrow", ["true", "false"])
+def test_assert_same_takes_the_frame_of_to_pandas(spark: SparkSession, arrow: str) -> None:
+    df = spark.sql(
+        "SELECT * FROM VALUES (1L, 0.5D, TIMESTAMP '2026-07-01 12:00:00Z', TRUE, 'a', X'01'), "
+        "(NULL, NULL, NULL, NULL, NULL, NULL), "
+        "(9007199254740993L, double('NaN'), TIMESTAMP '2026-10-25 00:30:00Z', FALSE, 'b', X'02') "
+        "AS t(number, mean, at, flag, name, code)"
+    ).selectExpr("*", "named_struct('n', 1L) AS nested", "at - at AS span")
+    settings = {
+        # A zone that is not that of the process, with a repeated hour in October.
+        "spark.sql.session.timeZone": "Europe/Berlin",
+        "spark.sql.execution.arrow.pyspark.enabled": arrow,
+    }
+    before = {name: spark.conf.get(name) for name in settings}
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        frame = df.toPandas()
+        testing.assert_same(df, frame)
+        testing.assert_same(frame, df)
+        with pytest.raises(AssertionError, match="only in the stream"):
+            testing.assert_same(df.withColumn("at", F.expr("at + INTERVAL 3 HOURS")), frame)
+    finally:
+        for name, was in before.items():
+            spark.conf.set(name, str(was))
+    with pytest.raises(AssertionError):
+        testing.assert_same([{"n": None}], [{"n": float("nan")}])
+    with pytest.raises(AssertionError):
+        testing.assert_same([{"n": 1}], pd.DataFrame({"n": [1.0]}))
+
+
+def test_assert_same_compares_nested_values_by_name(spark: SparkSession) -> None:
+    one = [{"id": 1, "of": Row(a=0.3, b=1.0), "map": {"x": 0.3}, "more": [{"y": 0.3}]}]
+    near = 0.1 + 0.2
+    other = [{"id": 1, "of": Row(b=1.0, a=near), "map": {"x": near}, "more": [{"y": near}]}]
+    testing.assert_same(one, other, tolerance=1e-12)
+    with pytest.raises(AssertionError, match="1 row differs in map, more, of"):
+        testing.assert_same(one, other)
+    turned = [{**one[0], "of": Row(a=1.0, b=0.3)}]
+    with pytest.raises(AssertionError, match="1 row differs in of"):
+        testing.assert_same(one, turned, tolerance=1e-12)
+    twice = spark.sql("SELECT 1 AS n, 2 AS n")
+    for rows in (twice, twice.collect(), pd.DataFrame([[1, 2]], columns=["n", "n"])):
+        with pytest.raises(PySparkValueError, match="Several columns have the name n"):
+            testing.assert_same(rows, [{"n": 2}])
 
 
 def test_assert_same_compares_all_elements_of_arrays() -> None:

@@ -14,11 +14,12 @@ from xml.etree import ElementTree
 import pytest
 from pyspark.errors import PySparkValueError
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from tests.support.paths import ROOT
 from tests.support.replay import NewReplay, at
 from tests.support.transports import same_on_connect
-from winops import Timeline, esper, keep, testing, timeline
+from winops import Timeline, esper, keep, spl, testing, timeline
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [{"n": i, "symbol": "AB"[i % 2]} for i in range(6)]
@@ -93,6 +94,8 @@ def test_wrong_changes_are_refused() -> None:
             timeline(changes)
     with pytest.raises(PySparkValueError, match="no column nothing"):
         picture(per="nothing")
+    with pytest.raises(PySparkValueError, match="no column typo"):
+        picture(label="typo")
 
 
 def test_a_keep_draws_its_changes_and_shows_itself_in_a_notebook(
@@ -108,13 +111,71 @@ def test_a_keep_draws_its_changes_and_shows_itself_in_a_notebook(
     assert "displaced" in shown
     assert "<svg" in shown
     computed = keep(df.coalesce(1), esper("#groupwin(symbol, n > 2)#length(1)"), order_by="n")
-    assert [lane.name for lane in computed.timeline().lanes] == ["symbol=A", "symbol=B"]
+    assert [lane.name for lane in computed.timeline().lanes] == [
+        f"symbol={symbol}, (n > CAST(2 AS BIGINT))={is_more}"
+        for symbol in "AB"
+        for is_more in ("False", "True")
+    ]
     stream = replay("n long, symbol string, ts timestamp")
     stream.add([(1, "A", at(0))])
     of_stream = keep(stream.rows(), esper("#time(9 min)"))
     assert "expired" in of_stream._repr_html_()
     with pytest.raises(PySparkValueError, match="is a stream"):
         of_stream.timeline()
+
+
+def test_several_windows_have_a_lane_for_each_group_and_window(spark: SparkSession) -> None:
+    df = spark.createDataFrame([(i, "AB"[i % 2]) for i in range(6)], "n long, symbol string")
+    lanes = ["symbol=A, a", "symbol=A, b", "symbol=B, a", "symbol=B, b"]
+    for policy, more in (
+        ({"a": "KEEP 2 ROWS PER (symbol)", "b": "KEEP 3 ROWS PER (symbol)"}, {}),
+        ({"a": "KEEP 2 ROWS", "b": 'KEEP "n" ROWS PER (symbol)'}, {"params": {"n": 3}}),
+        ({"a": "KEEP 2 ROWS", "b": "KEEP 3 ROWS"}, {"per": "symbol"}),
+    ):
+        kept = keep(df.coalesce(1), policy, order_by="n", **more)
+        assert [lane.name for lane in kept.timeline().lanes] == lanes
+        shown = kept._repr_html_()
+        assert all(name in shown for name in lanes)
+
+
+def test_a_picture_of_sample_rows_has_the_arguments_of_the_call(spark: SparkSession) -> None:
+    schema = "n long, mark string, ts timestamp"
+    df = spark.createDataFrame([], schema)
+    marked = keep(df, spl("tumbling, punct()"), punct="mark", order_by="n")
+    assert "left: punctuation" in marked._repr_html_()
+    timed = keep(df, "KEEP 3 SECONDS", time="ts", order_by=F.desc("n"))
+    assert "left: expired" in timed._repr_html_()
+    arriving = keep(df, esper("#length(2)"), time="ts", apply="arrival")
+    assert "left: displaced" in arriving._repr_html_()
+
+
+def test_values_are_plain_in_every_picture() -> None:
+    rows = [{"name": f"a\n\x1b[31m{i}", "symbol": "x\ny"} for i in range(3)]
+    shown = timeline(testing.changes(rows, "KEEP 2 ROWS"), per="symbol", title="A\x1b[2J")
+    lines = shown.text().split("\n")
+    assert len(lines) == 2 + len(rows)
+    assert "\x1b" not in shown.text()
+    assert "\x1b" not in shown.svg()
+
+
+def test_a_bar_without_width_has_a_tooltip_at_its_marks() -> None:
+    changes = testing.changes(ROWS, esper("select rstream * from T#length(1)"), per="symbol")
+    shown = timeline(changes, per="symbol")
+    bars = [bar for lane in shown.lanes for bar in lane.bars]
+    assert bars
+    assert all(bar.leaves == bar.enters for bar in bars)
+    # The bar itself, its start and its line.
+    assert len(titles(shown.svg())) == 3 * len(bars)
+
+
+def test_a_notebook_without_matplotlib_shows_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = picture(per="symbol", title="A <title>")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match="pip install"):
+        shown.svg()
+    html = shown._repr_html_()
+    assert html.startswith("<pre>A &lt;title&gt;")
+    assert "displaced" in html
 
 
 def _make_windows() -> ModuleType:

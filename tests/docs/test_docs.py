@@ -9,6 +9,7 @@ import json
 import pkgutil
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -241,3 +242,23 @@ def test_everything_public_is_documented() -> None:
     for name in winops.__all__:
         thing = getattr(winops, name)
         assert "Examples\n" in thing.__doc__, name
+
+
+def test_why_a_row_left_is_right_for_null_keys_and_groups_that_return(
+    spark: SparkSession,
+) -> None:
+    # The page's own function, over other changes.
+    names: dict[str, Any] = {"spark": spark}
+    exec(blocks(ROOT / "docs" / "how-to" / "evictions.md")[0].code, names)
+    names["changes"].unpersist()
+    rows = spark.sql(
+        "SELECT id AS seq, IF(id % 2 = 0, 'a', NULL) AS device, "
+        "timestamp_seconds(IF(id < 8, id, id + 100)) AS ts FROM range(16)"
+    )
+    kept = keep(rows, "KEEP 2 ROWS", per="device", time="ts", idle="50 seconds")
+    names["changes"] = kept.changes(reason=True)
+    # Rows 4 and 12, of two groups, leave in steps of one number.
+    for seq in range(16):
+        found = [(row["reason"], row["evicted_by"]) for row in names["why"](seq).collect()]
+        left = [("displaced", seq + 4)] if seq % 8 < 4 else [("group idle", None)]
+        assert found == (left if seq < 12 else [])

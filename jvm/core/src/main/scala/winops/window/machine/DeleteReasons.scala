@@ -2,6 +2,7 @@ package winops.window.machine
 
 import winops.policy._
 import winops.window.changes.ChangeReason
+import winops.window.rules.CountRule
 
 /** The reasons for which rows of a policy leave, as numbers of [[ChangeReason]]. */
 object DeleteReasons {
@@ -21,7 +22,11 @@ object DeleteReasons {
 
   private def ofBound(bound: Bound, leave: Trigger): Seq[Int] = bound match {
     case Bound.Unbounded => Nil
-    case Bound.MoreThan(_) => Seq(ChangeReason.Displaced)
+    case Bound.MoreThan(count) =>
+      leave match {
+        case Trigger.Excess(slack) => Seq(CountRule.reason(count, slack))
+        case _ => Seq(ChangeReason.Displaced)
+      }
     case Bound.Fails(_) => Seq(ChangeReason.Condition)
     case Bound.ValueBehind(_, _) => Seq(ChangeReason.Distance)
     case Bound.Any(bounds) => bounds.flatMap(ofBound(_, leave))

@@ -1,6 +1,5 @@
 package winops.window.rules
 
-import winops.window.changes.ChangeReason
 import winops.window.contents.HeldRows
 
 /** Holds the newest rows, as many as the rule allows. */
@@ -9,7 +8,7 @@ private[window] final class NewestPart(rule: CountRule, held: HeldRows) extends 
     super.arrive(row, at, evicted)
     var excess = rule.excess(count)
     while (excess > 0) {
-      evictOldest(evicted, ChangeReason.Displaced)
+      evictOldest(evicted, rule.excessReason)
       excess -= 1
     }
   }

@@ -10,7 +10,7 @@ private[window] final class KeepingNewest(rule: CountRule, rows: Rows, steps: St
   override def arrive(row: Long, at: Long): Boolean = {
     steps.insert(row, row + 1, ChangeReason.Arrived)
     val excess = rule.excess(size)
-    if (excess > 0) removeUntil(head + excess, ChangeReason.Displaced)
+    if (excess > 0) removeUntil(head + excess, rule.excessReason)
     true
   }
 }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 
 import winops.spark.execution.StreamTask
 import winops.spark.group.BatchTimes
+import winops.spark.internal.KeepMetrics
 import winops.spark.row.{KeyHash, RowShape}
 import winops.spark.state.{StateIdentity, StateTimerService, TransientGroupStore, WholeGroupStore}
 import winops.storage.bytes.HeapSegments
@@ -25,13 +26,15 @@ private[harness] final class StreamWindow(window: WindowPlan) {
   private val done = mutable.Buffer.empty[StreamWindow.MicroBatch]
   private var state = new State
 
-  /** Writes the number of bytes that the groups store now, and the metrics of all micro-batches
-    * that are not 0.
+  /** Writes the number of bytes that the groups store now, and the metrics that are not 0: the
+    * sums over all micro-batches, and the rows and groups that are held now.
     */
   def write(reply: ObjectNode): Unit = {
     reply.put("bytes", state.store.bytes)
     val metrics = reply.putObject("metrics")
-    state.counters.values.foreach { case (name, value) => metrics.put(name, value) }
+    (state.counters.values ++ state.held).foreach { case (name, value) =>
+      metrics.put(name, value)
+    }
   }
 
   /** Runs a micro-batch of a window that gives changes.
@@ -90,6 +93,7 @@ private[harness] final class StreamWindow(window: WindowPlan) {
   private final class State {
     val store = new TransientGroupStore
     val counters: Metrics = Metrics.create()
+    var held = Map.empty[String, Long]
     var watermark = 0L
     var lastWaiting = Long.MinValue
     private val segments = new HeapSegments
@@ -119,6 +123,10 @@ private[harness] final class StreamWindow(window: WindowPlan) {
         counters.ofTask)
       val output = task.map(read).toVector
       timers.save()
+      held = Map(
+        KeepMetrics.Held -> timers.rowsHeld,
+        KeepMetrics.Waiting -> timers.rowsWaiting,
+        KeepMetrics.Groups -> timers.groupsRemembered).filter(_._2 > 0)
       lastWaiting = task.lastWaiting
       output
     }

@@ -11,6 +11,7 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.Attribute
 
+import winops.policy.{Bound, Policy, Retention, Trigger, Triggers, Window}
 import winops.spark.analysis.KeepDescriber
 
 /** Answers requests for windows, as JSON. The member `do` selects the work:
@@ -19,8 +20,8 @@ import winops.spark.analysis.KeepDescriber
   *   - `batch`: runs a micro-batch of the window `id`. `rows` are its rows; `now` is its instant,
   *     or its watermark if the window has a time column, in milliseconds
   *   - `table`: runs a window over a table of `rows`, whose time goes on to `until`, if given
-  *   - `explain`: describes a window: `sentence`, `pieces` with their names, and `group`, the
-  *     columns of the group
+  *   - `explain`: describes a window: `sentence`, `pieces` with their names, `group`, the columns
+  *     of the group, and `fullRows`, the most rows of a group if their number alone limits it
   *   - `over_open`: creates the window functions `id` over a stream, see [[OverStream.open]]
   *   - `over_batch`: runs a micro-batch of the window functions `id`, as `batch`; `last` is true
   *     if the input has ended. The reply has `rows`, each the number of a row and its results, or
@@ -78,12 +79,22 @@ final class WindowRequests {
     val plan = WindowPlan.of(call, isStreaming = true).plan
     val pieces = reply.putArray("pieces")
     val policy = KeepDescriber.policyOf(plan.spec, plan.groupExpressions)
+    fullRows(policy).foreach(reply.put("fullRows", _))
     policy.pieces.foreach { case (name, text) => pieces.addArray().add(name).add(text) }
     val group = reply.putArray("group")
     plan.groupExpressions.foreach {
       case column: Attribute => group.add(column.name)
       case _ =>
     }
+  }
+
+  private def fullRows(policy: Policy): Option[Long] = policy.retention match {
+    case Retention.One(Window(_, _, Bound.MoreThan(rows), Triggers(_, leave, _))) =>
+      leave match {
+        case Trigger.Excess(slack) => Some(rows + slack - 1)
+        case _ => Some(rows)
+      }
+    case _ => None
   }
 
   private def rows(request: JsonNode): Seq[JsonNode] = request.path("rows").elements.asScala.toSeq

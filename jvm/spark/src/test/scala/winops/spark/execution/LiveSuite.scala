@@ -193,6 +193,28 @@ class LiveSuite extends KeepStreamTest {
     assert(gauges.isEmpty)
   }
 
+  test("a query has gauges if the setting is on when it starts") {
+    def gaugesOf(isOn: Boolean): Set[String] =
+      withSQLConf(SQLConf.STREAMING_METRICS_ENABLED.key -> isOn.toString) {
+        val stream = ticks()
+        val query = keep(stream.toDF(), "PARTITION BY (k), 'KEEP 2 ROWS'").writeStream
+          .queryName(s"switched$isOn")
+          .format("noop")
+          .start()
+        try {
+          // What the setting becomes later does not matter.
+          spark.conf.set(SQLConf.STREAMING_METRICS_ENABLED.key, !isOn)
+          stream.addData(Tick("a", 0, 1))
+          query.processAllAvailable()
+          assert((shown(query) \ "status").extract[String] == "running")
+          gauges.keySet.filter(_.contains("switched"))
+        } finally query.stop()
+      }
+    assert(gaugesOf(isOn = false).isEmpty)
+    assert(gaugesOf(isOn = true).size == LiveMetric.all.size)
+    assert(gaugesOf(isOn = false).isEmpty)
+  }
+
   test("the Grafana dashboard names gauges that exist, and all of them") {
     val text = Using.resource(Source.fromFile("deploy/grafana/winops.json"))(_.mkString)
     val dashboard = parse(text)

@@ -18,24 +18,30 @@ import winops.spark.live.{LiveQueries, LiveSettings}
   *   the runs of the application
   * @param operator
   *   the name of operators of winops in the progress of a query
-  * @param hasGauges
-  *   true if the metrics system of Spark gets gauges
+  * @param session
+  *   the session, whose settings at the start of a query decide on gauges
   */
 final class LiveListener private[live] (
     queries: LiveQueries,
     operator: String,
-    hasGauges: Boolean)
+    session: SparkSession)
     extends StreamingQueryListener {
+  private var withGauges = Set.empty[UUID]
   private var gauges = Map.empty[UUID, LiveGauges]
 
-  override def onQueryStarted(event: QueryStartedEvent): Unit = queries.started(event.runId)
+  // Spark calls this method before the start of the query returns, so settings are those of then.
+  override def onQueryStarted(event: QueryStartedEvent): Unit = {
+    val hasGauges = LiveListener.hasGauges(session)
+    if (hasGauges) synchronized(withGauges += event.runId)
+    if (hasGauges || session.sparkContext.ui.isDefined) queries.started(event.runId)
+  }
 
   override def onQueryProgress(event: QueryProgressEvent): Unit = {
     val progress = event.progress
     val operators = progress.stateOperators.toSeq.filter(_.operatorName == operator)
     if (operators.nonEmpty) {
       queries.progressed(progress, operators)
-      if (hasGauges && !gauges.contains(progress.runId)) {
+      if (hasGauges(progress.runId) && !gauges.contains(progress.runId)) {
         queries.get(progress.runId).foreach { query =>
           val added = new LiveGauges(query, queries)
           gauges += query.run -> added
@@ -48,8 +54,11 @@ final class LiveListener private[live] (
   override def onQueryTerminated(event: QueryTerminatedEvent): Unit = {
     gauges.get(event.runId).foreach(SparkEnv.get.metricsSystem.removeSource)
     gauges -= event.runId
+    synchronized(withGauges -= event.runId)
     queries.ended(event.runId, event.exception.isDefined)
   }
+
+  private def hasGauges(run: UUID): Boolean = synchronized(withGauges.contains(run))
 }
 
 object LiveListener extends Logging {
@@ -62,15 +71,17 @@ object LiveListener extends Logging {
     */
   def install(session: SparkSession, operator: String): Unit = {
     val context = session.sparkContext
-    val hasGauges = session.conf.get(SQLConf.STREAMING_METRICS_ENABLED.key).toBoolean
     val isOn = LiveSettings.isOn(context.getConf, LiveSettings.Enabled)
     val listeners = session.streams.listListeners()
-    if (isOn && (context.ui.isDefined || hasGauges) &&
+    if (isOn && (context.ui.isDefined || hasGauges(session)) &&
       !listeners.exists(_.isInstanceOf[LiveListener])) {
       val queries = LiveQueries.start(context)(withTab(context))
-      session.streams.addListener(new LiveListener(queries, operator, hasGauges))
+      session.streams.addListener(new LiveListener(queries, operator, session))
     }
   }
+
+  private def hasGauges(session: SparkSession): Boolean =
+    session.conf.get(SQLConf.STREAMING_METRICS_ENABLED.key).toBoolean
 
   private def withTab(context: SparkContext): LiveQueries = {
     val showsKeys = LiveSettings.isOn(context.getConf, LiveSettings.GroupKeys)
