@@ -13,11 +13,10 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any, cast
 
-import pyspark
 from pyspark.errors import AnalysisException, PySparkRuntimeError, SparkRuntimeException
 
-from winops._errors import test_process
-from winops._session import jar_path
+from winops._errors import test_process, with_condition
+from winops._session import jar_path, spark_home
 
 _MAIN = "winops.spark.harness.WindowProcess"
 
@@ -87,10 +86,10 @@ class WindowProcess:
         if self._process is None or self._owner != os.getpid():
             # Windows of another process are unknown to this one.
             self._forgotten.clear()
+            start = [_java(), *_OPTIONS, "-cp", _class_path(), _MAIN]
             descriptor, self._log = tempfile.mkstemp(prefix="winops-", suffix=".log")
-            jars = Path(pyspark.__file__).parent / "jars" / "*"
             self._process = subprocess.Popen(  # noqa: S603 - paths and constants alone
-                [_java(), *_OPTIONS, "-cp", f"{jar_path()}{os.pathsep}{jars}", _MAIN],
+                start,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=descriptor,
@@ -105,6 +104,17 @@ class WindowProcess:
         self._process = None
         said = Path(self._log).read_text(encoding="utf-8", errors="replace")[-2000:]
         return test_process(f"The process that runs windows for tests has stopped: {said}")
+
+
+def _class_path() -> str:
+    """Return the JARs of the Spark that programs start here, after that of winops for it."""
+    jars = spark_home() / "jars"
+    if not any(jars.glob("*.jar")):
+        raise test_process(
+            f"There are no JARs of Spark in {jars}. Set SPARK_HOME to the folder of a Spark, or "
+            "unset it and install pyspark: pyspark-client has no JARs."
+        )
+    return f"{jar_path()}{os.pathsep}{jars / '*'}"
 
 
 def _java() -> str:
@@ -122,11 +132,7 @@ def _error(condition: str | None, message: str, analysis: bool) -> Exception:
     if condition is None:
         return test_process(message)
     kind = AnalysisException if analysis else SparkRuntimeException
-    return kind(
-        message=message.removeprefix(f"[{condition}] "),
-        errorClass=condition,
-        messageParameters={},
-    )
+    return with_condition(kind, condition, message.removeprefix(f"[{condition}] "))
 
 
 PROCESS = WindowProcess()

@@ -26,8 +26,12 @@ from winops._versions import spark_versions
 _JARS = Path(__file__).parent / "jars"
 _SPARK_JARS = "spark.jars"
 _SETTING = re.compile(r"\s*(?P<name>[^\s=:#!][^\s=:]*)\s*[=:\s]\s*(?P<value>.*)")
-# A driver with two JARs of winops loads the one that comes first.
-_WINOPS_JAR = re.compile(r"winops(-spark)?_[^_/]+_2\.13-[^/]+\.jar")
+# The name in this package, the one in a Maven repository, and the one in the cache of Ivy. A
+# driver with two JARs of winops loads the one that comes first.
+_WINOPS_JAR = re.compile(
+    r"(?:winops|(?:io\.github\.winops_)?winops-spark)"
+    r"_(?P<minor>[^_/]+)_2\.13-(?P<version>[^/]+)\.jar"
+)
 _CORE = re.compile(r"spark-core_2\.\d+-(?P<version>\d+\.\d+.*)\.jar")
 _RELEASE = re.compile(r"Spark (?P<version>\d+\.\d+\S*)")
 _fitting: WeakSet[SparkSession] = WeakSet()
@@ -83,12 +87,14 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 
 def _is_winops(jar: str) -> bool:
-    """Return true for a path or an address whose file has the name of a JAR of winops."""
-    return _WINOPS_JAR.fullmatch(_file_name(jar)) is not None
+    """Return true for a path or an address whose file has a name of a JAR of winops."""
+    return _named(jar) is not None
 
 
-def _file_name(jar: str) -> str:
-    return jar.strip().rsplit("/", 1)[-1]
+def _named(jar: str) -> tuple[str, str] | None:
+    """Return the minor version of Spark and the version of winops in the name of a JAR."""
+    found = _WINOPS_JAR.fullmatch(jar.strip().rsplit("/", 1)[-1])
+    return (found["minor"], found["version"]) if found else None
 
 
 def _check_launcher(own: str) -> None:
@@ -99,8 +105,7 @@ def _check_launcher(own: str) -> None:
     # Of several options the last one counts, and --jars counts more than --conf.
     given = dict(_launcher_jars(shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))))
     option = "--jars" if "--jars" in given else "--conf"
-    names = [_file_name(jar) for jar in given.get(option, own).split(",")]
-    if Path(own).name not in names:
+    if _named(own) not in map(_named, given.get(option, own).split(",")):
         raise jars_replaced(option, given[option], own)
 
 
@@ -121,8 +126,8 @@ def _with_value(word: str) -> list[str]:
 
 def _default(name: str) -> str:
     """Return a setting of ``spark-defaults.conf``, which a value of the builder would replace."""
-    home = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
-    file = Path(os.environ.get("SPARK_CONF_DIR") or home / "conf") / "spark-defaults.conf"
+    folder = Path(os.environ.get("SPARK_CONF_DIR") or spark_home() / "conf")
+    file = folder / "spark-defaults.conf"
     lines = file.read_text().splitlines() if file.is_file() else []
     # A key ends at a space, an equals sign or a colon, as in any file of Java properties.
     settings = [_SETTING.match(line) for line in lines]
@@ -171,6 +176,11 @@ def minor_of(spark: str) -> str:
 def local_spark() -> str:
     """Return the version of the Spark that programs start here."""
     return spark_of_home() or pyspark.__version__
+
+
+def spark_home() -> Path:
+    """Return the folder of the Spark that programs start here, as PySpark's launcher does."""
+    return Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
 
 
 def spark_of_home() -> str | None:

@@ -62,6 +62,7 @@ def test_configure_adds_the_jar_once() -> None:
         "/old/winops_4.1_2.13-0.0.9.jar",
         "s3a://bucket/winops_9.9_2.13-0.1.0.jar",
         "/m2/winops-spark_4.1_2.13-0.1.0.jar",
+        "/root/.ivy2/jars/io.github.winops_winops-spark_4.1_2.13-0.1.0.jar",
     ],
 )
 def test_configure_drops_other_jars_of_winops(other: str) -> None:
@@ -70,6 +71,10 @@ def test_configure_drops_other_jars_of_winops(other: str) -> None:
 
 
 SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
+
+
+def filled(arguments: str) -> str:
+    return arguments.format(own=jar_path(), minor=MINOR, version=package_version())
 
 
 @pytest.mark.parametrize(
@@ -82,12 +87,14 @@ SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
         ('-c "spark.jars=/a.jar" pyspark-shell', "--conf"),
         ("--jars /a.jar --conf spark.jars={own} pyspark-shell", "--jars"),
         ("--jars {own} --jars /a.jar pyspark-shell", "--jars"),
+        ("--jars /a.jar,winops-spark_9.9_2.13-{version}.jar pyspark-shell", "--jars"),
+        ("--jars /a.jar,winops-spark_{minor}_2.13-0.0.9.jar pyspark-shell", "--jars"),
     ],
 )
 def test_configure_refuses_jars_that_replace_those_of_the_builder(
     monkeypatch: pytest.MonkeyPatch, arguments: str, option: str
 ) -> None:
-    monkeypatch.setenv(SUBMIT_ARGS, arguments.format(own=jar_path()))
+    monkeypatch.setenv(SUBMIT_ARGS, filled(arguments))
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
     with pytest.raises(PySparkRuntimeError) as caught:
         configure(SparkSession.Builder())
@@ -106,12 +113,15 @@ def test_configure_refuses_jars_that_replace_those_of_the_builder(
         "--packages a:b:1 --conf spark.jars.ivy=/ivy pyspark-shell",
         "--jars /a.jar,{own} pyspark-shell",
         "--conf spark.jars={own} pyspark-shell",
+        "--jars /m2/winops-spark_{minor}_2.13-{version}.jar pyspark-shell",
+        "--jars /a.jar,/ivy/io.github.winops_winops-spark_{minor}_2.13-{version}.jar x",
+        "--conf spark.jars=s3://b/winops-spark_{minor}_2.13-{version}.jar pyspark-shell",
     ],
 )
 def test_configure_takes_other_options_of_the_launcher(
     monkeypatch: pytest.MonkeyPatch, arguments: str
 ) -> None:
-    monkeypatch.setenv(SUBMIT_ARGS, arguments.format(own=jar_path()))
+    monkeypatch.setenv(SUBMIT_ARGS, filled(arguments))
     assert jars(configure(SparkSession.Builder())) == [jar_path()]
 
 
