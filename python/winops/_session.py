@@ -13,6 +13,7 @@ from weakref import WeakSet
 
 import pyspark
 from pyspark import SparkConf
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from winops._errors import (
@@ -163,9 +164,13 @@ def jar_path(spark: str | None = None) -> str:
     minor = minor_of(spark or local_spark())
     jar = _JARS / f"winops_{minor}_2.13-{package_version()}.jar"
     if not jar.is_file():
-        present = ", ".join(sorted(found.name for found in _JARS.glob("*.jar")))
-        raise no_jar_for_spark(minor, present or "none", ", ".join(spark_versions()))
+        raise _no_jar_for(minor)
     return str(jar.resolve())
+
+
+def _no_jar_for(minor: str) -> PySparkRuntimeError:
+    present = ", ".join(sorted(found.name for found in _JARS.glob("*.jar")))
+    return no_jar_for_spark(minor, present or "none", ", ".join(spark_versions()))
 
 
 def minor_of(spark: str) -> str:
@@ -205,9 +210,13 @@ def package_version() -> str:
 
 
 def check_session(session: SparkSession) -> None:
-    """Check that the session has the JAR of this version, once per session."""
+    """Check the Spark and the JAR of the session, once per session."""
     if session in _fitting:
         return
+    minor = minor_of(session.version)
+    if minor not in spark_versions():
+        # The JAR refuses SQL, but Spark 3.5 cannot parse the query that calls it.
+        raise _no_jar_for(minor)
     jar = jar_version(session)
     if jar is None:
         raise jar_missing()

@@ -285,21 +285,22 @@ def test_the_command_line_runs_as_a_module() -> None:
 class FakeSession:
     """A session with the calls that the check makes; it counts the calls."""
 
-    def __init__(self, version: str | None) -> None:
-        self.version = version
+    def __init__(self, jar: str | None, spark: str = pyspark.__version__) -> None:
+        self.jar = jar
+        self.version = spark
         self.asked = 0
         self.catalog = self
 
     def functionExists(self, name: str) -> bool:
         self.asked += 1
-        return name == "winops_version" and self.version is not None
+        return name == "winops_version" and self.jar is not None
 
     def sql(self, query: str) -> FakeSession:
         assert query == "VALUES (winops_version())"
         return self
 
     def first(self) -> tuple[str | None]:
-        return (self.version,)
+        return (self.jar,)
 
 
 def test_a_session_is_checked_once() -> None:
@@ -316,6 +317,15 @@ def test_a_session_without_the_jar_is_checked_again() -> None:
             check_session(session)  # type: ignore[arg-type]
         assert caught.value.getCondition() == "WINOPS_JAR_MISSING"
     assert session.asked == 2
+
+
+@pytest.mark.parametrize("jar", [None, package_version()])
+def test_a_session_of_an_unsupported_spark_is_refused(jar: str | None) -> None:
+    session = FakeSession(jar, "3.5.8")
+    with pytest.raises(PySparkRuntimeError, match=r"no JAR for Spark 3\.5;") as caught:
+        check_session(session)  # type: ignore[arg-type]
+    assert caught.value.getCondition() == "WINOPS_SPARK_VERSION"
+    assert session.asked == 0
 
 
 def test_a_jar_of_another_version_is_refused() -> None:
