@@ -239,8 +239,8 @@ publish-local: $(OTHER_JARS) ## target/repository: POM, JAR, sources and Scalado
 	rm -rf target/repository
 	for minor in $(MINORS); do ./sbt -Dspark=$$minor spark/publish; done
 
-test-packages: $(VENV) publish-local ## the published JAR in spark-submit --packages, and alone in spark-sql --jars
-	tests/build/from_repository $(abspath $(PY))
+test-packages: $(VENV) publish-local ## each published JAR in spark-sql and spark-submit --packages, and in spark-sql --jars
+	tests/build/from_repository $(abspath $(PY)) $(foreach minor,$(MINORS),$(call newest_of,$(minor)))
 
 maven-bundle: ## dist: the repository, signed with the key that GPG_KEY names, for Maven Central
 	$(PYTHON) -m release.maven sign
