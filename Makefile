@@ -230,7 +230,9 @@ fuzz: ## 10 million texts against the readers of policies
 	SBT_OPTS=-Dfuzz=512m ./sbt "core/Test/runMain winops.testing.fuzz.PolicyFuzz 2500000" \
 		"spark/Test/runMain winops.spark.expressions.ExpressionFuzz 50000"
 
-sbom: $(WHEEL) ## dist: bills of materials of the JARs and the wheel, as CycloneDX
+# That of the wheel is of an environment with the wheel and what it requires. Those of JARs have the
+# dependencies that sbt gets from Maven: not Spark itself, where it comes from PySpark.
+sbom: $(VENV) $(WHEEL) ## dist: bills of materials of the JARs and the wheel, as CycloneDX
 	for minor in $(MINORS); do \
 		./sbt -Dspark=$$minor spark/makeBom; \
 		cp jvm/spark/target/spark-$$minor/winops_*.jar.cdx.json dist/; \
@@ -238,8 +240,14 @@ sbom: $(WHEEL) ## dist: bills of materials of the JARs and the wheel, as Cyclone
 	$(PYTHON) -m venv target/sbom
 	target/sbom/bin/python -m pip install --quiet cyclonedx-bom==7.5.0
 	sed "s/^dynamic = .*/version = \"$$(cat VERSION)\"/" pyproject.toml >target/sbom/pyproject.toml
+	rm -rf target/sbom/wheel
+	$(PYTHON) -m venv --without-pip target/sbom/wheel
+	target/sbom/bin/python -m pip --python target/sbom/wheel install --quiet dist/*.whl \
+		"pyspark==$$($(SPARK_VERSIONS) spark $(DEFAULT))"
+	wheel=$$(echo dist/*.whl); \
 	target/sbom/bin/cyclonedx-py environment --pyproject target/sbom/pyproject.toml --sv 1.6 \
-		--output-reproducible --of JSON -o "$$(echo dist/*.whl).cdx.json" $(PY)
+		--output-reproducible --of JSON -o "$$wheel.cdx.json" target/sbom/wheel/bin/python; \
+	$(PY) -m release.bom "$$wheel" "$$wheel.cdx.json"
 
 reproducible: $(VENV) $(OTHER_JARS) ## the last commit, built in two folders, gives the same bytes
 	tests/build/same_bytes $(abspath $(PY))

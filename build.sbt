@@ -182,8 +182,12 @@ lazy val spark = (project in file("jvm/spark"))
   .dependsOn(core % "compile->compile;provided->provided;test->test")
   .settings(common, handedOn(sparkJar))
   .settings(
-    // The same JAR has the same bill of materials, with what Spark brings to it.
-    bomConfigurations := Seq(Compile, Provided),
+    // Spark and what it brings; nothing of it is in the JAR. Where Spark comes from PySpark, it has no
+    // coordinates and is not listed. The same JAR has the same bill of materials.
+    makeBom := Def
+      .taskDyn(
+        com.github.sbt.sbom.BomSbtSettings.makeBomTask(Classpaths.updateTask.value, Provided))
+      .value,
     bomFileName := s"${sparkJar.value}.cdx.json",
     bomSchemaVersion := "1.6",
     includeBomSerialNumber := false,
