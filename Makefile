@@ -14,12 +14,15 @@ MINORS := $(shell $(SPARK_VERSIONS) minors)
 DEFAULT := $(shell $(SPARK_VERSIONS) default)
 # The JARs of the versions beside the default one.
 OTHER_JARS := $(patsubst %,target/jars/.stamp-%,$(filter-out $(DEFAULT),$(MINORS)))
+# A minor version, of which pytest takes the newest patch release, or a patch release.
 SPARK ?= $(DEFAULT)
+SPARK_MINOR := $(shell echo $(SPARK) | cut -d. -f1,2)
+SPARK_PATCH = $(if $(filter $(SPARK_MINOR),$(SPARK)),$(call newest_of,$(SPARK)),$(SPARK))
 ifeq ($(SPARK),$(DEFAULT))
 GOLDEN_NEEDS := $(JARS)
 GOLDEN_PY := $(PY)
 else
-GOLDEN_NEEDS := target/jars/.test-venv-$(SPARK) target/jars/.stamp-$(SPARK)
+GOLDEN_NEEDS = target/jars/.test-venv-$(SPARK_PATCH) target/jars/.stamp-$(SPARK_MINOR)
 GOLDEN_PY = $(SPARK_PY)
 endif
 WHEEL := dist/.stamp
@@ -47,7 +50,7 @@ define stamp_jars
 endef
 
 .PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits test-over \
-	test-long test-releases test-wheel test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
+	test-long test-releases test-wheel test-pythons test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
 	fuzz screenshots sbom reproducible public-api publish-local test-packages maven-bundle release-check site site-links
 
 help: ## this list
@@ -139,14 +142,24 @@ test-releases: $(VENV) $(JARS) $(OTHER_JARS) ## the same on the oldest and newes
 test-wheel: $(VENV) $(WHEEL) ## the wheel beside each pyspark, outside of the checkout, on classic Spark and on Connect
 	tests/compatibility/releases/wheel $(abspath $(PY)) $(PATCHES)
 
-# Without Spark's own test classes, which only Maven has, there is no ScalaTest of the operator.
-test-spark: $(VENV) target/jars/.test-venv-$(SPARK) ## ScalaTest and pytest on another Spark version; SPARK=4.2
-	./sbt -Dspark=$(SPARK) scalafmtCheckAll test jars faults spark/makePom
-	$(call place_jar,$(SPARK))
+# The versions of Python that the package declares.
+PYTHONS ?= $(shell sed -nE 's/.*"Programming Language :: Python :: (3\.[0-9]+)".*/\1/p' pyproject.toml)
+
+test-pythons: $(WHEEL) ## the wheel with each version of Python that is found; PYTHONS="3.10 3.13"
+	tests/compatibility/releases/pythons $(PYTHONS)
+
+# Without Spark's own test classes, which only Maven has, there is no ScalaTest of the operator. pytest
+# runs the JAR that is handed on, which is not compiled against a patch release that SPARK names.
+test-spark: $(VENV) target/jars/.test-venv-$(SPARK_PATCH) ## ScalaTest and pytest on another Spark version; SPARK=4.2 or 4.1.0
+	./sbt -Dspark=$(SPARK_MINOR) $(if $(filter $(SPARK_MINOR),$(SPARK)),,-Dspark.patch=$(SPARK)) scalafmtCheckAll test
+	./sbt -Dspark=$(SPARK_MINOR) jars faults spark/makePom
+	$(call place_jar,$(SPARK_MINOR))
 	$(call pytest_on_both,$(SPARK_PY))
 
-matrix: $(VENV) ## test-spark on all Spark versions, one after the other
-	for minor in $(MINORS); do $(MAKE) test-spark SPARK=$$minor; done
+matrix: $(VENV) ## test-spark on all Spark versions, one after the other, also if one fails
+	failed=; \
+	for minor in $(MINORS); do $(MAKE) test-spark SPARK=$$minor || failed+=" $$minor"; done; \
+	if [[ -n $$failed ]]; then echo "Failed on Spark:$$failed" >&2; exit 1; fi
 
 load: $(VENV) $(JARS) ## two hours of micro-batches as fast as they go, and what they leave behind
 	$(PY) tests/resilience/load/load.py
@@ -217,7 +230,9 @@ fuzz: ## 10 million texts against the readers of policies
 	SBT_OPTS=-Dfuzz=512m ./sbt "core/Test/runMain winops.testing.fuzz.PolicyFuzz 2500000" \
 		"spark/Test/runMain winops.spark.expressions.ExpressionFuzz 50000"
 
-sbom: $(WHEEL) ## dist: bills of materials of the JARs and the wheel, as CycloneDX
+# That of the wheel is of an environment with the wheel and what it requires. Those of JARs have the
+# dependencies that sbt gets from Maven: not Spark itself, where it comes from PySpark.
+sbom: $(VENV) $(WHEEL) ## dist: bills of materials of the JARs and the wheel, as CycloneDX
 	for minor in $(MINORS); do \
 		./sbt -Dspark=$$minor spark/makeBom; \
 		cp jvm/spark/target/spark-$$minor/winops_*.jar.cdx.json dist/; \
@@ -225,8 +240,14 @@ sbom: $(WHEEL) ## dist: bills of materials of the JARs and the wheel, as Cyclone
 	$(PYTHON) -m venv target/sbom
 	target/sbom/bin/python -m pip install --quiet cyclonedx-bom==7.5.0
 	sed "s/^dynamic = .*/version = \"$$(cat VERSION)\"/" pyproject.toml >target/sbom/pyproject.toml
+	rm -rf target/sbom/wheel
+	$(PYTHON) -m venv --without-pip target/sbom/wheel
+	target/sbom/bin/python -m pip --python target/sbom/wheel install --quiet dist/*.whl \
+		"pyspark==$$($(SPARK_VERSIONS) spark $(DEFAULT))"
+	wheel=$$(echo dist/*.whl); \
 	target/sbom/bin/cyclonedx-py environment --pyproject target/sbom/pyproject.toml --sv 1.6 \
-		--output-reproducible --of JSON -o "$$(echo dist/*.whl).cdx.json" $(PY)
+		--output-reproducible --of JSON -o "$$wheel.cdx.json" target/sbom/wheel/bin/python; \
+	$(PY) -m release.bom "$$wheel" "$$wheel.cdx.json"
 
 reproducible: $(VENV) $(OTHER_JARS) ## the last commit, built in two folders, gives the same bytes
 	tests/build/same_bytes $(abspath $(PY))
@@ -239,8 +260,8 @@ publish-local: $(OTHER_JARS) ## target/repository: POM, JAR, sources and Scalado
 	rm -rf target/repository
 	for minor in $(MINORS); do ./sbt -Dspark=$$minor spark/publish; done
 
-test-packages: $(VENV) publish-local ## the published JAR in spark-submit --packages, and alone in spark-sql --jars
-	tests/build/from_repository $(abspath $(PY))
+test-packages: $(VENV) publish-local ## each published JAR in spark-sql and spark-submit --packages, and in spark-sql --jars
+	tests/build/from_repository $(abspath $(PY)) $(foreach minor,$(MINORS),$(call newest_of,$(minor)))
 
 maven-bundle: ## dist: the repository, signed with the key that GPG_KEY names, for Maven Central
 	$(PYTHON) -m release.maven sign
@@ -281,7 +302,7 @@ $(JARS): $(JVM_BUILD) $(JVM_MAIN)
 
 # PySpark of the version's newest patch, with the package of this checkout.
 release_of = target/releases/$(call newest_of,$(1))
-SPARK_PY = $(call release_of,$(SPARK))/bin/python
+SPARK_PY = target/releases/$(SPARK_PATCH)/bin/python
 
 # What Maven does not have is compiled against the JARs of PySpark.
 $(OTHER_JARS): target/jars/.stamp-%: $(JVM_BUILD) $(JVM_MAIN) | $(VENV)
@@ -292,9 +313,9 @@ $(OTHER_JARS): target/jars/.stamp-%: $(JVM_BUILD) $(JVM_MAIN) | $(VENV)
 
 # What the tests need, beside what the smoke test needs.
 target/jars/.test-venv-%: pyproject.toml VERSION spark-versions.json | $(VENV)
-	tests/compatibility/releases/venv $(abspath $(PY)) $(notdir $(call release_of,$*))
-	$(call release_of,$*)/bin/python -m pip install --quiet --editable '.[dev,examples,connect]' \
-		"pyspark[connect]==$(notdir $(call release_of,$*))"
+	tests/compatibility/releases/venv $(abspath $(PY)) $*
+	target/releases/$*/bin/python -m pip install --quiet --editable '.[dev,examples,connect]' \
+		"pyspark[connect]==$*"
 	mkdir -p $(@D)
 	touch $@
 

@@ -1,7 +1,9 @@
 // One JAR per minor version of Spark, each described by a line of this file. `./sbt -Dspark=4.2`
-// builds that for 4.2; what Spark brings along at run time goes with it.
+// builds that for 4.2; what Spark brings along at run time goes with it. `-Dspark.patch=4.1.0` tests
+// with a patch release in folders of its own.
 val sparkVersions = file("spark-versions.json")
-val release = SparkRelease.chosen(sparkVersions, sys.props.get("spark"))
+val minorRelease = SparkRelease.chosen(sparkVersions, sys.props.get("spark"))
+val release = sys.props.get("spark.patch").fold(minorRelease)(minorRelease.withPatch)
 val sparkVersion = release.spark
 val sparkMinor = release.minor
 val scalaFull = release.scala
@@ -180,8 +182,12 @@ lazy val spark = (project in file("jvm/spark"))
   .dependsOn(core % "compile->compile;provided->provided;test->test")
   .settings(common, handedOn(sparkJar))
   .settings(
-    // The same JAR has the same bill of materials, with what Spark brings to it.
-    bomConfigurations := Seq(Compile, Provided),
+    // Spark and what it brings; nothing of it is in the JAR. Where Spark comes from PySpark, it has no
+    // coordinates and is not listed. The same JAR has the same bill of materials.
+    makeBom := Def
+      .taskDyn(
+        com.github.sbt.sbom.BomSbtSettings.makeBomTask(Classpaths.updateTask.value, Provided))
+      .value,
     bomFileName := s"${sparkJar.value}.cdx.json",
     bomSchemaVersion := "1.6",
     includeBomSerialNumber := false,
@@ -247,7 +253,8 @@ lazy val spark = (project in file("jvm/spark"))
       Seq(file)
     }.taskValue)
 
-// The JARs of other releases of Spark, which classes are linked against.
+// The JARs of other releases of Spark, which classes are linked against. "before" and "longBefore" are
+// the newest ones on Maven that winops refuses; PyPI, which `make test-releases` uses, can be ahead.
 def sparkJars(id: String, version: String) =
   Project(s"winops-spark-$id", file(s"target/${release.folder}-$id"))
     .settings(
@@ -277,7 +284,7 @@ lazy val sparkLongBefore = sparkJars("long-before", "3.5.8")
 lazy val releaseBeside = SparkRelease
   .all(sparkVersions)
   .collectFirst {
-    case other @ SparkRelease(_, _, Some((_, newest)), _, _, _, _) if other != release => newest
+    case other if other.maven.nonEmpty && other.minor != release.minor => other.maven.get._2
   }
   .get
 

@@ -17,6 +17,8 @@ import sjsonnew.support.scalajson.unsafe.{Converter, Parser}
   *   the version of Scala that Spark brings
   * @param delta,
   *   iceberg the releases to test with, if there are some
+  * @param patch
+  *   the patch release to compile against and to test with, if one other than `spark` is chosen
   */
 final case class SparkRelease(
     minor: String,
@@ -25,10 +27,21 @@ final case class SparkRelease(
     scala: String,
     delta: Option[String],
     iceberg: Option[String],
-    isDefault: Boolean) {
+    isDefault: Boolean,
+    patch: Option[String] = None) {
 
-  /** A name for folders. */
-  def folder: String = s"spark-$minor"
+  /** A name for folders, which is also that of a patch release if one is chosen. */
+  def folder: String = s"spark-${patch.getOrElse(minor)}"
+
+  /** The version compiled against and tested with a patch release, if Maven has that one. */
+  def withPatch(chosen: String): SparkRelease = {
+    if (!chosen.startsWith(s"$minor."))
+      sys.error(s"-Dspark.patch=$chosen: write a patch release of Spark $minor.")
+    def number(version: String) = version.stripPrefix(s"$minor.").toInt
+    if (maven.exists { case (_, newest) => number(chosen) <= number(newest) })
+      copy(spark = chosen, patch = Some(chosen))
+    else this
+  }
 
   /** The folders of sources for a range of versions that this one is in: `scala-4.2` for one
     * version, `scala-4.1-4.2` for some, `scala-4.2+` for it and what follows.

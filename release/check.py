@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from release import maven
+from release import bom, maven
 from release.versions import ROOT, notes, spark_releases, version, version_problems
 
 LOGS = ROOT / "target" / "release-check"
@@ -114,10 +114,21 @@ def the_versions(tag: str | None) -> str:
 
 def the_boms(tag: str | None) -> str:
     run("make", "sbom", log="sbom")
-    boms = sorted(file.name for file in DIST.glob("*.cdx.json"))
-    if not any(".whl." in name for name in boms) or len(boms) != len(spark_releases()) + 1:
-        raise Failed(f"dist has {boms}, not one for the wheel and one for each JAR")
-    return ", ".join(boms)
+    (wheel,) = DIST.glob("*.whl")
+    of_wheel = DIST / f"{wheel.name}.cdx.json"
+    of_jars = {
+        DIST / f"winops_{found.minor}_2.13-{version()}.jar.cdx.json": found
+        for found in spark_releases()
+    }
+    made, wanted = set(DIST.glob("*.cdx.json")), {of_wheel, *of_jars}
+    if made != wanted:
+        names = [sorted(file.name for file in files) for files in (made, wanted)]
+        raise Failed(f"dist has {names[0]}, not {names[1]}")
+    problems = bom.wheel_problems(of_wheel, wheel)
+    for file, found in of_jars.items():
+        problems += bom.jar_problems(file, found)
+    fail_on(problems)
+    return ", ".join(sorted(file.name for file in made))
 
 
 def the_repository(tag: str | None) -> str:
@@ -128,7 +139,7 @@ def the_repository(tag: str | None) -> str:
 
 def the_packages(tag: str | None) -> str:
     run("make", "test-packages", log="packages")
-    return "spark-sql ran the JAR by its coordinates and as a file"
+    return "each Spark version ran its JAR by its coordinates and as a file"
 
 
 def the_signatures(tag: str | None) -> str:
@@ -169,9 +180,12 @@ def the_docs(tag: str | None) -> str:
     archive = DIST / f"winops-{version()}-docs.zip"
     pages = ("README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "docs", "examples")
     run("git", "archive", "--output", str(archive), "HEAD", *pages, log="docs")
+    run("make", "site", log="site")
+    site = DIST / f"winops-{version()}-site"
+    shutil.make_archive(str(site), "zip", ROOT / "target" / "site" / "html")
     changes = notes(version(), (ROOT / "CHANGELOG.md").read_text())
     (DIST / "notes.md").write_text(changes)
-    return f"{archive.name}, notes.md"
+    return f"{archive.name}, {site.name}.zip, notes.md"
 
 
 def the_bytes(tag: str | None) -> str:

@@ -53,7 +53,7 @@ def _row(release: SparkRelease) -> str:
 
 
 def table() -> str:
-    """Return the table of versions that winops is built for and tested with."""
+    """Return the table of versions that winops is built for."""
     return _HEAD + "".join(map(_row, spark_releases()))
 
 

@@ -27,6 +27,7 @@ class SparkRelease:
     delta: str | None
     iceberg: str | None
     default: bool
+    on_maven: bool = True
 
 
 def spark_releases(file: Path = ROOT / "spark-versions.json") -> list[SparkRelease]:
@@ -42,6 +43,7 @@ def spark_releases(file: Path = ROOT / "spark-versions.json") -> list[SparkRelea
             delta=line.get("delta"),
             iceberg=line.get("iceberg"),
             default=line.get("default", False),
+            on_maven=line.get("maven") is not None,
         )
         for line in json.loads(file.read_text())
     ]

@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from winops._diagnosis import Diagnosis, Finding
-from winops._errors import jar_missing, version_mismatch
+from winops._errors import condition_of, jar_missing, version_mismatch
 from winops._keep import keep
 from winops._session import (
     configure,
@@ -204,7 +204,7 @@ def _java_of(spark: SparkSession) -> Finding:
         return Finding(
             "warning",
             "Java",
-            f"unknown: {error.getCondition()}",
+            f"unknown: {condition_of(error)}",
             f"Ask whoever operates the server for its Java: it must be {_OLDEST_JAVA} or later.",
         )
     return _java(str(row[0]) if row else None, spark.version)

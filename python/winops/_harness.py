@@ -13,11 +13,10 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any, cast
 
-import pyspark
 from pyspark.errors import AnalysisException, PySparkRuntimeError, SparkRuntimeException
 
-from winops._errors import test_process
-from winops._session import jar_path
+from winops._errors import test_process, with_condition
+from winops._session import jar_path, spark_home
 
 _MAIN = "winops.spark.harness.WindowProcess"
 
@@ -108,12 +107,11 @@ class WindowProcess:
             # Windows of another process are unknown to this one.
             self._forgotten.clear()
             self._windows.clear()
-            java = _java()
+            start = [_java(), *_OPTIONS, "-cp", _class_path(), _MAIN]
             descriptor, self._log = tempfile.mkstemp(prefix="winops-", suffix=".log")
-            jars = Path(pyspark.__file__).parent / "jars" / "*"
             try:
                 self._process = subprocess.Popen(  # noqa: S603 - paths and constants alone
-                    [java, *_OPTIONS, "-cp", f"{jar_path()}{os.pathsep}{jars}", _MAIN],
+                    start,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=descriptor,
@@ -146,6 +144,17 @@ class WindowProcess:
         Path(self._log).unlink(missing_ok=True)
 
 
+def _class_path() -> str:
+    """Return the JARs of the Spark that programs start here, after that of winops for it."""
+    jars = spark_home() / "jars"
+    if not any(jars.glob("*.jar")):
+        raise test_process(
+            f"There are no JARs of Spark in {jars}. Set SPARK_HOME to the folder of a Spark, or "
+            "unset it and install pyspark: pyspark-client has no JARs."
+        )
+    return f"{jar_path()}{os.pathsep}{jars / '*'}"
+
+
 def _java() -> str:
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
@@ -161,11 +170,7 @@ def _error(condition: str | None, message: str, analysis: bool) -> Exception:
     if condition is None:
         return test_process(message)
     kind = AnalysisException if analysis else SparkRuntimeException
-    return kind(
-        message=message.removeprefix(f"[{condition}] "),
-        errorClass=condition,
-        messageParameters={},
-    )
+    return with_condition(kind, condition, message.removeprefix(f"[{condition}] "))
 
 
 PROCESS = WindowProcess()

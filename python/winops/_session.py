@@ -13,6 +13,7 @@ from weakref import WeakSet
 
 import pyspark
 from pyspark import SparkConf
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from winops._errors import (
@@ -26,8 +27,12 @@ from winops._versions import spark_versions
 _JARS = Path(__file__).parent / "jars"
 _SPARK_JARS = "spark.jars"
 _SETTING = re.compile(r"\s*(?P<name>[^\s=:#!][^\s=:]*)\s*[=:\s]\s*(?P<value>.*)")
-# A driver with two JARs of winops loads the one that comes first.
-_WINOPS_JAR = re.compile(r"winops(-spark)?_[^_/]+_2\.13-[^/]+\.jar")
+# The name in this package, the one in a Maven repository, and the one in the cache of Ivy. A
+# driver with two JARs of winops loads the one that comes first.
+_WINOPS_JAR = re.compile(
+    r"(?:winops|(?:io\.github\.winops_)?winops-spark)"
+    r"_(?P<minor>[^_/]+)_2\.13-(?P<version>[^/]+)\.jar"
+)
 _CORE = re.compile(r"spark-core_2\.\d+-(?P<version>\d+\.\d+.*)\.jar")
 _RELEASE = re.compile(r"Spark (?P<version>\d+\.\d+\S*)")
 _fitting: WeakSet[SparkSession] = WeakSet()
@@ -83,12 +88,14 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 
 def _is_winops(jar: str) -> bool:
-    """Return true for a path or an address whose file has the name of a JAR of winops."""
-    return _WINOPS_JAR.fullmatch(_file_name(jar)) is not None
+    """Return true for a path or an address whose file has a name of a JAR of winops."""
+    return _named(jar) is not None
 
 
-def _file_name(jar: str) -> str:
-    return jar.strip().rsplit("/", 1)[-1]
+def _named(jar: str) -> tuple[str, str] | None:
+    """Return the minor version of Spark and the version of winops in the name of a JAR."""
+    found = _WINOPS_JAR.fullmatch(jar.strip().rsplit("/", 1)[-1])
+    return (found["minor"], found["version"]) if found else None
 
 
 def _check_launcher(own: str) -> None:
@@ -99,8 +106,7 @@ def _check_launcher(own: str) -> None:
     # Of several options the last one counts, and --jars counts more than --conf.
     given = dict(_launcher_jars(shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))))
     option = "--jars" if "--jars" in given else "--conf"
-    names = [_file_name(jar) for jar in given.get(option, own).split(",")]
-    if Path(own).name not in names:
+    if _named(own) not in map(_named, given.get(option, own).split(",")):
         raise jars_replaced(option, given[option], own)
 
 
@@ -121,8 +127,8 @@ def _with_value(word: str) -> list[str]:
 
 def _default(name: str) -> str:
     """Return a setting of ``spark-defaults.conf``, which a value of the builder would replace."""
-    home = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
-    file = Path(os.environ.get("SPARK_CONF_DIR") or home / "conf") / "spark-defaults.conf"
+    folder = Path(os.environ.get("SPARK_CONF_DIR") or spark_home() / "conf")
+    file = folder / "spark-defaults.conf"
     lines = file.read_text().splitlines() if file.is_file() else []
     # A key ends at a space, an equals sign or a colon, as in any file of Java properties.
     settings = [_SETTING.match(line) for line in lines]
@@ -158,9 +164,13 @@ def jar_path(spark: str | None = None) -> str:
     minor = minor_of(spark or local_spark())
     jar = _JARS / f"winops_{minor}_2.13-{package_version()}.jar"
     if not jar.is_file():
-        present = ", ".join(sorted(found.name for found in _JARS.glob("*.jar")))
-        raise no_jar_for_spark(minor, present or "none", ", ".join(spark_versions()))
+        raise _no_jar_for(minor)
     return str(jar.resolve())
+
+
+def _no_jar_for(minor: str) -> PySparkRuntimeError:
+    present = ", ".join(sorted(found.name for found in _JARS.glob("*.jar")))
+    return no_jar_for_spark(minor, present or "none", ", ".join(spark_versions()))
 
 
 def minor_of(spark: str) -> str:
@@ -171,6 +181,11 @@ def minor_of(spark: str) -> str:
 def local_spark() -> str:
     """Return the version of the Spark that programs start here."""
     return spark_of_home() or pyspark.__version__
+
+
+def spark_home() -> Path:
+    """Return the folder of the Spark that programs start here, as PySpark's launcher does."""
+    return Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
 
 
 def spark_of_home() -> str | None:
@@ -195,9 +210,13 @@ def package_version() -> str:
 
 
 def check_session(session: SparkSession) -> None:
-    """Check that the session has the JAR of this version, once per session."""
+    """Check the Spark and the JAR of the session, once per session."""
     if session in _fitting:
         return
+    minor = minor_of(session.version)
+    if minor not in spark_versions():
+        # The JAR refuses SQL, but Spark 3.5 cannot parse the query that calls it.
+        raise _no_jar_for(minor)
     jar = jar_version(session)
     if jar is None:
         raise jar_missing()

@@ -62,6 +62,7 @@ def test_configure_adds_the_jar_once() -> None:
         "/old/winops_4.1_2.13-0.0.9.jar",
         "s3a://bucket/winops_9.9_2.13-0.1.0.jar",
         "/m2/winops-spark_4.1_2.13-0.1.0.jar",
+        "/root/.ivy2/jars/io.github.winops_winops-spark_4.1_2.13-0.1.0.jar",
     ],
 )
 def test_configure_drops_other_jars_of_winops(other: str) -> None:
@@ -70,6 +71,10 @@ def test_configure_drops_other_jars_of_winops(other: str) -> None:
 
 
 SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
+
+
+def filled(arguments: str) -> str:
+    return arguments.format(own=jar_path(), minor=MINOR, version=package_version())
 
 
 @pytest.mark.parametrize(
@@ -82,12 +87,14 @@ SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
         ('-c "spark.jars=/a.jar" pyspark-shell', "--conf"),
         ("--jars /a.jar --conf spark.jars={own} pyspark-shell", "--jars"),
         ("--jars {own} --jars /a.jar pyspark-shell", "--jars"),
+        ("--jars /a.jar,winops-spark_9.9_2.13-{version}.jar pyspark-shell", "--jars"),
+        ("--jars /a.jar,winops-spark_{minor}_2.13-0.0.9.jar pyspark-shell", "--jars"),
     ],
 )
 def test_configure_refuses_jars_that_replace_those_of_the_builder(
     monkeypatch: pytest.MonkeyPatch, arguments: str, option: str
 ) -> None:
-    monkeypatch.setenv(SUBMIT_ARGS, arguments.format(own=jar_path()))
+    monkeypatch.setenv(SUBMIT_ARGS, filled(arguments))
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
     with pytest.raises(PySparkRuntimeError) as caught:
         configure(SparkSession.Builder())
@@ -106,12 +113,15 @@ def test_configure_refuses_jars_that_replace_those_of_the_builder(
         "--packages a:b:1 --conf spark.jars.ivy=/ivy pyspark-shell",
         "--jars /a.jar,{own} pyspark-shell",
         "--conf spark.jars={own} pyspark-shell",
+        "--jars /m2/winops-spark_{minor}_2.13-{version}.jar pyspark-shell",
+        "--jars /a.jar,/ivy/io.github.winops_winops-spark_{minor}_2.13-{version}.jar x",
+        "--conf spark.jars=s3://b/winops-spark_{minor}_2.13-{version}.jar pyspark-shell",
     ],
 )
 def test_configure_takes_other_options_of_the_launcher(
     monkeypatch: pytest.MonkeyPatch, arguments: str
 ) -> None:
-    monkeypatch.setenv(SUBMIT_ARGS, arguments.format(own=jar_path()))
+    monkeypatch.setenv(SUBMIT_ARGS, filled(arguments))
     assert jars(configure(SparkSession.Builder())) == [jar_path()]
 
 
@@ -275,21 +285,22 @@ def test_the_command_line_runs_as_a_module() -> None:
 class FakeSession:
     """A session with the calls that the check makes; it counts the calls."""
 
-    def __init__(self, version: str | None) -> None:
-        self.version = version
+    def __init__(self, jar: str | None, spark: str = pyspark.__version__) -> None:
+        self.jar = jar
+        self.version = spark
         self.asked = 0
         self.catalog = self
 
     def functionExists(self, name: str) -> bool:
         self.asked += 1
-        return name == "winops_version" and self.version is not None
+        return name == "winops_version" and self.jar is not None
 
     def sql(self, query: str) -> FakeSession:
         assert query == "VALUES (winops_version())"
         return self
 
     def first(self) -> tuple[str | None]:
-        return (self.version,)
+        return (self.jar,)
 
 
 def test_a_session_is_checked_once() -> None:
@@ -306,6 +317,15 @@ def test_a_session_without_the_jar_is_checked_again() -> None:
             check_session(session)  # type: ignore[arg-type]
         assert caught.value.getCondition() == "WINOPS_JAR_MISSING"
     assert session.asked == 2
+
+
+@pytest.mark.parametrize("jar", [None, package_version()])
+def test_a_session_of_an_unsupported_spark_is_refused(jar: str | None) -> None:
+    session = FakeSession(jar, "3.5.8")
+    with pytest.raises(PySparkRuntimeError, match=r"no JAR for Spark 3\.5;") as caught:
+        check_session(session)  # type: ignore[arg-type]
+    assert caught.value.getCondition() == "WINOPS_SPARK_VERSION"
+    assert session.asked == 0
 
 
 def test_a_jar_of_another_version_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import tempfile
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyspark
 import pytest
 from pyspark.errors import (
     AnalysisException,
@@ -30,8 +32,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from winops import esper, keep, spl, testing
-from winops._harness import PROCESS, WindowProcess
+from winops import esper, jar_path, keep, spl, testing
+from winops._harness import PROCESS, WindowProcess, _class_path
 
 NOON = datetime(2026, 1, 1, 12)
 ROWS = [
@@ -247,6 +249,44 @@ def test_an_interrupted_request_leaves_no_process_and_no_log(
     assert replies is not None
     replies.close()
     process.close()
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_process_runs_the_spark_that_programs_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    home = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
+    if named:
+        # Neither the version nor the folder of the installed pyspark is used.
+        monkeypatch.setattr(pyspark, "__file__", str(tmp_path / "pyspark" / "__init__.py"))
+        monkeypatch.setattr(pyspark, "__version__", "3.5.6")
+        monkeypatch.setenv("SPARK_HOME", str(home))
+    else:
+        monkeypatch.setattr(pyspark, "__file__", str(home / "__init__.py"))
+        monkeypatch.delenv("SPARK_HOME", raising=False)
+    process = WindowProcess()
+    jar, _, jars = _class_path().partition(os.pathsep)
+    assert (jar, jars) == (jar_path(), str(home / "jars" / "*"))
+    monkeypatch.setattr("winops.testing.PROCESS", process)
+    assert len(testing.changes(ROWS, "KEEP ALL")) == len(ROWS)
+    process.close()
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_spark_without_jars_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    # As pyspark-client is installed.
+    monkeypatch.setattr(pyspark, "__file__", str(tmp_path / "__init__.py"))
+    if named:
+        monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    else:
+        monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.setattr("winops.testing.PROCESS", WindowProcess())
+    with pytest.raises(PySparkRuntimeError) as caught:
+        testing.changes(ROWS, "KEEP ALL")
+    assert caught.value.getCondition() == "WINOPS_TEST_PROCESS"
+    assert f"no JARs of Spark in {tmp_path / 'jars'}. Set SPARK_HOME" in str(caught.value)
 
 
 def test_assert_same_names_the_rows_that_differ(spark: SparkSession) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CalledProcessError
 
 import pytest
-from release import check, compatibility, maven, public_api
-from release.versions import notes, version, version_problems
+from release import bom, check, compatibility, maven, public_api
+from release.versions import notes, spark_releases, version, version_problems
 
 from tests.support.paths import ROOT
 from tests.support.versions import MINOR
@@ -178,6 +180,43 @@ def test_missing_artifacts_are_named(tmp_path: Path) -> None:
     assert len([line for line in unsigned if line.endswith(".asc is missing")]) == 4
 
 
+def bom_of(file: Path, *names: str) -> Path:
+    file.write_text(json.dumps({"components": [{"name": name} for name in names]}))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        (("pyspark", "py4j"), None),
+        (("pyspark", "py4j", "pytest"), "has pytest, which the wheel does not require"),
+        (("pyspark",), "lacks py4j"),
+    ],
+)
+def test_the_bill_of_the_wheel_has_what_it_requires_and_its_jars(
+    tmp_path: Path, names: tuple[str, ...], problem: str | None
+) -> None:
+    wheel = tmp_path / "winops.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("winops/jars/winops_4.1.jar", b"classes")
+    bill = bom_of(tmp_path / "winops.whl.cdx.json", *names)
+    assert "winops.whl.cdx.json lacks winops/jars/winops_4.1.jar" in bom.wheel_problems(
+        bill, wheel
+    )
+    bom.add_jars(wheel, bill)
+    assert bom.wheel_problems(bill, wheel) == ([f"{bill.name} {problem}"] if problem else [])
+    (jar,) = json.loads(bill.read_text())["components"][len(names) :]
+    assert jar["hashes"][0]["content"].startswith("7b3bb6b0")
+
+
+def test_the_bill_of_a_jar_has_the_spark_of_maven(tmp_path: Path) -> None:
+    bill = bom_of(tmp_path / "bom", "scala-library")
+    for release in spark_releases():
+        problems = ["bom lacks spark-sql"] if release.on_maven else []
+        assert bom.jar_problems(bill, release) == problems
+    assert bom.jar_problems(bom_of(bill, "spark-sql_2.13"), spark_releases()[0]) == []
+
+
 def test_the_public_api_is_the_listed_one() -> None:
     listed = public_api.LIST.read_text().splitlines()
     now = public_api.lines()
@@ -197,6 +236,36 @@ def test_the_compatibility_page_has_the_versions_of_the_build() -> None:
     page = compatibility.PAGE.read_text()
     assert compatibility.with_table(page) == page, "`make docs` writes the table"
     assert compatibility.table() in page
+
+
+MINORS = [release.minor for release in spark_releases()]
+
+
+@pytest.mark.parametrize("page", ["README.md", "SECURITY.md", "docs/install.md"])
+def test_pages_name_the_versions_of_the_build(page: str) -> None:
+    listed = re.findall(r"Spark ((?:\d\.\d+, )*\d\.\d+ or \d\.\d+)", (ROOT / page).read_text())
+    assert listed == [f"{', '.join(MINORS[:-1])} or {MINORS[-1]}"]
+
+
+def test_pages_name_the_java_of_the_build() -> None:
+    on_all = set.intersection(*(set(release.java) for release in spark_releases()))
+    named = f"JDK {' or '.join(map(str, sorted(on_all)))}"
+    for page in ("README.md", "docs/install.md", "docs/start.md"):
+        assert re.findall(r"JDK 17 or \w+", (ROOT / page).read_text())[0] == named, page
+
+
+def test_the_changelog_names_the_versions_of_the_build() -> None:
+    names = f"{', '.join(MINORS[:-1])} and {MINORS[-1]}"
+    assert f"- Spark {names}: the wheel has a JAR for each" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_page_of_platforms_says_which_are_not_supported() -> None:
+    page = (ROOT / "docs/platforms.md").read_text()
+    rows = re.findall(r"^\| \[.*?\]\(#.*?\) \| (.*?) \|", page, re.MULTILINE)
+    found = re.findall(r": (\d\.\d+)[.\d]*(, not supported)?", "\n".join(rows))
+    assert len(found) >= 5
+    for minor, refused in found:
+        assert bool(refused) == (minor not in MINORS), minor
 
 
 def test_make_targets_of_the_release_workflow_exist() -> None:

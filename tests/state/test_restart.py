@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from tests.support.checkpoints import FORMATS, batch_settings, formats
 from tests.support.replay import NewReplay, Replay, at, failure, finish
 from tests.support.settings import (
     CHANGELOG,
@@ -239,12 +240,6 @@ def test_the_mode_of_agg_may_change(replay: NewReplay) -> None:
     assert totals == [0, 1, 5, 7, 9]
 
 
-def batch_settings(checkpoint: Path) -> list[dict[str, str]]:
-    """Return the settings of all batches, in order."""
-    batches = sorted(checkpoint.glob("offsets/[0-9]*"), key=lambda file: int(file.name))
-    return [json.loads(file.read_text().splitlines()[1])["conf"] for file in batches]
-
-
 @same_on_connect
 @pytest.mark.parametrize(
     "changed",
@@ -318,12 +313,8 @@ def test_a_checkpoint_keeps_the_formats_of_its_first_start(
     with settings(spark, {} if at_first else changed):
         stream.run(kept(stream.rows(WATERMARK)))
     assert as_expected(stream)
-    log = Path(stream.checkpoint, "offsets").glob("[0-9]*")
-    versions = {file.read_text().partition("\n")[0] for file in log}
-    assert versions == {"v2" if at_first and OFFSET_LOG_FORMAT in changed else "v1"}
-    logged = batch_settings(Path(stream.checkpoint))
-    for name in changed:
-        assert len({batch.get(name) for batch in logged}) == 1
+    first = {name: {value} for name, value in changed.items()} if at_first else {}
+    assert formats(Path(stream.checkpoint)) == {**FORMATS, **first}
 
 
 @same_on_connect

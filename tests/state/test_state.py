@@ -12,6 +12,7 @@ import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.support.checkpoints import FORMATS, formats
 from tests.support.replay import NewReplay, Replay, at, finish
 from tests.support.settings import (
     OFFSET_LOG_FORMAT,
@@ -132,7 +133,9 @@ def goes_on_when_moved(
     with settings(spark, format_settings):
         stream.add(rows(0), rows(1))
         run(stream, kept(stream.rows(("ts", "1 second"))))
-    # The checkpoint says in which format it is.
+    # The checkpoint says in which format it is. That of commits has a test of its own.
+    first = {name: {value} for name, value in format_settings.items() if name in FORMATS}
+    assert formats(Path(stream.checkpoint)) == {**FORMATS, **first}
     before = shown(read_state(spark, stream.checkpoint))
     repartition(spark, stream.checkpoint, 5, to=target)
     assert shown(read_state(spark, target)) == before

@@ -2,10 +2,12 @@
 
 usage: smoke.py CHAIN STEP
 
-If the package has a JAR for that version: README's lines run, a table and a stream are read with
+If the package has a JAR for that version: README's lines run, a table and a stream have the same
 aggregates of each kind, the stream is started twice, and the queries in the folder CHAIN go on
-with the rows of a step. Otherwise ``configure``, and the JAR of another version in a session and
-in spark-sql, must refuse the version with WINOPS_SPARK_VERSION.
+with the rows of a step. Otherwise ``configure`` and the JAR of another version in spark-sql must
+refuse the version with WINOPS_SPARK_VERSION, and so must ``keep`` in a session without configure,
+of which ``doctor`` says that it has no JAR. On each version, a session must refuse each JAR for
+another one.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import contextlib
 import io
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,12 +25,18 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-import winops
-from winops import configure, esper, keep, read_state
+from winops import configure, doctor, esper, keep, read_state
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from tests.compatibility.releases.chain import go_on
+from tests.compatibility.releases.foreign import (
+    EXTENSIONS,
+    foreign_jars,
+    is_refused,
+    needs_extensions,
+    refusals,
+)
 from tests.compatibility.releases.shell import refusal_in_shell
 from tests.support.markdown import blocks
 from tests.support.paths import ROOT
@@ -63,22 +72,33 @@ def readme() -> None:
 
 def run(trades: DataFrame, folder: Path) -> int:
     spark = trades.sparkSession
-    kept = keep(trades, "KEEP 2 ROWS PER (symbol)", order_by="seq")
-    of_table = kept.agg(*aggregates()).count()
-    assert of_table == trades.count()
+    later = trades.withColumn("seq", F.col("seq") + trades.count())
+    of_table = _lines(_values(trades.union(later)))
+    assert of_table.total() == 2 * trades.count()
     assert keep(trades, esper("#unique(symbol)"), order_by=F.desc("seq")).rows().count() == 2
     trades.coalesce(1).write.parquet(str(folder / "trades"))
     stream = spark.readStream.schema(_SCHEMA).parquet(str(folder / "trades"))
-    values = keep(stream, "KEEP 2 ROWS PER (symbol)", order_by="seq").agg(*aggregates())
-    for _ in range(2):
-        writer = values.writeStream.format("parquet").trigger(availableNow=True)
+    for rows in (None, later):
+        if rows is not None:
+            rows.coalesce(1).write.mode("append").parquet(str(folder / "trades"))
+        writer = _values(stream).writeStream.format("parquet").trigger(availableNow=True)
         query = writer.option("checkpointLocation", str(folder / "checkpoint")).start(
             str(folder / "values")
         )
         query.awaitTermination()
-        trades.coalesce(1).write.mode("append").parquet(str(folder / "trades"))
     assert read_state(spark, folder / "checkpoint").count() == 4
-    return of_table + spark.read.parquet(str(folder / "values")).count()
+    of_stream = _lines(spark.read.parquet(str(folder / "values")))
+    assert of_stream == of_table, (of_stream - of_table, of_table - of_stream)
+    return of_stream.total()
+
+
+def _values(rows: DataFrame) -> DataFrame:
+    return keep(rows, "KEEP 2 ROWS PER (symbol)", order_by="seq").agg(*aggregates())
+
+
+def _lines(values: DataFrame) -> Counter[str]:
+    # Without a time, changes of a stream have that of their micro-batch, of a table none.
+    return Counter(str(row) for row in values.drop("_change_time").collect())
 
 
 def is_supported() -> bool:
@@ -88,16 +108,33 @@ def is_supported() -> bool:
     return ".".join(running) in [version["minor"] for version in json.loads(file.read_text())]
 
 
-def refusal(spark: SparkSession) -> str:
-    assert spark.range(3).groupBy("id").count().count() == 3
-    assert spark.sql("SELECT winops_version()").first() is not None
+def without_jar(spark: SparkSession) -> None:
+    """Check ``keep`` and ``doctor`` in a session that ``configure`` has not built."""
     try:
-        spark.sql("SELECT * FROM keep(TABLE(SELECT 1 AS a), 'KEEP 1 ROW')")
-    except Exception as error:
-        if "[WINOPS_SPARK_VERSION]" not in str(error):
-            raise
-        return str(error).splitlines()[0]
-    raise AssertionError("the call was not refused")
+        keep(spark.range(1), rows=1)
+    except PySparkRuntimeError as error:
+        said = str(error)
+    else:
+        raise AssertionError("keep was not refused")
+    assert said.startswith("[WINOPS_SPARK_VERSION]"), said
+    found = {finding.subject: finding for finding in doctor(spark).findings}
+    assert (found["Spark"].status, found["JAR"].status) == ("error", "error"), found
+    assert "[WINOPS_JAR_MISSING]" in found["JAR"].remedy, found
+
+
+def in_shell() -> str:
+    """Return the refusal of a JAR in spark-sql."""
+    jar = foreign_jars()[0]
+    options = [f"--conf=spark.sql.extensions={EXTENSIONS}"] if needs_extensions() else []
+    with TemporaryDirectory() as name:
+        said = refusal_in_shell(str(jar), Path(name), *options)
+    assert is_refused(said, jar), said
+    return said
+
+
+def show_refusals() -> None:
+    for said in refusals():
+        print(f"Spark {pyspark.__version__}: refused, {said}", flush=True)
 
 
 def main(chain: Path, step: int) -> None:
@@ -111,18 +148,11 @@ def main(chain: Path, step: int) -> None:
         # Spark 3.5 has no getCondition.
         if "[WINOPS_SPARK_VERSION]" not in str(error) or is_supported():
             raise
-        jar = next(Path(winops.__file__).parent.glob("jars/winops_*.jar"))
-        builder = builder.config("spark.jars", str(jar))
-        # PySpark 3.5 does not load the extensions that a JAR registers.
-        extensions = "winops.spark.WinopsExtensions"
-        spark = builder.config("spark.sql.extensions", extensions).getOrCreate()
-        print(f"{running}: refused, {refusal(spark)}", flush=True)
+        spark = builder.getOrCreate()
+        without_jar(spark)
         spark.stop()
-        with TemporaryDirectory() as name:
-            said = refusal_in_shell(
-                str(jar), Path(name), f"--conf=spark.sql.extensions={extensions}"
-            )
-        print(f"{running}: refused in spark-sql, {said}", flush=True)
+        print(f"{running}: refused in spark-sql, {in_shell()}", flush=True)
+        show_refusals()
         return
     spark = builder.getOrCreate()
     readme()
@@ -132,6 +162,7 @@ def main(chain: Path, step: int) -> None:
     changes = go_on(spark, chain, step)
     print(f"{running}: works, {found} rows of values, {changes} changes so far", flush=True)
     spark.stop()
+    show_refusals()
 
 
 if __name__ == "__main__":
