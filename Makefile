@@ -18,7 +18,7 @@ OTHER_JARS := $(patsubst %,target/jars/.stamp-%,$(filter-out $(DEFAULT),$(MINORS
 SPARK ?= $(DEFAULT)
 SPARK_MINOR := $(shell echo $(SPARK) | cut -d. -f1,2)
 SPARK_PATCH = $(if $(filter $(SPARK_MINOR),$(SPARK)),$(call newest_of,$(SPARK)),$(SPARK))
-ifeq ($(SPARK),$(DEFAULT))
+ifeq ($(SPARK_MINOR),$(DEFAULT))
 GOLDEN_NEEDS := $(JARS)
 GOLDEN_PY := $(PY)
 else

@@ -52,7 +52,7 @@ class Cost:
     of_row : float or None
         If no row has left, the bytes for each row of as many rows as were tried.
     full : int or None
-        The most rows of a group, if their number alone limits it.
+        The most rows of a group, if the newest rows up to a number stay; otherwise None.
     """
 
     groups: int
@@ -75,8 +75,8 @@ class Cost:
             return text
         if self.full is None:
             return (
-                f"{text} No row has left, and the policy does not tell how many rows a full "
-                f"window has: each further row takes about {self.of_row:.0f} bytes."
+                f"{text} No row has left, so this is not the cost of a full window: each further "
+                f"row takes about {self.of_row:.0f} bytes."
             )
         return (
             f"{text} No row has left: a full window has {_counted(self.full, 'row')} and takes "

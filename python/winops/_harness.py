@@ -58,19 +58,18 @@ class WindowProcess:
                     self._answer(process, {"do": "close", "id": number})
             self._check_window(what, members.get("id"))
             reply = self._answer(process, {"do": what, **members})
+            if what in _OPENING and "error" not in reply:
+                self._windows.add(members["id"])
         if "error" in reply:
             raise _error(**reply["error"])
         return reply
 
     def _check_window(self, what: str, number: int | None) -> None:
-        if number is None or number in self._windows:
-            return
-        if what not in _OPENING:
+        if number is not None and number not in self._windows and what not in _OPENING:
             raise test_process(
                 "The process that ran this window has stopped, and the rows of the window are "
                 "lost with it. Create the window again."
             )
-        self._windows.add(number)
 
     def _answer(self, process: subprocess.Popen[str], request: dict[str, Any]) -> dict[str, Any]:
         line = json.dumps(request, allow_nan=False)

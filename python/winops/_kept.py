@@ -77,7 +77,7 @@ class Kept:
                 or ``trigger`` for a row that enters with others. Of deletes ``displaced`` by
                 newer or better rows, ``expired`` by time, ``replaced`` by a newer row of its key,
                 ``condition`` that does not hold, ``distance`` of a newer row's value, ``silence``
-                after the last row, ``trigger`` or ``punctuation`` at which all rows leave,
+                after the last row, ``trigger`` or ``punctuation`` at which a batch leaves,
                 ``group idle`` and ``group limit`` for a group that is removed.
 
             The columns of the input follow. ``_change_seq`` orders the changes of a group;

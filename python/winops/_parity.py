@@ -101,23 +101,24 @@ def _check_tolerance(tolerance: object) -> None:
 
 def _read(rows: Any, others: Any, ignored: Sequence[str]) -> list[dict[str, Any]]:
     if hasattr(rows, "collect"):
-        _check_names(rows.columns)
+        _check_names(rows.columns, ignored)
         collected = (_in_session_zone(rows) if is_pandas(others) else rows).collect()
     else:
         if is_pandas(rows):
-            _check_names(list(rows.columns))
+            _check_names(list(rows.columns), ignored)
         collected = as_rows(rows)
     for row in collected:
         if hasattr(row, "__fields__"):
-            _check_names(row.__fields__)
+            _check_names(row.__fields__, ignored)
     return [
         {name: value for name, value in as_dict(row).items() if name not in ignored}
         for row in collected
     ]
 
 
-def _check_names(names: Sequence[str]) -> None:
-    twice = [name for name, number in Counter(names).items() if number > 1]
+def _check_names(names: Sequence[str], ignored: Sequence[str]) -> None:
+    named = Counter(name for name in names if name not in ignored)
+    twice = [name for name, number in named.items() if number > 1]
     if twice:
         raise wrong_value(
             f"Several columns have the name {twice[0]}, and rows are compared by the names of "
@@ -146,11 +147,20 @@ def _columns_without_null(rows: Any) -> set[str]:
     }
 
 
+class _Whole(float):
+    """An integer that is compared with the floating-point numbers of a pandas frame."""
+
+
 def _as_float(value: Any) -> Any:
     value = plain(value)
     if value is None:
         return math.nan
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if isinstance(value, bool) or not isinstance(value, int):
+        return value
+    try:
+        return _Whole(value)
+    except OverflowError:
+        return value
 
 
 def _columns(rows: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -269,7 +279,8 @@ def _is_close(one: Any, other: Any, tolerance: float | None) -> bool:
     if tolerance is None:
         return False
     if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=tolerance)
+        is_whole = isinstance(one, _Whole) or isinstance(other, _Whole)
+        return not is_whole and math.isclose(one, other, rel_tol=tolerance)
     one, other = _by_name(one), _by_name(other)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         others = {_key(name): value for name, value in other.items()}

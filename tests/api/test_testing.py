@@ -366,6 +366,26 @@ def test_assert_same_takes_the_frame_of_to_pandas(spark: SparkSession, arrow: st
         testing.assert_same([{"n": 1}], pd.DataFrame({"n": [1.0]}))
 
 
+def test_a_tolerance_is_not_for_integers() -> None:
+    frame = pd.DataFrame({"id": [1000000000.0, float("nan")], "mean": [0.5, float("nan")]})
+    rows = [{"id": 1000000000, "mean": 0.5 + 1e-9}, {"id": None, "mean": None}]
+    testing.assert_same(rows, frame, tolerance=1e-6)
+    rows[0]["id"] = 1000000001
+    with pytest.raises(AssertionError, match="1 row differs in id"):
+        testing.assert_same(rows, frame, tolerance=1e-6)
+    rows[0]["id"] = 10**400
+    with pytest.raises(AssertionError, match="1 row only in the stream"):
+        testing.assert_same(rows, frame, tolerance=1e-6)
+
+
+def test_columns_that_are_not_compared_may_have_one_name() -> None:
+    frame = pd.DataFrame([[1, 2, 3]], columns=["n", "x", "x"])
+    testing.assert_same(frame.loc[:, ["n"]], [{"n": 1}])
+    with pytest.raises(PySparkValueError, match="Several columns have the name x"):
+        testing.assert_same(frame, [{"n": 1}])
+    testing.assert_same([Row(*frame.columns)(1, 2, 3)], [{"n": 1}], ignore="x")
+
+
 def test_assert_same_compares_nested_values_by_name(spark: SparkSession) -> None:
     one = [{"id": 1, "of": Row(a=0.3, b=1.0), "map": {"x": 0.3}, "more": [{"y": 0.3}]}]
     near = 0.1 + 0.2

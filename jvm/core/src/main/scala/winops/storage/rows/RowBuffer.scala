@@ -123,7 +123,7 @@ private[winops] final class RowBuffer(withArrival: Boolean) {
   }
 
   /** Returns the shortest of the [[RowLayout]]s in which [[write]] can write the first `count`
-    * rows with the same form and row before.
+    * rows with the same form and row before; of many rows, by an estimate.
     */
   def layout(
       count: Int,
@@ -152,21 +152,21 @@ private[winops] final class RowBuffer(withArrival: Boolean) {
     if (codes.areUsable) codes.codeBytes + rows.toLong * codes.rowBytes else Long.MaxValue
 
   /** The bytes of the words of the rows after the first one, with codes of their own; of many
-    * rows, an estimate from some of them.
+    * rows, an estimate from some of them, at distances that vary.
     */
   private def sizeOfOthers(count: Int): Long = {
-    val step = Math.max(1, (count - 1) / MaxMeasuredRows)
+    val others = count - 1
+    val measured = Math.min(others, MaxMeasuredRows)
     var size = 0L
-    var measured = 0
-    var row = 1
-    while (row < count) {
-      val other = row - 1
+    var i = 0
+    while (i < measured) {
+      val other = if (measured == others) i else (i * others + i * Stride % others) / measured
+      val row = other + 1
       size += PackedRow
         .sizeOfWords(content, position(row), length(row), content, position(other), length(other))
-      measured += 1
-      row += step
+      i += 1
     }
-    size * (count - 1) / measured
+    size * others / measured
   }
 
   /** Finds the codes of the first `count` rows, which have one length. */
@@ -339,4 +339,7 @@ private object RowBuffer {
 
   /** The most rows of which the size is measured to choose a layout. */
   val MaxMeasuredRows = 32
+
+  /** A prime number, by which the distances of measured rows vary. */
+  val Stride = 7919
 }
