@@ -271,7 +271,10 @@ def timeline(
     names = arguments.names("per", per)
     for name in (*names, *(() if label is None else (label,))):
         if name not in read[0]:
-            raise wrong_value(f"The changes have no column {name}.")
+            columns = [column for column in read[0] if column not in _OF_CHANGES]
+            raise wrong_value(
+                f"The changes have no column {name}. The columns are {', '.join(columns)}."
+            )
     has_time = all(change.get("_change_time") is not None for change in read)
     lanes = [
         Lane(name, _bars(of_lane, has_time)) for name, of_lane in _divided(read, names).items()
@@ -392,8 +395,13 @@ def _figure(timeline: Timeline) -> Figure:
         # A gap, in which the name of the lane stands, then the sizes, then the bars.
         gap = 0.36 if lane.name or heights else 0.1
         heights += [gap, 0.5, max(1, len(lane.bars)) * thickness + 0.1]
-    title = textwrap.wrap(_plain(timeline.title).replace("`", ""), _TITLE_WIDTH)[:_TITLE_LINES]
-    above = 0.12 + 0.18 * len(title) if title else 0.1
+    title = textwrap.wrap(
+        _plain(timeline.title).replace("`", ""),
+        _TITLE_WIDTH,
+        max_lines=_TITLE_LINES,
+        placeholder=" ...",
+    )
+    above = 0.12 + 0.155 * len(title) if title else 0.1
     height = sum(heights) + above + 0.72
     figure = Figure(figsize=(7.2, height))
     grid = figure.add_gridspec(len(heights), 1, height_ratios=heights, hspace=0.0)
@@ -444,8 +452,9 @@ def _figure(timeline: Timeline) -> Figure:
     if title:
         figure.text(
             0.012,
-            1 - 0.22 / height,
+            1 - 0.09 / height,
             "\n".join(title),
+            va="top",
             color=_INK,
             fontsize=9.5,
             parse_math=False,
