@@ -10,8 +10,9 @@ from pathlib import Path
 
 from pyspark.errors import PySparkException
 
+from winops._diagnosis import Diagnosis, Finding, numbers_of
 from winops._dialects import WindowPolicy
-from winops._doctor import doctor_of
+from winops._doctor import findings_of
 from winops._explain import OVER, SCHEMA, check, explain, language_of, read_csv
 from winops._session import jar_path
 
@@ -147,10 +148,15 @@ def _policy(options: argparse.Namespace) -> WindowPolicy:
 def _doctor(options: argparse.Namespace) -> int:
     file = options.properties_file
     settings = {**(_read(file) if file else {}), **dict(map(_pair, options.conf))}
-    diagnosis = doctor_of(
+    findings: list[Finding] = []
+    for finding in findings_of(
         settings, master=options.master, remote=options.remote, add_jar=file is None
-    )
-    sys.stdout.write(f"{diagnosis}\n")
+    ):
+        # The next check can take seconds.
+        print(finding, flush=True)
+        findings.append(finding)
+    diagnosis = Diagnosis(tuple(findings))
+    print(numbers_of(diagnosis))
     return 0 if diagnosis.works else 1
 
 
