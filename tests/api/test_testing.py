@@ -237,7 +237,7 @@ def test_a_name_that_is_no_column_is_refused() -> None:
         window.add(Row(Seq=3))
     assert [change.row for change in window.add({"symbol": "B"})] == [{"symbol": "B"}]
     schema = (
-        "`a,`` b` decimal(10,2) COMMENT 'x, y', c: struct<d: int, e: array<int>>, f map<int,int>"
+        "`a,`` b` decimal(10,2) COMMENT 'x, y', c struct<d: int, e: array<int>>, f map<int,int>"
     )
     typed = testing.window("KEEP 3 ROWS", schema=schema)
     with pytest.raises(PySparkValueError, match="columns are a,` b, c, f\\."):
