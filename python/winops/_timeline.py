@@ -54,10 +54,11 @@ _COLOURS = {
 }
 _HELD = "#9aa5b1"
 _INK = "#808890"
-# The letters of a line of the title and the lines of it, the bars up to which each has its name,
-# and the part of the width before the first bar if names are short.
+# The letters of a line of the title, its most lines and their distance in inches, the bars up to
+# which each has its name, and the part of the width before the first bar if names are short.
 _TITLE_WIDTH = 84
 _TITLE_LINES = 4
+_TITLE_LINE = 0.16
 _MOST_LABELS = 48
 _LEFT = 0.11
 _AT_ONCE = frozenset({"trigger", "punctuation", "silence", "group idle", "group limit"})
@@ -401,7 +402,7 @@ def _figure(timeline: Timeline) -> Figure:
         max_lines=_TITLE_LINES,
         placeholder=" ...",
     )
-    above = 0.12 + 0.155 * len(title) if title else 0.1
+    above = 0.3 + _TITLE_LINE * (len(title) - 1) if title else 0.1
     height = sum(heights) + above + 0.72
     figure = Figure(figsize=(7.2, height))
     grid = figure.add_gridspec(len(heights), 1, height_ratios=heights, hspace=0.0)
@@ -452,9 +453,9 @@ def _figure(timeline: Timeline) -> Figure:
     if title:
         figure.text(
             0.012,
-            1 - 0.09 / height,
+            # The baseline is that of the last line.
+            1 - (0.22 + _TITLE_LINE * (len(title) - 1)) / height,
             "\n".join(title),
-            va="top",
             color=_INK,
             fontsize=9.5,
             parse_math=False,
