@@ -10,13 +10,18 @@ from pathlib import Path
 
 from pyspark.errors import PySparkException
 
+from winops._diagnosis import Diagnosis, Finding, numbers_of
 from winops._dialects import WindowPolicy
-from winops._doctor import doctor_of
+from winops._doctor import findings_of
+from winops._errors import wrong_value
 from winops._explain import OVER, SCHEMA, check, explain, language_of, read_csv
 from winops._session import jar_path
 
 # The lines of spark-defaults.conf: a name and a value after spaces, "=" or ":".
 _SETTING = re.compile(r"\s*([^#!\s=:][^\s=:]*)(?:\s*[=:]\s*|\s+)(.*?)\s*$")
+
+# The hint of an error at the call to write, which has quotes alone for a text of CCL.
+_OTHER_LANGUAGE = re.compile(r"The text is one of [^:]+: write (?:(\w+)\(|')")
 
 _LANGUAGES = ("ccl", "esper", "apama", "spl")
 
@@ -25,14 +30,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code."""
     parser = command_line()
     options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return 0
     try:
         code: int = options.run(options)
     except argparse.ArgumentTypeError as error:
         parser.error(str(error))
     except (PySparkException, ImportError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{error}\n{_hint(str(error))}")
         return 1
     return code
+
+
+def _hint(message: str) -> str:
+    """Return the line that gives the option for a text of another language."""
+    found = _OTHER_LANGUAGE.search(message)
+    return f"On the command line, add --language {found[1] or 'ccl'}.\n" if found else ""
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -40,7 +54,7 @@ def command_line() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m winops", description="Retention windows for Apache Spark."
     )
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(dest="command")
     jar = commands.add_parser(
         "jar",
         help="print the path of the JAR",
@@ -134,7 +148,13 @@ def _explain(options: argparse.Namespace) -> int:
     if options.html is None:
         explanation.show()
     else:
-        options.html.write_text(explanation.html(), encoding="utf-8")
+        try:
+            options.html.write_text(explanation.html(), encoding="utf-8")
+        except OSError as error:
+            raise wrong_value(
+                f"{options.html} cannot be written: {error.strerror}. Give --html the path of a "
+                "file in a folder that exists."
+            ) from None
         sys.stdout.write(f"Wrote {options.html}.\n")
     return 0
 
@@ -147,10 +167,15 @@ def _policy(options: argparse.Namespace) -> WindowPolicy:
 def _doctor(options: argparse.Namespace) -> int:
     file = options.properties_file
     settings = {**(_read(file) if file else {}), **dict(map(_pair, options.conf))}
-    diagnosis = doctor_of(
+    findings: list[Finding] = []
+    for finding in findings_of(
         settings, master=options.master, remote=options.remote, add_jar=file is None
-    )
-    sys.stdout.write(f"{diagnosis}\n")
+    ):
+        # The next check can take seconds.
+        print(finding, flush=True)
+        findings.append(finding)
+    diagnosis = Diagnosis(tuple(findings))
+    print(numbers_of(diagnosis))
     return 0 if diagnosis.works else 1
 
 

@@ -68,12 +68,17 @@ class Diagnosis:
     @property
     def works(self) -> bool:
         """True if no finding is an error."""
-        return self._count("error") == 0
+        return _count(self, "error") == 0
 
     def __str__(self) -> str:
         """Return the findings, and a last line with the number of errors and warnings."""
-        numbers = f"errors: {self._count('error')}, warnings: {self._count('warning')}"
-        return "\n".join([*map(str, self.findings), numbers])
+        return "\n".join([*map(str, self.findings), numbers_of(self)])
 
-    def _count(self, status: str) -> int:
-        return sum(finding.status == status for finding in self.findings)
+
+def numbers_of(diagnosis: Diagnosis) -> str:
+    """Return the last line of a diagnosis: the number of errors and warnings."""
+    return f"errors: {_count(diagnosis, 'error')}, warnings: {_count(diagnosis, 'warning')}"
+
+
+def _count(diagnosis: Diagnosis, status: str) -> int:
+    return sum(finding.status == status for finding in diagnosis.findings)

@@ -6,10 +6,12 @@ import os
 import platform
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pyspark
 from pyspark.errors import PySparkException
@@ -40,6 +42,14 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
 _CAUSE = "Caused by: "
 _OVER = "spark.winops.over.enabled"
+_CONNECT = "sc://"
+_CONNECT_PORT = 15002
+_CONNECT_SECONDS = 10
+# The variables from which gRPC takes a proxy.
+_PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
+_NO_PROXIES = ("no_grpc_proxy", "no_proxy")
+# The lines after one that ends with a colon, which say what it announces.
+_ANNOUNCED_LINES = 3
 
 
 def _failures() -> tuple[type[Exception], ...]:
@@ -80,10 +90,13 @@ def doctor(spark: SparkSession) -> Diagnosis:
     return Diagnosis((*_packages(), *_session(spark)))
 
 
-def doctor_of(
+def findings_of(
     settings: Mapping[str, str], *, master: str | None, remote: str | None, add_jar: bool
-) -> Diagnosis:
+) -> Iterator[Finding]:
     """Check the installation, and a session that is started with these settings and stopped.
+
+    Yields each finding as soon as it is known, because a session takes seconds to start. No
+    session is started if the installation has an error or the server does not answer.
 
     Parameters
     ----------
@@ -95,15 +108,14 @@ def doctor_of(
         The Connect server, such as ``sc://host``; its JVM is not the one that is installed here.
     add_jar : bool
         Adds the JAR of this package, as a program does with :func:`winops.configure`.
-
-    Returns
-    -------
-    Diagnosis
-        The findings. No session is started if the installation has an error.
     """
-    installed = tuple(_packages()) if remote else (*_packages(), *_local())
-    if not Diagnosis(installed).works:
-        return Diagnosis(installed)
+    works = True
+    for installed in (_packages(), _server(remote) if remote else _local()):
+        for finding in installed:
+            works = works and finding.status != "error"
+            yield finding
+    if not works:
+        return
     builder = SparkSession.builder.appName("winops doctor").config(map=dict(settings))
     if remote:
         builder = builder.remote(remote)
@@ -113,11 +125,45 @@ def doctor_of(
         spark = (configure(builder) if add_jar else builder).getOrCreate()
     except _failures() as error:
         remedy = f"Start a session without winops first: {_in_short(error)}"
-        return Diagnosis((*installed, Finding("error", "session", "does not start", remedy)))
+        yield Finding("error", "session", "does not start", remedy)
+        return
     try:
-        return Diagnosis((*installed, *_session(spark)))
+        yield from _session(spark)
     finally:
         spark.stop()
+
+
+def _server(remote: str) -> Iterator[Finding]:
+    """Check that a Connect server accepts connections, because a session retries for minutes."""
+    # A remote without this prefix, such as local, starts a server of its own.
+    if not remote.startswith(_CONNECT):
+        return
+    try:
+        address = urlsplit(remote)
+        host, port = address.hostname, address.port or _CONNECT_PORT
+    except ValueError:
+        host, port = None, 0
+    if host is None:
+        remedy = "Write it as sc://host:15002."
+        yield Finding("error", "server", f"{remote} is no address", remedy)
+    elif not _has_proxy(host):
+        try:
+            socket.create_connection((host, port), timeout=_CONNECT_SECONDS).close()
+        except OSError as error:
+            remedy = (
+                f"{error}. Check the host and the port, and that the server runs: "
+                "$SPARK_HOME/sbin/start-connect-server.sh starts one."
+            )
+            yield Finding("error", "server", f"nothing answers at {host}:{port}", remedy)
+
+
+def _has_proxy(host: str) -> bool:
+    """Return True if gRPC reaches a host through a proxy, so that only the proxy is connected."""
+    excluded = next(filter(None, map(os.environ.get, _NO_PROXIES)), "").split(",")
+    # gRPC excludes the hosts that end with one of the names.
+    return any(map(os.environ.get, _PROXIES)) and not any(
+        host.endswith(name.strip()) for name in excluded if name.strip()
+    )
 
 
 def _packages() -> Iterator[Finding]:
@@ -306,11 +352,17 @@ def _over(spark: SparkSession) -> Finding | None:
 
 
 def _in_short(error: Exception) -> str:
-    """Return the first line of an error, and that of its innermost cause in the JVM."""
+    """Return the first line of an error, and that of its innermost cause in the JVM.
+
+    If the line ends with a colon, the lines that it announces follow it.
+    """
     # The rest is a stack trace.
     lines = str(error).strip().splitlines() or [type(error).__name__]
     # py4j names the call first, and the Java exception in the next line.
-    said = [line.removeprefix(": ") for line in lines[:2] if line.startswith(": ")] or lines[:1]
+    if len(lines) > 1 and lines[1].startswith(": "):
+        del lines[0]
+    last = 1 + _ANNOUNCED_LINES if lines[0].rstrip().endswith(":") else 1
+    said = [" ".join(line.removeprefix(": ").strip() for line in lines[:last])]
     causes = [line for line in lines if line.startswith(_CAUSE)]
     if causes and causes[-1].removeprefix(_CAUSE) not in said[0]:
         said.append(causes[-1].replace(_CAUSE, "caused by ", 1))

@@ -65,11 +65,10 @@ class Cost:
         """Return the cost in a sentence."""
         if self.rows == 0:
             return "No row was held."
-        of_row = f"{self.size / self.rows:.0f} bytes for each row"
         text = (
             f"{_counted(self.rows, 'row')} in {_counted(self.groups, 'group')} at most; "
-            f"{self.size} bytes of state, {self.size / max(1, self.groups):.0f} for each group, "
-            f"{of_row}."
+            f"{self.size} bytes of state, on average {self.size / max(1, self.groups):.0f} for "
+            f"each group and {self.size / self.rows:.0f} for each row."
         )
         if self.of_row is None:
             return text
@@ -268,6 +267,10 @@ def _records(path: Path) -> list[dict[str, str]]:
     """Return the lines of a CSV file by the names in its header."""
     try:
         text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise wrong_value(
+            f"{path} cannot be read: {error.strerror}. Give the path of a CSV file with a header."
+        ) from None
     except UnicodeDecodeError as error:
         raise wrong_value(
             f"{path} is not UTF-8: byte {error.object[error.start]:#04x} at position "

@@ -38,7 +38,7 @@ class OverCost:
         """Return the cost in a sentence."""
         return (
             f"{self.size} bytes of state in {self.groups} group{'' if self.groups == 1 else 's'} "
-            f"at most, {self.size / max(1, self.groups):.0f} for each group."
+            f"at most, on average {self.size / max(1, self.groups):.0f} for each group."
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
@@ -42,6 +43,11 @@ _TYPES: tuple[tuple[type, str], ...] = (
     (Decimal, "decimal(38,18)"),
 )
 
+# The names, quoted texts and signs of a schema in DDL.
+_DDL = re.compile(
+    r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[<>(),:]|[^\s`'\"<>(),:]+"
+)
+
 
 def is_pandas(rows: Any) -> bool:
     """Return True for a pandas frame."""
@@ -76,7 +82,7 @@ def schema_of(rows: Sequence[Any], schema: str | StructType | None) -> str:
     """Return a schema as DDL: the given one, or one that follows from the values."""
     if isinstance(schema, StructType):
         return ", ".join(
-            f"{_quoted(field.name)} {_ddl(field.dataType)}" for field in schema.fields
+            f"{quoted(field.name)} {_ddl(field.dataType)}" for field in schema.fields
         )
     if schema is not None:
         return schema
@@ -87,7 +93,47 @@ def schema_of(rows: Sequence[Any], schema: str | StructType | None) -> str:
                 values[name] = value
     if not values:
         raise wrong_value("Without rows there is no type of a column. Add schema=.")
-    return ", ".join(f"{_quoted(name)} {_type(name, value)}" for name, value in values.items())
+    return ", ".join(f"{quoted(name)} {_type(name, value)}" for name, value in values.items())
+
+
+def check_added(rows: Sequence[Any], schema: str | None) -> None:
+    """Refuse arguments of ``add`` that are no rows, or have a name that is no column."""
+    known = None if schema is None else columns_of(schema)
+    for row in rows:
+        if is_pandas(row):
+            raise wrong_type('add() takes rows: write add(*frame.to_dict("records")).')
+        # A Row is a tuple with names.
+        if isinstance(row, (list, tuple)) and not _has_names(row):
+            raise wrong_type("add() takes rows: write add(*rows).")
+        for name in as_dict(row):
+            if known is not None and name not in known:
+                raise wrong_value(
+                    f"A row has a value for {name}, but there is no such column. The columns are "
+                    f"{', '.join(known)}. Spell the name as there, or add it to schema=."
+                )
+
+
+def _has_names(row: Any) -> bool:
+    return hasattr(row, "asDict") or hasattr(row, "_asdict")
+
+
+def columns_of(schema: str) -> list[str]:
+    """Return the names of the columns of a schema in DDL."""
+    names: list[str] = []
+    depth, starts = 0, True
+    for found in _DDL.finditer(schema):
+        part = found[0]
+        if starts and part.strip():
+            quoted = part.startswith("`")
+            names.append(part[1:-1].replace("``", "`") if quoted else part)
+            starts = False
+        elif part in "<(":
+            depth += 1
+        elif part in ">)":
+            depth -= 1
+        elif part == "," and depth == 0:
+            starts = True
+    return names
 
 
 def from_json(value: Any, kind: DataType) -> Any:
@@ -139,7 +185,7 @@ def _ddl(kind: DataType) -> str:
         case MapType():
             return f"map<{_ddl(kind.keyType)}, {_ddl(kind.valueType)}>"
         case StructType():
-            fields = (f"{_quoted(field.name)}: {_ddl(field.dataType)}" for field in kind)
+            fields = (f"{quoted(field.name)}: {_ddl(field.dataType)}" for field in kind)
             return f"struct<{', '.join(fields)}>"
     return kind.simpleString()
 
@@ -216,5 +262,5 @@ def _type(name: str, value: Any) -> str:
     )
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"

@@ -54,10 +54,11 @@ _COLOURS = {
 }
 _HELD = "#9aa5b1"
 _INK = "#808890"
-# The letters of a line of the title and the lines of it, the bars up to which each has its name,
-# and the part of the width before the first bar if names are short.
+# The letters of a line of the title, its most lines and their distance in inches, the bars up to
+# which each has its name, and the part of the width before the first bar if names are short.
 _TITLE_WIDTH = 84
 _TITLE_LINES = 4
+_TITLE_LINE = 0.16
 _MOST_LABELS = 48
 _LEFT = 0.11
 _AT_ONCE = frozenset({"trigger", "punctuation", "silence", "group idle", "group limit"})
@@ -271,7 +272,10 @@ def timeline(
     names = arguments.names("per", per)
     for name in (*names, *(() if label is None else (label,))):
         if name not in read[0]:
-            raise wrong_value(f"The changes have no column {name}.")
+            columns = [column for column in read[0] if column not in _OF_CHANGES]
+            raise wrong_value(
+                f"The changes have no column {name}. The columns are {', '.join(columns)}."
+            )
     has_time = all(change.get("_change_time") is not None for change in read)
     lanes = [
         Lane(name, _bars(of_lane, has_time)) for name, of_lane in _divided(read, names).items()
@@ -392,8 +396,13 @@ def _figure(timeline: Timeline) -> Figure:
         # A gap, in which the name of the lane stands, then the sizes, then the bars.
         gap = 0.36 if lane.name or heights else 0.1
         heights += [gap, 0.5, max(1, len(lane.bars)) * thickness + 0.1]
-    title = textwrap.wrap(_plain(timeline.title).replace("`", ""), _TITLE_WIDTH)[:_TITLE_LINES]
-    above = 0.12 + 0.18 * len(title) if title else 0.1
+    title = textwrap.wrap(
+        _plain(timeline.title).replace("`", ""),
+        _TITLE_WIDTH,
+        max_lines=_TITLE_LINES,
+        placeholder=" ...",
+    )
+    above = 0.3 + _TITLE_LINE * (len(title) - 1) if title else 0.1
     height = sum(heights) + above + 0.72
     figure = Figure(figsize=(7.2, height))
     grid = figure.add_gridspec(len(heights), 1, height_ratios=heights, hspace=0.0)
@@ -444,7 +453,8 @@ def _figure(timeline: Timeline) -> Figure:
     if title:
         figure.text(
             0.012,
-            1 - 0.22 / height,
+            # The baseline is that of the last line.
+            1 - (0.22 + _TITLE_LINE * (len(title) - 1)) / height,
             "\n".join(title),
             color=_INK,
             fontsize=9.5,

@@ -17,23 +17,35 @@ delete 1 displaced
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from numbers import Real
 from typing import Any, Literal, final
 
+from pyspark.errors import AnalysisException
 from pyspark.sql.types import StructType
 
 from winops import _arguments as arguments
 from winops._dialects import WindowPolicy
-from winops._errors import wrong_value
+from winops._errors import wrong_type, wrong_value
 from winops._harness import PROCESS
 from winops._options import options_of
 from winops._over import OverProcess
 from winops._parity import assert_same
 from winops._policy import policy_of
-from winops._rows import as_dict, as_json, as_rows, local, millis, schema_of
+from winops._rows import (
+    as_dict,
+    as_json,
+    as_rows,
+    check_added,
+    local,
+    millis,
+    quoted,
+    schema_of,
+)
 
 __all__ = [
     "Change",
@@ -45,6 +57,15 @@ __all__ = [
     "over_stream",
     "window",
 ]
+
+# The arguments that name a column, with its type.
+_NAMED = {"time": "timestamp", "punct": "string"}
+
+# The conditions of policies that depend on the columns of the rows.
+_UNKNOWN_COLUMN = "WINOPS_POLICY.UNKNOWN_COLUMN"
+_OF_TYPES = frozenset({"WINOPS_POLICY.TYPE", "WINOPS_POLICY.UNSUPPORTED"})
+_CONDITION = re.compile(r"\[([A-Z_.]+)\]")
+_UNKNOWN = re.compile(r"there is no (.+): the columns are ")
 
 _START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
@@ -195,6 +216,14 @@ def window(
     ManualWindow
         The window, which holds no rows.
 
+    Raises
+    ------
+    AnalysisException
+        ``WINOPS_POLICY`` and other conditions: the policy is not valid. Without `schema`, the
+        columns that it names are checked by the first rows.
+    PySparkTypeError, PySparkValueError
+        ``WINOPS_ARGUMENT``: an argument is invalid.
+
     Examples
     --------
     >>> from winops import testing
@@ -242,6 +271,7 @@ class ManualWindow:
         "__weakref__",
         "_bytes",
         "_call",
+        "_columns",
         "_given",
         "_held",
         "_metrics",
@@ -258,13 +288,16 @@ class ManualWindow:
     ) -> None:
         self._call = call
         self._schema = schema
+        self._columns = ""
         self._now = now
         self._number: int | None = None
         self._given: list[Any] = []
         self._held: list[tuple[str | None, int]] = []
         self._metrics: Mapping[str, int] = {}
         self._bytes = 0
-        if schema is not None:
+        if schema is None:
+            _check_policy(call)
+        else:
             self._keep(self._opened(()))
 
     @property
@@ -299,15 +332,18 @@ class ManualWindow:
         Parameters
         ----------
         *rows : dict or Row
-            The rows in the order of arrival.
+            The rows in the order of arrival: ``add(*rows)`` for a list. The columns are those of
+            `schema` or, without it, of the rows of the first call. A column that a row does not
+            have is NULL.
         at : datetime.datetime, optional
             The instant, or the watermark, to which time moves on; now by default. The changes
             until then are among the changes.
 
         Raises
         ------
-        PySparkValueError
-            ``WINOPS_ARGUMENT``: the instant is before now.
+        PySparkTypeError, PySparkValueError
+            ``WINOPS_ARGUMENT``: the instant is before now, an argument is no row, or a row has a
+            name that is no column.
         """
         return self._batch(rows, self._now if at is None else _not_before(self._now, at))
 
@@ -321,9 +357,9 @@ class ManualWindow:
 
         Raises
         ------
-        PySparkValueError
-            ``WINOPS_ARGUMENT``: the instant is before now, or is a duration while there is no
-            watermark.
+        PySparkTypeError, PySparkValueError
+            ``WINOPS_ARGUMENT``: the instant is before now, is a duration while there is no
+            watermark, or is of another type.
         """
         return self._batch((), _moved(self._now, to))
 
@@ -334,6 +370,8 @@ class ManualWindow:
                 self._now = now
                 return []
             number = self._opened(rows)
+        else:
+            check_added(rows, self._columns)
         try:
             reply = _micro_batch(number, rows, now)
         except Exception:
@@ -356,8 +394,10 @@ class ManualWindow:
         return [_change(change, self._given) for change in reply["changes"]]
 
     def _opened(self, rows: Sequence[Any]) -> int:
+        schema = _schema_of_added(rows, self._schema)
         number = PROCESS.number()
-        PROCESS.request("open", id=number, schema=schema_of(rows, self._schema), **self._call)
+        PROCESS.request("open", id=number, schema=schema, **self._call)
+        self._columns = schema
         if self._now is not None:
             # Rows of the first call can be late.
             _micro_batch(number, (), self._now)
@@ -492,7 +532,16 @@ class ManualOver:
     the columns of the functions. A call that fails changes nothing.
     """
 
-    __slots__ = ("_finished", "_functions", "_given", "_now", "_process", "_schema", "_settings")
+    __slots__ = (
+        "_columns",
+        "_finished",
+        "_functions",
+        "_given",
+        "_now",
+        "_process",
+        "_schema",
+        "_settings",
+    )
 
     def __init__(
         self,
@@ -502,6 +551,7 @@ class ManualOver:
     ) -> None:
         self._functions = functions
         self._schema = schema
+        self._columns = ""
         self._settings = settings
         self._now: datetime | None = None
         self._given: list[Any] = []
@@ -529,14 +579,15 @@ class ManualOver:
         Parameters
         ----------
         *rows : dict or Row
-            The rows in the order of arrival. They wait for the watermark.
+            The rows in the order of arrival, with columns as for :meth:`ManualWindow.add`. They
+            wait for the watermark.
         at : datetime.datetime, optional
             The watermark to which time moves on; now by default.
 
         Raises
         ------
-        PySparkValueError
-            ``WINOPS_ARGUMENT``: the instant is before now.
+        PySparkTypeError, PySparkValueError
+            ``WINOPS_ARGUMENT``: as for :meth:`ManualWindow.add`.
         """
         return self._batch(rows, self._now if at is None else _not_before(self._now, at))
 
@@ -550,9 +601,9 @@ class ManualOver:
 
         Raises
         ------
-        PySparkValueError
-            ``WINOPS_ARGUMENT``: the instant is before now, or is a duration while there is no
-            watermark.
+        PySparkTypeError, PySparkValueError
+            ``WINOPS_ARGUMENT``: the instant is before now, is a duration while there is no
+            watermark, or is of another type.
         """
         return self._batch((), _moved(self._now, to))
 
@@ -579,6 +630,8 @@ class ManualOver:
                 self._now = now
                 return []
             process = self._opened(rows)
+        else:
+            check_added(rows, self._columns)
         reply = process.batch(rows, now, last=last)
         self._process, self._now = process, now
         self._given += rows
@@ -588,8 +641,9 @@ class ManualOver:
         ]
 
     def _opened(self, rows: Sequence[Any]) -> OverProcess:
-        schema = schema_of(rows, self._schema)
+        schema = _schema_of_added(rows, self._schema)
         process = OverProcess(self._functions, schema, settings=self._settings)
+        self._columns = schema
         if self._now is not None:
             # Rows of the first call can be late.
             process.batch((), self._now)
@@ -619,21 +673,73 @@ def _settings(
     return settings
 
 
-def _moved(now: datetime | None, to: float | timedelta | datetime) -> datetime:
+def _moved(now: datetime | None, to: Any) -> datetime:
     """Return the instant to which time moves on."""
     if isinstance(to, datetime):
         return _not_before(now, to)
+    taken = "advance() takes a number of seconds, a timedelta or a datetime"
+    if isinstance(to, bool) or not isinstance(to, timedelta | Real):
+        raise wrong_type(f"{taken}, not {to!r}.")
     if now is None:
         raise wrong_value(
             "advance() takes a datetime here: there is no watermark before the first advance()."
         )
-    return _not_before(now, now + (to if isinstance(to, timedelta) else timedelta(seconds=to)))
+    try:
+        then = now + (to if isinstance(to, timedelta) else timedelta(seconds=float(to)))
+    except (ValueError, OverflowError):
+        raise wrong_value(f"{taken} up to the year 9999, not {to!r}.") from None
+    return _not_before(now, then)
 
 
-def _not_before(now: datetime | None, then: datetime) -> datetime:
+def _not_before(now: datetime | None, then: Any) -> datetime:
+    if not isinstance(then, datetime):
+        raise wrong_type(f"at= is a datetime, not {then!r}.")
     if now is not None and millis(then) < millis(now):
         raise wrong_value(f"Time moves on, from {now}, not back to {then}.")
     return then
+
+
+def _schema_of_added(rows: Sequence[Any], schema: str | StructType | None) -> str:
+    if schema is None:
+        check_added(rows, None)
+        return schema_of(rows, None)
+    found = schema_of((), schema)
+    check_added(rows, found)
+    return found
+
+
+def _check_policy(call: Mapping[str, Any]) -> None:
+    """Refuse a policy that is not valid whatever the columns are.
+
+    Each column that the policy names is taken for a number. Errors that follow from this type, or
+    that name no column, are left to the first rows.
+    """
+    given = call["arguments"]
+    columns = {"_": "bigint"}
+    columns |= dict.fromkeys([*call["per"], *call["order_by"]], "bigint")
+    columns |= {given[name]: kind for name, kind in _NAMED.items() if name in given}
+    while True:
+        schema = ", ".join(f"{quoted(name)} {kind}" for name, kind in columns.items())
+        number = PROCESS.number()
+        try:
+            PROCESS.request("open", id=number, schema=schema, **call)
+        except AnalysisException as error:
+            # PySpark 3.5 has the condition in the message only.
+            named = _CONDITION.match(str(error))
+            condition = named[1] if named else ""
+            if condition == _UNKNOWN_COLUMN:
+                found = _UNKNOWN.search(str(error))
+                if found is not None and found[1] not in columns:
+                    columns[found[1]] = "bigint"
+                    continue
+                return
+            if condition.startswith("WINOPS_POLICY.") and (
+                condition not in _OF_TYPES or len(columns) == 1
+            ):
+                raise
+            return
+        PROCESS.forget(number)
+        return
 
 
 def _call(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import socket
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyspark
@@ -15,6 +16,7 @@ from tests.support.settings import CHANGELOG, HDFS, PARTITIONS, ROCKSDB, STATE_S
 from tests.support.transports import on_classic_spark
 from winops import Diagnosis, Finding, doctor
 from winops.__main__ import main
+from winops._doctor import _server
 from winops._session import package_version
 
 NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
@@ -159,6 +161,12 @@ NO_METHOD = "java.lang.NoSuchMethodError: 'void org.apache.spark.Task.run()'"
             f"Caused by: {NO_METHOD}\n\t... 3 more\n",
             f"org.apache.spark.SparkException: Job aborted.; caused by {NO_METHOD}",
         ),
+        (
+            "<_InactiveRpcError of RPC that terminated with:\n\tstatus = StatusCode.UNAVAILABLE\n"
+            '\tdetails = "no host"\n\tdebug_error_string = "x"\n>',
+            "<_InactiveRpcError of RPC that terminated with: status = StatusCode.UNAVAILABLE "
+            'details = "no host" debug_error_string = "x"',
+        ),
         (f"({NO_METHOD}) no such method\n\nJVM stacktrace:", f"({NO_METHOD}) no such method"),
     ],
 )
@@ -241,3 +249,53 @@ def test_the_command_checks_a_session_with_the_settings_of_a_file(tmp_path: Path
     assert "error    JAR             not in this session\n" in run.stdout
     assert "ok       state store     RocksDBStateStoreProvider\n" in run.stdout
     assert "warning  partitions      200, 1 cores\n" in run.stdout
+
+
+def without_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("grpc_proxy", "https_proxy", "http_proxy", "no_grpc_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_server_that_does_not_answer_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_proxies(monkeypatch)
+    with socket.create_server(("localhost", 0)) as server:
+        port = server.getsockname()[1]
+    assert main(["doctor", "--remote", f"sc://localhost:{port}/;user_id=u"]) == 1
+    printed = capsys.readouterr().out
+    assert f"error    server          nothing answers at localhost:{port}\n" in printed
+    assert "start-connect-server.sh" in printed
+    assert "session" not in printed
+    assert printed.endswith("errors: 1, warnings: 0\n")
+    assert main(["doctor", "--remote", "sc://localhost:here"]) == 1
+    assert "sc://localhost:here is no address" in capsys.readouterr().out
+
+
+def test_a_server_that_answers_or_is_behind_a_proxy_passes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    without_proxies(monkeypatch)
+    with socket.create_server(("localhost", 0)) as server:
+        assert list(_server(f"sc://localhost:{server.getsockname()[1]}")) == []
+    assert list(_server("local")) == []
+    monkeypatch.setenv("https_proxy", "http://proxy:3128")
+    assert list(_server("sc://host.invalid")) == []
+    monkeypatch.setenv("no_proxy", "host.invalid")
+    (finding,) = _server("sc://host.invalid")
+    assert finding.found == "nothing answers at host.invalid:15002"
+
+
+def test_the_command_prints_each_finding_before_the_next_check(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed = []
+
+    def checks(*_: object, **__: object) -> Iterator[Finding]:
+        for subject in ("Python", "Spark"):
+            yield Finding("ok", subject, "1")
+            printed.append(capsys.readouterr().out)
+
+    monkeypatch.setattr("winops.__main__.findings_of", checks)
+    assert main(["doctor"]) == 0
+    assert printed == ["ok       Python          1\n", "ok       Spark           1\n"]

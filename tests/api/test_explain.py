@@ -170,7 +170,7 @@ def test_window_functions_are_explained_in_words_pieces_and_a_picture() -> None:
     assert sum(len(lane.bars) for lane in picture.lanes) == 12
     assert found.cost.groups == 2
     assert 0 < found.cost.size < 400
-    assert "for each group" in found.text()
+    assert "at most, on average " in found.text()
 
 
 def test_frames_that_reach_behind_a_row_and_several_functions_have_lanes() -> None:
@@ -294,7 +294,43 @@ def test_a_file_that_is_no_csv_is_refused_by_name(
 
 def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "KEEP 2 ROWS", "--csv", str(tmp_path / "none.csv")]) == 1
-    assert "none.csv" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert error.startswith("[WINOPS_ARGUMENT]")
+    assert f"{tmp_path / 'none.csv'} cannot be read: No such file" in error
+    assert main(["explain", "KEEP 2 ROWS", "--html", str(tmp_path / "none" / "a.html")]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("[WINOPS_ARGUMENT]")
+    assert "a.html cannot be written: No such file" in error
+
+
+def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("usage: python -m winops")
+    assert "check the installation and a session" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "language"),
+    [
+        (["#length(3)"], "esper"),
+        (["retain 10"], "apama"),
+        (["sliding, count(5)"], "spl"),
+        (["KEEP 3 ROWS", "--language", "esper"], "ccl"),
+    ],
+)
+def test_a_text_of_another_language_names_the_option(
+    arguments: list[str], language: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", *arguments]) == 1
+    error = capsys.readouterr().err
+    assert error.endswith(f"On the command line, add --language {language}.\n")
+    assert main(["check", arguments[0], "--language", language]) == 0
+
+
+def test_the_bytes_of_groups_and_rows_are_averages() -> None:
+    text = Cost(2, 8, 1600).text()
+    assert "1600 bytes of state, on average 800 for each group and 200 for each row." in text
 
 
 def test_a_file_may_have_a_mark_blank_lines_and_quotes(tmp_path: Path) -> None:

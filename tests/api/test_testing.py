@@ -32,7 +32,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from winops import esper, jar_path, keep, spl, testing
+from winops import apama, esper, jar_path, keep, spl, testing
 from winops._harness import PROCESS, WindowProcess, _class_path
 
 NOON = datetime(2026, 1, 1, 12)
@@ -189,6 +189,87 @@ def test_errors_are_those_of_keep() -> None:
     with pytest.raises(PySparkRuntimeError):
         window.add({"seq": 7}, {"seq": "x"})
     assert summary(window.add({"seq": 1})) == [("insert", 1, "arrived")]
+
+
+@pytest.mark.parametrize(
+    ("policy", "condition"),
+    [
+        ("KEEP 1 BANANA", "UNIT"),
+        ("KEEP 1.5 ROWS", "TYPE"),
+        ("KEEP n ROWS", "UNBOUND_PARAMETER"),
+        ("KEEP 1 ROW PER (symbol) BANANA", "SYNTAX"),
+        (esper("#expr(price > 1 and)#length(2)"), "SYNTAX"),
+        (esper("#sort(2, price)#banana(3)"), "POLICY"),
+        ({"good": "KEEP 1 ROW", "bad": "KEEP 1 BANANA"}, "UNIT"),
+    ],
+)
+def test_a_policy_that_is_not_valid_is_refused_without_rows(policy: Any, condition: str) -> None:
+    with pytest.raises(AnalysisException) as refused:
+        testing.window(policy)
+    assert refused.value.getCondition() == f"WINOPS_POLICY.{condition}"
+
+
+@pytest.mark.parametrize(
+    ("policy", "options"),
+    [
+        ("KEEP 1 ROW PER (symbol, `a b`)", {}),
+        ("KEEP 1 ROW", {"per": ["symbol", "day"], "order_by": "seq", "time": "ts"}),
+        (esper("#expr(upper(symbol) = 'A' and flag and ts > current_date())"), {}),
+        (esper("#groupwin(symbol)#length(3)"), {"time": "ts"}),
+        (esper("#ext_timed(ts, 10 sec)"), {}),
+        (esper("#expr(place.name = 'x')"), {}),
+        (apama("partition by symbol within 15.0 retain 10"), {}),
+        (spl("sliding, delta(ts, 5.0)"), {}),
+        (spl("tumbling, punct()"), {"punct": "mark"}),
+    ],
+)
+def test_columns_of_a_policy_are_left_to_the_first_rows(policy: Any, options: Any) -> None:
+    assert testing.window(policy, **options).rows == []
+
+
+def test_a_name_that_is_no_column_is_refused() -> None:
+    window = testing.window("KEEP 3 ROWS")
+    window.add({"seq": 1, "symbol": "A"}, {"seq": 2})
+    with pytest.raises(PySparkValueError, match=r"zz.* columns are seq, symbol") as refused:
+        window.add({"seq": 3, "symbol": "A", "zz": 1})
+    assert refused.value.getCondition() == "WINOPS_ARGUMENT"
+    with pytest.raises(PySparkValueError, match="Seq"):
+        window.add(Row(Seq=3))
+    assert [change.row for change in window.add({"symbol": "B"})] == [{"symbol": "B"}]
+    schema = (
+        "`a,`` b` decimal(10,2) COMMENT 'x, y', c struct<d: int, e: array<int>>, f map<int,int>"
+    )
+    typed = testing.window("KEEP 3 ROWS", schema=schema)
+    with pytest.raises(PySparkValueError, match="columns are a,` b, c, f\\."):
+        typed.add({"d": 1})
+    assert len(typed.add({"a,` b": Decimal(1)}, {"c": None})) == 2
+    over = testing.over_stream("count(*) OVER (ORDER BY ts) AS n", schema="ts timestamp")
+    with pytest.raises(PySparkValueError, match="columns are ts"):
+        over.add({"ts": NOON, "zz": 1})
+    over.add({"ts": NOON})
+    with pytest.raises(PySparkValueError, match="columns are ts"):
+        over.add({"zz": 1})
+
+
+def test_wrong_arguments_of_a_window_say_what_is_taken() -> None:
+    window = testing.window("KEEP 3 ROWS", schema="n long")
+    over = testing.over_stream("count(*) OVER (ORDER BY ts) AS n", schema="ts timestamp")
+    for taker in (window, over):
+        for to in ("1 minute", None, True):
+            with pytest.raises(PySparkTypeError, match="seconds, a timedelta or a datetime"):
+                taker.advance(to)  # type: ignore[attr-defined]
+        with pytest.raises(PySparkTypeError, match=r"add\(\*rows\)"):
+            taker.add([{"n": 1}])  # type: ignore[attr-defined]
+        with pytest.raises(PySparkTypeError, match=r"to_dict"):
+            taker.add(pd.DataFrame({"n": [1]}))  # type: ignore[attr-defined]
+        with pytest.raises(PySparkTypeError, match="at= is a datetime"):
+            taker.add(at=1)  # type: ignore[attr-defined]
+    for number in (float("nan"), float("inf"), 1e15):
+        with pytest.raises(PySparkValueError, match="year 9999"):
+            window.advance(number)
+    assert window.advance(np.int64(1)) == []
+    with pytest.raises(PySparkTypeError, match=r"add\(\*rows\)"):
+        testing.window("KEEP 3 ROWS").add([{"n": 1}])
 
 
 def test_the_process_goes_on_after_it_was_stopped_and_forgets_windows() -> None:

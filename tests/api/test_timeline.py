@@ -20,6 +20,7 @@ from tests.support.paths import ROOT
 from tests.support.replay import NewReplay, at
 from tests.support.transports import same_on_connect
 from winops import Timeline, esper, keep, spl, testing, timeline
+from winops._timeline import _figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [{"n": i, "symbol": "AB"[i % 2]} for i in range(6)]
@@ -74,6 +75,27 @@ def test_a_picture_has_tooltips_and_the_same_bytes_each_time(
         shown.save(tmp_path / "window.gif")
 
 
+@pytest.mark.parametrize("sentences", [1, 4, 40])
+@pytest.mark.parametrize("groups", [1, 6])
+def test_the_whole_title_is_above_the_first_lane(sentences: int, groups: int) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    rows = [{"n": i, "symbol": i % groups} for i in range(40)]
+    title = " ".join(["Keeps the newest 10 rows; keeps each row for 15 seconds."] * sentences)
+    drawn = _figure(timeline(testing.changes(rows, "KEEP ALL"), per="symbol", title=title))
+    renderer = FigureCanvasAgg(drawn).get_renderer()
+    (caption,) = drawn.texts
+    place = caption.get_window_extent(renderer)
+    assert place.y1 <= drawn.bbox.y1
+    assert place.x1 <= drawn.bbox.x1
+    lane = next(axes for axes in drawn.axes if axes.get_title(loc="left"))
+    first = lane.get_tightbbox(renderer)
+    assert first is not None
+    assert first.y1 < place.y0
+    # A title that does not fit says so.
+    assert caption.get_text().endswith("...") == (sentences == 40)
+
+
 def test_a_terminal_shows_the_picture() -> None:
     from rich.console import Console
 
@@ -92,7 +114,7 @@ def test_wrong_changes_are_refused() -> None:
     ):
         with pytest.raises(PySparkValueError, match=words):
             timeline(changes)
-    with pytest.raises(PySparkValueError, match="no column nothing"):
+    with pytest.raises(PySparkValueError, match=r"no column nothing\. .* are n, symbol\."):
         picture(per="nothing")
     with pytest.raises(PySparkValueError, match="no column typo"):
         picture(label="typo")

@@ -74,7 +74,7 @@ object WindowsPage {
     "|---|---|") ++ Meanings.map { case (reason, meaning) => row(s"`$reason`", meaning) } ++ Seq(
     "",
     "A row for which several reasons hold in one step has the one of the first window that evicts it, in the order of the policy; in a",
-    "union, the last one. A row that is too old and one too many is `displaced`. Rows that enter together, as by `every` in Apama, leave",
+    "union, the last one. Rows that enter together, as by `every` in Apama, leave",
     "for their own reasons: `displaced` or `expired`. `KEEP 1 ROW SLACK n` is the same window as `KEEP EVERY n ROWS`, and has its reason.",
     "`idle` adds the reason `group idle` to every window. The column is no part of a query's state: a stream may switch it on or off at a",
     "restart.")
