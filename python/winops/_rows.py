@@ -51,7 +51,8 @@ _DDL = re.compile(
 
 def is_pandas(rows: Any) -> bool:
     """Return True for a pandas frame."""
-    return hasattr(rows, "to_dict") and hasattr(rows, "columns")
+    # A DataFrame of Spark Connect takes any attribute for a column, from Spark 4.2 on.
+    return hasattr(type(rows), "to_dict") and hasattr(type(rows), "columns")
 
 
 def as_rows(rows: Any) -> list[Any]:

@@ -34,6 +34,7 @@ from pyspark.sql.types import (
 
 from winops import apama, esper, jar_path, keep, spl, testing
 from winops._harness import PROCESS, WindowProcess, _class_path
+from winops._rows import is_pandas
 
 NOON = datetime(2026, 1, 1, 12)
 ROWS = [
@@ -445,6 +446,15 @@ def test_assert_same_takes_the_frame_of_to_pandas(spark: SparkSession, arrow: st
         testing.assert_same([{"n": None}], [{"n": float("nan")}])
     with pytest.raises(AssertionError):
         testing.assert_same([{"n": 1}], pd.DataFrame({"n": [1.0]}))
+
+
+def test_an_object_with_any_attribute_is_no_pandas_frame() -> None:
+    class AnyAttribute:
+        def __getattr__(self, name: str) -> str:
+            return name
+
+    assert not is_pandas(AnyAttribute())
+    assert is_pandas(pd.DataFrame({"n": [1]}))
 
 
 def test_a_tolerance_is_not_for_integers() -> None:
