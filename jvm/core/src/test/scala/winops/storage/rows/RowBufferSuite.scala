@@ -126,7 +126,12 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val out = new ByteWriter
       buffer.write(out, 6, RowForm.Unknown, first, RowLayout.SharedAfterFirst)
       val read = new RowBuffer(withArrival = false)
-      read.read(new ByteReader(out.toArray), 6, RowForm.Unknown, first, RowLayout.SharedAfterFirst)
+      read.read(
+        new ByteReader(out.toArray),
+        6,
+        RowForm.Unknown,
+        first,
+        RowLayout.SharedAfterFirst)
       assert(content(read) == content(buffer).take(6))
     }
   }
