@@ -21,7 +21,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyspark
-from pyspark.errors import PySparkRuntimeError
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -49,14 +50,29 @@ _SETTINGS = {
 }
 
 
-def aggregates() -> list[Column]:
-    """Return one aggregate for each kind of buffer that this version of Spark supports."""
+def aggregates(trades: DataFrame) -> list[Column]:
+    """Return one aggregate for each kind of buffer that this Spark supports on this Java."""
     names = (
         "sum", "avg", "stddev", "max", "approx_count_distinct", "median", "collect_list",
         "kll_sketch_agg_double", "theta_sketch_agg",
     )  # fmt: skip
     known = [getattr(F, name)("price") for name in names if hasattr(F, name)]
-    return [column.alias(f"a{i}") for i, column in enumerate(known)] + [F.hll_sketch_agg("seq")]
+    known.append(F.hll_sketch_agg("seq"))
+    able = [column for column in known if _is_able(trades, column)]
+    return [column.alias(f"a{i}") for i, column in enumerate(able)]
+
+
+def _is_able(trades: DataFrame, column: Column) -> bool:
+    """Return false for a sketch of which Spark alone says that its library lacks this Java."""
+    try:
+        trades.agg(column).collect()
+    except (PySparkException, Py4JJavaError) as error:
+        # The second failure of the library says only that the first one has left it unusable.
+        reasons = ("Unsupported JDK", "Could not initialize class org.apache.datasketches")
+        if not any(reason in str(error) for reason in reasons):
+            raise
+        return False
+    return True
 
 
 def readme() -> None:
@@ -73,7 +89,8 @@ def readme() -> None:
 def run(trades: DataFrame, folder: Path) -> int:
     spark = trades.sparkSession
     later = trades.withColumn("seq", F.col("seq") + trades.count())
-    of_table = _lines(_values(trades.union(later)))
+    columns = aggregates(trades)
+    of_table = _lines(_values(trades.union(later), columns))
     assert of_table.total() == 2 * trades.count()
     assert keep(trades, esper("#unique(symbol)"), order_by=F.desc("seq")).rows().count() == 2
     trades.coalesce(1).write.parquet(str(folder / "trades"))
@@ -81,7 +98,7 @@ def run(trades: DataFrame, folder: Path) -> int:
     for rows in (None, later):
         if rows is not None:
             rows.coalesce(1).write.mode("append").parquet(str(folder / "trades"))
-        writer = _values(stream).writeStream.format("parquet").trigger(availableNow=True)
+        writer = _values(stream, columns).writeStream.format("parquet").trigger(availableNow=True)
         query = writer.option("checkpointLocation", str(folder / "checkpoint")).start(
             str(folder / "values")
         )
@@ -92,8 +109,8 @@ def run(trades: DataFrame, folder: Path) -> int:
     return of_stream.total()
 
 
-def _values(rows: DataFrame) -> DataFrame:
-    return keep(rows, "KEEP 2 ROWS PER (symbol)", order_by="seq").agg(*aggregates())
+def _values(rows: DataFrame, columns: list[Column]) -> DataFrame:
+    return keep(rows, "KEEP 2 ROWS PER (symbol)", order_by="seq").agg(*columns)
 
 
 def _lines(values: DataFrame) -> Counter[str]:
