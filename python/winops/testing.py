@@ -30,7 +30,7 @@ from pyspark.sql.types import StructType
 
 from winops import _arguments as arguments
 from winops._dialects import WindowPolicy
-from winops._errors import wrong_type, wrong_value
+from winops._errors import condition_of, wrong_type, wrong_value
 from winops._harness import PROCESS
 from winops._options import options_of
 from winops._over import OverProcess
@@ -64,7 +64,6 @@ _NAMED = {"time": "timestamp", "punct": "string"}
 # The conditions of policies that depend on the columns of the rows.
 _UNKNOWN_COLUMN = "WINOPS_POLICY.UNKNOWN_COLUMN"
 _OF_TYPES = frozenset({"WINOPS_POLICY.TYPE", "WINOPS_POLICY.UNSUPPORTED"})
-_CONDITION = re.compile(r"\[([A-Z_.]+)\]")
 _UNKNOWN = re.compile(r"there is no (.+): the columns are ")
 
 _START = datetime(2026, 1, 1, tzinfo=timezone.utc)
@@ -724,9 +723,7 @@ def _check_policy(call: Mapping[str, Any]) -> None:
         try:
             PROCESS.request("open", id=number, schema=schema, **call)
         except AnalysisException as error:
-            # PySpark 3.5 has the condition in the message only.
-            named = _CONDITION.match(str(error))
-            condition = named[1] if named else ""
+            condition = condition_of(error) or ""
             if condition == _UNKNOWN_COLUMN:
                 found = _UNKNOWN.search(str(error))
                 if found is not None and found[1] not in columns:
