@@ -36,6 +36,7 @@ from sides import FloorSide, PeerQuerySide, ProcessSide, QuerySide, Side
 from workloads import HEADLINE, WORKLOADS, Workload
 
 ROOT = Path(__file__).resolve().parents[1]
+BATCHES_WITHOUT_ROWS = "spark.sql.streaming.noDataMicroBatches.enabled"
 # These peers take half a minute and more for the work that the others do in one second.
 SLOW = ("pandas", "evictor")
 
@@ -135,6 +136,7 @@ def main() -> None:
     results = []
     for workload in chosen:
         spark.conf.set("spark.sql.shuffle.partitions", workload.partitions)
+        spark.conf.set(BATCHES_WITHOUT_ROWS, "false" if workload.is_steady else "true")
         with tempfile.TemporaryDirectory(prefix="winops-bench-") as work:
             sides: list[Side] = [
                 QuerySide(WINOPS, spark, workload, Path(work)),

@@ -69,6 +69,9 @@ class Workload:
     over
         The result columns as SQL with OVER clauses, instead of a call of `keep` with `policy`;
         None if the workload is a call.
+    is_steady
+        Whether each trigger finds new rows, so that Spark runs no micro-batch without rows in
+        between to advance time. The time of a micro-batch then passes in the next one.
     """
 
     name: str
@@ -90,6 +93,7 @@ class Workload:
     blur: int = 0
     job: Job | None = None
     over: tuple[str, ...] | None = None
+    is_steady: bool = False
 
     def sizes(self, timed: int) -> list[int]:
         """The sizes of all micro-batches, in order."""
@@ -313,6 +317,7 @@ SPARSE_TIME = replace(
     blur=10,
     window=None,
     job=None,
+    is_steady=True,
 )
 SPARSE_TIME_ORDERED = replace(SPARSE_TIME, name="sparse-time-ordered", apply="event_time")
 # Each micro-batch brings ten seconds of rows, of which half have waited for half an hour or more.
@@ -332,6 +337,7 @@ DISORDER = Workload(
     delay="1 hour",
     window=100,
     blur=20_000,
+    is_steady=True,
 )
 FEEDS = [
     replace(W1, name="feed-w1", source=FEED, leaving=0.9, job=None),

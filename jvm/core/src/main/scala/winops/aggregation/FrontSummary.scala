@@ -153,7 +153,7 @@ final class FrontSummary[S](summaries: Summaries[S], pages: Pages) extends Windo
   }
 
   private def startWith(head: Long, tail: Long): Unit = {
-    if (head < 0 || tail < 0 || tail - head > BlockSummaries.MaxRows) {
+    if (head < 0 || tail < head || tail - head > BlockSummaries.MaxRows) {
       throw new CorruptStateException(s"a window is from row $head to $tail")
     }
     this.head = head

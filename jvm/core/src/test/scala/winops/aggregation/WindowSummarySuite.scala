@@ -222,6 +222,18 @@ class WindowSummarySuite extends AnyFunSuite {
     }
   }
 
+  test("a window that ends before it begins is refused") {
+    Seq((-101L, -10L << 4), (100L, -10L)).foreach { case (first, length) =>
+      val out = new ByteWriter
+      out.number(first)
+      out.number(length)
+      intercept[CorruptStateException] {
+        front(new Lists(_ => ()), new Pages(new HeapSegments))
+          .restore(new ByteReader(out.toArray))
+      }
+    }
+  }
+
   /** Returns true if the window works although it reads damaged bytes. */
   private def goesOn(make: (Lists, Pages) => Lines, random: Random): Boolean = {
     var end = 0L

@@ -20,12 +20,15 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   *   checks each row that is found
   * @param form
   *   predicts the rows
+  * @param longestRun
+  *   number of rows in a run at most, a power of two; a run is read whole for each of its rows
   */
 final class RowLog(
     segments: Segments,
     withArrival: Boolean,
     rowCheck: RowCheck = RowCheck.Nothing,
-    form: RowForm = RowForm.Unknown)
+    form: RowForm = RowForm.Unknown,
+    longestRun: Int = RowLog.LongestRun)
     extends RowStore {
   import RowLog._
 
@@ -170,7 +173,8 @@ final class RowLog(
       runs.skipTo(firstOrdinal)
     }
 
-  private def runLength: Int = RunLengths.of(end - endBefore, firstOrdinal - firstBefore)
+  private def runLength: Int =
+    Math.min(longestRun, RunLengths.of(end - endBefore, firstOrdinal - firstBefore))
 
   private def moveIntoRuns(): Unit = {
     val appended = end - endBefore
@@ -206,8 +210,11 @@ final class RowLog(
 
 object RowLog {
 
-  /** The number of rows in the longest runs, and in a segment of state format 5. */
+  /** The number of rows in a segment of state format 5. */
   val SegmentRows = 128
+
+  /** The number of rows in the longest runs. */
+  val LongestRun = 128
 
   /** The number of rows in the shortest runs, of groups with few rows in each micro-batch. Fewer
     * rows would cost an entry's key again and again, more are read again for each row that

@@ -6,7 +6,7 @@ package winops.storage.rows
 private[rows] object RunLengths {
 
   /** The length of the runs of a group with many rows in each micro-batch. */
-  val Longest: Int = RowLog.SegmentRows
+  val Longest: Int = RowLog.LongestRun
 
   /** The length up to which runs may be read again for each of their rows. A window is often
     * filled by many rows at once, and then evicts its rows one by one.

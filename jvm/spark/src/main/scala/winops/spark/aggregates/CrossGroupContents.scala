@@ -44,6 +44,9 @@ final class CrossGroupContents(
   private val row = new UnsafeRow(content.size)
   private val left = mutable.ArrayBuffer.empty[Long]
 
+  /** The number of stored rows that belong to no group any more. */
+  def rowsWithoutGroup: Long = rows.size - places.size - left.size
+
   /** The number of rows inserted and removed since the aggregates were settled. */
   private var unsettled = 0
 

@@ -225,7 +225,8 @@ final class CrossGroupTask(
     opened = null
   }
 
-  private def held: Long = machines.groups.held + common.waiting.size
+  private def held: Long =
+    machines.groups.held + common.waiting.size + common.common.fold(0L)(_.rowsWithoutGroup)
 
   private def finish(): Unit = {
     saveGroup()

@@ -79,6 +79,7 @@ final class OrderedArrivals(
       MaxRows.check(plan.spec, held())
       come = admission.next(rows)
     }
+    state.waiting.settle(order)
   }
 
   // No later instant could release a row at the last instant.

@@ -61,7 +61,7 @@ class CrossGroupTaskSuite extends AnyFunSuite {
 
   test("rows of swept groups count for ever, but are not stored for ever") {
     val from = "from S#groupwin(k)#length(3)"
-    def after(rounds: Int, select: String): (Seq[Double], Long) = {
+    def after(rounds: Int, select: String): (Seq[Double], Long, Long) = {
       val policy = s"@Hint('reclaim_group_aged=4') select $select $from"
       val driven = new DrivenTask(KeepPlans.projected(plan(Esper, policy)))
       val results = (1 to rounds).map { round =>
@@ -76,16 +76,21 @@ class CrossGroupTaskSuite extends AnyFunSuite {
           }
           .last
       }
-      (results, driven.partitionSegments.bytesHeld)
+      (results, driven.partitionSegments.bytesHeld, driven.rowsHeld)
     }
-    val (sums, few) = after(10, "sum(n)")
+    val (sums, few, held) = after(10, "sum(n)")
     val all = (1 to 10).map(round => (0 until 40).map(i => 2.0 * (round * 40 + i)).sum)
     assert(sums == all.scanLeft(0.0)(_ + _).tail)
-    val (_, many) = after(40, "sum(n)")
+    val (_, many, heldLater) = after(40, "sum(n)")
     // The rows alone have more than 20 bytes each.
     assert(many - few < 30 * 80 * 8, s"$few bytes after 10 rounds, $many after 40")
-    val (counts, _) = after(10, "count(distinct n)")
+    // The last round has 80 rows, and of the rounds before a block may have rows of two.
+    Seq(held, heldLater).foreach(rows => assert(rows >= 80 && rows < 80 + 64))
+    val (counts, _, _) = after(10, "count(distinct n)")
     assert(counts == (1 to 10).map(_ * 40.0))
+    // This sum is computed from all rows, so they are stored and count as held.
+    val (ofDistinct, _, allRows) = after(10, "sum(distinct n)")
+    assert(ofDistinct == sums.map(_ / 2) && allRows == 10 * 80)
   }
 
   test("the mode latest emits the last values of groups that a row or the time ends") {

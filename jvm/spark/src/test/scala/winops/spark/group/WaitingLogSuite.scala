@@ -23,11 +23,12 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     PropertyCheckConfiguration(minSuccessful = 200)
 
   test("rows are released in order of their times, and equal ones in order of arrival") {
-    forAll(Gen.choose(1, 60), Gen.choose(0, 40), Gen.oneOf(true, false), Gen.long) {
-      (batches, disorder, hasFarRow, seed) =>
-        val checked = new Checked(seed)
-        if (hasFarRow) checked.append(1000000L)
-        (0 until batches).foreach(checked.batch(_, disorder))
+    val rowsOfBatch = Gen.oneOf(5, 30)
+    forAll(Gen.choose(1, 60), Gen.choose(0, 40), rowsOfBatch, Gen.oneOf(4, 16, 512), Gen.long) {
+      (batches, disorder, rows, mostUnsorted, seed) =>
+        val checked = new Checked(seed, mostUnsorted)
+        if (seed % 2 == 0) checked.append(FarAhead)
+        (0 until batches).foreach(checked.batch(_, disorder, rows))
         checked.release(End)
         assert(checked.log.size == 0)
         assert(checked.segments.numbers.isEmpty)
@@ -35,13 +36,25 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a row in the far future does not keep released rows for ever") {
-    val checked = new Checked(3)
-    checked.append(1000000L)
-    (0 until 2000).foreach(checked.batch(_, 10))
-    assert(checked.segments.numbers.size < 100)
+    Seq(5, 700).foreach { rows =>
+      val checked = new Checked(3)
+      checked.append(FarAhead)
+      (0 until 2000 / rows * 5).foreach(checked.batch(_, 10, rows))
+      assert(checked.segments.numbers.size < 100 + rows)
+    }
   }
 
-  test("each of many rows out of order is written about three times") {
+  test("a row in the far future in each micro-batch is merged with those before it") {
+    val checked = new Checked(4, mostUnsorted = 4)
+    (0 until 1100).foreach { number =>
+      checked.release(number.toLong)
+      checked.append((0 until 8).map(_ => number.toLong) :+ (FarAhead + number))
+      checked.saveAndRestore()
+    }
+    assert(checked.lastValue < 20 * WaitingLog.MostSequences)
+  }
+
+  test("each of few rows out of order is written a few times") {
     val checked = new Checked(5)
     (0 until 400).foreach(checked.batchOfOne(_, 360))
     checked.written = 0
@@ -50,8 +63,44 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(perRow < 100, s"$perRow bytes written per row")
   }
 
+  test("of many rows out of order, a release reads few that stay") {
+    val (delay, rows, measured) = (120, 200, 10)
+    val checked = new Checked(6, mostUnsorted = 64)
+    def run(from: Int, batches: Int): Unit = (from until from + batches).foreach { number =>
+      checked.release(number.toLong)
+      checked.append(Seq.fill(rows)(number.toLong + checked.random.nextInt(delay)).sorted)
+      checked.saveAndRestore()
+    }
+    run(0, delay + 10)
+    checked.written = 0
+    checked.read = 0
+    run(delay + 10, measured)
+    val (stored, read) = (checked.segments.bytesHeld, checked.read / measured)
+    assert(read < stored / 8, s"$read of $stored bytes read in a micro-batch")
+    val ofRow = checked.written.toDouble / measured / rows
+    assert(ofRow < 20, s"$ofRow bytes written per row")
+  }
+
+  test("sequences that cannot be are refused") {
+    val stored = new Checked(8, mostUnsorted = 4)
+    stored.append((0 until 20).map(_.toLong))
+    stored.append((0 until 10).map(_.toLong))
+    val (kind, bytes) = stored.save()
+    assert(kind == WaitingLog.Sequences)
+    // The last numbers are those of the sequences: rows before, rows, time.
+    Seq(-2, -3, -5, -6).foreach { fromEnd =>
+      val changed = bytes.clone()
+      changed(bytes.length + fromEnd) = 63
+      withClue(fromEnd) {
+        intercept[CorruptStateException] {
+          new WaitingLog(Plan, stored.segments).restore(new ByteReader(changed), kind, Clock)
+        }
+      }
+    }
+  }
+
   test("logs that cannot be are refused") {
-    val places = Seq(Seq(-1), Seq(4, -1, 0, 0), Seq(3, 1, -1, 0, 0), Seq(1, -1, 0, 0))
+    val places = Seq(Seq(-1), Seq(5, -1, 0, 0), Seq(3, 1, -1, 0, 0), Seq(1, -1, 0, 0))
     places.foreach { stored =>
       val out = new ByteWriter
       stored.tail.foreach(n => out.number(n.toLong))
@@ -73,35 +122,56 @@ private object WaitingLogSuite {
   private val Plan = KeepPlans.plan(
     KeepPlans.spec("KEEP 3 ROWS", application = Some(Application.EventTime)),
     order = Nil)
-  private val order = RowOrdering.create(Plan.waitingOrder, Plan.waitingColumns)
+
+  /** A time that is released last, in milliseconds. */
+  private val FarAhead = 1000000L
+
+  /** Rows of the same time are equal, as those of a source that numbers its rows. */
+  private val order = RowOrdering.create(Plan.waitingOrder.take(1), Plan.waitingColumns)
   private val toRow =
     UnsafeProjection.create(Plan.waitingColumns.map(_.dataType).toArray[DataType])
 
   /** A log and the times and numbers of the rows that it should have. */
-  final class Checked(seed: Long) {
+  final class Checked(seed: Long, mostUnsorted: Int = WaitingLog.MostUnsorted) {
     val segments = new MapSegments
     var written = 0
+
+    /** The bytes that releases have read. */
+    var read = 0
+    private var isReleasing = false
+
+    /** The length of the last value of the group. */
+    var lastValue = 0
     private val counted = new Segments {
-      override def get(number: Long): Array[Byte] = segments.get(number)
+      override def get(number: Long): Array[Byte] = {
+        val bytes = segments.get(number)
+        if (bytes != null && isReleasing) read += bytes.length
+        bytes
+      }
       override def remove(number: Long): Unit = segments.remove(number)
       override def put(number: Long, bytes: Array[Byte]): Unit = {
         written += bytes.length
         segments.put(number, bytes)
       }
     }
-    private val random = new Random(seed)
+    val random = new Random(seed)
     private var expected = mutable.ArrayBuffer.empty[(Long, Long)]
     private var numbers = 0L
     private var released = Long.MinValue
-    var log = new WaitingLog(Plan, counted)
+    var log: WaitingLog = newLog()
     log.clear()
 
-    /** Releases rows, adds up to five rows not before the watermark, and restores the log. */
-    def batch(number: Int, disorder: Int): Unit = {
+    private def newLog(): WaitingLog = new WaitingLog(Plan, counted, mostUnsorted = mostUnsorted)
+
+    /** Releases rows, adds up to `most` rows not before the watermark, and restores the log. Most
+      * batches are in order, as those of a stream.
+      */
+    def batch(number: Int, disorder: Int, most: Int): Unit = {
       if (random.nextInt(3) > 0) release(number.toLong)
-      (0 until random.nextInt(6)).foreach { _ =>
-        append(Math.max(released, number.toLong) + random.nextInt(disorder + 1))
+      val times = Seq.fill(random.nextInt(most + 1)) {
+        Math.max(released, number.toLong) + random.nextInt(disorder + 1)
       }
+      append(if (random.nextInt(4) > 0) times.sorted else times)
       saveAndRestore()
     }
 
@@ -111,11 +181,18 @@ private object WaitingLogSuite {
       saveAndRestore()
     }
 
-    def append(millis: Long): Unit = {
-      val time = millis * 1000 + random.nextInt(1000)
-      log.append(rowOf(time, numbers), order)
-      expected += time -> numbers
-      numbers += 1
+    def append(millis: Long): Unit = append(Seq(millis))
+
+    def append(millis: Seq[Long]): Unit = {
+      millis.foreach { at =>
+        // Some rows have equal times.
+        val time = at * 1000 + random.nextInt(4) * 300
+        log.append(rowOf(time, numbers), order)
+        expected += time -> numbers
+        numbers += 1
+      }
+      check()
+      log.settle(order)
       check()
     }
 
@@ -123,6 +200,7 @@ private object WaitingLogSuite {
       val before = millis * 1000
       val (due, staying) = expected.partition(row => row._1 < before)
       expected = staying
+      isReleasing = true
       val rows = log.release(before, order)
       val found = mutable.ArrayBuffer.empty[(Long, Long)]
       while (rows.first != null) {
@@ -132,18 +210,26 @@ private object WaitingLogSuite {
         demand(log.size == staying.size + due.size - found.size)
       }
       rows.finish()
+      isReleasing = false
       released = millis
       demand(found == due.sortBy(_._1))
       check()
     }
 
-    private def saveAndRestore(): Unit = {
+    /** Returns the kind of the log and its value. */
+    def save(): (Int, Array[Byte]) = {
       val out = new ByteWriter
       val kind = log.kind
       log.save(out, Clock)
-      written += out.toArray.length
-      if (random.nextBoolean()) log = new WaitingLog(Plan, counted)
-      val in = new ByteReader(out.toArray)
+      (kind, out.toArray)
+    }
+
+    def saveAndRestore(): Unit = {
+      val (kind, bytes) = save()
+      lastValue = bytes.length
+      written += lastValue
+      if (random.nextBoolean()) log = newLog()
+      val in = new ByteReader(bytes)
       log.restore(in, kind, Clock)
       demand(in.remaining == 0)
       check()

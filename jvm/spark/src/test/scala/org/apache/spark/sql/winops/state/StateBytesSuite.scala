@@ -47,7 +47,15 @@ class StateBytesSuite extends StateBytesTest {
       Seq((20, 26, 1.4), (100, 22, 1.25)).foreach { case (window, mostBytes, most) =>
         val of = new File(folder, window.toString)
         val ofValues = bytesOfValues(new File(of, "values"), confs, window, 1000)
-        val ofRuns = costsOf(new File(of, "runs"), confs, planOf(window), window, 1000).stored
+        // The rows that filled the windows leave, so that all rows came in sparse batches.
+        val ofRuns =
+          costsOf(
+            new File(of, "runs"),
+            confs,
+            planOf(window),
+            window,
+            1000,
+            window * 5 / 4).stored
         TaskTest.check(ofRuns <= mostBytes, s"$ofRuns bytes a row")
         TaskTest.check(ofRuns <= most * ofValues, s"$ofRuns bytes a row instead of $ofValues")
       }
@@ -58,7 +66,8 @@ class StateBytesSuite extends StateBytesTest {
 private[state] object StateBytesSuite {
 
   /** Pairs of a window's length and a number of groups. */
-  val Shapes: Seq[(Int, Int)] = Seq(20 -> 1000, 100 -> 1000, 1000 -> 300, 10000 -> 60)
+  val Shapes: Seq[(Int, Int)] =
+    Seq(20 -> 1000, 100 -> 1000, 250 -> 600, 600 -> 400, 1000 -> 300, 10000 -> 60)
 
   private val FillingBatches = 3
   private val SettlingBatches = 12
@@ -86,14 +95,15 @@ private[state] object StateBytesSuite {
       confs: StoredState.Confs,
       plan: KeepPlan,
       window: Int,
-      groups: Int): Costs = {
+      groups: Int,
+      settlingBatches: Int = SettlingBatches): Costs = {
     val state = new StoredState(folder, confs, plan)
     val rows = new RandomRows(groups)
     (0 until FillingBatches).foreach { batch =>
       val each = window / FillingBatches + (if (batch == 0) window % FillingBatches else 0)
       state.run(rows.each(Seq.fill(each)(0 until groups).flatten))
     }
-    (0 until SettlingBatches).foreach(_ => state.run(rows.any(groups)))
+    (0 until settlingBatches).foreach(_ => state.run(rows.any(groups)))
     val before = state.sums
     (0 until MeasuredBatches).foreach(_ => state.run(rows.any(groups)))
     val sums = state.sums.since(before)

@@ -27,10 +27,14 @@ private[state] final class StoredState(folder: File, conf: StoredState.Confs, pl
   private var entriesRead = 0L
   private var entriesWritten = 0L
   private var bytesWritten = 0L
+  private var groupsStored = 0L
 
   /** The sums over all micro-batches. */
   def sums: StoredState.Sums =
     StoredState.Sums(changelogs, bytesWritten, bytesRead, entriesRead, entriesWritten)
+
+  /** The number of groups in the state. */
+  def groups: Long = groupsStored
 
   /** Runs a micro-batch of a stream without a time column. */
   def run(rows: Seq[Arrived]): Unit =
@@ -49,6 +53,7 @@ private[state] final class StoredState(folder: File, conf: StoredState.Confs, pl
       new KeepMetrics(DrivenTask.counters))
     task.output.foreach(_ => ())
     task.save()
+    groupsStored = task.timers.groupsRemembered
     val groups = task.groups
     store.commit()
     version += 1

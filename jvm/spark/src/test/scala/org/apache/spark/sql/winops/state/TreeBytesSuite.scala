@@ -37,10 +37,10 @@ class TreeBytesSuite extends StateBytesTest {
     }
 
   bounded("#sort", 10000, 20, written = 400, read = 3000)(sorted(10000))
-  bounded("#sort", 1000, 1, written = 700, read = 5000)(sorted(1000))
-  bounded("#rank", 1000, 1, written = 900, read = 5500)(ranked(1000))
-  bounded("#unique", 1000, 1, written = 500, read = 3500)(planOf("#unique(text)"))
-  bounded("aggregates over #sort", 1000, 1, written = 1100, read = 7000)(averaged(sorted(1000)))
+  bounded("#sort", 1000, 1, written = 600, read = 5000)(sorted(1000))
+  bounded("#rank", 1000, 1, written = 600, read = 5500)(ranked(1000))
+  bounded("#unique", 1000, 1, written = 350, read = 3500)(planOf("#unique(text)"))
+  bounded("aggregates over #sort", 1000, 1, written = 950, read = 7000)(averaged(sorted(1000)))
 }
 
 private object TreeBytesSuite {

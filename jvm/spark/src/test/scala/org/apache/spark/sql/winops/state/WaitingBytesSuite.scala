@@ -17,7 +17,8 @@ class WaitingBytesSuite extends StateBytesTest {
   test("rows that are delayed by many micro-batches are written a few times") {
     withStores { (folder, confs) =>
       val plan = planOf("KEEP 100 ROWS", Application.EventTime)
-      check(costsOf(new StoredState(folder, confs, plan), Delay), bytes = 145, entries = 1.7)
+      val sums = costsOf(new StoredState(folder, confs, plan), Delay)
+      check(sums, bytes = 145, read = 1100, entries = 1.7)
     }
   }
 
@@ -27,7 +28,7 @@ class WaitingBytesSuite extends StateBytesTest {
         case (application, bytes) =>
           val plan = planOf(s"KEEP ${100 * BatchMillis / 1000} SECONDS", application)
           val state = new StoredState(new File(folder, application.name), confs, plan)
-          check(costsOf(state, delay = 0L), bytes, entries = 1.3)
+          check(costsOf(state, delay = 0L), bytes, read = 400, entries = 1.3)
       }
     }
   }
@@ -43,8 +44,9 @@ private object WaitingBytesSuite {
   private val MeasuredBatches = 10
   private val MeasuredRows = Groups * MeasuredBatches
 
-  private def check(sums: StoredState.Sums, bytes: Int, entries: Double): Unit = {
+  private def check(sums: StoredState.Sums, bytes: Int, read: Int, entries: Double): Unit = {
     TaskTest.check(sums.written <= bytes.toLong * MeasuredRows, s"bytes: $sums")
+    TaskTest.check(sums.read <= read.toLong * MeasuredRows, s"bytes read: $sums")
     TaskTest.check(sums.entriesWritten <= entries * MeasuredRows, s"entries: $sums")
   }
 
