@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from release import bom, maven
+from release import bom, maven, pypi
 from release.versions import ROOT, notes, spark_releases, version, version_problems
 
 LOGS = ROOT / "target" / "release-check"
@@ -95,6 +95,9 @@ def the_wheel(tag: str | None) -> str:
         files = archive.namelist()
     if "winops/spark-versions.json" not in files:
         raise Failed(f"{wheel.name} has no winops/spark-versions.json")
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    accepted = pypi.accepted_version(workflow)
+    fail_on(pypi.metadata_problems(pypi.metadata_of(wheel), accepted))
     names = {Path(name).name for name in files if name.endswith(".jar")}
     wanted = {f"winops_{found.minor}_2.13-{version()}.jar" for found in spark_releases()}
     if names != wanted:

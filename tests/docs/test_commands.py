@@ -53,6 +53,9 @@ REASONS = {
         "the artifact is not in a repository before its release; make test-packages runs this"
         " with a repository on disk"
     ),
+    "pip install winops": (
+        "PyPI has the package from the first release on; make test-wheel installs the wheel"
+    ),
     "make wheel": "builds for minutes; make test-wheel installs the wheel and runs it",
     "#!/bin/bash": "runs on Databricks only",
     "gcloud dataproc jobs submit pyspark job.py --cluster=name --region=region \\": (
