@@ -173,7 +173,8 @@ test-giant: ## a group of ten million rows, as a table and as a stream
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py
 
-docs: $(VENV) $(JARS) ## docs/windows.md and its pictures, and the table of docs/compatibility.md
+docs: $(VENV) $(JARS) ## docs/windows.md and its pictures, the table of docs/compatibility.md, the version in pages
+	$(PY) -m release.pages
 	$(PY) -m release.compatibility
 	./sbt "spark/Test/runMain winops.spark.analysis.WindowsPage $(CURDIR)/docs/windows.md"
 	$(PY) docs/images/make_windows.py

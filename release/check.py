@@ -87,6 +87,13 @@ def the_tree(tag: str | None) -> str:
     return f"clean, {head[:12]}"
 
 
+def the_pages(tag: str | None) -> str:
+    """Run the tests of pages and of the release that need nothing built, before the long steps."""
+    options = ("-m", "not built", "tests/docs", "tests/build")
+    run(sys.executable, "-m", "pytest", *options, log="pages", WINOPS_TRANSPORT="classic")
+    return "tests/docs and tests/build, without those that need what is built"
+
+
 def the_wheel(tag: str | None) -> str:
     run("make", "wheel", log="wheel")
     (wheel,) = DIST.glob("*.whl")
@@ -200,6 +207,7 @@ STEPS: dict[str, Callable[[str | None], str]] = {
     "version": the_version,
     "upload": the_upload,
     "tree": the_tree,
+    "pages": the_pages,
     "wheel": the_wheel,
     "installed": the_installed,
     "versions": the_versions,

@@ -158,6 +158,7 @@ def test_a_pom_is_complete_and_has_no_dependencies(
     assert maven.pom_problems(pom, "4.1", "1.2.0") == problems
 
 
+@pytest.mark.built
 def test_the_pom_of_this_version_is_complete() -> None:
     name = f"{maven.artifact_id(MINOR)}-{version()}.pom"
     poms = [pom for pom in (ROOT / "jvm/spark/target").glob("**/*.pom") if pom.name == name]
