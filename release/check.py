@@ -88,7 +88,7 @@ def the_tree(tag: str | None) -> str:
 
 
 def the_pages(tag: str | None) -> str:
-    """Run the tests of pages and of the release that need nothing built, before the long steps."""
+    """Run the tests of pages and of the release that need nothing built."""
     options = ("-m", "not built", "tests/docs", "tests/build")
     run(sys.executable, "-m", "pytest", *options, log="pages", WINOPS_TRANSPORT="classic")
     return "tests/docs and tests/build, without those that need what is built"
