@@ -198,9 +198,22 @@ def the_docs(tag: str | None) -> str:
     return f"{archive.name}, {site.name}.zip, notes.md"
 
 
+def published() -> list[Path]:
+    """Return the files of this version that a release publishes, other than the bundle."""
+    found = [DIST / f"winops-{version()}-py3-none-any.whl"]
+    for release in spark_releases():
+        found.append(DIST / f"winops_{release.minor}_2.13-{version()}.jar.cdx.json")
+        place = maven.folder(maven.REPOSITORY, release.minor, version())
+        stem = f"{maven.artifact_id(release.minor)}-{version()}"
+        found += [place / f"{stem}{kind}" for kind in maven.ARTIFACTS]
+    return found
+
+
 def the_bytes(tag: str | None) -> str:
+    # The comparison leaves out what the checkout does not have.
+    fail_on([f"{file.relative_to(ROOT)} is missing" for file in published() if not file.exists()])
     run("make", "reproducible", log="reproducible")
-    return "two builds of this commit are equal"
+    return f"two builds of this commit are equal, and the {len(published())} files to publish"
 
 
 STEPS: dict[str, Callable[[str | None], str]] = {
