@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from release import bom, maven, pypi
+from release import bom, golden, maven, pypi
 from release.versions import ROOT, notes, spark_releases, version, version_problems
 
 LOGS = ROOT / "target" / "release-check"
@@ -85,6 +85,14 @@ def the_tree(tag: str | None) -> str:
         if named != head:
             raise Failed(f"{tag} is not the commit {head}")
     return f"clean, {head[:12]}"
+
+
+def the_golden(tag: str | None) -> str:
+    """Require the checkpoints of a version with a tag; a rehearsal shows what it lacks."""
+    problems = golden.problems()
+    if tag is not None:
+        fail_on(problems)
+    return "; ".join(problems) or "this version has its checkpoints for each Spark version"
 
 
 def the_pages(tag: str | None) -> str:
@@ -220,6 +228,7 @@ STEPS: dict[str, Callable[[str | None], str]] = {
     "version": the_version,
     "upload": the_upload,
     "tree": the_tree,
+    "golden": the_golden,
     "pages": the_pages,
     "wheel": the_wheel,
     "installed": the_installed,
