@@ -124,7 +124,8 @@ test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts an
 test-over: ## 2,200 random window functions over streams in 110 runs, and the queries of Spark's own tests
 	SBT_OPTS=-Dover=110 ./sbt "spark/testOnly winops.spark.over.OverPropertySuite winops.spark.over.SparkQueriesSuite"
 
-# README's lines and a stream with its restart, outside of pytest. REFUSED: what no JAR is for.
+# README's lines and a stream with its restart, outside of pytest. REFUSED: what no JAR is for, the
+# newest releases on PyPI; build.sbt has the newest on Maven.
 # 4.2.1@25 is on Java 25, which PyPI has; the oldest Java is the installed one.
 newest_of = $(lastword $(shell $(SPARK_VERSIONS) patches $(1)))
 newer_java = $(filter-out 17,$(shell $(SPARK_VERSIONS) java $(1)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -22,9 +23,12 @@ VENV = "tests/compatibility/releases/venv"
 
 def commands(*arguments: str) -> list[str]:
     """Return the lines that make would run for all that a target needs."""
+    # Tests run under make too, which hands its options on.
+    environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
     done = subprocess.run(
         ["make", "-n", "-B", f"PYTHON={sys.executable}", *arguments],
         cwd=ROOT,
+        env=environment,
         capture_output=True,
         text=True,
         check=True,
