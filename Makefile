@@ -28,7 +28,8 @@ endif
 WHEEL := dist/.stamp
 SITE_TOOLS := .venv/.site-stamp
 MERMAID_VERSION := 11.6.0
-MERMAID := target/site/static/mermaid
+# Sphinx leaves out files whose name begins with a dot.
+MERMAID := target/site/static/mermaid/.$(MERMAID_VERSION)
 
 # Directories are listed too: they change when a file is deleted.
 JVM_BUILD := build.sbt sbt VERSION spark-versions.json $(wildcard project/*.scala) \
@@ -123,7 +124,8 @@ test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts an
 test-over: ## 2,200 random window functions over streams in 110 runs, and the queries of Spark's own tests
 	SBT_OPTS=-Dover=110 ./sbt "spark/testOnly winops.spark.over.OverPropertySuite winops.spark.over.SparkQueriesSuite"
 
-# README's lines and a stream with its restart, outside of pytest. REFUSED: what no JAR is for.
+# README's lines and a stream with its restart, outside of pytest. REFUSED: what no JAR is for, the
+# newest releases on PyPI; build.sbt has the newest on Maven.
 # 4.2.1@25 is on Java 25, which PyPI has; the oldest Java is the installed one.
 newest_of = $(lastword $(shell $(SPARK_VERSIONS) patches $(1)))
 newer_java = $(filter-out 17,$(shell $(SPARK_VERSIONS) java $(1)))
@@ -151,6 +153,7 @@ test-pythons: $(WHEEL) ## the wheel with each version of Python that is found; P
 # Without Spark's own test classes, which only Maven has, there is no ScalaTest of the operator. pytest
 # runs the JAR that is handed on, which is not compiled against a patch release that SPARK names.
 test-spark: $(VENV) target/jars/.test-venv-$(SPARK_PATCH) ## ScalaTest and pytest on another Spark version; SPARK=4.2 or 4.1.0
+	$(call pyspark_of,$(SPARK_MINOR))
 	./sbt -Dspark=$(SPARK_MINOR) $(if $(filter $(SPARK_MINOR),$(SPARK)),,-Dspark.patch=$(SPARK)) scalafmtCheckAll test
 	./sbt -Dspark=$(SPARK_MINOR) jars faults spark/makePom
 	$(call place_jar,$(SPARK_MINOR))
@@ -173,7 +176,8 @@ test-giant: ## a group of ten million rows, as a table and as a stream
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py
 
-docs: $(VENV) $(JARS) ## docs/windows.md and its pictures, and the table of docs/compatibility.md
+docs: $(VENV) $(JARS) ## docs/windows.md and its pictures, the table of docs/compatibility.md, the version in pages
+	$(PY) -m release.pages
 	$(PY) -m release.compatibility
 	./sbt "spark/Test/runMain winops.spark.analysis.WindowsPage $(CURDIR)/docs/windows.md"
 	$(PY) docs/images/make_windows.py
@@ -235,7 +239,7 @@ fuzz: ## 10 million texts against the readers of policies
 sbom: $(VENV) $(WHEEL) ## dist: bills of materials of the JARs and the wheel, as CycloneDX
 	for minor in $(MINORS); do \
 		./sbt -Dspark=$$minor spark/makeBom; \
-		cp jvm/spark/target/spark-$$minor/winops_*.jar.cdx.json dist/; \
+		cp jvm/spark/target/spark-$$minor/winops_$${minor}_2.13-$$(cat VERSION).jar.cdx.json dist/; \
 	done
 	$(PYTHON) -m venv target/sbom
 	target/sbom/bin/python -m pip install --quiet cyclonedx-bom==7.5.0
@@ -279,6 +283,7 @@ clean: ## everything that was built, but for the virtual environment
 	find . -name .venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 $(VENV): pyproject.toml VERSION spark-versions.json
+	$(SPARK_VERSIONS) check-python
 	$(PYTHON) -m venv .venv
 	$(PY) -m pip install --quiet --editable '.[dev,examples,connect]' \
 		"pyspark[connect]==$$($(SPARK_VERSIONS) spark $(DEFAULT))"
@@ -288,25 +293,32 @@ $(SITE_TOOLS): $(VENV) docs/requirements.txt
 	$(PY) -m pip install --quiet --requirement docs/requirements.txt
 	touch $@
 
+# Not the goal unpack: without a POM it notes what it has unpacked in a folder that clean leaves.
 $(MERMAID):
-	rm -rf target/site/mermaid $(MERMAID)
-	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack \
-		-Dartifact=org.webjars.npm:mermaid:$(MERMAID_VERSION) -DoutputDirectory="$(CURDIR)/target/site/mermaid" \
-		-Dmdep.unpack.includes='**/dist/mermaid.esm.min.mjs,**/dist/chunks/mermaid.esm.min/*.mjs'
-	mkdir -p $(dir $(MERMAID))
-	mv target/site/mermaid/META-INF/resources/webjars/mermaid/$(MERMAID_VERSION)/dist $(MERMAID)
+	rm -rf target/site/mermaid $(@D)
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+		-Dartifact=org.webjars.npm:mermaid:$(MERMAID_VERSION) -DoutputDirectory="$(CURDIR)/target/site/mermaid"
+	$(PYTHON) -m zipfile -e target/site/mermaid/mermaid-$(MERMAID_VERSION).jar target/site/mermaid
+	mkdir -p $(@D)/chunks/mermaid.esm.min
+	from=target/site/mermaid/META-INF/resources/webjars/mermaid/$(MERMAID_VERSION)/dist; \
+	cp $$from/mermaid.esm.min.mjs $(@D); \
+	cp $$from/chunks/mermaid.esm.min/*.mjs $(@D)/chunks/mermaid.esm.min
+	rm -rf target/site/mermaid
+	touch $@
 
 $(JARS): $(JVM_BUILD) $(JVM_MAIN)
 	./sbt jars
 	$(stamp_jars)
 
 # PySpark of the version's newest patch, with the package of this checkout.
-release_of = target/releases/$(call newest_of,$(1))
 SPARK_PY = target/releases/$(SPARK_PATCH)/bin/python
 
-# What Maven does not have is compiled against the JARs of PySpark.
+# What Maven does not have is compiled against the JARs of PySpark, in the version `spark`, which can
+# be older than the newest patch. build.sbt looks for them here.
+pyspark_of = $(if $(shell $(SPARK_VERSIONS) maven $(1)),,tests/compatibility/releases/venv $(abspath $(PY)) $(shell $(SPARK_VERSIONS) spark $(1)))
+
 $(OTHER_JARS): target/jars/.stamp-%: $(JVM_BUILD) $(JVM_MAIN) | $(VENV)
-	$(if $(shell $(SPARK_VERSIONS) maven $*),,tests/compatibility/releases/venv $(abspath $(PY)) $(notdir $(call release_of,$*)))
+	$(call pyspark_of,$*)
 	./sbt -Dspark=$* jars
 	$(call place_jar,$*)
 	touch $@

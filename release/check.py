@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from release import bom, maven
+from release import bom, golden, maven, pypi
 from release.versions import ROOT, notes, spark_releases, version, version_problems
 
 LOGS = ROOT / "target" / "release-check"
@@ -87,6 +87,21 @@ def the_tree(tag: str | None) -> str:
     return f"clean, {head[:12]}"
 
 
+def the_golden(tag: str | None) -> str:
+    """Require the checkpoints of a version with a tag; a rehearsal shows what it lacks."""
+    problems = golden.problems()
+    if tag is not None:
+        fail_on(problems)
+    return "; ".join(problems) or "this version has its checkpoints for each Spark version"
+
+
+def the_pages(tag: str | None) -> str:
+    """Run the tests of pages and of the release that need nothing built."""
+    options = ("-m", "not built", "tests/docs", "tests/build")
+    run(sys.executable, "-m", "pytest", *options, log="pages", WINOPS_TRANSPORT="classic")
+    return "tests/docs and tests/build, without those that need what is built"
+
+
 def the_wheel(tag: str | None) -> str:
     run("make", "wheel", log="wheel")
     (wheel,) = DIST.glob("*.whl")
@@ -95,6 +110,9 @@ def the_wheel(tag: str | None) -> str:
         files = archive.namelist()
     if "winops/spark-versions.json" not in files:
         raise Failed(f"{wheel.name} has no winops/spark-versions.json")
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    accepted = pypi.accepted_version(workflow)
+    fail_on(pypi.metadata_problems(pypi.metadata_of(wheel), accepted))
     names = {Path(name).name for name in files if name.endswith(".jar")}
     wanted = {f"winops_{found.minor}_2.13-{version()}.jar" for found in spark_releases()}
     if names != wanted:
@@ -188,15 +206,30 @@ def the_docs(tag: str | None) -> str:
     return f"{archive.name}, {site.name}.zip, notes.md"
 
 
+def published() -> list[Path]:
+    """Return the files of this version that a release publishes, other than the bundle."""
+    found = [DIST / f"winops-{version()}-py3-none-any.whl"]
+    for release in spark_releases():
+        found.append(DIST / f"winops_{release.minor}_2.13-{version()}.jar.cdx.json")
+        place = maven.folder(maven.REPOSITORY, release.minor, version())
+        stem = f"{maven.artifact_id(release.minor)}-{version()}"
+        found += [place / f"{stem}{kind}" for kind in maven.ARTIFACTS]
+    return found
+
+
 def the_bytes(tag: str | None) -> str:
+    # The comparison leaves out what the checkout does not have.
+    fail_on([f"{file.relative_to(ROOT)} is missing" for file in published() if not file.exists()])
     run("make", "reproducible", log="reproducible")
-    return "two builds of this commit are equal"
+    return f"two builds of this commit are equal, and the {len(published())} files to publish"
 
 
 STEPS: dict[str, Callable[[str | None], str]] = {
     "version": the_version,
     "upload": the_upload,
     "tree": the_tree,
+    "golden": the_golden,
+    "pages": the_pages,
     "wheel": the_wheel,
     "installed": the_installed,
     "versions": the_versions,

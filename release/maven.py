@@ -40,7 +40,7 @@ _REQUIRED = (
     "scm/connection",
     "scm/developerConnection",
 )
-_ARTIFACTS = (".pom", ".jar", "-sources.jar", "-javadoc.jar")
+ARTIFACTS = (".pom", ".jar", "-sources.jar", "-javadoc.jar")
 _CHECKSUMS = (".md5", ".sha1")
 # A bundle has the same bytes whenever it is made.
 _TIME = (2010, 1, 1, 0, 0, 0)
@@ -81,7 +81,7 @@ def artifact_problems(place: Path, minor: str, number: str, *, signed: bool) -> 
     """Return the files that an artifact lacks: JARs, checksums and, if signed, signatures."""
     stem = f"{artifact_id(minor)}-{number}"
     suffixes = (*_CHECKSUMS, ".asc") if signed else _CHECKSUMS
-    wanted = [stem + kind for kind in _ARTIFACTS]
+    wanted = [stem + kind for kind in ARTIFACTS]
     wanted += [name + suffix for name in wanted for suffix in suffixes]
     return [f"{place / name} is missing" for name in wanted if not (place / name).is_file()]
 

@@ -41,6 +41,12 @@ os.environ["SPARK_SUBMIT_OPTS"] = (
 os.environ["SPARK_DIST_CLASSPATH"] = str(ROOT / "target/jars" / f"winops-test-files_{MINOR}.jar")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.built)
+
+
 @pytest.fixture(scope="session")
 def transport() -> str:
     return TRANSPORT

@@ -29,10 +29,8 @@ from winops._session import (
     package_version,
     spark_of_home,
 )
-from winops._versions import java_versions, spark_versions
+from winops._versions import java_versions, oldest_java, spark_versions
 
-_OLDEST_JAVA = 17
-_INSTALL_JAVA = f"Install JDK {_OLDEST_JAVA} or later, and set JAVA_HOME to its folder."
 _STATE_STORE = "spark.sql.streaming.stateStore"
 _PROVIDER = f"{_STATE_STORE}.providerClass"
 _CHANGELOG = f"{_STATE_STORE}.rocksdb.changelogCheckpointing.enabled"
@@ -203,13 +201,17 @@ def _installed_java() -> str | None:
     return version[1] if version else None
 
 
+def _install_java() -> str:
+    return f"Install JDK {oldest_java()} or later, and set JAVA_HOME to its folder."
+
+
 def _java(version: str | None, spark: str) -> Finding:
     if version is None:
-        return Finding("error", "Java", "not found", _INSTALL_JAVA)
+        return Finding("error", "Java", "not found", _install_java())
     # Java 8 calls itself 1.8.
     major = re.match(r"(?:1\.)?(\d+)", version)
-    if major is None or int(major[1]) < _OLDEST_JAVA:
-        return Finding("error", "Java", version, _INSTALL_JAVA)
+    if major is None or int(major[1]) < oldest_java():
+        return Finding("error", "Java", version, _install_java())
     fitting = java_versions(minor_of(spark))
     if fitting and int(major[1]) > fitting[-1]:
         remedy = f"Spark {minor_of(spark)} runs on JDK {' or '.join(map(str, fitting))}: use one."
@@ -251,7 +253,7 @@ def _java_of(spark: SparkSession) -> Finding:
             "warning",
             "Java",
             f"unknown: {condition_of(error)}",
-            f"Ask whoever operates the server for its Java: it must be {_OLDEST_JAVA} or later.",
+            f"Ask whoever operates the server for its Java: it must be {oldest_java()} or later.",
         )
     return _java(str(row[0]) if row else None, spark.version)
 

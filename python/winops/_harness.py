@@ -17,6 +17,7 @@ from pyspark.errors import AnalysisException, PySparkRuntimeError, SparkRuntimeE
 
 from winops._errors import test_process, with_condition
 from winops._session import jar_path, spark_home
+from winops._versions import oldest_java
 
 _MAIN = "winops.spark.harness.WindowProcess"
 
@@ -121,7 +122,7 @@ class WindowProcess:
                 if isinstance(error, OSError):
                     raise test_process(
                         f"Java does not start: {error}. Let JAVA_HOME name a JDK or JRE of "
-                        "version 17 or later, as for Spark, or unset it."
+                        f"version {oldest_java()} or later, as for Spark, or unset it."
                     ) from error
                 raise
             finally:
@@ -159,8 +160,8 @@ def _java() -> str:
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if java is None:
         raise test_process(
-            "Neither JAVA_HOME nor PATH leads to a Java. Install a JDK or JRE of version 17 or "
-            "later, as for Spark."
+            "Neither JAVA_HOME nor PATH leads to a Java. Install a JDK or JRE of version "
+            f"{oldest_java()} or later, as for Spark."
         )
     return java
 

@@ -13,7 +13,12 @@ _NAME = "spark-versions.json"
 
 def spark_versions() -> list[str]:
     """Return the minor versions of Spark that winops supports, oldest first."""
-    return list(_lines())
+    return sorted(_lines(), key=lambda minor: [int(part) for part in minor.split(".")])
+
+
+def oldest_java() -> int:
+    """Return the oldest version of Java on which a supported version of Spark runs."""
+    return min(java for minor in _lines() for java in java_versions(minor))
 
 
 def java_versions(spark: str) -> list[int]:

@@ -10,9 +10,11 @@ from pathlib import Path
 from subprocess import CalledProcessError
 
 import pytest
-from release import bom, check, compatibility, maven, public_api
+from release import bom, check, compatibility, golden, maven, public_api
 from release.versions import notes, spark_releases, version, version_problems
 
+from tests.state.golden.cases import CASES, SPARK_CASES
+from tests.state.golden.checkpoints import folder_of
 from tests.support.paths import ROOT
 from tests.support.versions import MINOR
 
@@ -107,6 +109,37 @@ def test_an_upload_needs_a_key(
         assert check.the_upload("v1.2.0")
 
 
+def test_a_tag_needs_the_golden_checkpoints_of_its_version(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(golden, "CHECKPOINTS", tmp_path)
+    for release in spark_releases():
+        place = golden.folder(release)
+        place.mkdir()
+        for case in CASES if release.default else SPARK_CASES:
+            (place / f"{case.name}.tar.xz").touch()
+    assert check.the_golden("v1.2.0").startswith("this version has its checkpoints")
+    for release in spark_releases():
+        archive = next(golden.folder(release).iterdir())
+        archive.unlink()
+        option = "" if release.default else f" SPARK={release.minor}"
+        with pytest.raises(check.Failed, match=f"run `make golden{option}`") as lacking:
+            check.the_golden("v1.2.0")
+        assert str(lacking.value) in check.the_golden(None)
+        archive.touch()
+
+
+def test_the_step_and_make_golden_name_the_same_folders() -> None:
+    for release in spark_releases():
+        assert golden.folder(release) == folder_of(version(), release.minor)
+
+
+def test_the_page_has_the_command_for_the_checkpoints_of_each_spark_version() -> None:
+    page = (ROOT / "docs/contributing/releasing.md").read_text()
+    others = [f" SPARK={release.minor}" for release in spark_releases() if not release.default]
+    assert re.findall(r"^ *make golden(.*)$", page, re.MULTILINE) == ["", *others]
+
+
 def test_the_workflow_tells_the_rehearsal_where_it_uploads() -> None:
     workflow = (ROOT / ".github/workflows/release.yml").read_text()
     (step,) = (part for part in workflow.split("- name:") if "make release-check" in part)
@@ -158,6 +191,7 @@ def test_a_pom_is_complete_and_has_no_dependencies(
     assert maven.pom_problems(pom, "4.1", "1.2.0") == problems
 
 
+@pytest.mark.built
 def test_the_pom_of_this_version_is_complete() -> None:
     name = f"{maven.artifact_id(MINOR)}-{version()}.pom"
     poms = [pom for pom in (ROOT / "jvm/spark/target").glob("**/*.pom") if pom.name == name]

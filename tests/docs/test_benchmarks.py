@@ -15,6 +15,8 @@ from tests.support.programs import output_of
 from tests.support.transports import on_classic_spark
 from workloads import W1, W4, Workload
 
+pytestmark = pytest.mark.built
+
 SCRIPTS = ROOT / "benchmarks"
 BUFFER = "spark.sql.streaming.stateStore.rocksdb.writeBufferSizeMB"
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from release.versions import version
 
 from tests.compatibility.lakehouse.recipe import PAGE as DELTA
 from tests.support.markdown import Block, all_blocks, commands
@@ -49,9 +50,12 @@ REASONS = {
     'spark-submit --jars "$(python -m winops jar)" job.py': (
         "starts shells; make test-packages runs spark-sql with the JAR"
     ),
-    "spark-submit --packages io.github.winops:winops-spark_4.1_2.13:0.1.0 job.py": (
+    f"spark-submit --packages io.github.winops:winops-spark_4.1_2.13:{version()} job.py": (
         "the artifact is not in a repository before its release; make test-packages runs this"
         " with a repository on disk"
+    ),
+    "pip install winops": (
+        "PyPI has the package from the first release on; make test-wheel installs the wheel"
     ),
     "make wheel": "builds for minutes; make test-wheel installs the wheel and runs it",
     "#!/bin/bash": "runs on Databricks only",
@@ -128,6 +132,7 @@ def with_any_versions(output: str) -> str:
     return re.sub(r"[_ ]\d+\.\d+|\d+ cores", " 1.2", numbers).rstrip()
 
 
+@pytest.mark.built
 @on_classic_spark
 @pytest.mark.parametrize("block", CHEAP)
 def test_a_command_prints_its_output(block: Block, tmp_path: Path) -> None:
@@ -214,7 +219,6 @@ def test_packages_have_the_versions_of_the_build() -> None:
         for spark in json.loads((ROOT / "spark-versions.json").read_text())
         if spark["default"]
     ]
-    version = (ROOT / "VERSION").read_text().strip()
     scala = f"{default['minor']}_2.13"
     packages = {
         words[words.index("--packages") + 1]
@@ -224,7 +228,7 @@ def test_packages_have_the_versions_of_the_build() -> None:
     assert packages == {
         f"io.delta:delta-spark_{scala}:{default['delta']}",
         f"org.apache.spark:spark-sql-kafka-0-10_2.13:{default['spark']}",
-        f"io.github.winops:winops-spark_{scala}:{version}",
+        f"io.github.winops:winops-spark_{scala}:{version()}",
     }
 
 

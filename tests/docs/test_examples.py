@@ -14,7 +14,7 @@ from tests.support.transports import on_classic_spark
 
 EXAMPLES = ROOT / "examples"
 
-pytestmark = on_classic_spark
+pytestmark = [on_classic_spark, pytest.mark.built]
 
 
 @pytest.mark.parametrize(

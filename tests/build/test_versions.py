@@ -1,0 +1,49 @@
+"""Versions that stand in two files, or twice in one, agree."""
+
+from __future__ import annotations
+
+import re
+
+from release.versions import spark_releases
+
+from tests.support.paths import ROOT
+
+BUILD = (ROOT / "build.sbt").read_text()
+MAKEFILE = (ROOT / "Makefile").read_text()
+PYPROJECT = (ROOT / "pyproject.toml").read_text()
+
+
+def by_minor(versions: list[str]) -> dict[tuple[int, ...], tuple[int, ...]]:
+    found = [tuple(int(part) for part in version.split(".")) for version in versions]
+    return {version[:2]: version for version in found}
+
+
+def test_the_refused_releases_of_sbt_and_make_are_of_the_same_minor_versions() -> None:
+    on_maven = by_minor(re.findall(r'sparkJars\("(?:long-)?before", "([\d.]+)"\)', BUILD))
+    (listed,) = re.findall(r"^REFUSED := (.*)$", MAKEFILE, re.MULTILINE)
+    on_pypi = by_minor(listed.split())
+    assert on_maven.keys() == on_pypi.keys()
+    assert len(on_maven) == 2
+    # PyPI can be ahead of Maven.
+    assert all(on_maven[minor] <= version for minor, version in on_pypi.items())
+    supported = {tuple(map(int, release.minor.split("."))) for release in spark_releases()}
+    assert not supported & on_pypi.keys()
+    assert max(on_pypi) < min(supported)
+
+
+def test_the_build_and_the_environment_have_the_same_hatchling() -> None:
+    found = re.findall(r'"(hatchling==[\d.]+)"', PYPROJECT)
+    assert len(found) == 2
+    assert len(set(found)) == 1
+
+
+def test_the_ranges_of_pyspark_are_the_supported_versions() -> None:
+    found = re.findall(r'"pyspark(?:\[connect\])?(>=[^"]*)"', PYPROJECT)
+    oldest, newest = spark_releases()[0], spark_releases()[-1]
+    major, minor = (int(part) for part in newest.minor.split("."))
+    assert found == [f">={oldest.patches[0]},<{major}.{minor + 1}"] * 2
+
+
+def test_scalac_compiles_for_the_oldest_java() -> None:
+    (release,) = re.findall(r'"-release",\s*"(\d+)"', BUILD)
+    assert int(release) == min(min(version.java) for version in spark_releases())
