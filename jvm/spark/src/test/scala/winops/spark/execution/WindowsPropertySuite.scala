@@ -27,6 +27,24 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   // A smaller seed is not a simpler case, so shrinking is disabled.
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
 
+  test("many delayed rows of few groups: the same changes in any batches, and as a table") {
+    val policies = Gen.oneOf("KEEP 3 ROWS", "KEEP 2 SECONDS", "KEEP EVERY 40 ROWS")
+    forAll(policies, Gen.choose(1, 3), Gen.long, minSuccessful(25)) { (policy, groups, seed) =>
+      val random = new Random(seed)
+      val delay = Seq(1000, 400000, 4000000)(random.nextInt(3))
+      val rows = (0 until 5000).map { i =>
+        val micros = 1000L + i * 1000L + random.nextInt(delay)
+        Arrived(random.nextInt(groups).toLong, Some(micros), random.nextInt(9).toLong, "a")
+      }
+      val end = rows.flatMap(_.micros).max / 1000 + 10000
+      val plan = KeepPlans.plan(
+        KeepPlans.spec(policy, Some(Application.EventTime), dialect = Ccl),
+        order = Seq(KeepPlans.n))
+      val emitted = feed(new DrivenTask(plan), random, rows, end)
+      assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
+    }
+  }
+
   Seq(
     "named windows" -> Gen.oneOf(named).map(alone),
     "combinations" -> combined.map(alone),

@@ -47,7 +47,7 @@ class StateBytesSuite extends StateBytesTest {
       Seq((20, 26, 1.4), (100, 22, 1.25)).foreach { case (window, mostBytes, most) =>
         val of = new File(folder, window.toString)
         val ofValues = bytesOfValues(new File(of, "values"), confs, window, 1000)
-        // The rows that filled the windows leave, so that all rows came in sparse batches.
+        // The rows that filled the windows leave, so that all rows arrived in sparse batches.
         val ofRuns =
           costsOf(
             new File(of, "runs"),
