@@ -2,7 +2,7 @@
 
     python benchmarks/growth.py
     python benchmarks/growth.py --millions 2 --keys 20000
-    python benchmarks/growth.py --millions 120 --keys 1000000
+    python benchmarks/growth.py --millions 120 --keys 1000000 --rows 10000000
 
 A stream of trades fills windows of 100 rows, a million rows in each micro-batch. After each,
 a few micro-batches touch only a hundred keys. The duration of neither may depend on the number of
@@ -62,22 +62,26 @@ def main() -> None:
     )
     parser.add_argument("--millions", type=int, default=10, help="rows to retain (default: 10)")
     parser.add_argument("--keys", type=int, default=100_000, help="number of keys")
+    parser.add_argument(
+        "--rows", type=int, default=MILLION, help="rows of a filling micro-batch (default: a million)"
+    )
     artifacts = ROOT / "artifacts" / "benchmarks"
     parser.add_argument("--data", type=Path, default=artifacts / "data", help="input files")
     parser.add_argument("--out", type=Path, default=artifacts, help="where the results go")
     args = parser.parse_args()
 
     spark = session(2)
-    fill = files(args.data, TRADES, args.keys, [MILLION] * args.millions)
+    batches = args.millions * MILLION // args.rows
+    fill = files(args.data, TRADES, args.keys, [args.rows] * batches)
     few = Source("touched-trades", TRADES.key, TRADES.order, TRADES.batches)
-    probes = iter(files(args.data, few, TOUCHED, [PROBE_ROWS] * PROBES * args.millions))
-    workload = Workload("growth", TRADES, newest(WINDOW), CHANGES, args.keys, MILLION)
+    probes = iter(files(args.data, few, TOUCHED, [PROBE_ROWS] * PROBES * batches))
+    workload = Workload("growth", TRADES, newest(WINDOW), CHANGES, args.keys, args.rows)
     points = []
     with tempfile.TemporaryDirectory(prefix="winops-growth-") as work:
         side = QuerySide("growth", spark, workload, Path(work))
         retained = 0
         for path in fill:
-            times = side.take(path, MILLION)
+            times = side.take(path, args.rows)
             retained += times.counted["rowsInserted"] - times.counted["rowsDeleted"]
             taken = [side.take(next(probes), PROBE_ROWS).add_batch for _ in range(PROBES)]
             points.append(
@@ -96,7 +100,7 @@ def main() -> None:
     first = points[0]
     lines = [
         "| rows retained | files of the tables, MB | memory of the tables, MB"
-        " | heap in use, MB | batch of a million rows, to the first"
+        f" | heap in use, MB | batch of {args.rows:,} rows, to the first"
         " | batch that touches 100 keys, to the first |",
         "|--:|--:|--:|--:|--:|--:|",
         *[

@@ -58,7 +58,8 @@ final class CrossGroupTask(
     new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, times, metrics)
-    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, common, times, () => held)
+    if (plan.spec.rowsWait)
+      new OrderedArrivals(plan, admission, common, times, () => heldByGroups)
     else new ImmediateArrivals(plan, admission, common, metrics)
   }
   private val writer =
@@ -78,7 +79,6 @@ final class CrossGroupTask(
   private var opened: UnsafeRow = _
   private var isChanged = false
   private var groupsBefore = 0L
-  private var heldBefore = 0L
   private var waitingBefore = 0L
 
   private object host extends CrossGroupMachines.Host[UnsafeRow] {
@@ -134,7 +134,6 @@ final class CrossGroupTask(
     val in = whole.open(NoKey)
     if (in == null) common.clear() else restore(in)
     groupsBefore = machines.groups.size
-    heldBefore = held
     waitingBefore = common.waiting.size
     Iterator.continually(timers.nextExpired()).takeWhile(_ != null).foreach(machines.reschedule)
     val _ = rows.nextGroup()
@@ -184,7 +183,7 @@ final class CrossGroupTask(
         machines.arrive(keyOf(row).copy(), instant) { at =>
           RowBytes.append(state.window, at, row)
         } ++ {
-          MaxRows.check(plan.spec, held)
+          MaxRows.check(plan.spec, heldByGroups)
           Iterator.empty
         }
       case Punctuation.Window => machines.punctuate(instant)
@@ -225,8 +224,10 @@ final class CrossGroupTask(
     opened = null
   }
 
-  private def held: Long =
-    machines.groups.held + common.waiting.size + common.common.fold(0L)(_.rowsWithoutGroup)
+  private def held: Long = heldByGroups + common.common.fold(0L)(_.rowsWithoutGroup)
+
+  /** The number of rows to which the limit of the plan applies. */
+  private def heldByGroups: Long = machines.groups.held + common.waiting.size
 
   private def finish(): Unit = {
     saveGroup()
@@ -236,7 +237,7 @@ final class CrossGroupTask(
     whole.save(save)
     timers.count(
       machines.groups.size - groupsBefore,
-      held - heldBefore,
+      held - timers.rowsHeld,
       common.waiting.size - waitingBefore)
     writer.count()
     metrics.refused += state.machine.rowsRefused

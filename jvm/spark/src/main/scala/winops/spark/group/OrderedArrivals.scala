@@ -23,7 +23,7 @@ final class OrderedArrivals(
     extends Arrivals {
   private val timeOrdinal = plan.timeOrdinal
   private val releaseBefore = Micros.of(times.releaseBefore)
-  private val releasesAll = times.releaseBefore == Long.MaxValue
+  private val releasesAll = releaseBefore == Long.MaxValue
   private val columns = plan.waitingColumns
   private val order = RowOrdering.create(plan.waitingOrder, columns)
   private val contentOf: UnsafeRow => UnsafeRow =
@@ -42,7 +42,7 @@ final class OrderedArrivals(
     this.rows = rows
     come = null
     ahead = null
-    waiting = state.waiting.release(if (releasesAll) Long.MaxValue else releaseBefore, order)
+    waiting = state.waiting.release(releaseBefore, order)
   }
 
   override def hasNext: Boolean = {

@@ -147,12 +147,17 @@ final class WaitingLog(
     else new Merged(before, order)
   }
 
-  /** Sorts the unsorted rows if they are many, after rows have been appended. */
-  def settle(order: Ordering[InternalRow]): Unit =
+  /** Writes rows once more if many are unsorted, if the log has many released rows, or if there
+    * are many sequences. It has to follow rows that are appended, before [[save]].
+    */
+  def settle(order: Ordering[InternalRow]): Unit = {
     if (unsorted > 0 && (unsortedEnd < log.end || log.end - unsortedFrom > mostUnsorted)) {
       sortUnsorted(order)
       releaseFront()
     }
+    if (log.size > MostPerWaiting * count + FewRows) merge(order, from = 0)
+    else if (sequences.size > MostSequences) merge(order, from = MostSequences / 2)
+  }
 
   def clear(): Unit = {
     log.clear()
@@ -175,6 +180,7 @@ final class WaitingLog(
   def save(out: ByteWriter, clock: Long): Unit = {
     def time(micros: Long): Unit = out.number(Clock.floorToMillis(micros) - clock)
     val written = kind
+    require(unsorted == 0 || unsortedEnd == log.end, "the waiting rows have not been settled")
     if (written == NoRows) log.discard()
     else {
       if (written == SomeReleased) out.number(log.size - count)
@@ -340,17 +346,20 @@ final class WaitingLog(
     log.release(heads.minOption.getOrElse(log.end))
   }
 
-  /** Merges all rows into one sequence behind the log, and removes the others. */
-  private def mergeAll(order: Ordering[InternalRow]): Unit = {
+  /** Merges the unsorted rows and the sequences from the given one on, which arrived last, into
+    * one sequence behind the log.
+    */
+  private def merge(order: Ordering[InternalRow], from: Int): Unit = if (count > 0) {
     val start = log.end
-    val all = new Merge(Never, order)
-    while (all.first != null) {
-      RowBytes.append(log, 0L, all.first)
-      all.take()
+    val earliest = (sequences.iterator.drop(from).map(_.next) ++ Iterator(unsortedFirst)).min
+    val merged = new Merge(Never, order, from)
+    while (merged.first != null) {
+      RowBytes.append(log, 0L, merged.first)
+      merged.take()
     }
-    sequences.clear()
+    sequences.takeInPlace(from)
     noneUnsorted()
-    sequences += new Sequence(start, log.end, first)
+    sequences += new Sequence(start, log.end, earliest)
     releaseFront()
   }
 
@@ -401,18 +410,19 @@ final class WaitingLog(
       } else {
         WaitingLog.this.first = (sequences.iterator.map(_.next) ++ Iterator(unsortedFirst)).min
         releaseFront()
-        val isLong = log.size > MostPerWaiting * count + FewRows
-        if (sequences.size > MostSequences || isLong) mergeAll(order)
       }
     }
   }
 
   /** Reads rows before a time in order. Of equal rows, the one that arrived first precedes. */
-  private final class Merge(before: Long, order: Ordering[InternalRow]) {
+  private final class Merge(before: Long, order: Ordering[InternalRow], from: Int = 0) {
     private val inUnsorted = new UnsortedRows(before, order, sequences.size)
-    private val fronts: Seq[Front] = sequences.iterator.zipWithIndex.collect {
-      case (one, rank) if one.next < before || before == Never => new Front(one, before, rank)
-    }.toSeq
+    private val fronts: Seq[Front] = sequences.iterator.zipWithIndex
+      .drop(from)
+      .collect {
+        case (one, rank) if one.next < before || before == Never => new Front(one, before, rank)
+      }
+      .toSeq
     private val queue = new java.util.PriorityQueue[DueRows]((a: DueRows, b: DueRows) => {
       val compared = order.compare(a.row, b.row)
       if (compared != 0) compared else Integer.compare(a.rank, b.rank)
@@ -536,7 +546,7 @@ private object WaitingLog {
   val LongestRun = 32
 
   /** The number of rows of a sequence on the heap. */
-  val RowsOfFront = 128L
+  val RowsOfFront: Long = LongestRun.toLong
 
   /** The log has at most so many rows for each waiting row, and some more. */
   val MostPerWaiting = 4L

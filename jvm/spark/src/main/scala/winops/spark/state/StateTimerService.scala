@@ -66,7 +66,7 @@ final class StateTimerService(
   /** The time of the earliest timer, or [[Clock.Never]]. */
   def earliestDue: Long = timers.earliest
   def groupsRemembered: Long = groups
-  def rowsHeld: Long = rows
+  override def rowsHeld: Long = rows
 
   /** The number of rows that wait for the watermark. */
   def rowsWaiting: Long = waiting

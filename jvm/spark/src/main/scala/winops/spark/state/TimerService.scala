@@ -10,6 +10,9 @@ trait TimerService {
   /** The instant up to which timers of all groups fired in earlier batches. */
   def timePassed: Long
 
+  /** The stored number of rows, which [[count]] changes; 0 if none is stored. */
+  def rowsHeld: Long
+
   /** The window functions that all groups are stored with, if a restart has added others. */
   def functionsBefore: Option[Seq[String]] = None
 
@@ -41,6 +44,7 @@ trait TimerService {
 /** The timer service of a batch query, which processes every group once and needs no timers. */
 final class NoTimerService(metrics: KeepMetrics) extends TimerService {
   override def timePassed: Long = Long.MinValue
+  override def rowsHeld: Long = 0L
   override def cancel(key: UnsafeRow): Unit = ()
   override def nextExpired(): UnsafeRow = null
   override def nextExpiredBefore(key: UnsafeRow): UnsafeRow = null

@@ -12,6 +12,7 @@ import winops.spark.analysis.WindowResults
 import winops.spark.expressions.WindowAggregate
 import winops.spark.group.BatchTimes
 import winops.spark.plan.{AggMode, Application, KeepPlan, Output}
+import winops.spark.state.{StateIdentity, StateTimerService}
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans}
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
@@ -91,6 +92,31 @@ class CrossGroupTaskSuite extends AnyFunSuite {
     // This sum is computed from all rows, so they are stored and count as held.
     val (ofDistinct, _, allRows) = after(10, "sum(distinct n)")
     assert(ofDistinct == sums.map(_ / 2) && allRows == 10 * 80)
+  }
+
+  test("the number of rows held is right after state that did not count rows of swept groups") {
+    val from = "from S#groupwin(k)#length(3)"
+    Seq("sum(n)" -> 1, "sum(distinct n)" -> 66).foreach { case (select, held) =>
+      val policy = s"@Hint('reclaim_group_aged=4') select $select $from"
+      val swept = KeepPlans.projected(plan(Esper, policy))
+      val driven = new DrivenTask(swept)
+      val groups = 0 until 64
+      driven.run(rowsOf(groups, 0), BatchTimes.ofBatch(10000))(_ => ())
+      driven.run(rowsOf(Seq(64), 0), BatchTimes.ofBatch(20000))(_ => ())
+      val stored = new StateTimerService(
+        driven.partitionSegments,
+        StateIdentity.of(swept),
+        swept.keys.size,
+        20000,
+        None,
+        Nil)
+      stored.count(0, 1 - stored.rowsHeld, 0)
+      stored.save()
+      driven.run(rowsOf(Seq(65), 0), BatchTimes.ofBatch(30000))(_ => ())
+      assert(driven.rowsHeld >= held && driven.rowsHeld <= held + 1, select)
+      driven.run(rowsOf(Seq(65), 0), BatchTimes.ofBatch(31000))(_ => ())
+      assert(driven.rowsHeld >= held + 1, select)
+    }
   }
 
   test("the mode latest emits the last values of groups that a row or the time ends") {
