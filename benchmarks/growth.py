@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--millions", type=int, default=10, help="rows to retain (default: 10)")
     parser.add_argument("--keys", type=int, default=100_000, help="number of keys")
     parser.add_argument(
-        "--rows", type=int, default=MILLION, help="rows of a filling micro-batch (default: a million)"
+        "--rows", type=int, default=MILLION, help="rows of a filling batch (default: a million)"
     )
     artifacts = ROOT / "artifacts" / "benchmarks"
     parser.add_argument("--data", type=Path, default=artifacts / "data", help="input files")
