@@ -11,7 +11,7 @@ import pytest
 from tests.support.paths import ROOT
 
 SCRIPT = "tests/build/from_repository"
-# Stands in for spark-sql and spark-submit of Spark 4.1.2.
+# A stand-in for spark-sql and spark-submit of Spark 4.1.2.
 SPARK = """#!/usr/bin/env bash
 ivy=
 for word in "$@"; do

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-# Stands in for sbt: the JAR, its bill of materials and an artifact.
+# A stand-in for sbt: the JAR, its bill of materials and an artifact.
 SBT = """#!/usr/bin/env bash
 mkdir -p target/jars target/repository/winops jvm/spark/target/spark-4.1
 echo "classes$ODD" >target/jars/winops_4.1_2.13-1.2.0.jar
@@ -17,7 +17,7 @@ echo bill >jvm/spark/target/spark-4.1/winops_4.1_2.13-1.2.0.jar.cdx.json
 echo artifact >target/repository/winops/winops-spark_4.1_2.13-1.2.0.jar
 echo sum >target/repository/winops/winops-spark_4.1_2.13-1.2.0.jar.md5
 """
-# Stands in for Python: the list of versions, and the wheel.
+# A stand-in for Python: the list of versions, and the wheel.
 PYTHON = """#!/usr/bin/env bash
 if [[ $1 == -m ]]; then echo wheel >dist/winops-1.2.0-py3-none-any.whl; else echo 4.1; fi
 """
