@@ -142,7 +142,7 @@ final class WaitingLog(
   def release(before: Long, order: Ordering[InternalRow]): WaitingRows = {
     // Rows that are appended from here on arrived later.
     blockFrom = log.end
-    if (count == 0 || first >= before && before != Never) NoWaitingRows
+    if (count == 0 || !isDue(first, before)) NoWaitingRows
     else if (isInOrder) new InOrder(before)
     else new Merged(before, order)
   }
@@ -186,8 +186,10 @@ final class WaitingLog(
       if (written == SomeReleased) out.number(log.size - count)
       log.save(out)
       // Rows are released up to whole milliseconds.
-      if (written != Sequences) { if (!firstIsKnown) time(first) }
-      else {
+      if (written != Sequences) {
+        // The first row of rows in order tells it, if the group's own value has that row.
+        if (written != RowsInOrder || !log.isOpen(log.first)) time(first)
+      } else {
         out.number(unsorted)
         if (unsorted > 0) {
           out.number(log.end - unsortedFrom)
@@ -197,7 +199,7 @@ final class WaitingLog(
         var at = log.first
         sequences.foreach { one =>
           out.number(one.head - at)
-          out.number(one.end - one.head)
+          out.number(one.size)
           time(one.next)
           at = one.end
         }
@@ -218,9 +220,9 @@ final class WaitingLog(
       def time(): Long = TimeUnit.MILLISECONDS.toMicros(clock + in.number())
       if (kind == Sequences) restoreSequences(in, () => time())
       else {
-        begin(log.size - released, inOrder = kind == RowsInOrder)
-        first = if (firstIsKnown) timeOf(log.first) else time()
-        if (kind == RowsInOrder) sequences.head.next = first else unsortedFirst = first
+        val inOrder = kind == RowsInOrder
+        val earliest = if (inOrder && log.isOpen(log.first)) timeOf(log.first) else time()
+        begin(log.size - released, inOrder, earliest)
       }
     }
     blockFrom = log.end
@@ -244,7 +246,7 @@ final class WaitingLog(
       sequences += new Sequence(head, end, time())
       at = end
     }
-    count = unsorted + sequences.iterator.map(one => one.end - one.head).sum
+    count = unsorted + sequences.iterator.map(_.size).sum
     first = Math.min(unsortedFirst, sequences.iterator.map(_.next).minOption.getOrElse(Never))
     if (count == 0 || count > log.size || unsorted > log.end - unsortedFrom) {
       throw new CorruptStateException(s"$count of ${log.size} rows wait, $unsorted unsorted")
@@ -252,27 +254,25 @@ final class WaitingLog(
   }
 
   /** Starts with the rows of the log as one sequence, or unsorted. */
-  private def begin(waiting: Long, inOrder: Boolean): Unit = {
+  private def begin(waiting: Long, inOrder: Boolean, earliest: Long): Unit = {
     count = waiting
-    if (inOrder) sequences += new Sequence(log.first, log.end, Never)
+    first = earliest
+    if (inOrder) sequences += new Sequence(log.first, log.end, earliest)
     else {
       unsortedFrom = log.first
       unsortedEnd = log.end
       unsorted = waiting
+      unsortedFirst = earliest
     }
   }
-
-  /** True if the earliest time is that of a row in the group's own value. */
-  private def firstIsKnown: Boolean = isInOrder && log.isOpen(log.first)
 
   /** Restores rows of state format 5. */
   def restoreFormat5(in: ByteReader): Unit = {
     reset()
-    first = in.number()
+    val earliest = in.number()
     val inOrder = in.byte() == 1
     log.restore(in)
-    if (log.size > 0) begin(log.size, inOrder)
-    if (inOrder) sequences.foreach(_.next = first) else unsortedFirst = first
+    if (log.size > 0) begin(log.size, inOrder, earliest)
     blockFrom = log.end
   }
 
@@ -371,7 +371,7 @@ final class WaitingLog(
       if (taken == log.end) null
       else {
         pointTo(row, taken)
-        if (timeIn(row) < before || before == Never) row else null
+        if (isDue(timeIn(row), before)) row else null
       }
 
     override def take(): Unit = {
@@ -420,7 +420,7 @@ final class WaitingLog(
     private val fronts: Seq[Front] = sequences.iterator.zipWithIndex
       .drop(from)
       .collect {
-        case (one, rank) if one.next < before || before == Never => new Front(one, before, rank)
+        case (one, rank) if isDue(one.next, before) => new Front(one, before, rank)
       }
       .toSeq
     private val queue = new java.util.PriorityQueue[DueRows]((a: DueRows, b: DueRows) => {
@@ -440,7 +440,7 @@ final class WaitingLog(
     /** Removes the rows that were read from sequences and unsorted rows. */
     def finish(): Unit = {
       fronts.foreach(_.finish())
-      sequences.filterInPlace(one => one.head < one.end)
+      sequences.filterInPlace(one => one.size > 0)
       inUnsorted.finish()
     }
 
@@ -475,12 +475,12 @@ final class WaitingLog(
     private def readMore(): Unit = {
       at = 0
       inRead = 0
-      var isDue = true
-      while (isDue && inRead < read.length && next < sequence.end) {
+      var more = true
+      while (more && inRead < read.length && next < sequence.end) {
         pointTo(WaitingLog.this.row, next)
         nextTime = timeIn(WaitingLog.this.row)
-        isDue = nextTime < before || before == Never
-        if (isDue) {
+        more = isDue(nextTime, before)
+        if (more) {
           read(inRead) = WaitingLog.this.row.copy()
           inRead += 1
           next += 1
@@ -495,7 +495,7 @@ final class WaitingLog(
     private var firstStaying = Never
     private var firstOrdinal = unsortedEnd
     private var staying = 0L
-    private val isRead = unsortedFirst < before || before == Never
+    private val isRead = isDue(unsortedFirst, before)
     private val rows = if (isRead) collect() else Array.empty[UnsafeRow]
     private var taken = 0
 
@@ -514,7 +514,7 @@ final class WaitingLog(
       unsortedOrdinals.foreach { ordinal =>
         pointTo(WaitingLog.this.row, ordinal)
         val time = timeIn(WaitingLog.this.row)
-        if (time < before || before == Never) due += WaitingLog.this.row.copy()
+        if (isDue(time, before)) due += WaitingLog.this.row.copy()
         else {
           staying += 1
           firstStaying = Math.min(firstStaying, time)
@@ -528,6 +528,10 @@ final class WaitingLog(
 
 private object WaitingLog {
   val Never: Long = Long.MaxValue
+
+  /** True if a time is before another; each time is before [[Never]], and [[Never]] itself too.
+    */
+  def isDue(time: Long, before: Long): Boolean = time < before || before == Never
 
   /** Rows of groups with few rows in a micro-batch are released by reading at most so many. */
   val MostUnsorted = 512
