@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from tests.state.golden.checkpoints import HEARTBEAT, HEARTBEAT_AT, GoldenKeep, GoldenQuery, Rows
 
 _TRADES = "seq long, symbol string, venue string, price double, ts timestamp, mark string"
-_WATERMARK = ("ts", "5 seconds")
 _BEHIND_ALL = "2026-03-29T02:31:00.000+00:00"
 _START = datetime(2026, 3, 29, tzinfo=timezone.utc)
 
@@ -45,10 +44,12 @@ def trades_case(
     symbols: int = 5,
     by_batch_time: bool = False,
     small_batches: int = 0,
+    delay: str = "5 seconds",
 ) -> GoldenCase:
     """Return a query over trades whose checkpoint follows the first two batches.
 
-    Batches of six rows each may precede the checkpoint too.
+    Batches of six rows each may precede the checkpoint too. The watermark is `delay` behind the
+    greatest time.
     """
     rows = _trades(len(name), count, symbols)
     # Every batch adds to the time of each test run.
@@ -63,7 +64,7 @@ def trades_case(
     query = GoldenQuery(
         _TRADES,
         keeps,
-        watermark=_WATERMARK if is_timed else None,
+        watermark=("ts", delay) if is_timed else None,
         settings=settings,
         told_until=len(batches[0]) + len(batches[1]) if by_batch_time else None,
     )

@@ -136,6 +136,16 @@ _SINGLE_WINDOWS = [
         symbols=2,
         small_batches=4,
     ),
+    # Sorted sequences of waiting rows, one of them partly released, and unsorted rows.
+    trades_case(
+        "delayed-rows",
+        _ON_CHANGELOG,
+        keep_of("KEEP 20 ROWS", **_TIMED),
+        count=1350,
+        symbols=1,
+        small_batches=2,
+        delay="150 seconds",
+    ),
     trades_case("rows-slack", _ON_HDFS, keep_of("KEEP 3 ROWS SLACK 2 PER (symbol)")),
     trades_case("interval", _ON_ROCKSDB, keep_of("KEEP 10 SECONDS", **_TIMED), symbols=12),
     trades_case(
