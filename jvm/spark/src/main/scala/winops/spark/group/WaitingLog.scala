@@ -29,12 +29,15 @@ import winops.window.time.Clock
   *   predicts the rows
   * @param mostUnsorted
   *   number of rows of the log, waiting or released, that may be unsorted
+  * @param mostSequences
+  *   number of sequences up to which a group's value has their places
   */
 final class WaitingLog(
     plan: KeepPlan,
     segments: Segments,
     form: RowForm = RowForm.Unknown,
-    mostUnsorted: Int = WaitingLog.MostUnsorted) {
+    mostUnsorted: Int = WaitingLog.MostUnsorted,
+    mostSequences: Int = WaitingLog.MostSequences) {
   import WaitingLog._
 
   private val log =
@@ -156,7 +159,16 @@ final class WaitingLog(
       releaseFront()
     }
     if (log.size > MostPerWaiting * count + FewRows) merge(order, from = 0)
-    else if (sequences.size > MostSequences) merge(order, from = MostSequences / 2)
+    else if (sequences.size > mostSequences) merge(order, from = firstOfSimilar)
+  }
+
+  /** The first of the newest sequences before which is one that is much longer. A row of that one
+    * has been merged before, with many others, and is not written again for few.
+    */
+  private def firstOfSimilar: Int = {
+    val newest = sequences.takeRight(mostSequences / ShareOfNewest)
+    val longest = newest.iterator.map(_.size).max
+    sequences.lastIndexWhere(_.size > MuchLonger * longest) + 1
   }
 
   def clear(): Unit = {
@@ -449,8 +461,8 @@ final class WaitingLog(
     }
   }
 
-  /** The rows of a sequence before a time. Few of them are on the heap, as reading a row may read
-    * a run of rows.
+  /** The rows of a sequence before a time. Some of them are on the heap, as reading a row may
+    * read a run of rows.
     */
   private final class Front(sequence: Sequence, before: Long, val rank: Int) extends DueRows {
     private val read = new Array[UnsafeRow](Math.min(RowsOfFront, sequence.size).toInt)
@@ -475,13 +487,15 @@ final class WaitingLog(
     private def readMore(): Unit = {
       at = 0
       inRead = 0
+      var bytes = 0L
       var more = true
-      while (more && inRead < read.length && next < sequence.end) {
+      while (more && inRead < read.length && next < sequence.end && bytes < BytesOfFront) {
         pointTo(WaitingLog.this.row, next)
         nextTime = timeIn(WaitingLog.this.row)
         more = isDue(nextTime, before)
         if (more) {
           read(inRead) = WaitingLog.this.row.copy()
+          bytes += read(inRead).getSizeInBytes
           inRead += 1
           next += 1
         }
@@ -541,16 +555,20 @@ private object WaitingLog {
     */
   val FewOfUnsorted = 4
 
-  /** The number of sequences up to which a group's value has their places. */
   val MostSequences = 1024
+
+  /** One in so many sequences at least is merged, if they are too many. */
+  val ShareOfNewest = 4
+  val MuchLonger = 4L
 
   /** The number of rows in a run at most. Each micro-batch may release a few rows of each
     * sequence.
     */
   val LongestRun = 32
 
-  /** The number of rows of a sequence on the heap. */
+  /** The number of rows of a sequence on the heap, and their bytes but for those of one row. */
   val RowsOfFront: Long = LongestRun.toLong
+  val BytesOfFront = 32768L
 
   /** The log has at most so many rows for each waiting row, and some more. */
   val MostPerWaiting = 4L

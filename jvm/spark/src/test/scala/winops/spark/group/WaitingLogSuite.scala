@@ -56,30 +56,49 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("each of few rows out of order is written a few times") {
-    val checked = new Checked(5)
-    (0 until 400).foreach(checked.batchOfOne(_, 360))
-    checked.written = 0
-    (400 until 2400).foreach(checked.batchOfOne(_, 360))
-    val perRow = checked.written.toDouble / 2000
-    assert(perRow < 100, s"$perRow bytes written per row")
+    // More rows wait than may be unsorted, in the second case.
+    Seq(360 -> 45, 1440 -> 70).foreach { case (delay, bound) =>
+      val checked = new Checked(5)
+      (0 until delay + 40).foreach(checked.batchOfOne(_, delay))
+      checked.written = 0
+      (delay + 40 until delay + 2040).foreach(checked.batchOfOne(_, delay))
+      val perRow = checked.written.toDouble / 2000
+      assert(perRow < bound, s"bytes written per row, delayed by up to $delay batches")
+    }
   }
 
   test("of many rows out of order, a release reads few that stay") {
-    val (delay, rows, measured) = (120, 200, 10)
-    val checked = new Checked(6, mostUnsorted = 64)
-    def run(from: Int, batches: Int): Unit = (from until from + batches).foreach { number =>
-      checked.release(number.toLong)
-      checked.append(Seq.fill(rows)(number.toLong + checked.random.nextInt(delay)).sorted)
-      checked.saveAndRestore()
+    val (delay, rows, measured) = (120, 200, 30)
+    Seq(64 -> 14, WaitingLog.MostUnsorted -> 13).foreach { case (mostUnsorted, bound) =>
+      val checked = new Checked(6, mostUnsorted)
+      (0 until delay + 10).foreach(checked.batchOfMany(_, delay, rows))
+      checked.written = 0
+      checked.read = 0
+      (delay + 10 until delay + 10 + measured).foreach(checked.batchOfMany(_, delay, rows))
+      val (stored, read) = (checked.segments.bytesHeld, checked.read / measured)
+      assert(read < stored / 8, s"of $stored bytes in a micro-batch, unsorted $mostUnsorted")
+      val ofRow = checked.written.toDouble / measured / rows
+      assert(ofRow < bound, s"bytes written per row, unsorted $mostUnsorted")
     }
-    run(0, delay + 10)
+  }
+
+  test("rows of more sequences than a value has are written a few times") {
+    val (delay, rows, measured) = (1500, 4, 600)
+    val checked = new Checked(7, mostUnsorted = 3, mostSequences = 64)
+    (0 until delay).foreach(checked.batchOfMany(_, delay, rows))
     checked.written = 0
-    checked.read = 0
-    run(delay + 10, measured)
-    val (stored, read) = (checked.segments.bytesHeld, checked.read / measured)
-    assert(read < stored / 8, s"$read of $stored bytes read in a micro-batch")
-    val ofRow = checked.written.toDouble / measured / rows
-    assert(ofRow < 20, s"$ofRow bytes written per row")
+    checked.valuesWritten = 0
+    (delay until delay + measured).foreach(checked.batchOfMany(_, delay, rows))
+    val ofRow = (checked.written - checked.valuesWritten).toDouble / measured / rows
+    assert(ofRow < 25, "bytes written per row")
+  }
+
+  test("few large rows of each sequence are on the heap") {
+    val checked = new Checked(9, mostUnsorted = 4, text = 100000)
+    (0 until 4).foreach(_ => checked.append((0 until 20).map(_.toLong)))
+    checked.saveAndRestore()
+    checked.release(End)
+    assert(checked.log.size == 0)
   }
 
   test("sequences that cannot be are refused") {
@@ -133,7 +152,11 @@ private object WaitingLogSuite {
     UnsafeProjection.create(Plan.waitingColumns.map(_.dataType).toArray[DataType])
 
   /** A log and the times and numbers of the rows that it should have. */
-  final class Checked(seed: Long, mostUnsorted: Int = WaitingLog.MostUnsorted) {
+  final class Checked(
+      seed: Long,
+      mostUnsorted: Int = WaitingLog.MostUnsorted,
+      mostSequences: Int = WaitingLog.MostSequences,
+      text: Int = 4) {
     val segments = new MapSegments
     var written = 0
 
@@ -141,8 +164,9 @@ private object WaitingLogSuite {
     var read = 0
     private var isReleasing = false
 
-    /** The length of the last value of the group. */
+    /** The length of the last value of the group, and of all values. */
     var lastValue = 0
+    var valuesWritten = 0
     private val counted = new Segments {
       override def get(number: Long): Array[Byte] = {
         val bytes = segments.get(number)
@@ -162,7 +186,8 @@ private object WaitingLogSuite {
     var log: WaitingLog = newLog()
     log.clear()
 
-    private def newLog(): WaitingLog = new WaitingLog(Plan, counted, mostUnsorted = mostUnsorted)
+    private def newLog(): WaitingLog =
+      new WaitingLog(Plan, counted, mostUnsorted = mostUnsorted, mostSequences = mostSequences)
 
     /** Releases rows, adds up to `most` rows not before the watermark, and restores the log. Most
       * batches are in order, as those of a stream.
@@ -179,6 +204,12 @@ private object WaitingLogSuite {
     def batchOfOne(number: Int, disorder: Int): Unit = {
       release(number.toLong)
       append(number.toLong + random.nextInt(disorder))
+      saveAndRestore()
+    }
+
+    def batchOfMany(number: Int, disorder: Int, rows: Int): Unit = {
+      release(number.toLong)
+      append(Seq.fill(rows)(number.toLong + random.nextInt(disorder)).sorted)
       saveAndRestore()
     }
 
@@ -228,6 +259,7 @@ private object WaitingLogSuite {
     def saveAndRestore(): Unit = {
       val (kind, bytes) = save()
       lastValue = bytes.length
+      valuesWritten += lastValue
       written += lastValue
       if (random.nextBoolean()) log = newLog()
       val in = new ByteReader(bytes)
@@ -254,6 +286,6 @@ private object WaitingLogSuite {
       if (!holds) throw new AssertionError("the log has other rows")
 
     private def rowOf(time: Long, number: Long): UnsafeRow =
-      toRow(InternalRow(7L, time, number, UTF8String.fromString("text"))).copy()
+      toRow(InternalRow(7L, time, number, UTF8String.fromString("t" * text))).copy()
   }
 }
