@@ -1,12 +1,13 @@
-"""Measures the cost of state as it grows: bytes, heap, and the time of micro-batches.
+r"""Measures the cost of state as it grows: bytes, heap, and the time of micro-batches.
 
     python benchmarks/growth.py
     python benchmarks/growth.py --millions 2 --keys 20000
-    python benchmarks/growth.py --millions 120 --keys 1000000 --rows 10000000
+    python benchmarks/growth.py --millions 120 --keys 1000000 --rows 10000000 \
+        --probe-keys 1000000 --probe-rows 100000
 
 A stream of trades fills windows of 100 rows, a million rows in each micro-batch. After each,
-a few micro-batches touch only a hundred keys. The duration of neither may depend on the number of
-rows in the state."""
+a few micro-batches touch only some of the keys, a hundred unless told. The duration of neither
+may depend on the number of rows in the state."""
 
 from __future__ import annotations
 
@@ -28,9 +29,7 @@ from workloads import CHANGES, MILLION, Workload, newest
 
 ROOT = Path(__file__).resolve().parents[1]
 WINDOW = 100
-TOUCHED = 100
 PROBES = 5
-PROBE_ROWS = 1_000
 # Null bits and five columns of eight bytes: a row in Spark's memory format.
 ROW_BYTES = 48
 # The parts of an entry: Spark's version and the null bits of key and value; the key's hash, the
@@ -65,6 +64,12 @@ def main() -> None:
     parser.add_argument(
         "--rows", type=int, default=MILLION, help="rows of a filling batch (default: a million)"
     )
+    parser.add_argument(
+        "--probe-keys", type=int, default=100, help="keys of a small batch (default: 100)"
+    )
+    parser.add_argument(
+        "--probe-rows", type=int, default=1_000, help="rows of a small batch (default: 1000)"
+    )
     artifacts = ROOT / "artifacts" / "benchmarks"
     parser.add_argument("--data", type=Path, default=artifacts / "data", help="input files")
     parser.add_argument("--out", type=Path, default=artifacts, help="where the results go")
@@ -74,7 +79,7 @@ def main() -> None:
     batches = args.millions * MILLION // args.rows
     fill = files(args.data, TRADES, args.keys, [args.rows] * batches)
     few = Source("touched-trades", TRADES.key, TRADES.order, TRADES.batches)
-    probes = iter(files(args.data, few, TOUCHED, [PROBE_ROWS] * PROBES * batches))
+    probes = iter(files(args.data, few, args.probe_keys, [args.probe_rows] * PROBES * batches))
     workload = Workload("growth", TRADES, newest(WINDOW), CHANGES, args.keys, args.rows)
     points = []
     with tempfile.TemporaryDirectory(prefix="winops-growth-") as work:
@@ -83,7 +88,10 @@ def main() -> None:
         for path in fill:
             times = side.take(path, args.rows)
             retained += times.counted["rowsInserted"] - times.counted["rowsDeleted"]
-            taken = [side.take(next(probes), PROBE_ROWS).add_batch for _ in range(PROBES)]
+            taken = [side.take(next(probes), args.probe_rows) for _ in range(PROBES)]
+            retained += sum(
+                one.counted["rowsInserted"] - one.counted["rowsDeleted"] for one in taken
+            )
             points.append(
                 {
                     "retained": retained,
@@ -91,7 +99,9 @@ def main() -> None:
                     "memory bytes": side.state_metric("memoryUsedBytes"),
                     "heap, MB": _heap_millions(spark),
                     "batch, ms": times.add_batch,
-                    "probe, ms": median(taken),
+                    "probe, ms": median(one.add_batch for one in taken),
+                    "probe, bytes per row": median(one.changelog_bytes for one in taken)
+                    / args.probe_rows,
                 }
             )
             print(points[-1], flush=True)
@@ -101,13 +111,15 @@ def main() -> None:
     lines = [
         "| rows retained | files of the tables, MB | memory of the tables, MB"
         f" | heap in use, MB | batch of {args.rows:,} rows, to the first"
-        " | batch that touches 100 keys, to the first |",
-        "|--:|--:|--:|--:|--:|--:|",
+        f" | batch of {args.probe_rows:,} rows over {args.probe_keys:,} keys, to the first"
+        " | changelog bytes of such a row |",
+        "|--:|--:|--:|--:|--:|--:|--:|",
         *[
             f"| {each['retained']:,} | {each['table bytes'] / MILLION:.0f}"
             f" | {each['memory bytes'] / MILLION:.0f} | {each['heap, MB']:.0f}"
             f" | {each['batch, ms'] / first['batch, ms']:.2f}"
-            f" | {each['probe, ms'] / first['probe, ms']:.2f} |"
+            f" | {each['probe, ms'] / first['probe, ms']:.2f}"
+            f" | {each['probe, bytes per row']:.0f} |"
             for each in points
         ],
         "",
