@@ -40,6 +40,7 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
 _CAUSE = "Caused by: "
 _OVER = "spark.winops.over.enabled"
+_EXTENSIONS = "winops.spark.WinopsExtensions"
 _CONNECT = "sc://"
 _CONNECT_PORT = 15002
 _CONNECT_SECONDS = 10
@@ -224,7 +225,7 @@ def _session(spark: SparkSession) -> Iterator[Finding]:
     yield _java_of(spark)
     version = jar_version(spark)
     if version is None:
-        yield Finding("error", "JAR", _where_named(spark), str(jar_missing()))
+        yield _missing(spark)
     elif version != package_version():
         mismatch = version_mismatch(package_version(), version)
         yield Finding("error", "JAR", version, str(mismatch))
@@ -256,6 +257,23 @@ def _java_of(spark: SparkSession) -> Finding:
             f"Ask whoever operates the server for its Java: it must be {oldest_java()} or later.",
         )
     return _java(str(row[0]) if row else None, spark.version)
+
+
+def _missing(spark: SparkSession) -> Finding:
+    """Return the error for a session without the functions of winops."""
+    query = "SELECT java_method('winops.spark.SparkVersion', 'winops')"
+    try:
+        row = spark.sql(query).first()
+    except _failures():
+        # The class is missing, or a managed server does not call Java methods.
+        return Finding("error", "JAR", _where_named(spark), str(jar_missing()))
+    version = row[0] if row else "unknown"
+    remedy = (
+        "The JAR is on the class path, but its extension is not active. Set spark.sql.extensions "
+        f"to {_EXTENSIONS} before the session starts, after a comma if it has a value already. "
+        "A JAR that is added later, as by ADD JAR, has no effect."
+    )
+    return Finding("error", "extension", f"not active, JAR {version}", remedy)
 
 
 def _where_named(spark: SparkSession) -> str:

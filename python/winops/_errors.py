@@ -2,12 +2,23 @@
 
 from typing import TypeVar
 
-from pyspark.errors import (
-    PySparkException,
-    PySparkRuntimeError,
-    PySparkTypeError,
-    PySparkValueError,
-)
+import pyspark
+
+from winops._versions import spark_versions
+
+try:
+    from pyspark.errors import (
+        PySparkException,
+        PySparkRuntimeError,
+        PySparkTypeError,
+        PySparkValueError,
+    )
+except ImportError as error:
+    # An old PySpark lacks PySparkRuntimeError, so this error cannot be one.
+    raise ImportError(
+        f"[WINOPS_SPARK_VERSION] winops supports Spark {', '.join(spark_versions())}, but this "
+        f"is pyspark {pyspark.__version__}. Install a supported version of pyspark."
+    ) from error
 
 ARGUMENT = "WINOPS_ARGUMENT"
 JAR_MISSING = "WINOPS_JAR_MISSING"
@@ -51,23 +62,10 @@ def jar_missing() -> PySparkRuntimeError:
         (
             "The winops JAR is not part of this Spark session. Build the session with "
             "winops.configure(SparkSession.builder), or start the application with "
-            'spark-submit --jars "$(python -m winops jar)". A session that runs already has to '
-            "be stopped first. On Spark Connect the JAR belongs to the server: whoever operates "
-            "it starts it with the same --jars; a client cannot add it."
-        ),
-    )
-
-
-def jars_replaced(option: str, jars: str, own: str) -> PySparkRuntimeError:
-    """Return the error for options of the launcher that leave out the winops JAR."""
-    return with_condition(
-        PySparkRuntimeError,
-        JAR_MISSING,
-        (
-            f"The environment variable PYSPARK_SUBMIT_ARGS sets the JARs of the session with "
-            f"{option} to {jars}. They replace spark.jars of the builder, to which configure "
-            f"adds the winops JAR. Add {own} to {option} in PYSPARK_SUBMIT_ARGS, or move its "
-            "JARs to spark.jars of the builder."
+            'spark-submit --jars "$(python -m winops jar)". A JVM that runs already cannot '
+            "add it: restart Python or the kernel of the notebook first. On Spark Connect the "
+            "JAR belongs to the server: whoever operates it starts it with the same --jars; a "
+            "client cannot add it."
         ),
     )
 

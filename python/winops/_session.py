@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -16,16 +15,15 @@ from pyspark import SparkConf
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from winops._errors import (
-    jar_missing,
-    jars_replaced,
-    no_jar_for_spark,
-    version_mismatch,
-)
+from winops._errors import jar_missing, no_jar_for_spark, version_mismatch
 from winops._versions import spark_versions
 
 _JARS = Path(__file__).parent / "jars"
 _SPARK_JARS = "spark.jars"
+_PACKAGES = "spark.jars.packages"
+_SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
+_SHELL = "pyspark-shell"
+_OPTIONS = {"--jars": _SPARK_JARS, "--packages": _PACKAGES}
 _SETTING = re.compile(r"\s*(?P<name>[^\s=:#!][^\s=:]*)\s*[=:\s]\s*(?P<value>.*)")
 # The name in this package, the one in a Maven repository, and the one in the cache of Ivy. A
 # driver with two JARs of winops loads the one that comes first.
@@ -42,16 +40,23 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Add this package's JAR to a session that is not built yet.
 
     It applies to a session that starts its own JVM: a script or notebook run by Python, on any
-    master, and the in-process server of ``remote("local")``. Under ``spark-submit`` the
-    JVM already runs: pass ``--jars "$(python -m winops jar)"`` there. For a Connect
-    server (``remote("sc://...")``) the builder is returned unchanged, because the operator of the
-    server installs the JAR.
+    master, and the in-process server of ``remote("local")``. It adds nothing to a JVM that
+    runs already. Under ``spark-submit``, pass ``--jars "$(python -m winops jar)"`` instead; in a
+    notebook that has had a session, restart the kernel first. For a Connect server
+    (``remote("sc://...")``) the builder is returned unchanged, because the operator of the server
+    installs the JAR.
+
+    The JAR is added to ``spark.jars`` of the builder. If Spark's launcher adds JARs itself, for
+    ``spark.jars.packages`` or for options in ``PYSPARK_SUBMIT_ARGS``, the executors would lose
+    these JARs to a value of the builder. All JARs are then passed as ``--jars`` in
+    ``PYSPARK_SUBMIT_ARGS``, which child processes inherit. Set ``spark.jars.packages`` of the
+    builder before this call.
 
     Parameters
     ----------
     builder : SparkSession.Builder
-        The builder; its ``spark.jars`` are kept, or those of ``spark-defaults.conf``, but for
-        other JARs of winops.
+        The builder. Its ``spark.jars`` are kept, or those of ``spark-defaults.conf``, and the
+        JARs of ``PYSPARK_SUBMIT_ARGS``, except for other JARs of winops.
 
     Returns
     -------
@@ -64,7 +69,6 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         The argument is not a builder, for instance an existing session.
     PySparkRuntimeError
         ``WINOPS_SPARK_VERSION``: the package has no JAR for the Spark that starts.
-        ``WINOPS_JAR_MISSING``: ``PYSPARK_SUBMIT_ARGS`` names JARs, which replace ``spark.jars``.
 
     Examples
     --------
@@ -81,10 +85,32 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     if options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")).startswith("sc://"):
         return builder
     own = jar_path()
-    _check_launcher(own)
-    held = options.get(_SPARK_JARS) or SparkConf().get(_SPARK_JARS) or _default(_SPARK_JARS)
-    others = [jar for jar in held.split(",") if jar.strip() and not _is_winops(jar)]
-    return builder.config(_SPARK_JARS, ",".join([*others, own]))
+    held = options.get(_SPARK_JARS) or ""
+    if _jvm_runs():
+        # Without a value of the builder, the session has the JARs that its launcher merged.
+        return builder.config(_SPARK_JARS, _with_own(own, held)) if held else builder
+    given = _launcher_settings()
+    held = held or ("" if _SPARK_JARS in given else _default(_SPARK_JARS))
+    jars = _with_own(own, given.get(_SPARK_JARS, ""), held)
+    packages = given.get(_PACKAGES) or options.get(_PACKAGES) or _default(_PACKAGES)
+    if not packages and _SPARK_JARS not in given:
+        return builder.config(_SPARK_JARS, jars)
+    # PySpark sets the values of the builder again after the launcher has added its JARs.
+    options.pop(_SPARK_JARS, None)
+    if given.get(_SPARK_JARS) != jars:
+        _add_launcher_option("--jars", jars)
+    return builder
+
+
+def _jvm_runs() -> bool:
+    """Return true if the JVM of the session runs already, so that no launcher starts it."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ or SparkConf()._jconf is not None
+
+
+def _with_own(own: str, *lists: str) -> str:
+    """Return the JARs of several lists without those of winops, and then this package's JAR."""
+    jars = [jar.strip() for held in lists for jar in held.split(",")]
+    return ",".join([*dict.fromkeys(jar for jar in jars if jar and not _is_winops(jar)), own])
 
 
 def _is_winops(jar: str) -> bool:
@@ -94,30 +120,37 @@ def _is_winops(jar: str) -> bool:
 
 def _named(jar: str) -> tuple[str, str] | None:
     """Return the minor version of Spark and the version of winops in the name of a JAR."""
-    found = _WINOPS_JAR.fullmatch(jar.strip().rsplit("/", 1)[-1])
+    found = _WINOPS_JAR.fullmatch(re.split(r"[/\\]", jar.strip())[-1])
     return (found["minor"], found["version"]) if found else None
 
 
-def _check_launcher(own: str) -> None:
-    """Refuse options of PySpark's launcher that replace ``spark.jars`` of the builder."""
-    if "PYSPARK_GATEWAY_PORT" in os.environ:
-        # The JVM runs already, and nothing is launched with these options.
-        return
-    # Of several options the last one counts, and --jars counts more than --conf.
-    given = dict(_launcher_jars(shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))))
-    option = "--jars" if "--jars" in given else "--conf"
-    if _named(own) not in map(_named, given.get(option, own).split(",")):
-        raise jars_replaced(option, given[option], own)
+def _launcher_words() -> tuple[list[str], list[str]]:
+    """Return the options of PySpark's launcher, and the application with its arguments."""
+    # PySpark splits the variable in this way on Windows too.
+    words = shlex.split(os.environ.get(_SUBMIT_ARGS, _SHELL))
+    before = len(words) - words[::-1].index(_SHELL) - 1 if _SHELL in words else len(words)
+    return words[:before], words[before:]
 
 
-def _launcher_jars(words: list[str]) -> Iterator[tuple[str, str]]:
-    """Return the options that set ``spark.jars``, each with the JARs that it names."""
+def _launcher_settings() -> dict[str, str]:
+    """Return the settings in the options of PySpark's launcher."""
+    words, _ = _launcher_words()
     spelled = [part for word in words for part in _with_value(word)]
+    # Of several options the last one counts, and --jars counts more than --conf.
+    by_conf, by_option = {}, {}
     for option, value in pairwise(spelled):
-        if option == "--jars":
-            yield option, value
-        elif option in ("--conf", "-c") and value.startswith(f"{_SPARK_JARS}="):
-            yield "--conf", value.partition("=")[2]
+        if option in _OPTIONS:
+            by_option[_OPTIONS[option]] = value
+        elif option in ("--conf", "-c"):
+            name, _, text = value.partition("=")
+            by_conf[name] = text
+    return {**by_conf, **by_option}
+
+
+def _add_launcher_option(option: str, value: str) -> None:
+    """Add an option to those of PySpark's launcher, after all others."""
+    options, application = _launcher_words()
+    os.environ[_SUBMIT_ARGS] = shlex.join([*options, option, value, *application])
 
 
 def _with_value(word: str) -> list[str]:

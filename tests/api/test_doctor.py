@@ -9,6 +9,7 @@ from pathlib import Path
 import pyspark
 import pytest
 from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from tests.support.programs import run_module
@@ -16,7 +17,7 @@ from tests.support.settings import CHANGELOG, HDFS, PARTITIONS, ROCKSDB, STATE_S
 from tests.support.transports import on_classic_spark
 from winops import Diagnosis, Finding, doctor
 from winops.__main__ import main
-from winops._doctor import _server
+from winops._doctor import _java, _server
 from winops._session import package_version
 
 NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
@@ -69,9 +70,14 @@ class FakeSession:
         values: Mapping[str, str],
         java: str = "17.0.1",
         version: str = pyspark.__version__,
+        on_class_path: str | None = None,
     ) -> None:
         self.version = version
-        self.answers = {"winops_version": jar, "java_method": java}
+        self.answers = {
+            "winops_version": jar,
+            "winops.spark.SparkVersion": on_class_path,
+            "java.version": java,
+        }
         self.values = values
         self.catalog = self
         self.conf = self
@@ -84,6 +90,8 @@ class FakeSession:
 
     def sql(self, query: str) -> FakeSession:
         (self.answer,) = [value for name, value in self.answers.items() if name in query]
+        if self.answer is None:
+            raise AnalysisException("The class is not found.")
         return self
 
     def first(self) -> tuple[str | None]:
@@ -108,6 +116,29 @@ def test_a_session_without_the_jar_does_not_work(values: dict[str, str], found: 
     assert finding.found == found
     assert "spark-submit --jars" in finding.remedy
     assert "operator" not in by_subject(diagnosis)
+
+
+@pytest.mark.parametrize("values", [{}, {"spark.jars": "/jars/winops_4.1.jar"}])
+def test_a_jar_without_its_extension_does_not_work(values: dict[str, str]) -> None:
+    session = FakeSession(None, values, on_class_path="0.1.0")
+    findings = by_subject(doctor(session))  # type: ignore[arg-type]
+    finding = findings["extension"]
+    assert (finding.status, finding.found) == ("error", "not active, JAR 0.1.0")
+    assert "Set spark.sql.extensions to winops.spark.WinopsExtensions before" in finding.remedy
+    assert not {"JAR", "operator"} & findings.keys()
+
+
+@on_classic_spark
+def test_a_real_jar_without_its_extension_is_found() -> None:
+    run = run_module(
+        "winops",
+        "doctor",
+        "--master=local[1]",
+        "--conf=spark.ui.enabled=false",
+        "--conf=spark.sql.extensions.test.loadFromCp=false",
+    )
+    assert run.returncode == 1
+    assert f"error    extension       not active, JAR {package_version()}\n" in run.stdout
 
 
 def test_a_jar_of_another_version_does_not_work() -> None:
@@ -135,13 +166,27 @@ def test_a_spark_of_a_server_without_a_jar_does_not_work(version: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("java", "status"),
-    [("17.0.1", "ok"), ("21.0.4", "ok"), ("26", "warning"), ("99.0.1", "warning")],
+    ("java", "spark", "fitting"),
+    [
+        ("17.0.1", "4.1.2", None),
+        ("21.0.4", "4.1.2", None),
+        ("25", "4.1.2", "17 or 21"),
+        ("25", "4.2.0", None),
+        ("25.0.1", "4.3.0", None),
+        ("26", "4.2.0", "17 or 21 or 25"),
+        ("99.0.1", "4.1.2", "17 or 21"),
+    ],
 )
-def test_a_java_above_those_of_spark_is_a_warning(java: str, status: str) -> None:
-    finding = by_subject(doctor(FakeSession(None, {}, java)))["Java"]  # type: ignore[arg-type]
-    assert (finding.status, finding.found) == (status, java)
-    assert ("runs on JDK 17 or 21" in finding.remedy) == (status == "warning")
+def test_a_java_above_those_of_spark_is_a_warning(
+    java: str, spark: str, fitting: str | None
+) -> None:
+    remedy = f"Spark {spark[:3]} runs on JDK {fitting}: use one."
+    expected = (
+        Finding("warning", "Java", java, remedy) if fitting else Finding("ok", "Java", java)
+    )
+    assert _java(java, spark) == expected
+    session = FakeSession(None, {}, java, spark)
+    assert by_subject(doctor(session))["Java"] == expected  # type: ignore[arg-type]
 
 
 CALLING = "An error occurred while calling o57.count."

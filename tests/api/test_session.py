@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import zipfile
@@ -14,7 +15,7 @@ from typing import Any
 import pyspark
 import pytest
 from packaging.specifiers import SpecifierSet
-from pyspark import SparkConf
+from pyspark import SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
@@ -24,11 +25,23 @@ from tests.support.transports import on_classic_spark
 from tests.support.versions import MINOR, SUPPORTED
 from winops import configure, jar_path
 from winops.__main__ import main
-from winops._session import check_session, package_version
+from winops._session import _named, check_session, package_version
+
+SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
+PACKAGES = "spark.jars.packages"
 
 
 def jars(builder: SparkSession.Builder) -> list[str]:
     return str(builder._options["spark.jars"]).split(",")
+
+
+@pytest.fixture
+def no_jvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that has started no JVM, also if other tests have."""
+    monkeypatch.setattr(SparkContext, "_jvm", None)
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    # A value that configure sets is removed after the test.
+    monkeypatch.setenv(SUBMIT_ARGS, "pyspark-shell")
 
 
 def test_configure_keeps_other_jars() -> None:
@@ -37,6 +50,7 @@ def test_configure_keeps_other_jars() -> None:
     assert jars(builder) == ["/a.jar", "/b.jar", jar_path()]
 
 
+@pytest.mark.usefixtures("no_jvm")
 def test_configure_keeps_the_jars_of_the_defaults(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -44,7 +58,6 @@ def test_configure_keeps_the_jars_of_the_defaults(
     (tmp_path / "spark-defaults.conf").write_text("\n".join(lines))
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     # A value of the builder replaces that of the file when Spark starts.
-    monkeypatch.setattr("winops._session.SparkConf", lambda: SparkConf(loadDefaults=False))
     assert jars(configure(SparkSession.Builder())) == ["/a.jar", "/b.jar", jar_path()]
     assert jars(configure(SparkSession.Builder().config("spark.jars", "/c.jar"))) == [
         "/c.jar",
@@ -52,6 +65,7 @@ def test_configure_keeps_the_jars_of_the_defaults(
     ]
 
 
+@pytest.mark.usefixtures("no_jvm")
 def test_configure_adds_the_jar_once() -> None:
     assert jars(configure(configure(SparkSession.Builder()))).count(jar_path()) == 1
 
@@ -63,6 +77,7 @@ def test_configure_adds_the_jar_once() -> None:
         "s3a://bucket/winops_9.9_2.13-0.1.0.jar",
         "/m2/winops-spark_4.1_2.13-0.1.0.jar",
         "/root/.ivy2/jars/io.github.winops_winops-spark_4.1_2.13-0.1.0.jar",
+        "C:\\jars\\winops_4.1_2.13-0.0.9.jar",
     ],
 )
 def test_configure_drops_other_jars_of_winops(other: str) -> None:
@@ -70,59 +85,120 @@ def test_configure_drops_other_jars_of_winops(other: str) -> None:
     assert jars(configure(builder)) == ["/a.jar", "/mywinops_4.jar", jar_path()]
 
 
-SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
-
-
-def filled(arguments: str) -> str:
-    return arguments.format(own=jar_path(), minor=MINOR, version=package_version())
-
-
 @pytest.mark.parametrize(
-    ("arguments", "option"),
+    ("path", "named"),
     [
-        ("--jars /a.jar pyspark-shell", "--jars"),
-        ("--master local --jars=/a.jar pyspark-shell", "--jars"),
-        ("--conf spark.jars=/a.jar pyspark-shell", "--conf"),
-        ("--conf=spark.jars=/a.jar pyspark-shell", "--conf"),
-        ('-c "spark.jars=/a.jar" pyspark-shell', "--conf"),
-        ("--jars /a.jar --conf spark.jars={own} pyspark-shell", "--jars"),
-        ("--jars {own} --jars /a.jar pyspark-shell", "--jars"),
-        ("--jars /a.jar,winops-spark_9.9_2.13-{version}.jar pyspark-shell", "--jars"),
-        ("--jars /a.jar,winops-spark_{minor}_2.13-0.0.9.jar pyspark-shell", "--jars"),
+        ("C:\\jars\\winops_4.1_2.13-0.1.0.jar", ("4.1", "0.1.0")),
+        ("file:/C:/jars/winops_4.1_2.13-0.1.0.jar", ("4.1", "0.1.0")),
+        ("C:\\winops_4.1_2.13-0.1.0.jar\\a.jar", None),
     ],
 )
-def test_configure_refuses_jars_that_replace_those_of_the_builder(
-    monkeypatch: pytest.MonkeyPatch, arguments: str, option: str
+def test_a_jar_is_recognized_in_a_path_of_windows(
+    path: str, named: tuple[str, str] | None
 ) -> None:
-    monkeypatch.setenv(SUBMIT_ARGS, filled(arguments))
-    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
-    with pytest.raises(PySparkRuntimeError) as caught:
-        configure(SparkSession.Builder())
-    assert caught.value.getCondition() == "WINOPS_JAR_MISSING"
-    assert f"with {option} to /a.jar" in str(caught.value)
-    assert f"Add {jar_path()} to {option} in {SUBMIT_ARGS}" in str(caught.value)
-    # The JVM of spark-submit runs already, with its own options.
-    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
-    assert jars(configure(SparkSession.Builder())) == [jar_path()]
+    assert _named(path) == named
 
 
+def launcher_jars() -> list[str]:
+    """Return the JARs that PySpark's launcher passes to Spark, which takes the last option."""
+    words = shlex.split(os.environ[SUBMIT_ARGS])
+    options = words[: words.index("pyspark-shell")]
+    assert options[-2] == "--jars"
+    return options[-1].split(",")
+
+
+OLD = "winops-spark_9.9_2.13-0.0.9.jar"
+
+
+@pytest.mark.usefixtures("no_jvm")
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "others"),
     [
-        "pyspark-shell",
-        "--packages a:b:1 --conf spark.jars.ivy=/ivy pyspark-shell",
-        "--jars /a.jar,{own} pyspark-shell",
-        "--conf spark.jars={own} pyspark-shell",
-        "--jars /m2/winops-spark_{minor}_2.13-{version}.jar pyspark-shell",
-        "--jars /a.jar,/ivy/io.github.winops_winops-spark_{minor}_2.13-{version}.jar x",
-        "--conf spark.jars=s3://b/winops-spark_{minor}_2.13-{version}.jar pyspark-shell",
+        ("--jars /a.jar pyspark-shell", ["/a.jar"]),
+        ("--master local --jars=/a.jar pyspark-shell", ["/a.jar"]),
+        ("--conf spark.jars=/a.jar pyspark-shell", ["/a.jar"]),
+        ("--conf=spark.jars=/a.jar pyspark-shell", ["/a.jar"]),
+        ('-c "spark.jars=/a b.jar" pyspark-shell', ["/a b.jar"]),
+        ("--jars /a.jar --conf spark.jars=/b.jar pyspark-shell", ["/a.jar"]),
+        ("--jars /a.jar --jars /b.jar pyspark-shell", ["/b.jar"]),
+        ("--jars /a.jar,{own} pyspark-shell", ["/a.jar"]),
+        (f"--jars /a.jar,{OLD} pyspark-shell", ["/a.jar"]),
+        ("--packages a:b:1 --conf spark.jars.ivy=/ivy pyspark-shell", []),
+        ("--conf spark.jars.packages=a:b:1 pyspark-shell --jars /x.jar", []),
     ],
 )
-def test_configure_takes_other_options_of_the_launcher(
+def test_configure_adds_the_jar_to_the_options_of_the_launcher(
+    monkeypatch: pytest.MonkeyPatch, arguments: str, others: list[str]
+) -> None:
+    monkeypatch.setenv(SUBMIT_ARGS, arguments.format(own=jar_path()))
+    builder = configure(SparkSession.Builder())
+    assert "spark.jars" not in builder._options
+    assert launcher_jars() == [*others, jar_path()]
+    configure(configure(SparkSession.Builder().config("spark.jars", "/c.jar")))
+    assert launcher_jars() == [*others, "/c.jar", jar_path()]
+    assert os.environ[SUBMIT_ARGS].endswith(arguments[arguments.index("pyspark-shell") :])
+
+
+@pytest.mark.usefixtures("no_jvm")
+@pytest.mark.parametrize("by", ["builder", "spark-defaults.conf"])
+def test_configure_leaves_the_jars_of_packages_to_the_launcher(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    lines = ["spark.jars /a.jar"]
+    builder = SparkSession.Builder()
+    if by == "builder":
+        builder.config(PACKAGES, "a:b:1")
+    else:
+        lines.append(f"{PACKAGES} a:b:1")
+    (tmp_path / "spark-defaults.conf").write_text("\n".join(lines))
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    configure(configure(builder))
+    assert "spark.jars" not in builder._options
+    assert launcher_jars() == ["/a.jar", jar_path()]
+
+
+@pytest.mark.usefixtures("no_jvm")
+@pytest.mark.parametrize("arguments", ["pyspark-shell", "--conf spark.jars.ivy=/i pyspark-shell"])
+def test_configure_leaves_other_options_of_the_launcher(
     monkeypatch: pytest.MonkeyPatch, arguments: str
 ) -> None:
-    monkeypatch.setenv(SUBMIT_ARGS, filled(arguments))
+    monkeypatch.setenv(SUBMIT_ARGS, arguments)
     assert jars(configure(SparkSession.Builder())) == [jar_path()]
+    assert os.environ[SUBMIT_ARGS] == arguments
+
+
+@pytest.mark.usefixtures("no_jvm")
+def test_configure_adds_no_jar_under_spark_submit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    builder = configure(SparkSession.Builder().config(PACKAGES, "a:b:1"))
+    # A value of the builder would replace --jars and --packages of spark-submit.
+    assert builder._options == {PACKAGES: "a:b:1"}
+    assert os.environ[SUBMIT_ARGS] == "pyspark-shell"
+    # This builder replaces them itself.
+    builder = configure(SparkSession.Builder().config("spark.jars", "/a.jar"))
+    assert jars(builder) == ["/a.jar", jar_path()]
+
+
+@on_classic_spark
+def test_executors_get_the_jars_of_the_launcher_and_of_the_package(tmp_path: Path) -> None:
+    other = tmp_path / "a.jar"
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.writestr("a.txt", "a")
+    script = """
+from pyspark.sql import SparkSession
+from winops import configure
+builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+spark = configure(builder).getOrCreate()
+print(spark.sparkContext.getConf().get("spark.jars"))
+print(spark.catalog.functionExists("winops_version"))
+spark.stop()
+"""
+    answer = subprocess.check_output(
+        [sys.executable, "-c", script],
+        env={**os.environ, SUBMIT_ARGS: f"--jars {other} pyspark-shell"},
+        text=True,
+    )
+    assert answer.splitlines() == [f"file://{other},file://{jar_path()}", "True"]
 
 
 def test_configure_adds_no_jar_for_a_remote_server() -> None:
@@ -130,6 +206,7 @@ def test_configure_adds_no_jar_for_a_remote_server() -> None:
     assert "spark.jars" not in builder._options
 
 
+@pytest.mark.usefixtures("no_jvm")
 def test_configure_adds_the_jar_for_an_in_process_server() -> None:
     assert jar_path() in jars(configure(SparkSession.Builder().remote("local[2]")))
 
@@ -170,6 +247,17 @@ def test_a_spark_version_without_a_jar_is_refused(
         assert f"winops_{MINOR}_2.13" in str(caught.value)
 
 
+def test_a_pyspark_without_the_classes_of_errors_is_refused() -> None:
+    script = "import pyspark.errors as e; del e.PySparkRuntimeError; import winops"
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 1
+    line = run.stderr.splitlines()[-1]
+    assert line.startswith("ImportError: [WINOPS_SPARK_VERSION] winops supports Spark ")
+    assert f"{', '.join(SUPPORTED)}, but this is pyspark {pyspark.__version__}" in line
+
+
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """JARs of a package that supports two versions, and the two versions."""
@@ -199,6 +287,7 @@ def test_the_jar_of_another_spark_can_be_named(
         assert advice in refusal
 
 
+@pytest.mark.usefixtures("no_jvm")
 @pytest.mark.parametrize("minor", SUPPORTED)
 @pytest.mark.parametrize("by", ["jar", "RELEASE"])
 def test_the_jar_is_that_for_the_spark_of_its_home(
