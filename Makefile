@@ -51,7 +51,7 @@ define stamp_jars
 endef
 
 .PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits test-over \
-	test-long test-releases test-wheel test-pythons test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
+	test-long test-lakehouse test-releases test-wheel test-pythons test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
 	fuzz screenshots sbom reproducible public-api publish-local test-packages maven-bundle release-check site site-links
 
 help: ## this list
@@ -118,6 +118,11 @@ test-long: $(VENV) $(JARS) ## Delta, Iceberg and Kafka beside winops, kills of a
 	WINOPS_TRANSPORT=classic $(PY) -m pytest $(LONG)
 	WINOPS_TRANSPORT=connect $(PY) -m pytest tests/compatibility/kafka tests/compatibility/lakehouse
 
+test-lakehouse: $(VENV) $(JARS) ## Delta and Iceberg beside winops, on classic Spark and on Spark Connect
+	./sbt lakehouse
+	WINOPS_TRANSPORT=classic $(PY) -m pytest tests/compatibility/lakehouse
+	WINOPS_TRANSPORT=connect $(PY) -m pytest tests/compatibility/lakehouse
+
 test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts and partitions
 	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.aggregates.SameBitsSuite"
 
@@ -147,8 +152,9 @@ test-wheel: $(VENV) $(WHEEL) ## the wheel beside each pyspark, outside of the ch
 # The versions of Python that the package declares.
 PYTHONS ?= $(shell sed -nE 's/.*"Programming Language :: Python :: (3\.[0-9]+)".*/\1/p' pyproject.toml)
 
+# Versions that PYTHONS names have to be found.
 test-pythons: $(WHEEL) ## the wheel with each version of Python that is found; PYTHONS="3.10 3.13"
-	tests/compatibility/releases/pythons $(PYTHONS)
+	tests/compatibility/releases/pythons $(if $(filter file,$(origin PYTHONS)),,--all) $(PYTHONS)
 
 # Without Spark's own test classes, which only Maven has, there is no ScalaTest of the operator. pytest
 # runs the JAR that is handed on, which is not compiled against a patch release that SPARK names.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -67,6 +68,26 @@ def the_upload(tag: str | None) -> str:
             "set GPG_KEY, or unset MAVEN_UPLOAD"
         )
     return "signed and sent" if upload else "MAVEN_UPLOAD is not set: by hand"
+
+
+def the_jdk(tag: str | None) -> str:
+    """Require the oldest JDK: the tests run on it, and class files of another one differ."""
+    home = os.environ.get("JAVA_HOME")
+    # As the program sbt of the checkout looks for it.
+    java = shutil.which(str(Path(home, "bin", "java")) if home else "java")
+    place = f"JAVA_HOME, {home}" if home else "PATH"
+    oldest = min(min(release.java) for release in spark_releases())
+    if java is None:
+        raise Failed(f"there is no java in {place}: a release is built with JDK {oldest}")
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    number = re.search(r'version "(\d+)', said)
+    if number is None or int(number[1]) != oldest:
+        shown = said.partition("\n")[0] or "nothing"
+        raise Failed(
+            f"a release is built with JDK {oldest}, and {java} of {place} is another one "
+            f"({shown}): set JAVA_HOME"
+        )
+    return f"JDK {oldest}: {java}"
 
 
 def the_tree(tag: str | None) -> str:
@@ -227,6 +248,7 @@ def the_bytes(tag: str | None) -> str:
 STEPS: dict[str, Callable[[str | None], str]] = {
     "version": the_version,
     "upload": the_upload,
+    "jdk": the_jdk,
     "tree": the_tree,
     "golden": the_golden,
     "pages": the_pages,

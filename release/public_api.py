@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import winops
-from release.versions import ROOT
+from release import maven
+from release.versions import ROOT, spark_releases
 from winops import _errors, testing
 from winops.__main__ import command_line
 
@@ -41,6 +42,8 @@ def lines() -> list[str]:
         *sorted(_settings()),
         *sorted(_conditions()),
         *sorted(_metrics()),
+        *sorted(_columns()),
+        *_artifacts(),
     ]
 
 
@@ -129,6 +132,23 @@ def _metrics() -> Iterator[str]:
     text = (_SPARK / "internal" / "KeepMetrics.scala").read_text()
     for name in re.findall(r'^  (?:private )?val \w+ = "(\w+)"$', text, re.MULTILINE):
         yield f"metric {name}"
+
+
+def _columns() -> Iterator[str]:
+    text = (_SPARK / "plan" / "Keep.scala").read_text()
+    names = re.findall(r'^  val \w+ = "(_\w+)"$', text, re.MULTILINE)
+    names += re.findall(
+        r'arrayOf\("(\w+)"', (_SPARK / "analysis" / "OutputColumns.scala").read_text()
+    )
+    yield from (f"column {name}" for name in names)
+
+
+def _artifacts() -> Iterator[str]:
+    """Yield the names of the wheel and of the Maven artifacts, without the version of winops."""
+    (wheel,) = re.findall(r'^name = "(.*)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    yield f"artifact {wheel}"
+    for release in spark_releases():
+        yield f"artifact {maven.GROUP}:{maven.artifact_id(release.minor)}"
 
 
 if __name__ == "__main__":

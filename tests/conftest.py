@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
+from functools import wraps
 from itertools import count
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from tests.support.replay import NewReplay, Replay
 from tests.support.settings import ROCKSDB, STATE_STORE
 from tests.support.transports import TRANSPORT
 from tests.support.versions import MINOR
-from winops import configure
+from winops import configure, jar_path
 
 # Rows are returned as datetimes in the time zone of the process, so it is set before the JVM
 # starts.
@@ -40,11 +41,34 @@ os.environ["SPARK_SUBMIT_OPTS"] = (
 )
 os.environ["SPARK_DIST_CLASSPATH"] = str(ROOT / "target/jars" / f"winops-test-files_{MINOR}.jar")
 
+# A release runs the tests in these folders that lack the mark `built` before it builds a JAR.
+BEFORE_THE_BUILD = ("build", "docs")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.built)
+
+
+@pytest.fixture(autouse=True)
+def no_jar_without_the_mark(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fail a test that needs a JAR without the mark, also where the JAR is built."""
+    item = request.node
+    folders = (ROOT / "tests" / name for name in BEFORE_THE_BUILD)
+    if item.get_closest_marker("built") or not any(map(item.path.is_relative_to, folders)):
+        return
+
+    # A test may look at its signature and its docstring.
+    @wraps(jar_path)
+    def refuse(spark: str | None = None) -> str:
+        raise AssertionError(f"{item.nodeid} needs a JAR: give it the mark `built`")
+
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "winops" and hasattr(module, "jar_path"):
+            monkeypatch.setattr(module, "jar_path", refuse)
 
 
 @pytest.fixture(scope="session")

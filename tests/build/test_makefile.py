@@ -81,6 +81,38 @@ def test_a_version_on_maven_needs_no_pyspark_to_compile() -> None:
     assert not [line for line in lines if line.startswith(VENV)]
 
 
+def test_versions_of_python_that_are_asked_for_have_to_be_found() -> None:
+    script = "tests/compatibility/releases/pythons"
+    assert f"{script} --all 3.10 3.13" in commands("test-pythons", "PYTHONS=3.10 3.13")
+    (listed,) = (line for line in commands("test-pythons") if line.startswith(script))
+    assert "--all" not in listed
+
+
+# Makes an environment with itself as its Python, and accepts all else.
+FAKE_PYTHON = """#!/usr/bin/env bash
+if [[ "$1 $2" == "-m venv" ]]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; fi
+"""
+
+
+@pytest.mark.parametrize(("option", "code"), [((), 0), (("--all",), 1)])
+def test_a_python_that_is_missing_fails_if_all_are_asked_for(
+    tmp_path: Path, option: tuple[str, ...], code: int
+) -> None:
+    python = tmp_path / "python3.98"
+    python.write_text(FAKE_PYTHON)
+    python.chmod(0o755)
+    done = subprocess.run(
+        [ROOT / "tests/compatibility/releases/pythons", *option, "3.98", "3.99"],
+        env={**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Python 3.99: not found, not tried" in done.stdout
+    assert "Python 3.98: " not in done.stdout
+    assert done.returncode == code
+
+
 def test_bills_of_materials_are_those_of_this_version() -> None:
     (copied,) = (line for line in commands("sbom") if "cdx.json dist/" in line)
     assert "winops_${minor}_2.13-$(cat VERSION).jar.cdx.json dist/" in copied

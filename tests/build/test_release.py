@@ -262,8 +262,16 @@ def test_the_public_api_is_the_listed_one() -> None:
 def test_the_public_api_has_every_kind_of_name() -> None:
     kinds = {line.split()[0] for line in public_api.lines()}
     assert kinds == {
-        "class", "command", "error", "metric", "python", "setting", "sql"
+        "artifact", "class", "column", "command", "error", "metric", "python", "setting", "sql"
     }  # fmt: skip
+
+
+def test_the_listed_columns_are_those_of_the_page_in_its_table_of_types() -> None:
+    page = (ROOT / "docs/python.md").read_text()
+    table = page.partition("| Column | Type | Meaning |\n")[2].partition("\n\n")[0]
+    named = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    listed = [line.split()[1] for line in public_api.lines() if line.startswith("column ")]
+    assert sorted(named) == sorted(listed)
 
 
 def test_the_compatibility_page_has_the_versions_of_the_build() -> None:
@@ -302,9 +310,95 @@ def test_the_page_of_platforms_says_which_are_not_supported() -> None:
         assert bool(refused) == (minor not in MINORS), minor
 
 
-def test_make_targets_of_the_release_workflow_exist() -> None:
+WORKFLOWS = {file.name: file.read_text() for file in (ROOT / ".github/workflows").glob("*.yml")}
+
+
+def jobs() -> dict[str, str]:
+    """Return the jobs of the release workflow by name."""
+    found = re.findall(r"^  (\w+):\n((?:    .*\n|\n)+)", WORKFLOWS["release.yml"], re.MULTILINE)
+    return dict(found)
+
+
+def test_make_targets_of_workflows_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    workflow = (ROOT / ".github/workflows/release.yml").read_text()
-    named = re.findall(r"\bmake ([a-z-]+)", workflow)
-    assert "release-check" in named
-    assert set(named) <= targets
+    for name, workflow in WORKFLOWS.items():
+        assert set(re.findall(r"\bmake ([a-z-]+)", workflow)) <= targets, name
+    assert "make release-check" in WORKFLOWS["release.yml"]
+
+
+def test_publishing_waits_for_each_column_of_the_compatibility_table() -> None:
+    found = jobs()
+    tests = {
+        "lint": "make lint-python",
+        "test": "make test-spark",
+        "pythons": "make test-pythons",
+        "lakehouse": "make test-lakehouse",
+    }
+    assert f"needs: [{', '.join(tests)}]" in found["build"]
+    for job, command in tests.items():
+        assert command in found[job]
+        # A skipped job would let the build go on.
+        assert "\n    if:" not in found[job]
+    assert "needs.build.result == 'success'" in found["pypi"]
+
+
+def test_the_release_runs_the_wheel_on_the_pythons_that_the_page_says_were_tried() -> None:
+    job = jobs()["pythons"]
+    asked = re.findall(r'PYTHONS="(.*)"', job)[0].split()
+    installed = re.findall(r"^ +(3\.\d+)$", job, re.MULTILINE)
+    # The last one is that of `python3`, with which the wheel is built and the other jobs run.
+    *others, built_with = installed
+    assert asked == others
+    page = compatibility.PAGE.read_text()
+    untried = re.findall(r"(3\.\d+) was not tried", page)
+    assert f"The tests run on Python {built_with}." in page
+    assert sorted([*installed, *untried]) == sorted(compatibility.python_versions())
+
+
+def test_all_spark_versions_run_on_a_schedule() -> None:
+    workflow = WORKFLOWS["matrix.yml"]
+    assert re.search(r"^  schedule:\n    - cron: ", workflow, re.MULTILINE)
+    assert re.search(r"run: make matrix$", workflow, re.MULTILINE)
+
+
+def test_workflows_have_the_same_release_of_an_action() -> None:
+    used = set(re.findall(r"uses: (\S+)@(\S+)", "\n".join(WORKFLOWS.values())))
+    assert len({action for action, _ in used}) == len(used)
+    assert all(re.fullmatch(r"v\d+\.\d+\.\d+|[0-9a-f]{40}", release) for _, release in used)
+
+
+FAKE_JAVA = """#!/bin/sh
+echo 'openjdk version "{version}" 2026-01-20' >&2
+"""
+
+
+def fake_java(folder: Path, number: str) -> Path:
+    program = folder / "bin" / "java"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(FAKE_JAVA.format(version=number))
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize("variable", ["JAVA_HOME", "PATH"])
+def test_a_release_is_built_with_the_oldest_java(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv(variable, str(tmp_path if variable == "JAVA_HOME" else tmp_path / "bin"))
+    oldest = min(min(release.java) for release in spark_releases())
+    java = fake_java(tmp_path, f"{oldest}.0.15")
+    assert check.the_jdk(None) == f"JDK {oldest}: {java}"
+    for number in (f"{oldest + 4}.0.1", f"{oldest}1-ea", "1.8.0_452"):
+        fake_java(tmp_path, number)
+        with pytest.raises(check.Failed, match=rf"a release is built with JDK {oldest}\b"):
+            check.the_jdk(None)
+    java.unlink()
+    with pytest.raises(check.Failed, match="there is no java"):
+        check.the_jdk(None)
+
+
+def test_the_jdk_of_the_workflows_is_the_oldest_one() -> None:
+    oldest = str(min(min(release.java) for release in spark_releases()))
+    for name, workflow in WORKFLOWS.items():
+        assert set(re.findall(r'java-version: "(.*)"', workflow)) == {oldest}, name

@@ -31,6 +31,14 @@ def test_the_refused_releases_of_sbt_and_make_are_of_the_same_minor_versions() -
     assert max(on_pypi) < min(supported)
 
 
+def test_the_package_takes_the_pyspark_of_each_jar_and_no_later_one() -> None:
+    releases = spark_releases()
+    major, minor = releases[-1].minor.split(".")
+    wanted = f">={releases[0].patches[0]},<{major}.{int(minor) + 1}"
+    found = re.findall(r'"pyspark(?:\[connect\])?(>=.*)"', PYPROJECT)
+    assert found == [wanted, wanted]
+
+
 def test_the_build_and_the_environment_have_the_same_hatchling() -> None:
     found = re.findall(r'"(hatchling==[\d.]+)"', PYPROJECT)
     assert len(found) == 2

@@ -232,6 +232,25 @@ def test_packages_have_the_versions_of_the_build() -> None:
     }
 
 
+def test_how_to_pages_with_packages_of_a_spark_version_say_that_they_need_it() -> None:
+    found = 0
+    for page in sorted((ROOT / "docs" / "how-to").glob("*.md")):
+        text = page.read_text()
+        minors = {
+            re.findall(r"(?:spark_|:)(\d+\.\d+)[._]", words[words.index("--packages") + 1])[0]
+            for block in all_blocks(page)
+            if block.language == "sh"
+            for words in commands(block)
+            if "--packages" in words
+        }
+        for minor in minors:
+            found += 1
+            introduction = text.partition("\n## ")[0]
+            assert f"This page needs Spark {minor}" in introduction, page.name
+            assert f'`pip install winops "pyspark=={minor}.*"`' in introduction, page.name
+    assert found == 2
+
+
 def test_blocks_of_json_parse() -> None:
     found = of_language("json", "none")
     assert len(found) >= 3

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
+import pytest
+
 from tests.support.paths import ROOT
 from winops import apama, esper, spl, testing
+
+pytestmark = pytest.mark.built
 
 LANGUAGES = (str, esper, apama, spl)
 NEWEST = set(range(20, 30))
