@@ -9,14 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
+from pyspark.errors import (
+    AnalysisException,
+    PySparkTypeError,
+    PySparkValueError,
+    SparkRuntimeException,
+)
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.support.checkpoints import FORMATS, formats
-from tests.support.replay import NewReplay, Replay, at, finish
+from tests.support.replay import NewReplay, Replay, at, failure, finish
 from tests.support.settings import (
+    CHANGELOG,
     OFFSET_LOG_FORMAT,
+    ROCKSDB,
     ROW_CHECKSUM,
+    STATE_STORE,
     STORE_PARTITIONS,
     settings,
 )
@@ -163,6 +171,36 @@ def test_a_repartition_that_spark_has_begun_is_refused(
     assert caught.value.getCondition() == "WINOPS_CHECKPOINT_REPARTITION"
     assert f"micro-batch {last + 1}" in str(caught.value)
     assert not (tmp_path / "moved").exists()
+
+
+@on_classic_spark
+@pytest.mark.skipif(SPARK < (4, 2), reason="Spark moves state itself from 4.2 on")
+def test_a_repartition_by_spark_fails_by_name_and_can_be_undone(
+    spark: SparkSession, replay: NewReplay, tmp_path: Path
+) -> None:
+    stream, whole = replay(SCHEMA), replay(SCHEMA)
+    with settings(spark, {STATE_STORE: ROCKSDB, CHANGELOG: "true"}):
+        stream.add(rows(0), rows(1))
+        stream.run(kept(stream.rows(("ts", "1 second"))))
+        # The API of Python lacks it.
+        manager: Any = spark._jsparkSession  # type: ignore[attr-defined]
+        with pytest.raises(SparkRuntimeException) as failed:
+            manager.streamingCheckpointManager().repartition(stream.checkpoint, 5, False)
+        assert failed.value.getCondition() == "STDS_FAILED_TO_READ_STATE_SCHEMA"
+        stream.add(rows(2))
+        begun = stream.start(kept(stream.rows(("ts", "1 second"))))
+        assert "STREAMING_UNFINISHED_REPARTITION_DETECTED" in failure(begun)
+        with pytest.raises(AnalysisException) as refused:
+            repartition(spark, stream.checkpoint, 5, to=tmp_path / "moved")
+        assert refused.value.getCondition() == "WINOPS_CHECKPOINT_REPARTITION"
+        offsets = Path(stream.checkpoint, "offsets")
+        last = max(int(file.name) for file in offsets.iterdir() if file.name.isdigit())
+        (offsets / str(last)).unlink()
+        (offsets / f".{last}.crc").unlink()
+        stream.run(kept(stream.rows(("ts", "1 second"))))
+        whole.add(rows(0), rows(1), rows(2))
+        whole.run(kept(whole.rows(("ts", "1 second"))))
+    assert emitted(stream.written()) == emitted(whole.written())
 
 
 def shown(state: DataFrame) -> list[str]:

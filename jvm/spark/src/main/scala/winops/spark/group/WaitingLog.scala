@@ -199,7 +199,7 @@ final class WaitingLog(
       log.save(out)
       // Rows are released up to whole milliseconds.
       if (written != Sequences) {
-        // The first row of rows in order tells it, if the group's own value has that row.
+        // In order, the first row has it, if that row is in the group's own value.
         if (written != RowsInOrder || !log.isOpen(log.first)) time(first)
       } else {
         out.number(unsorted)
