@@ -329,8 +329,7 @@ DISORDER = Workload(
     keys=20_000,
     rows=20_000,
     floor=COUNTED,
-    # As many micro-batches as a row waits for, so that those that wait came as the measured ones.
-    fill=(MILLION,) * 2 + (20_000,) * 360,
+    fill=(MILLION,) * 8,
     warm_up=6,
     leaving=0.8,
     time="ts",
