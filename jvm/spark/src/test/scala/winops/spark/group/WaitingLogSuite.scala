@@ -93,7 +93,7 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(ofRow < 25, "bytes written per row")
   }
 
-  test("few large rows of each sequence are on the heap") {
+  test("large rows are released from several sequences") {
     val checked = new Checked(9, mostUnsorted = 4, text = 100000)
     (0 until 4).foreach(_ => checked.append((0 until 20).map(_.toLong)))
     checked.saveAndRestore()
