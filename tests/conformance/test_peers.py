@@ -10,6 +10,7 @@ import pytest
 from tests.support.paths import ROOT
 from tests.support.programs import output_of
 from tests.support.transports import on_classic_spark
+from tests.support.versions import SPARK
 
 SCRIPT = ROOT / "benchmarks" / "agree.py"
 TARGET = ROOT / "target"
@@ -27,13 +28,23 @@ def of_build(path: Path) -> pytest.MarkDecorator:
     return pytest.mark.skipif(not path.exists(), reason="`./sbt peers` has not been run")
 
 
+# Its workers cannot read the schema of a state that has an array: KeyError, 'elementType'.
+without_arrays_in_pandas_state = pytest.mark.skipif(
+    SPARK >= (4, 3), reason="applyInPandasWithState of Spark 4.3.0 fails with an array as state"
+)
+
+
 @on_classic_spark
 @pytest.mark.parametrize(
     ("peer", "kinds"),
     [
         # These peers need no build but take most of a minute; a change to them includes a build.
         pytest.param("transformWithStateInPandas", ["time"], marks=of_build(SPARK_JAR)),
-        pytest.param("applyInPandasWithState", ["rows", "aggregates"], marks=of_build(SPARK_JAR)),
+        pytest.param(
+            "applyInPandasWithState",
+            ["rows", "aggregates"],
+            marks=[of_build(SPARK_JAR), without_arrays_in_pandas_state],
+        ),
         pytest.param(
             "transformWithState,", ["rows", "time", "aggregates"], marks=of_build(SPARK_JAR)
         ),
