@@ -3,6 +3,8 @@ import scala.xml.transform.{RewriteRule, RuleTransformer}
 
 import sbt._
 import sbt.Keys._
+import sjsonnew.shaded.scalajson.ast.unsafe.{JArray, JField, JObject, JString, JValue}
+import sjsonnew.support.scalajson.unsafe.{CompactPrinter, Parser}
 
 /** The Maven artifact of one minor version of Spark: coordinates, POM, sources and Scaladoc. */
 object Publishing {
@@ -46,5 +48,43 @@ object Publishing {
     Compile / packageSrc / mappings ++= (inner / Compile / packageSrc / mappings).value,
     Compile / doc / sources ++= (inner / Compile / doc / sources).value,
     // Links name types as the code of their file does, which Scaladoc does not always resolve.
-    Compile / doc / scalacOptions += "-no-link-warnings")
+    Compile / doc / scalacOptions += "-no-link-warnings",
+    Compile / doc := {
+      val folder = (Compile / doc).value
+      leaveOutLibraryMembers(folder / "index.js")
+      folder
+    })
+
+  /** Removes what winops' classes inherit from libraries from the search of Scaladoc.
+    *
+    * The link to an inherited class has its type parameters, of which Scaladoc writes the first
+    * that it meets as `<?>`. Which one that is depends on the order of a hash map, so that two
+    * builds of the same commit would differ.
+    */
+  private def leaveOutLibraryMembers(index: File): Unit = {
+    val script = IO.read(index)
+    val (start, end) = (script.indexOf('{'), script.lastIndexOf('}') + 1)
+    val packages = Parser.parseUnsafe(script.substring(start, end))
+    IO.write(
+      index,
+      script.take(start) + CompactPrinter(withoutLibraries(packages)) + script.drop(end))
+  }
+
+  private def withoutLibraries(json: JValue): JValue = json match {
+    case JObject(fields) =>
+      JObject(fields.map(it => JField(it.field, withoutLibraries(it.value))))
+    case JArray(values) => JArray(values.filterNot(isOfLibrary).map(withoutLibraries))
+    case other => other
+  }
+
+  private def isOfLibrary(json: JValue): Boolean = json match {
+    case JObject(fields) =>
+      fields.exists { it =>
+        it.field == "member" && (it.value match {
+          case JString(name) => !name.startsWith("winops.")
+          case _ => false
+        })
+      }
+    case _ => false
+  }
 }
