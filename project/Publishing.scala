@@ -79,11 +79,9 @@ object Publishing {
 
   private def isOfLibrary(json: JValue): Boolean = json match {
     case JObject(fields) =>
-      fields.exists { it =>
-        it.field == "member" && (it.value match {
-          case JString(name) => !name.startsWith("winops.")
-          case _ => false
-        })
+      fields.exists {
+        case JField("member", JString(name)) => !name.startsWith("winops.")
+        case _ => false
       }
     case _ => false
   }
