@@ -37,5 +37,5 @@ private[winops] object FlushWatermark {
     */
   def of(plan: SparkPlan): FlushWatermark = new FlushWatermark(
     plan.collect { case node: EventTimeWatermarkExec => (node.eventTimeStats, node.delayMs) },
-    plan.collect { case keep: StatefulKeepExec => keep.watermarkLag }.sum)
+    RowWatermark.of(plan).behindQuery)
 }

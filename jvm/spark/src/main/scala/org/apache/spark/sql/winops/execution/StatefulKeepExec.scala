@@ -172,14 +172,17 @@ final class StatefulKeepExec private[winops] (
 
   override def hashCode(): Int = scala.util.hashing.MurmurHash3.seqHash(arguments.toSeq)
 
-  /** The output watermark. A row at exactly the watermark still waits, so operators above must
-    * not count it as late.
+  /** The output watermark. A row at exactly the watermark of the rows still waits, so operators
+    * of Spark above must not count it as late. A `keep` above does not, and corrects the
+    * watermark.
     */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    Some(Math.max(0L, inputWatermarkMs - watermarkLag))
+    Some(Math.max(0L, ofRows(inputWatermarkMs) - 1L))
 
-  /** The lag of the output watermark behind the input watermark in milliseconds. */
-  private[winops] def watermarkLag: Long = 1L
+  private lazy val aheadOfSpark: Long = RowWatermark.of(child).aheadOfSpark
+
+  /** The watermark of the input rows, if Spark computes `sparks`; 0 stands for none. */
+  private def ofRows(sparks: Long): Long = if (sparks > 0) sparks + aheadOfSpark else 0L
 
   private lazy val earliestDue: NextTimerAccumulator = {
     val accumulator = new NextTimerAccumulator
@@ -195,7 +198,8 @@ final class StatefulKeepExec private[winops] (
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean =
     if (plan.time.isDefined) {
       startsFlush ||
-      newInputWatermark > watermark.getOrElse(0L) && earliestDue.value <= newInputWatermark
+      newInputWatermark > watermark.getOrElse(0L) &&
+      earliestDue.value <= ofRows(newInputWatermark)
     } else earliestDue.value <= System.currentTimeMillis()
 
   /** Returns true after a micro-batch that leaves rows waiting and may be the last one with rows.
@@ -351,7 +355,7 @@ final class StatefulKeepExec private[winops] (
     metrics
     val times =
       if (plan.time.isDefined) {
-        val (late, now) = (lateWatermark.getOrElse(0L), watermark.getOrElse(0L))
+        val (late, now) = (ofRows(lateWatermark.getOrElse(0L)), ofRows(watermark.getOrElse(0L)))
         if (flushes) BatchTimes.ofWatermarksAtEnd(late, now)
         else BatchTimes.ofWatermarks(late, now)
       } else BatchTimes.ofBatch(batchTimestamp.get)

@@ -1,0 +1,90 @@
+package org.apache.spark.sql.winops.execution
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.{Inner, LeftSemi}
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, QueryStageExec}
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
+import org.apache.spark.sql.execution.streaming.operators.stateful._
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
+import org.apache.spark.sql.internal.SQLConf
+
+/** The watermark that the rows of a plan have, relative to other watermarks, in milliseconds.
+  *
+  * Spark's operators drop a row at exactly their watermark, so a `keep` passes them a watermark
+  * that is one millisecond earlier than its own. A `keep` above it drops no such row. Without a
+  * correction, each `keep` of a chain would lag one more millisecond behind, and a flush of the
+  * chain would move the query's watermark past rows that are still to come.
+  *
+  * @param behindQuery
+  *   the lag of the rows' watermark behind the watermark of the query
+  * @param aheadOfSpark
+  *   the lead of the rows' watermark over the one that Spark gives an operator over the plan
+  */
+private[winops] final case class RowWatermark(behindQuery: Long, aheadOfSpark: Long)
+
+private[winops] object RowWatermark {
+
+  /** A watermark of the query for which the watermarks of operators are computed. Their
+    * differences do not depend on it.
+    */
+  private val OfQuery = 4000000000000L
+
+  /** The watermarks of one node for [[OfQuery]].
+    *
+    * @param spark
+    *   the output watermark in Spark's propagation
+    * @param rows
+    *   the greatest watermark that no later row of the node is before
+    */
+  private final case class Output(spark: Long, rows: Long)
+
+  /** The watermark of the rows of a plan. */
+  def of(plan: SparkPlan): RowWatermark = outputOf(plan) match {
+    // Spark then gives all operators the watermark of the query.
+    case _ if !plan.conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE) => RowWatermark(0L, 0L)
+    case Some(output) => RowWatermark(OfQuery - output.rows, output.rows - output.spark)
+    case None => RowWatermark(0L, 0L)
+  }
+
+  /** The watermarks of a node, as Spark's `PropagateWatermarkSimulator` computes them; None
+    * without a watermark.
+    */
+  private def outputOf(plan: SparkPlan): Option[Output] = plan match {
+    case cached: InMemoryTableScanExec => outputOf(cached.relation.cachedPlan)
+    case adaptive: AdaptiveSparkPlanExec => outputOf(adaptive.executedPlan)
+    case stage: QueryStageExec => outputOf(stage.plan)
+    case _: EventTimeWatermarkExec => Some(Output(OfQuery, OfQuery))
+    case node =>
+      val inputs = node.children.flatMap(outputOf)
+      if (inputs.isEmpty) None
+      else {
+        val input = Output(inputs.map(_.spark).min, inputs.map(_.rows).min)
+        node match {
+          case operator: StateStoreWriter =>
+            operator.produceOutputWatermark(input.spark).map { spark =>
+              Output(spark, if (emitsAtOnce(operator)) input.rows else spark)
+            }
+          case _ => Some(input)
+        }
+      }
+  }
+
+  /** Returns true if no output row is before the watermark of the input rows. Operators that emit
+    * rows when Spark's watermark passes them may emit rows that are.
+    */
+  private def emitsAtOnce(operator: StateStoreWriter): Boolean = operator match {
+    case _: StatefulKeepExec | _: StreamingGlobalLimitExec => true
+    case _: StreamingDeduplicateExec | _: StreamingDeduplicateWithinWatermarkExec => true
+    case join: StreamingSymmetricHashJoinExec =>
+      (join.joinType == Inner || join.joinType == LeftSemi) &&
+      (join.leftKeys ++ join.rightKeys).exists(hasWatermark)
+    case _ => false
+  }
+
+  private def hasWatermark(key: Expression): Boolean = key match {
+    case column: Attribute => column.metadata.contains(EventTimeWatermark.delayKey)
+    case _ => false
+  }
+}
