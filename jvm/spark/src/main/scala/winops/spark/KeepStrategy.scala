@@ -29,7 +29,7 @@ object KeepStrategy extends SparkStrategy {
       val input = ProjectExec(keep.child.output ++ computed ++ positions, planLater(child))
       val shared = KeepPlan.of(keep, keys.map(_.toAttribute), positions.map(_.toAttribute))
       if (keep.isStreaming) {
-        if (keep.spec.flushesAtEnd) checkEnd(keep.child)
+        if (keep.spec.flushesAtEnd) checkEnd(keep)
         OperatorMetricsPage.install(KeepMetrics.inProgress.toMap)
         val unshared = UnsharedExec(NamedExpression.newExprId.id, input)
         StatefulKeepExec(
@@ -59,13 +59,15 @@ object KeepStrategy extends SparkStrategy {
     * sources is off. Spark then reads all rows in one micro-batch and runs no further one, in
     * which waiting rows could be applied.
     */
-  private def checkEnd(stream: LogicalPlan): Unit =
+  private def checkEnd(keep: Keep): Unit =
     if (!SQLConf.get.getConf(SQLConf.STREAMING_TRIGGER_AVAILABLE_NOW_WRAPPER_ENABLED)) {
-      stream.foreach {
+      keep.child.foreach {
         case source: StreamingDataSourceV2ScanRelation
             if !source.stream.isInstanceOf[SupportsTriggerAvailableNow] =>
           throw WinopsErrors.analysis(
             "WINOPS_AT_END",
+            "argument" -> keep.spec.words.flush,
+            "without" -> keep.spec.words.noFlush,
             "reason" ->
               s"the source ${source.relation.name} does not support the trigger availableNow",
             "expected" ->

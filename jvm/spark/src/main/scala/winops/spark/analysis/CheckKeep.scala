@@ -4,13 +4,14 @@ import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.internal.SQLConf
 
 import winops.policy.StepOrder
 import winops.spark.expressions.{PolicyExpressions, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
+import winops.spark.over.Watermarks
 import winops.spark.plan.{AggMode, KeepSpec, Output}
 import winops.spark.row.KeyTypes
 
@@ -48,8 +49,14 @@ private[spark] object CheckKeep extends Logging {
     time match {
       case Some(column)
           if table.isStreaming && (spec.rowsWait || spec.usesTime) &&
-            !column.metadata.contains(EventTimeWatermark.delayKey) =>
-        throw WinopsErrors.analysis("WINOPS_WATERMARK_REQUIRED", "column" -> column.name)
+            !Watermarks.isOn(column) =>
+        throw WinopsErrors.analysis(
+          "WINOPS_WATERMARK_REQUIRED",
+          "column" -> column.name,
+          "expected" -> Watermarks.advice(
+            table,
+            column.name,
+            "write time='%1$s', in SQL time => '%1$s'"))
       case None if !table.isStreaming && (spec.usesTime || expressions.askForTime) =>
         throw WinopsErrors.analysis("WINOPS_TIME_REQUIRED", "policy" -> spec.policy.text)
       case _ =>

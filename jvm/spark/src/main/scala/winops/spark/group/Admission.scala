@@ -36,6 +36,10 @@ final class Admission(
   private def dropNullTime(): Unit =
     if (plan.spec.dropNullTime) metrics.nullTime += 1
     else {
-      throw WinopsErrors.runtime("WINOPS_NULL_TIME", "column" -> plan.time.fold("")(_.name))
+      throw WinopsErrors.runtime(
+        "WINOPS_NULL_TIME",
+        "column" -> plan.time.fold("")(_.name),
+        "operator" -> plan.spec.words.operator,
+        "argument" -> plan.spec.words.nullTime)
     }
 }

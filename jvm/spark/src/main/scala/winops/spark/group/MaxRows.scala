@@ -16,6 +16,11 @@ object MaxRows {
     */
   def check(spec: KeepSpec, held: Long): Unit =
     if (held > spec.maxRows) {
-      throw WinopsErrors.runtime("WINOPS_MAX_ROWS", "maxRows" -> spec.maxRows.toString)
+      throw WinopsErrors.runtime(
+        "WINOPS_MAX_ROWS",
+        "operator" -> spec.words.operator,
+        "maxRows" -> spec.maxRows.toString,
+        "argument" -> spec.words.maxRows,
+        "fewer" -> spec.words.fewerRows)
     }
 }

@@ -114,9 +114,16 @@ private[spark] object OverForm {
         refused(
           s"${UnqualifiedSql.of(key.child)} is no timestamp column with a watermark, so that rows that " +
             "belong before others may come later",
-          "Call withWatermark on a timestamp column and let ORDER BY begin with it. To take the rows in " +
-            s"the order of their arrival, set ${OverSettings.ArrivalOrder} to true")
+          s"${timeInstead(child)}. To take the rows in the order of their arrival, set " +
+            s"${OverSettings.ArrivalOrder} to true")
     }
+  }
+
+  /** What to write for an ORDER BY that does not begin with a time. */
+  private def timeInstead(child: LogicalPlan): String = Watermarks.carrierBelow(child) match {
+    case Some(carrier) => Watermarks.adviceOf(carrier, "let ORDER BY begin with %s")
+    case None if Watermarks.isDefinedIn(child) => Watermarks.adviceIfLost(child)
+    case None => "Call withWatermark on a timestamp column and let ORDER BY begin with it"
   }
 
   /** Refuses a time that has lost its watermark, unless the functions are added to the operator
@@ -126,7 +133,7 @@ private[spark] object OverForm {
       window: Window,
       time: Option[Attribute],
       isMerged: Boolean): Either[OverRefusal, Unit] =
-    if (isMerged || time.forall(_.metadata.contains(EventTimeWatermark.delayKey))) Right(())
+    if (isMerged || time.forall(Watermarks.isOn)) Right(())
     else {
       refused(
         window.orderSpec.head.child,
@@ -150,7 +157,7 @@ private[spark] object OverForm {
 
   private def isTime(column: Attribute, child: LogicalPlan): Boolean =
     child.output.exists { own =>
-      own.exprId == column.exprId && own.metadata.contains(EventTimeWatermark.delayKey) &&
+      own.exprId == column.exprId && Watermarks.isOn(own) &&
       (own.dataType == TimestampType || own.dataType == TimestampNTZType)
     }
 

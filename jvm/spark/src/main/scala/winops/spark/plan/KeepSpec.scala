@@ -124,6 +124,9 @@ final case class KeepSpec(
   /** Returns true if the results are those of Spark's own window functions. */
   def isOver: Boolean = output == Output.Over
 
+  /** The words of errors about the operator. */
+  def words: OperatorWords = if (isOver) OperatorWords.Over else OperatorWords.Keep
+
   def rowsWait: Boolean = application.contains(Application.EventTime)
 }
 

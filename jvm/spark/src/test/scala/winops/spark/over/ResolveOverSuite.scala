@@ -125,7 +125,7 @@ class ResolveOverSuite extends OverStreamTest {
       s"sum(n) OVER ($byTime, seq ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" -> "FOLLOWING",
       "lag(n) OVER (PARTITION BY k ORDER BY ts DESC)" -> "ascending",
       "row_number() OVER (PARTITION BY k ORDER BY ts DESC)" -> "keep with rows=1",
-      "lag(n) OVER (PARTITION BY k ORDER BY seq)" -> "withWatermark",
+      "lag(n) OVER (PARTITION BY k ORDER BY seq)" -> "watermark is ts: let ORDER BY begin with ts",
       "sum(n) OVER (ORDER BY CAST(ts AS LONG) RANGE 10 PRECEDING)" -> "RANGE INTERVAL",
       s"sum(n + rand()) OVER ($byTime)" -> "deterministic",
       "sum(n) OVER (PARTITION BY rand() ORDER BY ts)" -> "it is not deterministic")
@@ -134,6 +134,11 @@ class ResolveOverSuite extends OverStreamTest {
       assert(error.getCondition == "WINOPS_OVER", function)
       assert(error.getMessage.contains(text), function)
     }
+  }
+
+  test("without a watermark, withWatermark is the answer") {
+    val bare = withTimeOf(memoryStream[Quote].toDF()).withColumn("before", lag("n", 1).over(w))
+    assert(refusal(bare).getMessage.contains("Call withWatermark on a timestamp column"))
   }
 
   test("an aggregate in Python is refused by its name") {
