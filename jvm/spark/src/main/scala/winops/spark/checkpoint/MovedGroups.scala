@@ -36,8 +36,9 @@ object MovedGroups {
       Nil)
     new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
       timers.count(1, group.held, group.waitingSize)
-      if (group.registeredTimer != Clock.Never)
-        timers.register(group.registeredTimer, group.key)
+      Seq(group.registeredTimer, group.reachTimer).filter(_ != Clock.Never).foreach {
+        timers.register(_, group.key)
+      }
     }
     timers.save()
     groups.finish()

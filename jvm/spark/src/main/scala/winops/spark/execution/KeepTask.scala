@@ -8,7 +8,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
-import winops.spark.row.RowBytes
+import winops.spark.row.{Micros, RowBytes}
 import winops.spark.state.{GroupStore, StateErrors, TimerService}
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.time.Clock
@@ -140,6 +140,7 @@ final class KeepTask(
     state.machine.reach(timers.timePassed)
     // The timer service has handed out all timers up to this instant, including this group's.
     if (state.registeredTimer <= times.now) state.registeredTimer = Clock.Never
+    if (state.reachTimer <= times.now) state.reachTimer = Clock.Never
     sizeBefore = state.held
     waitingBefore = state.waitingSize
   }
@@ -186,6 +187,13 @@ final class KeepTask(
     if (due < state.registeredTimer) {
       timers.register(due, key)
       state.registeredTimer = due
+    }
+    if (state.reachTimer == Clock.Never) {
+      val outOfReach = state.releaseOutOfReach(Micros.of(times.releaseBefore))
+      if (outOfReach != Clock.Never) {
+        timers.register(outOfReach, key)
+        state.reachTimer = outOfReach
+      }
     }
     val isRemembered = !state.isEmpty
     timers.count(

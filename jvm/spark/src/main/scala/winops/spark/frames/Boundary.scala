@@ -22,6 +22,14 @@ private[frames] abstract class Boundary {
   /** The time in microseconds after which the boundary of `row` is known, or `Long.MaxValue`. */
   def knownAfter(row: Long): Long = Long.MaxValue
 
+  /** The longest time, in microseconds, by which the boundary of a row is before the row;
+    * `Long.MaxValue` if time does not limit it.
+    */
+  def reach: Long = Long.MaxValue
+
+  /** Moves to `end`, behind all stored rows, which are before the boundary of all later rows. */
+  def moveBehind(end: Long): Unit = ()
+
   def clear(): Unit = ()
 
   /** Starts with a group whose stored rows begin with `first`. */
@@ -77,6 +85,8 @@ private[frames] object Boundary {
     }
 
     override def atLeast(row: Long): Long = position
+    override def reach: Long = 0L
+    override def moveBehind(end: Long): Unit = position = Math.max(position, end)
     override def clear(): Unit = position = 0L
 
     override def startFrom(first: Long): Unit = {
@@ -122,6 +132,7 @@ private[frames] object Boundary {
       limitFor(row) < rows.knownBefore || rows.isEnded || moveTo(row) < rows.end
 
     override def knownAfter(row: Long): Long = limitFor(row)
+    override val reach: Long = bound.longestBefore
 
     override protected def isBefore(row: Long): Boolean = {
       val end = limitFor(row)

@@ -22,6 +22,16 @@ private[frames] trait FrameValues {
   /** The time in microseconds after which the values of `row` are known, or `Long.MaxValue`. */
   def knownAfter(row: Long): Long = Long.MaxValue
 
+  /** The time, in microseconds after a row, after which later rows need neither this row nor those
+    * before it; `Long.MaxValue` if time does not decide.
+    */
+  def reach: Long = Long.MaxValue
+
+  /** Takes over all rows before `end`, the end of the stored rows, which are out of the [[reach]]
+    * of all later rows.
+    */
+  def leaveBehind(end: Long): Unit = ()
+
   def clear(): Unit
 
   /** Brings the stored pages up to date before they are written. */

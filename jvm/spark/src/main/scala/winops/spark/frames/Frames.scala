@@ -90,14 +90,57 @@ private[spark] final class Frames(
 
   /** Releases the rows that the results of `next` and of later rows do not depend on. */
   def release(next: Long): Unit = {
-    var from = next
-    var i = 0
-    while (i < values.length) {
-      from = Math.min(from, values(i).neededFrom(next))
-      i += 1
-    }
+    val from = neededFrom(values, next)
     if (from > log.first) log.release(Math.min(from, log.end))
   }
+
+  private def neededFrom(some: Array[FrameValues], next: Long): Long = {
+    var from = next
+    var i = 0
+    while (i < some.length) {
+      from = Math.min(from, some(i).neededFrom(next))
+      i += 1
+    }
+    from
+  }
+
+  private val timeOrdinal =
+    plan.time.fold(-1)(time => rows.columns.indexWhere(_.exprId == time.exprId))
+  private val newest = new UnsafeRow(rows.columns.size)
+  private val (ofTime, others) = values.partition(_.reach != Long.MaxValue)
+
+  /** Returns true if rows may leave the reach of frames without a further row. */
+  val leaveWithTime: Boolean = timeOrdinal >= 0 && ofTime.nonEmpty
+
+  /** Releases the rows that rows from the time `known` on do not have in their frames. The results
+    * of all stored rows have been given.
+    */
+  def releaseOutOfReach(known: Long): Unit = if (log.first < log.end) {
+    val last = lastTime
+    val behind = ofTime.filter(frame => after(last, frame.reach) < known)
+    behind.foreach(_.leaveBehind(log.end))
+    if (behind.nonEmpty) release(log.end)
+  }
+
+  /** The time, in microseconds, after which [[releaseOutOfReach]] releases rows; `Long.MaxValue` if
+    * it does not. Rows that another frame needs whatever time passes are not released.
+    */
+  def outOfReachAfter: Long = {
+    val end = log.end
+    if (log.first >= neededFrom(others, end)) Long.MaxValue
+    else {
+      val needed = ofTime.filter(_.neededFrom(end) < end)
+      if (needed.isEmpty) Long.MaxValue else after(lastTime, needed.map(_.reach).max)
+    }
+  }
+
+  private def lastTime: Long = {
+    rows.pointTo(newest, log.end - 1)
+    newest.getLong(timeOrdinal)
+  }
+
+  private def after(time: Long, reach: Long): Long =
+    if (time > Long.MaxValue - reach) Long.MaxValue else time + reach
 
   /** Starts with a group that has no rows. */
   def clear(): Unit = values.foreach(_.clear())

@@ -16,6 +16,13 @@ private[frames] abstract class MovingFrame(lower: Boundary, upper: Boundary) ext
   override def neededFrom(next: Long): Long =
     Math.min(lower.atLeast(next), upper.atLeast(next))
 
+  override def reach: Long = Math.max(lower.reach, upper.reach)
+
+  override def leaveBehind(end: Long): Unit = {
+    lower.moveBehind(end)
+    upper.moveBehind(end)
+  }
+
   override def clear(): Unit = {
     lower.clear()
     upper.clear()

@@ -50,18 +50,26 @@ private[frames] final class RunningFrame(
   override def knownAfter(row: Long): Long = upper.knownAfter(row)
   override def neededFrom(next: Long): Long = if (walks.isEmpty) added else 0L
 
+  override def reach: Long = if (walks.isEmpty) upper.reach else Long.MaxValue
+
+  override def leaveBehind(end: Long): Unit = {
+    upper.moveBehind(end)
+    addUntil(end)
+  }
+
   override def of(ordinal: Long): UnsafeRow = {
     val end = upper.moveTo(ordinal)
     if (!areWalksFilled) fillWalks()
-    if (added < end || values == null) {
-      while (added < end) {
-        buffers.add(buffer, added)
-        addToWalks(added)
-        added += 1
-      }
-      values = evaluate()
-    }
+    addUntil(end)
+    if (values == null) values = evaluate()
     values
+  }
+
+  private def addUntil(end: Long): Unit = while (added < end) {
+    buffers.add(buffer, added)
+    addToWalks(added)
+    added += 1
+    values = null
   }
 
   private def evaluate(): UnsafeRow = {

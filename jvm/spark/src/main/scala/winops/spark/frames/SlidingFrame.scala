@@ -53,6 +53,13 @@ private[frames] final class SlidingFrame(
     contents.beside(row)
   }
 
+  override def leaveBehind(end: Long): Unit = {
+    super.leaveBehind(end)
+    if (tail > head) contents.remove(head, tail)
+    head = Math.max(head, end)
+    tail = Math.max(tail, end)
+  }
+
   override def clear(): Unit = {
     super.clear()
     contents.clear()

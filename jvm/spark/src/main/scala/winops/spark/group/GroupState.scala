@@ -120,6 +120,12 @@ final class GroupState(
   /** The time of the group's registered timer, or [[Clock.Never]]. */
   var registeredTimer: Long = Clock.Never
 
+  /** The time of the registered timer at which rows leave the reach of frames, or
+    * [[Clock.Never]]. It is not replaced when rows arrive, so each group has one such timer in the
+    * time that frames reach back.
+    */
+  var reachTimer: Long = Clock.Never
+
   private def hasTimer: Boolean = registeredTimer != Clock.Never
 
   def isEmpty: Boolean = !machine.isAlive && waiting.size == 0
@@ -154,6 +160,18 @@ final class GroupState(
       if (after == Long.MaxValue) Clock.Never else Clock.floorToMillis(after) + 1
     }
 
+  /** Releases the rows that are out of the reach of frames, if all rows before the time `known`, in
+    * microseconds, have arrived. Returns the time in milliseconds at which others will be;
+    * [[Clock.Never]] if time does not decide.
+    */
+  def releaseOutOfReach(known: Long): Long = frames match {
+    case Some(all) if all.leaveWithTime && window.size == 0 =>
+      all.releaseOutOfReach(known)
+      val after = if (waiting.size == 0) all.outOfReachAfter else Long.MaxValue
+      if (after == Long.MaxValue) Clock.Never else Clock.floorToMillis(after) + 1
+    case _ => Clock.Never
+  }
+
   /** Releases the rows that left the window. They are stored until their changes have been
     * emitted.
     */
@@ -182,6 +200,7 @@ final class GroupState(
     clearFrames()
     lastOrder = GroupState.NoOrder
     registeredTimer = Clock.Never
+    reachTimer = Clock.Never
   }
 
   /** Restarts the row numbers at 0 for a group that the machine has forgotten, as for a group
@@ -228,9 +247,11 @@ final class GroupState(
       (if (isRelease) TimerOfRelease else if (hasTimer) OwnTimer else 0) |
         (if (hasOrder) HasOrder else 0) |
         (if (pages.areUnused) 0 else HasPages) |
-        waiting.kind * WaitingKind)
+        waiting.kind * WaitingKind |
+        (if (reachTimer == Clock.Never) 0 else ReachTimer))
     forms.foreach(_.reach(machine.now))
     if (hasTimer && !isRelease) out.number(registeredTimer - machine.now)
+    if (reachTimer != Clock.Never) out.number(reachTimer - machine.now)
     if (hasOrder) out.packed(lastOrder)
     if (spec.rowsWait) waiting.save(out, machine.now)
     if (!pages.areUnused) pages.saveNumber(out)
@@ -259,12 +280,14 @@ final class GroupState(
 
   private def restoreRowsOfFormat6(in: ByteReader): Unit = {
     machine.restoreClock(in)
-    val flags = in.byte()
+    val flags = in.byte() & 0xff
     forms.foreach(_.reach(machine.now))
     registeredTimer =
       if ((flags & OwnTimer) != 0) machine.now + in.number() else Clock.Never
+    reachTimer = if ((flags & ReachTimer) != 0) machine.now + in.number() else Clock.Never
     lastOrder = if ((flags & HasOrder) != 0) in.packed() else GroupState.NoOrder
-    if (spec.rowsWait) waiting.restore(in, flags / WaitingKind, machine.now) else waiting.clear()
+    val kind = (flags & ~ReachTimer) / WaitingKind
+    if (spec.rowsWait) waiting.restore(in, kind, machine.now) else waiting.clear()
     if ((flags & TimerOfRelease) != 0) registeredTimer = nextRelease
     if ((flags & HasPages) != 0) pages.restore(in) else pages.clear()
     window.restore(in)
@@ -278,6 +301,7 @@ final class GroupState(
 
   private def restoreRowsOfFormat5(in: ByteReader): Unit = {
     registeredTimer = if (in.byte() == 1) in.number() else Clock.Never
+    reachTimer = Clock.Never
     lastOrder = in.block()
     if (spec.rowsWait) waiting.restoreFormat5(in) else waiting.clear()
     pages.restore(in)
@@ -325,6 +349,7 @@ object GroupState {
   private val HasOrder = 4
   private val HasPages = 8
   private val WaitingKind = 16
+  private val ReachTimer = 128
 
   /** The first segment number of pages, above the numbers of a log's own segments. */
   private val FirstPage = 1L << 60

@@ -15,6 +15,9 @@ object FrameBound {
 
   private val MicrosPerDay = 24L * 60 * 60 * 1000000
 
+  /** More days than a change of the clock and different months move a boundary. */
+  private val DaysOfClockChanges = 3L
+
   /** The start of the partition. */
   case object Unbounded extends FrameBound(needsFollowing = false)
 
@@ -41,6 +44,27 @@ object FrameBound {
       case micros: Long => Math.abs(micros) >= FrameBound.MicrosPerDay
       case interval: CalendarInterval => interval.months != 0 || interval.days != 0
       case _ => true
+    }
+
+    /** The longest time, in microseconds, by which the boundary of a row is before the row. A month
+      * has at most 31 days. Where the boundary depends on the time zone, it includes the changes
+      * of the clock.
+      */
+    def longestBefore: Long = {
+      val parts = offset.value match {
+        case months: Int => Seq(BigInt(months) * 31 * MicrosPerDay)
+        case micros: Long => Seq(BigInt(micros))
+        case interval: CalendarInterval =>
+          Seq(
+            BigInt(interval.months) * 31 * MicrosPerDay,
+            BigInt(interval.days) * MicrosPerDay,
+            BigInt(interval.microseconds))
+        case other => throw new IllegalArgumentException(s"$other is no interval")
+      }
+      val before = -parts.filter(_ < 0).sum
+      val longest =
+        if (before == 0 || !dependsOnZone) before else before + DaysOfClockChanges * MicrosPerDay
+      if (longest.isValidLong) longest.toLong else Long.MaxValue
     }
 
     /** The boundary as an expression over the time column, as in Spark's own operator. */

@@ -59,6 +59,93 @@ class OverStateSuite extends OverStreamTest {
     }
   }
 
+  test("rows of silent groups leave when no later row has them in a frame") {
+    val byTime = "PARTITION BY k ORDER BY ts"
+    val silent = (0 until 50).map(i => quote(i, 100 + i / 10))
+    def other(seq: Int, at: Long): Quote = quote(seq, at).copy(k = "b")
+    // The last time at which rows are held, and the rows held before and after.
+    Seq(
+      ("RANGE INTERVAL 5 SECONDS PRECEDING", 109L, 50, 0),
+      ("RANGE BETWEEN INTERVAL 9 SECONDS PRECEDING AND INTERVAL 5 SECONDS PRECEDING", 113L, 50, 0),
+      ("RANGE BETWEEN INTERVAL 2 SECONDS PRECEDING AND INTERVAL 2 SECONDS FOLLOWING", 106L, 40, 0),
+      ("RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 3 SECONDS PRECEDING", 107L, 30, 0),
+      ("RANGE INTERVAL 1 DAY PRECEDING", 104L + 4 * 86400, 50, 0),
+      ("RANGE INTERVAL 1 MONTH PRECEDING", 104L + 34 * 86400, 50, 0),
+      (s"RANGE INTERVAL 5 SECONDS PRECEDING), lag(n, 3) OVER ($byTime", 109L, 50, 3),
+      (s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime RANGE INTERVAL 9 SECONDS PRECEDING",
+        113L, 50, 0),
+      (s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime ROWS 70 PRECEDING", 200L, 50, 50))
+      .foreach { case (frame, last, before, after) =>
+        withTempDir { checkpoint =>
+          val stream = memoryStream[Quote]
+          viewOf(stream)
+          val columns = s"sum(n) OVER ($byTime $frame)"
+          // A query is started for each of the times.
+          def heldAt(rows: Seq[Quote]): Long =
+            rowsHeld(feed(select(columns), stream, checkpoint, new Written, rows))
+          stream.addData(silent)
+          // One row of the other group waits for the watermark.
+          assert(heldAt(Seq(other(50, Math.min(last - 2, 105)))) >= before, columns)
+          val beforeLast = heldAt(Seq(other(51, last)))
+          val now = heldAt(Seq(other(52, last + 1), other(53, last + 100 * 86400)))
+          assert(beforeLast >= before, columns)
+          assert(now <= after + 2, columns)
+        }
+      }
+  }
+
+  test("a group that returns after silence has the results of a table") {
+    withSQLConf("spark.sql.session.timeZone" -> "Europe/Berlin") {
+      val byTime = "PARTITION BY k ORDER BY ts"
+      // Around the change of the clock on 29 March 2026, with silence of up to forty days.
+      val random = new scala.util.Random(9)
+      var at = 1772000000L
+      val rows = (0 until 160).map { i =>
+        at += (if (i % 20 == 19) 86400L * random.nextInt(41) else 1 + random.nextInt(4))
+        quote(i, at).copy(k = "ab".charAt(random.nextInt(2)).toString, x = Some(1.0 / (i + 1)))
+      }
+      val columns = Seq(
+        s"sum(x) OVER ($byTime RANGE INTERVAL 3 SECONDS PRECEDING)",
+        s"collect_list(n) OVER ($byTime RANGE INTERVAL 1 MONTH PRECEDING)",
+        s"count(n) OVER ($byTime RANGE INTERVAL 1 DAY PRECEDING)",
+        s"sum(x) OVER ($byTime RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 4 SECONDS PRECEDING)",
+        s"nth_value(n, 2) OVER ($byTime RANGE INTERVAL 2 DAYS PRECEDING)",
+        s"min(n) OVER ($byTime RANGE BETWEEN INTERVAL 9 SECONDS PRECEDING AND INTERVAL 2 SECONDS PRECEDING)",
+        s"max(n) OVER ($byTime RANGE BETWEEN INTERVAL 1 SECOND FOLLOWING AND INTERVAL 3 SECONDS FOLLOWING)",
+        s"sum(x) OVER ($byTime RANGE BETWEEN CURRENT ROW AND CURRENT ROW)",
+        s"lag(n, 2) OVER ($byTime)").zipWithIndex.map { case (f, i) => s"$f AS c$i" }
+      def query = select(columns.mkString(", "))
+      val expected = onTable(rows)(query)
+      Seq(2, 7, 160).foreach { size =>
+        val batches = rows.grouped(size).toSeq
+        val (first, second) = batches.splitAt(batches.size / 2)
+        val runs = Seq(first, second).filter(_.nonEmpty)
+        assertSameRows(onStream(runs)(query), expected, s"batches of $size rows")
+      }
+    }
+  }
+
+  test("an active group has one timer in the time that frames reach back") {
+    withTempDir { checkpoint =>
+      val stream = memoryStream[Quote]
+      viewOf(stream)
+      val query = select("sum(n) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 50 SECONDS PRECEDING)")
+      def costs(first: Int): Seq[Long] = {
+        val running = start(query, checkpoint.getCanonicalPath, new Written)
+        try {
+          (first until first + 40).foreach { i =>
+            stream.addData(quote(i, 100 + i))
+            running.processAllAvailable()
+          }
+          progressOf(running).map(_.stateOperators.head.customMetrics.get("stateBytesWritten").longValue)
+        } finally running.stop()
+      }
+      val (early, late) = (costs(0), costs(200))
+      // Timers that pile up would be rewritten with each micro-batch.
+      assert(late.sum <= early.sum * 2, s"$early $late")
+    }
+  }
+
   test("a restart may name functions in another order, and not name others") {
     withTempDir { checkpoint =>
       val stream = memoryStream[Quote]
