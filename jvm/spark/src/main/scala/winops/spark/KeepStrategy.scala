@@ -15,7 +15,7 @@ import winops.spark.analysis.KeepDescriber
 import winops.spark.execution.{BatchKeepExec, NewestRowsExec, UnsharedExec}
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.{Keep, KeepPlan}
-import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder}
+import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder, StoredColumns}
 
 /** Plans a [[Keep]] and the other nodes of winops. Expressions that group and order the rows are
   * computed once, below the shuffle.
@@ -43,6 +43,7 @@ object KeepStrategy extends SparkStrategy {
       }
     case FilePosition(position, child, isRequired, byAge) =>
       FilePositionExec(position, isRequired, byAge, planLater(child)) :: Nil
+    case StoredColumns(child) => planLater(child) :: Nil
     case repartition: RepartitionState => RepartitionStateExec(repartition) :: Nil
     case _ => Nil
   }

@@ -8,6 +8,7 @@ import winops.spark.analysis.{CheckStreamStart, ResolveKeep}
 import winops.spark.execution.StreamReporter
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.ResolveOver
+import winops.spark.plan.ColumnsOfInput
 
 /** Registers winops in a session of the Spark version that the JAR is for. */
 private[spark] object Registration {
@@ -25,6 +26,7 @@ private[spark] object Registration {
       described(WarningsFunction.Name, WarningsFunction, WarningsFunction.Usage))
     extensions.injectResolutionRule(_ => ResolveKeep)
     extensions.injectPostHocResolutionRule(_ => ResolveOver)
+    extensions.injectPostHocResolutionRule(_ => ColumnsOfInput)
     extensions.injectHintResolutionRule(_ => CheckStreamStart)
     extensions.injectHintResolutionRule(new StreamReporter.Registration(_))
     extensions.injectPlannerStrategy(_ => KeepStrategy)

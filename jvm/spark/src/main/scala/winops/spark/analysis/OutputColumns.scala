@@ -33,14 +33,19 @@ private[spark] object OutputColumns {
     *
     * @param projected
     *   the aggregates of the policy's projection
+    * @param table
+    *   the rows of the call
+    * @param stored
+    *   the columns of the rows in a window
     */
   def results(
       spec: KeepSpec,
       arguments: Arguments,
       projected: Option[Aggregates],
       group: Seq[Expression],
-      table: LogicalPlan): WindowResults = {
-    val aggregates = arguments.query("aggregates").map(QueriedAggregates.of(_, table))
+      table: LogicalPlan,
+      stored: Seq[Attribute]): WindowResults = {
+    val aggregates = arguments.query("aggregates").map(QueriedAggregates.of(_, table, stored))
     (spec.output, aggregates) match {
       case (Output.Agg, Some(requested)) =>
         CheckKeep.group("GROUP BY", requested.by.map(WindowResults.unnamed))

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 
 import winops.spark.expressions.{CommonExpressions, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
+import winops.spark.plan.ColumnsOfInput
 import winops.spark.row.KeyTypes
 
 /** Converts the aggregates of a query over the same table into aggregates of the rows in a
@@ -21,8 +22,11 @@ private[spark] object QueriedAggregates {
     *   an analyzed plan
     * @param table
     *   the table whose rows are kept
+    * @param stored
+    *   the columns of the rows in a window
     */
-  def of(query: LogicalPlan, table: LogicalPlan): Aggregates = bare(query) match {
+  def of(query: LogicalPlan, table: LogicalPlan, stored: Seq[Attribute]): Aggregates = bare(
+    query) match {
     case Aggregate(by, columns, child, _) =>
       // `bare` has replaced runtime-replaceable expressions in the whole query, so the table
       // needs the same replacement before the two are compared.
@@ -36,7 +40,7 @@ private[spark] object QueriedAggregates {
         case (other, i) => Alias(other, s"_by_$i")()
       }
       val aggregates =
-        Aggregates(names.map(over(_, child, table)), columns.map(over(_, child, table)))
+        Aggregates(names.map(over(_, child, stored)), columns.map(over(_, child, stored)))
       aggregates.columns.foreach(check)
       aggregates
     case other if other.exists(_.isInstanceOf[Window]) => throw refused(NoOver)
@@ -61,7 +65,8 @@ private[spark] object QueriedAggregates {
 
   /** The sort keys of `SELECT * FROM table ORDER BY keys`. */
   def order(query: LogicalPlan, table: LogicalPlan): Seq[SortOrder] = bare(query) match {
-    case sort: Sort if isSame(sort.child, table) => sort.order.map(over(_, sort.child, table))
+    case sort: Sort if isSame(sort.child, table) =>
+      sort.order.map(over(_, sort.child, table.output))
     case _ =>
       throw WinopsErrors.argument("VALUE", "order_by", ExpectedOrder)
   }
@@ -71,14 +76,19 @@ private[spark] object QueriedAggregates {
     "TABLE(SELECT * FROM rows ORDER BY keys), where the keys are expressions over columns " +
       "without subqueries and window functions, or ORDER BY (keys) after the TABLE argument"
 
-  /** Rewrites an expression over the columns of `there` to the columns of `here`, which is the
-    * same table.
+  /** Rewrites an expression over the columns of `there` to the columns of the same table `here`.
     */
-  private def over[A <: Expression](expression: A, there: LogicalPlan, here: LogicalPlan): A = {
-    val own = there.output.map(_.exprId).zip(here.output).toMap
-    expression
-      .transform { case column: Attribute => own.getOrElse(column.exprId, column) }
-      .asInstanceOf[A]
+  private def over[A <: Expression](
+      expression: A,
+      there: LogicalPlan,
+      here: Seq[Attribute]): A = {
+    val own = there.output.map(_.exprId).zip(here).toMap
+    val renamed = expression.transform { case column: Attribute =>
+      own.get(column.exprId).fold(column) { known =>
+        known.withDataType(column.dataType).withNullability(column.nullable)
+      }
+    }
+    ColumnsOfInput.in(renamed.asInstanceOf[A], here)
   }
 
   /** Returns true for two plans of one table, of which one may be `SELECT *` from the other. */

@@ -10,7 +10,8 @@ import org.apache.spark.sql.types._
 import winops.policy.{Policy, Scope}
 import winops.spark.expressions.{CommonExpressions, ExpressionBudget, PolicyExpressions, RedactingExpression, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{AggMode, Application, InSourceOrder, Keep, KeepSpec, Output}
+import winops.spark.plan.{AggMode, Application, ColumnsOfInput, InSourceOrder, Keep, KeepSpec, Output}
+import winops.spark.source.StoredColumns
 import winops.text.dialect.Dialect
 
 /** Resolves a call of `keep` to a [[Keep]]. Throws an error that names the missing or wrong
@@ -46,14 +47,15 @@ object ResolveKeep extends Rule[LogicalPlan] {
     val expressions = resolved.expressions
     CheckSupportedPolicy(resolved.policy)
     val filter = expressions.filter.map(RedactingExpression.ofCondition)
-    val table = filter.fold(call.child)(Filter(_, call.child))
-    val order = orderOf(call)
+    val table = StoredColumns.of(filter.fold(call.child)(Filter(_, call.child)))
+    val order = orderOf(call).map(ColumnsOfInput.in(_, table.output))
     val time = arguments.text("time").map(timeColumn(table, _))
     val punctuation = arguments.text("punct").map(punctuationColumn(table, _))
     val (named, splitting) = expressions.group.splitAt(resolved.keysInText)
     val ofText = ExpressionSet(expressions.group)
     val split = CheckKeep.group("PARTITION BY", splitting)
-    val group = ExpressionSet(groupOf(call.partitionBy, named) ++ split).toSeq.map { key =>
+    val partitionBy = call.partitionBy.map(ColumnsOfInput.in(_, table.output))
+    val group = ExpressionSet(groupOf(partitionBy, named) ++ split).toSeq.map { key =>
       if (ofText.contains(key)) RedactingExpression.of(key) else key
     }
     order.foreach(o => CheckKeep.deterministic("ORDER BY", o.child))
@@ -62,7 +64,8 @@ object ResolveKeep extends Rule[LogicalPlan] {
     CheckKeep.output(spec, table)
     CheckKeep.costs(spec, table)
     val results = SeveralWindows.divided(
-      OutputColumns.results(spec, arguments, resolved.projected, group, call.child),
+      OutputColumns
+        .results(spec, arguments, resolved.projected, group, call.child, table.output),
       spec,
       arguments.texts("of_windows"))
     val keep = InSourceOrder(
@@ -83,7 +86,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
       definitions)
     spec.output match {
       case Output.Describe =>
-        KeepDescriber.of(spec, if (resolved.keysInText > 0) Nil else call.partitionBy, time)
+        KeepDescriber.of(spec, if (resolved.keysInText > 0) Nil else partitionBy, time)
       case _ => OutputColumns.arranged(keep)
     }
   }
@@ -143,8 +146,9 @@ object ResolveKeep extends Rule[LogicalPlan] {
   /** The dialect of the call, and its policy. Several windows are combined into one policy. */
   private def policyOf(call: UnresolvedKeep): (Dialect, ResolvedPolicy) = {
     val arguments = call.arguments
+    val columns = StoredColumns.of(call.child).output
     def read(dialect: Dialect, text: String, isOne: Boolean): ResolvedPolicy =
-      parsed(dialect, text, arguments, call.child, call.partitionBy.nonEmpty, isOne)
+      parsed(dialect, text, arguments, columns, call.partitionBy.nonEmpty, isOne)
     arguments.windows match {
       case Some((dialect, texts)) =>
         val windows = texts.map { case (name, text) =>
@@ -159,6 +163,8 @@ object ResolveKeep extends Rule[LogicalPlan] {
 
   /** Parses a policy and resolves its expressions.
     *
+    * @param columns
+    *   the columns of the rows in a window
     * @param isOne
     *   whether the policy is the only window of the call
     */
@@ -166,14 +172,14 @@ object ResolveKeep extends Rule[LogicalPlan] {
       dialect: Dialect,
       text: String,
       arguments: Arguments,
-      table: LogicalPlan,
+      columns: Seq[Attribute],
       isGrouped: Boolean,
       isOne: Boolean): ResolvedPolicy = {
     val scope = Scope(
       arguments.parameters("params"),
-      table.output.map(_.name),
+      columns.map(_.name),
       arguments.origin,
-      table.output.map(column => column.name -> ColumnKinds.of(column.dataType)).toMap,
+      columns.map(column => column.name -> ColumnKinds.of(column.dataType)).toMap,
       isGrouped)
     val budget = new ExpressionBudget
     val resolved = for {
@@ -183,10 +189,10 @@ object ResolveKeep extends Rule[LogicalPlan] {
       splits = isOne && arguments.text("idle").isEmpty && emitsRows(arguments)
       split = if (splits) policy.splitByKey else policy
       expressions <- PolicyExpressions
-        .resolve(split, table.output, budget)
+        .resolve(split, columns, budget)
         .left
         .map(dialect.error(_, text, scope))
-      projected <- policy.projection.map(Projections.resolve(_, table.output, budget)) match {
+      projected <- policy.projection.map(Projections.resolve(_, columns, budget)) match {
         case Some(Left(problem)) => Left(dialect.error(problem, text, scope))
         case other => Right(other.flatMap(_.toOption))
       }

@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BindReferences, Predicate, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias}
 
+import winops.spark.source.StoredColumns
+
 /** Evaluates the projections and filters of a plan over the rows of its relation. */
 private[harness] object ComputedRows {
 
@@ -20,6 +22,7 @@ private[harness] object ComputedRows {
       val accepts = Predicate.create(condition, child.output)
       row => below(row).filter(accepts.eval)
     case SubqueryAlias(_, child) => of(child)
+    case StoredColumns(child) => of(child)
     case _ => Some(_)
   }
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
 import winops.spark.expressions.CommonExpressions
-import winops.spark.plan.{FramedFunction, Keep}
+import winops.spark.plan.{ColumnsOfInput, FramedFunction, Keep}
 
 /** Adds window functions to the operator of other ones with the same PARTITION BY and ORDER BY
   * below, so that rows are stored once.
@@ -46,12 +46,16 @@ private[spark] object MergedOver {
       functions: Seq[FramedFunction],
       columns: Seq[Attribute]): Option[LogicalPlan] = plan match {
     case keep: Keep if keep.spec.isOver && isSame(keep, call) && areOver(keep, functions) =>
+      val stored = functions.map(ColumnsOfInput.in(_, keep.content))
+      val own = columns.zip(stored).map { case (column, function) =>
+        column.withDataType(function.dataType)
+      }
       Some(
         keep.copy(
           spec = keep.spec.copy(needsFollowing =
             keep.spec.needsFollowing || functions.exists(_.needsFollowing)),
-          results = keep.results ++ functions,
-          changeColumns = keep.changeColumns ++ columns))
+          results = keep.results ++ stored,
+          changeColumns = keep.changeColumns ++ own))
     case SubqueryAlias(name, child) =>
       added(child, call, functions, columns).map(SubqueryAlias(name, _))
     case project @ Project(list, child) =>
@@ -96,7 +100,8 @@ private[spark] object MergedOver {
     }
 
   private def isSame(keep: Keep, call: OverCall): Boolean =
-    areSame(keep.group, call.group) && areSame(keep.order, call.order) &&
+    areSame(keep.group, call.group.map(ColumnsOfInput.in(_, keep.content))) &&
+      areSame(keep.order, call.order.map(ColumnsOfInput.in(_, keep.content))) &&
       keep.time.map(_.exprId) == call.time.map(_.exprId) && call.settings.areOf(keep.spec)
 
   private def areSame(some: Seq[Expression], others: Seq[Expression]): Boolean =

@@ -1,12 +1,13 @@
 package winops.spark.over
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
 import winops.policy.Scope
-import winops.spark.plan.{Application, FramedFunction, InSourceOrder, Keep, KeepSpec, Output}
+import winops.spark.plan.{Application, ColumnsOfInput, FramedFunction, InSourceOrder, Keep, KeepSpec, Output}
+import winops.spark.source.StoredColumns
 import winops.text.ccl.Ccl
 
 /** Replaces Spark's [[Window]] over a stream by a [[Keep]]. A node that the operator cannot run
@@ -75,27 +76,28 @@ object ResolveOver extends Rule[LogicalPlan] {
         "No Partition Defined for Window operation! Moving all data to a single partition, this can " +
           "cause serious performance degradation.")
     }
-    val columns = call.functions.map { case (function, alias) =>
-      MergedOver.column(function, alias)
-    }
+    val rows = StoredColumns.of(call.child)
+    def stored[A <: Expression](expression: A): A = ColumnsOfInput.in(expression, rows.output)
+    val functions = call.functions.map { case (function, alias) => stored(function) -> alias }
+    val columns = functions.map { case (function, alias) => MergedOver.column(function, alias) }
     val keep = InSourceOrder(
       Keep(
         spec = specOf(call),
-        group = call.group,
-        order = call.order,
-        time = call.time,
+        group = call.group.map(stored),
+        order = call.order.map(stored),
+        time = call.time.map(stored),
         punctuation = None,
         expressionsOfRows = Nil,
         end = None,
         changeColumns = columns,
         by = Nil,
-        results = call.functions.map(_._1),
+        results = functions.map(_._1),
         followsSource = true,
         sourcePartition = None,
-        child = call.child),
+        child = rows),
       definitions)
     Project(
-      keep.rows ++ columns.zip(call.functions).map { case (column, (_, alias)) =>
+      keep.rows ++ columns.zip(functions).map { case (column, (_, alias)) =>
         MergedOver.renamed(column, alias)
       },
       keep)

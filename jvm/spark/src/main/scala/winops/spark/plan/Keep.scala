@@ -1,6 +1,6 @@
 package winops.spark.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, ExpressionSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.types.MetadataBuilder
 
@@ -75,6 +75,12 @@ final case class Keep(
       AttributeSet.fromAttributeSets(expressions.map(_.references)) -- producedAttributes
     case _ => child.outputSet
   }
+
+  /** Conditions that hold for each row of the input hold for stored rows of a table only. The
+    * state of a stream may have rows from before a filter was added to the query.
+    */
+  override protected lazy val validConstraints: ExpressionSet =
+    if (isStreaming) ExpressionSet() else child.constraints
 
   override def simpleString(maxFields: Int): String = Keep.describe(spec, time, results)
 

@@ -24,6 +24,9 @@ object Catalyst {
   /** Returns the type with everything in it nullable. The bytes of a row do not change. */
   def asNullable(columns: StructType): StructType = columns.asNullable
 
+  /** Returns the type with everything in it nullable. */
+  def asNullable(dataType: DataType): DataType = dataType.asNullable
+
   /** Creates a sorter that allocates from the current task, and spills if there is no more
     * memory.
     */
