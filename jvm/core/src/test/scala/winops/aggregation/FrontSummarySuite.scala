@@ -3,7 +3,7 @@ package winops.aggregation
 import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
-import winops.storage.btree.Pages
+import winops.storage.btree.{PageMemory, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments}
 
 /** A window that is restored in each micro-batch has the same summaries as one that never is, and
@@ -21,7 +21,7 @@ class FrontSummarySuite extends AnyFunSuite {
         val random = new Random(seed)
         val size = 1 + random.nextInt(Seq(20, 40, 120, 500, 3000)(random.nextInt(5)))
         val most = Seq(1, 1, 3, 6, 60, 400)(random.nextInt(6))
-        val (restored, other) = (new Driven(kind()), new Driven(kind()))
+        val (restored, other) = (new Driven(kind(), pageBytes = 0L), new Driven(kind()))
         var tail = 0L
         var target = size
         (1 to 400).foreach { _ =>
@@ -124,9 +124,9 @@ private object FrontSummarySuite {
     def map[B](f: A => B): Cost[B] = Cost(f(rows), f(bytesRead), f(bytesWritten), f(written))
   }
 
-  final class Driven(summaries: Hashes) {
+  final class Driven(summaries: Hashes, pageBytes: Long = PageMemory.DefaultBytes) {
     private val segments = new CountedSegments
-    private val pages = new Pages(segments)
+    private val pages = new Pages(segments, new PageMemory(pageBytes))
     private val summary = new FrontSummary(summaries, pages)
     private var (head, tail) = (0L, 0L)
     private var ofValues = 0L

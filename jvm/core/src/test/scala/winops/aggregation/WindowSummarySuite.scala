@@ -4,7 +4,7 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
-import winops.storage.btree.Pages
+import winops.storage.btree.{PageMemory, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, Segments}
 
 class WindowSummarySuite extends AnyFunSuite {
@@ -86,7 +86,8 @@ class WindowSummarySuite extends AnyFunSuite {
     val rows = mutable.TreeSet.empty[Long]
     val lists = new Lists(row => assert(rows(row), s"row $row has left"))
     private val segments = new HeapSegments
-    private val pages = new Pages(segments)
+    private val pages =
+      new Pages(segments, new PageMemory(if (seed % 2 == 0) 0L else PageMemory.DefaultBytes))
     val summary: Lines = make(lists, pages)
 
     def check(): Unit = {

@@ -3,7 +3,7 @@ package winops.testing
 import java.nio.ByteBuffer
 
 import winops.policy.Policy
-import winops.storage.btree.Pages
+import winops.storage.btree.{PageMemory, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, Segments, ShiftedSegments}
 import winops.storage.rows.{RowLog, RowStore, RowTree}
 import winops.window.changes.{ChangeQueue, Steps}
@@ -16,11 +16,14 @@ import winops.window.time.Clock
   *
   * @param evaluator
   *   the evaluator of the policy's expressions, given a function from ordinals to row numbers
+  * @param pageBytes
+  *   the bound of the loaded pages
   */
 final class DrivenGroup(
     first: Policy,
     idle: Option[Long],
-    evaluator: (Long => Int) => Evaluator = _ => Evaluator.None) {
+    evaluator: (Long => Int) => Evaluator = _ => Evaluator.None,
+    pageBytes: Long = PageMemory.DefaultBytes) {
   private var policy = first
   private val segments = new DrivenGroup.SwitchedSegments
   private var log: RowStore = _
@@ -137,7 +140,7 @@ final class DrivenGroup(
   }
 
   private def open(): Unit = {
-    pages = new Pages(new ShiftedSegments(segments, 1L << 60))
+    pages = new Pages(new ShiftedSegments(segments, 1L << 60), new PageMemory(pageBytes))
     log =
       if (Machine.leavesHoles(policy)) new RowTree(pages, policy.needsArrivals)
       else new RowLog(segments, policy.needsArrivals)

@@ -11,7 +11,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   * No directory of the entries is stored: after a restore the caller says which entries may
   * exist, by [[expect]].
   */
-final class NumberedValues private[storage] (segments: Segments) {
+final class NumberedValues private[storage] (segments: Segments, pages: Pages) {
   import NumberedValues._
 
   /** The entries in memory, by level and number. */
@@ -42,12 +42,14 @@ final class NumberedValues private[storage] (segments: Segments) {
 
   /** The value with a number, or null. */
   def get(level: Int, number: Long): Array[Byte] = {
+    pages.makeRoom()
     val entry = find(level, number / InEntry)
     if (entry == null) null else entry.values((number % InEntry).toInt)
   }
 
   /** Sets the value with a number, which has no value or another one. */
   def put(level: Int, number: Long, value: Array[Byte]): Unit = {
+    pages.makeRoom()
     val at = number / InEntry
     val known = find(level, at)
     val entry = if (known == null) new Entry else known
@@ -56,12 +58,14 @@ final class NumberedValues private[storage] (segments: Segments) {
       // The entry replaces one that was removed in this micro-batch.
       entry.isStored = freed.remove(key)
       loaded.update(key, entry)
+      pages.noteGrowth(entry.heapBytes)
       val isFirst = first(level) >= end(level)
       first(level) = if (isFirst) at else Math.min(first(level), at)
       end(level) = if (isFirst) at + 1 else Math.max(end(level), at + 1)
     }
     entry.values((number % InEntry).toInt) = value
     entry.isDirty = true
+    pages.noteGrowth(value.length.toLong)
   }
 
   /** Removes the values with numbers below `number`, which are not read any more. */
@@ -101,6 +105,22 @@ final class NumberedValues private[storage] (segments: Segments) {
     (0 until Levels).foreach(forget)
   }
 
+  /** About the number of bytes on the heap of the entries in memory. */
+  private[btree] def heapBytes: Long = {
+    var bytes = 0L
+    loaded.foreachValue(bytes += _.heapBytes)
+    bytes
+  }
+
+  private[btree] def areLoaded: Boolean = loaded.nonEmpty
+
+  /** Writes the changed entries and forgets all that are in memory. */
+  private[btree] def unload(): Unit = {
+    store()
+    loaded.clear()
+    Array.copy(end, 0, storedEnd, 0, Levels)
+  }
+
   /** Writes the changed entries. */
   private[storage] def store(): Unit = {
     freed.foreach(segments.remove)
@@ -136,6 +156,7 @@ final class NumberedValues private[storage] (segments: Segments) {
     val bytes = segments.get(key)
     if (bytes != null) entry.read(bytes)
     loaded.update(key, entry)
+    pages.noteGrowth(entry.heapBytes)
     entry
   }
 
@@ -153,6 +174,9 @@ private[storage] object NumberedValues {
 
   /** The number of levels. */
   val Levels = 16
+
+  /** About the number of bytes on the heap of an entry and of its values' headers. */
+  private val EntryBytes = 512L
 
   private val Version = 1
   private val BitsOfNumber = 44
@@ -172,6 +196,17 @@ private[storage] object NumberedValues {
     val values = new Array[Array[Byte]](InEntry)
     var isDirty = false
     var isStored = false
+
+    /** About the number of bytes on the heap. */
+    def heapBytes: Long = {
+      var bytes = EntryBytes
+      var i = 0
+      while (i < InEntry) {
+        if (values(i) != null) bytes += values(i).length
+        i += 1
+      }
+      bytes
+    }
 
     /** The values as an array of objects. */
     def erased: Array[AnyRef] = values.asInstanceOf[Array[AnyRef]]

@@ -85,6 +85,13 @@ private[storage] final class Page(
     pageOf(index)
   }
 
+  /** Forgets the loaded child page at an index. */
+  def forgetBelow(index: Int): Unit = pageOf(index) = null
+
+  /** About the number of bytes that the page takes on the heap. */
+  def heapBytes: Long =
+    Page.ObjectBytes + stored.bytes.length + entryOf.length.toLong * Page.HeapBytesOfEntry
+
   def isBefore(index: Int, key: Array[Byte]): Boolean = {
     val at = keyAt(index)
     Arrays.compareUnsigned(bytes, at, at + keyLength(index), key, 0, key.length) < 0
@@ -369,4 +376,8 @@ private[storage] object Page {
 
   private val FewChildren = 8
   private val EntryBytes = 2L
+
+  /** Bytes on the heap of the objects of a page, and of its arrays for each entry. */
+  private val ObjectBytes = 256L
+  private val HeapBytesOfEntry = 24L
 }

@@ -49,21 +49,25 @@ final class PagedMap private[storage] (pages: Pages) {
   private[storage] def valueLength: Int = path(depth).valueLength(places(depth))
 
   /** The value of a key, or null. */
-  def get(key: Array[Byte]): Array[Byte] = if (find(key)) value else null
+  def get(key: Array[Byte]): Array[Byte] = if (contains(key)) value else null
 
   /** Returns true if the map contains the key, and moves the cursor to it. */
-  def contains(key: Array[Byte]): Boolean = find(key)
+  def contains(key: Array[Byte]): Boolean = {
+    pages.makeRoom()
+    find(key)
+  }
 
   /** Sets the value of a key, and returns the previous value or null. */
   def put(key: Array[Byte], value: Array[Byte]): Array[Byte] =
-    if (find(key)) {
+    if (contains(key)) {
       val previous = this.value
       path(depth).replace(places(depth), value)
+      pages.noteGrowth(value.length.toLong)
       changed()
       previous
     } else {
       path(depth).insert(places(depth), key, value)
-      inserted()
+      inserted(key.length, value.length)
       null
     }
 
@@ -71,16 +75,17 @@ final class PagedMap private[storage] (pages: Pages) {
     * The caller writes the value to [[valueBytes]].
     */
   private[storage] def append(key: Array[Byte], valueLength: Int): Unit = {
+    pages.makeRoom()
     goToLast()
     places(depth) += 1
     path(depth).insert(places(depth), key, valueLength)
-    inserted()
+    inserted(key.length, valueLength)
     if (!isHere) goToLast()
   }
 
   /** Removes a key; returns false if the map does not contain the key. */
   def remove(key: Array[Byte]): Boolean = {
-    val isThere = find(key)
+    val isThere = contains(key)
     if (isThere) remove()
     isThere
   }
@@ -96,6 +101,7 @@ final class PagedMap private[storage] (pages: Pages) {
 
   /** Moves the cursor to the first key. */
   def first(): Boolean = {
+    pages.makeRoom()
     goToTop()
     goToFirst()
     isHere
@@ -103,34 +109,35 @@ final class PagedMap private[storage] (pages: Pages) {
 
   /** Moves the cursor to the last key. */
   def last(): Boolean = {
+    pages.makeRoom()
     goToLast()
     places(depth) >= 0
   }
 
   /** Moves the cursor to the first key that is not less than `key`. */
-  def atLeast(key: Array[Byte]): Boolean = find(key) || isHere || forward()
+  def atLeast(key: Array[Byte]): Boolean = contains(key) || isHere || forward()
 
   /** Moves the cursor to the first key that is greater than `key`. */
-  def above(key: Array[Byte]): Boolean = if (find(key)) next() else isHere || forward()
+  def above(key: Array[Byte]): Boolean = if (contains(key)) stepOn() else isHere || forward()
 
   /** Moves the cursor to the last key that is less than `key`. */
   def below(key: Array[Byte]): Boolean = {
-    val _ = find(key)
-    previous()
+    val _ = contains(key)
+    stepBack()
   }
 
   /** Moves the cursor to the next key. */
   def next(): Boolean = {
+    pages.makeRoom()
     if (isDetached) attach()
-    places(depth) += 1
-    isHere || forward()
+    stepOn()
   }
 
   /** Moves the cursor to the previous key. */
   def previous(): Boolean = {
+    pages.makeRoom()
     if (isDetached) attach()
-    places(depth) -= 1
-    places(depth) >= 0 || backward()
+    stepBack()
   }
 
   /** Empties the map and frees its pages. */
@@ -155,6 +162,12 @@ final class PagedMap private[storage] (pages: Pages) {
     rootNumber = root.number
     root = null
     isDetached = true
+    // Only the page at the cursor stays on the heap; an inner page has its loaded children.
+    val (page, place) = (path(depth), places(depth))
+    Arrays.fill(path.asInstanceOf[Array[AnyRef]], null)
+    depth = 0
+    path(0) = page
+    places(0) = place
   }
 
   /** Writes the number of entries and the root. The caller calls [[Pages.save]] first. */
@@ -216,6 +229,16 @@ final class PagedMap private[storage] (pages: Pages) {
 
   private def isHere: Boolean = places(depth) < path(depth).count
 
+  private def stepOn(): Boolean = {
+    places(depth) += 1
+    isHere || forward()
+  }
+
+  private def stepBack(): Boolean = {
+    places(depth) -= 1
+    places(depth) >= 0 || backward()
+  }
+
   private def attach(): Unit = {
     val _ = find(key)
   }
@@ -251,8 +274,10 @@ final class PagedMap private[storage] (pages: Pages) {
     goToLastBelow()
   }
 
-  private def inserted(): Unit = {
+  private def inserted(keyLength: Int, valueLength: Int): Unit = {
     entries += 1
+    // A page may have as much free room as it has entries.
+    pages.noteGrowth(2 * PageEntries.sizeOf(keyLength, valueLength))
     changed()
   }
 
@@ -365,6 +390,7 @@ final class PagedMap private[storage] (pages: Pages) {
       var i = 0
       while (i < page.count) {
         free(page.below(i, pages), level + 1)
+        page.forgetBelow(i)
         i += 1
       }
     }

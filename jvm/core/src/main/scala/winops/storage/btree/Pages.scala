@@ -4,11 +4,15 @@ import scala.collection.mutable
 
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments, ShiftedSegments}
 
-/** The pages of one group's maps, read on demand and written when the group is stored.
+/** The pages of one group's maps, read on demand and written when the group is stored, or before
+  * if the memory for pages is full.
   *
   * An instance is reused from group to group: [[restore]] or [[clear]] starts the next group.
+  *
+  * @param memory
+  *   bounds the loaded pages of all instances that share it
   */
-final class Pages(segments: Segments) {
+final class Pages(segments: Segments, memory: PageMemory = new PageMemory) {
   private val maps = mutable.ArrayBuffer.empty[PagedMap]
   private val values = mutable.ArrayBuffer.empty[NumberedValues]
   private val loaded = mutable.LongMap.empty[Page]
@@ -20,12 +24,24 @@ final class Pages(segments: Segments) {
 
   private var changes = 0L
   private var most = PageSize.Large
+  memory.add(this)
 
   /** The maximum size of pages. */
   private[storage] def pageSize: PageSize = most
 
   /** Counts a change of a map. */
   private[storage] def noteChange(): Unit = changes += 1
+
+  /** Notes that about so many bytes were added to a page or to values. */
+  private[storage] def noteGrowth(bytes: Long): Unit = memory.take(bytes)
+
+  /** Called before an operation of a map or of values. Unloads everything if the memory for pages
+    * is full; the cursors of the maps stay at their entries.
+    */
+  private[storage] def makeRoom(): Unit = {
+    if (freed.size > Pages.MostFreed) store()
+    memory.makeRoom()
+  }
 
   /** Creates a map for the open group, which each later group uses too. */
   def newMap(): PagedMap = {
@@ -37,13 +53,13 @@ final class Pages(segments: Segments) {
   /** Creates short values of the open group beside its pages, which each later group uses too. */
   def newValues(): NumberedValues = {
     val first = NumberedValues.firstEntry(values.size)
-    val made = new NumberedValues(new ShiftedSegments(segments, first))
+    val made = new NumberedValues(new ShiftedSegments(segments, first), this)
     values += made
     made
   }
 
   /** Creates an instance over the same storage, for maps of other owners. */
-  def another(): Pages = new Pages(segments)
+  def another(): Pages = new Pages(segments, memory)
 
   /** Starts with the stored pages of another instance over the same storage. This one may read
     * and discard them.
@@ -89,13 +105,22 @@ final class Pages(segments: Segments) {
     out.number(if (most == PageSize.Small) -1 - last else last)
   }
 
-  /** Writes the changed pages and forgets all loaded ones if they are many, so that the heap does
-    * not grow with the maps. The cursors of the maps stay at their entries.
+  /** Writes the changed pages and values, and forgets all loaded ones. The cursors of the maps
+    * stay at their entries.
     */
-  def unload(limit: Int = Pages.MostLoaded): Unit = if (loaded.size > limit) {
+  private[storage] def unload(): Unit = if (loaded.nonEmpty || values.exists(_.areLoaded)) {
     store()
     loaded.clear()
     maps.foreach(_.unload())
+    values.foreach(_.unload())
+  }
+
+  /** About the number of bytes on the heap of the loaded pages and values. */
+  private[btree] def loadedBytes: Long = {
+    var bytes = 0L
+    loaded.foreachValue(bytes += _.heapBytes)
+    values.foreach(bytes += _.heapBytes)
+    bytes
   }
 
   /** Empties the group's maps and removes their stored pages. */
@@ -130,6 +155,7 @@ final class Pages(segments: Segments) {
     last += 1
     val page = new Page(last, isLeaf)
     loaded.update(last, page)
+    memory.take(page.heapBytes)
     page
   }
 
@@ -198,6 +224,7 @@ final class Pages(segments: Segments) {
     in.finish()
     val changed = if (page.base == null) page else withChanges(page)
     loaded.update(number, changed)
+    memory.take(changed.heapBytes)
     changed
   }
 
@@ -218,6 +245,6 @@ private object Pages {
   /** The number of the changes of page 0; the numbers of pages are less. */
   val FirstChanges: Long = 1L << 58
 
-  /** The number of pages that may stay loaded, of at most 8 KiB each. */
-  val MostLoaded = 1024
+  /** The number of pages that may be freed before the store deletes them. */
+  val MostFreed = 65536
 }

@@ -134,7 +134,6 @@ final class CrossGroupIndex[G](
     if (ordersByCreation) creationMap.remove(creationKey(record.created))
     records.remove(key)
     forget()
-    pages.unload()
   }
 
   /** Returns true if there are more groups or rows than the policy allows. */
@@ -234,7 +233,6 @@ final class CrossGroupIndex[G](
       record.duePlace = Some(place(dues, due, from = at))
     }
     isChanged = true
-    pages.unload()
   }
 
   private def place(order: GroupOrder, number: Long, from: Long): Place = {
@@ -251,7 +249,6 @@ final class CrossGroupIndex[G](
       dues.remove(first.get)
       record.duePlace = Option.when(record.due != Clock.Never)(place(dues, record.due, from))
       isChanged = true
-      pages.unload()
       first = dues.first.filter(_.bound <= instant)
     }
     first
@@ -264,7 +261,6 @@ final class CrossGroupIndex[G](
       arrivals.remove(first.get)
       record.arrivalPlace = Some(place(arrivals, record.arrival, from = first.get.bound))
       isChanged = true
-      pages.unload()
       first = arrivals.first
     }
     first.isDefined

@@ -22,7 +22,11 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       Gen.oneOf(named, dense, ranked),
       minSuccessful(90)) { (seed, keys, keyOf) =>
       val random = new Random(seed)
-      val driven = new Driven
+      val driven = new Driven(random.nextInt(3) match {
+        case 0 => 0L
+        case 1 => random.nextInt(200000).toLong
+        case _ => PageMemory.DefaultBytes
+      })
       (0 until 3000).foreach { _ =>
         if (random.nextInt(200) == 0) driven.restart()
         if (random.nextInt(50) == 0) driven.unload()
@@ -283,12 +287,12 @@ private object PagedMapSuite extends org.scalatest.Assertions {
   }
 
   /** A map with a sorted map of the JDK as its reference. */
-  final class Driven {
+  final class Driven(limit: Long = PageMemory.DefaultBytes) {
     val segments = new CountedSegments
     private val model = new TreeMap[Array[Byte], Array[Byte]](new Comparator[Array[Byte]] {
       override def compare(a: Array[Byte], b: Array[Byte]): Int = Arrays.compareUnsigned(a, b)
     })
-    private var pages = new Pages(segments)
+    private var pages = new Pages(segments, new PageMemory(limit))
     var map: PagedMap = pages.newMap()
 
     def put(key: Array[Byte], value: Array[Byte]): Unit = {
@@ -309,7 +313,7 @@ private object PagedMapSuite extends org.scalatest.Assertions {
     }
 
     /** Forgets the loaded pages. */
-    def unload(): Unit = pages.unload(0)
+    def unload(): Unit = pages.unload()
 
     /** Removes the first entry at or after a key. */
     def removeAtLeast(key: Array[Byte], unloads: Boolean): Unit = {
@@ -342,7 +346,7 @@ private object PagedMapSuite extends org.scalatest.Assertions {
       map.save(out)
       val in = new ByteReader(out.toArray)
       if (!isReused) {
-        pages = new Pages(segments)
+        pages = new Pages(segments, new PageMemory(limit))
         map = pages.newMap()
       }
       pages.restore(in)

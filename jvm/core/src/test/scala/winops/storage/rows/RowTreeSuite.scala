@@ -8,7 +8,7 @@ import scala.util.Random
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
-import winops.storage.btree.Pages
+import winops.storage.btree.{PageMemory, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, Segments}
 
 class RowTreeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -18,7 +18,7 @@ class RowTreeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(Gen.long, Gen.oneOf(10, 100, 1500), Gen.oneOf(1, 4, 300), minSuccessful(40)) {
       (seed, window, rowsOfBatch) =>
         val random = new Random(seed)
-        val driven = new Driven(random)
+        val driven = new Driven(random, pageBytes = random.nextInt(2) * 40000L)
         (0 until window).foreach(_ => driven.append())
         (0 until 60).foreach { _ =>
           driven.restart()
@@ -106,10 +106,10 @@ private object RowTreeSuite extends org.scalatest.Assertions {
   }
 
   /** A tree of rows with a sorted map of the JDK as its reference. */
-  private final class Driven(random: Random) {
+  private final class Driven(random: Random, pageBytes: Long = PageMemory.DefaultBytes) {
     private val segments = new CountedSegments(new HeapSegments)
     private val model = new TreeMap[Long, Array[Byte]]
-    private var pages = new Pages(segments)
+    private var pages = new Pages(segments, new PageMemory(pageBytes))
     private var tree = new RowTree(pages, withArrival = true)
     pages.clear()
     tree.clear()
@@ -151,7 +151,7 @@ private object RowTreeSuite extends org.scalatest.Assertions {
       val out = new ByteWriter
       pages.save(out)
       tree.save(out)
-      pages = new Pages(segments)
+      pages = new Pages(segments, new PageMemory(pageBytes))
       tree = new RowTree(pages, withArrival = true)
       val in = new ByteReader(out.toArray)
       pages.restore(in)

@@ -7,7 +7,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import winops.policy.Reclaim
-import winops.storage.btree.Pages
+import winops.storage.btree.{PageMemory, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments}
 import winops.window.time.Clock
 
@@ -23,7 +23,7 @@ class CrossGroupIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("groups come in the orders of a sorted set and a map by last arrival, over restarts") {
     forAll(Gen.long, Gen.oneOf(rules), Gen.oneOf(0, 10, 5000), minSuccessful(200)) {
       (seed, reclaim, span) =>
-        val driven = new Driven(reclaim, new Random(seed), span)
+        val driven = new Driven(reclaim, new Random(seed), span, pageBytes = seed % 2 * 20000L)
         (0 until 1500).foreach(_ => driven.step())
         driven.compare()
     }
@@ -79,7 +79,11 @@ object CrossGroupIndexSuite {
     * @param span
     *   the timers' greatest distance
     */
-  final class Driven(reclaim: Option[Reclaim], random: Random, span: Int) {
+  final class Driven(
+      reclaim: Option[Reclaim],
+      random: Random,
+      span: Int,
+      pageBytes: Long = PageMemory.DefaultBytes) {
     val segments = new CountedSegments
     private val records = new HeapRecords
     private var index = newIndex()
@@ -95,7 +99,7 @@ object CrossGroupIndexSuite {
     private def newIndex() = new CrossGroupIndex[Long](
       reclaim,
       ordersByCreation = true,
-      new Pages(segments),
+      new Pages(segments, new PageMemory(pageBytes)),
       records,
       Keys)
 

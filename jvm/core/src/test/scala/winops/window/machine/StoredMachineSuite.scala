@@ -31,7 +31,7 @@ class StoredMachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(policies, idle, Input.sequences, Input.sequences, Gen.long) {
       (text, idle, inputs, other, seed) =>
         val fresh = new DrivenGroup(policyOf(text), idle, evaluator(seed))
-        val stored = new DrivenGroup(policyOf(text), idle, evaluator(seed))
+        val stored = new DrivenGroup(policyOf(text), idle, evaluator(seed), pageBytes = 0L)
         val random = new Random(seed)
         inputs.foreach { input =>
           assert(stored.feed(input) == fresh.feed(input))

@@ -49,7 +49,7 @@ final class StoredGroups(
     * independent.
     */
   def common: Option[GroupState] = Option.when(isCrossGroup) {
-    val whole = new WholeGroupStore(groups.partition)
+    val whole = new WholeGroupStore(groups.partition, groups.pageMemory)
     val all = new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
     val in = whole.open(CrossGroupTask.NoKey)
     val host = StoredGroups.NoHost

@@ -6,13 +6,14 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expre
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, ClusteredDistribution, Distribution, Partitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.winops.internal.TaskPages
 
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
-import winops.spark.state.{NoGroupStore, NoTimerService, TransientGroupStore}
-import winops.window.crossgroup.HeapRecords
+import winops.spark.state.NoTimerService
+import winops.storage.btree.PageMemory
 import winops.window.time.Clock
 
 /** Executes a `keep` over a table.
@@ -48,14 +49,17 @@ final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: S
       .map(micros => Clock.floorToMillis(micros.asInstanceOf[Long]))
     val times = BatchTimes.ofTable(endMillis)
     child.execute().mapPartitions { rows =>
+      val memory =
+        new PageMemory(Math.max(PageMemory.DefaultBytes, TaskPages.guaranteedOnHeap))
+      lazy val groups = new SpillableGroups(memory)
       StreamTask.of(
         shared,
         input,
         GroupedRows.ofTask(shared, input, rows),
         times,
-        if (shared.spec.couplesGroups) new TransientGroupStore else new NoGroupStore,
-        new TransientGroupStore,
-        new HeapRecords,
+        if (shared.spec.couplesGroups) groups else new SpillableGroupStore(memory),
+        new SpillableGroupStore(memory),
+        groups.records,
         new NoTimerService(counters),
         counters)
     }

@@ -71,7 +71,7 @@ final class CrossGroupTask(
   /** Output rows that are emitted at the end of the batch, by group, or under [[NoKey]] for
     * results across groups. A group that is closed again replaces its rows.
     */
-  private val latest = new LatestRows(plan.output.size)
+  private val latest = new LatestRows(plan.output.size, store.pageMemory)
   private var rowsAtEnd = Iterator.empty[UnsafeRow]
 
   private var stage: Stage = Arriving
@@ -94,8 +94,6 @@ final class CrossGroupTask(
       takeLatest()
       state.forget()
       common.common.foreach(_.forget(group))
-      // One sweep may drop any number of groups.
-      common.unload()
       opened = null
     }
   }
@@ -167,7 +165,6 @@ final class CrossGroupTask(
   /** Releases the rows that left, whose changes have been emitted. */
   private def release(): Unit = if (opened != null) {
     common.common.foreach(_.release())
-    common.unload()
     state.machine.settle()
   }
 
@@ -296,7 +293,7 @@ private[spark] object CrossGroupTask {
     val groups = new CrossGroupIndex[UnsafeRow](
       spec.policy.group.reclaim,
       ordersByCreation = punctuates || spec.output == Output.Rows,
-      new Pages(new ShiftedSegments(whole.windowSegments, FirstIndexPage)),
+      new Pages(new ShiftedSegments(whole.windowSegments, FirstIndexPage), whole.pageMemory),
       records,
       new RowKeys(group))
     new CrossGroupMachines(steps, groups, host)

@@ -2,7 +2,7 @@ package winops.spark.execution
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.storage.btree.Pages
+import winops.storage.btree.{PageMemory, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, Bytes}
 
 /** The last output rows of each group, in the order in which the groups came first. Rows that do
@@ -10,10 +10,12 @@ import winops.storage.bytes.{ByteReader, ByteWriter, Bytes}
   *
   * @param width
   *   the number of columns of a row
+  * @param memory
+  *   bounds the rows in memory
   */
-private[execution] final class LatestRows(width: Int) {
+private[execution] final class LatestRows(width: Int, memory: PageMemory) {
   private val segments = new SpilledSegments
-  private val pages = new Pages(segments)
+  private val pages = new Pages(segments, memory)
   private val places = pages.newMap()
   private val rowsAt = pages.newMap()
   private val writer = new ByteWriter
@@ -34,13 +36,11 @@ private[execution] final class LatestRows(width: Int) {
     val place = if (known == null) placeOf(places.size) else known
     if (known == null) places.put(key, place)
     rowsAt.put(place, writer.toArray)
-    pages.unload()
   }
 
   /** The rows of all groups. Nothing may be added any more. */
   def rows: Iterator[UnsafeRow] =
     Iterator.iterate(rowsAt.first())(_ => rowsAt.next()).takeWhile(identity).flatMap { _ =>
-      pages.unload()
       rowsOf(new ByteReader(rowsAt.value))
     }
 

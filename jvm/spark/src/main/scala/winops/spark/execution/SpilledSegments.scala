@@ -18,6 +18,7 @@ private[execution] final class SpilledSegments extends Segments {
   /** The places of segments that were removed, by their room. */
   private val free = mutable.LongMap.empty[mutable.Stack[Long]]
   private var file: RandomAccessFile = _
+  private val isEncrypted = SpillFile.isEncrypted
 
   /** The end of the last place in the file. */
   private var end = 0L
@@ -29,12 +30,13 @@ private[execution] final class SpilledSegments extends Segments {
       val bytes = new Array[Byte](place.length)
       file.seek(place.at)
       file.readFully(bytes)
-      bytes
+      if (isEncrypted) SpillFile.decrypted(bytes) else bytes
     }
   }
 
-  override def put(number: Long, bytes: Array[Byte]): Unit = {
+  override def put(number: Long, segment: Array[Byte]): Unit = {
     if (file == null) create()
+    val bytes = if (isEncrypted) SpillFile.encrypted(segment) else segment
     val room = SpilledSegments.roomFor(bytes.length)
     val before = places.getOrNull(number)
     val at = if (before != null && before.room == room) before.at else placeOf(room)
@@ -42,9 +44,18 @@ private[execution] final class SpilledSegments extends Segments {
     file.seek(at)
     file.write(bytes)
     places.update(number, SpilledSegments.Place(at, bytes.length, room))
+    SpillFile.countWritten(bytes.length.toLong)
   }
 
   override def remove(number: Long): Unit = places.remove(number).foreach(release)
+
+  /** Removes all segments and empties the file. */
+  def clear(): Unit = if (end > 0) {
+    places.clear()
+    free.clear()
+    end = 0L
+    file.setLength(0L)
+  }
 
   /** Returns a free place, or one behind all others. */
   private def placeOf(room: Long): Long = {

@@ -56,7 +56,7 @@ final class StoredTask(
     rows,
     times,
     groups,
-    new WholeGroupStore(groups.partition),
+    new WholeGroupStore(groups.partition, groups.pageMemory),
     groups.records,
     timers,
     metrics)

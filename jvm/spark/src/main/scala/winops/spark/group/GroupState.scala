@@ -43,7 +43,9 @@ final class GroupState(
   import GroupState._
 
   private val spec = plan.spec
-  private val pages = new Pages(new ShiftedSegments(store.windowSegments, GroupState.FirstPage))
+  private val pages = new Pages(
+    new ShiftedSegments(store.windowSegments, GroupState.FirstPage),
+    store.pageMemory)
 
   private val shape = RowShape.of(plan.content)
   private val form = new PredictedRows(plan, plan.content)
@@ -186,9 +188,6 @@ final class GroupState(
     }
     renumber()
   }
-
-  /** Writes the changed pages and forgets all loaded ones if they are many. */
-  def unload(): Unit = pages.unload()
 
   def clear(): Unit = {
     pages.clear()

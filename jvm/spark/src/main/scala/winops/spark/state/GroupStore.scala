@@ -2,6 +2,7 @@ package winops.spark.state
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
+import winops.storage.btree.PageMemory
 import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments, Segments}
 
 /** Stores the groups of a task between its micro-batches. One group is open at a time. */
@@ -18,6 +19,9 @@ trait GroupStore {
   /** Sealed segments with the rows of the open group that wait for the watermark. */
   def waitingSegments: Segments
 
+  /** Bounds the loaded pages of the task's groups. */
+  def pageMemory: PageMemory
+
   /** Stores what `write` writes as the value of the open group. */
   def save(write: ByteWriter => Unit): Unit
 
@@ -25,10 +29,11 @@ trait GroupStore {
   def remove(): Unit
 }
 
-/** The group store of a batch query. Each group is opened once, and its segments are on the heap
-  * until it is saved or removed.
+/** The group store of a table outside of a Spark task. Each group is opened once, and its segments
+  * are on the heap until it is saved or removed.
   */
-final class NoGroupStore extends GroupStore {
+final class NoGroupStore(override val pageMemory: PageMemory = new PageMemory)
+    extends GroupStore {
   private val window = new HeapSegments
   private val waiting = new HeapSegments
 

@@ -3,7 +3,9 @@ package winops.spark.state
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore}
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.winops.internal.TaskPages
 
+import winops.storage.btree.PageMemory
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
 import winops.window.crossgroup.GroupRecords
 
@@ -34,6 +36,9 @@ final class StateGroupStore private (
   private val noHash = 0L
 
   private val saved = new ByteWriter
+
+  override val pageMemory: PageMemory =
+    new PageMemory(Math.max(PageMemory.DefaultBytes, TaskPages.guaranteedOnHeap))
 
   private var group: UnsafeRow = _
   private var groupBytes: Array[Byte] = _

@@ -4,10 +4,15 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
+import winops.storage.btree.PageMemory
 import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments, Segments}
 
-/** Stores groups on the heap, for a query without state. */
-final class TransientGroupStore extends GroupStore {
+/** Stores groups on the heap, for a query without state.
+  *
+  * @param pageBytes
+  *   the bound of the loaded pages of each reader of [[pageMemory]]
+  */
+final class TransientGroupStore(pageBytes: Long = PageMemory.DefaultBytes) extends GroupStore {
   private val groups = mutable.Map.empty[UnsafeRow, TransientGroupStore.Entry]
   private var key: UnsafeRow = _
 
@@ -18,6 +23,9 @@ final class TransientGroupStore extends GroupStore {
       .filter(_.content != null)
       .fold[ByteReader](null)(e => new ByteReader(e.content))
   }
+
+  // The tasks of several micro-batches use the same store one after the other.
+  override def pageMemory: PageMemory = new PageMemory(pageBytes)
 
   override val windowSegments: Segments = new OfOpenGroup(_.window)
   override val waitingSegments: Segments = new OfOpenGroup(_.waiting)

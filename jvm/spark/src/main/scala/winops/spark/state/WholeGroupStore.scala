@@ -2,10 +2,14 @@ package winops.spark.state
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
+import winops.storage.btree.PageMemory
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments, ShiftedSegments}
 
 /** Stores the cross-group state of a partition among the partition's own segments. */
-final class WholeGroupStore(partition: Segments) extends GroupStore {
+final class WholeGroupStore(
+    partition: Segments,
+    override val pageMemory: PageMemory = new PageMemory)
+    extends GroupStore {
   import WholeGroupStore._
 
   override def open(key: UnsafeRow): ByteReader = {

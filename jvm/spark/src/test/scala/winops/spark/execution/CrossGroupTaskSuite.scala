@@ -14,6 +14,7 @@ import winops.spark.group.BatchTimes
 import winops.spark.plan.{AggMode, Application, KeepPlan, Output}
 import winops.spark.state.{StateIdentity, StateTimerService}
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans}
+import winops.storage.btree.PageMemory
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
@@ -130,7 +131,7 @@ class CrossGroupTaskSuite extends AnyFunSuite {
       punctuated("KEEP 3 ROWS"),
       KeepPlans.plan(hinted, Seq(KeepPlans.n))).foreach { plan =>
       def valuesOf(mode: AggMode): Seq[Map[Long, (Long, Long)]] = {
-        val driven = new DrivenTask(summing(plan, mode))
+        val driven = new DrivenTask(summing(plan, mode), pageBytes = if (mode == AggMode.All) 0L else 20000L)
         def batch(at: Long, rows: (Int, Int)*): Map[Long, (Long, Long)] = {
           val arrived = rows.map { case (group, sec) =>
             Arrived(group.toLong, Some(sec * 1000000L), group.toLong, text = null)
@@ -200,7 +201,7 @@ class CrossGroupTaskSuite extends AnyFunSuite {
   }
 
   test("the last rows of many groups leave memory, and come in the order of their groups") {
-    val latest = new LatestRows(width = 2)
+    val latest = new LatestRows(width = 2, new PageMemory)
     val row = UnsafeProjection.create(Array[DataType](LongType, LongType))
     def add(group: Int, values: Long*): Unit = {
       latest.begin(row(InternalRow(group.toLong, 0L)).copy())

@@ -9,6 +9,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import winops.policy.{Bound, Policy, Retention}
 import winops.spark.plan.{Application, KeepPlan}
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
+import winops.storage.btree.PageMemory
 import winops.text.apama.Apama
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
@@ -50,12 +51,14 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     "combinations" -> combined.map(alone),
     "windows that stand apart" -> apart).foreach { case (what, policies) =>
     test(s"$what: the same changes in any batches, and as a table, and nothing left behind") {
-      forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
+      // More rows than a page has, now and then.
+      val counts = Gen.frequency(9 -> Gen.choose(1, 250), 1 -> Gen.choose(700, 1000))
+      forAll(policies, counts, Gen.long, minSuccessful(150)) {
         (policy, count, seed) =>
           val random = new Random(seed)
           val rows = randomRows(random, count)
           val end = rows.flatMap(_.micros).max / 1000 + 10000
-          val driven = new DrivenTask(planOf(policy))
+          val driven = new DrivenTask(planOf(policy), pageBytes = boundOfPages(random))
           val emitted = feed(driven, random, rows, end)
           assert(byGroup(emitted) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
           val without = DrivenTask.table(planOf(policy, givesReasons = false), rows, Some(end))
@@ -101,7 +104,9 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         (policy, count, seed) =>
           val random = new Random(seed)
           val rows = randomRows(random, count).map(_.copy(text = random.nextString(20)))
-          val driven = new DrivenTask(planOf(policy, idleMillis = Some(20000L)))
+          val driven = new DrivenTask(
+            planOf(policy, idleMillis = Some(20000L)),
+            pageBytes = boundOfPages(random))
           feed(driven, random, rows, rows.flatMap(_.micros).max / 1000 + 100000)
           assert(driven.rowsHeld == 0)
           assert(driven.store.values == 0)
@@ -224,6 +229,10 @@ private[spark] object WindowsPropertySuite {
         "sliding, count(5), time(0.3)",
         "sliding, time(0.5), count(2)").map(Spl -> _) ++
       Seq("KEEP ALL", "KEEP 3 ROWS SLACK 2", "KEEP EVERY 300 MILLISECONDS").map(Ccl -> _)
+
+  /** A bound of the loaded pages, small enough for unloads at each step, at some, or at none. */
+  private def boundOfPages(random: Random): Long =
+    Seq(0L, 20000L, PageMemory.DefaultBytes)(random.nextInt(3))
 
   /** Returns true if the held rows are those that are not inserted yet. */
   def collects(policy: Policy): Boolean = policy.retention match {

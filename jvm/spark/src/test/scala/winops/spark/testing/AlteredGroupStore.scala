@@ -3,12 +3,15 @@ package winops.spark.testing
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.spark.state.GroupStore
+import winops.storage.btree.PageMemory
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 import winops.window.crossgroup.GroupRecords
 
 /** A store that returns altered bytes on reads. */
 final class AlteredGroupStore(store: GroupStore, seenAs: Array[Byte] => Array[Byte])
     extends GroupStore {
+  override def pageMemory: PageMemory = store.pageMemory
+
   override def open(key: UnsafeRow): ByteReader = {
     val in = store.open(key)
     if (in == null) null else new ByteReader(seenAs(in.bytes))

@@ -3,6 +3,7 @@ package winops.spark.testing
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.spark.state.GroupStore
+import winops.storage.btree.PageMemory
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 
 /** Counts the reads and writes of another store. */
@@ -20,6 +21,8 @@ final class CountedGroupStore(store: GroupStore) extends GroupStore {
     values = 0
     bytes = 0L
   }
+
+  override def pageMemory: PageMemory = store.pageMemory
 
   override def open(key: UnsafeRow): ByteReader = {
     val in = store.open(key)

@@ -13,6 +13,7 @@ import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.{KeyHash, RowShape}
 import winops.spark.state.{GroupStore, NoGroupStore, NoTimerService, StateIdentity, StateTimerService, TimerService, TransientGroupStore, WholeGroupStore}
+import winops.storage.btree.PageMemory
 import winops.window.crossgroup.HeapRecords
 
 /** A row of [[KeepPlans]]; `micros` is its time. */
@@ -35,12 +36,15 @@ final case class Changed(
   *   maps stored bytes to the bytes that the task reads
   * @param before
   *   the task whose state is continued
+  * @param pageBytes
+  *   the bound of the loaded pages
   */
 final class DrivenTask(
     val plan: KeepPlan,
     seenAs: Array[Byte] => Array[Byte] = identity,
-    before: Option[DrivenTask] = None) {
-  val store: TransientGroupStore = before.fold(new TransientGroupStore)(_.store)
+    before: Option[DrivenTask] = None,
+    pageBytes: Long = PageMemory.DefaultBytes) {
+  val store: TransientGroupStore = before.fold(new TransientGroupStore(pageBytes))(_.store)
   val counted = new CountedGroupStore(store)
 
   /** The segments of the partition, which belong to no group. */

@@ -78,6 +78,10 @@ object TaskPages {
     (Math.max(cores, ofDriver) / cpus).toInt
   }
 
+  /** The memory that Spark guarantees to a task on the heap; 0 outside of an executor. */
+  def guaranteedOnHeap: Long =
+    if (SparkEnv.get == null) 0L else guaranteed(MemoryMode.ON_HEAP)
+
   def whenTaskEnds(body: => Unit): Unit = {
     val _ = TaskContext.get().addTaskCompletionListener[Unit](_ => body)
   }
