@@ -81,11 +81,13 @@ object CheckStreamStart extends Rule[LogicalPlan] {
     }
     (reason, expected) <-
       if (start.trigger != AvailableNowTrigger) {
-        Some("a query with this trigger does not end" ->
-          "Start it with trigger(availableNow=True)")
+        Some(
+          "a query with this trigger does not end" ->
+            "Start it with trigger(availableNow=True)")
       } else if (!SQLConf.get.streamingNoDataMicroBatchesEnabled) {
-        Some("the query runs no micro-batch without new rows" ->
-          s"Set ${SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key} to true")
+        Some(
+          "the query runs no micro-batch without new rows" ->
+            s"Set ${SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key} to true")
       } else {
         StreamOperators.holdingBack(keep.child).map { operator =>
           s"$operator below ${keep.spec.words.operator} can emit rows after the end" ->

@@ -52,9 +52,9 @@ private[analysis] object CheckWatermarks {
     "operator" -> Watermarks.operator(node).fold("the operator")(_.spec.words.operator),
     "column" -> column.name)
 
-  /** Refuses an operator of Spark that needs a column with a watermark and has none, if it is over
-    * a `keep` or OVER whose input has one. Spark refuses such a query too, but reports only that
-    * there is no watermark.
+  /** Refuses an operator of Spark that needs a column with a watermark and has none, if it is
+    * over a `keep` or OVER whose input has one. Spark refuses such a query too, but reports only
+    * that there is no watermark.
     */
   def needed(query: LogicalPlan): Unit = for {
     (operator, input) <- query.collectFirst(withoutWatermark)

@@ -22,8 +22,8 @@ private[frames] trait FrameValues {
   /** The time in microseconds after which the values of `row` are known, or `Long.MaxValue`. */
   def knownAfter(row: Long): Long = Long.MaxValue
 
-  /** The time, in microseconds after a row, after which later rows need neither this row nor those
-    * before it; `Long.MaxValue` if time does not decide.
+  /** The time, in microseconds after a row, after which later rows need neither this row nor
+    * those before it; `Long.MaxValue` if time does not decide.
     */
   def reach: Long = Long.MaxValue
 

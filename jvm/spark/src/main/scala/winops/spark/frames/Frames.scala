@@ -112,8 +112,8 @@ private[spark] final class Frames(
   /** Returns true if rows may leave the reach of frames without a further row. */
   val leaveWithTime: Boolean = timeOrdinal >= 0 && ofTime.nonEmpty
 
-  /** Releases the rows that rows from the time `known` on do not have in their frames. The results
-    * of all stored rows have been given.
+  /** Releases the rows that rows from the time `known` on do not have in their frames. The
+    * results of all stored rows have been given.
     */
   def releaseOutOfReach(known: Long): Unit = if (log.first < log.end) {
     val last = lastTime
@@ -122,8 +122,8 @@ private[spark] final class Frames(
     if (behind.nonEmpty) release(log.end)
   }
 
-  /** The time, in microseconds, after which [[releaseOutOfReach]] releases rows; `Long.MaxValue` if
-    * it does not. Rows that another frame needs whatever time passes are not released.
+  /** The time, in microseconds, after which [[releaseOutOfReach]] releases rows; `Long.MaxValue`
+    * if it does not. Rows that another frame needs whatever time passes are not released.
     */
   def outOfReachAfter: Long = {
     val end = log.end

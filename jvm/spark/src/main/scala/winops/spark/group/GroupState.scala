@@ -123,8 +123,8 @@ final class GroupState(
   var registeredTimer: Long = Clock.Never
 
   /** The time of the registered timer at which rows leave the reach of frames, or
-    * [[Clock.Never]]. It is not replaced when rows arrive, so each group has one such timer in the
-    * time that frames reach back.
+    * [[Clock.Never]]. It is not replaced when rows arrive, so each group has one such timer in
+    * the time that frames reach back.
     */
   var reachTimer: Long = Clock.Never
 
@@ -162,8 +162,8 @@ final class GroupState(
       if (after == Long.MaxValue) Clock.Never else Clock.floorToMillis(after) + 1
     }
 
-  /** Releases the rows that are out of the reach of frames, if all rows before the time `known`, in
-    * microseconds, have arrived. Returns the time in milliseconds at which others will be;
+  /** Releases the rows that are out of the reach of frames, if all rows before the time `known`,
+    * in microseconds, have arrived. Returns the time in milliseconds at which others will be;
     * [[Clock.Never]] if time does not decide.
     */
   def releaseOutOfReach(known: Long): Long = frames match {

@@ -23,6 +23,40 @@ private[spark] object OverForm {
   def of(
       window: Window,
       child: LogicalPlan,
+      definitions: Map[Long, CTERelationDef]): Either[OverRefusal, OverCall] = {
+    def byTime(key: SortOrder)(order: EventWindows.Ordered): Either[OverRefusal, OverCall] =
+      for {
+        call <- by(
+          window.copy(orderSpec = key.copy(child = order.time) +: window.orderSpec.tail),
+          order.input,
+          definitions)
+        _ <- all(call.functions)(ofSameLengths(key, _))
+      } yield call
+    val ofWindows = window.orderSpec.headOption.flatMap { key =>
+      EventWindows
+        .orderBelow(key.child, child)
+        .map(byTime(key))
+        .filter(_.exists(MergedOver.inputOf(_).isDefined))
+        .orElse(EventWindows.order(key.child, child).map(byTime(key)))
+    }
+    ofWindows.getOrElse(by(window, child, definitions))
+  }
+
+  /** Refuses a boundary that depends on the time zone, if the time is not the user's column. */
+  private def ofSameLengths(
+      key: SortOrder,
+      function: (FramedFunction, Alias)): Either[OverRefusal, Unit] =
+    if (function._1.zonedBounds.isEmpty) Right(())
+    else {
+      refused(
+        key.child,
+        "a frame of days or months is not the same for the start, the end and the time of a window",
+        "Select window_time of the window as a column, and order by it")
+    }
+
+  private def by(
+      window: Window,
+      child: LogicalPlan,
       definitions: Map[Long, CTERelationDef]): Either[OverRefusal, OverCall] =
     for {
       settings <- OverSettings.read.left.map { invalid =>
@@ -47,7 +81,11 @@ private[spark] object OverForm {
       merged = MergedOver.inputOf(call)
       _ <- watermark(window, time, isMerged = merged.isDefined)
       input = merged.getOrElse(child)
-      _ <- ties(window, order, functions.map(_._1), input, definitions)
+      isUnique = EventWindows.areUnique(
+        window.partitionSpec ++ window.orderSpec.map(_.child),
+        child)
+      _ <-
+        if (isUnique) Right(()) else ties(window, order, functions.map(_._1), input, definitions)
       _ <- end(functions.map(_._1), settings, time.isDefined, input)
     } yield call
 
@@ -86,7 +124,9 @@ private[spark] object OverForm {
       window: Window,
       child: LogicalPlan,
       settings: OverSettings): Either[OverRefusal, Option[Attribute]] = {
-    val order = window.orderSpec.map(UnqualifiedSql.of).mkString("ORDER BY ", ", ", "")
+    val order = window.orderSpec
+      .map(key => UnqualifiedSql.of(EventWindows.meaning(key, child)))
+      .mkString("ORDER BY ", ", ", "")
     def refused(reason: String, expected: String) = Left(OverRefusal(order, reason, expected))
     window.orderSpec.headOption match {
       case None =>
@@ -97,8 +137,10 @@ private[spark] object OverForm {
             "Add ORDER BY with the column of withWatermark, or use groupBy"))
       case Some(SortOrder(column: Attribute, direction, _, _))
           if isTime(column, child) || isTimeOfOperator(column.exprId, child) =>
-        if (direction == Ascending) Right(child.output.find(_.exprId == column.exprId))
-        else {
+        if (direction == Ascending) {
+          // The time of windows in the operator below is not in its output.
+          Right(child.output.find(_.exprId == column.exprId).orElse(Some(column)))
+        } else {
           refused(
             "a stream has no last row to begin with",
             s"Order by ${column.name} ascending, and use lead instead of lag, FOLLOWING instead of " +
@@ -112,7 +154,7 @@ private[spark] object OverForm {
           s"Order by $column itself. A frame of a time is then RANGE INTERVAL 10 MINUTES PRECEDING")
       case Some(key) =>
         refused(
-          s"${UnqualifiedSql.of(key.child)} is no timestamp column with a watermark, so that rows that " +
+          s"${UnqualifiedSql.of(EventWindows.meaning(key.child, child))} is no timestamp column with a watermark, so that rows that " +
             "belong before others may come later",
           s"${timeInstead(child)}. To take the rows in the order of their arrival, set " +
             s"${OverSettings.ArrivalOrder} to true")
@@ -149,8 +191,8 @@ private[spark] object OverForm {
     case Project(columns, child) =>
       columns.find(_.exprId == id) match {
         case Some(Alias(column: Attribute, _)) => isTimeOfOperator(column.exprId, child)
-        case Some(_: Attribute) => isTimeOfOperator(id, child)
-        case _ => false
+        case Some(_: Alias) => false
+        case _ => isTimeOfOperator(id, child)
       }
     case _ => false
   }

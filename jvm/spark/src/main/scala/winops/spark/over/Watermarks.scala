@@ -3,7 +3,7 @@ package winops.spark.over
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, LogicalPlan, Project, SubqueryAlias, View}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, Filter, LogicalPlan, Project, SubqueryAlias, View}
 import org.apache.spark.sql.types.StructType
 
 import winops.spark.plan.Keep
@@ -16,7 +16,8 @@ private[spark] object Watermarks {
     case _ => false
   }
 
-  /** Returns true if `withWatermark` was called for rows of the plan. Spark refuses a second call.
+  /** Returns true if `withWatermark` was called for rows of the plan. Spark refuses a second
+    * call.
     */
   def isDefinedIn(plan: LogicalPlan): Boolean = plan.exists(_.isInstanceOf[EventTimeWatermark])
 
@@ -71,6 +72,10 @@ private[spark] object Watermarks {
   @tailrec def carrierBelow(plan: LogicalPlan): Option[Attribute] = plan match {
     case _ if carrier(plan).isDefined => carrier(plan)
     case _: Project | _: Filter | _: SubqueryAlias | _: View => carrierBelow(plan.children.head)
+    case aggregate: Aggregate =>
+      aggregate.groupingExpressions.collectFirst {
+        case column: Attribute if isOn(column) => column
+      }
     case _ => None
   }
 

@@ -46,9 +46,9 @@ object FrameBound {
       case _ => true
     }
 
-    /** The longest time, in microseconds, by which the boundary of a row is before the row. A month
-      * has at most 31 days. Where the boundary depends on the time zone, it includes the changes
-      * of the clock.
+    /** The longest time, in microseconds, by which the boundary of a row is before the row. A
+      * month has at most 31 days. Where the boundary depends on the time zone, it includes the
+      * changes of the clock.
       */
     def longestBefore: Long = {
       val parts = offset.value match {

