@@ -16,7 +16,8 @@ import winops.storage.rows.RowLog
   *   - the whole blocks behind it, merged by [[BlockSummaries]];
   *   - the rows of the newest block, folded oldest to newest.
   *
-  * If a sum of some of the rows overflows its type, all rows are folded oldest to newest.
+  * If a sum of some of the rows overflows its type, or may overflow it by [[Summaries.weight]],
+  * all rows are folded oldest to newest.
   *
   * The summaries are stored so that a micro-batch with few rows of the group reads no rows of a
   * longer window, but for the suffixes of a block from time to time: the summary of the newest
@@ -58,6 +59,10 @@ final class FrontSummary[S](summaries: Summaries[S], pages: Pages) extends Windo
   private val joined = summaries.create()
   private var forgottenBefore = 0L
 
+  /** Weight of the rows until `weighedUntil`. */
+  private val weight = new WindowWeight
+  private var weighedUntil = 0L
+
   override def insert(from: Long, until: Long): Unit = {
     if (from < tail) {
       // The group was removed, and its rows are numbered from 0 again.
@@ -75,6 +80,7 @@ final class FrontSummary[S](summaries: Summaries[S], pages: Pages) extends Windo
 
   override def total: S =
     if (!isBlocked) fold.of(head, Math.max(head, tail))
+    else if (!isMergeable) fold.of(head, tail)
     else {
       val isSummed =
         try {
@@ -102,6 +108,7 @@ final class FrontSummary[S](summaries: Summaries[S], pages: Pages) extends Windo
   }
 
   override def settle(): Unit = {
+    if (isBlocked) weigh()
     blocks.forgetBefore(head)
     if (isStorable && isBlocked && isSlow) suffixes.store(head) else suffixes.removeStored()
   }
@@ -115,7 +122,10 @@ final class FrontSummary[S](summaries: Summaries[S], pages: Pages) extends Windo
       (if (ofNewest != null) HasNewest else 0) | (if (ofWhole != null) HasWhole else 0) |
         (if (level >= 0) HasValues else 0) | (if (longBlocks.size > 0) HasLongBlocks else 0)
     out.number(-1 - head)
-    out.number((tail - head) << BitsOfParts | parts.toLong)
+    val rows = (tail - head) << BitsOfParts | parts.toLong
+    val hasWeight = isBlocked && summaries.areWeighed && weight.isStored(tail - head)
+    out.number(if (hasWeight) -1 - rows else rows)
+    if (hasWeight) weight.save(out)
     // A damaged length must not lead to endless entries that are to be removed.
     if (tail - head > ManyRows) out.number(tail - head)
     if (level >= 0) out.number(suffixes.storedFrom(head) << BitsOfLevel | level.toLong)
@@ -136,9 +146,17 @@ final class FrontSummary[S](summaries: Summaries[S], pages: Pages) extends Windo
   }
 
   private def restoreParts(in: ByteReader, first: Long): Unit = {
-    val rows = in.number()
+    val number = in.number()
+    val rows = if (number < 0) -1 - number else number
     val size = rows >> BitsOfParts
     startWith(first, first + size)
+    if (number < 0) {
+      weight.restore(in)
+      weighedUntil = tail
+    } else if (isBlocked) {
+      weight.assumeLight(size)
+      weighedUntil = tail
+    }
     if (size > ManyRows && in.number() != size) {
       throw new CorruptStateException(s"a window has $size rows, or another number")
     }
@@ -160,6 +178,8 @@ final class FrontSummary[S](summaries: Summaries[S], pages: Pages) extends Windo
     this.tail = tail
     headBefore = head
     tailBefore = tail
+    weight.clear()
+    weighedUntil = head
     forgottenBefore = head
     suffixes.startWith(head, head)
   }
@@ -182,6 +202,27 @@ final class FrontSummary[S](summaries: Summaries[S], pages: Pages) extends Windo
 
   /** True if this micro-batch changes few rows, so that stored parts serve the next one too. */
   private def isSlow: Boolean = tail - tailBefore <= FewRows && head - headBefore <= FewRows
+
+  /** Returns true if no part of the rows can overflow. */
+  private def isMergeable: Boolean = !summaries.areWeighed || {
+    weigh()
+    weight.isLight(tail - head) || {
+      weight.clear()
+      weighedUntil = head
+      weigh()
+      weight.areMergeable
+    }
+  }
+
+  /** Weighs the rows that were not weighed before. */
+  private def weigh(): Unit = if (summaries.areWeighed) {
+    var row = Math.max(weighedUntil, head)
+    while (row < tail) {
+      weight.add(summaries.weight(row))
+      row += 1
+    }
+    weighedUntil = tail
+  }
 
   /** The first row of the first whole block. */
   private def wholeFrom: Long = startOfBlock(head) + BlockRows

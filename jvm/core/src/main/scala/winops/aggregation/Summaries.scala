@@ -43,6 +43,15 @@ trait Summaries[S] {
     */
   def isOverflowed(summary: S): Boolean = false
 
+  /** Returns true if rows may have a [[weight]] above 0. */
+  def areWeighed: Boolean = false
+
+  /** The share of a row in the range of the types in which a summary adds up values. No part of
+    * rows with a total weight below 1 overflows, in any order of addition. Sums of other rows may
+    * overflow, and parts that cancel each other out may hide it.
+    */
+  def weight(row: Long): Double = 0.0
+
   /** Returns true if appending a summary to another one, or evaluating it, may change it. Rows
     * that are added afterwards may then give another value.
     */

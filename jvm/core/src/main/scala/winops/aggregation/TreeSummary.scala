@@ -12,12 +12,13 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
   * The summary is a tree over the rows' numbers. A node of level 1 covers sixteen numbers and has
   * a bit for each number in the window; a node of a higher level covers sixteen nodes. Changes
   * set bits at once; [[settle]] rebuilds the nodes above the changes and removes nodes without
-  * rows. A node has no summary if a sum in it, or in a node below it, overflows its type.
+  * rows. A node has no summary if a sum in it, or in a node below it, overflows its type. The
+  * head of a window has its size, and the weight of its rows if that is not small.
   *
   * The summary of the window is merged from the nodes of the lowest level that has few nodes;
   * higher levels may exist because the window was longer before. Windows of up to
   * [[WindowSummary.FoldedRows]] rows are folded oldest to newest, and so are all rows if a sum
-  * overflows.
+  * overflows or may overflow by [[Summaries.weight]].
   *
   * One map may hold several windows, each under its own prefix; one window is open at a time.
   *
@@ -46,6 +47,7 @@ final class TreeSummary[S](
   private val child = summaries.create()
   private val sum = summaries.create()
   private var isSumKnown = false
+  private val weight = new WindowWeight
   private val writer = new ByteWriter
 
   /** Opens the window with this prefix. No prefix may begin with another. */
@@ -67,11 +69,27 @@ final class TreeSummary[S](
     if (!isSumKnown) {
       // Short windows do not read nodes. Rebuilding nodes now and then still removes empty ones.
       if (dirty.size >= FanOut) settle()
-      if (size <= WindowSummary.FoldedRows || !sumNodes()) foldRows()
+      if (size <= WindowSummary.FoldedRows || !isMergeable || !sumNodes()) foldRows()
       isSumKnown = true
     }
     sum
   }
+
+  /** Returns true if no part of the rows can overflow. */
+  private def isMergeable: Boolean = !summaries.areWeighed || weight.isLight(size) || {
+    weight.clear()
+    eachLeaf { (mask, number) =>
+      if (isReadable(mask, number)) eachOf(mask, number)(weighRow)
+      else eachOf(mask, number)(_ => weight.add(WindowWeight.OfRow))
+    }
+    weight.areMergeable
+  }
+
+  private def weighRow(row: Long): Unit = weight.add(summaries.weight(row))
+
+  /** Returns true if the rows of a node of level 1 can be read. */
+  private def isReadable(mask: Int, number: Long): Boolean =
+    mask == 0 || isThere((number << Bits) + Integer.numberOfTrailingZeros(mask))
 
   /** Sums up the nodes; returns false if a sum overflows. */
   private def sumNodes(): Boolean = {
@@ -90,7 +108,7 @@ final class TreeSummary[S](
     summaries.clear(sum)
     eachLeaf { (mask, number) =>
       // A node whose rows have all left is removed when it is settled.
-      if (mask == 0 || isThere((number << Bits) + Integer.numberOfTrailingZeros(mask))) {
+      if (isReadable(mask, number)) {
         eachOf(mask, number)(summaries.add(sum, _))
       } else {
         val in = new ByteReader(stored.value)
@@ -101,12 +119,22 @@ final class TreeSummary[S](
     }
   }
 
-  /** Returns true if the node of level 1 that covers a row has a summary. The changes must be
-    * settled.
+  /** Returns true if the node of level 1 that covers a row has a summary, and its rows have small
+    * weights, so that they need not be read again. The changes must be settled.
     */
   def isSummed(row: Long): Boolean = {
-    val bytes = stored.get(NodeKey.of(prefix, 1, row >> Bits))
-    bytes != null && bytes.length > MaskBytes
+    val number = row >> Bits
+    val bytes = stored.get(NodeKey.of(prefix, 1, number))
+    bytes != null && bytes.length > MaskBytes && (!summaries.areWeighed || {
+      val mask = maskOf(bytes)
+      var areLight = true
+      if (!weight.hasLightRows && isReadable(mask, number)) {
+        eachOf(mask, number) { row =>
+          if (summaries.weight(row) > WindowWeight.OfRow) areLight = false
+        }
+      }
+      areLight
+    })
   }
 
   override def foreach(visit: Long => Unit): Unit =
@@ -143,6 +171,7 @@ final class TreeSummary[S](
     size = 0L
     top = 0
     isSumKnown = false
+    weight.clear()
   }
 
   private def headKey: Array[Byte] = NodeKey.of(prefix, 0, 0L)
@@ -150,6 +179,7 @@ final class TreeSummary[S](
   private def readHead(in: ByteReader): Unit = {
     levels = in.count(MaxLevels.toLong).toInt
     size = in.count(Long.MaxValue)
+    if (in.remaining > 0) weight.restore(in) else weight.assumeLight(size)
   }
 
   private def writeHead(): Unit =
@@ -160,6 +190,7 @@ final class TreeSummary[S](
       writer.clear()
       writer.number(levels.toLong)
       writer.number(size)
+      if (summaries.areWeighed && weight.isStored(size)) weight.save(writer)
       stored.put(headKey, writer.toArray)
     }
 
@@ -174,6 +205,13 @@ final class TreeSummary[S](
         row += 1
       }
       mark(number, bits, isIn)
+    }
+    if (isIn && summaries.areWeighed) {
+      row = from
+      while (row < until) {
+        weighRow(row)
+        row += 1
+      }
     }
     isSumKnown = false
   }

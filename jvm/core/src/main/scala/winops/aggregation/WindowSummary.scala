@@ -10,7 +10,8 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
   * [[total]] depends only on the rows in the window and their numbers, to the bit. Earlier reads,
   * rows that have left and restarts have no influence. Windows of at most
   * [[WindowSummary.FoldedRows]] rows are folded row by row, oldest to newest. Larger windows
-  * merge summaries of ranges of rows; if that overflows, all rows are folded oldest to newest.
+  * merge summaries of ranges of rows; if that overflows or may overflow, all rows are folded
+  * oldest to newest.
   *
   * An instance is reused from group to group: [[restore]] or [[clear]] starts the next group.
   *

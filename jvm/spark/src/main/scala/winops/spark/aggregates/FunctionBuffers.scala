@@ -2,6 +2,7 @@ package winops.spark.aggregates
 
 import java.nio.ByteBuffer
 
+import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -59,7 +60,9 @@ private[spark] final class FunctionBuffers(
 
   private val types: Array[DataType] = attributes.map(_.dataType).toArray
   private val shape = RowShape.ofTypes(types.toSeq)
-  private val isPlain = programmed.isEmpty && types.forall(UnsafeRow.isMutable)
+  private val wideDecimals = new WideDecimals(aggregates, attributes)
+  private val isPlain =
+    programmed.isEmpty && wideDecimals.isEmpty && types.forall(UnsafeRow.isMutable)
 
   private val start =
     MutableProjection.create(slots.toSeq.flatMap(_.initialValues), Nil)
@@ -85,6 +88,9 @@ private[spark] final class FunctionBuffers(
   private val overflowMarks = aggregates.flatMap(overflowMark(_).toSeq)
   private val hasOverflowed =
     overflowMarks.reduceOption[Expression](Or(_, _)).map(Predicate.create(_, attributes))
+
+  private val rowWeight = new RowWeight(aggregates, content)
+  override val areWeighed: Boolean = !rowWeight.isZero
 
   /** Some functions compress the object in their buffer when they are evaluated or serialized. */
   override val changesWhenRead: Boolean =
@@ -119,6 +125,11 @@ private[spark] final class FunctionBuffers(
     }
   }
 
+  override def weight(ordinal: Long): Double = {
+    rows.pointTo(row, ordinal)
+    rowWeight.of(row)
+  }
+
   override def prepend(buffer: InternalRow, ordinal: Long, behind: InternalRow): Unit =
     if (isPlain && isCommutative) {
       buffer.asInstanceOf[UnsafeRow].copyFrom(behind.asInstanceOf[UnsafeRow])
@@ -146,7 +157,9 @@ private[spark] final class FunctionBuffers(
         i += 1
       }
       programmed.foreach(_.pack(values, packing))
-      out.block(packed(packing).getBytes)
+      val stored = packed(packing)
+      out.block(stored.getBytes)
+      wideDecimals.write(values, stored, out)
   }
 
   override def read(buffer: InternalRow, in: ByteReader): Unit = {
@@ -162,6 +175,7 @@ private[spark] final class FunctionBuffers(
           i += 1
         }
         programmed.foreach(_.unpack(stored, values))
+        wideDecimals.read(values, stored, in)
     }
   }
 
@@ -176,7 +190,7 @@ private[spark] final class FunctionBuffers(
 
   /** Computes the value of a function that has no [[evaluation]]. */
   def result(index: Int, buffer: InternalRow): Any = slots(index) match {
-    case slot: Programmed => slot.bound.eval(buffer)
+    case slot: Programmed => slot.result(buffer)
     case _ => throw new NoSuchElementException(s"function $index")
   }
 }
@@ -192,6 +206,8 @@ private[spark] object FunctionBuffers {
     // Merging two of these buffers loses NaN, or breaks ties differently.
     case quantiles: ApproximatePercentile => !isFloating(quantiles.child.dataType)
     case _: ApproxTopK => false
+    // An intersection of no sketches has no value, so buffers without rows cannot be merged.
+    case _: ThetaIntersectionAgg => false
     case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg | _: HistogramNumeric => false
     case _: DeclarativeAggregate | _: ImperativeAggregate =>
       BufferBytes.areValues(aggregate.function)
@@ -257,19 +273,31 @@ private[spark] object FunctionBuffers {
     override def evaluation: Option[Expression] = None
 
     def update(buffer: InternalRow, row: InternalRow): Unit =
-      if (filter.forall(_.eval(row))) bound.update(buffer, row)
+      if (filter.forall(_.eval(row))) {
+        resumedIn(buffer) match {
+          case Some(resumed) => resumed.update(row)
+          case None => bound.update(buffer, row)
+        }
+      }
 
     def merge(buffer: InternalRow, behind: InternalRow): Unit = bound match {
       case typed: TypedImperativeAggregate[Any @unchecked] =>
         // A function may keep the object that it merges, so it gets a copy.
-        val copy = typed.deserialize(typed.serialize(objectIn(behind)))
-        buffer.update(offset, typed.merge(objectIn(buffer), copy))
+        val bytes = typed.serialize(objectIn(behind))
+        if (!areOfNoRows(bytes)) {
+          buffer.update(offset, typed.merge(objectIn(buffer), typed.deserialize(bytes)))
+        }
       case plain => plain.merge(buffer, behind)
+    }
+
+    def result(buffer: InternalRow): Any = bound match {
+      case typed: TypedImperativeAggregate[Any @unchecked] => typed.eval(objectIn(buffer))
+      case plain => plain.eval(buffer)
     }
 
     def pack(buffer: InternalRow, target: InternalRow): Unit = bound match {
       case typed: TypedImperativeAggregate[Any @unchecked] =>
-        target.update(offset, typed.serialize(objectIn(buffer)))
+        target.update(offset, serialized(typed, objectIn(buffer)))
       case _ =>
     }
 
@@ -284,14 +312,45 @@ private[spark] object FunctionBuffers {
         new CorruptStateException(s"${bound.prettyName} cannot read what it stored")
       try {
         shape.foreach(_.check(bytes, 0, bytes.length))
-        if (isAsLongAsItSays(typed, bytes)) typed.deserialize(bytes) else throw refused
+        if (!isAsLongAsItSays(typed, bytes)) throw refused
+        if (areOfNoRows(bytes)) typed.createAggregationBuffer()
+        else ResumedBuffer.of(typed, bytes)
       } catch {
         // Some functions allocate as much memory as the bytes say.
         case NonFatal(_) | _: OutOfMemoryError => throw refused
       }
     }
 
-    private def objectIn(buffer: InternalRow): Any = buffer.get(offset, AnyObject)
+    /** A buffer without rows that cannot be serialized is stored without bytes. */
+    private def serialized(typed: TypedImperativeAggregate[Any], value: Any): Array[Byte] =
+      try typed.serialize(value)
+      catch {
+        case NonFatal(_) if ofNoRows.isEmpty => Array.emptyByteArray
+      }
+
+    /** Returns true for the bytes of a sketch to which no row was added. When they are read, some
+      * functions take them for a sketch of default size, or for one that is complete.
+      */
+    private def areOfNoRows(bytes: Array[Byte]): Boolean =
+      shape.isEmpty && java.util.Arrays.equals(ofNoRows.getOrElse(Array.emptyByteArray), bytes)
+
+    private lazy val ofNoRows: Option[Array[Byte]] = bound match {
+      case typed: TypedImperativeAggregate[Any @unchecked] =>
+        Try(typed.serialize(typed.createAggregationBuffer())).toOption
+      case _ => None
+    }
+
+    private def resumedIn(buffer: InternalRow): Option[ResumedBuffer[Any]] =
+      if (!ResumedBuffer.isNeededFor(bound)) None
+      else {
+        buffer.get(offset, AnyObject) match {
+          case resumed: ResumedBuffer[Any @unchecked] => Some(resumed)
+          case _ => None
+        }
+      }
+
+    private def objectIn(buffer: InternalRow): Any =
+      resumedIn(buffer).fold(buffer.get(offset, AnyObject): Any)(_.value)
   }
 
   /** Returns true if the bytes have the length that their header says, for functions that
