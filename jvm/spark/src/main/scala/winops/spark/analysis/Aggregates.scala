@@ -20,8 +20,8 @@ final case class Aggregates(by: Seq[NamedExpression], columns: Seq[NamedExpressi
     * @param keys
     *   the group key expressions with the names of their columns
     */
-  def withoutKeys(keys: Seq[(String, Expression)]): Aggregates = copy(
-    columns = columns.filterNot(column =>
+  def withoutKeys(keys: Seq[(String, Expression)]): Aggregates =
+    copy(columns = columns.filterNot(column =>
       keys.exists { case (name, key) =>
         name == column.name && Aggregates.isSame(key, Aggregates.ofRow(column))
       }))
@@ -30,7 +30,8 @@ final case class Aggregates(by: Seq[NamedExpression], columns: Seq[NamedExpressi
 private[spark] object Aggregates {
 
   /** Returns true if two expressions are the same, redacted or not. */
-  def isSame(one: Expression, other: Expression): Boolean = plain(one).semanticEquals(plain(other))
+  def isSame(one: Expression, other: Expression): Boolean =
+    plain(one).semanticEquals(plain(other))
 
   private def plain(expression: Expression): Expression = expression.transform {
     case RedactingExpression(child, _) => child

@@ -68,10 +68,7 @@ private[spark] object OutputColumns {
     * key, so a key among the values is not repeated. Values across groups have all columns of
     * their list.
     */
-  private def ofPolicy(
-      values: Aggregates,
-      spec: KeepSpec,
-      group: Seq[Expression]): Aggregates =
+  private def ofPolicy(values: Aggregates, spec: KeepSpec, group: Seq[Expression]): Aggregates =
     if (spec.acrossGroups) values
     else values.withoutKeys(group.map(key => keyName(key) -> key))
 
