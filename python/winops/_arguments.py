@@ -20,6 +20,7 @@ SortKeys = str | Column | Sequence[str | Column]
 Parameter = int | float | Decimal | str | timedelta
 
 _MAX_LONG = 2**63 - 1
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 # Names that other languages use for an argument.
 _OTHER_NAMES = {"variables": "params"}
 # A sort key as in SQL.
@@ -30,20 +31,36 @@ _Result = TypeVar("_Result")
 
 def known(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     """Raise the error of a wrong argument for an unknown keyword of a function."""
+    parameters = inspect.signature(function).parameters
     keywords = [
         name
-        for name, parameter in inspect.signature(function).parameters.items()
+        for name, parameter in parameters.items()
         if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY
     ]
+    by_place = [name for name, parameter in parameters.items() if parameter.kind in _BY_PLACE]
+    takes_any = any(
+        parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters.values()
+    )
 
     @functools.wraps(function)
     def checked(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+        if len(given) > len(by_place) and not takes_any:
+            rest = [name for name in keywords if name not in by_place]
+            raise wrong_type(_too_many(function.__name__, by_place, rest))
         for name in named:
             if name not in keywords:
                 raise wrong_type(_unknown(function.__name__, name, keywords))
         return function(*given, **named)
 
     return checked
+
+
+def _too_many(function: str, by_place: Sequence[str], keywords: Sequence[str]) -> str:
+    own = [name for name in by_place if name != "self"]
+    taken = f"takes only {' and '.join(own)}" if own else "takes no argument"
+    rest = ", ".join(f"{keyword}=" for keyword in keywords)
+    others = f" Write other arguments with their names: {rest}." if rest else ""
+    return f"{function} {taken} without a name.{others}"
 
 
 def _unknown(function: str, name: str, keywords: Sequence[str]) -> str:

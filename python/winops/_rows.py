@@ -18,6 +18,7 @@ from pyspark.sql.types import (
     BooleanType,
     DataType,
     DateType,
+    DayTimeIntervalType,
     DecimalType,
     DoubleType,
     FloatType,
@@ -40,8 +41,12 @@ _TYPES: tuple[tuple[type, str], ...] = (
     (bytes, "binary"),
     (datetime, "timestamp"),
     (date, "date"),
+    (timedelta, "interval day to second"),
     (Decimal, "decimal(38,18)"),
 )
+
+# The microseconds of a day, an hour, a minute and a second, by the numbers of Spark's fields.
+_MICROS = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000)
 
 # The names, quoted texts and signs of a schema in DDL.
 _DDL = re.compile(
@@ -154,6 +159,8 @@ def from_json(value: Any, kind: DataType) -> Any:
             return datetime.fromisoformat(value)
         case DateType():
             return date.fromisoformat(value)
+        case DayTimeIntervalType():
+            return _interval(value, kind)
         case BinaryType():
             return base64.b64decode(value)
         case ArrayType():
@@ -175,7 +182,27 @@ def _key(text: str, kind: DataType) -> Any:
         return int(text)
     if isinstance(kind, BooleanType):
         return text == "true"
+    if isinstance(kind, DayTimeIntervalType):
+        return timedelta(microseconds=int(text))
     return from_json(text, kind)
+
+
+def _interval_text(value: timedelta) -> str:
+    """Return an interval as Spark writes it."""
+    span = abs(value)
+    seconds = f"{span.seconds % 60:02}.{span.microseconds:06}"
+    clock = f"{span.seconds // 3600:02}:{span.seconds // 60 % 60:02}:{seconds}"
+    sign = "-" if value < timedelta() else ""
+    return f"INTERVAL '{sign}{span.days} {clock}' DAY TO SECOND"
+
+
+def _interval(text: str, kind: DayTimeIntervalType) -> timedelta:
+    """Return an interval that Spark has written as ``INTERVAL '-1 02:03:04' DAY TO SECOND``."""
+    quoted = text.split("'")[1]
+    units = range(kind.startField or 0, len(_MICROS))
+    parts = zip(units, re.findall(r"[\d.]+", quoted), strict=False)
+    micros = int(sum(Decimal(number) * _MICROS[unit] for unit, number in parts))
+    return timedelta(microseconds=-micros if quoted.startswith("-") else micros)
 
 
 def _ddl(kind: DataType) -> str:
@@ -202,6 +229,8 @@ def as_json(value: Any) -> Any:
         return [str(value)]
     if isinstance(value, (datetime, date)):
         return value.isoformat()
+    if isinstance(value, timedelta):
+        return _interval_text(value)
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     if isinstance(value, (list, set)) or (

@@ -456,8 +456,9 @@ def over(
     Returns
     -------
     list of dict
-        The rows in their order, each with the columns of the functions. In the order of arrival,
-        rows that wait for rows behind them are not among them.
+        The rows in their order, each with the columns of the functions, whose values are those of
+        ``collect()``: an interval of days is a timedelta. In the order of arrival, rows that wait
+        for rows behind them are not among them.
 
     Raises
     ------

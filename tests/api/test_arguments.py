@@ -11,7 +11,7 @@ from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from winops import keep
+from winops import keep, testing, timeline
 from winops._arguments import interval, names, parameters, sort_keys
 from winops._policy import Policy, policy_of
 
@@ -207,3 +207,14 @@ def test_group_by_takes_names_or_a_list_of_them(spark: SparkSession) -> None:
 def test_keep_takes_only_a_dataframe(spark: SparkSession) -> None:
     with pytest.raises(PySparkTypeError, match="takes a DataFrame, not a list"):
         keep([1, 2, 3], rows=3)  # type: ignore[arg-type]
+
+
+def test_arguments_without_a_name_are_refused(spark: SparkSession) -> None:
+    rows = spark.range(3)
+    with pytest.raises(PySparkTypeError, match=r"takes only df and policy without.*order_by="):
+        keep(rows, "KEEP 2 ROWS", "id")
+    with pytest.raises(PySparkTypeError, match="over takes only rows and functions"):
+        testing.over([], "lag(x) OVER (ORDER BY ts)", "x int")
+    with pytest.raises(PySparkTypeError, match="timeline takes only changes"):
+        timeline([], "symbol")
+    assert keep(rows, "KEEP 2 ROWS", order_by="id").rows().count() == 2

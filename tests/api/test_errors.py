@@ -111,6 +111,46 @@ def test_a_time_that_is_not_a_timestamp_is_refused(trades: DataFrame, column: st
 
 
 @pytest.mark.parametrize(
+    ("policy", "column"),
+    [
+        ("KEEP 5 ROWS PER (va)", 18),
+        ("KEEP 5 ROWS PER (symbol, va)", 26),
+        ("KEEP 1 MINUTE PER (symbol, `va`)", 28),
+    ],
+)
+def test_a_group_that_cannot_be_compared_is_refused_at_its_place(
+    trades: DataFrame, policy: str, column: int
+) -> None:
+    rows = trades.withColumn("va", F.expr("parse_json('1')"))
+    text = refusal(
+        lambda: keep(rows, policy, time="ts").changes().schema, "WINOPS_POLICY.TYPE", "42601"
+    )
+    assert f"line 1, column {column}:" in text
+
+
+def test_the_group_of_keep_all_is_given_beside_the_text(trades: DataFrame) -> None:
+    text = refusal(
+        lambda: keep(trades, "KEEP ALL PER (symbol)", time="ts").changes().schema,
+        "WINOPS_POLICY.SYNTAX",
+        "42601",
+    )
+    assert "per= in Python or PARTITION BY in SQL" in text
+    assert keep(trades, "KEEP ALL", per="symbol", time="ts").inserts().count() == 2
+
+
+def test_columns_of_arguments_are_found_in_any_case(trades: DataFrame) -> None:
+    """Spark finds them in any case; the text of a policy is case-sensitive."""
+    sizes = keep(trades, rows=2, per="Symbol", order_by="SEQ", time="TS").agg(F.count("*"))
+    assert sizes.columns == ["symbol", "_change_time", "_change_seq", "count(1)"]
+    text = refusal(
+        lambda: keep(trades, "KEEP 2 ROWS PER (Symbol)").changes().schema,
+        "WINOPS_POLICY.UNKNOWN_COLUMN",
+        "42601",
+    )
+    assert "did you mean symbol?" in text
+
+
+@pytest.mark.parametrize(
     "policy", ["KEEP 5 SECONDS", "KEEP EVERY 5 SECONDS PER (symbol)", "KEEP 00:05"]
 )
 def test_a_time_window_over_a_table_needs_a_time_column(trades: DataFrame, policy: str) -> None:

@@ -577,6 +577,26 @@ def test_a_row_has_its_results_when_the_watermark_passes_it() -> None:
     assert [row["next"] for row in stream.finish()] == [None]
 
 
+def test_intervals_are_timedeltas() -> None:
+    """Intervals of each unit, also negative and within other values, as in ``collect()``."""
+    rows = [
+        {"n": n, "ts": NOON + timedelta(hours=n * n), "d": timedelta(days=-n, microseconds=5)}
+        for n in range(3)
+    ]
+    found = testing.over(
+        rows,
+        "ts - lag(ts) OVER w AS gap, lag(d) OVER w AS before, collect_list(d) OVER w AS all, "
+        "map(d, max(INTERVAL '5' MINUTE) OVER w) AS map, min(INTERVAL -'90' SECOND) OVER w AS s, "
+        "min(INTERVAL '1 2' DAY TO HOUR) OVER w AS h WINDOW w AS (ORDER BY ts)",
+    )
+    assert [row["gap"] for row in found] == [None, timedelta(hours=1), timedelta(hours=3)]
+    assert [row["before"] for row in found] == [None, rows[0]["d"], rows[1]["d"]]
+    assert found[2]["all"] == [row["d"] for row in rows]
+    assert found[1]["map"] == {rows[1]["d"]: timedelta(minutes=5)}
+    assert found[0]["s"] == timedelta(seconds=-90)
+    assert found[0]["h"] == timedelta(days=1, hours=2)
+
+
 def test_settings_of_window_functions() -> None:
     rows = [{"n": n, "k": 0, "ts": NOON} for n in (3, 1, 2)]
     numbers = "row_number() OVER (PARTITION BY k ORDER BY n) AS i"

@@ -37,6 +37,9 @@ def compare(case: Case, answer: Answer) -> Comparison:
         return Comparison(_differ("refusal", expected or "none", got or "none"))
     if expected is not None:
         return Comparison(None)
+    posts = answer.get("posts") or answer.get("posts_by_group") or []
+    if fault := values.fault_of_columns(case, posts):
+        return Comparison(fault)
     if "posts" in answer:
         return _compare_posts(case, answer["posts"])
     if "posts_by_group" in answer:

@@ -224,7 +224,10 @@ def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
     if values.computes(case):
         return _computed(case, kept)
     keys = [F.expr(key).cast("string") for key in dialect.group(case["policy"])]
-    changes = _rows_of(case, _as_events(kept.changes()), keys)
+    emitted = kept.changes()
+    described = ["_change_type", "_change_time", "_change_step", "_change_seq"]
+    assert emitted.columns == [*described, "_position", "_at", "_punct", *case["schema"]]
+    changes = _rows_of(case, _as_events(emitted), keys)
     if case["dialect"] != "spl":
         return changes
     events = kept.events().withColumn("_change_seq", F.lit(None).cast("long"))

@@ -44,6 +44,32 @@ VALUES = {
         {"at": 5, "insert": [{"total": 4.0}], "remove": [{"total": 1.5}]},
     ],
 }
+# The key of the window's own group is a column of the list.
+LISTED = {
+    "name": "listed",
+    "dialect": "esper",
+    "policy": "#groupwin(symbol)#length(1)",
+    "emit": "values",
+    "columns": "sum(price) as total, symbol, count(*) as n",
+    "group_by": "symbol",
+    "schema": {"id": "long", "symbol": "string", "price": "double"},
+    "input": [
+        {"at": 0, "row": {"id": 1, "symbol": "A", "price": 1.5}},
+        {"at": 5, "row": {"id": 2, "symbol": "A", "price": 4.0}},
+    ],
+    "expect": [
+        {
+            "at": 0,
+            "insert": [{"n": 1, "symbol": "A", "total": 1.5}],
+            "remove": [{"n": 0, "symbol": "A", "total": None}],
+        },
+        {
+            "at": 5,
+            "insert": [{"n": 1, "symbol": "A", "total": 4.0}],
+            "remove": [{"n": 1, "symbol": "A", "total": 1.5}],
+        },
+    ],
+}
 EVENTS = {
     "name": "events",
     "dialect": "spl",
@@ -194,7 +220,7 @@ def test_the_samples_have_every_dialect_and_window(monkeypatch: pytest.MonkeyPat
 @same_on_connect
 @pytest.mark.parametrize("engine", ["core", "batch", "stream"])
 def test_a_wrong_answer_is_found(tmp_path: Path, engine: str) -> None:
-    right = [CASE, VALUES, EVENTS]
+    right = [CASE, VALUES, LISTED, EVENTS]
     wrong = [
         {
             **CASE,
@@ -211,6 +237,8 @@ def test_a_wrong_answer_is_found(tmp_path: Path, engine: str) -> None:
         second_step(VALUES, "other-replaced-value", remove=[{"total": 1.4}]),
         second_step(VALUES, "other-column", insert=[{"sum": 4.0}]),
         second_step(VALUES, "other-time-of-a-value", at=4),
+        second_step(LISTED, "column-missing", insert=[{"n": 1, "total": 4.0}]),
+        second_step(LISTED, "other-key", insert=[{"n": 1, "symbol": "B", "total": 4.0}]),
         second_step(VALUES, "value-missing", remove=[{"total": 1.5}, {"total": 1.5}]),
         {**VALUES, "name": "value-too-many", "expect": VALUES["expect"][:1]},
         second_step(EVENTS, "other-event", events=[["INSERTION", [2]]]),
@@ -230,6 +258,35 @@ def test_a_wrong_answer_is_found(tmp_path: Path, engine: str) -> None:
         case["name"] for case in wrong
     ]
     assert result.stdout.splitlines()[-1] == f"{len(right)} passed, {len(wrong)} failed"
+
+
+def test_columns_in_another_order_than_the_list_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(RUNNER.parent))
+    values, compare = import_module("values"), import_module("compare")
+    assert values.names(LISTED) == ["total", "symbol", "n"]
+    assert values.names(CASE) is None
+    nested = {**LISTED, "columns": "max(greatest(price, 1)) as `top`, count(*)"}
+    assert values.names(nested) == ["top", "count(*)"]
+
+    def ordered(*columns: str) -> list[dict]:
+        return [
+            {
+                **step,
+                **{
+                    side: [{name: row[name] for name in columns} for row in step[side]]
+                    for side in ("insert", "remove")
+                },
+            }
+            for step in LISTED["expect"]
+        ]
+
+    for answer in ("posts", "posts_by_group"):
+        right = {answer: ordered("total", "symbol", "n")}
+        assert compare.compare(LISTED, right).difference is None
+        other = {answer: ordered("symbol", "total", "n")}
+        assert "the list has total, symbol, n" in compare.compare(LISTED, other).difference
 
 
 def test_wrong_numbers_and_wrong_changes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,31 @@ def computes(case: Case) -> bool:
     return case["dialect"] == "esper" and "error" not in case and bool(derived or other)
 
 
+def names(case: Case) -> list[str] | None:
+    """Return the names of a case's select list, in its order; None if it has none."""
+    if "columns" not in case:
+        return None
+    items, depth = [""], 0
+    for character in case["columns"]:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            items.append("")
+        else:
+            items[-1] += character
+    named = (re.split(r"\sas\s", item.strip(), flags=re.IGNORECASE)[-1] for item in items)
+    return [name.strip(" `") for name in named]
+
+
+def fault_of_columns(case: Case, steps: list[dict]) -> str | None:
+    """Return the columns of values that are not those of the list in its order, or None."""
+    expected = names(case)
+    rows = [row for step in steps for side in ("insert", "remove") for row in step[side]]
+    wrong = next((list(row) for row in rows if list(row) != expected), None)
+    if expected is None or wrong is None:
+        return None
+    return f"the columns are {', '.join(wrong)}, and the list has {', '.join(expected)}"
+
+
 def by_key(case: Case, steps: list[dict]) -> dict[str, list]:
     """Group values by side and by group or part."""
     found = defaultdict(list)

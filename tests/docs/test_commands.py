@@ -57,6 +57,10 @@ REASONS = {
     "pip install winops": (
         "PyPI has the package from the first release on; make test-wheel installs the wheel"
     ),
+    'pip install "winops[connect]"': (
+        "PyPI has the package from the first release on; make test-wheel installs the wheel"
+        " beside the same libraries"
+    ),
     "make wheel": "builds for minutes; make test-wheel installs the wheel and runs it",
     "#!/bin/bash": "runs on Databricks only",
     "gcloud dataproc jobs submit pyspark job.py --cluster=name --region=region \\": (
@@ -267,3 +271,20 @@ def test_notebooks_and_examples_run_in_tests() -> None:
         assert named, example.name
     assert 'glob("**/*.ipynb")' in tests
     assert DELTA in PAGES
+
+
+def test_readme_begins_with_the_commands_that_run_and_test_winops() -> None:
+    """One block on the first screen has both, each with its purpose and its time."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    first_screen = "\n".join(text.partition("\n## ")[0].splitlines()[:24])
+    blocks = re.findall(r"```sh\n(.*?)```", first_screen, re.DOTALL)
+    assert len(blocks) == 1
+    lines = dict(line.split("#", 1) for line in blocks[0].splitlines())
+    assert [command.strip() for command in lines] == ["make demo", "make test"]
+    for purpose in lines.values():
+        assert re.search(r"\b(minutes|hour)\b", purpose)
+    assert "page" in lines["make demo   "]
+    assert re.search(r"JDK 17.*Maven.*Python 3\.11", first_screen)
+    # The demo ends with the address of its page, as test_flights.py checks.
+    program = (ROOT / "examples" / "flights.py").read_text(encoding="utf-8")
+    assert 'print(f"page: {pictures.resolve().as_uri()}")' in program

@@ -24,7 +24,9 @@ private[conformance] final class Values(
     group: Seq[Attribute],
     schema: Schema) {
   private val results =
-    WindowResults.ofContent(if (acrossGroups) aggregates else aggregates.without(group))
+    WindowResults.ofContent(
+      if (acrossGroups) aggregates
+      else aggregates.withoutKeys(group.map(key => key.name -> key)))
 
   /** Returns true if the values are cross-group. */
   def acrossGroups: Boolean = policy.projection.exists(_.acrossGroups)

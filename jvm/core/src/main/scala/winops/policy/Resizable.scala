@@ -41,6 +41,23 @@ object Resizable {
     case _ => None
   }
 
+  /** Returns the bounds of two windows of one class if the later window keeps rows for longer. */
+  def grown(before: Policy, now: Policy): Option[(Bound, Bound)] =
+    (before.retention, now.retention) match {
+      case (Retention.One(was), Retention.One(is))
+          if of(before).isDefined && of(before) == of(now) && isLonger(was.bound, is.bound) =>
+        Some((was.bound, is.bound))
+      case _ => None
+    }
+
+  private def isLonger(was: Bound, is: Bound): Boolean = (was, is) match {
+    case (Bound.MoreThan(before), Bound.MoreThan(now)) => now > before
+    case (Bound.MoreThan(_), Bound.Unbounded) => true
+    case (Bound.AgeReached(before), Bound.AgeReached(now)) =>
+      before.isExact && now.isExact && now.micros > before.micros
+    case _ => false
+  }
+
   private def of(bound: Bound, leave: Trigger): Option[Resizable] = (bound, leave) match {
     case (Bound.Unbounded, Trigger.Never) | (Bound.MoreThan(_), Trigger.Excess(_)) =>
       Some(ByRows)

@@ -38,6 +38,28 @@ class ResizableSuite extends AnyFunSuite {
     assert(origins.map(of(Ccl, "KEEP EVERY 1 DAY", _)).distinct.size == 3)
   }
 
+  test("a window has grown if it keeps rows for longer than one of the same kind") {
+    def grown(dialect: Dialect, before: String, now: String): Option[(Bound, Bound)] = {
+      def policy(text: String) =
+        dialect.parse(text, Scope(columns = Seq("a"), isGrouped = true)).toOption.get
+      Resizable.grown(policy(before), policy(now))
+    }
+    assert(
+      grown(Ccl, "KEEP 2 ROWS", "KEEP 3 ROWS PER (a)")
+        .contains((Bound.MoreThan(2), Bound.MoreThan(3))))
+    assert(grown(Ccl, "KEEP 2 ROWS SLACK 5", "KEEP ALL").isDefined)
+    assert(grown(Ccl, "KEEP 2 SECONDS", "KEEP 1 DAY").isDefined)
+    assert(grown(Esper, "#time(3 sec)", "#time(4 sec)").isDefined)
+    Seq(
+      "KEEP 3 ROWS" -> "KEEP 3 ROWS",
+      "KEEP 3 ROWS" -> "KEEP 2 ROWS",
+      "KEEP ALL" -> "KEEP 2 ROWS",
+      "KEEP 1 DAY" -> "KEEP 2 SECONDS",
+      "KEEP 1 ROW" -> "KEEP 1 DAY").foreach { case (before, now) =>
+      assert(grown(Ccl, before, now).isEmpty, s"$before, $now")
+    }
+  }
+
   test("windows that something else than a length decides over have no name") {
     Seq("#sort(3, a)", "#length(3)#unique(a)", "#length_batch(3)", "#firstlength(3)").foreach {
       text => assert(of(Esper, text).isEmpty, text)

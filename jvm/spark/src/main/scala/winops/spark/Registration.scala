@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import winops.spark.analysis.{CheckStreamStart, ResolveKeep}
 import winops.spark.execution.StreamReporter
 import winops.spark.internal.WinopsErrors
-import winops.spark.over.ResolveOver
+import winops.spark.over.{CheckRangeFrames, ResolveOver}
 import winops.spark.plan.ColumnsOfInput
 
 /** Registers winops in a session of the Spark version that the JAR is for. */
@@ -25,6 +25,7 @@ private[spark] object Registration {
     extensions.injectFunction(
       described(WarningsFunction.Name, WarningsFunction, WarningsFunction.Usage))
     extensions.injectResolutionRule(_ => ResolveKeep)
+    extensions.injectPostHocResolutionRule(_ => CheckRangeFrames)
     extensions.injectPostHocResolutionRule(_ => ResolveOver)
     extensions.injectPostHocResolutionRule(_ => ColumnsOfInput)
     extensions.injectHintResolutionRule(_ => CheckStreamStart)

@@ -1,6 +1,6 @@
 package winops.text.ccl
 
-import winops.policy.Origin
+import winops.policy.{Origin, RowExpression}
 import winops.text.dialect.{Names, Origins}
 
 /** The canonical text of a clause. Parsing it gives an equal policy, unless it ends in an origin.
@@ -37,8 +37,9 @@ private[ccl] object CclPrinter {
       .mkString(" ")
   }
 
-  private def columns(per: Seq[String]): String =
-    if (per.isEmpty) "" else per.map(Names.quoted).mkString(" PER (", ", ", ")")
+  private def columns(per: Seq[RowExpression.Column]): String =
+    if (per.isEmpty) ""
+    else per.map(column => Names.quoted(column.name)).mkString(" PER (", ", ", ")")
 
   private def counting(keep: KeepClause, origin: Origin): String = keep match {
     case _: KeepClause.EveryInterval if origin != Origin.epoch =>

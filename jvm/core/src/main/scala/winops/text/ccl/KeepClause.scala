@@ -6,7 +6,7 @@ import winops.policy._
 private[ccl] sealed trait KeepClause {
 
   /** The columns of PER. */
-  def per: Seq[String]
+  def per: Seq[RowExpression.Column]
 
   protected def bound: Bound
 
@@ -22,7 +22,7 @@ private[ccl] sealed trait KeepClause {
     *   instant from which a periodic trigger counts
     */
   final def policy(origin: Origin): Policy = Policy(
-    Group.by(per),
+    Group(per),
     Retention.One(
       Window(
         Admit.All,
@@ -36,13 +36,14 @@ private[ccl] sealed trait KeepClause {
 
 private[ccl] object KeepClause {
   case object All extends KeepClause {
-    override def per: Seq[String] = Seq.empty
+    override def per: Seq[RowExpression.Column] = Seq.empty
     override protected def bound: Bound = Bound.Unbounded
     override protected def leave(origin: Origin): Trigger = Trigger.Never
   }
 
   /** CCL: when a group holds `rows + slack` rows, the `slack` oldest rows leave. */
-  final case class Rows(rows: Long, slack: Long, per: Seq[String]) extends KeepClause {
+  final case class Rows(rows: Long, slack: Long, per: Seq[RowExpression.Column])
+      extends KeepClause {
     override protected def bound: Bound = Bound.MoreThan(rows)
     override protected def leave(origin: Origin): Trigger = Trigger.Excess(slack)
   }
@@ -50,19 +51,20 @@ private[ccl] object KeepClause {
   /** CCL: the row that exceeds `rows` evicts all older rows and stays alone. So the bound is one
     * row, and `rows` is the slack.
     */
-  final case class EveryRows(rows: Long, per: Seq[String]) extends KeepClause {
+  final case class EveryRows(rows: Long, per: Seq[RowExpression.Column]) extends KeepClause {
     override protected def bound: Bound = Bound.MoreThan(1)
     override protected def leave(origin: Origin): Trigger = Trigger.Excess(rows)
   }
 
   /** CCL: each row leaves when it is `micros` old. */
-  final case class Interval(micros: Long, per: Seq[String]) extends KeepClause {
+  final case class Interval(micros: Long, per: Seq[RowExpression.Column]) extends KeepClause {
     override protected def bound: Bound = Bound.AgeReached(Span.ofMicros(micros))
     override protected def leave(origin: Origin): Trigger = Trigger.WhenDue
   }
 
   /** CCL: all rows leave at the end of each interval of `micros`, counted from the origin. */
-  final case class EveryInterval(micros: Long, per: Seq[String]) extends KeepClause {
+  final case class EveryInterval(micros: Long, per: Seq[RowExpression.Column])
+      extends KeepClause {
     override protected def bound: Bound = Bound.Everything
     override protected def leave(origin: Origin): Trigger =
       Trigger.Period(Span.ofMicros(micros), origin)

@@ -1,6 +1,6 @@
 package winops.text.ccl
 
-import winops.policy.{Category, Parameter, Scope}
+import winops.policy.{Category, Parameter, RowExpression, Scope}
 import winops.text.dialect.{ColumnName, Columns, Expr, Names, Parameters, Problem, Token}
 
 /** Parses a KEEP clause in one pass. Each token is checked as soon as it is read. */
@@ -19,7 +19,13 @@ private[ccl] final class KeepParser(
 
   /** CCL: KEEP ALL has neither EVERY nor SLACK nor PER. */
   private def all: Parser[KeepClause] =
-    keyword("ALL") ~> opt(keyword("ROW", "ROWS")) ~> finish(Seq.empty) ^^^ KeepClause.All
+    keyword("ALL") ~> opt(keyword("ROW", "ROWS")) ~> (groupOfAll | finish(Seq.empty)) ^^^
+      KeepClause.All
+
+  private def groupOfAll: Parser[Nothing] = guard(keyword("PER")) ~> missing(
+    Category.Syntax,
+    "the end, because KEEP ALL has no PER. Give the group beside the text, with per= in Python or " +
+      "PARTITION BY in SQL")
 
   private def policy: Parser[KeepClause] = opt(keyword("EVERY")) >> { every =>
     val what =
@@ -109,12 +115,12 @@ private[ccl] final class KeepParser(
     * @param before
     *   clauses that could have preceded the end, for the message
     */
-  private def per(before: Seq[String]): Parser[Seq[String]] =
+  private def per(before: Seq[String]): Parser[Seq[RowExpression.Column]] =
     opt(keyword("PER") ~> columns) >> { named =>
       finish(if (named.isEmpty) before else Seq.empty) ^^^ named.getOrElse(Seq.empty)
     }
 
-  private def columns: Parser[Seq[String]] = {
+  private def columns: Parser[Seq[RowExpression.Column]] = {
     // In the list of PER no word is a keyword.
     val column =
       accept("a column", { case token: Token.Named => ColumnName(None, token) }) |
@@ -125,6 +131,6 @@ private[ccl] final class KeepParser(
   }
 
   /** CCL: each column of PER is a column of the rows and occurs once. */
-  private def distinct(names: Seq[ColumnName]): Either[Problem, Seq[String]] =
-    Columns.once(names).flatMap(new Columns(scope).columns).map(_.map(_.name))
+  private def distinct(names: Seq[ColumnName]): Either[Problem, Seq[RowExpression.Column]] =
+    Columns.once(names).flatMap(new Columns(scope).columns)
 }

@@ -311,6 +311,12 @@ class CclErrorSuite extends MarkedMistakes {
     messages("KEEP ^LAST 5 ROWS" -> "not LAST. KEEP 5 ROWS keeps the newest 5 rows")
   }
 
+  test("a group of KEEP ALL is given beside the text") {
+    Seq("KEEP ALL ^PER (symbol)", "KEEP ALL ROWS ^PER (symbol)", "KEEP ALL ^per").foreach {
+      text => messages(text -> "with per= in Python or PARTITION BY in SQL")
+    }
+  }
+
   test("a text where a number is expected is reported as one, whatever the text is") {
     messages(
       "KEEP ^T3 ROWS" -> """Give a number: params={"T3": 100} in Python""",

@@ -16,7 +16,7 @@ class CclPropertySuite extends AnyText {
   private val per = for {
     chosen <- Gen.someOf(columns)
     seed <- Gen.long
-  } yield new scala.util.Random(seed).shuffle(chosen.toSeq)
+  } yield new scala.util.Random(seed).shuffle(chosen.toSeq).map(RowExpression.Column(_)(0))
 
   private val keeps: Gen[KeepClause] = Gen.oneOf(
     Gen.const(KeepClause.All),

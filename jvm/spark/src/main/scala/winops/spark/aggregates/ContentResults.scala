@@ -4,6 +4,7 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.aggregation.{FrontSummary, TreeSummary, WindowSummary}
 import winops.spark.expressions.{AggregateEvaluator, WindowAggregate}
@@ -86,8 +87,17 @@ final class ContentResults(
 
   private val byOf = UnsafeProjection.create(by.map(KeyTypes.normalized), content)
 
-  /** The values of `by` that the step has changed, with their results before the step. */
-  private val touched = mutable.LinkedHashMap.empty[UnsafeRow, UnsafeRow]
+  /** The values of `by` as a row writes them, if their normalized form has other types. */
+  private val shownBy: Option[UnsafeProjection] =
+    Option.unless(by.map(_.dataType).forall(KeyTypes.areShown)) {
+      UnsafeProjection.create(by.map(Catalyst.normalizeFloatingNumbers), content)
+    }
+
+  /** The values of `by` that the step has changed: the values that the results show, which are
+    * those of the first row that the step has inserted or evicted, and the results before the
+    * step.
+    */
+  private val touched = mutable.LinkedHashMap.empty[UnsafeRow, (UnsafeRow, UnsafeRow)]
   private var openBy: InternalRow = InternalRow.empty
 
   private val row = new UnsafeRow(content.size)
@@ -131,8 +141,9 @@ final class ContentResults(
 
   override def visit(visit: (UnsafeRow, UnsafeRow) => Unit): Unit = {
     if (isDivided) {
-      touched.foreach { case (values, before) =>
+      touched.foreach { case (values, (shown, before)) =>
         open(values)
+        openBy = shown
         refresh()
         visit(before, projection(answers))
       }
@@ -248,7 +259,12 @@ final class ContentResults(
           rows.pointTo(row, ordinal)
           val values = byOf(row)
           open(values)
-          if (!touched.contains(values)) touched.update(values.copy(), oldResults())
+          if (!touched.contains(values)) {
+            val own = values.copy()
+            val shown = shownBy.fold(own)(_(row).copy())
+            openBy = shown
+            touched.update(own, (shown, oldResults()))
+          }
           if (isIn) summary.insert(ordinal, ordinal + 1)
           else summary.remove(ordinal, ordinal + 1)
         }

@@ -1,6 +1,8 @@
 package winops.spark.analysis
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
+
+import winops.spark.expressions.{OfLastArrival, RedactingExpression}
 
 /** Aggregates of the rows in a window.
   *
@@ -12,9 +14,33 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, NamedEx
   */
 final case class Aggregates(by: Seq[NamedExpression], columns: Seq[NamedExpression]) {
 
-  /** Drops the columns that have the name of an attribute in `others`. */
-  def without(others: Seq[Expression]): Aggregates = {
-    val names = others.collect { case other: Attribute => other.name }
-    copy(columns = columns.filterNot(column => names.contains(column.name)))
+  /** Drops the columns that repeat a group key under its name: the key itself, or its value in
+    * the most recently inserted row, which is the same in each row of a group.
+    *
+    * @param keys
+    *   the group key expressions with the names of their columns
+    */
+  def withoutKeys(keys: Seq[(String, Expression)]): Aggregates =
+    copy(columns = columns.filterNot(column =>
+      keys.exists { case (name, key) =>
+        name == column.name && Aggregates.isSame(key, Aggregates.ofRow(column))
+      }))
+}
+
+private[spark] object Aggregates {
+
+  /** Returns true if two expressions are the same, redacted or not. */
+  def isSame(one: Expression, other: Expression): Boolean =
+    plain(one).semanticEquals(plain(other))
+
+  private def plain(expression: Expression): Expression = expression.transform {
+    case RedactingExpression(child, _) => child
+  }
+
+  /** The value that a column has in a row, without its name. */
+  private def ofRow(column: NamedExpression): Expression = column match {
+    case Alias(OfLastArrival(value), _) => value
+    case Alias(value, _) => value
+    case other => other
   }
 }

@@ -65,11 +65,7 @@ object CheckStreamStart extends Rule[LogicalPlan] {
         case window: Window if ResolveOver.isOverStream(window) => window
       }
       refusal <- ResolveOver.refusal(window, query)
-    } throw WinopsErrors.analysis(
-      "WINOPS_OVER",
-      "function" -> refusal.function,
-      "reason" -> refusal.reason,
-      "expected" -> refusal.expected)
+    } throw refusal.error
   }
 
   /** Refuses `at_end => 'flush'` in a query without an end, or without micro-batches that have no

@@ -51,7 +51,7 @@ private[spark] object OutputColumns {
         CheckKeep.group("GROUP BY", requested.by.map(WindowResults.unnamed))
         WindowResults.ofContent(requested)
       case (Output.Agg, None) if projected.isDefined =>
-        WindowResults.ofContent(projected.get.without(group)).redacted
+        WindowResults.ofContent(ofPolicy(projected.get, spec, group)).redacted
       case (Output.WithColumns, Some(requested)) => WindowResults.besideRows(requested)
       case (Output.Agg | Output.WithColumns, None) =>
         throw WinopsErrors.argument(
@@ -69,6 +69,14 @@ private[spark] object OutputColumns {
     }
   }
 
+  /** The values of a policy's projection. Values of each group follow the columns of the group
+    * key, so a key among the values is not repeated. Values across groups have all columns of
+    * their list.
+    */
+  private def ofPolicy(values: Aggregates, spec: KeepSpec, group: Seq[Expression]): Aggregates =
+    if (spec.acrossGroups) values
+    else values.withoutKeys(group.map(key => keyName(key) -> key))
+
   /** Puts the columns of a `keep` into the order of its output. */
   def arranged(keep: Keep): LogicalPlan = keep.spec.output match {
     case Output.Rows => keep
@@ -77,16 +85,21 @@ private[spark] object OutputColumns {
     case _ => Project(renewed(keep.changeColumns) ++ keep.rows, keep)
   }
 
-  /** The columns of an `agg` without the results that repeat a group key. The operator computes
-    * them nevertheless, because a checkpoint names the results of its query.
+  /** The columns of an `agg` without the results that repeat a group key under its own name. The
+    * operator computes them nevertheless, because a checkpoint names the results of its query.
     */
-  private def withoutRepeatedKeys(keep: Keep): Seq[Attribute] = {
-    val (described, results) =
-      keep.changeColumns.splitAt(keep.changeColumns.size - keep.results.size)
-    described ++ results.zip(keep.results).collect {
-      case (column, value) if !keep.group.exists(_.semanticEquals(value)) => column
+  private def withoutRepeatedKeys(keep: Keep): Seq[Attribute] =
+    if (keep.spec.acrossGroups) keep.changeColumns
+    else {
+      val (described, results) =
+        keep.changeColumns.splitAt(keep.changeColumns.size - keep.results.size)
+      described ++ results.zip(keep.results).collect {
+        case (column, value) if !keep.group.exists(isRepeated(_, column, value)) => column
+      }
     }
-  }
+
+  private def isRepeated(key: Expression, column: Attribute, value: Expression): Boolean =
+    Aggregates.isSame(key, value) && SQLConf.get.resolver(column.name, keyName(key))
 
   /** The columns that describe a change; `_change_time` carries the watermark of `time`. */
   private def changeColumns(time: Option[Attribute]): Seq[Attribute] = {
@@ -157,11 +170,12 @@ private[spark] object OutputColumns {
   }
 
   private def groupColumns(group: Seq[Expression]): Seq[Attribute] = group.map { key =>
-    val name = key match {
-      case column: Attribute => column.name
-      case other => UnqualifiedSql.of(other)
-    }
-    AttributeReference(name, key.dataType, nullable = true)()
+    AttributeReference(keyName(key), key.dataType, nullable = true)()
+  }
+
+  private def keyName(key: Expression): String = key match {
+    case column: Attribute => column.name
+    case other => UnqualifiedSql.of(other)
   }
 
   private def arrayOf(name: String, rows: Seq[Attribute]): Attribute = {

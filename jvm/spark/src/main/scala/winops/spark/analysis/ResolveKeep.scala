@@ -56,7 +56,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
     val split = CheckKeep.group("PARTITION BY", splitting)
     val partitionBy = call.partitionBy.map(ColumnsOfInput.in(_, table.output))
     val group = ExpressionSet(groupOf(partitionBy, named) ++ split).toSeq.map { key =>
-      if (ofText.contains(key)) RedactingExpression.of(key) else key
+      if (ofText.contains(key)) RedactingExpression.of(key) else spelled(key, table)
     }
     order.foreach(o => CheckKeep.deterministic("ORDER BY", o.child))
     val spec = specOf(dialect, arguments, resolved.policy, group, order, time, punctuation)
@@ -238,6 +238,13 @@ object ResolveKeep extends Rule[LogicalPlan] {
     CheckKeep.group(
       "PARTITION BY",
       if (named.nonEmpty) named else ExpressionSet(partitionBy).toSeq)
+  }
+
+  /** Gives columns the names that they have in the table. Spark resolves a name in another case
+    * and keeps that case, but the name is part of the state's identity.
+    */
+  private def spelled(key: Expression, table: LogicalPlan): Expression = key.transform {
+    case column: Attribute => table.output.find(_.exprId == column.exprId).getOrElse(column)
   }
 
   private def greatest(time: Attribute, table: LogicalPlan): Expression = {

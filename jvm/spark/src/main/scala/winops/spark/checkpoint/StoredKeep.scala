@@ -108,6 +108,7 @@ object StoredKeep {
         output = if (isOver) Output.Over else Output.Changes),
       keys = keys,
       groupExpressions = keys,
+      shownKeys = Nil,
       expressions = reader.expressions(policy).getOrElse(throw unknown("policy")).ofRows,
       punctuation = None,
       order = Nil,

@@ -178,6 +178,7 @@ final class CrossGroupTask(
         Iterator.empty
       case Punctuation.None =>
         machines.arrive(keyOf(row).copy(), instant) { at =>
+          state.arrives(row)
           RowBytes.append(state.window, at, row)
         } ++ {
           MaxRows.check(plan.spec, heldByGroups)

@@ -160,6 +160,7 @@ final class KeepTask(
   }
 
   private def arrive(): Unit = {
+    state.arrives(arriving)
     punctuation.of(arriving) match {
       case Punctuation.None if state.machine.isFinished => metrics.afterFinal += 1
       case _ if state.machine.isFinished =>

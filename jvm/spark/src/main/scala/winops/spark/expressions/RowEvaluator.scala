@@ -1,7 +1,6 @@
 package winops.spark.expressions
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.policy.{RowExpression, SortKey}
 import winops.spark.row.{KeyTypes, SortKeys, StoredRows, StoredValues}
@@ -34,9 +33,7 @@ final class RowEvaluator(
   }
 
   override def sortKey(by: Seq[SortKey]): RowKey = {
-    val criteria = by.map { key =>
-      Catalyst.normalizeFloatingNumbers(meaning(Role.SortKey, key.expression))
-    }
+    val criteria = by.map(key => SortKeys.normalized(meaning(Role.SortKey, key.expression)))
     val values = new StoredValues(criteria, content, rows)
     val keys = new SortKeys(criteria.map(_.dataType).zip(by.map(_.descending)))
     new RedactingEvaluator(by.map(_.expression)).key(ordinal => keys.of(values.of(ordinal)))

@@ -116,6 +116,16 @@ final class GroupState(
     forms.foreach(_.select(key))
   }
 
+  private val shownKeys = new ShownKey(plan)
+
+  /** The key of the group as the output shows it. */
+  def shownKey: UnsafeRow = shownKeys.of(openKey)
+
+  /** Takes note of a row before it arrives. The first row of a group decides how the output shows
+    * its key.
+    */
+  def arrives(row: UnsafeRow): Unit = if (!machine.isAlive) shownKeys.begin(row)
+
   /** The greatest applied value of the order columns; empty before the first. */
   var lastOrder: Array[Byte] = GroupState.NoOrder
 
@@ -197,6 +207,7 @@ final class GroupState(
     machine.clear()
     followed.foreach(_.clear())
     clearFrames()
+    shownKeys.clear()
     lastOrder = GroupState.NoOrder
     registeredTimer = Clock.Never
     reachTimer = Clock.Never
@@ -259,12 +270,14 @@ final class GroupState(
     frameRows.foreach(_.save(out))
     followed.foreach(_.save(out))
     frames.foreach(_.save(out))
+    shownKeys.save(out)
   }
 
   def restore(in: ByteReader): Unit = {
     restoreRows(in)
     followed.foreach(_.restore(in))
     frames.foreach(_.restore(in, nextRow))
+    shownKeys.restore(in)
     in.finish()
   }
 

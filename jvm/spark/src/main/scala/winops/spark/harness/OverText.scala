@@ -83,11 +83,7 @@ private[harness] final class OverText(text: String) {
     for {
       window <- plan.collectFirst { case window: Window => window }
       refusal <- ResolveOver.refusal(window, plan)
-    } throw WinopsErrors.analysis(
-      "WINOPS_OVER",
-      "function" -> refusal.function,
-      "reason" -> refusal.reason,
-      "expected" -> refusal.expected)
+    } throw refusal.error
     plan.collect { case keep: Keep => keep } match {
       case Seq(keep) =>
         val above = ReplaceExpressions(plan.transform { case operator: Keep =>

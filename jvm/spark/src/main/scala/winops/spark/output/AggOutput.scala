@@ -66,7 +66,7 @@ private final class AggOutput(
     val time = change.numFields - 2
     if (hasTime) change.setLong(time, Micros.of(at)) else change.setNullAt(time)
     change.setLong(time + 1, sequence)
-    front(if (spec.acrossGroups) InternalRow.empty else state.key, change)
+    front(if (spec.acrossGroups) InternalRow.empty else state.shownKey, change)
     var replaces = onlyLatest
     content.visit { (before, now) =>
       // A step without results keeps the values of the step before.

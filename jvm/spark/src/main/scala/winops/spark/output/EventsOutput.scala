@@ -42,7 +42,7 @@ private final class EventsOutput(
       rows.add(row)
       row = state.window.next(row)
     }
-    rows.result(state.key)
+    rows.result(state.shownKey)
   }
 
   private def emits(kind: Int): Boolean =

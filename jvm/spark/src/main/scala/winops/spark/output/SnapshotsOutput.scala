@@ -34,6 +34,6 @@ private final class SnapshotsOutput(
     rows.step.setLong(1, step)
     rows.clear()
     results.foreach(rows.add)
-    contents += rows.result(state.key).copy()
+    contents += rows.result(state.shownKey).copy()
   }
 }

@@ -58,6 +58,10 @@ private[spark] object FrameBounds {
   def isOfRows(function: FramedFunction): Boolean =
     Seq(function.lower, function.upper).exists(_.isInstanceOf[FrameBound.ByRows])
 
+  /** Returns true if a boundary is an interval, with which ORDER BY has one column only. */
+  def isOfInterval(function: FramedFunction): Boolean =
+    Seq(function.lower, function.upper).exists(_.isInstanceOf[FrameBound.ByTime])
+
   private def isOfRank(call: Expression): Boolean =
     call.isInstanceOf[Rank] || call.isInstanceOf[DenseRank]
 

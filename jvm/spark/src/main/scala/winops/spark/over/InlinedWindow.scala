@@ -3,6 +3,8 @@ package winops.spark.over
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window}
 
+import winops.spark.plan.Keep
+
 /** Puts the arguments of window functions back into the functions.
   *
   * Spark's analyzer computes them below the [[Window]] as columns `_w0`, `_w1` and so on. State
@@ -44,10 +46,31 @@ private[spark] object InlinedWindow {
     own ++ others ++ computed.sortBy(_.name)
   }
 
-  /** The arguments that stay below, because they have another value in each evaluation. */
-  def undetermined(child: LogicalPlan): Seq[Expression] = child match {
-    case Project(columns, _) =>
-      columns.collect { case alias: Alias if isArgument(alias) && !isMade(alias) => alias.child }
+  /** The arguments of the window that stay below, because they have another value in each
+    * evaluation. A column of the query can have the name of an argument, but the window does not
+    * refer to that column.
+    */
+  def undetermined(window: Window, child: LogicalPlan): Seq[Expression] =
+    arguments(child).collect {
+      case alias: Alias
+          if isArgument(alias) && !isMade(alias) && window.references.contains(
+            alias.toAttribute) =>
+        alias.child
+    }
+
+  /** The columns of the analyzer's project below the windows of one query. A window of the query
+    * may be an operator already, under its own project and that of [[withColumns]].
+    */
+  private def arguments(plan: LogicalPlan): Seq[NamedExpression] = plan match {
+    case window: Window => arguments(window.child)
+    case Project(_, Project(_, keep: Keep)) if keep.spec.isOver => inputOf(keep)
+    case Project(columns, _) => columns
+    case _ => Nil
+  }
+
+  private def inputOf(keep: Keep): Seq[NamedExpression] = keep.child match {
+    case Project(columns, below @ Project(_, Project(_, _: Keep))) => columns ++ arguments(below)
+    case Project(columns, _) => columns
     case _ => Nil
   }
 

@@ -1,8 +1,10 @@
 package winops.spark.over
 
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
+import winops.spark.internal.WinopsErrors
 import winops.spark.plan.FramedFunction
 
 /** The window functions of one [[Window]] over a stream that the operator can run.
@@ -35,4 +37,12 @@ final case class OverCall(
   * @param expected
   *   what to write instead
   */
-final case class OverRefusal(function: String, reason: String, expected: String)
+final case class OverRefusal(function: String, reason: String, expected: String) {
+
+  /** The error that a user sees. */
+  def error: AnalysisException = WinopsErrors.analysis(
+    "WINOPS_OVER",
+    "function" -> function,
+    "reason" -> reason,
+    "expected" -> expected)
+}

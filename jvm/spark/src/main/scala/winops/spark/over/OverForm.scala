@@ -65,7 +65,7 @@ private[spark] object OverForm {
           "the setting has a value that it cannot have",
           s"Set it to ${invalid.expected}")
       }
-      _ <- all(InlinedWindow.undetermined(child))(random)
+      _ <- all(InlinedWindow.undetermined(window, child))(random)
       _ <- group(window)
       time <- time(window, child, settings)
       order = if (time.isDefined) window.orderSpec.tail else window.orderSpec
@@ -103,10 +103,15 @@ private[spark] object OverForm {
       "it is not deterministic",
       "Use expressions that always return the same value for the same rows")
 
+  private val ComputeBefore =
+    "Compute the value in a column before, with withColumn, and name the column there"
+
   private def group(window: Window): Either[OverRefusal, Unit] =
     all(window.partitionSpec) { key =>
       if (!key.deterministic || key.containsPattern(TreePattern.CURRENT_LIKE)) {
         refused(key, "PARTITION BY is not deterministic", "Partition by columns")
+      } else if (OverFunctions.isOfPython(key)) {
+        refused(key, "PARTITION BY calls a function in Python", ComputeBefore)
       } else if (!KeyTypes.accept(key.dataType)) {
         refused(
           key,
@@ -116,8 +121,11 @@ private[spark] object OverForm {
     }.map(_ => ())
 
   private def sortKey(key: SortOrder): Either[OverRefusal, Unit] =
-    if (key.child.deterministic && !key.containsPattern(TreePattern.CURRENT_LIKE)) Right(())
-    else refused(key, "ORDER BY is not deterministic", "Order by columns")
+    if (!key.child.deterministic || key.containsPattern(TreePattern.CURRENT_LIKE)) {
+      refused(key, "ORDER BY is not deterministic", "Order by columns")
+    } else if (OverFunctions.isOfPython(key)) {
+      refused(key.child, "ORDER BY calls a function in Python", ComputeBefore)
+    } else Right(())
 
   /** The event time that rows are ordered by; None for the order of arrival. */
   private def time(
@@ -216,9 +224,22 @@ private[spark] object OverForm {
           function.child,
           s"rows with the same ${UnqualifiedSql.of(window.orderSpec.head.child)} have no order above " +
             s"the operator ${operator.nodeName}",
-          "Add a column to ORDER BY that tells them apart")
+          distinguished(function, UnqualifiedSql.of(window.orderSpec.head.child)))
       case _ => Right(())
     }
+
+  /** The way to give an order to rows with equal times. */
+  private def distinguished(function: FramedFunction, time: String): String =
+    if (!FrameBounds.isOfInterval(function)) "Add a column to ORDER BY that tells them apart"
+    else {
+      "ORDER BY of a RANGE frame with an interval takes one column. Write a function that needs no " +
+        s"order, such as ${withoutOrder(time)}"
+    }
+
+  /** Functions that give the values of others without an order of the rows. */
+  def withoutOrder(time: String): String =
+    s"max(struct($time, id, x)).x for the last x, min(struct($time, id, x)).x for the first, and " +
+      "array_sort(collect_set(struct(id, x))) for a list, where id is a unique column"
 
   /** Refuses to flush rows that wait for the rows behind them, above an operator that may hold
     * such rows back itself.

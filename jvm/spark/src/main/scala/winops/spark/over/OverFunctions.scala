@@ -25,11 +25,17 @@ private[spark] object OverFunctions {
       case other => SpecifiedWindowFrame(RowFrame, UnboundedPreceding, other)
     }
     window.windowFunction match {
-      case call if call.exists(_.isInstanceOf[PythonFuncExpression]) =>
+      case call if isPython(call) =>
         refused(
           call,
           "it is a function in Python",
           "Use a function of Spark SQL or an Aggregator in Scala or Java, or keep(...) with applyInPandas")
+      case call if isOfPython(call) =>
+        refused(
+          call,
+          "an argument calls a function in Python",
+          "Compute the argument in a column before, as in withColumn(\"y\", f(\"x\")), and name the " +
+            "column in the window function")
       case call if call.exists(_.isInstanceOf[SubqueryExpression]) =>
         refused(call, "it has a subquery", "Compute the value of the subquery before OVER")
       case call if isUndetermined(call) =>
@@ -66,12 +72,46 @@ private[spark] object OverFunctions {
     case _ => true
   }
 
+  /** Returns true if an expression calls a function in Python. */
+  def isOfPython(expression: Expression): Boolean =
+    expression.exists(_.isInstanceOf[PythonFuncExpression])
+
+  private def isPython(call: Expression): Boolean = call match {
+    case AggregateExpression(_: PythonFuncExpression, _, _, _, _) => true
+    case _ => call.isInstanceOf[PythonFuncExpression]
+  }
+
   private def ignoresOrder(function: AggregateFunction): Boolean = function match {
     case _: Min | _: Max | _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
     case _: Covariance | _: PearsonCorrelation | _: BitAggregate => true
     case _: HyperLogLogPlusPlus | _: PercentileBase => true
-    case _ => false
+    case mode: Mode => mode.reverseOpt.isDefined
+    case other => OfSets(other.prettyName)
   }
+
+  /** The names of functions of a set of values, and of sketches of one. Some are not in each
+    * version of Spark.
+    */
+  private val OfSets = Set(
+    "collect_set",
+    "percentile_approx",
+    "approx_percentile",
+    "histogram_numeric",
+    "count_min_sketch",
+    "bloom_filter_agg",
+    "bitmap_construct_agg",
+    "bitmap_or_agg",
+    "bitmap_and_agg",
+    "approx_top_k",
+    "approx_top_k_accumulate",
+    "approx_top_k_combine",
+    "regr_slope",
+    "regr_intercept",
+    "schema_of_variant_agg") ++
+    Seq("", "_bigint", "_float", "_double").map(kind => s"kll_sketch_agg$kind") ++
+    Seq("", "_bigint", "_float", "_double").map(kind => s"kll_merge_agg$kind") ++
+    Seq("hll_sketch", "hll_union", "theta_sketch", "theta_union", "theta_intersection")
+      .map(name => s"${name}_agg")
 
   private def framed(
       function: Expression,

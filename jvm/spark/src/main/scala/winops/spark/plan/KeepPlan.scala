@@ -11,7 +11,10 @@ import winops.spark.row.KeyTypes
   * @param keys
   *   the group key, among the input's attributes
   * @param groupExpressions
-  *   the group key, as expressions over `content`
+  *   the group key, as expressions over `content`, in its normalized form
+  * @param shownKeys
+  *   the group key as the rows write it, over `content`, if the normalized form has other types;
+  *   empty otherwise
   * @param expressions
   *   the resolved expressions of the policy, over `content`
   * @param punctuation
@@ -33,6 +36,7 @@ final case class KeepPlan(
     spec: KeepSpec,
     keys: Seq[Attribute],
     groupExpressions: Seq[Expression],
+    shownKeys: Seq[Expression],
     expressions: Seq[PolicyExpression],
     punctuation: Option[Attribute],
     order: Seq[SortOrder],
@@ -106,6 +110,9 @@ object KeepPlan {
     spec = keep.spec,
     keys = keys,
     groupExpressions = keep.group.map(KeyTypes.normalized),
+    shownKeys =
+      if (keep.spec.isOver || keep.group.map(_.dataType).forall(KeyTypes.areShown)) Nil
+      else keep.group,
     expressions = keep.expressionsOfRows,
     punctuation = keep.punctuation,
     order = keep.order,

@@ -11,15 +11,17 @@ import org.apache.spark.sql.winops.internal.Catalyst
 private[spark] object KeyTypes {
 
   /** Returns true if the type is valid for a group key: equal values have the same bytes once
-    * floating-point numbers are normalized. Maps, variants, and strings of a collation in which
-    * unequal strings are equal are not valid.
+    * they are [[normalized]]. Maps and variants are not valid.
     */
-  def accept(dataType: DataType): Boolean =
-    RowOrdering.isOrderable(dataType) && UnsafeRowUtils.isBinaryStable(dataType)
+  def accept(dataType: DataType): Boolean = RowOrdering.isOrderable(dataType)
 
-  /** Returns true if DISTINCT can count values of the type. Unlike a group key, such a value is
-    * not in the output, so any string can be compared by its [[normalized]] form.
+  /** Returns true if the [[normalized]] form of a value is a value that equals it, so that the
+    * output can show that form. The form of a string of a collation in which unequal strings are
+    * equal is a binary.
     */
+  def areShown(dataType: DataType): Boolean = UnsafeRowUtils.isBinaryStable(dataType)
+
+  /** Returns true if DISTINCT can count values of the type, which need not be orderable. */
   def acceptDistinct(dataType: DataType): Boolean = !Catalyst.exists(dataType) {
     case _: MapType | _: VariantType | _: ObjectType => true
     case _ => false

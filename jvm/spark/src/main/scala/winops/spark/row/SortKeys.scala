@@ -2,7 +2,7 @@ package winops.spark.row
 
 import java.util.Arrays
 
-import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
+import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression, SpecializedGetters}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.winops.internal.Catalyst
 
@@ -20,7 +20,9 @@ private[spark] final class SortKeys(criteria: Seq[(DataType, Boolean)]) {
   private val descending = criteria.map(_._2).toArray
   private val out = new Out
 
-  /** Encodes a row whose columns are the sort keys. Floating-point numbers must be normalized. */
+  /** Encodes a row whose columns are the sort keys, in their normalized form. A string of a
+    * collation is then its collation key, a binary, whose bytes have the order of the strings.
+    */
   def of(row: SpecializedGetters): Array[Byte] = {
     out.clear()
     var i = 0
@@ -42,11 +44,18 @@ private[spark] object SortKeys {
 
   /** Returns true if rows can be sorted by values of the type. */
   def accept(dataType: DataType): Boolean = dataType match {
-    case text: StringType => Catalyst.sortsByBytes(text)
-    case _: NumericType | BooleanType | DateType | TimestampType | TimestampNTZType |
-        BinaryType =>
+    case _: StringType | _: NumericType | BooleanType | DateType | TimestampType |
+        TimestampNTZType | BinaryType =>
       true
     case _ => false
+  }
+
+  /** Returns the normalized form of a sort key: -0.0 becomes 0.0, every NaN the same NaN, and a
+    * string its collation key unless strings of its type sort by their bytes.
+    */
+  def normalized(key: Expression): Expression = key.dataType match {
+    case text: StringType if !Catalyst.sortsByBytes(text) => CollationKey(key)
+    case _ => Catalyst.normalizeFloatingNumbers(key)
   }
 
   private val Null = 0

@@ -112,6 +112,10 @@ object StateIdentity {
     was.get(Policy) != is.get(Policy) && !is.get(Lengths).contains(JString(Resizable.ByRows.name))
   }
 
+  /** The text of the window that an identity names. */
+  def window(identity: String): Option[String] =
+    fields(identity).get(Policy).collect { case JString(text) => text }
+
   private def areResizable(was: Map[String, JValue], is: Map[String, JValue]): Boolean =
     was.contains(Lengths) && was.get(Lengths) == is.get(Lengths)
 

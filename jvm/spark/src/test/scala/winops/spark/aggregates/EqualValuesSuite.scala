@@ -1,6 +1,7 @@
 package winops.spark.aggregates
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
+import org.apache.spark.sql.functions.max
 
 import winops.spark.testing.KeepStreamTest
 
@@ -153,9 +154,34 @@ class EqualValuesSuite extends KeepStreamTest {
     }
   }
 
-  test("groups within a window whose equal values may be written in several ways are refused") {
+  test(
+    "strings of a collation have the groups of GROUP BY, in a window, by Esper and as groups") {
     createRows()
-    Seq("s", "st", "map('a', n)").foreach { key =>
+    Texts.map(_._1).foreach { name =>
+      val expected = spark
+        .sql(s"SELECT count(*) AS rows, max(n) AS newest FROM equal_values GROUP BY $name")
+        .collect()
+        .toSet
+      val select = s"$name AS key, count(*) AS rows, max(n) AS newest"
+      val ofParts = aggregates("'KEEP ALL'", Seq(select), Seq(name))
+      val ofList = spark.sql(
+        "SELECT * FROM keep(TABLE(equal_values) WITH SINGLE PARTITION ORDER BY (n), " +
+          s"esper => 'select $name as key, count(*) as rows, max(n) as newest from S#keepall " +
+          s"group by $name', output => 'agg')")
+      val ofGroups = spark.sql(
+        s"SELECT *, $name AS key FROM keep(TABLE(equal_values) PARTITION BY ($name) ORDER BY (n), " +
+          "'KEEP ALL', output => 'agg', aggregates => " +
+          "TABLE(SELECT count(*) AS rows, max(n) AS newest FROM equal_values))")
+      Seq(ofParts, ofList, ofGroups).foreach { ours =>
+        val last = ours.groupBy("key").agg(max("rows").as("rows"), max("newest").as("newest"))
+        assert(last.select("rows", "newest").collect().toSet == expected, name)
+      }
+    }
+  }
+
+  test("groups within a window that cannot be compared are refused") {
+    createRows()
+    Seq("map('a', n)", "array(map('a', n))").foreach { key =>
       val error = intercept[AnalysisException] {
         aggregates("'KEEP 4 ROWS'", Seq("count(*) AS rows"), Seq(key))
       }

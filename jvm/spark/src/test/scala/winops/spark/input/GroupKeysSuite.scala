@@ -78,8 +78,8 @@ class GroupKeysSuite extends KeepStreamTest {
     }
   }
 
-  test("keys that cannot be compared byte by byte are refused") {
-    val types = Seq("'a' COLLATE UTF8_LCASE", "map('a', 1)", "parse_json('1')")
+  test("keys that cannot be compared are refused") {
+    val types = Seq("map('a', 1)", "array(map('a', 1))", "parse_json('1')")
     types.foreach { value =>
       val error = intercept[AnalysisException] {
         keep(spark.sql(s"SELECT $value AS x, 1 AS n"), "PARTITION BY (x), 'KEEP 1 ROW'")

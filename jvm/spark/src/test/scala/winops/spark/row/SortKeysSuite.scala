@@ -8,6 +8,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Ascending, AttributeReference, Descending, RowOrdering, SortOrder}
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -140,6 +141,14 @@ private object SortKeysSuite {
       Gen.asciiPrintableStr.map(UTF8String.fromString),
       Arbitrary.arbitrary[String].map(UTF8String.fromString)))
 
+  /** Strings of which some are equal in most collations. */
+  private val words: Gen[Any] = Gen
+    .oneOf(
+      Gen.listOf(Gen.oneOf("a", "A", "á", "b", "B", " ", "ß", "ss", "ö", "z")).map(_.mkString),
+      Gen.asciiPrintableStr,
+      Arbitrary.arbitrary[String])
+    .map(UTF8String.fromString)
+
   val kinds: Seq[Kind] = Seq(
     Kind(BooleanType, Arbitrary.arbitrary[Boolean]),
     Kind(ByteType, whole(8).map(_.toByte)),
@@ -156,5 +165,13 @@ private object SortKeysSuite {
     Kind(DecimalType(19, 0), decimals(19, 0)),
     Kind(DecimalType(38, 10), decimals(38, 10)),
     strings,
-    Kind(BinaryType, bytes))
+    Kind(BinaryType, bytes)) ++ Seq(
+    "UTF8_LCASE",
+    "UTF8_BINARY_RTRIM",
+    "UNICODE",
+    "UNICODE_CI",
+    "UNICODE_CI_AI_RTRIM",
+    "de").map { collation =>
+    Kind(CatalystSqlParser.parseDataType(s"STRING COLLATE $collation"), words)
+  }
 }

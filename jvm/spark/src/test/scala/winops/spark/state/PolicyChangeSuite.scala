@@ -3,10 +3,12 @@ package winops.spark.state
 import java.io.File
 
 import org.apache.commons.io.FileUtils
+import org.apache.logging.log4j.Level
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.winops.execution.StatefulKeepExec
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
@@ -200,6 +202,24 @@ class PolicyChangeSuite extends KeepStreamTest {
     val emitted = resized("KEEP 2 ROWS", "KEEP 3 ROWS SLACK 1")
     assert(emitted("a") == Seq(("insert", 33, 8), ("insert", 45, 11), ("delete", 45, 3)))
     assert(resized("KEEP 2 ROWS", "KEEP ALL")("a").map(_._1) == Seq("insert", "insert"))
+  }
+
+  private def warningsOf(before: String, now: String): Seq[String] = {
+    val appender = new LogAppender("warnings of a longer window")
+    val operator = Seq(classOf[StatefulKeepExec].getName)
+    withLogAppender(appender, operator, Some(Level.WARN))(resized(before, now))
+    appender.loggingEvents.map(_.getMessage.getFormattedMessage).toSeq.distinct
+  }
+
+  test("a window that grows logs from how many rows it fills") {
+    assert(
+      warningsOf("KEEP 2 ROWS", "KEEP 3 ROWS") == Seq(
+        "The window was [KEEP 2 ROWS] in the checkpoint and is [KEEP 3 ROWS] now. Rows that have left it " +
+          "do not return: a group with 2 rows fills from 3 upward."))
+    val ofAge = warningsOf("KEEP 10 SECONDS", "KEEP 20 SECONDS")
+    assert(ofAge.size == 1 && ofAge.head.contains("when its oldest row has the new age"))
+    assert(warningsOf("KEEP 3 ROWS", "KEEP 2 ROWS").isEmpty)
+    assert(warningsOf("KEEP 3 ROWS", "KEEP 3 ROWS").isEmpty)
   }
 
   test("windows of Esper that get another length go on as those of CCL do") {

@@ -76,6 +76,7 @@ object KeepPlans {
         spec.copy(group = keys.map(UnqualifiedSql.of), order = sorted.map(UnqualifiedSql.of)),
       keys = keys,
       groupExpressions = keys,
+      shownKeys = Nil,
       expressions = expressionsOf(spec.policy).ofRows,
       punctuation = None,
       order = sorted,
@@ -108,7 +109,9 @@ object KeepPlans {
       plan.copy(spec =
         plan.spec.copy(acrossGroups = projection.acrossGroups, ofProjection = true)),
       Output.Agg,
-      WindowResults.ofContent(aggregates.without(plan.keys)))
+      WindowResults.ofContent(
+        if (projection.acrossGroups) aggregates
+        else aggregates.withoutKeys(plan.keys.map(key => key.name -> key))))
   }
 
   /** Rows in input order, all in one reused object, as after a sorted shuffle. */

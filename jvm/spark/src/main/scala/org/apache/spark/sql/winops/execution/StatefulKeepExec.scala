@@ -25,7 +25,7 @@ import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode, StateOpera
 import org.apache.spark.sql.winops.shuffle.PackedShuffle
 import org.apache.spark.util.CompletionIterator
 
-import winops.spark.execution.{GroupSizesAccumulator, NextTimerAccumulator, StoredTask}
+import winops.spark.execution.{GroupSizesAccumulator, GrownWindow, NextTimerAccumulator, StoredTask}
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
@@ -254,6 +254,10 @@ final class StatefulKeepExec private[winops] (
       now: OperatorStateMetadata): Unit = (before, now) match {
     case (old: OperatorStateMetadataV2, _) =>
       StateIdentity.check(old.operatorPropertiesJson, identity)
+      StateIdentity
+        .window(old.operatorPropertiesJson)
+        .flatMap(GrownWindow.warning(_, plan.spec.policy, plan.spec.dialect))
+        .foreach(text => logWarning(text))
     case _ =>
   }
 
