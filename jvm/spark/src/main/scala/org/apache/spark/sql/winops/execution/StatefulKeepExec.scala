@@ -225,6 +225,7 @@ final class StatefulKeepExec private[winops] (
       live.described(
         state.queryRunId,
         state.operatorId,
+        plan.spec.title,
         description,
         sizes.groups,
         state.storeVersion)
