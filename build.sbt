@@ -207,6 +207,14 @@ lazy val spark = (project in file("jvm/spark"))
         "org.apache.spark" %% module % sparkVersion % Test classifier "tests"
       }
     },
+    Test / javacOptions := Seq("--release", "17", "-Xlint:all,-path,-classfile", "-Werror"),
+    // The code of the page and the examples of Scaladoc.
+    Test / sourceGenerators += Def.task {
+      Examples.write(
+        (ThisBuild / baseDirectory).value / "docs" / "scala.md",
+        ((Compile / scalaSource).value / "winops" * "*.scala").get(),
+        (Test / sourceManaged).value)
+    }.taskValue,
     // Spark's own test classes are on Maven only.
     Test / sources := { if (release.maven.isEmpty) Nil else (Test / sources).value },
     Test / javaOptions ++= Seq(

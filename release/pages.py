@@ -13,7 +13,7 @@ from release.versions import ROOT, version
 _NUMBER = r"\d+\.\d+\.\d+"
 _PLACES = re.compile(
     # JARs and Maven coordinates; the wheel; lines of the doctor; the form for a bug.
-    rf"(?P<before>winops(?:-spark)?_\d+\.\d+_2\.13[-:]"
+    rf"(?P<before>winops(?:-spark)?_\d+\.\d+_2\.13(?:[-:]|\" % \")"
     rf"|winops-(?={_NUMBER}-py3)"
     rf"|^ok +(?:winops|JAR) +"
     rf"|placeholder: winops ){_NUMBER}",

@@ -24,8 +24,10 @@ from winops.__main__ import command_line
 LIST = ROOT / "release" / "public-api.txt"
 
 _JVM = ROOT / "jvm" / "spark" / "src" / "main"
-_SPARK = _JVM / "scala" / "winops" / "spark"
+_SCALA = _JVM / "scala" / "winops"
+_SPARK = _SCALA / "spark"
 _SERVICES = _JVM / "resources" / "META-INF" / "services"
+_METHOD = re.compile(r"^  (?:@varargs )?(implicit )?(?:override )?def ", re.MULTILINE)
 _CONDITIONS = _JVM / "resources" / "error" / "winops-error-conditions.json"
 _DIALECTS = _SPARK / "analysis" / "Dialects.scala"
 # Only winops itself calls it.
@@ -36,6 +38,7 @@ def lines() -> list[str]:
     """Return the list, without a line end."""
     return [
         *sorted(_python()),
+        *sorted(_scala()),
         *sorted(_command_line()),
         *sorted(_classes()),
         *sorted(_functions()),
@@ -72,6 +75,34 @@ def _members(kind: type[Any]) -> Iterator[str]:
             yield f"{name} -> {returned}"
         elif inspect.isfunction(member):
             yield f"{name}{inspect.signature(member)}"
+
+
+def _scala() -> Iterator[str]:
+    """Yield the public methods of the package `winops`, which Java calls too."""
+    for file in _SCALA.glob("*.scala"):
+        code = re.sub(r"(?s)/\*\*.*?\*/", "", file.read_text())
+        if "private[winops] final class" in code:
+            continue
+        owner = "winops" if file.stem == "package" else f"winops.{file.stem}"
+        if file.stem != "package":
+            yield f"scala {'class' if ' class ' in code else 'object'} {owner}"
+        for found in re.finditer(
+            r"^  (?:@varargs )?(implicit )?(?:override )?def ", code, re.MULTILINE
+        ):
+            signature = " ".join(_signature(code[found.end() :]).split())
+            if not signature.startswith("toString"):
+                tidy = signature.replace("( ", "(").replace(" )", ")")
+                yield f"scala {found[1] or ''}{owner}.{tidy}"
+
+
+def _signature(text: str) -> str:
+    """Return the start of a text up to the equals sign outside of parentheses."""
+    depth = 0
+    for i, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if depth == 0 and text.startswith(" =", i) and text[i + 2] in " \n":
+            return text[:i]
+    raise ValueError(text[:80])
 
 
 def _command_line() -> Iterator[str]:

@@ -262,7 +262,8 @@ def test_the_public_api_is_the_listed_one() -> None:
 def test_the_public_api_has_every_kind_of_name() -> None:
     kinds = {line.split()[0] for line in public_api.lines()}
     assert kinds == {
-        "artifact", "class", "column", "command", "error", "metric", "python", "setting", "sql"
+        "artifact", "class", "column", "command", "error", "metric", "python", "scala",
+        "setting", "sql"
     }  # fmt: skip
 
 

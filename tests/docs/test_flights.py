@@ -112,6 +112,31 @@ def test_the_tab_shows_both_windows_in_a_browser(demo: Demo) -> None:
     assert blue.sum() > 100
 
 
+# Counts the texts that are wider than their cards, or reach out of the page.
+MEASURE = """<script>
+const texts = document.querySelectorAll(".winops-tile > span, .winops-query header > *");
+const wide = [...texts].filter(one => one.scrollWidth > one.clientWidth + 1
+  || one.getBoundingClientRect().right > one.parentElement.getBoundingClientRect().right + 1);
+const page = document.documentElement;
+document.body.id = `${texts.length} ${wide.length} ${page.scrollWidth - page.clientWidth}`;
+</script>"""
+
+
+@in_a_browser
+@pytest.mark.parametrize("width", [480, 800, 1400])
+def test_large_numbers_fit_into_their_cards(demo: Demo, tmp_path: Path, width: int) -> None:
+    assert demo.dom is not None
+    [tab] = re.findall('(?s)<div class="winops">.*</section>\\s*</div>', demo.dom)
+    large = re.sub('(<span class="winops-value">)[^<]*', "\\g<1>9,999,999", tab)
+    large = re.sub("(<span>m(?:in|ax) )[^<]*", "\\g<1>12,345.6 M", large)
+    page = tmp_path / "tab.html"
+    page.write_text(f"<!doctype html><body>{large}{MEASURE}</body>")
+    dom, _ = dom_and_picture(page.as_uri(), tmp_path, width, 2000)
+    [(texts, wide, beyond)] = re.findall(r'<body id="(\d+) (\d+) (\d+)"', dom)
+    assert int(texts) > 40
+    assert (wide, beyond) == ("0", "0")
+
+
 def test_the_tab_shows_the_queries_while_they_run(demo: Demo) -> None:
     queries = {query["name"]: query for query in demo.live["queries"]}
     assert sorted(queries) == list(NAMES)

@@ -128,7 +128,11 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
       selectors.flatMap { name =>
         val whole = s"$absolute.$name"
         if (known(whole)) Some((at, whole, "_"))
-        else packageOf(whole).map(found => (at, found, whole.drop(found.length + 1)))
+        else
+          packageOf(whole).map(found => (at, found, whole.drop(found.length + 1))).filterNot {
+            // A package of another module can have the name of an outer one.
+            case (_, found, name) => name.contains('.') && !declaredIn(found, name)
+          }
       }
     }
     val qualified = Dotted.findAllMatchIn(file.code).toSeq.flatMap { m =>
@@ -138,7 +142,7 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
         val whole = start + rest
         packageOf(whole).flatMap { found =>
           val name = whole.drop(found.length + 1).takeWhile(_ != '.')
-          Option.when(declared.get(found).exists(_(name)))((m.start(1), found, name))
+          Option.when(declaredIn(found, name))((m.start(1), found, name))
         }
       }
     }
@@ -152,6 +156,9 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
       (file.lineAt(at), found, name)
     }
   }
+
+  private def declaredIn(inPackage: String, name: String): Boolean =
+    declared.get(inPackage).exists(_(name.takeWhile(_ != '.')))
 
   private def membersOf(inPackage: String): Seq[String] =
     known
@@ -188,7 +195,8 @@ object SourceRooms {
     ("""(?s)/\*.*?\*/|//[^\n]*|"{3}.*?"{3}"*|"(?:\\.|[^"\\\n])*+"|""" +
       """'(?:\\u\w{4}|\\.|[^\\\n])'""").r
   private val Spliced: Regex = """\$\{([^}]*)\}""".r
-  private val Clause: Regex = """(?m)^package ([\w.]+)""".r
+  private val Clause: Regex = """(?m)^package (?!object )([\w.]+)""".r
+  private val PackageObject: Regex = """(?m)^package object (\w+)""".r
   private val Import: Regex = """(?m)^\s*import ((?:\w+\.)*\w+)\.(\{[^}]*\}|\w+)""".r
   private val TopLevel: Regex =
     """(?m)^(?:[a-z]+(?:\[\w+\])? )*(?:class|object|trait|type|val|def) (\w+)""".r
@@ -208,12 +216,12 @@ object SourceRooms {
         Regex.quoteReplacement(s" $spliced ${"\n" * missing}")
       })
 
-    val name: String = path.getFileName.toString.stripSuffix(".scala")
+    private val packageObject = PackageObject.findFirstMatchIn(code).map(_.group(1))
+    // Scala calls the file of a package object package.scala.
+    val name: String =
+      packageObject.getOrElse(path.getFileName.toString.stripSuffix(".scala"))
     val clauses: Seq[String] =
-      Clause
-        .findAllMatchIn(code)
-        .map(_.group(1))
-        .toSeq
+      (Clause.findAllMatchIn(code).map(_.group(1)).toSeq ++ packageObject)
         .scanLeft("") { (outer, inner) =>
           if (outer.isEmpty) inner else s"$outer.$inner"
         }

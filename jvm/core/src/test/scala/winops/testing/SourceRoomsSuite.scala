@@ -96,6 +96,17 @@ class SourceRoomsSuite extends AnyFunSuite {
         Seq("uses a.Top, but a stands above mid"))
   }
 
+  test("a package object is part of its package, and packages of other modules are not") {
+    def found(imported: String) = new SourceRooms(
+      folders(
+        "a" -> "package object a {\n  val top = 1\n}",
+        "a.b.low" -> s"package a.b.low\n\nimport $imported\n\nclass File"),
+      Seq("a.b", "a"),
+      Seq("", "low"))
+    assert(found("a.other.Thing").problems.isEmpty && found("a.other.Thing").unnamed.isEmpty)
+    assert(found("a.top").upward.size == 1 && found("a._").upward.size == 1)
+  }
+
   test("comments, texts and other things of the same names are not uses") {
     assert(usesOf("""package a.mid
         |

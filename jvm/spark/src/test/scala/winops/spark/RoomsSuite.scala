@@ -17,10 +17,15 @@ private object RoomsSuite {
     folders.iterator.asScala.filter(_.getFileName.toString.startsWith("scala")).toSeq.sorted
   }
 
-  // A room has the same name in both packages. Spark's page of a query is only partly in winops.
+  // A room has the same name in both packages. Spark's page of a query is only partly in winops. The
+  // entries of users, in Scala and in SQL, are one room.
   val Rooms: SourceRooms = new SourceRooms(
     sources(Paths.get("jvm/spark/src/main")),
-    Seq("winops.spark", "org.apache.spark.sql.winops", "org.apache.spark.sql.streaming"),
+    Seq(
+      "winops.spark",
+      "org.apache.spark.sql.winops",
+      "org.apache.spark.sql.streaming",
+      "winops"),
     Seq(
       "harness",
       "",

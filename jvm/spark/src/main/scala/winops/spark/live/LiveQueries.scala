@@ -47,16 +47,20 @@ final class LiveQueries(retained: Int, val shownGroups: Int = GroupSizes.MaxGrou
 
   /** Takes what an operator does, and its largest groups in a micro-batch. The first calls of a
     * run are in the order of the operators in the query's progress.
+    *
+    * @param policy
+    *   the text of the operator's policy, or of its window
     */
   def described(
       run: UUID,
       operatorId: Long,
+      policy: String,
       description: String,
       groups: Seq[GroupSize],
       batch: Long): Unit = update(run) { query =>
     val known =
       if (query.windows.exists(_.operatorId == operatorId)) query.windows
-      else query.windows :+ WindowHistory(operatorId, description)
+      else query.windows :+ WindowHistory(operatorId, description, policy)
     query.copy(windows = known.map { window =>
       if (window.operatorId == operatorId) window.see(groups, batch) else window
     })
@@ -79,6 +83,8 @@ final class LiveQueries(retained: Int, val shownGroups: Int = GroupSizes.MaxGrou
         batches = query.batches + 1,
         rowsPerSecond = finite(progress.processedRowsPerSecond),
         watermark = Option(progress.eventTime.get("watermark")),
+        newest = QueryHistory.later(query.newest, Option(progress.eventTime.get("max"))),
+        clock = Option(progress.timestamp),
         windows = windows ++ query.windows.drop(windows.size))
     }
 

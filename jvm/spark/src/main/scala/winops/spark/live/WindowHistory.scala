@@ -8,6 +8,8 @@ import winops.spark.internal.{GroupSize, GroupSizes}
   *   Spark's number of the operator in the query
   * @param description
   *   what the operator does, in English
+  * @param policy
+  *   the text of its policy, or of its window; empty if unknown
   * @param samples
   *   the last [[WindowHistory.MaxSamples]] micro-batches, the oldest first
   * @param late
@@ -22,6 +24,7 @@ import winops.spark.internal.{GroupSize, GroupSizes}
 final case class WindowHistory(
     operatorId: Long,
     description: String,
+    policy: String = "",
     samples: Vector[WindowSample] = Vector.empty,
     late: Long = 0,
     refused: Long = 0,
@@ -68,8 +71,11 @@ final case class WindowHistory(
       "Check that the watermark moves, and that all its sources have rows.")).flatMap {
     case (name, number, advice) =>
       Growth.of(samples.map(number)).map { growth =>
-        f"$name only grew over the last ${Growth.Batches} micro-batches, from ${growth.from}%,d " +
-          f"to ${growth.to}%,d. $advice"
+        val what =
+          if (!growth.isEarly) advice
+          else s"If the window should be full by now, ${advice.head.toLower}${advice.tail}"
+        f"$name only grew over the last ${growth.batches} micro-batches, from ${growth.from}%,d " +
+          f"to ${growth.to}%,d, by about ${growth.slope}%,d each. $what"
       }
   }
 }

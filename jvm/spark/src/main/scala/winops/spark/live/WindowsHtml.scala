@@ -1,6 +1,7 @@
 package winops.spark.live
 
-import java.util.Locale
+import java.time.Duration
+import java.util.{Locale, UUID}
 
 import scala.xml.{Elem, Node, NodeSeq, Text, Unparsed}
 
@@ -14,8 +15,12 @@ object WindowsHtml {
 
   private val line = new Sparkline(160, 34)
 
-  /** The elements for all runs: those that run first, the latest of them at the top. */
-  def of(queries: Seq[QueryHistory]): Elem = {
+  /** The elements for all runs: those that run first, the latest of them at the top.
+    *
+    * @param linkOf
+    *   the address of Spark's page of a run; `None` if Spark has no such pages
+    */
+  def of(queries: Seq[QueryHistory], linkOf: UUID => Option[String] = _ => None): Elem = {
     val (running, ended) = queries.reverse.partition(_.status == QueryStatus.Running)
     <div class="winops">
       <style>{Unparsed(Style)}</style>
@@ -23,24 +28,24 @@ object WindowsHtml {
       if (queries.isEmpty) <p>No streaming query with keep or window functions has run yet.</p>
       else NodeSeq.Empty
     }
-      {running.map(query)}
-      {ended.map(query)}
+      {(running ++ ended).map(one => query(one, linkOf(one.run)))}
     </div>
   }
 
-  private def query(query: QueryHistory): Elem = {
+  private def query(query: QueryHistory, link: Option[String]): Elem = {
     val status = query.status.name
     val facts = Seq(
-      Option.when(query.batch >= 0)(s"batch ${query.batch}"),
-      Option.when(query.batch >= 0)(s"${number(query.rowsPerSecond)} rows/s"),
-      query.watermark
-        .filter(_ != NoWatermark)
-        .map(watermark => s"watermark ${shortened(watermark)}")).flatten
+      Option.when(query.name.isEmpty && query.heading != query.title)(
+        fact(s"id ${query.title}", "winops-id")),
+      Option.when(query.batch >= 0)(fact(s"batch ${query.batch}")),
+      Option.when(query.batch >= 0)(fact(s"${number(query.rowsPerSecond)} rows/s"))).flatten
     <section class={s"winops-query winops-$status"} id={s"query-${query.run}"}>
       <header>
-        <h4>{query.title}</h4>
+        <h4>{query.heading}</h4>
         <span class="winops-status">{status}</span>
-        {facts.map(fact => <span class="winops-fact">{fact}</span>)}
+        {facts}
+        {watermark(query)}
+        {link.toSeq.map(address => <a class="winops-link" href={address}>Query in Spark</a>)}
       </header>
       {
       if (query.batches == 0) <p>The first micro-batch has not ended yet.</p>
@@ -48,6 +53,21 @@ object WindowsHtml {
     }
     </section>
   }
+
+  /** The watermark with its zone, and its lag behind the newest row. */
+  private def watermark(query: QueryHistory): Seq[Elem] =
+    query.watermark.filter(_ != NoWatermark).toSeq.flatMap { watermark =>
+      val behindClock = query.behindClock.fold("")(lag => s", ${inWords(lag)} behind the clock")
+      val lag = query.lag.map { lag =>
+        <span class="winops-fact" title={
+          s"The watermark is ${inWords(lag)} behind the newest row$behindClock."
+        }>lag {inWords(lag)}</span>
+      }
+      fact(s"watermark ${shortened(watermark)}") +: lag.toSeq
+    }
+
+  private def fact(text: String, more: String = ""): Elem =
+    <span class={s"winops-fact $more".trim}>{text}</span>
 
   private def window(window: WindowHistory): Elem =
     <div class="winops-window">
@@ -57,7 +77,18 @@ object WindowsHtml {
         <div class="winops-tiles">{tiles(window)}</div>
         {largest(window)}
       </div>
+      {span(window)}
     </div>
+
+  /** The micro-batches that the lines show. */
+  private def span(window: WindowHistory): Seq[Elem] =
+    if (window.samples.size < 2) Nil
+    else {
+      val (first, last) = (window.samples.head.batch, window.samples.last.batch)
+      Seq(<p class="winops-span">Lines run from micro-batch {first} to {
+        last
+      }; their bottom is 0.</p>)
+    }
 
   private def tiles(window: WindowHistory): Seq[Elem] = {
     val last = window.last
@@ -81,34 +112,47 @@ object WindowsHtml {
       value: Double,
       of: WindowSample => Double): Elem = {
     val numbers = window.samples.map(of)
-    val title = s"$label, last ${numbers.size} micro-batches: " +
-      s"${number(numbers.minOption.getOrElse(0))} to ${number(numbers.maxOption.getOrElse(0))}"
+    val (least, most) = (numbers.minOption.getOrElse(0.0), numbers.maxOption.getOrElse(0.0))
+    val title =
+      s"$label, last ${numbers.size} micro-batches: ${number(least)} to ${number(most)}"
     val zero = if (value == 0) " winops-zero" else ""
-    <div class={s"winops-tile winops-$kind$zero"}>
+    val flat = if (most == 0) " winops-flat" else ""
+    <div class={s"winops-tile winops-$kind$zero$flat"}>
       <span class="winops-label">{label}</span>
       <span class="winops-value">{number(value)}</span>
       {line.of(numbers, title)}
+      {
+      if (numbers.size < 2 || most == 0) NodeSeq.Empty
+      else
+        <span class="winops-range"><span>min {number(least)}</span><span>max {
+          number(most)
+        }</span></span>
+    }
     </div>
   }
 
   private def largest(window: WindowHistory): NodeSeq =
     if (window.seen.isEmpty) NodeSeq.Empty
     else {
-      val most = window.seen.map(_.rows).max.toDouble
       <div class="winops-tile winops-largest">
-        <span class="winops-label">Largest groups</span>
+        <span class="winops-label">Largest groups, by their share of all rows held</span>
         <table>
-          {window.seen.map(group(_, most))}
+          {window.seen.map(group(_, window.last.held))}
         </table>
       </div>
     }
 
-  private def group(group: SeenGroup, most: Double): Node = {
-    val share = "%.0f%%".formatLocal(Locale.ROOT, 100 * group.rows / most)
-    <tr title={s"in batch ${group.batch}"}>
+  private def group(group: SeenGroup, held: Long): Node = {
+    // The group may have shrunk since it was seen.
+    val part = if (held == 0) 0.0 else Math.min(1.0, group.rows.toDouble / held)
+    val share = if (part > 0 && part < 0.01) "<1%" else s"${Math.round(100 * part)}%"
+    <tr title={s"${group.key}: ${number(group.rows.toDouble)} rows in batch ${group.batch}"}>
       <td>{group.key}</td>
-      <td class="winops-bar"><i style={s"width: $share"}></i></td>
+      <td class="winops-bar"><i style={
+      "width: %.1f%%".formatLocal(Locale.ROOT, 100 * part)
+    }></i></td>
       <td>{number(group.rows.toDouble)}</td>
+      <td>{share}</td>
     </tr>
   }
 
@@ -120,9 +164,20 @@ object WindowsHtml {
       case (text, _) => Text(text)
     }
 
-  /** A watermark without its fraction of a second and zone: `2013-07-03 12:00:00`. */
+  /** A watermark without its fraction of a second: `2013-07-03 12:00:00 UTC`. */
   private def shortened(watermark: String): String =
-    watermark.replaceFirst("T", " ").replaceFirst("\\.\\d+Z$", "")
+    watermark.replaceFirst("T", " ").replaceFirst("(\\.\\d+)?Z$", " UTC")
+
+  /** A length of time in its two largest units: `2 h 5 min`. */
+  private def inWords(time: Duration): String = {
+    val parts = Seq(
+      time.toDays -> "d",
+      time.toHoursPart.toLong -> "h",
+      time.toMinutesPart.toLong -> "min",
+      time.toSecondsPart.toLong -> "s").dropWhile(_._1 == 0).take(2).filter(_._1 != 0)
+    if (parts.isEmpty) s"${time.toMillis} ms"
+    else parts.map { case (count, unit) => s"$count $unit" }.mkString(" ")
+  }
 
   private def number(value: Double): String = {
     val format =
@@ -134,51 +189,80 @@ object WindowsHtml {
 
   private val Style =
     """
-.winops { color: #24313f; max-width: 1500px; }
+.winops { --text: #24313f; --faint: #5a6977; --none: #a5b0ba; --card: #fff; --head: #f4f7fa;
+  --border: #d9e0e7; --inner: #e6ebf0; --code: #eef2f6; --flat: #c9d1d9; --bar: #6ea3d0;
+  --alert: #fff4dc; --alert-text: #6b4a00; --running: #d7f0e0; --running-text: #17663a;
+  --finished: #e4e8ec; --finished-text: #4a5763; --failed: #fbdcd7; --failed-text: #99281a;
+  --held: #1f6fb2; --in: #2a9160; --out: #cf5f36; --lost: #b23a48; --bytes: #8a6d1f;
+  --groups: #5b6fb5; color: var(--text); max-width: 1500px; }
+[data-bs-theme="dark"] .winops { --text: #dde4ea; --faint: #9fadb9; --none: #66737f;
+  --card: #1c2329; --head: #232c34; --border: #37434d; --inner: #303b44; --code: #2b353e;
+  --flat: #46525d; --bar: #3f7fb8; --alert: #3d3115; --alert-text: #f0d48a; --running: #17402a;
+  --running-text: #8fdcb0; --finished: #37424c; --finished-text: #c0cad3; --failed: #55231c;
+  --failed-text: #f5b3a8; --held: #62a8e2; --in: #56c08e; --out: #ee8d66; --lost: #e87583;
+  --bytes: #cdae5c; --groups: #94a5e6; }
 .winops * { box-sizing: border-box; }
 .winops p { margin: 0; max-width: none; }
-.winops code { color: inherit; background: #eef2f6; padding: 1px 5px; border-radius: 4px;
-  font-size: 14px; }
-.winops-query { border: 1px solid #d9e0e7; border-radius: 8px; margin: 0 0 20px; background: #fff; }
-.winops-query header { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 18px;
-  padding: 10px 16px; background: #f4f7fa; border-radius: 8px 8px 0 0;
-  border-bottom: 1px solid #d9e0e7; }
-.winops-query h4 { margin: 0; font-size: 18px; font-weight: 600; }
+.winops code { color: inherit; background: var(--code); padding: 1px 5px; border-radius: 4px;
+  font-size: 14px; overflow-wrap: anywhere; }
+.winops-query { border: 1px solid var(--border); border-radius: 8px; margin: 0 0 20px;
+  background: var(--card); }
+.winops-query header { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 18px;
+  padding: 10px 16px; background: var(--head); border-radius: 8px 8px 0 0;
+  border-bottom: 1px solid var(--border); }
+.winops-query h4 { margin: 0; font-size: 18px; font-weight: 600; overflow-wrap: anywhere;
+  color: inherit; }
 .winops-query > p { padding: 12px 16px; }
-.winops-status { font-size: 12px; padding: 2px 10px; border-radius: 10px; background: #d7f0e0;
-  color: #17663a; }
-.winops-finished .winops-status { background: #e4e8ec; color: #4a5763; }
-.winops-failed .winops-status { background: #fbdcd7; color: #99281a; }
-.winops-fact { color: #5a6977; font-size: 14px; }
-.winops-window { padding: 14px 16px 16px; }
-.winops-window + .winops-window { border-top: 1px solid #e6ebf0; }
-.winops .winops-text { font-size: 15px; margin-bottom: 10px; }
-.winops .winops-alert { background: #fff4dc; border-left: 4px solid #e0a21b; padding: 7px 12px;
-  margin-bottom: 10px; color: #6b4a00; }
+.winops-status { font-size: 12px; padding: 2px 10px; border-radius: 10px;
+  background: var(--running); color: var(--running-text); }
+.winops-finished .winops-status { background: var(--finished); color: var(--finished-text); }
+.winops-failed .winops-status { background: var(--failed); color: var(--failed-text); }
+.winops-fact { color: var(--faint); font-size: 14px; overflow-wrap: anywhere; }
+.winops-fact[title] { text-decoration: underline dotted; text-underline-offset: 3px; }
+.winops-id { font-size: 12px; }
+.winops-link { margin-left: auto; font-size: 14px; }
+.winops-window { padding: 14px 16px 12px; }
+.winops-window + .winops-window { border-top: 1px solid var(--inner); }
+.winops .winops-text { font-size: 15px; margin-bottom: 10px; overflow-wrap: anywhere; }
+.winops .winops-alert { background: var(--alert); border-left: 4px solid #e0a21b;
+  padding: 7px 12px; margin-bottom: 10px; color: var(--alert-text); }
+.winops .winops-span { color: var(--faint); font-size: 12px; margin-top: 8px; }
 .winops-numbers { display: flex; flex-wrap: wrap; gap: 10px; }
-.winops-tiles { display: grid; gap: 10px; flex: 5 1 600px;
+.winops-tiles { display: grid; gap: 10px; flex: 5 1 600px; min-width: 0;
   grid-template-columns: repeat(5, minmax(0, 1fr)); }
-.winops-tile { border: 1px solid #e6ebf0; border-radius: 6px; padding: 8px 10px 6px;
+.winops-tile { border: 1px solid var(--inner); border-radius: 6px; padding: 8px 10px 6px;
   display: flex; flex-direction: column; min-width: 0; }
-.winops-label { font-size: 12px; color: #5a6977; }
-.winops-value { font-size: 22px; font-weight: 600; line-height: 1.3;
+.winops-label { font-size: 12px; color: var(--faint); }
+.winops-value { font-size: 22px; font-weight: 600; line-height: 1.3; overflow-wrap: anywhere;
   font-variant-numeric: tabular-nums; }
-.winops-line { width: 100%; height: 34px; margin-top: auto; color: #5b6fb5; }
+.winops-line { width: 100%; height: 34px; margin-top: auto; color: var(--groups); }
 .winops-line polyline { fill: none; stroke: currentColor; stroke-width: 1.6;
   vector-effect: non-scaling-stroke; stroke-linejoin: round; }
 .winops-line polygon { fill: currentColor; opacity: .13; }
-.winops-held .winops-line { color: #1f6fb2; }
-.winops-in .winops-line { color: #2a9160; }
-.winops-out .winops-line { color: #cf5f36; }
-.winops-lost .winops-line { color: #b23a48; }
-.winops-bytes .winops-line { color: #8a6d1f; }
-.winops-zero .winops-value { color: #a5b0ba; }
-.winops-largest { flex: 1 1 230px; }
+.winops-range { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 8px;
+  font-size: 11px; color: var(--faint); font-variant-numeric: tabular-nums; }
+.winops-held .winops-line { color: var(--held); }
+.winops-in .winops-line { color: var(--in); }
+.winops-out .winops-line { color: var(--out); }
+.winops-lost .winops-line, .winops-lost .winops-value { color: var(--lost); }
+.winops-bytes .winops-line { color: var(--bytes); }
+.winops-zero .winops-value { color: var(--none); }
+.winops-flat .winops-line { color: var(--flat); }
+.winops-largest { flex: 1 1 260px; }
 .winops-largest table { width: 100%; font-size: 13px; margin-top: 4px; border-collapse: collapse; }
 .winops-largest td { padding: 0 8px 0 0; white-space: nowrap; overflow: hidden;
-  text-overflow: ellipsis; max-width: 180px; line-height: 1.9; }
-.winops-largest td:last-child { text-align: right; padding: 0; font-variant-numeric: tabular-nums; }
-.winops-largest .winops-bar { width: 50%; }
-.winops-bar i { display: block; height: 8px; border-radius: 2px; background: #1f6fb2; opacity: .6; }
+  text-overflow: ellipsis; max-width: 120px; line-height: 1.9; }
+.winops-largest td:nth-last-child(-n+2) { text-align: right; font-variant-numeric: tabular-nums; }
+.winops-largest td:last-child { padding: 0; color: var(--faint); }
+.winops-largest .winops-bar { width: 45%; }
+.winops-bar i { display: block; height: 8px; min-width: 2px; border-radius: 2px;
+  background: var(--bar); }
+@media (max-width: 760px) {
+  .winops-tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); flex-basis: 100%; }
+  .winops-largest { flex-basis: 100%; }
+  .winops-query header, .winops-window { padding-left: 12px; padding-right: 12px; }
+  .winops-value { font-size: 20px; }
+  .winops-link { margin-left: 0; }
+}
 """
 }

@@ -61,6 +61,15 @@ final case class KeepSpec(
     needsFollowing: Boolean = false,
     givesReasons: Boolean = false) {
 
+  /** The text of the policy; that of the window for window functions. */
+  def title: String =
+    if (!isOver) policy.text
+    else {
+      val by = if (group.isEmpty) Nil else Seq(s"PARTITION BY ${group.mkString(", ")}")
+      val ordered = if (order.isEmpty) Nil else Seq(s"ORDER BY ${order.mkString(", ")}")
+      (by ++ ordered).mkString("OVER (", " ", ")")
+    }
+
   /** The number of windows of a group. */
   def windows: Int = Math.max(1, policy.windowNames.size)
 

@@ -73,7 +73,9 @@ class LiveSuite extends KeepStreamTest {
       assert((json \ "name").extract[String] == "live")
       assert((json \ "status").extract[String] == "running")
       assert((json \ "watermark").extract[String] == "1970-01-01T00:00:09.000Z")
+      assert((json \ "newestEventTime").extract[String] == "1970-01-01T00:00:09.000Z")
       val JArray(List(window)) = json \ "windows": @unchecked
+      assert((window \ "policy").extract[String].startsWith("KEEP 2 ROWS"))
       assert(
         (window \ "description").extract[String] ==
           "For each `k`, keeps the newest 2 rows. Applies rows in the order of `ts`; on a " +
@@ -111,6 +113,10 @@ class LiveSuite extends KeepStreamTest {
       assert(page.statusCode == 200, page.body)
       assert(page.body.contains(">live</h4>") && page.body.contains("&lt;b&gt;</td>"))
       assert(page.body.contains("http-equiv=\"refresh\""))
+      val link = s"../StreamingQuery/statistics/?id=${query.runId}"
+      assert(page.body.contains(s"""href="$link""""))
+      val ofSpark = get(s"/windows/$link")
+      assert(ofSpark.statusCode == 200 && ofSpark.body.contains(query.runId.toString))
     } finally query.stop()
     LiveBus.drain(spark.sparkContext)
     assert((shown(query) \ "status").extract[String] == "finished")
@@ -132,6 +138,8 @@ class LiveSuite extends KeepStreamTest {
         query.processAllAvailable()
         val json = shown(query)
         assert((json \ "name").extractOpt[String].isEmpty)
+        val page = get("/windows/").body
+        assert(page.contains("OVER (PARTITION BY k ORDER BY n") && page.contains("KEEP 3 ROWS"))
         val windows = (json \ "windows").children
         assert(
           windows.map(window => (window \ "description").extract[String]).toSet == Set(

@@ -12,17 +12,19 @@ class LiveQueriesSuite extends AnyFunSuite {
   private def described(queries: LiveQueries, runs: Int*): Unit =
     runs.foreach { i =>
       queries.started(run(i))
-      queries.described(run(i), 0, s"query $i", Nil, 0)
+      queries.described(run(i), 0, "KEEP ALL", s"query $i", Nil, 0)
     }
 
   test("operators keep their order, and their largest groups") {
     val queries = new LiveQueries(retained = 1)
     queries.started(run(1))
-    queries.described(run(1), 7, "above", Seq(GroupSize("a", 3)), 0)
-    queries.described(run(1), 2, "below", Nil, 0)
-    queries.described(run(1), 7, "above", Seq(GroupSize("a", 4)), 1)
+    queries.described(run(1), 7, "KEEP ALL", "above", Seq(GroupSize("a", 3)), 0)
+    queries.described(run(1), 2, "KEEP 1 ROW", "below", Nil, 0)
+    queries.described(run(1), 7, "KEEP ALL", "above", Seq(GroupSize("a", 4)), 1)
     val Some(query) = queries.get(run(1)): @unchecked
     assert(query.windows.map(_.operatorId) == Seq(7, 2))
+    assert(query.heading == "KEEP ALL; KEEP 1 ROW" && query.title == run(1).toString)
+    assert(query.copy(name = Some("trades")).heading == "trades")
     assert(query.windows.head.seen == Seq(SeenGroup("a", 4, 1)))
     assert(query.status == QueryStatus.Running && query.batches == 0)
   }
@@ -42,12 +44,12 @@ class LiveQueriesSuite extends AnyFunSuite {
 
   test("a run leaves nothing behind if its end is not reported, or a task reports after it") {
     val queries = new LiveQueries(retained = 0)
-    queries.described(run(1), 0, "of a session without a listener", Nil, 0)
+    queries.described(run(1), 0, "KEEP ALL", "of a session without a listener", Nil, 0)
     assert(queries.all.isEmpty)
     described(queries, 2)
     assert(queries.all.map(_.run) == Seq(run(2)))
     queries.ended(run(2), isFailure = false)
-    queries.described(run(2), 0, "late", Nil, 1)
+    queries.described(run(2), 0, "KEEP ALL", "late", Nil, 1)
     assert(queries.all.isEmpty)
   }
 

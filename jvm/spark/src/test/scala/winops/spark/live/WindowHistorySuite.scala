@@ -31,8 +31,14 @@ class WindowHistorySuite extends AnyFunSuite {
     val rising = Samples.held((1L to 100L).map(_ * 1000))
     assert(
       rising.alerts == Seq(
-        "Rows held only grew over the last 100 micro-batches, from 1,000 to 100,000. " +
-          "Check that a rule of the window removes rows."))
+        "Rows held only grew over the last 100 micro-batches, from 1,000 to 100,000, " +
+          "by about 1,000 each. Check that a rule of the window removes rows."))
+    val early = Samples.held((1L to 20L).map(_ * 1000))
+    assert(
+      early.alerts == Seq(
+        "Rows held only grew over the last 20 micro-batches, from 1,000 to 20,000, by about " +
+          "1,000 each. If the window should be full by now, check that a rule of the window " +
+          "removes rows."))
     assert(Samples.held(Seq.fill(100)(5L)).alerts.isEmpty)
   }
 

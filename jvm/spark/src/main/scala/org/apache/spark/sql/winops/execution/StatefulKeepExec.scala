@@ -229,6 +229,7 @@ final class StatefulKeepExec private[winops] (
       live.described(
         state.queryRunId,
         state.operatorId,
+        plan.spec.title,
         description,
         sizes.groups,
         state.storeVersion)

@@ -20,10 +20,12 @@ private[live] object WindowsJson {
     "batches" -> JLong(query.batches),
     "processedRowsPerSecond" -> JDouble(query.rowsPerSecond),
     "watermark" -> text(query.watermark),
+    "newestEventTime" -> text(query.newest),
     "windows" -> JArray(query.windows.map(window).toList))
 
   private def window(window: WindowHistory): JValue = JObject(
     "operatorId" -> JLong(window.operatorId),
+    "policy" -> JString(window.policy),
     "description" -> JString(window.description),
     "metrics" -> JObject(
       LiveMetric.all.map(metric => metric.name -> JDouble(metric.of(window))).toList),

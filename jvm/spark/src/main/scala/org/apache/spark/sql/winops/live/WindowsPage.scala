@@ -19,7 +19,7 @@ private[live] final class WindowsPage(parent: WindowsTab, queries: LiveQueries)
       request,
       "Windows",
       refresh(Option(request.getParameter(Refresh)).contains(Seconds)) ++
-        WindowsHtml.of(queries.all),
+        WindowsHtml.of(queries.all, parent.pageOf),
       parent)
 
   override def renderJson(request: HttpServletRequest): JValue = WindowsJson.of(queries.all)

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.winops.live
 
+import java.util.UUID
+
 import org.apache.spark.ui.{SparkUI, SparkUITab}
 
 import winops.spark.live.LiveQueries
@@ -18,10 +20,18 @@ private[live] final class WindowsTab(ui: SparkUI, queries: LiveQueries)
   override def displayOrder: Int = 3
 
   attachPage(new WindowsPage(this, queries))
+
+  /** The address of Spark's page of a run, from this tab; None if the UI has no such pages. */
+  def pageOf(run: UUID): Option[String] =
+    Option.when(ui.getTabs.exists(_.prefix == WindowsTab.Queries))(
+      s"../${WindowsTab.Queries}/statistics/?id=$run")
 }
 
 private[live] object WindowsTab {
 
   /** The path of the tab below the address of the UI. */
   val Path = "windows"
+
+  /** The path of the tab "Structured Streaming". */
+  private val Queries = "StreamingQuery"
 }

@@ -1,0 +1,95 @@
+package winops
+
+import java.{util => ju}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.NamedArgumentExpression
+import org.apache.spark.sql.winops.internal.Datasets
+
+import winops.spark.SparkVersion
+import winops.text.apama.Apama
+import winops.text.ccl.Ccl
+import winops.text.esper.Esper
+import winops.text.spl.Spl
+
+/** The functions of the package `winops` for callers in Java, where arguments have no names. */
+object Winops {
+
+  /** Keeps the rows of a table or a stream in windows defined by a policy in CCL.
+    *
+    * @param policy
+    *   a text such as `KEEP 100 ROWS PER (symbol)`
+    */
+  def keep(df: Dataset[_], policy: String): Kept = keep(df, policy, options())
+
+  /** Keeps rows in windows defined by a policy in CCL and further arguments. */
+  def keep(df: Dataset[_], policy: String, options: KeepOptions): Kept =
+    keep(df, WindowPolicy.ofText(policy), options)
+
+  /** Keeps rows in windows defined by a policy, or the policies of several windows. */
+  def keep(df: Dataset[_], policy: WindowPolicy): Kept = keep(df, policy, options())
+
+  /** Keeps rows in windows defined by a policy and further arguments. */
+  def keep(df: Dataset[_], policy: WindowPolicy, options: KeepOptions): Kept =
+    new Kept(new KeepCall(df, Some(policy), options))
+
+  /** Keeps rows in windows defined by `rows` or `interval`. */
+  def keep(df: Dataset[_], options: KeepOptions): Kept =
+    new Kept(new KeepCall(df, None, options))
+
+  /** The arguments of `keep`, none of which is given yet. */
+  def options(): KeepOptions = new KeepOptions(Map.empty)
+
+  /** A policy in the language of Esper. */
+  def esper(text: String): WindowPolicy = WindowPolicy.of(Esper.name, text)
+
+  /** A policy in the language of Apama. */
+  def apama(text: String): WindowPolicy = WindowPolicy.of(Apama.name, text)
+
+  /** A policy in the language of IBM Streams. */
+  def spl(text: String): WindowPolicy = WindowPolicy.of(Spl.name, text)
+
+  /** Several windows over the same rows, with names and policies in CCL. */
+  def windows(policies: ju.Map[String, String]): WindowPolicy = windows(Ccl.name, policies)
+
+  /** Several windows over the same rows, with names and policies in one language.
+    *
+    * @param dialect
+    *   `ccl`, `esper`, `apama` or `spl`
+    */
+  def windows(dialect: String, policies: ju.Map[String, String]): WindowPolicy =
+    WindowPolicy.ofWindows(policies.asScala)(WindowPolicy.of(dialect, _))
+
+  /** The rows that the windows of a query hold after its last committed micro-batch. */
+  def readState(spark: SparkSession, checkpoint: String): DataFrame =
+    winops.readState(spark, checkpoint)
+
+  /** The rows that the windows of a query held after a micro-batch. */
+  def readState(spark: SparkSession, checkpoint: String, batch: Long): DataFrame =
+    winops.readState(spark, checkpoint, batch)
+
+  /** The rows that one `keep` of a query held after a micro-batch. */
+  def readState(spark: SparkSession, checkpoint: String, batch: Long, operator: Long): DataFrame =
+    winops.readState(spark, checkpoint, batch, operator)
+
+  /** Writes a new checkpoint that continues a query with another number of partitions. */
+  def repartition(spark: SparkSession, checkpoint: String, partitions: Int, to: String): Unit =
+    winops.repartition(spark, checkpoint, partitions, to)
+
+  /** The rows of a table function over a checkpoint. */
+  private[winops] def call(
+      spark: SparkSession,
+      function: String,
+      places: Seq[Any],
+      named: Seq[(String, Any)]): DataFrame = {
+    Option(SparkVersion.mismatch()).foreach(throw _)
+    Datasets.ofFunction(
+      spark,
+      function,
+      places.map(KeepCall.literal(function, _)) ++ named.map { case (name, value) =>
+        NamedArgumentExpression(name, KeepCall.literal(name, value))
+      })
+  }
+}

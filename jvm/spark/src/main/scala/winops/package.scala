@@ -1,0 +1,218 @@
+import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
+
+import winops.spark.{RepartitionFunction, StateFunction}
+
+/** Retention windows for Apache Spark: count, time and condition windows as an operator.
+  *
+  * A policy such as `KEEP 100 ROWS SLACK 10 PER (symbol)` defines which rows a window keeps. The
+  * operator runs inside Spark and emits every row that is inserted and every row that is deleted.
+  * The same call works on a table and on a stream.
+  *
+  * {{{
+  * import winops.keep
+  *
+  * val kept = keep(trades, "KEEP 2 ROWS PER (symbol)", orderBy = "seq")
+  * kept.rows().orderBy("seq").show()
+  * // +---+------+-----+
+  * // |seq|symbol|price|
+  * // +---+------+-----+
+  * // |  2|     B|  7.0|
+  * // |  3|     A|  6.0|
+  * // |  4|     A|  4.0|
+  * // +---+------+-----+
+  * }}}
+  *
+  * Import the names that a program uses, such as `import winops.{esper, keep}`: a wildcard would
+  * hide the `spark` of a shell behind a package of this name. Callers in Java use
+  * [[winops.Winops]].
+  */
+package object winops {
+
+  /** The default of a number that is not given. */
+  private val Omitted = Long.MinValue
+
+  /** Keeps the rows of a table or a stream in windows defined by a policy.
+    *
+    * The window is given by a policy, or by `rows` or `interval`:
+    *
+    * {{{
+    * import org.apache.spark.sql.functions._
+    *
+    * import winops.{esper, keep}
+    *
+    * val policies = Seq(
+    *   keep(trades, "KEEP 2 ROWS PER (symbol)", orderBy = "seq"),
+    *   keep(trades, rows = 2, per = "symbol", orderBy = col("seq")),
+    *   keep(trades, esper("#length(2)"), per = Seq("symbol"), orderBy = Seq("seq")))
+    * policies.foreach(kept => println(kept.describe()))
+    * // For each `symbol`, keeps the newest 2 rows.
+    * // For each `symbol`, keeps the newest 2 rows.
+    * // For each `symbol`, keeps the newest 2 rows.
+    * }}}
+    *
+    * @param df
+    *   the input rows; every row is treated as an insert
+    * @param policy
+    *   a policy in CCL, or in another language with [[esper]], [[apama]] or [[spl]]; names and
+    *   policies of one language define several windows over the same rows, which are stored once
+    * @param rows
+    *   the number of newest rows to keep in each group
+    * @param slack
+    *   the number of rows to evict at once, by default 1: the window grows to `rows` + `slack`
+    *   rows
+    * @param interval
+    *   the time for which each row is kept, such as `10 minutes`
+    * @param every
+    *   true empties the whole window at once: when row `rows` + 1 arrives, or at the end of each
+    *   `interval`
+    * @param per
+    *   the group key: each distinct combination of these columns has its own window; all rows
+    *   share one if it is omitted
+    * @param orderBy
+    *   the sort order of the rows of a group, as in `Dataset.orderBy`; if it is omitted, rows
+    *   keep the order of the source, if the source has one
+    * @param time
+    *   the event time column, a timestamp, which on a stream needs `withWatermark`; if it is
+    *   omitted, time is the timestamp of the micro-batch
+    * @param apply
+    *   the application order with `time`: `event_time`, the default, holds rows until the
+    *   watermark has passed them; `arrival` applies rows as they arrive
+    * @param params
+    *   the values of the parameters in the policy's text: numbers, strings and durations
+    * @param origin
+    *   the start of the first period: milliseconds since the epoch, an `Instant`, or `first` for
+    *   the first row of each group
+    * @param idle
+    *   the time after which a group without new rows is removed; its rows are deleted in the
+    *   change stream
+    * @param maxRows
+    *   the maximum number of rows of a group, 10 million by default; more fail the query with
+    *   `WINOPS_MAX_ROWS`
+    * @param onNullTime
+    *   the treatment of a row whose `time` is NULL: `error`, the default, or `drop`
+    * @param punct
+    *   a string column with punctuations, for windows of IBM Streams
+    * @param atEnd
+    *   the treatment of rows that wait for the watermark when the input of a stream ends: `wait`,
+    *   the default, leaves them in the checkpoint; `flush` applies them
+    * @param keyColumns
+    *   the primary key columns, used only to log a warning about groups of single rows
+    */
+  def keep(
+      df: Dataset[_],
+      policy: WindowPolicy = null,
+      rows: Long = Omitted,
+      slack: Long = Omitted,
+      interval: Interval = null,
+      every: Boolean = false,
+      per: Columns = null,
+      orderBy: Columns = null,
+      time: String = null,
+      apply: String = null,
+      params: Map[String, Any] = null,
+      origin: Origin = null,
+      idle: Interval = null,
+      maxRows: Long = Omitted,
+      onNullTime: String = null,
+      punct: String = null,
+      atEnd: String = null,
+      keyColumns: Seq[String] = null): Kept = {
+    val all = Map[String, Any](
+      "rows" -> rows,
+      "slack" -> slack,
+      "interval" -> interval,
+      "every" -> every,
+      "per" -> per,
+      "orderBy" -> orderBy,
+      "time" -> time,
+      "apply" -> apply,
+      "params" -> params,
+      "origin" -> origin,
+      "idle" -> idle,
+      "maxRows" -> maxRows,
+      "onNullTime" -> onNullTime,
+      "punct" -> punct,
+      "atEnd" -> atEnd,
+      "keyColumns" -> keyColumns)
+    val options = new KeepOptions(all.filter { case (_, value) =>
+      value != null && value != Omitted && value != false
+    })
+    new Kept(new KeepCall(df, Option(policy), options))
+  }
+
+  /** A policy in the language of Esper: one or more data windows, or a whole statement.
+    *
+    * {{{
+    * import winops.{esper, keep}
+    *
+    * val kept = keep(trades, esper("#unique(symbol)"), orderBy = "seq")
+    * println(kept.rows().orderBy("seq").select("seq").collect().mkString(" "))
+    * // [2] [4]
+    * }}}
+    */
+  def esper(text: String): WindowPolicy = Winops.esper(text)
+
+  /** A policy in the language of Apama: the window of a stream query, or the whole query.
+    *
+    * {{{
+    * import winops.{apama, keep}
+    *
+    * val kept = keep(trades, apama("partition by symbol retain 2"), orderBy = "seq")
+    * println(kept.rows().orderBy("seq").select("seq").collect().mkString(" "))
+    * // [2] [3] [4]
+    * }}}
+    */
+  def apama(text: String): WindowPolicy = Winops.apama(text)
+
+  /** A policy in the language of IBM Streams: a window clause.
+    *
+    * {{{
+    * import winops.{keep, spl}
+    *
+    * println(keep(trades, spl("sliding, count(2)"), orderBy = "seq").describe())
+    * // Keeps the newest 2 rows; reports the window contents when a row arrives.
+    * }}}
+    */
+  def spl(text: String): WindowPolicy = Winops.spl(text)
+
+  /** Reads the rows that the windows of a query hold, from the query's checkpoint.
+    *
+    * The query may be running, stopped or deleted, and the folder is not changed. The columns of
+    * the rows follow `_partition`, `_group`, with several windows `_window`, `_row`, `_arrived`,
+    * `_leaves` and `_waits`.
+    *
+    * @param checkpoint
+    *   the `checkpointLocation` of the query
+    * @param batch
+    *   the number of the micro-batch after which to read the rows, by default the last committed
+    *   one
+    * @param operator
+    *   the `operatorId` of the `keep` to read if the query has several
+    */
+  def readState(
+      spark: SparkSession,
+      checkpoint: String,
+      batch: Long = Omitted,
+      operator: Long = Omitted): DataFrame = {
+    val numbers = Seq("batch" -> batch, "operator" -> operator).filter(_._2 != Omitted)
+    Winops.call(spark, StateFunction.Name, Seq(checkpoint), numbers)
+  }
+
+  /** Writes a new checkpoint that continues a query with another number of partitions.
+    *
+    * Stop the query, call `repartition`, and start the query with the new checkpoint. It emits
+    * the same changes as without the move. The old checkpoint is not changed.
+    *
+    * @param checkpoint
+    *   the `checkpointLocation` of the query
+    * @param partitions
+    *   the new number of partitions; a `keep` that runs in one task keeps its one partition
+    * @param to
+    *   the folder of the new checkpoint, which must be empty or not exist
+    */
+  def repartition(spark: SparkSession, checkpoint: String, partitions: Int, to: String): Unit = {
+    val _ = Winops
+      .call(spark, RepartitionFunction.Name, Seq(checkpoint, to, partitions), Nil)
+      .collect()
+  }
+}
