@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
+from tests.support.settings import settings
 from winops import keep
 
 SCHEMA = "seq long, symbol string, ts timestamp"
@@ -239,6 +240,14 @@ def test_a_continuous_trigger_is_refused(replay: NewReplay) -> None:
         continuous="1 second"
     )
     refusal(trigger.start, "WINOPS_TRIGGER", "0A000")
+
+
+def test_another_encoding_of_the_state_is_refused(spark: SparkSession, replay: NewReplay) -> None:
+    stream = replay(SCHEMA)
+    kept = keep(stream.rows(), rows=2).changes()
+    writer = kept.writeStream.format("noop").option("checkpointLocation", stream.checkpoint)
+    with settings(spark, {"spark.sql.streaming.stateStore.encodingFormat": "avro"}):
+        refusal(writer.start, "WINOPS_STATE_ENCODING", "0A000")
 
 
 @pytest.mark.parametrize("name", ["_change_type", "_CHANGE_SEQ"])

@@ -12,7 +12,7 @@ import java.time.{Instant, ZoneOffset}
 final case class Span(months: Long, micros: Long) {
   import Span._
 
-  private val millis = -Math.floorDiv(-micros, MicrosPerMilli)
+  private val millis = ceilToMillis(micros)
 
   /** The first millisecond at which a span that began at `instant` is over. */
   def after(instant: Long): Long = shifted(instant, months) + millis
@@ -32,24 +32,53 @@ final case class Span(months: Long, micros: Long) {
     * Negative counts go back in time.
     */
   def times(count: Long, instant: Long): Long = shifted(instant, months * count) +
-    -Math.floorDiv(-(micros * count), MicrosPerMilli)
+    ceilToMillis(micros * count)
 
   /** The first end of a span after `instant`, among consecutive spans before and after `origin`
     * of which one begins at `origin`.
     */
   def nextAfter(instant: Long, origin: Long): Long =
     if (isExact) {
-      // 1000 spans are as many milliseconds as one span has microseconds. Stepping by 1000 spans
-      // first avoids an overflow, however large the difference between the instants is.
-      val start = origin + Math.floorDiv(instant - origin, micros) * micros
-      val passed = Math.floorDiv((instant - start) * MicrosPerMilli, micros)
-      start - Math.floorDiv(-((passed + 1) * micros), MicrosPerMilli)
-    } else {
-      var count = Math.floorDiv(instant - origin, longestMillis)
-      while (times(count, origin) <= instant) count += 1
-      while (times(count - 1, origin) > instant) count -= 1
-      times(count, origin)
-    }
+      val start = startBefore(instant, origin)
+      start + ceilToMillis((passedSince(start, instant) + 1) * micros)
+    } else times(monthsPassed(instant, origin) + 1, origin)
+
+  /** The last end of a span at or before `instant`, among the same spans. */
+  def lastUntil(instant: Long, origin: Long): Long =
+    if (isExact) {
+      val start = startBefore(instant, origin)
+      start + ceilToMillis(passedSince(start, instant) * micros)
+    } else times(monthsPassed(instant, origin), origin)
+
+  /** The number of instants after `first`, up to `last`, at which one or more of the same spans
+    * end.
+    */
+  def endsBetween(first: Long, last: Long, origin: Long): Long =
+    if (!isExact) monthsPassed(last, origin) - monthsPassed(first, origin)
+    else if (micros < MicrosPerMilli) last - first
+    else exactPassed(last, origin) - exactPassed(first, origin)
+
+  // 1000 spans are as many milliseconds as one span has microseconds. Stepping by 1000 spans first
+  // avoids an overflow, however large the difference between the instants is.
+  private def startBefore(instant: Long, origin: Long): Long =
+    origin + Math.floorDiv(instant - origin, micros) * micros
+
+  private def passedSince(start: Long, instant: Long): Long =
+    Math.floorDiv((instant - start) * MicrosPerMilli, micros)
+
+  private def exactPassed(instant: Long, origin: Long): Long =
+    Math.floorDiv(instant - origin, micros) * MicrosPerMilli +
+      passedSince(startBefore(instant, origin), instant)
+
+  /** The number of spans from `origin` that are over at `instant`. */
+  private def monthsPassed(instant: Long, origin: Long): Long = {
+    var count =
+      if (millis == 0) Math.floorDiv(monthOf(instant) - monthOf(origin), months) - 1
+      else Math.floorDiv(instant - origin, longestMillis)
+    while (times(count + 1, origin) <= instant) count += 1
+    while (times(count, origin) > instant) count -= 1
+    count
+  }
 
   private def longestMillis: Long = months * LongestMonthMillis + millis
 }
@@ -60,6 +89,14 @@ object Span {
 
   def ofMicros(micros: Long): Span = Span(0L, micros)
   def ofMillis(millis: Long): Span = Span(0L, millis * MicrosPerMilli)
+
+  private def ceilToMillis(micros: Long): Long = -Math.floorDiv(-micros, MicrosPerMilli)
+
+  /** The number of the month in UTC, counted from the year 0. */
+  private def monthOf(instant: Long): Long = {
+    val moment = Instant.ofEpochMilli(instant).atOffset(ZoneOffset.UTC)
+    moment.getYear * 12L + moment.getMonthValue
+  }
 
   private def shifted(instant: Long, months: Long): Long =
     if (months == 0L) instant

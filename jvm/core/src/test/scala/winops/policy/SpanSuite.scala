@@ -40,6 +40,27 @@ class SpanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("the number of ends of spans between two instants is that of the steps from end to end") {
+    val spans = Gen.oneOf(
+      Gen.choose(1L, 5000000L).map(Span.ofMicros),
+      Gen.zip(Gen.choose(1L, 30L), Gen.oneOf(0L, 1L, 86400000000L)).map { case (months, micros) =>
+        Span(months, micros)
+      })
+    forAll(spans, Gen.choose(-5000L, 5000L), instants, Gen.choose(0, 20)) {
+      (span, origin, instant, steps) =>
+        whenever(Math.abs(instant) < 300000000000000L) {
+          val ends = Iterator.iterate(instant)(span.nextAfter(_, origin)).take(steps + 1).toSeq
+          assert(ends == ends.distinct.sorted)
+          assert(span.endsBetween(instant, ends.last, origin) == steps)
+          if (steps > 0) assert(span.lastUntil(ends.last, origin) == ends.last)
+          val before = span.nextAfter(ends.last, origin) - 1
+          assert(span.endsBetween(instant, before, origin) == steps)
+          assert(span.lastUntil(before, origin) <= before)
+          if (steps > 0) assert(span.lastUntil(before, origin) == ends.last)
+        }
+    }
+  }
+
   private def floorDivided(dividend: BigInt, divisor: BigInt): BigInt =
     (dividend - dividend.mod(divisor)) / divisor
 }

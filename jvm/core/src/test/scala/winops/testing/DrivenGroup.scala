@@ -6,7 +6,7 @@ import winops.policy.Policy
 import winops.storage.btree.{PageMemory, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, Segments, ShiftedSegments}
 import winops.storage.rows.{RowLog, RowStore, RowTree}
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.{ChangeKind, ChangeQueue, Steps}
 import winops.window.expression.Evaluator
 import winops.window.machine.Machine
 import winops.window.time.Clock
@@ -18,12 +18,16 @@ import winops.window.time.Clock
   *   the evaluator of the policy's expressions, given a function from ordinals to row numbers
   * @param pageBytes
   *   the bound of the loaded pages
+  * @param onlyChanges
+  *   true if reports are not read; `skipsReports` is then true if the machine may skip them
   */
 final class DrivenGroup(
     first: Policy,
     idle: Option[Long],
     evaluator: (Long => Int) => Evaluator = _ => Evaluator.None,
-    pageBytes: Long = PageMemory.DefaultBytes) {
+    pageBytes: Long = PageMemory.DefaultBytes,
+    onlyChanges: Boolean = false,
+    skipsReports: Boolean = false) {
   private var policy = first
   private val segments = new DrivenGroup.SwitchedSegments
   private var log: RowStore = _
@@ -151,20 +155,22 @@ final class DrivenGroup(
       log,
       pages,
       evaluator(rowAt),
-      new Steps(changes, policy.stream))
+      new Steps(changes, policy.stream, ignoresReports = skipsReports))
   }
 
   private def drain(): Seq[ObservedChange] = {
     val emitted = Seq.newBuilder[ObservedChange]
     while (!changes.isEmpty) {
       changes.next()
-      emitted += ObservedChange(
-        changes.isInsert,
-        if (changes.ordinal < changes.end) rowAt(changes.ordinal) else DrivenGroup.NoRow,
-        changes.at,
-        changes.step,
-        changes.sequence,
-        changes.window)
+      if (!onlyChanges || ChangeKind.isChange(changes.kind)) {
+        emitted += ObservedChange(
+          changes.isInsert,
+          if (changes.ordinal < changes.end) rowAt(changes.ordinal) else DrivenGroup.NoRow,
+          changes.at,
+          changes.step,
+          changes.sequence,
+          changes.window)
+      }
     }
     machine.settle()
     emitted.result()

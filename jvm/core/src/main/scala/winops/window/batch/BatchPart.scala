@@ -28,6 +28,8 @@ private[window] final class BatchPart(
     postDue(due)
   }
 
+  override def skipReports(until: Long): Unit = skipEmpty(head, until)
+
   override def forget(row: Long): Unit = ()
   override def holds(row: Long): Boolean = row >= head
 

@@ -38,6 +38,9 @@ private[window] abstract class BatchTrigger {
     */
   def posted(at: Long, byTime: Boolean, something: Boolean): Unit = ()
 
+  /** Passes over the timers up to `until`, while no row is held. */
+  def skip(until: Long): Unit = ()
+
   /** Returns true if a batch without inserts and deletes emits an empty trigger. */
   def emitsEmpty: Boolean = false
 
@@ -72,6 +75,9 @@ private[window] final class PeriodBatchTrigger(span: Span, anchor: Anchor, force
 
   override def posted(at: Long, byTime: Boolean, something: Boolean): Unit =
     timer = if (something || forced) span.nextAfter(at, anchor.instant) else Clock.Never
+
+  override def skip(until: Long): Unit =
+    if (forced && timer <= until) timer = span.nextAfter(until, anchor.instant)
 
   override def emitsEmpty: Boolean = forced
 
@@ -118,6 +124,14 @@ private[window] final class PeriodOrCountBatchTrigger(
 
   override def posted(at: Long, byTime: Boolean, something: Boolean): Unit =
     timer = if (!byTime || something || forced) span.after(at) else Clock.Never
+
+  override def skip(until: Long): Unit = if (forced) {
+    if (span.isExact && timer <= until) {
+      val millis = span.after(0L)
+      timer += Math.floorDiv(until - timer, millis) * millis
+    }
+    while (timer <= until) timer = span.after(timer)
+  }
 
   override def emitsEmpty: Boolean = forced
   override def clear(): Unit = timer = Clock.Never

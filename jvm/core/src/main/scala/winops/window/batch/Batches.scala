@@ -36,6 +36,10 @@ private[window] trait Batches {
   protected final def postDue(due: Long): Unit =
     trigger.posted(due, byTime = true, post(rows.end))
 
+  /** Passes over empty batches up to `until`, if no row is held from `head` on. */
+  protected final def skipEmpty(head: Long, until: Long): Unit =
+    if (pending == 0 && boundary == rows.end && rows.from(head) >= rows.end) trigger.skip(until)
+
   protected final def clearBatches(): Unit = {
     boundary = 0L
     pending = 0L

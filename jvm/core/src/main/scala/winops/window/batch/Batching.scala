@@ -57,6 +57,11 @@ private[window] final class Batching(
     filterAtDue(due, before, filters.size)
   }
 
+  override def skipReports(until: Long): Long = {
+    skipEmpty(0L, Math.min(until, filters.due - 1))
+    0L
+  }
+
   override def held: Long = rows.size
   override def notInserted: Long = pending
 

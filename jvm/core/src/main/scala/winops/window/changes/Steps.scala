@@ -11,8 +11,13 @@ import winops.storage.rows.Rows
   *
   * @param stream
   *   the stream of changes, which says if inserts and deletes are emitted
+  * @param ignoresReports
+  *   true if the reader of the changes skips reports and empty triggers
   */
-final class Steps(changes: ChangeQueue, stream: Stream) {
+final class Steps(
+    changes: ChangeQueue,
+    stream: Stream,
+    private[window] val ignoresReports: Boolean = false) {
   private val emitsInserts = stream.inserts
   private val emitsDeletes = stream.deletes
   private var at = Long.MinValue
@@ -77,6 +82,9 @@ final class Steps(changes: ChangeQueue, stream: Stream) {
     */
   private[window] def content(from: Long, until: Long): Unit =
     if (from < until) changes.add(ChangeKind.Insert, from, until, at, number, sequence, window)
+
+  /** Numbers steps that would only have reported the same contents. */
+  private[window] def skip(steps: Long): Unit = number += steps
 
   /** Restarts the numbers of steps and changes at 0. */
   def clear(): Unit = {

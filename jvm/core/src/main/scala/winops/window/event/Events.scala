@@ -58,6 +58,9 @@ private[window] final class Events(
       trigger.fired(due)
     }
 
+  override def skipReports(until: Long): Long =
+    if (size == 0) 0L else trigger.skip(Math.min(until, rule.due(head) - 1))
+
   override def punctuate(): Unit =
     if (eviction.emptiesWithPunctuation) removeUntil(rows.end, eviction.reason)
 

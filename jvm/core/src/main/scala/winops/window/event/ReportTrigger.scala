@@ -29,6 +29,9 @@ private[window] abstract class ReportTrigger {
   /** Notes that a timer reported the contents at `at`. */
   def fired(at: Long): Unit = ()
 
+  /** Passes over the timers up to `until`, and returns their number. */
+  def skip(until: Long): Long = 0L
+
   def clear(): Unit = ()
   def save(out: ByteWriter): Unit = ()
   def restore(in: ByteReader): Unit = ()
@@ -67,6 +70,14 @@ private final class PeriodReportTrigger(span: Span, anchor: Anchor) extends Repo
 
   override def due: Long = span.nextAfter(passed, anchor.instant)
   override def fired(at: Long): Unit = passed = at
+
+  override def skip(until: Long): Long =
+    if (due > until) 0L
+    else {
+      val skipped = span.endsBetween(passed, until, anchor.instant)
+      passed = span.lastUntil(until, anchor.instant)
+      skipped
+    }
 
   override def clear(): Unit = {
     anchor.clear()

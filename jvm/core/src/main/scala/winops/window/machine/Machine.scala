@@ -94,6 +94,7 @@ final class Machine(
     * the clock to `instant` and returns false.
     */
   def fireNext(instant: Long): Boolean = {
+    if (steps.ignoresReports) skipReports(instant)
     val due = nextDue
     val fires = due <= instant
     if (fires) {
@@ -105,6 +106,12 @@ final class Machine(
     } else reach(instant)
     fires
   }
+
+  /** Passes over timers that only report unchanged contents. A long silence may have millions. */
+  private def skipReports(instant: Long): Unit =
+    if (alive && !finished && retainer.due <= instant && retainer.due >= clock) {
+      steps.skip(retainer.skipReports(Math.min(instant, silenceDue - 1)))
+    }
 
   /** Moves the clock to `instant`. The caller has fired all timers up to that instant. */
   def reach(instant: Long): Unit = if (instant > clock) clock = instant

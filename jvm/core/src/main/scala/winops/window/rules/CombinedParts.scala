@@ -21,6 +21,15 @@ private[window] final class CombinedParts(parts: Array[Part]) {
     first
   }
 
+  /** Passes over timers up to `until` that would change no row. */
+  def skipReports(until: Long): Unit = {
+    var i = 0
+    while (i < parts.length) {
+      parts(i).skipReports(until)
+      i += 1
+    }
+  }
+
   /** Returns true if the row lacks a value that any of the windows reads. */
   def lacksValue(row: Long): Boolean = {
     var i = 0

@@ -27,6 +27,9 @@ private[window] abstract class Part {
   /** Evicts the rows that expire at `due`, an instant that [[due]] gave. */
   def atDue(due: Long, evicted: EvictedRows): Unit = ()
 
+  /** Passes over timers up to `until` that would change no row. */
+  def skipReports(until: Long): Unit = ()
+
   /** Forgets a row that has left; does nothing if the window does not hold the row. */
   def forget(row: Long): Unit
 

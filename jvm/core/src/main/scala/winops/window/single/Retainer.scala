@@ -22,6 +22,11 @@ private[window] abstract class Retainer {
   /** Fires the timers of `due`, an instant that [[due]] returned. */
   def atDue(due: Long): Unit = ()
 
+  /** Passes over timers up to `until` that would report unchanged contents and change no row.
+    * Returns the number of steps that the reports would have taken.
+    */
+  def skipReports(until: Long): Long = 0L
+
   /** Handles a window punctuation. */
   def punctuate(): Unit = ()
 

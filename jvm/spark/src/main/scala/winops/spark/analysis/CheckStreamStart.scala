@@ -18,6 +18,8 @@ import winops.spark.plan.Keep
   * query is resolved. This rule runs in the batch of rules before that, so its errors come first.
   */
 object CheckStreamStart extends Rule[LogicalPlan] {
+  private val Encoding = "unsaferow"
+
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {
       case start: WriteToStreamStatement =>
@@ -28,6 +30,7 @@ object CheckStreamStart extends Rule[LogicalPlan] {
     plan match {
       case start: WriteToStreamStatement if start.inputQuery.exists(isStreamingKeep) =>
         checkWriter(start, Watermarks.operator(start.inputQuery).get.spec.words.operator)
+        checkEncoding()
         checkEnd(start)
         CheckWatermarks.references(start.inputQuery)
         CheckWatermarks.needed(start.inputQuery)
@@ -66,6 +69,18 @@ object CheckStreamStart extends Rule[LogicalPlan] {
       }
       refusal <- ResolveOver.refusal(window, query)
     } throw refusal.error
+  }
+
+  /** Refuses another encoding of the state than Spark's rows, which fails in the first task. */
+  private def checkEncoding(): Unit = {
+    val encoding = SQLConf.get.stateStoreEncodingFormat
+    if (!encoding.equalsIgnoreCase(Encoding)) {
+      throw WinopsErrors.analysis(
+        "WINOPS_STATE_ENCODING",
+        "setting" -> SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key,
+        "encoding" -> encoding,
+        "expected" -> Encoding)
+    }
   }
 
   /** Refuses `at_end => 'flush'` in a query without an end, or without micro-batches that have no

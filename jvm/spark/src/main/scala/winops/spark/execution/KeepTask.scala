@@ -3,7 +3,7 @@ package winops.spark.execution
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.spark.group.{Admission, Arrivals, BatchTimes, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
+import winops.spark.group.{Admission, Arrivals, BatchTimes, EmptyPeriods, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
@@ -45,7 +45,7 @@ final class KeepTask(
   private val state = new GroupState(
     plan,
     store,
-    new Steps(changes, plan.spec.stream),
+    new Steps(changes, plan.spec.stream, OutputWriter.ignoresReports(plan.spec.output)),
     functionsBefore = timers.functionsBefore)
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, times, metrics)
@@ -57,6 +57,7 @@ final class KeepTask(
   private val givesRows = plan.spec.output == Output.Rows
   private val timeOrdinal = plan.timeOrdinal
   private val punctuation = Punctuation.of(plan)
+  private val emptyPeriods = new EmptyPeriods(plan.spec)
   private val stamp = times.stamp.getOrElse(0L)
 
   private var stage: Stage = Between
@@ -102,9 +103,10 @@ final class KeepTask(
       if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
     case Advancing =>
       state.release()
-      if (!state.machine.fireNext(target)) {
-        if (arriving == null) endOfGroup() else arrive()
-      }
+      val held = state.held
+      if (state.machine.fireNext(target)) emptyPeriods.note(changed = state.held != held)
+      else if (arriving == null) endOfGroup()
+      else arrive()
       if (givesRows && stage != Ended) changes.clear()
     case Ended =>
       state.release()
@@ -132,6 +134,7 @@ final class KeepTask(
   }
 
   private def load(): Unit = {
+    emptyPeriods.clear()
     state.key = key
     writer.beginGroup()
     val bytes = store.open(key)
@@ -161,6 +164,7 @@ final class KeepTask(
 
   private def arrive(): Unit = {
     state.arrives(arriving)
+    emptyPeriods.clear()
     punctuation.of(arriving) match {
       case Punctuation.None if state.machine.isFinished => metrics.afterFinal += 1
       case _ if state.machine.isFinished =>

@@ -43,9 +43,8 @@ final class GroupState(
   import GroupState._
 
   private val spec = plan.spec
-  private val pages = new Pages(
-    new ShiftedSegments(store.windowSegments, GroupState.FirstPage),
-    store.pageMemory)
+  private val pages =
+    new Pages(new ShiftedSegments(store.windowSegments, GroupState.FirstPage), store.pageMemory)
 
   private val shape = RowShape.of(plan.content)
   private val form = new PredictedRows(plan, plan.content)

@@ -74,6 +74,14 @@ object KeepMetrics {
     BytesRead -> "number of bytes read from the state store",
     BytesWritten -> "number of bytes written to the state store")
 
+  /** Creates metrics with the same names, for the values of one partition, which its task adds to
+    * the others at its end.
+    */
+  def ofPartition(metrics: Map[String, SQLMetric]): Map[String, SQLMetric] =
+    (own.map { case (name, _) => name } :+ OutputRows :+ Late).map { name =>
+      name -> new SQLMetric(metrics(name).metricType)
+    }.toMap
+
   def forTable(context: SparkContext): Map[String, SQLMetric] =
     (own :+ (OutputRows -> "number of output rows") :+
       (Late -> "number of rows which are dropped by watermark")).map { case (name, text) =>

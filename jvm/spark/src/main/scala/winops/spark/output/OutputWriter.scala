@@ -70,6 +70,14 @@ abstract class OutputWriter(changes: ChangeQueue, metrics: KeepMetrics) {
 
 object OutputWriter {
 
+  /** Returns true if the output has changes only, so that reports and triggers without changes
+    * have no effect.
+    */
+  def ignoresReports(output: Output): Boolean = output match {
+    case Output.Changes | Output.Rows | Output.WithColumns | Output.Over => true
+    case _ => false
+  }
+
   /** The writer of a plan's output mode.
     *
     * @param common

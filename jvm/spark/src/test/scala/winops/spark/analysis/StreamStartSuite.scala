@@ -118,7 +118,7 @@ class StreamStartSuite extends KeepStreamTest {
     val endedTwice =
       ended.withWatermark("ts", "1 second").withColumn("m", lag("n", 1).over(byOrder))
     assert(refusal(endedTwice, "append", soon).getCondition == "WINOPS_WATERMARK_REDEFINED")
-    // Where a time lacks the watermark, withWatermark is no answer if the rows have one.
+    // Rows that have a watermark on another column must not get a second one.
     Seq(next, changes, changes.drop("_change_time")).foreach { df =>
       val error = intercept[AnalysisException] {
         keep(

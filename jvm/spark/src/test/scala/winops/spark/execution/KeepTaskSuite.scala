@@ -11,6 +11,7 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 import winops.spark.group.BatchTimes
 import winops.spark.plan.Application
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
+import winops.text.esper.Esper
 
 /** The order of applied rows, and time, across the batches of one task. */
 class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -200,6 +201,33 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(
       intercept[WinopsRuntimeException](applied.batchAt(2)(row(1, 0))).getCondition ==
         "WINOPS_MAX_ROWS")
+  }
+
+  test("a silence of more periods than the limit is refused if each of them is emitted") {
+    val forced =
+      spec("#time_batch(1 msec, 'FORCE_UPDATE')", Some(Application.Arrival), dialect = Esper)
+    val changing = plan(forced)
+    val summing = CrossGroupTaskSuite.summing(changing, changing.spec.mode)
+    Seq(summing -> true, changing -> false).foreach { case (plan, emits) =>
+      val driven = new DrivenTask(plan)
+      driven.run(Seq(row(1, 1)), BatchTimes.ofWatermarks(0, 1000))(_ => ())
+      driven.run(Nil, BatchTimes.ofWatermarks(1000, 600000))(_ => ())
+      def pass(): Unit = {
+        val _ = driven.run(Nil, BatchTimes.ofWatermarks(600000, 1700000))(_ => ())
+      }
+      if (emits) {
+        val refused = intercept[WinopsRuntimeException](pass())
+        assert(refused.getCondition == "WINOPS_EMPTY_PERIODS")
+        assert(refused.getMessageParameters.get("output") == "agg")
+      } else {
+        pass()
+        // The year 9999.
+        val far = 253402300799000L
+        driven.run(Nil, BatchTimes.ofWatermarks(1700000, far))(_ => ())
+        val changes = driven.batch(far, far + 1000)(row(1, far * 1000))
+        assert(changes.map(_.kind) == Seq("insert", "delete"))
+      }
+    }
   }
 
   test("a group whose time was put off is looked at when it is due, and once") {

@@ -86,7 +86,7 @@ final class DrivenTask(
       plan.keys.size,
       times.now,
       plan.spec.idleMillis,
-      store.all,
+      store.all.iterator,
       RowShape.of(plan.keys),
       hashOf(_) ^ Long.MinValue)
     val metrics = new KeepMetrics(counters)

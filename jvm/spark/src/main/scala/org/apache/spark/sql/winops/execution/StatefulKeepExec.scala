@@ -25,7 +25,7 @@ import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode, StateOpera
 import org.apache.spark.sql.winops.shuffle.PackedShuffle
 import org.apache.spark.util.CompletionIterator
 
-import winops.spark.execution.{GroupSizesAccumulator, GrownWindow, NextTimerAccumulator, StoredTask}
+import winops.spark.execution.{GroupSizesAccumulator, GrownWindow, NextTimerAccumulator, PartitionMetricsAccumulator, StoredTask}
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
@@ -217,11 +217,19 @@ final class StatefulKeepExec private[winops] (
     accumulator
   }
 
+  private lazy val partitionMetrics: PartitionMetricsAccumulator = {
+    val accumulator = new PartitionMetricsAccumulator
+    sparkContext.register(accumulator)
+    accumulator
+  }
+
   /** The metrics of the micro-batch. Spark calls this method once after the micro-batch, for each
     * operator in the order of the progress; the live view of the query learns from it what the
     * operators do.
     */
   override def getProgress(): StateOperatorProgress = {
+    // Spark's metrics have added up all runs of a micro-batch that foreachBatch ran repeatedly.
+    partitionMetrics.value.foreach { case (name, value) => longMetric(name).set(value) }
     val progress = super.getProgress()
     val sizes = groupSizes.value
     val _ = progress.customMetrics.put(KeepMetrics.LargestGroup, Long.box(sizes.rows))
@@ -357,7 +365,6 @@ final class StatefulKeepExec private[winops] (
     new Path(getStateInfo.checkpointLocation, getStateInfo.operatorId.toString)
 
   override protected def doExecute(): RDD[InternalRow] = {
-    metrics
     val times =
       if (plan.time.isDefined) {
         val (late, now) = (ofRows(lateWatermark.getOrElse(0L)), ofRows(watermark.getOrElse(0L)))
@@ -366,7 +373,8 @@ final class StatefulKeepExec private[winops] (
       } else BatchTimes.ofBatch(batchTimestamp.get)
     val flushed = Option.when(flushes)(FlushWatermark.of(child))
     val columns = child.output
-    val counters = new KeepMetrics(metrics)
+    val taskMetrics = metrics
+    val ofPartitions = partitionMetrics
     val due = earliestDue
     val sizes = groupSizes
     val shownGroups = LiveQueries.of(sparkContext).fold(0)(_.shownGroups)
@@ -386,6 +394,8 @@ final class StatefulKeepExec private[winops] (
         Some(StatefulKeepExec.coordinator)) { (store, rows) =>
         val started = System.nanoTime
         val largest = new LargestGroups(shownGroups)
+        val counted = KeepMetrics.ofPartition(taskMetrics)
+        val counters = new KeepMetrics(counted)
         val task = new StoredTask(
           plan,
           identity,
@@ -399,6 +409,8 @@ final class StatefulKeepExec private[winops] (
         CompletionIterator[InternalRow, Iterator[InternalRow]](
           task.output, {
             task.save()
+            // A task may run several partitions, whose values are counted one by one.
+            val before = taskMetrics.view.mapValues(_.value).toMap
             updateTime += NANOSECONDS.toMillis(System.nanoTime - started)
             commitTime += timeTakenMs(store.commit())
             due.add(Math.min(timers.earliestDue, task.output.earliestDue))
@@ -413,8 +425,12 @@ final class StatefulKeepExec private[winops] (
             counters.entriesWritten += groups.entriesPut + groups.entriesRemoved
             counters.bytesRead += groups.bytesRead
             counters.bytesWritten += groups.bytesWritten
+            counted.foreach { case (name, metric) => taskMetrics(name) += metric.value }
             setStoreMetrics(store)
             setOperatorMetrics()
+            ofPartitions.add(store.id.partitionId -> taskMetrics.map { case (name, metric) =>
+              name -> (metric.value - before(name))
+            })
           })
       }
   }
