@@ -2,6 +2,8 @@ package winops.spark.state
 
 import java.util.PriorityQueue
 
+import scala.collection.mutable
+
 import org.openjdk.jmh.annotations._
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -50,8 +52,9 @@ class TimerWheelBenchmark extends AverageNanos {
     now += fired
     val timers = new TimerWheel(slots, 1)
     timers.restore(new ByteReader(stored))
-    val due = timers.takeDue(now)
-    due.forEach(key => timers.add(now + groups, now, key))
+    val due = mutable.ArrayBuffer.empty[UnsafeRow]
+    timers.takeDue(now)(key => due += key.copy())
+    due.foreach(key => timers.add(now + groups, now, key))
     val out = new ByteWriter
     timers.save(out)
     stored = out.toArray

@@ -33,7 +33,7 @@ object MovedGroups {
       stored.keys.size,
       before.passed,
       Option.when(before.idle != Clock.Never)(before.idle),
-      Nil)
+      Iterator.empty)
     new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
       timers.count(1, group.held, group.waitingSize)
       Seq(group.registeredTimer, group.reachTimer).filter(_ != Clock.Never).foreach {

@@ -49,8 +49,7 @@ final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: S
       .map(micros => Clock.floorToMillis(micros.asInstanceOf[Long]))
     val times = BatchTimes.ofTable(endMillis)
     child.execute().mapPartitions { rows =>
-      val memory =
-        new PageMemory(Math.max(PageMemory.DefaultBytes, TaskPages.guaranteedOnHeap))
+      val memory = new PageMemory(TaskPages.boundOfLoaded(PageMemory.DefaultBytes))
       lazy val groups = new SpillableGroups(memory)
       StreamTask.of(
         shared,

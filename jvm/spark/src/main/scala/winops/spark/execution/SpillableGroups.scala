@@ -31,7 +31,10 @@ private[execution] final class SpillableGroups(
 
   // The memory for pages of the groups must not be used: it is in the middle of an unload when it
   // writes pages to this store.
-  private lazy val spilled = new Pages(new SpilledSegments, new PageMemory).newMap()
+  private lazy val spilled = {
+    val own = new PageMemory(Math.min(pageMemory.limit, PageMemory.DefaultBytes))
+    new Pages(new SpilledSegments, own).newMap()
+  }
   private var isSpilled = false
   private var group = Array.emptyByteArray
 
@@ -70,7 +73,7 @@ private[execution] final class SpillableGroups(
       val _ = spilled.put(key, value)
     } else {
       onHeap.put(ByteBuffer.wrap(key), value).foreach(before => giveBack(key, before))
-      if (!memory.take(heapBytes(key, value))) {
+      if (!memory.take(heapBytes(key, value), onHeap.size)) {
         spill()
         memory.giveBackAll()
       }
@@ -109,8 +112,8 @@ private object SpillableGroups {
   private val Waiting: Byte = 2
   private val Record: Byte = 3
 
-  /** The kind, the bytes of a group, and a number. All keys of a kind end with a number, so no two
-    * of them are the same.
+  /** The kind, the bytes of a group, and a number. All keys of a kind end with a number, so no
+    * two of them are the same.
     */
   private def keyOf(kind: Byte, group: Array[Byte], number: Long): Array[Byte] = {
     val key = Arrays.copyOf(group, group.length + java.lang.Long.BYTES + 1)

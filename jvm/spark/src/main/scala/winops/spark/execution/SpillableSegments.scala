@@ -30,7 +30,7 @@ private[execution] final class SpillableSegments(limit: Long = Long.MaxValue) ex
       val before = onHeap.getOrNull(number)
       if (before != null) memory.giveBack(heapBytes(before))
       onHeap.update(number, bytes)
-      if (!memory.take(heapBytes(bytes))) {
+      if (!memory.take(heapBytes(bytes), onHeap.size)) {
         spill()
         memory.giveBackAll()
       }

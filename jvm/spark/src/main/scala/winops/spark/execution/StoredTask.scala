@@ -40,7 +40,7 @@ final class StoredTask(
     plan.keys.size,
     times.now,
     plan.spec.idleMillis,
-    groups.all,
+    groups.each,
     RowShape.of(plan.keys),
     groups.rankOf,
     takesAll = times.flushes && !couplesGroups,

@@ -125,7 +125,8 @@ private[spark] final class RowPartition(
     count > 0 && ends(count - 1) + bytes <= blocks(count - 1).size
 
   private def takePage(bytes: Long): Boolean = {
-    val block = pages.take(Math.max(bytes, FirstPageBytes << Math.min(count, doublings)))
+    val size = (FirstPageBytes << Math.min(count, doublings)) - Platform.LONG_ARRAY_OFFSET
+    val block = pages.take(Math.max(bytes, size))
     if (block != null) {
       if (count == blocks.length) {
         blocks = java.util.Arrays.copyOf(blocks, count * 2)
@@ -155,7 +156,9 @@ private[spark] object RowPartition {
   private val OffsetMask = (1L << OffsetBits) - 1
 
   /** The first page has 128 KB. Each further page has twice the size of the one before, up to 4
-    * MB. A larger row has a page of its own size.
+    * MB. The sizes include the header of a page's array, because an array that is longer than
+    * regions of the G1 collector wastes most of another region. A larger row has a page of its
+    * own size.
     */
   private val FirstPageBytes = 1L << 17
   private val Doublings = 5

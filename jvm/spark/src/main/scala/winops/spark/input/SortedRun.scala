@@ -18,7 +18,7 @@ import org.apache.spark.util.collection.unsafe.sort.{RecordComparator, UnsafeExt
 final class SortedRun(order: Ordering[InternalRow], width: Int) {
   import SortedRun._
 
-  private var bytes = new Array[Byte](1 << 16)
+  private var bytes = new Array[Byte](FirstBytes)
   private var used = 0
   private var rows = new Array[UnsafeRow](256)
   private var offsets = new Array[Int](256)
@@ -55,7 +55,8 @@ final class SortedRun(order: Ordering[InternalRow], width: Int) {
     if (external != null) insertExternal(row)
     else {
       if (used + length > bytes.length) {
-        bytes = java.util.Arrays.copyOf(bytes, Math.max(bytes.length * 2, used + length))
+        val doubled = 2 * (bytes.length + HeaderBytes) - HeaderBytes
+        bytes = java.util.Arrays.copyOf(bytes, Math.max(doubled, used + length))
       }
       if (count == rows.length) {
         rows = java.util.Arrays.copyOf(rows, count * 2)
@@ -122,6 +123,10 @@ final class SortedRun(order: Ordering[InternalRow], width: Int) {
 
 object SortedRun {
   private val MaxHeapBytes = 16L << 20
+
+  // An array and its header fill whole regions of the G1 collector.
+  private val HeaderBytes = Platform.BYTE_ARRAY_OFFSET
+  private val FirstBytes = (1 << 16) - HeaderBytes
 
   private final class ByRow(order: Ordering[InternalRow], width: Int) extends RecordComparator {
     private val left = new UnsafeRow(width)

@@ -2,6 +2,7 @@ package winops.spark.input
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.winops.internal.Catalyst
+import org.apache.spark.unsafe.Platform
 
 /** Sorts the rows of a task by their hashes. Spark's sorter takes its memory from the task, and
   * spills when memory runs out.
@@ -40,8 +41,11 @@ final class SpillableHashSorter(input: Iterator[UnsafeRow], hashOf: UnsafeRow =>
 
 object SpillableHashSorter {
 
-  /** Small pages, so that a sorter can start when other consumers have taken most memory. */
-  private val PageBytes = 1L << 20
+  /** Small pages, so that a sorter can start when other consumers have taken most memory. With
+    * the header of its array, a page fills whole regions of the G1 collector; a longer one would
+    * waste most of another region.
+    */
+  private val PageBytes = (1L << 20) - Platform.LONG_ARRAY_OFFSET
 
   /** Limits the sorter to 6144 pages. A task can have 8192. */
   private val MaxBytesInMemory = 6L << 30

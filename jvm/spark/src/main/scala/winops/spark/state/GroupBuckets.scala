@@ -92,6 +92,15 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
     found.iterator
   }
 
+  /** Returns the keys of the groups in a stored bucket. */
+  def keysIn(stored: Array[Byte]): Iterator[Array[Byte]] = {
+    val in = new Bucket
+    in.restore(new ByteReader(stored))
+    val found = mutable.ArrayBuffer.empty[Array[Byte]]
+    in.foreach((key, _) => found += key)
+    found.iterator
+  }
+
   private def open(hash: Long): Unit = {
     begin()
     val at = hashing.bucketOf(hash)

@@ -29,8 +29,8 @@ trait GroupStore {
   def remove(): Unit
 }
 
-/** The group store of a table outside of a Spark task. Each group is opened once, and its segments
-  * are on the heap until it is saved or removed.
+/** The group store of a table outside of a Spark task. Each group is opened once, and its
+  * segments are on the heap until it is saved or removed.
   */
 final class NoGroupStore(override val pageMemory: PageMemory = new PageMemory)
     extends GroupStore {

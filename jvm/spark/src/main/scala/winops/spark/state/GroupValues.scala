@@ -98,6 +98,15 @@ private[spark] final class GroupValues(
     }
   }
 
+  /** Iterates over the keys of all groups in the store, without those in an unwritten bucket. */
+  def groups: Iterator[Array[Byte]] = entries.all.flatMap { entry =>
+    entries.numberOf(entry.key) match {
+      case EntryNumbers.Bucket => buckets.keysIn(entry.value.getBinary(0))
+      case EntryNumbers.OwnValue => Iterator.single(entries.groupOf(entry.key).copy().getBytes)
+      case _ => Iterator.empty
+    }
+  }
+
   private def fromBucket(hash: Long, key: Array[Byte]): Array[Byte] = {
     val value = if (totals.groupsInBuckets > 0) buckets.get(hash, key) else null
     isInBucket = value != null

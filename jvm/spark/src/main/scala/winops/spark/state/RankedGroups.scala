@@ -1,49 +1,161 @@
 package winops.spark.state
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.unsafe.array.LongArray
-import org.apache.spark.unsafe.memory.MemoryBlock
-import org.apache.spark.util.collection.unsafe.sort.RadixSort
+import scala.collection.mutable
 
-/** Iterates over groups in the order of their ranks. Spark's radix sort needs no object for each
-  * of the groups.
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.winops.internal.{Catalyst, TaskPages}
+import org.apache.spark.unsafe.Platform
+import org.apache.spark.unsafe.types.ByteArray
+import org.apache.spark.util.collection.unsafe.sort.{RecordComparator, UnsafeExternalSorter, UnsafeSorterIterator}
+
+/** Collects groups, then iterates over them in the order of their ranks, and over those of one
+  * rank in the order of their keys' bytes. Returns each group once, however often it was added.
   *
+  * Few groups are held on the heap. Further ones go to Spark's external sorter, which takes its
+  * memory from the task and spills when memory runs out. Outside of a task, all groups are on the
+  * heap.
+  *
+  * @param width
+  *   the number of columns of a group key
   * @param rankOf
   *   the rank of a group's key
+  * @param maxBytesOnHeap
+  *   the length of the keys in bytes, with a header for each, from which a task uses the sorter
   */
-private[state] final class RankedGroups(groups: Array[UnsafeRow], rankOf: UnsafeRow => Long) {
-  // A pair of an index and a rank for each group, and as much room for the sort.
-  private val pairs = new LongArray(MemoryBlock.fromLongArray(new Array[Long](4 * groups.length)))
-  private var next = {
-    groups.indices.foreach { i =>
-      pairs.set(2 * i, i.toLong)
-      pairs.set(2 * i + 1, rankOf(groups(i)))
-    }
-    RadixSort
-      .sortKeyPrefixArray(
-        pairs,
-        0,
-        groups.length.toLong,
-        0,
-        java.lang.Long.BYTES - 1,
-        false,
-        true)
+private[state] final class RankedGroups(
+    width: Int,
+    rankOf: UnsafeRow => Long,
+    maxBytesOnHeap: Long = RankedGroups.MaxBytesOnHeap) {
+  import RankedGroups._
+
+  private val onHeap = mutable.ArrayBuffer.empty[Ranked]
+  private var bytesOnHeap = 0L
+  private var sorter: UnsafeExternalSorter = _
+
+  private var sorted: Iterator[Ranked] = _
+  private var first: Ranked = _
+
+  /** Adds a group, whose key is copied. No group may have been returned. */
+  def add(group: UnsafeRow): Unit = {
+    require(sorted == null, "a group is added after others were taken")
+    val rank = rankOf(group)
+    if (sorter == null) {
+      onHeap += Ranked(rank, group.copy())
+      bytesOnHeap += HeaderBytes + group.getSizeInBytes
+      if (bytesOnHeap > maxBytesOnHeap && TaskPages.isInTask) moveToSorter()
+    } else insert(rank, group)
   }
-  private val end = next + 2 * groups.length
 
   /** Returns false after the last group. */
-  def hasNext: Boolean = next < end
+  def hasNext: Boolean = {
+    if (sorted == null) sort()
+    first != null
+  }
 
   /** The group that [[take]] returns next. */
-  def head: UnsafeRow = groups(pairs.get(next).toInt)
+  def head: UnsafeRow = {
+    require(hasNext, "no group is left")
+    first.group
+  }
 
   /** The rank of [[head]]. */
-  def headRank: Long = pairs.get(next + 1)
+  def headRank: Long = {
+    require(hasNext, "no group is left")
+    first.rank
+  }
 
   /** Returns the next group. */
   def take(): UnsafeRow = {
-    val group = head
-    next += 2
-    group
+    val taken = head
+    advance()
+    taken
+  }
+
+  private def insert(rank: Long, group: UnsafeRow): Unit =
+    sorter
+      .insertRecord(group.getBaseObject, group.getBaseOffset, group.getSizeInBytes, rank, false)
+
+  private def moveToSorter(): Unit = {
+    sorter = Catalyst.externalSorter(() => ByBytes)
+    onHeap.foreach(ranked => insert(ranked.rank, ranked.group))
+    onHeap.clear()
+  }
+
+  private def sort(): Unit = {
+    sorted =
+      if (sorter != null) fromSorter
+      else {
+        val all = onHeap.toArray
+        onHeap.clear()
+        java.util.Arrays.sort(all, ByRank)
+        all.iterator
+      }
+    advance()
+  }
+
+  private def fromSorter: Iterator[Ranked] = {
+    val records = sorter.getSortedIterator
+    val row = new UnsafeRow(width)
+    Iterator.continually(nextOf(records, row)).takeWhile(_ != null)
+  }
+
+  /** The next record, copied, because the sorter may spill its page; null after the last. */
+  private def nextOf(records: UnsafeSorterIterator, row: UnsafeRow): Ranked =
+    if (records.hasNext) {
+      records.loadNext()
+      row.pointTo(records.getBaseObject, records.getBaseOffset, records.getRecordLength)
+      Ranked(records.getKeyPrefix, row.copy())
+    } else {
+      sorter.cleanupResources()
+      null
+    }
+
+  /** Moves to the next other group. */
+  private def advance(): Unit = {
+    val before = first
+    first = null
+    while (first == null && sorted.hasNext) {
+      val next = sorted.next()
+      if (before == null || next.rank != before.rank || next.group != before.group) first = next
+    }
+  }
+}
+
+private object RankedGroups {
+
+  /** The memory of some thousand groups. */
+  val MaxBytesOnHeap: Long = 1L << 20
+
+  /** About the memory of the objects that hold a key of no columns. */
+  private val HeaderBytes = 96L
+
+  private final case class Ranked(rank: Long, group: UnsafeRow)
+
+  private object ByRank extends java.util.Comparator[Ranked] {
+    override def compare(left: Ranked, right: Ranked): Int = {
+      val ranks = java.lang.Long.compare(left.rank, right.rank)
+      if (ranks != 0) ranks
+      else ByteArray.compareBinary(left.group.getBytes, right.group.getBytes)
+    }
+  }
+
+  private object ByBytes extends RecordComparator {
+    override def compare(
+        leftObject: Object,
+        leftOffset: Long,
+        leftLength: Int,
+        rightObject: Object,
+        rightOffset: Long,
+        rightLength: Int): Int = {
+      var i = 0
+      var compared = 0
+      val length = Math.min(leftLength, rightLength)
+      while (compared == 0 && i < length) {
+        compared = (Platform.getByte(leftObject, leftOffset + i) & 0xff) -
+          (Platform.getByte(rightObject, rightOffset + i) & 0xff)
+        i += 1
+      }
+      if (compared == 0) leftLength - rightLength else compared
+    }
   }
 }

@@ -38,7 +38,7 @@ final class StateGroupStore private (
   private val saved = new ByteWriter
 
   override val pageMemory: PageMemory =
-    new PageMemory(Math.max(PageMemory.DefaultBytes, TaskPages.guaranteedOnHeap))
+    new PageMemory(TaskPages.boundOfLoaded(PageMemory.DefaultBytes))
 
   private var group: UnsafeRow = _
   private var groupBytes: Array[Byte] = _
@@ -115,15 +115,16 @@ final class StateGroupStore private (
     override def remove(number: Long): Unit = entries.remove(noHash, entries.noGroup, -1 - number)
   }
 
-  /** Returns the keys of all groups. */
-  def all: Seq[UnsafeRow] = each.toVector
-
   /** Iterates over the keys of all groups. If the iteration stops early, Spark closes the
     * underlying iterator at the end of the task.
     */
   def each: Iterator[UnsafeRow] = {
     values.flush()
-    values.each.map(_.group(keys.size))
+    values.groups.map { key =>
+      val row = new UnsafeRow(keys.size)
+      row.pointTo(key, key.length)
+      row
+    }
   }
 
   /** Iterates over all stored values of all groups. Closes the underlying iterator as [[each]]

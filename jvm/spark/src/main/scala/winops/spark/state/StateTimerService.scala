@@ -1,5 +1,7 @@
 package winops.spark.state
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
@@ -39,7 +41,7 @@ final class StateTimerService(
     width: Int,
     now: Long,
     idleMillis: Option[Long],
-    allGroups: => Seq[UnsafeRow],
+    allGroups: => Iterator[UnsafeRow],
     keyCheck: RowCheck = RowCheck.Nothing,
     rankOf: UnsafeRow => Long = _ => 0L,
     takesAll: Boolean = false,
@@ -57,10 +59,12 @@ final class StateTimerService(
 
   StateErrors.translated(restore(segments.get(PartitionSummary.Number)))
 
-  private val due = StateErrors.translated(timers.takeDue(now))
-  if (takesAll || leavesAtOtherTimes || before.isDefined || idleBefore != idleMillis.getOrElse(
-      Clock.Never)) {
-    StateErrors.translated(allGroups.foreach(due.add))
+  private val due = new RankedGroups(width, rankOf)
+  StateErrors.translated {
+    timers.takeDue(now)(due.add)
+    // The iterator ends before the first write to the store.
+    if (takesAll || leavesAtOtherTimes || before.isDefined ||
+      idleBefore != idleMillis.getOrElse(Clock.Never)) allGroups.foreach(due.add)
   }
 
   /** The time of the earliest timer, or [[Clock.Never]]. */
@@ -74,33 +78,46 @@ final class StateTimerService(
   override def timePassed: Long = passed
   override def functionsBefore: Option[Seq[String]] = before
 
-  private val ranked = new RankedGroups(due.toArray(Array.empty[UnsafeRow]), rankOf)
-
   /** The greatest rank of a group that was returned. */
   private var rankTaken = Long.MinValue
 
-  override def cancel(key: UnsafeRow): Unit = if (!due.isEmpty) due.remove(key)
+  /** Cancelled groups that may still be due, and the greatest of their ranks. */
+  private val cancelled = mutable.Set.empty[UnsafeRow]
+  private var lastCancelled = Long.MinValue
+
+  override def cancel(key: UnsafeRow): Unit = if (due.hasNext) {
+    val rank = rankOf(key)
+    if (due.headRank <= rank) {
+      if (due.head == key) due.take()
+      else {
+        cancelled += key.copy()
+        lastCancelled = Math.max(lastCancelled, rank)
+      }
+    }
+  }
 
   override def nextExpired(): UnsafeRow = {
     skipCancelled()
-    if (ranked.hasNext) ranked.take() else null
+    if (due.hasNext) due.take() else null
   }
 
   override def nextExpiredBefore(key: UnsafeRow): UnsafeRow =
-    if (due.isEmpty) null
+    if (!due.hasNext) null
     else {
       val rank = rankOf(key)
       // The time of such a group would have advanced before its rows arrive.
       require(rank >= rankTaken, "the rows of a task are not in the order of their groups")
       skipCancelled()
-      if (ranked.hasNext && ranked.headRank < rank) {
-        rankTaken = ranked.headRank
-        ranked.take()
+      if (due.hasNext && due.headRank < rank) {
+        rankTaken = due.headRank
+        due.take()
       } else null
     }
 
-  private def skipCancelled(): Unit =
-    while (ranked.hasNext && !due.contains(ranked.head)) ranked.take()
+  private def skipCancelled(): Unit = if (cancelled.nonEmpty) {
+    while (due.hasNext && cancelled.contains(due.head)) due.take()
+    if (!due.hasNext || due.headRank > lastCancelled) cancelled.clear()
+  }
 
   override def register(due: Long, key: UnsafeRow): Unit = timers.add(due, now, key)
 

@@ -32,6 +32,9 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   private val sorted = new RowBuffer(withArrival = true)
   private var nextSlot = 1L
 
+  /** The memory of the new entries of all buckets. */
+  private var freshBytes = 0L
+
   /** Slots before this one are of state format 5. */
   private var firstPacked = 1L
 
@@ -47,24 +50,27 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
     if (bucket.fresh == null) bucket.fresh = new RowBuffer(withArrival = true)
     val at = bucket.fresh.append(due, bytes.length)
     System.arraycopy(bytes, 0, bucket.fresh.bytes, at, bytes.length)
+    freshBytes += FreshHeaderBytes + bytes.length
+    if (freshBytes > MaxFreshBytes) storeFresh()
   }
 
-  /** Removes the timers that fire at `now` or earlier, and returns their groups. */
-  def takeDue(now: Long): java.util.Set[UnsafeRow] = {
-    val due = new java.util.LinkedHashSet[UnsafeRow]
+  /** Removes the timers that fire at `now` or earlier.
+    *
+    * @param take
+    *   receives their groups, each once or repeatedly
+    */
+  def takeDue(now: Long)(take: UnsafeRow => Unit): Unit =
     buckets.filter { case (_, bucket) => bucket.firstDue <= now }.keys.toSeq.foreach { start =>
       val bucket = buckets.remove(start).get
       bucket.slots.foreach { slot =>
-        foreachIn(slot)((at, key) => if (at <= now) due.add(key) else add(at, now, key))
+        foreachIn(slot)((at, key) => if (at <= now) take(key) else add(at, now, key))
         slots.remove(slot)
       }
     }
-    due
-  }
 
   /** Writes the new entries into slots, and the index of all buckets to `out`. */
   def save(out: ByteWriter): Unit = {
-    buckets.valuesIterator.filter(_.fresh != null).foreach(store)
+    storeFresh()
     out.number(-nextSlot)
     out.number(nextSlot - firstPacked)
     out.number(buckets.size.toLong)
@@ -113,6 +119,11 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
         }
       }
     }
+  }
+
+  private def storeFresh(): Unit = {
+    buckets.valuesIterator.filter(_.fresh != null).foreach(store)
+    freshBytes = 0L
   }
 
   private def store(bucket: TimerBucket): Unit = {
@@ -174,6 +185,14 @@ object TimerWheel {
 
   /** The length in bytes up to which entries are appended to a slot. One entry may be longer. */
   private val FullSlotBytes = 1 << 14
+
+  /** The memory in bytes from which new entries are written into slots before the end of the
+    * micro-batch, which may register timers of any number of groups.
+    */
+  private val MaxFreshBytes = 2L << 20
+
+  /** The memory of a new entry beside its key: a time, a length and an offset. */
+  private val FreshHeaderBytes = 16
 
   /** Buckets are at most an eighth as wide as the time until their timers fire, but at least 1
     * ms.

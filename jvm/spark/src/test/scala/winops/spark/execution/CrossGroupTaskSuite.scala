@@ -110,7 +110,7 @@ class CrossGroupTaskSuite extends AnyFunSuite {
         swept.keys.size,
         20000,
         None,
-        Nil)
+        Iterator.empty)
       stored.count(0, 1 - stored.rowsHeld, 0)
       stored.save()
       driven.run(rowsOf(Seq(65), 0), BatchTimes.ofBatch(30000))(_ => ())
@@ -131,7 +131,8 @@ class CrossGroupTaskSuite extends AnyFunSuite {
       punctuated("KEEP 3 ROWS"),
       KeepPlans.plan(hinted, Seq(KeepPlans.n))).foreach { plan =>
       def valuesOf(mode: AggMode): Seq[Map[Long, (Long, Long)]] = {
-        val driven = new DrivenTask(summing(plan, mode), pageBytes = if (mode == AggMode.All) 0L else 20000L)
+        val driven =
+          new DrivenTask(summing(plan, mode), pageBytes = if (mode == AggMode.All) 0L else 20000L)
         def batch(at: Long, rows: (Int, Int)*): Map[Long, (Long, Long)] = {
           val arrived = rows.map { case (group, sec) =>
             Arrived(group.toLong, Some(sec * 1000000L), group.toLong, text = null)

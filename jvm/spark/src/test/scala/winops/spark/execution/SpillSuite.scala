@@ -1,18 +1,110 @@
 package winops.spark.execution
 
+import java.io.File
+
 import scala.util.Random
 
-import org.scalatest.funsuite.AnyFunSuite
-
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.SparkEnv
+import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd}
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, LongType}
+import org.apache.spark.sql.winops.testing.ListenerBus
 
+import winops.spark.testing.{KeepStreamTest, Tick}
 import winops.storage.btree.PageMemory
 import winops.storage.bytes.{HeapSegments, Segments}
 
 /** Groups of tables that do not fit into memory. */
-class SpillSuite extends AnyFunSuite {
+class SpillSuite extends KeepStreamTest {
+  import testImplicits._
+
+  private val policies = Seq(
+    "PARTITION BY (k), 'KEEP 2000 ROWS'",
+    "PARTITION BY (k), esper => '#sort(2000, n)'",
+    "PARTITION BY (k), esper => '#length_batch(2000)'",
+    "PARTITION BY (k), spl => 'sliding, count(400), partitioned, partitionCount(9)'")
+
+  test("a table gives the same rows when its groups spill, and leaves no file") {
+    val rows = (0 until 9000).map(n => Tick(s"${n * 7919 % 3}", n.toLong, n * 4801 % 9000))
+    policies.foreach { arguments =>
+      def run(): Seq[Row] =
+        keep(withTime(rows.toDF()), arguments).collect().toSeq.sortBy(_.toString)
+      val (expected, none) = diskBytes(run())
+      assert(none == 0L)
+      val (spilled, bytes) = diskBytes(spilling(run()))
+      assert(spilled == expected, arguments)
+      assert(bytes > 0, arguments)
+      assert(temporaryFiles.isEmpty)
+    }
+  }
+
+  test("a stream gives the same rows when its pages are unloaded in a micro-batch") {
+    val rows = (0 until 9000).map(n => Tick(s"${n % 2}", n.toLong, n * 4801 % 9000))
+    Seq("HDFSBackedStateStoreProvider", "RocksDBStateStoreProvider").foreach { provider =>
+      val name = s"org.apache.spark.sql.execution.streaming.state.$provider"
+      withSQLConf(SQLConf.STATE_STORE_PROVIDER_CLASS.key -> name) {
+        policies.foreach { arguments =>
+          def run(): Seq[String] = {
+            val emitted = Seq.newBuilder[String]
+            withTempDir { dir =>
+              val stream = ticks()
+              rows.grouped(5000).foreach { batch =>
+                stream.addData(batch)
+                val written = runAll(keep(timed(stream), arguments), dir.getCanonicalPath)
+                emitted ++= written.rows.map(withoutTime).sorted
+              }
+            }
+            emitted.result()
+          }
+          assert(spilling(run()) == run(), s"$arguments $provider")
+        }
+      }
+    }
+  }
+
+  test("a task that fails leaves no file") {
+    val rows = (0 until 3000).map(n => Tick("a", n.toLong, n))
+    val kept = keep(rows.toDF(), "PARTITION BY (k), 'KEEP 2000 ROWS'")
+    val failing = kept.selectExpr("raise_error(cast(_change_seq AS string)) AS e").where("e = 0")
+    spilling(intercept[Exception](failing.collect()))
+    assert(temporaryFiles.isEmpty)
+  }
+
+  /** A row without the time of the change, which is that of the micro-batch. */
+  private def withoutTime(row: Row): String =
+    row.schema.fieldNames.filter(_ != "_change_time").map(row.getAs[Any](_)).mkString(",")
+
+  /** Runs with at most three segments and few pages in memory. */
+  private def spilling[A](run: => A): A = {
+    val settings =
+      Seq("winops.testing.maxSegments" -> "3", "winops.testing.pageBytes" -> "50000")
+    settings.foreach { case (key, value) => SparkEnv.get.conf.set(key, value) }
+    try run
+    finally settings.foreach(setting => SparkEnv.get.conf.remove(setting._1))
+  }
+
+  /** Runs and returns the bytes that tasks have spilled to disk. */
+  private def diskBytes[A](run: => A): (A, Long) = {
+    var bytes = 0L
+    val listener = new SparkListener {
+      override def onTaskEnd(end: SparkListenerTaskEnd): Unit =
+        if (end.taskMetrics != null) bytes += end.taskMetrics.diskBytesSpilled
+    }
+    spark.sparkContext.addSparkListener(listener)
+    try {
+      val result = run
+      ListenerBus.drain(spark.sparkContext)
+      (result, bytes)
+    } finally spark.sparkContext.removeSparkListener(listener)
+  }
+
+  private def temporaryFiles: Seq[File] =
+    SparkEnv.get.blockManager.diskBlockManager
+      .getAllFiles()
+      .filter(_.getName.startsWith("temp_local"))
 
   test("segments are the same on the heap, after a spill, and after they were cleared") {
     val limits = Seq(0L, 1000L, 100000L, Long.MaxValue)
@@ -78,8 +170,7 @@ class SpillSuite extends AnyFunSuite {
       }
     }
     (0L until 300L).foreach { number =>
-      assert(
-        Option(segments.get(number)).map(_.toSeq) == Option(model.get(number)).map(_.toSeq))
+      assert(Option(segments.get(number)).map(_.toSeq) == Option(model.get(number)).map(_.toSeq))
     }
   }
 }

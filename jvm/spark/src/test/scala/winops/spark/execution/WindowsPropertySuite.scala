@@ -53,18 +53,17 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     test(s"$what: the same changes in any batches, and as a table, and nothing left behind") {
       // More rows than a page has, now and then.
       val counts = Gen.frequency(9 -> Gen.choose(1, 250), 1 -> Gen.choose(700, 1000))
-      forAll(policies, counts, Gen.long, minSuccessful(150)) {
-        (policy, count, seed) =>
-          val random = new Random(seed)
-          val rows = randomRows(random, count)
-          val end = rows.flatMap(_.micros).max / 1000 + 10000
-          val driven = new DrivenTask(planOf(policy), pageBytes = boundOfPages(random))
-          val emitted = feed(driven, random, rows, end)
-          assert(byGroup(emitted) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
-          val without = DrivenTask.table(planOf(policy, givesReasons = false), rows, Some(end))
-          assert(byGroup(emitted.map(_.copy(reason = ""))) == byGroup(without))
-          assert(driven.metric("rowsInserted") == emitted.count(_.kind == "insert"))
-          assert(driven.metric("rowsDeleted") == emitted.count(_.kind == "delete"))
+      forAll(policies, counts, Gen.long, minSuccessful(150)) { (policy, count, seed) =>
+        val random = new Random(seed)
+        val rows = randomRows(random, count)
+        val end = rows.flatMap(_.micros).max / 1000 + 10000
+        val driven = new DrivenTask(planOf(policy), pageBytes = boundOfPages(random))
+        val emitted = feed(driven, random, rows, end)
+        assert(byGroup(emitted) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
+        val without = DrivenTask.table(planOf(policy, givesReasons = false), rows, Some(end))
+        assert(byGroup(emitted.map(_.copy(reason = ""))) == byGroup(without))
+        assert(driven.metric("rowsInserted") == emitted.count(_.kind == "insert"))
+        assert(driven.metric("rowsDeleted") == emitted.count(_.kind == "delete"))
       }
     }
 

@@ -23,7 +23,7 @@ class StateTimerServiceSuite extends AnyFunSuite {
       identity: String = identity,
       idle: Option[Long] = None,
       groups: => Seq[UnsafeRow] = fail("all groups were read")): StateTimerService =
-    new StateTimerService(segments, identity, 1, now, idle, groups)
+    new StateTimerService(segments, identity, 1, now, idle, groups.iterator)
 
   private def takeAll(state: StateTimerService): Seq[UnsafeRow] =
     Iterator.continually(state.nextExpired()).takeWhile(_ != null).toVector
@@ -54,7 +54,14 @@ class StateTimerServiceSuite extends AnyFunSuite {
     Seq(3L, 1L, 4L, 2L).foreach(k => first.register(60 - k, key(k)))
     first.save()
     val second =
-      new StateTimerService(segments, identity, 1, 60, None, Nil, rankOf = _.getLong(0))
+      new StateTimerService(
+        segments,
+        identity,
+        1,
+        60,
+        None,
+        Iterator.empty,
+        rankOf = _.getLong(0))
     second.cancel(key(3))
     assert(takeAll(second) == Seq(1L, 2L, 4L).map(key))
   }
@@ -132,7 +139,14 @@ class StateTimerServiceSuite extends AnyFunSuite {
     Seq(1L, 2L, 4L, 5L, 7L).foreach(k => first.register(50, key(k)))
     first.save()
     val second =
-      new StateTimerService(segments, identity, 1, 60, None, Nil, rankOf = _.getLong(0))
+      new StateTimerService(
+        segments,
+        identity,
+        1,
+        60,
+        None,
+        Iterator.empty,
+        rankOf = _.getLong(0))
     val order = Seq(2L, 3L, 6L).flatMap { withRows =>
       val before =
         Iterator

@@ -1,7 +1,6 @@
 package winops.spark.state
 
 import scala.collection.mutable
-import scala.jdk.CollectionConverters._
 
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -85,6 +84,31 @@ class TimerWheelSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(checked.buckets <= 8 * 36)
   }
 
+  test("timers of many groups in one micro-batch go to slots before its end, and are not lost") {
+    val slots = new MapSegments
+    val timers = new TimerWheel(slots, width = 2)
+    val count = 200000
+    (0 until count).foreach(i => timers.add(1000L + i % 3, 0L, keyOf(s"group $i")))
+    assert(slots.numbers.size > 2)
+    def restored(timers: TimerWheel): TimerWheel = {
+      val out = new ByteWriter
+      timers.save(out)
+      assert(slots.numbers.forall(slots.get(_).length < (2 << 20)))
+      val other = new TimerWheel(slots, width = 2)
+      other.restore(new ByteReader(out.toArray))
+      other
+    }
+    val taken = mutable.Set.empty[String]
+    def take(timers: TimerWheel, now: Long): Unit =
+      timers.takeDue(now)(key => taken += key.getString(0))
+    val first = restored(timers)
+    take(first, 1001L)
+    assert(taken == (0 until count).filter(_ % 3 < 2).map(i => s"group $i").toSet)
+    take(restored(first), 1002L)
+    assert(taken == (0 until count).map(i => s"group $i").toSet)
+    assert(slots.numbers.isEmpty)
+  }
+
   test("entries that fall due one after the other are not all read again each time") {
     val count = 20000
     val checked = new Checked
@@ -142,7 +166,8 @@ private object TimerWheelSuite {
       if (directory != null) timers.restore(new ByteReader(directory))
       assert(timers.earliest == earliest)
 
-      val taken = timers.takeDue(now).asScala.map(_.copy()).toSet
+      val taken = mutable.Set.empty[UnsafeRow]
+      timers.takeDue(now)(taken += _.copy())
       assert(taken == pending.filter(_.due <= now).map(p => keyOf(p.key)).toSet)
       pending.filterInPlace(_.due > now)
       assert(timers.earliest == earliest)

@@ -17,6 +17,7 @@ import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 final class SpillableMemory(owner: () => Unit, limit: Long = Long.MaxValue) {
   import SpillableMemory._
 
+  private val mostObjects = TaskPages.maxSegments
   private val manager = Option(TaskContext.get()).map(_.taskMemoryManager())
   private var held = 0L
   private var granted = 0L
@@ -30,13 +31,15 @@ final class SpillableMemory(owner: () => Unit, limit: Long = Long.MaxValue) {
   /** Number of bytes on the heap. */
   def bytes: Long = held
 
-  /** Adds bytes. Returns false if Spark does not grant them; the owner then spills. */
-  def take(bytes: Long): Boolean = {
+  /** Adds the bytes of one of `objects` objects. Returns false if Spark does not grant them; the
+    * owner then spills.
+    */
+  def take(bytes: Long, objects: Int): Boolean = {
     user = Thread.currentThread
     held += bytes
     val missing = held - Math.min(FreeBytes, limit) - granted
     if (missing > 0 && held <= limit) ask(missing)
-    held <= limit && held <= FreeBytes + granted
+    objects <= mostObjects && held <= limit && held <= FreeBytes + granted
   }
 
   /** Takes back bytes, which the owner may use again for other objects. */

@@ -46,6 +46,9 @@ object TaskPages {
   /** Half of the 8192 pages that Spark allows a task, so that others can allocate pages too. */
   private val MaxPages = 4096
 
+  /** Returns true in a task of Spark's, which has memory to allocate from. */
+  def isInTask: Boolean = TaskContext.get() != null
+
   def ofTask(): TaskPages = new TaskPages(TaskContext.get().taskMemoryManager())
 
   /** The maximum number of rows in memory, from a Spark setting that is meant for tests. */
@@ -78,9 +81,20 @@ object TaskPages {
     (Math.max(cores, ofDriver) / cpus).toInt
   }
 
-  /** The memory that Spark guarantees to a task on the heap; 0 outside of an executor. */
-  def guaranteedOnHeap: Long =
-    if (SparkEnv.get == null) 0L else guaranteed(MemoryMode.ON_HEAP)
+  /** The maximum number of segments of a group in memory, from a setting that is meant for tests.
+    */
+  def maxSegments: Int = Option(SparkEnv.get).fold(Int.MaxValue) { env =>
+    env.conf.getInt("winops.testing.maxSegments", Int.MaxValue)
+  }
+
+  /** The bound of the pages that a task has loaded: as much as Spark guarantees to the task on
+    * the heap, but at least `least`. A setting that is meant for tests replaces it.
+    */
+  def boundOfLoaded(least: Long): Long = Option(SparkEnv.get).fold(least) { env =>
+    env.conf
+      .getOption("winops.testing.pageBytes")
+      .fold(Math.max(least, guaranteed(MemoryMode.ON_HEAP)))(_.toLong)
+  }
 
   def whenTaskEnds(body: => Unit): Unit = {
     val _ = TaskContext.get().addTaskCompletionListener[Unit](_ => body)

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.winops.testing.{Hoarder, TaskTest}
+import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.input.GroupedRows
@@ -44,6 +45,17 @@ class GroupsOfTaskSuite extends TaskTest {
       check(all > 60000 * 100, "rows are held in the task's memory")
       (0 until 50000).foreach(_ => groups.nextGroup())
       check(memory.getMemoryConsumptionForThisTask < all / 2, "most of it is given back")
+    }
+  }
+
+  test("a page and the header of its array fill whole regions of the collector") {
+    inTask { context =>
+      val memory = context.taskMemoryManager()
+      val groups = grouped(numbered(1, keys = 1), textBytes = 10)
+      check(
+        memory.getMemoryConsumptionForThisTask + Platform.LONG_ARRAY_OFFSET == 1 << 17,
+        "the first page")
+      check(groups.nextGroup(), "the group")
     }
   }
 

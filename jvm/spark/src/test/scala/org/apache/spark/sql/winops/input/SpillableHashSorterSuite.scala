@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{BinaryType, DataType, LongType}
 import org.apache.spark.sql.winops.testing.{Hoarder, TaskTest}
+import org.apache.spark.unsafe.Platform
 
 import winops.spark.input.SpillableHashSorter
 
@@ -47,6 +48,18 @@ class SpillableHashSorterSuite extends TaskTest {
       rows.foreach(readRow)
       check(memory.getMemoryConsumptionForThisTask == 0, "all of it is given back")
       byHash(numbers(60000, keys = 60000), bytes = 100).take(50000).foreach(readRow)
+    }
+  }
+
+  test("a page and the header of its array fill whole regions of the collector") {
+    inTask { context =>
+      val memory = context.taskMemoryManager()
+      val rows = byHash(numbers(1, keys = 1), bytes = 10)
+      val index = 2L * java.lang.Long.BYTES * (1 << 10)
+      check(
+        memory.getMemoryConsumptionForThisTask + Platform.LONG_ARRAY_OFFSET - index == 1 << 20,
+        "a page")
+      rows.foreach(readRow)
     }
   }
 
