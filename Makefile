@@ -50,7 +50,7 @@ define stamp_jars
 	touch $(JARS)
 endef
 
-.PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-bits test-over \
+.PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-memory test-bits test-restarts test-over \
 	test-long test-lakehouse test-releases test-wheel test-pythons test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
 	fuzz screenshots sbom reproducible public-api publish-local test-packages maven-bundle release-check site site-links
 
@@ -90,19 +90,22 @@ PROGRAMS := tests/conformance/test_conformance.py tests/docs/test_benchmarks.py 
 # Programs that take a minute or more each.
 LONG := tests/compatibility/kafka tests/compatibility/lakehouse tests/resilience/load tests/resilience/test_kill_flights.py
 
+# Programs with millions of groups or rows in small heaps.
+MEMORY := tests/resilience/memory
+
 # Two runs at once, which take about as long: classic Spark; and Spark Connect, then programs. What
 # the second one printed is shown when the first is done, so that a summary of pytest's ends the run.
 define pytest_on_both
 	log=target/pytest-connect.log; \
 	set -m; \
 	( failed=0; \
-	WINOPS_TRANSPORT=connect $(1) -m pytest $(addprefix --ignore=,$(LONG)) || failed=1; \
+	WINOPS_TRANSPORT=connect $(1) -m pytest $(addprefix --ignore=,$(LONG) $(MEMORY)) || failed=1; \
 	WINOPS_TRANSPORT=classic $(1) -m pytest $(PROGRAMS) || failed=1; \
 	exit $$failed ) >$$log 2>&1 & second=$$!; \
 	set +m; \
 	trap 'kill -- -$$second' INT TERM; \
 	failed=0; \
-	WINOPS_TRANSPORT=classic $(1) -m pytest $(addprefix --ignore=,$(PROGRAMS) $(LONG)) || failed=1; \
+	WINOPS_TRANSPORT=classic $(1) -m pytest $(addprefix --ignore=,$(PROGRAMS) $(LONG) $(MEMORY)) || failed=1; \
 	wait $$second || failed=1; \
 	cat $$log; \
 	exit $$failed
@@ -125,6 +128,9 @@ test-lakehouse: $(VENV) $(JARS) ## Delta and Iceberg beside winops, on classic S
 
 test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts and partitions
 	SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly winops.spark.aggregates.SameBitsSuite"
+
+test-restarts: ## 300 random restarts with other columns and expressions, with NULLs in the state
+	SBT_OPTS=-Drestarts=300 ./sbt "spark/testOnly winops.spark.state.RandomRestartsSuite"
 
 test-over: ## 2,200 random window functions over streams in 110 runs, and the queries of Spark's own tests
 	SBT_OPTS=-Dover=110 ./sbt "spark/testOnly winops.spark.over.OverPropertySuite winops.spark.over.SparkQueriesSuite"
@@ -178,6 +184,9 @@ conformance: $(VENV) $(JARS) ## all conformance cases as tables and as streams, 
 
 test-giant: ## a group of ten million rows, as a table and as a stream
 	SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.execution.GiantGroupSuite"
+
+test-memory: $(VENV) $(JARS) ## millions of groups at once, and groups of gigabytes, in heaps of 512 MB
+	WINOPS_TRANSPORT=classic $(PY) -m pytest $(MEMORY)
 
 demo: $(VENV) $(JARS) ## a year of New York departures, replayed as a stream
 	$(PY) examples/flights.py

@@ -92,6 +92,9 @@ val bits = sys.props.get("bits").map(runs => s"-Dbits=$runs")
 // `SBT_OPTS=-Dover=110 ./sbt "spark/testOnly *.OverPropertySuite"`: more runs.
 val over = sys.props.get("over").map(runs => s"-Dover=$runs")
 
+// `SBT_OPTS=-Drestarts=300 ./sbt "spark/testOnly *.RandomRestartsSuite"`: more runs.
+val restarts = sys.props.get("restarts").map(runs => s"-Drestarts=$runs")
+
 // `make fuzz`: so much heap as a text's reader may need, and all of the JVM's compilers.
 val fuzzed =
   sys.props.get("fuzz").toSeq.flatMap(heap => Seq(s"-Xmx$heap", "-XX:TieredStopAtLevel=4"))
@@ -225,7 +228,8 @@ lazy val spark = (project in file("jvm/spark"))
       "-XX:ReservedCodeCacheSize=240m",
       // Most suites generate the same code as others, which Spark compiles again if it forgets.
       "-Dspark.sql.codegen.cache.maxEntries=2000",
-      "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ bits ++ over ++ fuzzed ++
+      "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ bits ++ over ++ restarts ++
+      fuzzed ++
       sparkJavaOptions,
     Test / javaOptions ++= Seq(
       "oldest" -> (sparkOldest / Compile / externalDependencyClasspath).value,

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.spark.expressions.{OfLastArrival, WindowAggregate}
+import winops.spark.expressions.{HiddenArguments, OfLastArrival, WindowAggregate}
 
 /** Splits results into the aggregates that they contain, each of them once, and expressions over
   * the columns with the aggregates' values.
@@ -69,8 +69,8 @@ private[spark] final class AggregatePlan(
     expression match {
       case _ if divided >= 0 => byColumns(divided)
       case aggregate: WindowAggregate =>
-        known(aggregates, aggregate)(_.semanticEquals(aggregate))
-      case OfLastArrival(child) => known(last, child)(_.semanticEquals(child))
+        known(aggregates, aggregate)(HiddenArguments.areSame(_, aggregate))
+      case OfLastArrival(child) => known(last, child)(HiddenArguments.areSame(_, child))
       case other => other.mapChildren(withColumns)
     }
   }

@@ -205,7 +205,7 @@ private[spark] object FunctionBuffers {
     case _ if aggregate.isDistinct => false
     // Merging two of these buffers loses NaN, or breaks ties differently.
     case quantiles: ApproximatePercentile => !isFloating(quantiles.child.dataType)
-    case _: ApproxTopK => false
+    case _: ApproxTopK | _: ApproxTopKAccumulate | _: ApproxTopKCombine => false
     // An intersection of no sketches has no value, so buffers without rows cannot be merged.
     case _: ThetaIntersectionAgg => false
     case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg | _: HistogramNumeric => false

@@ -23,8 +23,7 @@ import winops.storage.rows.RowLog
   * @param pages
   *   the storage of partial aggregates
   * @param functionsBefore
-  *   the functions that groups are stored with, as in [[Frames.textOf]], if a restart has added
-  *   others
+  *   the identities of the functions that groups are stored with, if a restart has added others
   */
 private[spark] final class Frames(
     plan: KeepPlan,
@@ -45,7 +44,9 @@ private[spark] final class Frames(
     * aggregates are numbered as they were created, which is not as in [[parts]].
     */
   private val partsBefore: Option[Seq[Part]] = functionsBefore.map { before =>
-    val stored = functions(plan).filter(one => before.contains(textOf(one, plan)))
+    val stored = plan.functions.collect {
+      case (one, function) if before.contains(one) => function
+    }
     Frames.parts(stored).map(some => Part(some, valuesOf(some, pagesBefore)))
   }
   private val moved = new ByteWriter
@@ -57,7 +58,7 @@ private[spark] final class Frames(
   private val inOrder = {
     val known = parts.flatMap(_.functions)
     UnsafeProjection.create(plan.results.map { result =>
-      val place = known.indexWhere(isSame(_, result))
+      val place = known.indexWhere(_ eq sameAs(result, plan))
       BoundReference(place, result.dataType, nullable = true)
     })
   }
@@ -240,18 +241,8 @@ private[spark] object Frames {
     plan.content.filter(needed.contains)
   }
 
-  /** The SQL that identifies a function of a plan. */
-  def textOf(function: FramedFunction, plan: KeepPlan): String =
-    FramedFunction.textOf(function, plan.content)
-
-  /** The functions of a plan, each once, sorted by their SQL. */
-  def functions(plan: KeepPlan): Seq[FramedFunction] = {
-    val all = plan.results.collect { case one: FramedFunction => one }
-    val each = all.zipWithIndex.collect {
-      case (one, i) if !all.take(i).exists(isSame(_, one)) => one
-    }
-    each.sortBy(textOf(_, plan))
-  }
+  /** The functions of a plan, each once, sorted by their identities. */
+  def functions(plan: KeepPlan): Seq[FramedFunction] = plan.functions.map(_._2)
 
   /** Divides functions into those that share the boundaries of a frame, and single ones. */
   private def parts(functions: Seq[FramedFunction]): Seq[Seq[FramedFunction]] = {
@@ -261,7 +252,13 @@ private[spark] object Frames {
     shared.map(_._2) ++ single.map(Seq(_))
   }
 
-  private def isSame(one: FramedFunction, other: Expression): Boolean = one.semanticEquals(other)
+  /** The function of a plan that stands for a result. */
+  private def sameAs(result: Expression, plan: KeepPlan): FramedFunction = plan.functions
+    .collectFirst { case (_, one) if one eq result => one }
+    .getOrElse {
+      val identity = plan.identityOf(result)
+      plan.functions.collectFirst { case (`identity`, one) => one }.get
+    }
 
   /** The sort keys of rows, the time first. */
   private def orderOf(plan: KeepPlan): Seq[SortOrder] =

@@ -54,8 +54,9 @@ private[spark] object ColumnsOfInput extends Rule[LogicalPlan] {
       node.mapExpressions(in(_, input)) match {
         case generate: Generate =>
           val elements = DataTypeUtils.toAttributes(generate.generator.elementSchema)
-          generate.copy(generatorOutput =
-            generate.generatorOutput.zip(elements).map { case (own, now) => as(own, now) })
+          generate.copy(generatorOutput = generate.generatorOutput.zip(elements).map {
+            case (own, now) => as(own, now)
+          })
         case other => other
       }
     }

@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.{DataType, TimestampType}
 
+import winops.spark.expressions.HiddenArguments
+
 /** A window function with its frame.
   *
   * @param child
@@ -48,13 +50,24 @@ object FramedFunction {
     * column has no qualifier, but its place in `content` if another column has its name.
     */
   def textOf(function: Expression, content: Seq[Attribute]): String = {
-    val named = function.clone().transform { case column: Attribute =>
-      column.withQualifier(Nil).withName(nameOf(column, content))
+    val named = HiddenArguments.withStableSql(function.clone()).transform {
+      case column: Attribute => column.withQualifier(Nil).withName(nameOf(column, content))
     }
     // The name that the user has written for a function is not known in a task.
     named.foreach(_.unsetTagValue(FunctionRegistry.FUNC_ALIAS))
     (named.sql +: hiddenArguments(named)).mkString(" ")
   }
+
+  /** The identity of a function or sort key: its SQL, and a digest of what the SQL does not show.
+    */
+  def identityOf(function: Expression, content: Seq[Attribute]): String =
+    (textOf(function, content) +: HiddenArguments.digest(function).map(Digest + _).toSeq)
+      .mkString(" ")
+
+  /** The identity of [[identityOf]] without the digest. */
+  def withoutDigest(identity: String): String = identity.replaceAll(s" $Digest[0-9a-f]{16}", "")
+
+  private val Digest = "arguments:"
 
   /** The name of a column, with its place in `content` if another column has its name. */
   def nameOf(column: Attribute, content: Seq[Attribute]): String =

@@ -1,6 +1,7 @@
 package winops.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.spark.expressions.{BytesOfRow, PolicyExpression}
 import winops.spark.row.KeyTypes
@@ -49,6 +50,17 @@ final case class KeepPlan(
     positions: Seq[Attribute]) {
 
   def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
+
+  /** The window functions and their identities, each once, sorted by their identities. The driver
+    * computes them, because the state of groups has their order.
+    */
+  lazy val functions: Seq[(String, FramedFunction)] = results
+    .collect { case one: FramedFunction => identityOf(one) -> one }
+    .distinctBy(_._1)
+    .sortBy(_._1)
+
+  /** The identity of a window function of the plan. */
+  def identityOf(function: Expression): String = FramedFunction.identityOf(function, content)
 
   /** The order in which the rows of a group are applied, without tie-breakers. A row without a
     * time is not applied, but it may be an error: sorted last, it is always among the newest
@@ -112,7 +124,7 @@ object KeepPlan {
     groupExpressions = keep.group.map(KeyTypes.normalized),
     shownKeys =
       if (keep.spec.isOver || keep.group.map(_.dataType).forall(KeyTypes.areShown)) Nil
-      else keep.group,
+      else keep.group.map(Catalyst.normalizeFloatingNumbers),
     expressions = keep.expressionsOfRows,
     punctuation = keep.punctuation,
     order = keep.order,

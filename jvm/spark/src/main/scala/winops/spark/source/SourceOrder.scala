@@ -193,8 +193,8 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
     case generate: Generate => !generate.generator.isInstanceOf[PythonUDTF]
     case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint |
         _: EventTimeWatermark | _: UpdateEventTimeWatermarkColumn | _: CollectMetrics |
-        _: DataFrameDropColumns | _: StoredColumns | _: Sample | _: Expand | _: DeserializeToObject |
-        _: SerializeFromObject | _: MapElements | _: TypedFilter =>
+        _: DataFrameDropColumns | _: StoredColumns | _: Sample | _: Expand |
+        _: DeserializeToObject | _: SerializeFromObject | _: MapElements | _: TypedFilter =>
       true
     case _ => false
   }

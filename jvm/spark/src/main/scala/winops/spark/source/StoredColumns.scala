@@ -21,8 +21,8 @@ final case class StoredColumns(child: LogicalPlan) extends UnaryNode {
 
 object StoredColumns {
 
-  /** The plan with the columns of stored rows. Returns the plan itself if its columns are nullable
-    * already, and for a table, which is not stored.
+  /** The plan with the columns of stored rows. Returns the plan itself if its columns are
+    * nullable already, and for a table, which is not stored.
     */
   def of(plan: LogicalPlan): LogicalPlan =
     if (plan.isStreaming && plan.output.exists(column => nullable(column) != column)) {

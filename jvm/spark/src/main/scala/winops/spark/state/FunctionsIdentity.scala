@@ -15,21 +15,21 @@ private[state] object FunctionsIdentity {
   /** The field of the identity. */
   val Field = "functions"
 
-  /** The columns and rows of each function, by its SQL. */
+  /** The columns and rows of each function, by its identity. */
   def of(plan: KeepPlan): Option[JObject] = Option.when(plan.spec.isOver) {
-    val each = Frames.functions(plan).map { function =>
+    val each = plan.functions.map { case (identity, function) =>
       val columns =
         Frames.columns(Seq(function), plan).map(FramedFunction.nameOf(_, plan.content))
       val rows: JObject =
         ("columns" -> columns.toList) ~
           ("needs" -> FrameReach.neededBy(function).text) ~
           ("keeps" -> FrameReach.keptFor(function).text)
-      Frames.textOf(function, plan) -> (rows: JValue)
+      identity -> (rows: JValue)
     }
     JObject(each.toList)
   }
 
-  /** The SQL of the functions of an identity. */
+  /** The identities of the functions in the identity of a query. */
   def names(identity: Map[String, JValue]): Seq[String] = functions(identity).keys.toSeq.sorted
 
   /** Returns true if `now` has all functions of `before` and others. */

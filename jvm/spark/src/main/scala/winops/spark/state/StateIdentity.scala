@@ -11,8 +11,7 @@ import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.policy.Resizable
-import winops.spark.expressions.UnqualifiedSql
-import winops.spark.frames.Frames
+import winops.spark.expressions.HiddenArguments
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{FramedFunction, KeepPlan, KeepSpec}
 import winops.storage.bytes.CorruptStateException
@@ -40,6 +39,7 @@ object StateIdentity {
         ("across" -> Option.when(spec.acrossGroups)(true)) ~
         (Zone -> SessionZone.of(expressions(plan))) ~
         (Results -> results(plan)) ~
+        ("arguments" -> ofHidden(plan)) ~
         (FunctionsIdentity.Field -> FunctionsIdentity.of(plan)) ~
         (Over -> Option.when(spec.isOver)(true)) ~
         ("exact_floats" -> Option.when(spec.isOver && spec.exactFloats)(true)) ~
@@ -57,17 +57,27 @@ object StateIdentity {
     plan.groupExpressions ++ plan.order ++ plan.expressions ++ plan.by ++ plan.results ++
       plan.results.collect { case function: FramedFunction => function.zonedBounds }.flatten
 
-  /** The results as SQL, since the aggregates stored beside the rows depend on them. Those of
-    * window functions are sorted, because their state does not depend on the order of the query.
+  /** The results, since the aggregates stored beside the rows depend on them. Those of window
+    * functions are sorted, because their state does not depend on the order of the query.
     */
   private def results(plan: KeepPlan): Option[JArray] =
-    if (plan.spec.isOver) {
-      Some(JArray(Frames.functions(plan).map(one => JString(Frames.textOf(one, plan))).toList))
-    } else {
+    if (plan.spec.isOver) Some(texts(plan.functions.map(_._1)))
+    else {
       Option.when(plan.spec.followsContent) {
-        JArray((plan.by ++ plan.results).map(result => JString(UnqualifiedSql.of(result))).toList)
+        texts((plan.by ++ plan.results).map(plan.identityOf))
       }
     }
+
+  /** The expressions of the group, the order and the policy with arguments that their SQL does
+    * not show; None if there are none.
+    */
+  private def ofHidden(plan: KeepPlan): Option[JArray] = {
+    val hidden = (plan.groupExpressions ++ plan.order ++ plan.expressions.map(_.child))
+      .filter(HiddenArguments.digest(_).isDefined)
+    Option.when(hidden.nonEmpty)(texts(hidden.map(plan.identityOf)))
+  }
+
+  private def texts(each: Seq[String]): JArray = JArray(each.map(JString(_)).toList)
 
   /** Throws an error with the differences if `before` is the identity of an incompatible query,
     * or an error about the version if it has another format.
@@ -96,7 +106,7 @@ object StateIdentity {
     "before" -> difference._1,
     "now" -> difference._2)
 
-  /** Returns the functions of `before`, as in [[Frames.textOf]], if `now` has others too. The two
+  /** Returns the identities of the functions of `before` if `now` has others too. The two
     * identities must be compatible.
     */
   def functionsBefore(before: String, now: String): Option[Seq[String]] = {
@@ -132,6 +142,10 @@ object StateIdentity {
   /** True in the identity if waiting rows have the column that [[SourcePartitions]] adds. */
   private[spark] val SourcePartition = "source_partition"
 
+  private val HiddenDifference =
+    " (the SQL is the same, but not what the number after arguments: stands for: schemas, " +
+      "options, types, lambda variables, the mode for errors, and the code of functions)"
+
   private def difference(
       left: Map[String, JValue],
       right: Map[String, JValue]): (String, String) = {
@@ -145,7 +159,12 @@ object StateIdentity {
             case (Some(_), None) if name == SourcePartition => "known"
             case (None, Some(_)) if name == SourcePartition =>
               "unknown because of an operator such as repartition or map before keep"
-            case (Some(json), _) => compact(render(json))
+            case (Some(json), Some(others)) =>
+              val (own, its) = (compact(render(json)), compact(render(others)))
+              val isHidden =
+                FramedFunction.withoutDigest(own) == FramedFunction.withoutDigest(its)
+              if (isHidden) s"$own$HiddenDifference" else own
+            case (Some(json), None) => compact(render(json))
             case (None, _) => "nothing"
           }
           s"$name = $value"

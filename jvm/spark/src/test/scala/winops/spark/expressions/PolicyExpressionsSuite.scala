@@ -80,7 +80,7 @@ class PolicyExpressionsSuite extends AnyFunSuite {
     val numbers = Seq("by", "sh", "i", "l", "f", "d", "dec", "big")
     val whole = Seq("by", "sh", "i", "l")
     val instants = Seq("t", "ntz")
-    val sortable = numbers ++ instants ++ Seq("s", "bool", "date", "bin")
+    val sortable = numbers ++ instants ++ Seq("s", "unicode", "lcase", "bool", "date", "bin")
     accepts("sorts", sortable)
     accepts("keys", sortable ++ Seq("struct", "list", "interval"))
     accepts("group", sortable ++ Seq("struct", "list", "interval"))
