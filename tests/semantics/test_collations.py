@@ -118,6 +118,17 @@ def test_a_restarted_stream_equals_a_table(
     assert len(ROWS) <= len(got) < len(expected)
 
 
+def test_numbers_are_normalized_beside_a_collated_key(spark: SparkSession) -> None:
+    table = collated(spark.createDataFrame(ROWS, SCHEMA), "UTF8_LCASE").withColumn(
+        "z", F.lit(-0.0)
+    )
+    for keys in (["z"], ["k", "z"]):
+        values = keep(table, rows=9, per=keys, order_by="seq").agg(F.count("*"))
+        assert {str(row.z) for row in values.collect()} == {"0.0"}
+    parts = keep(table, rows=9, order_by="seq").groupBy("k", "z").agg(F.count("*"))
+    assert {str(row.z) for row in parts.collect()} == {"0.0"}
+
+
 def spelled(table: DataFrame, policy: str) -> list[str]:
     kept = keep(table, esper(policy), order_by="seq").rows()
     return [row.s for row in kept.orderBy("seq").collect()]

@@ -93,6 +93,17 @@ def test_a_wrong_watermark_column_after_changes_is_refused_by_name(
 
 
 @same_on_connect
+def test_a_second_watermark_is_refused_at_the_start(ticks: Replay) -> None:
+    kept = keep(timed(ticks), rows=2, per="symbol", time="ts").inserts()
+    before = timed(ticks).selectExpr("*", "lag(seq) OVER (PARTITION BY symbol ORDER BY ts) AS p")
+    for rows, carrier in ((kept, "_change_time"), (before, "ts")):
+        with pytest.raises(AnalysisException) as refused:
+            ticks.run(rows.withWatermark("ts", "1 second"))
+        assert refused.value.getCondition() == "WINOPS_WATERMARK_REDEFINED"
+        assert f"The column with the watermark is {carrier}: use it" in str(refused.value)
+
+
+@same_on_connect
 def test_a_row_exactly_on_the_watermark_is_not_lost_downstream(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([(1, "A", at(8))], [(2, "A", at(9))], HEARTBEAT, [(3, "Z", at(2_000))])
@@ -243,6 +254,37 @@ def test_a_table_may_be_joined_with_itself(ticks: Replay) -> None:
         "i._change_seq", "d._change_seq"
     )
     assert pairs.count() == 8
+
+
+def test_metrics_count_a_batch_once_that_is_computed_twice(ticks: Replay, transport: str) -> None:
+    if transport == "connect":
+        pytest.skip("foreachBatch runs in a Python process of the server there")
+    changes = keep(ticks.rows(), rows=2, per="symbol").changes()
+
+    def metrics(name: str, times: int) -> list[dict[str, object]]:
+        def consume(batch: DataFrame, number: int) -> None:
+            for _ in range(times):
+                batch.collect()
+
+        writer = changes.writeStream.foreachBatch(consume).trigger(availableNow=True)
+        query = writer.option("checkpointLocation", f"{ticks.checkpoint}-{name}").start()
+        finish(query)
+        operators = [progress["stateOperators"][0] for progress in query.recentProgress]
+        assert operators
+        changing = ("TimeMs", "memoryUsedBytes", "rocksdb", "Latency", "loadedMap", "Snapshot")
+        return [
+            {
+                key: value
+                for key, value in {**operator, **operator["customMetrics"]}.items()
+                if isinstance(value, int) and not any(word in key for word in changing)
+            }
+            for operator in operators
+        ]
+
+    once = metrics("once", 1)
+    assert {"rowsHeld", "rowsInserted", "groups", "numRowsTotal"} <= set(once[0])
+    assert sum(int(str(batch["rowsInserted"])) for batch in once) > 0
+    assert metrics("twice", 2) == once
 
 
 def test_a_batch_must_be_read_completely(ticks: Replay, transport: str) -> None:

@@ -3,6 +3,7 @@ package winops
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.{Column, DataFrame, Dataset}
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.{ArrayType, StringType}
 import org.apache.spark.sql.winops.internal.Datasets
 
@@ -86,7 +87,7 @@ private[winops] final class KeepCall(
     for ((_, text) <- policy.windows) {
       val call = Seq(Literal(text), literal("params", keywords.params)) ++ lists
       WarningsFunction(call).eval() match {
-        case array: org.apache.spark.sql.catalyst.util.ArrayData =>
+        case array: ArrayData =>
           array.toSeq[Any](StringType).foreach(warning => logWarning(warning.toString))
         case _ =>
       }

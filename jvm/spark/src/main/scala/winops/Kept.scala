@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.functions.col
-import org.apache.spark.sql.types.{MapType, VariantType}
+import org.apache.spark.sql.types.{DataType, MapType, VariantType}
 import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.spark.internal.WinopsErrors
@@ -353,7 +353,7 @@ final class Kept private[winops] (call: KeepCall) {
 }
 
 private object Kept {
-  private def isNeverKey(dataType: org.apache.spark.sql.types.DataType): Boolean =
+  private def isNeverKey(dataType: DataType): Boolean =
     dataType.isInstanceOf[MapType] || dataType.isInstanceOf[VariantType]
 
   private def atMost(rows: Long) = Seq("max_content" -> rows)

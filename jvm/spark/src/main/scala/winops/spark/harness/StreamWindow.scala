@@ -107,7 +107,7 @@ private[harness] final class StreamWindow(window: WindowPlan) {
         plan.keys.size,
         batch.times.now,
         plan.spec.idleMillis,
-        store.all,
+        store.all.iterator,
         RowShape.of(plan.keys),
         hash(_) ^ Long.MinValue,
         takesAll = batch.times.flushes)

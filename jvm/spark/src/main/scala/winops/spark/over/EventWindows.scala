@@ -44,9 +44,9 @@ private[spark] object EventWindows {
     case Project(columns, child) => areUnique(by.map(inlined(_, columns)), child)
     case node @ (_: Filter | _: SubqueryAlias | _: View) => areUnique(by, node.children.head)
     case keep: Keep if keep.spec.isOver => areUnique(by, keep.child)
-    case Aggregate(groups, columns, _, _) =>
-      val meanings = by.map(inlined(_, columns))
-      groups.forall(group => meanings.exists(determines(_, group)))
+    case aggregate: Aggregate =>
+      val meanings = by.map(inlined(_, aggregate.aggregateExpressions))
+      aggregate.groupingExpressions.forall(group => meanings.exists(determines(_, group)))
     case Deduplicate(keys, child) =>
       keys.forall(key => by.exists(_.semanticEquals(key))) || areUnique(by, child)
     case _ => false
@@ -54,7 +54,7 @@ private[spark] object EventWindows {
 
   /** The expression of a column that the analyzer has named, such as `_w1`. */
   def meaning(key: Expression, rows: LogicalPlan): Expression = rows match {
-    case Aggregate(_, columns, _, _) => inlined(key, columns)
+    case aggregate: Aggregate => inlined(key, aggregate.aggregateExpressions)
     case _ => key
   }
 
@@ -79,15 +79,18 @@ private[spark] object EventWindows {
       case node @ (_: Filter | _: SubqueryAlias | _: View | _: Deduplicate) =>
         windowOf(key, node.children.head)
       case keep: Keep if keep.spec.isOver => windowOf(key, keep.child)
-      case Aggregate(groups, columns, _, _) =>
-        (inlined(key, columns) match {
+      case aggregate: Aggregate =>
+        (inlined(key, aggregate.aggregateExpressions) match {
           case window: Attribute if window.metadata.contains(TimeWindow.marker) => Some(window)
           case GetStructField(window: Attribute, ordinal, _)
               if window.metadata.contains(TimeWindow.marker) || isWindow(
                 window) && ordinal == 1 =>
             Some(window)
           case _ => None
-        }).filter(window => Watermarks.isOn(window) && groups.exists(_.semanticEquals(window)))
+        }).filter { window =>
+          Watermarks.isOn(window) &&
+          aggregate.groupingExpressions.exists(_.semanticEquals(window))
+        }
       case _ => None
     }
 

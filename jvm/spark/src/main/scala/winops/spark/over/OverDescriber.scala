@@ -16,7 +16,7 @@ private[spark] final class OverDescriber(plan: KeepPlan) {
 
   private val functions = plan.results
     .collect { case function: FramedFunction => function }
-    .distinctBy(FramedFunction.textOf(_, plan.content))
+    .distinctBy(plan.identityOf)
 
   /** All functions in one text. */
   def sentence: String = {

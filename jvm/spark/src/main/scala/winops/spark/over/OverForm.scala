@@ -169,7 +169,7 @@ private[spark] object OverForm {
     }
   }
 
-  /** What to write for an ORDER BY that does not begin with a time. */
+  /** The advice for an ORDER BY that does not begin with a time. */
   private def timeInstead(child: LogicalPlan): String = Watermarks.carrierBelow(child) match {
     case Some(carrier) => Watermarks.adviceOf(carrier, "let ORDER BY begin with %s")
     case None if Watermarks.isDefinedIn(child) => Watermarks.adviceIfLost(child)

@@ -29,7 +29,7 @@ private[spark] object Watermarks {
     case keep: Keep if keep.isStreaming => keep
   }
 
-  /** What to write where a query uses a column without a watermark as a time.
+  /** The advice for a query that uses a column without a watermark as a time.
     *
     * @param rows
     *   the rows of the query
@@ -45,7 +45,7 @@ private[spark] object Watermarks {
       s"Call withWatermark('$column', '10 seconds') on the rows of the source, with their delay"
   }
 
-  /** What to write with the column that carries the watermark. */
+  /** The advice to use the column that carries the watermark. */
   def adviceOf(carrier: Attribute, use: String): String = {
     val name = carrier.name
     if (carrier.dataType.isInstanceOf[StructType]) {
@@ -54,7 +54,7 @@ private[spark] object Watermarks {
     } else s"The column with the watermark is $name: ${use.format(name)}"
   }
 
-  /** What to write for rows none of whose columns carries their watermark. */
+  /** The advice for rows of which no column carries the watermark. */
   def adviceIfLost(rows: LogicalPlan): String = carrierBelow(rows) match {
     case Some(carrier) =>
       s"Select the column ${carrier.name} too, which carries the watermark"
