@@ -19,12 +19,11 @@ object Examples {
     */
   def write(page: File, sources: Seq[File], folder: File): Seq[File] = {
     val blocks = blocksOf(page)
-    val programs = blocks.collect {
-      case (line, "java", code, printed) =>
-        val name = JavaClass.findFirstMatchIn(code).map(_.group(1)).getOrElse {
-          sys.error(s"${page.getName}:$line: a block of Java without a public class")
-        }
-        (name, code, printed)
+    val programs = blocks.collect { case (line, "java", code, printed) =>
+      val name = JavaClass.findFirstMatchIn(code).map(_.group(1)).getOrElse {
+        sys.error(s"${page.getName}:$line: a block of Java without a public class")
+      }
+      (name, code, printed)
     }
     val java = programs.map { case (name, code, _) =>
       written(folder / "examples" / s"$name.java", s"package examples;\n\n$code")
@@ -104,11 +103,13 @@ object Examples {
     s"check(${quoted(place)}, ${printed.fold("None")(text => s"Some(${quoted(text)})")})\n"
 
   private def quoted(text: String): String =
-    text.flatMap {
-      case '\n' => "\\n"
-      case c @ ('"' | '\\') => s"\\$c"
-      case c => c.toString
-    }.mkString("\"", "", "\"")
+    text
+      .flatMap {
+        case '\n' => "\\n"
+        case c @ ('"' | '\\') => s"\\$c"
+        case c => c.toString
+      }
+      .mkString("\"", "", "\"")
 
   private def written(file: File, text: String): File = {
     if (!file.exists || IO.read(file) != text) IO.write(file, text)

@@ -47,8 +47,9 @@ private[spark] object EventWindows {
     case aggregate: Aggregate =>
       val meanings = by.map(inlined(_, aggregate.aggregateExpressions))
       aggregate.groupingExpressions.forall(group => meanings.exists(determines(_, group)))
-    case Deduplicate(keys, child) =>
-      keys.forall(key => by.exists(_.semanticEquals(key))) || areUnique(by, child)
+    // Spark 4.3 gives the node a further member.
+    case unique: Deduplicate =>
+      unique.keys.forall(key => by.exists(_.semanticEquals(key))) || areUnique(by, unique.child)
     case _ => false
   }
 
