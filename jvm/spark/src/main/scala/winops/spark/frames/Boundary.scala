@@ -45,7 +45,7 @@ private[frames] object Boundary {
     bound match {
       case FrameBound.Unbounded => Start
       case FrameBound.ByRows(offset) => new RowBoundary(rows, offset.toLong)
-      case FrameBound.ByPeers => new PeersStart(rows)
+      case FrameBound.ByPeers(keys) => new PeersStart(rows, keys)
       case by: FrameBound.ByTime => new TimeBoundary(rows, time.get, by, includesEqual = false)
     }
 
@@ -54,7 +54,7 @@ private[frames] object Boundary {
     bound match {
       case FrameBound.Unbounded => throw new IllegalArgumentException("UNBOUNDED FOLLOWING")
       case FrameBound.ByRows(offset) => new RowBoundary(rows, offset.toLong + 1)
-      case FrameBound.ByPeers => new PeersEnd(rows)
+      case FrameBound.ByPeers(keys) => new PeersEnd(rows, keys)
       case by: FrameBound.ByTime => new TimeBoundary(rows, time.get, by, includesEqual = true)
     }
 
@@ -99,20 +99,24 @@ private[frames] object Boundary {
   }
 
   /** The first of the current row's peers. */
-  private final class PeersStart(rows: FrameRows) extends Scan(rows) {
+  private final class PeersStart(rows: FrameRows, keys: Option[Int]) extends Scan(rows) {
+    private val peers = rows.peersOf(keys)
+
     override def isKnown(row: Long): Boolean = true
 
     override protected def isBefore(row: Long): Boolean =
-      position < row && !rows.arePeers(position, row)
+      position < row && !peers.contain(position, row)
   }
 
   /** The row behind the current row's peers. */
-  private final class PeersEnd(rows: FrameRows) extends Scan(rows) {
+  private final class PeersEnd(rows: FrameRows, keys: Option[Int]) extends Scan(rows) {
+    private val peers = rows.peersOf(keys)
+
     override def isKnown(row: Long): Boolean =
       rows.isInstantComplete || moveTo(row) < rows.end
 
     override protected def isBefore(row: Long): Boolean =
-      position <= row || rows.arePeers(position, row)
+      position <= row || peers.contain(position, row)
   }
 
   /** The row at a distance in time from the current one. */

@@ -91,7 +91,7 @@ private[spark] object FrameReach {
       function.lower match {
         case FrameBound.Unbounded => All
         case FrameBound.ByRows(offset) => Rows(Math.max(0L, -offset.toLong))
-        case FrameBound.ByPeers => Micros(0L)
+        case _: FrameBound.ByPeers => Micros(0L)
         case by: FrameBound.ByTime if by.isFollowing => None
         case by: FrameBound.ByTime if by.dependsOnZone => Interval(by.offset.sql)
         case by: FrameBound.ByTime =>

@@ -25,7 +25,6 @@ private[spark] final class FrameRows(
     log: RowLog)
     extends StoredRows {
   private val columnsOf = UnsafeProjection.create(columns, content)
-  private lazy val ordering = RowOrdering.create(order, columns)
   private val left = UnsafeRow.createFromByteArray(0, columns.size)
   private val right = new UnsafeRow(columns.size)
   private var known = FrameRows.Nothing
@@ -61,13 +60,21 @@ private[spark] final class FrameRows(
   override def pointTo(row: UnsafeRow, ordinal: Long): Unit =
     RowBytes.pointTo(row, log, ordinal)
 
-  /** Returns true if two rows have equal sort keys. */
-  def arePeers(one: Long, other: Long): Boolean = {
-    // A row is valid until the log finds another one.
-    pointTo(right, one)
-    left.copyFrom(right)
-    pointTo(right, other)
-    ordering.compare(left, right) == 0
+  /** The peers by the first sort keys, or by all. */
+  def peersOf(keys: Option[Int]): Peers = new Peers(order.take(keys.getOrElse(order.size)))
+
+  /** Rows with equal values of some sort keys. */
+  final class Peers(keys: Seq[SortOrder]) {
+    private val ordering = RowOrdering.create(keys, columns)
+
+    /** Returns true if two rows have equal sort keys. */
+    def contain(one: Long, other: Long): Boolean = {
+      // A row is valid until the log finds another one.
+      pointTo(right, one)
+      left.copyFrom(right)
+      pointTo(right, other)
+      ordering.compare(left, right) == 0
+    }
   }
 }
 

@@ -233,10 +233,13 @@ private[spark] object Frames {
   /** The columns of an input row that the frames of some functions need. */
   def columns(functions: Seq[FramedFunction], plan: KeepPlan): Seq[Attribute] = {
     val bounds = functions.flatMap(one => Seq(one.lower, one.upper))
-    val ofBounds =
-      if (bounds.contains(FrameBound.ByPeers)) orderOf(plan).flatMap(_.references)
-      else if (bounds.exists(_.isInstanceOf[FrameBound.ByTime])) plan.time.toSeq
-      else Nil
+    val order = orderOf(plan)
+    val ofBounds = bounds.flatMap {
+      case FrameBound.ByPeers(keys) =>
+        order.take(keys.getOrElse(order.size)).flatMap(_.references)
+      case _: FrameBound.ByTime => plan.time.toSeq
+      case _ => Nil
+    }
     val needed = AttributeSet(functions.flatMap(_.references) ++ ofBounds)
     plan.content.filter(needed.contains)
   }

@@ -73,7 +73,7 @@ private[spark] object FrameBounds {
     (kind, bound, bound.dataType, value) match {
       case (_, UnboundedPreceding, _, _) => Right(FrameBound.Unbounded)
       case (RowFrame, CurrentRow, _, _) => Right(FrameBound.ByRows(0))
-      case (RangeFrame, CurrentRow, _, _) => Right(FrameBound.ByPeers)
+      case (RangeFrame, CurrentRow, _, _) => Right(FrameBound.ByPeers())
       case (RowFrame, _, _, rows: Int) => Right(FrameBound.ByRows(rows))
       case (RangeFrame, _, interval: DayTimeIntervalType, micros: Long) =>
         Right(byTime(Literal(micros, interval), micros > 0))

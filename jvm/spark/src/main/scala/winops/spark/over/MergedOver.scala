@@ -7,8 +7,13 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 import winops.spark.expressions.CommonExpressions
 import winops.spark.plan.{ColumnsOfInput, FramedFunction, Keep}
 
-/** Adds window functions to the operator of other ones with the same PARTITION BY and ORDER BY
-  * below, so that rows are stored once.
+/** Adds window functions to the operator of other ones below, so that rows are stored once. The
+  * functions have the same PARTITION BY, and the same ORDER BY or one that begins with the other.
+  *
+  * Functions of a shorter ORDER BY run in the order of the longer one, which also orders the rows
+  * that are equal by the shorter one. Over a table, Spark gives functions this order if those of
+  * the longer ORDER BY are below. If they are above, only functions are put together whose
+  * results do not depend on the order of these rows, not even in the last bit.
   */
 private[spark] object MergedOver {
 
@@ -45,17 +50,22 @@ private[spark] object MergedOver {
       call: OverCall,
       functions: Seq[FramedFunction],
       columns: Seq[Attribute]): Option[LogicalPlan] = plan match {
-    case keep: Keep if keep.spec.isOver && isSame(keep, call) && areOver(keep, functions) =>
+    case keep: Keep if keep.spec.isOver && hasSameRows(keep, call) && areOver(keep, functions) =>
       val stored = functions.map(ColumnsOfInput.in(_, keep.content))
       val own = columns.zip(stored).map { case (column, function) =>
         column.withDataType(function.dataType)
       }
-      Some(
+      val order = call.order.map(ColumnsOfInput.in(_, keep.content))
+      ordered(keep, order, stored).map { case (functionsBefore, functionsNow) =>
+        val all = if (order.size > keep.order.size) order else keep.order
         keep.copy(
-          spec = keep.spec.copy(needsFollowing =
-            keep.spec.needsFollowing || functions.exists(_.needsFollowing)),
-          results = keep.results ++ stored,
-          changeColumns = keep.changeColumns ++ own))
+          spec = keep.spec.copy(
+            order = all.map(FramedFunction.textOf(_, keep.content)),
+            needsFollowing = keep.spec.needsFollowing || functions.exists(_.needsFollowing)),
+          order = all,
+          results = functionsBefore ++ functionsNow,
+          changeColumns = keep.changeColumns ++ own)
+      }
     case SubqueryAlias(name, child) =>
       added(child, call, functions, columns).map(SubqueryAlias(name, _))
     case project @ Project(list, child) =>
@@ -99,10 +109,32 @@ private[spark] object MergedOver {
       case _ => false
     }
 
-  private def isSame(keep: Keep, call: OverCall): Boolean =
+  private def hasSameRows(keep: Keep, call: OverCall): Boolean =
     areSame(keep.group, call.group.map(ColumnsOfInput.in(_, keep.content))) &&
-      areSame(keep.order, call.order.map(ColumnsOfInput.in(_, keep.content))) &&
       keep.time.map(_.exprId) == call.time.map(_.exprId) && call.settings.areOf(keep.spec)
+
+  /** The functions of an operator, and those of `order`, in the longer one of the two orders;
+    * None if they cannot run in one order.
+    */
+  private def ordered(
+      keep: Keep,
+      order: Seq[SortOrder],
+      functions: Seq[FramedFunction]): Option[(Seq[Expression], Seq[Expression])] = {
+    val (before, now) = (keep.order.size, order.size)
+    def inLonger(shorter: Seq[Expression], keys: Int)(
+        canDo: FramedFunction => Boolean): Option[Seq[Expression]] = {
+      val able = shorter.collect { case one: FramedFunction if canDo(one) => one }
+      // Without a time, another sort key would change the order of arrival.
+      Option.when(keep.time.isDefined && able.size == shorter.size)(
+        able.map(_.ofFirstKeys(keys + 1)))
+    }
+    if (!areSame(keep.order.take(now), order.take(before))) None
+    else if (before == now) Some((keep.results, functions))
+    else if (before > now) {
+      inLonger(functions, now)(!OverFunctions.dependsOnTies(_)).map((keep.results, _))
+    } else if (!AttributeSet(order).subsetOf(AttributeSet(keep.content))) None
+    else inLonger(keep.results, before)(OverFunctions.isSameInAnyOrder).map((_, functions))
+  }
 
   private def areSame(some: Seq[Expression], others: Seq[Expression]): Boolean =
     some.size == others.size && some.zip(others).forall { case (one, other) =>

@@ -69,8 +69,8 @@ private[spark] final class OverDescriber(plan: KeepPlan) {
 
   private def frame(lower: FrameBound, upper: FrameBound): String = (lower, upper) match {
     case (FrameBound.Unbounded, FrameBound.ByRows(0)) => "the row and all rows before it"
-    case (FrameBound.Unbounded, FrameBound.ByPeers) =>
-      "the row, all rows before it and those with equal sort keys"
+    case (FrameBound.Unbounded, FrameBound.ByPeers(keys)) =>
+      s"the row, all rows before it and those with ${equalKeys(keys)}"
     case (FrameBound.ByRows(0), FrameBound.ByRows(0)) => "the row itself"
     case (FrameBound.ByRows(first), FrameBound.ByRows(0)) if first < 0 =>
       s"the row and the ${rows(-first.toLong)} before it"
@@ -84,10 +84,16 @@ private[spark] final class OverDescriber(plan: KeepPlan) {
     case FrameBound.ByRows(0) => "the row itself"
     case FrameBound.ByRows(offset) =>
       s"the ${nth(Math.abs(offset.toLong))}row ${if (offset < 0) "before" else "behind"} it"
-    case FrameBound.ByPeers => "the rows with equal sort keys"
+    case FrameBound.ByPeers(keys) => s"the rows with ${equalKeys(keys)}"
     case FrameBound.ByTime(offset, _, isFollowing) =>
       if (isFollowing) s"${offset.sql} after its time"
       else s"${offset.sql.replaceFirst("'-", "'")} before its time"
+  }
+
+  private def equalKeys(keys: Option[Int]): String = keys match {
+    case None => "equal sort keys"
+    case Some(1) => "an equal first sort key"
+    case Some(many) => s"equal first $many sort keys"
   }
 
   private def knownWhen(function: FramedFunction): String = {

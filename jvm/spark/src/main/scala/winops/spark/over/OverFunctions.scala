@@ -72,6 +72,21 @@ private[spark] object OverFunctions {
     case _ => true
   }
 
+  /** Returns true if the results of a function are the same, to the bit, for any order of the
+    * rows with equal sort keys.
+    */
+  def isSameInAnyOrder(function: FramedFunction): Boolean = function.child match {
+    case WindowAggregate(aggregate, _, _) =>
+      !FrameBounds.isOfRows(function) && isExact(aggregate)
+    case _ => !dependsOnTies(function)
+  }
+
+  private def isExact(function: AggregateFunction): Boolean = function match {
+    case _: Min | _: Max | _: Count | _: BitAggregate => true
+    // A sum may overflow in one order and not in another.
+    case _ => false
+  }
+
   /** Returns true if an expression calls a function in Python. */
   def isOfPython(expression: Expression): Boolean =
     expression.exists(_.isInstanceOf[PythonFuncExpression])

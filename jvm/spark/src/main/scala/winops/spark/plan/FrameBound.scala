@@ -24,8 +24,13 @@ object FrameBound {
   /** The row `offset` rows behind the current row, or before it if the number is negative. */
   final case class ByRows(offset: Int) extends FrameBound(offset > 0)
 
-  /** The rows with the order values of the current row. */
-  case object ByPeers extends FrameBound(needsFollowing = false)
+  /** The rows with the order values of the current row.
+    *
+    * @param keys
+    *   the number of sort keys of the function, the time included, if the operator has further
+    *   ones; none if all sort keys of the operator are the function's
+    */
+  final case class ByPeers(keys: Option[Int] = None) extends FrameBound(needsFollowing = false)
 
   /** The rows at a distance from the current row, in terms of the time column.
     *

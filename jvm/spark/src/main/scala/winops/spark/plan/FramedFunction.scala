@@ -27,6 +27,17 @@ final case class FramedFunction(child: Expression, lower: FrameBound, upper: Fra
     case _ => upper.needsFollowing
   }
 
+  /** The function in an operator with further sort keys, behind the first `keys` ones, which are
+    * the function's own.
+    */
+  def ofFirstKeys(keys: Int): FramedFunction = {
+    def of(bound: FrameBound) = bound match {
+      case FrameBound.ByPeers(None) => FrameBound.ByPeers(Some(keys))
+      case other => other
+    }
+    copy(lower = of(lower), upper = of(upper))
+  }
+
   /** The boundaries that depend on the time zone, as expressions. */
   def zonedBounds: Seq[Expression] = Seq(lower, upper).collect {
     case by: FrameBound.ByTime if by.dependsOnZone => by.of(Literal(0L, TimestampType))
@@ -93,7 +104,8 @@ object FramedFunction {
 
   private def text(bound: FrameBound): String = bound match {
     case FrameBound.Unbounded => "UNBOUNDED PRECEDING"
-    case FrameBound.ByRows(0) | FrameBound.ByPeers => "CURRENT ROW"
+    case FrameBound.ByRows(0) | FrameBound.ByPeers(None) => "CURRENT ROW"
+    case FrameBound.ByPeers(Some(keys)) => s"CURRENT ROW (SORT KEYS: $keys)"
     case FrameBound.ByRows(offset) if offset < 0 => s"${-offset.toLong} PRECEDING"
     case FrameBound.ByRows(offset) => s"$offset FOLLOWING"
     case FrameBound.ByTime(offset, _, isFollowing) =>

@@ -89,6 +89,14 @@ class AddedFunctionsSuite extends OverStreamTest with RandomProperties {
       (
         Seq(s"avg(n) OVER ($t RANGE INTERVAL 5 SECONDS PRECEDING)"),
         s"count(n) OVER ($t RANGE CURRENT ROW)"),
+    "an interval beside rows of a longer order" ->
+      (
+        Seq(s"min(n) OVER ($t RANGE INTERVAL 5 SECONDS PRECEDING)", s"lag(n, 2) OVER ($w)"),
+        s"max(n) OVER ($t RANGE INTERVAL 3 SECONDS PRECEDING)"),
+    "peers by a shorter order" ->
+      (
+        Seq(s"min(n) OVER ($t RANGE INTERVAL 5 SECONDS PRECEDING)", s"lag(n, 2) OVER ($w)"),
+        s"count(n) OVER ($t RANGE CURRENT ROW)"),
     "an equal interval of days" ->
       (
         Seq(s"avg(n) OVER ($t RANGE INTERVAL 1 DAY PRECEDING)"),

@@ -23,6 +23,10 @@ class OverPropertySuite extends OverStreamTest with RandomProperties {
     }
   }
 
+  property("two orders of which one begins with the other") { random =>
+    compare(random)(_.ofTwoOrders(functionsOfRun, follows = false))
+  }
+
   private def compare(random: Random)(functions: RandomOver => Seq[String]): Unit = {
     var late = 0
     for (_ <- 0 until (runs + 1) / 2) {

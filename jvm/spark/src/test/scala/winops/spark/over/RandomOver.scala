@@ -41,11 +41,22 @@ final class RandomOver(random: Random) {
   def functions(count: Int, follows: Boolean, beside: Seq[String] = Nil): Seq[String] = {
     val partition = pick(Partitions)
     val order = pick(Orders)
-    beside.map(f => s"$f OVER ($partition ORDER BY $order)") ++ Seq
-      .fill(count)(if (order == "ts") ofTime(follows) else ofRows(follows))
-      .map { case (f, frame) =>
-        s"$f OVER ($partition ORDER BY $order $frame)"
-      }
+    beside.map(f => s"$f OVER ($partition ORDER BY $order)") ++
+      Seq.fill(count)(function(partition, order, follows))
+  }
+
+  /** Window functions of one PARTITION BY, and of two ORDER BY of which one begins with the
+    * other, one after the other.
+    */
+  def ofTwoOrders(count: Int, follows: Boolean): Seq[String] = {
+    val partition = pick(Partitions)
+    val orders = random.shuffle(Seq("ts", pick(Orders.filter(_ != "ts"))))
+    orders.flatMap(order => Seq.fill(count / 2)(function(partition, order, follows)))
+  }
+
+  private def function(partition: String, order: String, follows: Boolean): String = {
+    val (f, frame) = if (order == "ts") ofTime(follows) else ofRows(follows)
+    s"$f OVER ($partition ORDER BY $order $frame)"
   }
 
   private def ofTime(follows: Boolean): (String, String) =

@@ -46,6 +46,35 @@ class ResolveOverSuite extends OverStreamTest {
     assert(!several.queryExecution.analyzed.exists(_.isInstanceOf[WindowNode]))
   }
 
+  test("functions of an ORDER BY that begins with another are one operator") {
+    def first = stream.withColumn("n1", max("n").over(Window.partitionBy("k").orderBy("ts")))
+    def orders(df: DataFrame) = operators(df).map(_.spec.order)
+    val inOrder = Seq(Seq("seq ASC NULLS FIRST"))
+    val of = Window.partitionBy("k")
+    assert(orders(first.withColumn("n2", lag("n", 1).over(w))) == inOrder)
+    assert(
+      orders(
+        stream
+          .withColumn("a", lag("n", 1).over(w))
+          .withColumn("b", sum("x").over(of.orderBy("ts")))) == inOrder)
+    assert(
+      orders(
+        stream
+          .withColumn("next", lead("n", 1).over(w))
+          .withColumn("b", rank().over(of.orderBy("ts")))) == inOrder)
+    // Spark adds the rows of one time in the order of the source, which may give other bits.
+    val sums = stream.withColumn("a", sum("x").over(of.orderBy("ts")))
+    assert(operators(sums.withColumn("b", lag("n", 1).over(w))).size == 2)
+    assert(
+      operators(first.withColumn("b", lag("n", 1).over(of.orderBy("ts", "s", "seq")))).size == 1)
+    val other = stream.withColumn("a", max("n").over(of.orderBy("ts", "s")))
+    assert(operators(other.withColumn("b", lag("n", 1).over(w))).size == 2)
+    val computed = first.withColumn("later", $"n1" + $"seq")
+    assert(
+      operators(
+        computed.withColumn("b", lag("n", 1).over(of.orderBy("ts", "later", "seq")))).size == 2)
+  }
+
   test("functions behind lead are added to its operator, or refused") {
     val next = stream.withColumn("next", lead("n", 1).over(w))
     val both = next.withColumn("same", $"ts").withColumn("before", lag("n", 1).over(w))
