@@ -24,6 +24,9 @@ def read_state(
     The query may be running, stopped or deleted: only its checkpoint folder is needed, and the
     folder is not changed. Supports Spark Connect; the server must have access to the folder.
 
+    A filter such as ``_group.device = 'a'`` or ``_group.device IN ('a', 'b')`` reads the
+    partition of these groups and only their entries.
+
     Parameters
     ----------
     spark : SparkSession

@@ -14,8 +14,15 @@ import winops.window.time.Clock
 
 /** Reads the rows that one partition of a state holds, group by group: first the window contents
   * in the order of the windows, then the waiting rows.
+  *
+  * @param filter
+  *   the groups to read. Rows that wait for all groups together are read with any filter.
   */
-final class StateRelationReader(stored: StoredKeep, partition: Int, groups: StoredGroups)
+final class StateRelationReader(
+    stored: StoredKeep,
+    partition: Int,
+    groups: StoredGroups,
+    filter: GroupFilter)
     extends Iterator[InternalRow] {
   import StateRelationReader._
 
@@ -37,7 +44,8 @@ final class StateRelationReader(stored: StoredKeep, partition: Int, groups: Stor
   private val places = mutable.ArrayBuffer.empty[Place]
 
   private val rows: Iterator[InternalRow] = StateErrors.translated {
-    groups.each.flatMap(ofGroup) ++ groups.common.iterator.flatMap(group => waiting(group, null))
+    groups.each(filter).flatMap(ofGroup) ++ groups.common.iterator.flatMap(group =>
+      waiting(group, null))
   }
 
   override def hasNext: Boolean = StateErrors.translated(rows.hasNext)
@@ -92,7 +100,10 @@ object StateRelationReader {
   private final case class Place(window: Int, ordinal: Long)
 
   private val PartitionColumn = 0
-  private val GroupColumn = 1
+
+  /** The place of the column of the group key in the [[schema]]. */
+  val GroupColumn = 1
+
   private val WindowColumn = 2
   private val NumberColumn = 3
   private val ArrivedColumn = 4

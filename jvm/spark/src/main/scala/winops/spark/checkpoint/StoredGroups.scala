@@ -45,6 +45,14 @@ final class StoredGroups(
   /** Opens all groups one by one, each in [[state]]. */
   def each: Iterator[GroupState] = groups.each.map(open)
 
+  /** Opens the groups that a filter accepts one by one, each in [[state]]. Entries of other
+    * groups are not read if the filter names the keys.
+    */
+  def each(filter: GroupFilter): Iterator[GroupState] = filter.keys match {
+    case Some(keys) => keys.iterator.filter(filter.accepts).flatMap(find)
+    case None => groups.each.filter(filter.accepts).map(open)
+  }
+
   /** The state that all groups share, including the waiting rows; `None` if groups are
     * independent.
     */
@@ -60,10 +68,12 @@ final class StoredGroups(
     all
   }
 
-  private def open(key: UnsafeRow): GroupState = {
+  private def open(key: UnsafeRow): GroupState = find(key).getOrElse {
+    throw new CorruptStateException("a group is not found by its key")
+  }
+
+  private def find(key: UnsafeRow): Option[GroupState] = Option(groups.open(key)).map { in =>
     state.key = key
-    val in = groups.open(key)
-    if (in == null) throw new CorruptStateException("a group is not found by its key")
     state.restoreRows(in)
     summary.foreach(found => state.machine.reach(found.passed))
     state

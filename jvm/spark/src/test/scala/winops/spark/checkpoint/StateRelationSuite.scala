@@ -1,8 +1,15 @@
 package winops.spark.checkpoint
 
+import java.io.File
 import java.sql.Timestamp
 
+import org.apache.commons.io.FileUtils
+
+import org.apache.spark.SparkException
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.SimpleMode
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
 
 import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
 
@@ -111,6 +118,83 @@ class StateRelationSuite extends ManyKeeps {
           if (call.waitsInside) left.filter(row => said(number).contains(row._1)) else left
         assert(said(number).nonEmpty && said(number) == listed, call)
       }
+    }
+  }
+
+  test("predicates on the group leave the rows that Spark's filter leaves") {
+    // Whole groups, several windows, rows that wait for all groups, and keys that are numbers.
+    val calls = Seq(1, 5, 8, 9, 10).map(all)
+    check(calls) { checkpoint =>
+      calls.indices.foreach { number =>
+        val rows = held(checkpoint, s", operator => $number")
+        val copied = rows.localCheckpoint()
+        predicatesOf(rows).foreach { predicate =>
+          def texts(read: DataFrame) =
+            read.where(predicate).selectExpr("to_json(struct(*))").as[String].collect().sorted
+          assert(texts(rows).toSeq == texts(copied).toSeq, (number, predicate))
+        }
+      }
+    }
+  }
+
+  /** Predicates on the key of a relation, for keys that it has and for others. */
+  private def predicatesOf(rows: DataFrame): Seq[String] = {
+    def always = Seq("_partition = 1", "_group IS NULL", "_group IS NOT NULL AND n > 50")
+    rows.schema("_group").dataType.asInstanceOf[StructType].fields.map(_.name).toSeq match {
+      case Seq("k") =>
+        Seq(
+          "_group.k = 'group 7'",
+          "'group 7' <=> _group.k",
+          "_group.k = 'group 7' AND n > 50",
+          "_group.k = 'group 7' OR n > 50",
+          "_group.k IS NULL",
+          "_group.k <=> NULL",
+          "_group.k = 'none'",
+          "_group.k IN ('group 7', 'group 8', NULL, 'none')",
+          s"_group.k IN (${(0 to 20).map(i => s"'group $i'").mkString(", ")})",
+          "_group.k IN ('group 7', 'group 8') AND _group.k > 'group 7'",
+          "_group.k = 'group 7' AND _group.k = 'group 8'",
+          "_group.k LIKE 'group 1%' AND length(_group.k) = 8",
+          "_group.k LIKE 'group 1%' AND rand() < 2",
+          "_group = named_struct('k', 'group 7')",
+          "_group.k = (SELECT 'group 7')",
+          "_group.k = 'group 7' AND assert_true(_group.k = 'group 7') IS NULL") ++ always
+      case Seq(number) =>
+        val key = s"_group.`$number`"
+        Seq(
+          s"$key = 0D",
+          s"$key = -0D",
+          s"$key = 'NaN'",
+          s"$key IN (0, 3)",
+          s"$key = 3") ++ always
+      case _ => always
+    }
+  }
+
+  test("a predicate on the group reads its partition and no entry of another group") {
+    withTempDir { dir =>
+      val checkpoint = dir.getCanonicalPath
+      val stream = ticks()
+      stream.addData(batches.flatten)
+      withSQLConf(SQLConf.SHUFFLE_PARTITIONS.key -> "5") {
+        runAll(manyKeeps(stream, few.take(1)), checkpoint)
+      }
+      def of(predicate: String) = held(checkpoint, "").where(predicate)
+      val found = of("_group.k = 'group 7'")
+      val partitions = held(checkpoint, "").rdd.getNumPartitions
+      assert(partitions == 5 && found.rdd.getNumPartitions == 1)
+      assert(of("_group.k IN ('group 7', 'group 8')").rdd.getNumPartitions <= 2)
+      assert(of("_group.k > 'group 7'").rdd.getNumPartitions == partitions)
+      val shown = found.queryExecution.explainString(SimpleMode)
+      assert(shown.contains("GroupFilters: [(_group.`k` IS NOT NULL), (_group.`k` = 'group 7')]"))
+
+      val rows = found.collect().toSeq
+      assert(rows.nonEmpty)
+      (0 until partitions).filterNot(Set(rows.head.getAs[Int]("_partition"))).foreach { other =>
+        FileUtils.deleteDirectory(new File(dir, s"state/0/$other"))
+      }
+      assert(of("_group.k = 'group 7'").collect().toSeq == rows)
+      val _ = intercept[SparkException](of("_group.k > 'group 7'").collect())
     }
   }
 

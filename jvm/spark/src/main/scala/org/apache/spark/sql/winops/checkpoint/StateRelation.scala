@@ -1,12 +1,10 @@
 package org.apache.spark.sql.winops.checkpoint
 
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.LogicalRDD
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
-import winops.spark.checkpoint.{StateRelationReader, StoredGroups, StoredKeep}
+import winops.spark.checkpoint.StoredKeep
 
 /** Creates the relation of the rows in the checkpointed state of a `keep` operator. */
 object StateRelation {
@@ -22,26 +20,17 @@ object StateRelation {
     *   several
     */
   def apply(folder: String, batch: Option[Long], operator: Option[Long]): LogicalPlan = {
-    val session = SparkSession.active
-    val checkpoint = new Checkpoint(session, folder)
+    val checkpoint = new Checkpoint(SparkSession.active, folder)
     val number = checkpoint.batch(batch)
     val keep = checkpoint.keep(number, operator)
     val stores = checkpoint.stores(keep, number)
-    val stored = StoredKeep(keep.operatorPropertiesJson, stores.entryKeys)
-    val ids = checkpoint.stateIds(keep.operatorInfo.operatorId, number)
-    val partitions = keep.stateStoreInfo.head.numPartitions
-    val rows = session.sparkContext
-      .parallelize(0 until partitions, partitions)
-      .mapPartitions { given =>
-        given.flatMap { partition =>
-          stores.read[InternalRow](partition, number, ids.map(_(partition))) { store =>
-            new StateRelationReader(stored, partition, StoredGroups.in(stored, store))
-          }
-        }
-      }
-    val columns = StateRelationReader.schema(stored).map { field =>
-      AttributeReference(field.name, field.dataType, field.nullable)()
-    }
-    LogicalRDD(columns, rows)(session)
+    val table = new StateTable(
+      checkpoint.root.toString,
+      number,
+      StoredKeep(keep.operatorPropertiesJson, stores.entryKeys),
+      stores,
+      checkpoint.stateIds(keep.operatorInfo.operatorId, number),
+      keep.stateStoreInfo.head.numPartitions)
+    DataSourceV2Relation.create(table, None, None)
   }
 }
