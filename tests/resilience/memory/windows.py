@@ -127,8 +127,8 @@ CASES: dict[str, Callable[[DataFrame, int], DataFrame]] = {
     ).changes(),
     "over_sum": over(lambda w, n: F.sum("p").over(w.rowsBetween(-n, 0))),
     "over_range": over(
-        lambda w, n: F.max("u").over(
-            Window.partitionBy("k").orderBy(F.col("ts").cast("long")).rangeBetween(-DAY, 0)
+        lambda w, n: F.expr(
+            "max(u) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 12 HOURS PRECEDING)"
         )
     ),
     "over_lag": over(lambda w, n: F.lag("pad", n // 2).over(w)),
