@@ -6,7 +6,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types.{LongType, MetadataBuilder}
 
-import winops.spark.plan.Keep
+import winops.spark.plan.{ColumnsOfInput, Keep}
+import winops.spark.source.StoredColumns
 
 /** The windows that a streaming aggregation groups by, as the time of window functions above it.
   *
@@ -44,6 +45,7 @@ private[spark] object EventWindows {
     case Project(columns, child) => areUnique(by.map(inlined(_, columns)), child)
     case node @ (_: Filter | _: SubqueryAlias | _: View) => areUnique(by, node.children.head)
     case keep: Keep if keep.spec.isOver => areUnique(by, keep.child)
+    case StoredColumns(child) => areUnique(by.map(ColumnsOfInput.in(_, child.output)), child)
     case aggregate: Aggregate =>
       val meanings = by.map(inlined(_, aggregate.aggregateExpressions))
       aggregate.groupingExpressions.forall(group => meanings.exists(determines(_, group)))
@@ -80,6 +82,7 @@ private[spark] object EventWindows {
       case node @ (_: Filter | _: SubqueryAlias | _: View | _: Deduplicate) =>
         windowOf(key, node.children.head)
       case keep: Keep if keep.spec.isOver => windowOf(key, keep.child)
+      case StoredColumns(child) => windowOf(ColumnsOfInput.in(key, child.output), child)
       case aggregate: Aggregate =>
         (inlined(key, aggregate.aggregateExpressions) match {
           case window: Attribute if window.metadata.contains(TimeWindow.marker) => Some(window)

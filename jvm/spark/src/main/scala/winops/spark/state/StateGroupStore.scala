@@ -33,6 +33,7 @@ final class StateGroupStore private (
 
   private val entries = new StoreEntries(store, written, keys)
   private val values = new GroupValues(entries, fixedBuckets, inOrder)
+  private val rowKeys = new RowKeys(keys)
   private val noHash = 0L
 
   private val saved = new ByteWriter
@@ -88,20 +89,18 @@ final class StateGroupStore private (
 
   /** The records of groups that depend on each other. */
   val records: GroupRecords = new GroupRecords {
-    private val rows = new RowKeys(keys)
-
     override def get(key: Array[Byte]): Array[Byte] = {
-      val group = rows.groupOf(key)
+      val group = rowKeys.groupOf(key)
       entries.get(entries.hashOf(group), group, EntryNumbers.Record)
     }
 
     override def put(key: Array[Byte], value: Array[Byte]): Unit = {
-      val group = rows.groupOf(key)
+      val group = rowKeys.groupOf(key)
       entries.put(entries.hashOf(group), group, EntryNumbers.Record, value)
     }
 
     override def remove(key: Array[Byte]): Unit = {
-      val group = rows.groupOf(key)
+      val group = rowKeys.groupOf(key)
       entries.remove(entries.hashOf(group), group, EntryNumbers.Record)
     }
   }
@@ -120,11 +119,7 @@ final class StateGroupStore private (
     */
   def each: Iterator[UnsafeRow] = {
     values.flush()
-    values.groups.map { key =>
-      val row = new UnsafeRow(keys.size)
-      row.pointTo(key, key.length)
-      row
-    }
+    values.groups.map(rowKeys.groupOf)
   }
 
   /** Iterates over all stored values of all groups. Closes the underlying iterator as [[each]]

@@ -81,7 +81,7 @@ class HiddenArgumentsSuite extends KeepStreamTest {
       "seq + 1" -> "(seq + 1)",
       "sum(seq)" -> "sum(seq)",
       "avg(seq)" -> "avg(seq)",
-      "stddev(seq)" -> "stddev_samp(CAST(seq AS DOUBLE))",
+      "stddev(seq)" -> "stddev_samp(CAST(seq AS DOUBLE)) true",
       "case when seq > 1 then 'a' else j end" -> "CASE WHEN (seq > 1) THEN 'a' ELSE j END",
       "cast(j AS INT)" -> "CAST(j AS INT)").foreach { case (text, sql) =>
       assert(identityOf(text) == sql)
