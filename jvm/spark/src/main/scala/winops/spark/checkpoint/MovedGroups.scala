@@ -33,7 +33,8 @@ object MovedGroups {
       stored.keys.size,
       before.passed,
       Option.when(before.idle != Clock.Never)(before.idle),
-      Iterator.empty)
+      Iterator.empty,
+      isFlushed = before.isFlushed)
     new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
       timers.count(1, group.held, group.waitingSize)
       Seq(group.registeredTimer, group.reachTimer).filter(_ != Clock.Never).foreach {

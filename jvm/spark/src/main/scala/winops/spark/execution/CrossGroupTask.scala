@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import winops.policy.Trigger
-import winops.spark.group.{Admission, Arrivals, BatchTimes, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
+import winops.spark.group.{Admission, Arrivals, BatchTimes, EmptyPeriods, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
@@ -66,6 +66,8 @@ final class CrossGroupTask(
     OutputWriter.of(plan, changes, state, common.common, times, metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
+  private val emptyPeriods = new EmptyPeriods(plan.spec)
+  private var heldBefore = 0L
   private val keyOf = UnsafeProjection.create(plan.groupExpressions, plan.content)
 
   /** Output rows that are emitted at the end of the batch, by group, or under [[NoKey]] for
@@ -144,10 +146,17 @@ final class CrossGroupTask(
     release()
     if (pieces.hasNext) {
       val _ = pieces.next()
+      if (stage != Ending) {
+        val held = machines.groups.held
+        emptyPeriods.note(changed = held != heldBefore, groups = machines.groups.size)
+        heldBefore = held
+      }
       if (givesRows && stage != Ending) changes.clear()
     } else {
       stage match {
-        case Arriving if arrivals.hasNext => pieces = take(arrivals.next())
+        case Arriving if arrivals.hasNext =>
+          emptyPeriods.clear()
+          pieces = take(arrivals.next())
         case Arriving =>
           pieces = machines.advance(times.now)
           stage = Advancing

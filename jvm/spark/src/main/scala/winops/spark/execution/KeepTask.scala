@@ -8,7 +8,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
-import winops.spark.row.{Micros, RowBytes}
+import winops.spark.row.RowBytes
 import winops.spark.state.{GroupStore, StateErrors, TimerService}
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.time.Clock
@@ -194,7 +194,7 @@ final class KeepTask(
       state.registeredTimer = due
     }
     if (state.reachTimer == Clock.Never) {
-      val outOfReach = state.releaseOutOfReach(Micros.of(times.releaseBefore))
+      val outOfReach = state.releaseOutOfReach(times.releaseBefore)
       if (outOfReach != Clock.Never) {
         timers.register(outOfReach, key)
         state.reachTimer = outOfReach

@@ -44,6 +44,7 @@ final class StoredTask(
     RowShape.of(plan.keys),
     groups.rankOf,
     takesAll = times.flushes && !couplesGroups,
+    isFlushed = times.flushes,
     largestGroups)
 
   // The partition of a cross-group window counts groups of which it may store no value.
@@ -54,7 +55,7 @@ final class StoredTask(
     plan,
     input,
     rows,
-    times,
+    timers.flushed.fold(times)(times.afterFlush),
     groups,
     new WholeGroupStore(groups.partition, groups.pageMemory),
     groups.records,

@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import winops.spark.input.GroupedRows
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.KeepPlan
-import winops.spark.row.Micros
 
 /** Drops and counts late rows and rows without a time. A row without a time is an error unless
   * the query drops such rows.
@@ -16,7 +15,7 @@ final class Admission(
     times: BatchTimes,
     metrics: KeepMetrics) {
   private val timeOrdinal = plan.timeOrdinal
-  private val lateBefore = Micros.of(times.lateBefore)
+  private val lateBefore = times.lateBefore
   private val columnsOf = UnsafeProjection.create(plan.waitingColumns, input)
 
   /** The next admitted row of the group, with the columns of waiting rows; null after the last.

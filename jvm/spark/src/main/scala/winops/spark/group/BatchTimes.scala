@@ -1,27 +1,45 @@
 package winops.spark.group
 
-/** The times of one micro-batch, or of a batch query, in milliseconds.
+import winops.spark.row.Micros
+
+/** The times of one micro-batch, or of a batch query.
   *
   * @param lateBefore
-  *   rows with an earlier time are late
+  *   rows with an earlier time are late, in microseconds
   * @param releaseBefore
-  *   rows with an earlier time no longer wait
+  *   rows with an earlier time no longer wait, in microseconds
   * @param now
-  *   the time to which the clock of every group advances at the end of the batch
+  *   the time to which the clock of every group advances at the end of the batch, in milliseconds
   * @param stamp
   *   arrival time of the rows of a stream without a time column; `None` with a time column and on
   *   a table, which has no clock
   * @param flushes
   *   whether the input has ended, so that waiting rows are to be applied
+  * @param passedAtEnd
+  *   how far behind the watermark all rows have come when the input has ended, in microseconds
   */
 final case class BatchTimes(
     lateBefore: Long,
     releaseBefore: Long,
     now: Long,
     stamp: Option[Long],
-    flushes: Boolean = false)
+    flushes: Boolean = false,
+    passedAtEnd: Long = BatchTimes.OneMilli) {
+
+  /** The times after a flush at the watermark `flushed`. */
+  def afterFlush(flushed: Long): BatchTimes =
+    copy(lateBefore = Math.max(lateBefore, Micros.of(flushed) + passedAtEnd))
+}
 
 object BatchTimes {
+
+  /** At the end of an input, its rows have come up to the end of the last millisecond. */
+  val OneMilli = 1000L
+
+  /** Spark's aggregations have emitted the times up to their watermark, and may have others
+    * within the same millisecond.
+    */
+  val OneMicro = 1L
 
   /** The times of a stream without a time column: the batch timestamp of the offset log. */
   def ofBatch(timestamp: Long): BatchTimes =
@@ -36,16 +54,15 @@ object BatchTimes {
     *   Spark's watermark for eviction, which this micro-batch has
     */
   def ofWatermarks(late: Long, now: Long): BatchTimes =
-    BatchTimes(orNone(late), orNone(now), orNone(now), None)
+    BatchTimes(Micros.of(orNone(late)), Micros.of(orNone(now)), orNone(now), None)
 
-  /** The times of [[ofWatermarks]] after the end of the input. Time stops right before the
-    * watermark, at the time of the last row, as on a table.
+  /** The times at the end of the input. The watermark moves to the last row, which is applied
+    * too, and time stops there, as on a table.
     */
-  def ofWatermarksAtEnd(late: Long, now: Long): BatchTimes = {
-    val times = ofWatermarks(late, now)
-    val lastRow = if (times.now == Long.MinValue) times.now else times.now - 1
-    times.copy(now = Math.max(times.lateBefore, lastRow), flushes = true)
-  }
+  def atEnd(times: BatchTimes): BatchTimes = times.copy(
+    releaseBefore =
+      if (times.now == Long.MinValue) Long.MinValue else Micros.of(times.now) + times.passedAtEnd,
+    flushes = true)
 
   /** The times of a table. Time stops at `end`, the greatest time of its rows, if it has one. */
   def ofTable(end: Option[Long]): BatchTimes =

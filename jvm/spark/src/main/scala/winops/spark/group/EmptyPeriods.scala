@@ -17,14 +17,16 @@ private[spark] final class EmptyPeriods(spec: KeepSpec) {
     *
     * @param changed
     *   true if the number of rows has changed
+    * @param groups
+    *   the number of groups whose timers are counted together
     * @throws WinopsRuntimeException
     *   `WINOPS_EMPTY_PERIODS` after too many timers without a change
     */
-  def note(changed: Boolean): Unit =
+  def note(changed: Boolean, groups: Long = 1): Unit =
     if (changed) count = 0L
     else {
       count += 1
-      if (count > EmptyPeriods.Limit) {
+      if (count > EmptyPeriods.Limit * Math.max(1, groups)) {
         throw WinopsErrors.runtime(
           "WINOPS_EMPTY_PERIODS",
           "limit" -> EmptyPeriods.Limit.toString,

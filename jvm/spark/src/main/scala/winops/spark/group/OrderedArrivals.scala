@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.expressions.{RowOrdering, UnsafeProjection,
 
 import winops.spark.input.GroupedRows
 import winops.spark.plan.KeepPlan
-import winops.spark.row.Micros
 
 /** Holds rows back until the watermark has passed their time, then releases them in the order of
   * time and the order columns.
@@ -22,7 +21,7 @@ final class OrderedArrivals(
     held: () => Long)
     extends Arrivals {
   private val timeOrdinal = plan.timeOrdinal
-  private val releaseBefore = Micros.of(times.releaseBefore)
+  private val releaseBefore = times.releaseBefore
   private val releasesAll = releaseBefore == Long.MaxValue
   private val columns = plan.waitingColumns
   private val order = RowOrdering.create(plan.waitingOrder, columns)

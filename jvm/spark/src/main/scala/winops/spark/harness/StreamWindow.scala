@@ -76,11 +76,11 @@ private[harness] final class StreamWindow(window: WindowPlan) {
   private def finish[A](read: InternalRow => A): Seq[A] = {
     val found = flush(state.watermark, read)
     if (state.lastWaiting == Long.MinValue) found
-    else found ++ flush(state.lastWaiting + 1, read)
+    else found ++ flush(state.lastWaiting, read)
   }
 
   private def flush[A](now: Long, read: InternalRow => A): Seq[A] = {
-    val times = BatchTimes.ofWatermarksAtEnd(state.watermark, now)
+    val times = BatchTimes.atEnd(BatchTimes.ofWatermarks(state.watermark, now))
     run(StreamWindow.MicroBatch(Nil, times, now), read)
   }
 
@@ -110,7 +110,8 @@ private[harness] final class StreamWindow(window: WindowPlan) {
         store.all.iterator,
         RowShape.of(plan.keys),
         hash(_) ^ Long.MinValue,
-        takesAll = batch.times.flushes)
+        takesAll = batch.times.flushes,
+        isFlushed = batch.times.flushes)
       val task = StreamTask.of(
         plan,
         window.input,

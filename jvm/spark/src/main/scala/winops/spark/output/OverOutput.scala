@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import winops.spark.group.{BatchTimes, GroupState}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
-import winops.spark.row.{Micros, RowBytes}
+import winops.spark.row.RowBytes
 import winops.window.changes.{ChangeKind, ChangeQueue}
 
 /** Emits each row with the results of window functions as further columns, as soon as no further
@@ -47,7 +47,7 @@ private final class OverOutput(
     */
   override def endGroup(): Unit =
     if (times.flushes && state.waiting.size == 0) frames.rows.finish()
-    else frames.rows.complete(Micros.of(times.releaseBefore))
+    else frames.rows.complete(times.releaseBefore)
 
   private def takeChanges(): Unit = while (!changes.isEmpty) {
     changes.nextEntry()

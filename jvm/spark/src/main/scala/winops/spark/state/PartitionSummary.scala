@@ -14,6 +14,8 @@ import winops.window.time.Clock
   *   the idle time in milliseconds after which groups were removed; [[Clock.Never]] for none
   * @param passed
   *   the instant up to which timers of all groups have fired
+  * @param isFlushed
+  *   true if the rows at `passed` have been applied too, so that further ones are late
   * @param groups
   *   the number of groups
   * @param rows
@@ -25,6 +27,7 @@ final case class PartitionSummary(
     identity: String,
     idle: Long,
     passed: Long,
+    isFlushed: Boolean,
     groups: Long,
     rows: Long,
     waiting: Long) {
@@ -35,7 +38,8 @@ final case class PartitionSummary(
     out.number(passed)
     out.number(groups)
     out.number(rows)
-    out.number(waiting)
+    // State that was never flushed has the number itself.
+    out.number(if (isFlushed) -1 - waiting else waiting)
   }
 }
 
@@ -50,12 +54,18 @@ object PartitionSummary {
 
   private[state] def restore(in: ByteReader): PartitionSummary = {
     val _ = StateVersion.check(in)
+    val identity = new String(in.block(), UTF_8)
+    val (idle, passed) = (in.number(), Clock.restore(in))
+    val (groups, rows) = (in.count(Long.MaxValue), in.count(Long.MaxValue))
+    val waiting = in.number()
+    val isFlushed = waiting < 0
     PartitionSummary(
-      new String(in.block(), UTF_8),
-      in.number(),
-      Clock.restore(in),
-      in.count(Long.MaxValue),
-      in.count(Long.MaxValue),
-      in.count(Long.MaxValue))
+      identity,
+      idle,
+      passed,
+      isFlushed,
+      groups,
+      rows,
+      if (isFlushed) -1 - waiting else waiting)
   }
 }

@@ -38,8 +38,9 @@ final class StateGroupStore private (
 
   private val saved = new ByteWriter
 
-  override val pageMemory: PageMemory =
-    new PageMemory(TaskPages.boundOfLoaded(PageMemory.DefaultBytes))
+  // Pages that a reader has changed cannot be written before they are dropped.
+  override val pageMemory: PageMemory = new PageMemory(
+    if (written.isEmpty) Long.MaxValue else TaskPages.boundOfLoaded(PageMemory.DefaultBytes))
 
   private var group: UnsafeRow = _
   private var groupBytes: Array[Byte] = _

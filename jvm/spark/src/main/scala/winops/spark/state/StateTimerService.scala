@@ -32,6 +32,8 @@ import winops.window.time.Clock
   *   the groups that have rows
   * @param takesAll
   *   true if all groups are processed in this micro-batch
+  * @param isFlushed
+  *   true if the rows at `now` are applied too, as in a flush
   * @param largestGroups
   *   receives the sizes of the groups that are processed
   */
@@ -45,6 +47,7 @@ final class StateTimerService(
     keyCheck: RowCheck = RowCheck.Nothing,
     rankOf: UnsafeRow => Long = _ => 0L,
     takesAll: Boolean = false,
+    isFlushed: Boolean = false,
     largestGroups: LargestGroups = new LargestGroups(0))
     extends TimerService {
   private val timers = new TimerWheel(segments, width, keyCheck)
@@ -56,6 +59,7 @@ final class StateTimerService(
   private var before: Option[Seq[String]] = None
 
   private var passed = Long.MinValue
+  private var wasFlushed = false
 
   StateErrors.translated(restore(segments.get(PartitionSummary.Number)))
 
@@ -76,6 +80,10 @@ final class StateTimerService(
   def rowsWaiting: Long = waiting
 
   override def timePassed: Long = passed
+
+  /** The watermark of a flush after which no later one has come. */
+  def flushed: Option[Long] = Option.when(wasFlushed)(passed)
+
   override def functionsBefore: Option[Seq[String]] = before
 
   /** The greatest rank of a group that was returned. */
@@ -132,7 +140,10 @@ final class StateTimerService(
   def save(): Unit = StateErrors.translated {
     val out = new ByteWriter
     val idle = idleMillis.getOrElse(Clock.Never)
-    PartitionSummary(identity, idle, Math.max(passed, now), groups, rows, waiting).save(out)
+    // Once the watermark is later, it makes the same rows late.
+    val flushed = isFlushed && now >= passed || wasFlushed && now <= passed
+    PartitionSummary(identity, idle, Math.max(passed, now), flushed, groups, rows, waiting)
+      .save(out)
     timers.save(out)
     segments.put(PartitionSummary.Number, out.toArray)
   }
@@ -146,6 +157,7 @@ final class StateTimerService(
       before = StateIdentity.functionsBefore(stored.identity, identity)
       idleBefore = stored.idle
       passed = stored.passed
+      wasFlushed = stored.isFlushed
       groups = stored.groups
       rows = stored.rows
       waiting = stored.waiting

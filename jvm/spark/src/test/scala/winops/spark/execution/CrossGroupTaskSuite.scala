@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 import org.apache.spark.sql.types.{DataType, LongType}
+import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
 import winops.spark.analysis.WindowResults
 import winops.spark.expressions.WindowAggregate
@@ -118,6 +119,18 @@ class CrossGroupTaskSuite extends AnyFunSuite {
       driven.run(rowsOf(Seq(65), 0), BatchTimes.ofBatch(31000))(_ => ())
       assert(driven.rowsHeld >= held + 1, select)
     }
+  }
+
+  test("a silence of more periods than the limit is refused") {
+    val driven =
+      new DrivenTask(silent("sliding, count(5), time(1), partitioned, partitionCount(4)", None))
+    def row(group: Long, sec: Long) = Arrived(group, Some(sec * 1000000L), group, text = null)
+    driven.run(Seq(row(1, 1)), BatchTimes.ofWatermarks(0, 100000))(_ => ())
+    driven.run(Nil, BatchTimes.ofWatermarks(100000, 900000000))(_ => ())
+    val refused = intercept[WinopsRuntimeException] {
+      driven.run(Nil, BatchTimes.ofWatermarks(900000000, 253402300799000L))(_ => ())
+    }
+    assert(refused.getCondition == "WINOPS_EMPTY_PERIODS")
   }
 
   test("the mode latest emits the last values of groups that a row or the time ends") {

@@ -41,6 +41,27 @@ class SpillSuite extends KeepStreamTest {
     }
   }
 
+  test("the state of a group with many pages is read") {
+    val rows = (0 until 3000).map(n => Tick(s"${n % 2}", n.toLong, n * 1601 % 3000))
+    val timed = "time => 'ts', idle => '2 days'"
+    Seq(
+      "esper => '#time_order(ts, 1 day)'",
+      "esper => '#time(1 day)#sort(2000, n)'",
+      "esper => '#sort(2000, n)'").foreach { policy =>
+      withTempDir { dir =>
+        val stream = ticks()
+        stream.addData(rows)
+        val checkpoint = dir.getCanonicalPath
+        runAll(keep(this.timed(stream), s"PARTITION BY (k), $policy, $timed"), checkpoint)
+        def held(): Seq[Row] =
+          spark.sql(s"SELECT * FROM winops_state('$checkpoint')").collect().toSeq
+        val expected = held()
+        assert(expected.size >= 3000 && expected.exists(_.getAs[Any]("_leaves") != null))
+        assert(spilling(held()) == expected, policy)
+      }
+    }
+  }
+
   test("a stream gives the same rows when its pages are unloaded in a micro-batch") {
     val rows = (0 until 9000).map(n => Tick(s"${n % 2}", n.toLong, n * 4801 % 9000))
     Seq("HDFSBackedStateStoreProvider", "RocksDBStateStoreProvider").foreach { provider =>

@@ -52,6 +52,7 @@ class FlushedChainsSuite extends OverStreamTest {
   private def chain(names: Seq[String])(df: DataFrame): DataFrame =
     names.foldLeft(df)((rows, name) => operators(name)(rows))
 
+  private val sparks = Seq("dropDuplicates", "withinWatermark", "join")
   private val own = Seq("lag", "sum", "range", "inserts", "deletes")
 
   private val chains: Seq[Seq[String]] = {
@@ -63,7 +64,9 @@ class FlushedChainsSuite extends OverStreamTest {
       val middle = Seq.fill(2 + i % 2)(others(random.nextInt(others.size)))
       own(random.nextInt(own.size)) +: middle.filterNot(_ == "join") :+ own(i % own.size)
     }
-    pairs ++ longer :+ Seq("lag", "lag", "join", "sum") :+ Seq("lag", "union", "sum", "range")
+    val onSource = sparks.flatMap(name => Seq(Seq(name, "lag"), Seq(name, "inserts", "sum")))
+    pairs ++ longer ++ onSource :+ Seq("lag", "lag", "join", "sum") :+
+      Seq("lag", "union", "sum", "range")
   }
 
   chains.distinct.foreach { names =>
@@ -75,7 +78,36 @@ class FlushedChainsSuite extends OverStreamTest {
     }
   }
 
-  test("a windowed aggregation above emits the windows that end with the last row") {
+  test("an aggregation of single times in between") {
+    def single(df: DataFrame) = df.groupBy("k", "ts", "seq").agg(max("n").as("n"))
+    Seq(Seq("lag"), Seq("inserts", "sum")).foreach { above =>
+      Seq(Seq("sum"), Seq("dropDuplicates", "lag")).foreach { below =>
+        def result = query(df => chain(above)(single(chain(below)(df))))
+        val hint = (below ++ above).mkString(", ")
+        val expected = onTable(rows.flatten.flatten)(result)
+        val (streamed, late) = onRuns(rows)(result)
+        // Above another operator, Spark emits the last time when a later one has come.
+        val last = rows.flatten.flatten.map(_.at).max / 1000
+        def early(some: Seq[Row]) = some.filter(_.getAs[java.sql.Timestamp]("ts").getTime < last)
+        assertSameRows(early(streamed), early(expected), hint)
+        assert(late == 0, hint)
+      }
+    }
+  }
+
+  test("rows of the last time of a flush are late in the next start, as earlier ones") {
+    val again = rows.flatten.flatten.filter(row => row.at == rows.head.flatten.map(_.at).max)
+    val runs = Seq(rows.head, Seq(again.map(_.copy(seq = 1000))) ++ rows(1), rows(2))
+    assert(again.nonEmpty)
+    Seq(Seq("lag"), Seq("lag", "sum"), Seq("dropDuplicates", "inserts")).foreach { names =>
+      val expected = onTable(rows.flatten.flatten)(query(chain(names)))
+      val (streamed, late) = onRuns(runs)(query(chain(names)))
+      assertSameRows(streamed, expected, names.mkString(", "))
+      assert(late == again.size, names)
+    }
+  }
+
+  test("a windowed aggregation above emits the windows that end before the last row") {
     def counts(names: Seq[String]) = query { df =>
       chain(names)(df)
         .groupBy(window($"ts", "4 milliseconds"), $"k")
@@ -86,7 +118,7 @@ class FlushedChainsSuite extends OverStreamTest {
       val last = rows.flatten.flatten.map(_.at).max / 1000
       val expected = onTable(rows.flatten.flatten)(counts(names))
       val (streamed, late) = onRuns(rows)(counts(names))
-      val ended = expected.filter(_.getAs[Long]("end") <= last)
+      val ended = expected.filter(_.getAs[Long]("end") < last)
       assert(ended.nonEmpty)
       assertSameRows(streamed, ended, names.mkString(", "))
       assert(late == 0)

@@ -3,27 +3,28 @@ package org.apache.spark.sql.winops.execution
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful.{EventTimeStatsAccum, EventTimeWatermarkExec}
 
-/** Requests a watermark past the waiting rows, by adding an artificial event time to the
+/** Requests a watermark at the last waiting row, by adding an artificial event time to the
   * statistics of the query's `withWatermark` operators. Spark computes the next watermark from
   * them and logs it, so that a restart finds it.
   *
   * @param statistics
   *   the event time statistics of each operator, and its delay in milliseconds
-  * @param lag
-  *   the lag of the watermark of the rows behind the query's watermark, in milliseconds
+  * @param rows
+  *   the watermark of the rows
   */
 private[winops] final class FlushWatermark(
     statistics: Seq[(EventTimeStatsAccum, Long)],
-    lag: Long)
+    rows: RowWatermark)
     extends Serializable {
 
-  /** Requests a watermark right after an instant.
+  /** Requests a watermark with which an instant is applied. Spark's operators drop a row at
+    * exactly their watermark, so a later one would make rows of the next start late.
     *
     * @param millis
     *   the greatest time of a task's waiting rows in milliseconds; `Long.MinValue` for none
     */
-  def requestAfter(millis: Long): Unit = if (millis != Long.MinValue) {
-    val watermark = millis + 1 + lag
+  def requestAt(millis: Long): Unit = if (millis != Long.MinValue) {
+    val watermark = millis + rows.behindQuery + (if (rows.isOfSource) 0 else 1)
     statistics.foreach { case (times, delay) => times.add(watermark + delay) }
   }
 }
@@ -37,5 +38,5 @@ private[winops] object FlushWatermark {
     */
   def of(plan: SparkPlan): FlushWatermark = new FlushWatermark(
     plan.collect { case node: EventTimeWatermarkExec => (node.eventTimeStats, node.delayMs) },
-    RowWatermark.of(plan).behindQuery)
+    RowWatermark.of(plan))
 }

@@ -10,6 +10,8 @@ import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.internal.SQLConf
 
+import winops.spark.group.BatchTimes
+
 /** The watermark that the rows of a plan have, relative to other watermarks, in milliseconds.
   *
   * Spark's operators drop a row at exactly their watermark, so a `keep` passes them a watermark
@@ -21,8 +23,18 @@ import org.apache.spark.sql.internal.SQLConf
   *   the lag of the rows' watermark behind the watermark of the query
   * @param aheadOfSpark
   *   the lead of the rows' watermark over the one that Spark gives an operator over the plan
+  * @param isOfSource
+  *   true if all operators between the source and the plan emit a row when they get it, or in a
+  *   flush
   */
-private[winops] final case class RowWatermark(behindQuery: Long, aheadOfSpark: Long)
+private[winops] final case class RowWatermark(
+    behindQuery: Long,
+    aheadOfSpark: Long,
+    isOfSource: Boolean) {
+
+  /** How far behind the watermark all rows have come at the end of the input, in microseconds. */
+  def passedAtEnd: Long = if (isOfSource) BatchTimes.OneMilli else BatchTimes.OneMicro
+}
 
 private[winops] object RowWatermark {
 
@@ -38,15 +50,18 @@ private[winops] object RowWatermark {
     * @param rows
     *   the greatest watermark that no later row of the node is before
     */
-  private final case class Output(spark: Long, rows: Long)
+  private final case class Output(spark: Long, rows: Long, isOfSource: Boolean)
 
   /** The watermark of the rows of a plan. */
   def of(plan: SparkPlan): RowWatermark = outputOf(plan) match {
     // Spark then gives all operators the watermark of the query.
-    case _ if !plan.conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE) => RowWatermark(0L, 0L)
-    case Some(output) => RowWatermark(OfQuery - output.rows, output.rows - output.spark)
-    case None => RowWatermark(0L, 0L)
+    case _ if !plan.conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE) => OfSource
+    case Some(output) =>
+      RowWatermark(OfQuery - output.rows, output.rows - output.spark, output.isOfSource)
+    case None => OfSource
   }
+
+  private val OfSource = RowWatermark(0L, 0L, isOfSource = true)
 
   /** The watermarks of a node, as Spark's `PropagateWatermarkSimulator` computes them; None
     * without a watermark.
@@ -55,16 +70,18 @@ private[winops] object RowWatermark {
     case cached: InMemoryTableScanExec => outputOf(cached.relation.cachedPlan)
     case adaptive: AdaptiveSparkPlanExec => outputOf(adaptive.executedPlan)
     case stage: QueryStageExec => outputOf(stage.plan)
-    case _: EventTimeWatermarkExec => Some(Output(OfQuery, OfQuery))
+    case _: EventTimeWatermarkExec => Some(Output(OfQuery, OfQuery, isOfSource = true))
     case node =>
       val inputs = node.children.flatMap(outputOf)
       if (inputs.isEmpty) None
       else {
-        val input = Output(inputs.map(_.spark).min, inputs.map(_.rows).min)
+        val input =
+          Output(inputs.map(_.spark).min, inputs.map(_.rows).min, inputs.forall(_.isOfSource))
         node match {
           case operator: StateStoreWriter =>
             operator.produceOutputWatermark(input.spark).map { spark =>
-              Output(spark, if (emitsAtOnce(operator)) input.rows else spark)
+              if (emitsAtOnce(operator)) input.copy(spark = spark)
+              else Output(spark, spark, isOfSource = false)
             }
           case _ => Some(input)
         }

@@ -199,7 +199,8 @@ final class StatefulKeepExec private[winops] (
     if (plan.time.isDefined) {
       startsFlush ||
       newInputWatermark > watermark.getOrElse(0L) &&
-      earliestDue.value <= ofRows(newInputWatermark)
+      // A flush also applies the rows at the watermark.
+      earliestDue.value <= ofRows(newInputWatermark) + (if (flushes) 1 else 0)
     } else earliestDue.value <= System.currentTimeMillis()
 
   /** Returns true after a micro-batch that leaves rows waiting and may be the last one with rows.
@@ -368,8 +369,10 @@ final class StatefulKeepExec private[winops] (
     val times =
       if (plan.time.isDefined) {
         val (late, now) = (ofRows(lateWatermark.getOrElse(0L)), ofRows(watermark.getOrElse(0L)))
-        if (flushes) BatchTimes.ofWatermarksAtEnd(late, now)
-        else BatchTimes.ofWatermarks(late, now)
+        val times = BatchTimes
+          .ofWatermarks(late, now)
+          .copy(passedAtEnd = RowWatermark.of(child).passedAtEnd)
+        if (flushes) BatchTimes.atEnd(times) else times
       } else BatchTimes.ofBatch(batchTimestamp.get)
     val flushed = Option.when(flushes)(FlushWatermark.of(child))
     val columns = child.output
@@ -414,7 +417,7 @@ final class StatefulKeepExec private[winops] (
             updateTime += NANOSECONDS.toMillis(System.nanoTime - started)
             commitTime += timeTakenMs(store.commit())
             due.add(Math.min(timers.earliestDue, task.output.earliestDue))
-            flushed.foreach(_.requestAfter(task.output.lastWaiting))
+            flushed.foreach(_.requestAt(task.output.lastWaiting))
             sizes.add(largest.sizes(keyText.of))
             counters.held += timers.rowsHeld
             counters.waiting += timers.rowsWaiting
