@@ -8,7 +8,10 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType, ObjectType}
+
+import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.aggregation.Summaries
 import winops.spark.expressions.WindowAggregate
@@ -215,10 +218,17 @@ private[spark] object FunctionBuffers {
   }
 
   private def ignoresOrder(aggregate: WindowAggregate): Boolean = aggregate.function match {
-    case _: Min | _: Max | _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
+    case _: Min | _: Max => areIdenticalIfEqual(aggregate.dataType)
+    case _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
     case _: Covariance | _: PearsonCorrelation | _: BitAggregate => true
     case _ => false
   }
+
+  /** Returns false for types with equal values of which one can be told from the other, such as 0
+    * and -0. The least or greatest of them depends on their order.
+    */
+  def areIdenticalIfEqual(dataType: DataType): Boolean =
+    UnsafeRowUtils.isBinaryStable(dataType) && !Catalyst.exists(dataType)(isFloating)
 
   /** Returns the condition on a buffer that the function's sum has overflowed, for functions that
     * mark an overflow by NULL. Other functions fail or wrap around.
@@ -311,10 +321,12 @@ private[spark] object FunctionBuffers {
       def refused =
         new CorruptStateException(s"${bound.prettyName} cannot read what it stored")
       try {
-        shape.foreach(_.check(bytes, 0, bytes.length))
-        if (!isAsLongAsItSays(typed, bytes)) throw refused
         if (areOfNoRows(bytes)) typed.createAggregationBuffer()
-        else ResumedBuffer.of(typed, bytes)
+        else {
+          shape.foreach(_.check(bytes, 0, bytes.length))
+          if (!isAsLongAsItSays(typed, bytes)) throw refused
+          ResumedBuffer.of(typed, bytes)
+        }
       } catch {
         // Some functions allocate as much memory as the bytes say.
         case NonFatal(_) | _: OutOfMemoryError => throw refused
@@ -325,14 +337,23 @@ private[spark] object FunctionBuffers {
     private def serialized(typed: TypedImperativeAggregate[Any], value: Any): Array[Byte] =
       try typed.serialize(value)
       catch {
-        case NonFatal(_) if ofNoRows.isEmpty => Array.emptyByteArray
+        case NonFatal(_) if ofNoRows.isEmpty && hasNoRows(typed, value) => Array.emptyByteArray
       }
+
+    /** Returns true for a buffer that cannot be serialized if it is one without rows. Of Spark's
+      * own functions, only buffers without rows cannot be.
+      */
+    private def hasNoRows(typed: TypedImperativeAggregate[Any], value: Any): Boolean =
+      shape.isEmpty || value == typed.createAggregationBuffer()
 
     /** Returns true for the bytes of a sketch to which no row was added. When they are read, some
       * functions take them for a sketch of default size, or for one that is complete.
       */
     private def areOfNoRows(bytes: Array[Byte]): Boolean =
-      shape.isEmpty && java.util.Arrays.equals(ofNoRows.getOrElse(Array.emptyByteArray), bytes)
+      ofNoRows match {
+        case None => bytes.isEmpty
+        case Some(known) => shape.isEmpty && java.util.Arrays.equals(known, bytes)
+      }
 
     private lazy val ofNoRows: Option[Array[Byte]] = bound match {
       case typed: TypedImperativeAggregate[Any @unchecked] =>

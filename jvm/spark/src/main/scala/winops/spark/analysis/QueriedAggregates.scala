@@ -130,8 +130,8 @@ private[spark] object QueriedAggregates {
   private def checkDistinct(arguments: Seq[Expression]): Unit =
     arguments.map(_.dataType).filterNot(KeyTypes.acceptDistinct).foreach { dataType =>
       throw refused(
-        s"values of type ${dataType.sql} after DISTINCT cannot be compared. Cast them, for " +
-          "example to STRING with to_json")
+        s"values of type ${dataType.sql} after DISTINCT cannot be compared. Use " +
+          "array_sort(map_entries(m)) for a map m, or to_json(v) for a variant v")
     }
 
   private val NoOver =

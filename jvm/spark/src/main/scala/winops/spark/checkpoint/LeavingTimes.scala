@@ -33,7 +33,8 @@ private[spark] final class LeavingTimes(
     var stepsWithout = 0
     while (mayLeave && machine.held > 0 && machine.nextDue != Clock.Never &&
       stepsWithout < LeavingTimes.MaxStepsWithout) {
-      val _ = machine.fireNext(machine.nextDue)
+      // Reports in between are passed over.
+      val _ = machine.fireNext(Math.max(machine.nextDue, LeavingTimes.LastInstant))
       if (readLeaving()) stepsWithout = 0 else stepsWithout += 1
     }
   }
@@ -63,4 +64,7 @@ private object LeavingTimes {
     * again.
     */
   val MaxStepsWithout = 1000
+
+  /** The end of the year 9999, in milliseconds. */
+  val LastInstant = 253402300799999L
 }

@@ -33,8 +33,10 @@ final class StoredGroups(
   /** Queue of the changes that the open group's machine emits. */
   val changes = new ChangeQueue
 
-  private val steps =
-    new Steps(changes, plan.spec.policy.stream.copy(inserts = true, deletes = true))
+  private val steps = new Steps(
+    changes,
+    plan.spec.policy.stream.copy(inserts = true, deletes = true),
+    ignoresReports = true)
 
   /** The open group. */
   val state = new GroupState(plan, groups, steps, ownsSteps = !isCrossGroup)

@@ -1,11 +1,12 @@
 package winops.spark.expressions
 
-import java.io.{NotSerializableException, ObjectOutputStream, OutputStream}
+import java.io.{NotSerializableException, ObjectOutputStream, ObjectStreamClass, OutputStream}
 import java.lang.invoke.SerializedLambda
 import java.nio.charset.StandardCharsets
 import java.security.{DigestOutputStream, MessageDigest}
 
-import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.encoders.{AgnosticEncoder, ExpressionEncoder}
 import org.apache.spark.sql.catalyst.expressions.ExprId
 
 /** Identifies objects such as the function of a UDF by their class and their serialized form,
@@ -47,12 +48,23 @@ private[expressions] object ObjectIdentity {
   private def hex(sha: MessageDigest): String =
     sha.digest().take(DigestBytes).map(byte => f"$byte%02x").mkString
 
-  /** Writes objects without what differs between JVMs or versions of Spark. */
+  /** Writes objects without what differs between JVMs, builds of a class or versions of Spark. */
   private final class Stable(out: OutputStream) extends ObjectOutputStream(out) {
     enableReplaceObject(true)
 
+    /** Writes the names of a class and of its fields. The whole form also has a number that
+      * changes with private methods of the class, and with the compiler.
+      */
+    override protected def writeClassDescriptor(written: ObjectStreamClass): Unit = {
+      writeUTF(written.getName)
+      written.getFields.foreach(field => writeUTF(s"${field.getTypeCode}${field.getName}"))
+    }
+
     override protected def replaceObject(value: AnyRef): AnyRef = value match {
       case encoder: ExpressionEncoder[_] => encoder.schema.json
+      case encoder: AgnosticEncoder[_] => encoder.schema.json
+      // A broadcast has a number, and often newer values after a restart.
+      case _: Broadcast[_] => "broadcast"
       case _: ExprId => "id"
       case lambda: SerializedLambda =>
         val captured = Array.tabulate(lambda.getCapturedArgCount)(lambda.getCapturedArg)

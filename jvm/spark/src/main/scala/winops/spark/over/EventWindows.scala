@@ -129,6 +129,16 @@ private[spark] object EventWindows {
       withTime(key, child).map(below => below.copy(input = Filter(condition, below.input)))
     case SubqueryAlias(name, child) =>
       withTime(key, child).map(below => below.copy(input = SubqueryAlias(name, below.input)))
+    case view: View => withTime(key, view.child)
+    case unique: Deduplicate =>
+      withTime(key, unique.child).map { below =>
+        below.copy(input = unique.withNewChildren(Seq(below.input)))
+      }
+    case keep: Keep if keep.spec.isOver =>
+      // The operator has the time already, or passes on a column that its input gets.
+      windowOf(key, keep).flatMap(timeBelow(_, keep)).flatMap { time =>
+        keep.output.find(_.exprId == time.exprId).map(Ordered(_, keep))
+      }
     case aggregate: Aggregate =>
       windowIn(inlined(key, aggregate.aggregateExpressions)).map { window =>
         val columns = aggregate.aggregateExpressions :+ window

@@ -12,8 +12,9 @@ import winops.spark.plan.{ColumnsOfInput, FramedFunction, Keep}
   *
   * Functions of a shorter ORDER BY run in the order of the longer one, which also orders the rows
   * that are equal by the shorter one. Over a table, Spark gives functions this order if those of
-  * the longer ORDER BY are below. If they are above, only functions are put together whose
-  * results do not depend on the order of these rows, not even in the last bit.
+  * the longer ORDER BY are below and their results are used. If they are above, only functions
+  * are put together whose results do not depend on the order of these rows, not even in the last
+  * bit.
   */
 private[spark] object MergedOver {
 

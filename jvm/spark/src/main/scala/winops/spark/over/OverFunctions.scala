@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate => AggregateNode, AnalysisHelper, LocalRelation}
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
+import winops.spark.aggregates.FunctionBuffers
 import winops.spark.expressions.{CommonExpressions, UnqualifiedSql, WindowAggregate}
 import winops.spark.plan.{FramedFunction, OffsetValue, PositionFunction}
 
@@ -82,7 +83,8 @@ private[spark] object OverFunctions {
   }
 
   private def isExact(function: AggregateFunction): Boolean = function match {
-    case _: Min | _: Max | _: Count | _: BitAggregate => true
+    case _: Min | _: Max => FunctionBuffers.areIdenticalIfEqual(function.dataType)
+    case _: Count | _: BitAggregate => true
     // A sum may overflow in one order and not in another.
     case _ => false
   }

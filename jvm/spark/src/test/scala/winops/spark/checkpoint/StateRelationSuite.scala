@@ -121,6 +121,18 @@ class StateRelationSuite extends ManyKeeps {
     }
   }
 
+  test("a row leaves after more reports than rows") {
+    withTempDir { dir =>
+      val stream = ticks()
+      stream.addData(Tick("a", 100, 1))
+      stream.addData(Tick("b", 200, 2))
+      val spl = "spl => 'sliding, time(3600), time(1)'"
+      runAll(keep(timed(stream), s"PARTITION BY (k), $spl, time => 'ts'"), dir.getCanonicalPath)
+      val left = held(dir.getCanonicalPath, "").where("NOT _waits AND _leaves IS NOT NULL")
+      assert(left.selectExpr("unix_seconds(_leaves)").as[Long].collect().toSeq == Seq(3700L))
+    }
+  }
+
   test("predicates on the group leave the rows that Spark's filter leaves") {
     // Whole groups, several windows, rows that wait for all groups, and keys that are numbers.
     val calls = Seq(1, 5, 8, 9, 10).map(all)

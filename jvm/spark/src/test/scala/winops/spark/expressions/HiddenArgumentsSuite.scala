@@ -125,6 +125,14 @@ class HiddenArgumentsSuite extends KeepStreamTest {
     assert(identityOf(java(2)(col("seq"))) == all(4))
     assert(identityOf(summed(2)(col("seq"))) == all.last)
   }
+
+  test("a broadcast that a function holds counts for nothing: its number differs in each start") {
+    def looking() = {
+      val values = spark.sparkContext.broadcast(Map(1 -> 2))
+      udf((value: Int) => values.value.getOrElse(value, 0))
+    }
+    assert(identityOf(looking()(col("seq"))) == identityOf(looking()(col("seq"))))
+  }
 }
 
 private object HiddenArgumentsSuite {

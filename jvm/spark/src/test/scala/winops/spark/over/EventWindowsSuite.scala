@@ -77,6 +77,12 @@ class EventWindowsSuite extends OverStreamTest {
         .withColumn("a", lag("s", 1).over(w))
         .withColumn("b", sum("s").over(w.rowsBetween(-2, 0)))
     }
+    same("another PARTITION BY, over a start of another name") {
+      spark.sql(s"""SELECT end AS t, k, lag(s) OVER (PARTITION BY k ORDER BY start) AS a,
+        sum(s) OVER (PARTITION BY k <> 'a' ORDER BY start) AS b FROM (
+        SELECT window.start AS start, window.end AS end, k, sum(n) AS s
+        FROM $View GROUP BY window(ts, '4 seconds'), k)""")
+    }
     same("in one SELECT") {
       spark.sql(s"""SELECT window.end AS t, k, sum(n) AS s,
         sum(sum(n)) OVER (PARTITION BY k ORDER BY window.start ROWS 2 PRECEDING) AS m

@@ -107,9 +107,27 @@ class OverSuite extends OverStreamTest {
     spark.udf.register("longest", udaf(OverSuite.Longest))
     same(s"longest(s) OVER ($w), longest(s) OVER ($w ROWS 3 PRECEDING)")
   }
+
+  test("an aggregator of the user whose buffer without rows is NULL") {
+    spark.udf.register("counted", udaf(OverSuite.Counted))
+    same(s"counted(s) OVER ($w), counted(s) OVER ($w ROWS 40 PRECEDING)")
+  }
 }
 
 private object OverSuite {
+  final case class Number(n: Long)
+
+  /** The number of texts; NULL without any. */
+  object Counted extends Aggregator[String, Number, java.lang.Long] {
+    override def zero: Number = null
+    override def reduce(before: Number, text: String): Number =
+      if (text == null) before else merge(before, Number(1))
+    override def merge(one: Number, other: Number): Number =
+      if (one == null) other else if (other == null) one else Number(one.n + other.n)
+    override def finish(all: Number): java.lang.Long = if (all == null) null else all.n
+    override def bufferEncoder: Encoder[Number] = Encoders.product[Number]
+    override def outputEncoder: Encoder[java.lang.Long] = Encoders.LONG
+  }
 
   /** The longest text. */
   object Longest extends Aggregator[String, String, String] {

@@ -14,8 +14,8 @@ final class RandomOver(random: Random) {
       i,
       orNone(random.nextInt(9)),
       // Sums of these numbers are exact in any order.
-      orNone(random.nextInt(64) * 0.25 - 4),
-      orNone(pick(Seq("x", "yy", "zzz"))))
+      orNone(if (random.nextInt(4) == 0) pick(Seq(0.0, -0.0)) else random.nextInt(64) * 0.25 - 4),
+      orNone(pick(Seq("x", "X", "yy", "zzz"))))
   }
 
   /** Divides rows into two or more micro-batches, and these into one or two starts of a query.
@@ -118,6 +118,8 @@ object RandomOver {
     "avg(n)",
     "avg(x)",
     "min(s)",
+    "min(x)",
+    "max(s COLLATE UTF8_LCASE)",
     "max(x)",
     "bit_xor(n)",
     "sum(x * n + seq)",

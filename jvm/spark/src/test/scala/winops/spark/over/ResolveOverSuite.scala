@@ -67,6 +67,11 @@ class ResolveOverSuite extends OverStreamTest {
     assert(operators(sums.withColumn("b", lag("n", 1).over(w))).size == 2)
     assert(
       operators(first.withColumn("b", lag("n", 1).over(of.orderBy("ts", "s", "seq")))).size == 1)
+    // 0 and -0 are equal, and so are texts in a collation: the first of them is the greatest.
+    Seq(max("x"), min(struct("x")), max(expr("s COLLATE UTF8_LCASE"))).foreach { greatest =>
+      val below = stream.withColumn("a", greatest.over(of.orderBy("ts")))
+      assert(operators(below.withColumn("b", lag("n", 1).over(w))).size == 2, greatest)
+    }
     val other = stream.withColumn("a", max("n").over(of.orderBy("ts", "s")))
     assert(operators(other.withColumn("b", lag("n", 1).over(w))).size == 2)
     val computed = first.withColumn("later", $"n1" + $"seq")

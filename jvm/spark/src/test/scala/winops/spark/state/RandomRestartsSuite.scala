@@ -96,12 +96,14 @@ class RandomRestartsSuite extends KeepStreamTest with RandomProperties {
         rows.createOrReplaceTempView("input_of_over")
         spark.sql(s"SELECT *, ${results.mkString(", ")} FROM input_of_over")
       case of: OfKeep =>
-        keep(
+        val kept = keep(
           rows,
           s"PARTITION BY (k) ORDER BY (seq), ${of.policy}, time => 'ts'" +
             (if (of.hasResults) {
                s", aggregates => TABLE(SELECT ${results.mkString(", ")} FROM input_of_keep)"
-             } else "") + s", output => '${of.name}'")
+             } else "") + s", output => '${of.sqlName}'")
+        // As in the calls inserts() and deletes().
+        if (of.sqlName == of.name) kept else kept.where(s"_change_type || 's' = '${of.name}'")
     }
   }
 
@@ -148,6 +150,7 @@ private object RandomRestartsSuite {
 
   final case class OfKeep(name: String, policy: String) extends Output {
     def hasResults: Boolean = name == "agg" || name == "withColumns"
+    def sqlName: String = if (name == "inserts" || name == "deletes") "changes" else name
   }
 
   val Outputs: Seq[Output] = Seq(

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.connector.catalog.{CatalogV2Util, Column, SupportsRead, Table, TableCapability}
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read._
+import org.apache.spark.sql.execution.datasources.v2.PartitionReaderFromIterator
 import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
@@ -103,19 +104,7 @@ private final class StateReaderFactory(
     val rows = stores.read[InternalRow](number, batch, ids.map(_(number))) { store =>
       new StateRelationReader(stored, number, StoredGroups.in(stored, store), filter)
     }
-    new PartitionReader[InternalRow] {
-      private var row: InternalRow = _
-
-      override def next(): Boolean = {
-        val found = rows.hasNext
-        if (found) row = rows.next()
-        found
-      }
-
-      override def get(): InternalRow = row
-
-      /** The store is closed with its last row, or at the end of the task. */
-      override def close(): Unit = ()
-    }
+    // The store is closed with its last row, or at the end of the task.
+    new PartitionReaderFromIterator(rows)
   }
 }
