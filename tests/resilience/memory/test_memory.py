@@ -1,4 +1,7 @@
-"""Many groups, and large groups, in heaps of 512 MB; each case is a process of its own."""
+"""Many groups, and large groups, in heaps of 512 MB; each case is a process of its own.
+
+Cases of windows have a million rows of 2 KB in one group.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,23 @@ import pytest
 from tests.support.programs import output_of
 from tests.support.transports import on_classic_spark
 
+GROUPS = ("jump", "interval", "idle", "function", "flush", "twice")
+# Each kind of storage, and of order in which rows leave.
+WINDOWS = (
+    *("keep", "keep_slack", "keep_every", "keep_all", "retain_unique", "sliding", "tumbling"),
+    *("length_batch", "sort", "rank", "unique", "firstunique", "expr", "expr_batch"),
+    *("intersection", "union", "sorted_batch", "ext_timed", "ext_timed_batch"),
+    *("keep_time", "keep_every_time", "timetolive", "time_order", "time_accum", "time_and_sort"),
+    *("within_every", "agg", "agg_sorted", "agg_distinct", "with_columns", "rows"),
+    *("latest_of_groups", "rows_of_groups"),
+)
+# Over a table, they are Spark's own.
+OVER = ("over_sum", "over_range", "over_lag", "over_lead", "over_first")
+
 CASES = [
-    *(("groups.py", case) for case in ("jump", "interval", "idle", "function", "flush", "twice")),
+    *(("groups.py", case) for case in GROUPS),
+    *(("windows.py", case, source) for source in ("stream", "table") for case in WINDOWS),
+    *(("windows.py", case, "stream") for case in OVER),
 ]
 
 
