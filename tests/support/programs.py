@@ -36,7 +36,7 @@ def _run(*command: str, folder: Path | None = None) -> subprocess.CompletedProce
         [sys.executable, *command],
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=1800,
         check=False,
         cwd=folder,
     )
