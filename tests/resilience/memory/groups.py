@@ -63,6 +63,11 @@ class Groups:
     def run(self, output: DataFrame) -> Counter[str]:
         return run_to_end(output, self.work / "checkpoint")
 
+    def wrote_all(self, found: Counter[str]) -> bool:
+        """Return true if all groups are there, and were written again with 10 bytes or more."""
+        wrote = found["stateBytesWritten"]
+        return found["last:groups"] >= self.count and wrote >= 10 * self.count
+
     def run_twice(self, output: DataFrame) -> Counter[str]:
         """Run a stream whose foreachBatch reads each micro-batch twice."""
 
@@ -101,8 +106,7 @@ def twice(groups: Groups) -> bool:
 def interval(groups: Groups) -> bool:
     groups.run(groups.kept("KEEP 1 HOUR PER (k)"))
     groups.row_at(START + HOUR // 5)
-    read = groups.run(groups.kept("KEEP 10 HOURS PER (k)"))
-    return read["last:groups"] >= groups.count
+    return groups.wrote_all(groups.run(groups.kept("KEEP 10 HOURS PER (k)")))
 
 
 def idle(groups: Groups) -> bool:
@@ -117,7 +121,7 @@ def function(groups: Groups) -> bool:
     groups.run(before)
     groups.row_at(START + HOUR // 5)
     after = before.withColumn("newer", F.max("ts").over(window.rowsBetween(-1, 0)))
-    return groups.run(after)["last:groups"] >= groups.count
+    return groups.wrote_all(groups.run(after))
 
 
 def flush(groups: Groups) -> bool:

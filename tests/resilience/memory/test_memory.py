@@ -12,8 +12,8 @@ from tests.support.programs import output_of
 from tests.support.transports import on_classic_spark
 
 GROUPS = ("jump", "interval", "idle", "function", "flush", "twice")
-# Windows by the kind of storage, and of order in which rows leave. Those of a line share a process
-# and the source.
+# Windows by the kind of storage, and of order in which rows leave. Those of a line share a
+# process and the source.
 WINDOWS = (
     "keep,keep_slack,keep_every,keep_all,sliding,tumbling,length_batch",
     "sort,rank,unique,firstunique,retain_unique,expr,expr_batch",
