@@ -224,8 +224,8 @@ private[spark] object FunctionBuffers {
     case _ => false
   }
 
-  /** Returns false for types with equal values of which one can be told from the other, such as 0
-    * and -0. The least or greatest of them depends on their order.
+  /** Returns false for types whose equal values can be different, such as 0 and -0. The least or
+    * greatest of them depends on their order.
     */
   def areIdenticalIfEqual(dataType: DataType): Boolean =
     UnsafeRowUtils.isBinaryStable(dataType) && !Catalyst.exists(dataType)(isFloating)

@@ -26,7 +26,7 @@ final class GroupFilter private (predicates: Seq[Expression], val keys: Option[S
   /** Returns false if no row of a group passes the predicates. */
   def accepts(key: InternalRow): Boolean = predicates.forall { predicate =>
     row.update(0, key)
-    // What a predicate raises for a group is raised by Spark's filter, if it gets there.
+    // Spark's filter evaluates the predicate again, and fails if it fails there.
     Try(predicate.eval(row)).fold(_ => true, _ == true)
   }
 }

@@ -16,7 +16,8 @@ import winops.spark.row.Micros
   * @param flushes
   *   whether the input has ended, so that waiting rows are to be applied
   * @param passedAtEnd
-  *   how far behind the watermark all rows have come when the input has ended, in microseconds
+  *   the time behind the watermark up to which all rows are there at the end of the input, in
+  *   microseconds
   */
 final case class BatchTimes(
     lateBefore: Long,

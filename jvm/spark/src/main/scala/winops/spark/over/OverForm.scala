@@ -164,7 +164,8 @@ private[spark] object OverForm {
         refused(
           s"${UnqualifiedSql.of(EventWindows.meaning(key.child, child))} is no timestamp column with a watermark, so that rows that " +
             "belong before others may come later",
-          s"${timeInstead(child)}. To take the rows in the order of their arrival, set " +
+          s"${timeInstead(child)}. For the greatest or least rows so far, use keep with esper " +
+            "'#sort(10, x desc)'. To number and add up rows as they arrive, whatever their values, set " +
             s"${OverSettings.ArrivalOrder} to true")
     }
   }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.{DataType, TimestampType}
 
-import winops.spark.expressions.HiddenArguments
+import winops.spark.expressions.{HiddenArguments, UnqualifiedSql}
 
 /** A window function with its frame.
   *
@@ -72,8 +72,16 @@ object FramedFunction {
   /** The identity of a function or sort key: its SQL, and a digest of what the SQL does not show.
     */
   def identityOf(function: Expression, content: Seq[Attribute]): String =
-    (textOf(function, content) +: HiddenArguments.digest(function).map(Digest + _).toSeq)
-      .mkString(" ")
+    withDigest(textOf(function, content), function)
+
+  /** The identity of a result of a `keep`: the SQL as the query has it, with the name that the
+    * user has written for a function, and a digest of what the SQL does not show.
+    */
+  def identityOfResult(result: Expression): String =
+    withDigest(UnqualifiedSql.of(HiddenArguments.withStableSql(result)), result)
+
+  private def withDigest(text: String, function: Expression): String =
+    (text +: HiddenArguments.digest(function).map(Digest + _).toSeq).mkString(" ")
 
   /** The identity of [[identityOf]] without the digest. */
   def withoutDigest(identity: String): String = identity.replaceAll(s" $Digest[0-9a-f]{16}", "")

@@ -64,7 +64,7 @@ object StateIdentity {
     if (plan.spec.isOver) Some(texts(plan.functions.map(_._1)))
     else {
       Option.when(plan.spec.followsContent) {
-        texts((plan.by ++ plan.results).map(plan.identityOf))
+        texts((plan.by ++ plan.results).map(FramedFunction.identityOfResult))
       }
     }
 

@@ -60,7 +60,7 @@ class FlushedChainsSuite extends OverStreamTest {
     // A join of a join with itself would have four times as many operators.
     val others = random.shuffle(operators.keys.toSeq.sorted)
     val pairs = others.map(name => Seq(own(random.nextInt(own.size)), name))
-    val longer = (1 to 8).map { i =>
+    val longer = (1 to 5).map { i =>
       val middle = Seq.fill(2 + i % 2)(others(random.nextInt(others.size)))
       own(random.nextInt(own.size)) +: middle.filterNot(_ == "join") :+ own(i % own.size)
     }

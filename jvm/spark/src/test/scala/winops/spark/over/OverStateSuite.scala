@@ -131,7 +131,7 @@ class OverStateSuite extends OverStreamTest {
         s"lag(n, 2) OVER ($byTime)").zipWithIndex.map { case (f, i) => s"$f AS c$i" }
       def query = select(columns.mkString(", "))
       val expected = onTable(rows)(query)
-      Seq(2, 7, 160).foreach { size =>
+      Seq(5, 23, 160).foreach { size =>
         val batches = rows.grouped(size).toSeq
         val (first, second) = batches.splitAt(batches.size / 2)
         val runs = Seq(first, second).filter(_.nonEmpty)

@@ -32,7 +32,9 @@ private[winops] final case class RowWatermark(
     aheadOfSpark: Long,
     isOfSource: Boolean) {
 
-  /** How far behind the watermark all rows have come at the end of the input, in microseconds. */
+  /** The time behind the watermark up to which all rows are there at the end of the input, in
+    * microseconds.
+    */
   def passedAtEnd: Long = if (isOfSource) BatchTimes.OneMilli else BatchTimes.OneMicro
 }
 
