@@ -25,7 +25,8 @@ SCHEMA = "k string, id long, ts timestamp, x double, price double"
 # Parts of a code that are no code by themselves, such as the name of a function of a frame that
 # stands beside them.
 WORDS = re.compile(
-    r"[a-z_]+(\([a-z_]*(, ?\d)?\))?|x / lag\(x\)|try_divide\(x, lag\(x\)\)|_change_type|CASE WHEN .* END"
+    r"[a-z_]+(\([a-z_]*(, ?\d)?\))?|x / lag\(x\)|try_divide\(x, lag\(x\)\)|_change_type"
+    r"|CASE WHEN .* END"
 )
 
 
