@@ -3,6 +3,7 @@ package winops.spark.analysis
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import winops.policy.Statistic
+import winops.spark.expressions.HiddenArguments
 
 /** Builds the statistics of Esper's derived-value windows from Spark's aggregates, with Esper's
   * names, types and special values: a value that is undefined, because there are too few rows or
@@ -70,7 +71,7 @@ private[spark] object Statistics {
 
   /** The quotient; NaN if the divisor is 0 or an operand is NULL. */
   private def quotient(dividend: Expression, divisor: Expression): Expression =
-    orNaN(Divide(dividend, divisor, EvalMode.LEGACY))
+    orNaN(HiddenArguments.ofPolicy(Divide(dividend, divisor, EvalMode.LEGACY)))
 
   private def orNaN(value: Expression): Expression = Coalesce(Seq(value, Literal(Double.NaN)))
 

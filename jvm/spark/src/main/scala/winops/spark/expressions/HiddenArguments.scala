@@ -6,6 +6,7 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.encoders.{AgnosticEncoder, ExpressionEncoder}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.winops.internal.Catalyst
@@ -50,6 +51,16 @@ object HiddenArguments {
   private def columns(expression: Expression): Seq[ExprId] =
     expression.collect { case column: Attribute => column.exprId }
 
+  /** Marks an expression that a policy makes and whose arguments follow from the policy's text.
+    * It has no hidden arguments.
+    */
+  def ofPolicy[A <: Expression](expression: A): A = {
+    expression.setTagValue(OfPolicy, true)
+    expression
+  }
+
+  private val OfPolicy = TreeNodeTag[Boolean]("winops.policy")
+
   private val NoJvm = new java.util.UUID(0, 0)
 
   /** Arguments that say nothing about the values of an expression. */
@@ -70,6 +81,7 @@ object HiddenArguments {
     }
 
     private def arguments(expression: Expression): Seq[String] = expression match {
+      case own if own.getTagValue(OfPolicy).isDefined => Nil
       case _: Attribute | _: Alias | _: SortOrder | _: AggregateExpression | _: WindowAggregate |
           _: OfWindow | _: OfLastArrival | _: RedactingExpression | _: GetStructField |
           _: GetArrayStructFields | _: RuntimeReplaceable =>
