@@ -274,6 +274,15 @@ private[spark] object FunctionBuffers {
       filter: Option[BasePredicate])
       extends Slot {
     private val shape = BufferBytes.rowOf(bound).map(RowShape.ofTypes)
+
+    /** The bytes of a buffer without rows. A later call would overwrite the bytes of another
+      * buffer, because some functions serialize all of them into one array.
+      */
+    private val ofNoRows: Option[Array[Byte]] = bound match {
+      case typed: TypedImperativeAggregate[Any @unchecked] =>
+        Try(typed.serialize(typed.createAggregationBuffer()).clone()).toOption
+      case _ => None
+    }
     private val nothing = bound.aggBufferAttributes.map(_ => NoOp)
 
     override def function: AggregateFunction = bound
@@ -354,12 +363,6 @@ private[spark] object FunctionBuffers {
         case None => bytes.isEmpty
         case Some(known) => shape.isEmpty && java.util.Arrays.equals(known, bytes)
       }
-
-    private lazy val ofNoRows: Option[Array[Byte]] = bound match {
-      case typed: TypedImperativeAggregate[Any @unchecked] =>
-        Try(typed.serialize(typed.createAggregationBuffer())).toOption
-      case _ => None
-    }
 
     private def resumedIn(buffer: InternalRow): Option[ResumedBuffer[Any]] =
       if (!ResumedBuffer.isNeededFor(bound)) None
