@@ -10,7 +10,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType, ObjectType}
-
 import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.aggregation.Summaries

@@ -131,7 +131,7 @@ private[spark] object QueriedAggregates {
     arguments.map(_.dataType).filterNot(KeyTypes.acceptDistinct).foreach { dataType =>
       throw refused(
         s"values of type ${dataType.sql} after DISTINCT cannot be compared. Use " +
-          "array_sort(map_entries(m)) for a map m, or to_json(v) for a variant v")
+          KeyTypes.ComparableForms)
     }
 
   private val NoOver =

@@ -92,10 +92,10 @@ object GroupFilter {
       case _ => false
     }
     val values = predicate match {
-      case EqualTo(field, Literal(value, `dataType`)) if isField(field) => Some(Seq(value))
-      case EqualTo(Literal(value, `dataType`), field) if isField(field) => Some(Seq(value))
-      case EqualNullSafe(field, Literal(value, `dataType`)) if isField(field) => Some(Seq(value))
-      case EqualNullSafe(Literal(value, `dataType`), field) if isField(field) => Some(Seq(value))
+      case _: EqualTo | _: EqualNullSafe =>
+        val (fields, others) = predicate.children.partition(isField)
+        if (fields.isEmpty) None
+        else others.collectFirst { case Literal(value, `dataType`) => Seq(value) }
       case IsNull(field) if isField(field) => Some(Seq(null))
       case In(field, list) if isField(field) && list.forall(_.isInstanceOf[Literal]) =>
         Some(list.collect { case Literal(value, `dataType`) => value })

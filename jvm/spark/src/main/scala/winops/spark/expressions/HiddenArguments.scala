@@ -105,7 +105,7 @@ object HiddenArguments {
         case _: TimeZoneAwareExpression => Set("timeZoneId")
         case _ => Set.empty
       })
-      val defaults = new Defaults(product.getClass)
+      val defaults = Defaults.get(product.getClass)
       product.productElementNames.zip(product.productIterator).zipWithIndex.toSeq.flatMap {
         case ((name, argument), _) if omitted(name) || holdsExpression(argument) => None
         case ((name, argument), i) =>
@@ -184,13 +184,18 @@ object HiddenArguments {
     case _ => false
   }
 
-  /** The default values of the arguments of a case class, under the defaults of all settings. */
-  private final class Defaults(kind: Class[_]) {
-    def get(argument: Int): Option[Any] = for {
-      method <- Seq("apply", "$lessinit$greater").flatMap { name =>
-        Try(kind.getMethod(s"$name$$default$$${argument + 1}")).toOption
-      }.headOption
-      value <- Try(SQLConf.withExistingConf(new SQLConf)(method.invoke(null))).toOption
-    } yield value
+  /** The default values of the arguments of a case class by their places, under the defaults of
+    * all settings. They are looked up once, because every micro-batch identifies its query.
+    */
+  private object Defaults extends ClassValue[Map[Int, Any]] {
+    override protected def computeValue(kind: Class[_]): Map[Int, Any] = {
+      val found = for {
+        // Later ones replace earlier ones.
+        maker <- Seq("$lessinit$greater", "apply").map(name => s"$name$$default$$")
+        method <- kind.getMethods.toSeq if method.getName.startsWith(maker)
+        value <- Try(SQLConf.withExistingConf(new SQLConf)(method.invoke(null))).toOption
+      } yield method.getName.substring(maker.length).toInt - 1 -> value
+      found.toMap
+    }
   }
 }

@@ -45,7 +45,7 @@ private[frames] object Boundary {
     bound match {
       case FrameBound.Unbounded => Start
       case FrameBound.ByRows(offset) => new RowBoundary(rows, offset.toLong)
-      case FrameBound.ByPeers(keys) => new PeersStart(rows, keys)
+      case by: FrameBound.ByPeers => new PeersStart(rows, by)
       case by: FrameBound.ByTime => new TimeBoundary(rows, time.get, by, includesEqual = false)
     }
 
@@ -54,7 +54,7 @@ private[frames] object Boundary {
     bound match {
       case FrameBound.Unbounded => throw new IllegalArgumentException("UNBOUNDED FOLLOWING")
       case FrameBound.ByRows(offset) => new RowBoundary(rows, offset.toLong + 1)
-      case FrameBound.ByPeers(keys) => new PeersEnd(rows, keys)
+      case by: FrameBound.ByPeers => new PeersEnd(rows, by)
       case by: FrameBound.ByTime => new TimeBoundary(rows, time.get, by, includesEqual = true)
     }
 
@@ -99,8 +99,8 @@ private[frames] object Boundary {
   }
 
   /** The first of the current row's peers. */
-  private final class PeersStart(rows: FrameRows, keys: Option[Int]) extends Scan(rows) {
-    private val peers = rows.peersOf(keys)
+  private final class PeersStart(rows: FrameRows, bound: FrameBound.ByPeers) extends Scan(rows) {
+    private val peers = rows.peersOf(bound)
 
     override def isKnown(row: Long): Boolean = true
 
@@ -109,8 +109,8 @@ private[frames] object Boundary {
   }
 
   /** The row behind the current row's peers. */
-  private final class PeersEnd(rows: FrameRows, keys: Option[Int]) extends Scan(rows) {
-    private val peers = rows.peersOf(keys)
+  private final class PeersEnd(rows: FrameRows, bound: FrameBound.ByPeers) extends Scan(rows) {
+    private val peers = rows.peersOf(bound)
 
     override def isKnown(row: Long): Boolean =
       rows.isInstantComplete || moveTo(row) < rows.end

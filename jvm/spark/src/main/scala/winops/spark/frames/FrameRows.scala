@@ -2,6 +2,7 @@ package winops.spark.frames
 
 import org.apache.spark.sql.catalyst.expressions._
 
+import winops.spark.plan.FrameBound
 import winops.spark.row.{RowBytes, StoredRows}
 import winops.storage.bytes.CorruptStateException
 import winops.storage.rows.RowLog
@@ -60,8 +61,8 @@ private[spark] final class FrameRows(
   override def pointTo(row: UnsafeRow, ordinal: Long): Unit =
     RowBytes.pointTo(row, log, ordinal)
 
-  /** The peers by the first sort keys, or by all. */
-  def peersOf(keys: Option[Int]): Peers = new Peers(order.take(keys.getOrElse(order.size)))
+  /** The peers of a boundary. */
+  def peersOf(bound: FrameBound.ByPeers): Peers = new Peers(bound.keysOf(order))
 
   /** Rows with equal values of some sort keys. */
   final class Peers(keys: Seq[SortOrder]) {

@@ -235,8 +235,7 @@ private[spark] object Frames {
     val bounds = functions.flatMap(one => Seq(one.lower, one.upper))
     val order = orderOf(plan)
     val ofBounds = bounds.flatMap {
-      case FrameBound.ByPeers(keys) =>
-        order.take(keys.getOrElse(order.size)).flatMap(_.references)
+      case by: FrameBound.ByPeers => by.keysOf(order).flatMap(_.references)
       case _: FrameBound.ByTime => plan.time.toSeq
       case _ => Nil
     }

@@ -27,9 +27,18 @@ final case class BatchTimes(
     flushes: Boolean = false,
     passedAtEnd: Long = BatchTimes.OneMilli) {
 
+  /** The times at the end of the input. The watermark moves to the last row, which is applied
+    * too, and time stops there, as on a table.
+    */
+  def atEnd: BatchTimes = copy(
+    releaseBefore = if (now == Long.MinValue) releaseBefore else endOfFlush(now),
+    flushes = true)
+
   /** The times after a flush at the watermark `flushed`. */
   def afterFlush(flushed: Long): BatchTimes =
-    copy(lateBefore = Math.max(lateBefore, Micros.of(flushed) + passedAtEnd))
+    copy(lateBefore = Math.max(lateBefore, endOfFlush(flushed)))
+
+  private def endOfFlush(watermark: Long): Long = Micros.of(watermark) + passedAtEnd
 }
 
 object BatchTimes {
@@ -54,16 +63,13 @@ object BatchTimes {
     * @param now
     *   Spark's watermark for eviction, which this micro-batch has
     */
-  def ofWatermarks(late: Long, now: Long): BatchTimes =
-    BatchTimes(Micros.of(orNone(late)), Micros.of(orNone(now)), orNone(now), None)
-
-  /** The times at the end of the input. The watermark moves to the last row, which is applied
-    * too, and time stops there, as on a table.
-    */
-  def atEnd(times: BatchTimes): BatchTimes = times.copy(
-    releaseBefore =
-      if (times.now == Long.MinValue) Long.MinValue else Micros.of(times.now) + times.passedAtEnd,
-    flushes = true)
+  def ofWatermarks(late: Long, now: Long, passedAtEnd: Long = OneMilli): BatchTimes =
+    BatchTimes(
+      Micros.of(orNone(late)),
+      Micros.of(orNone(now)),
+      orNone(now),
+      None,
+      passedAtEnd = passedAtEnd)
 
   /** The times of a table. Time stops at `end`, the greatest time of its rows, if it has one. */
   def ofTable(end: Option[Long]): BatchTimes =

@@ -80,7 +80,7 @@ private[harness] final class StreamWindow(window: WindowPlan) {
   }
 
   private def flush[A](now: Long, read: InternalRow => A): Seq[A] = {
-    val times = BatchTimes.atEnd(BatchTimes.ofWatermarks(state.watermark, now))
+    val times = BatchTimes.ofWatermarks(state.watermark, now).atEnd
     run(StreamWindow.MicroBatch(Nil, times, now), read)
   }
 

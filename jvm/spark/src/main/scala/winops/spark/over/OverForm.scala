@@ -116,7 +116,7 @@ private[spark] object OverForm {
         refused(
           key,
           s"PARTITION BY has values of type ${key.dataType.sql}, which cannot be compared",
-          "Partition by array_sort(map_entries(m)) for a map m, or by to_json(v) for a variant v")
+          s"Partition by ${KeyTypes.ComparableForms}")
       } else Right(())
     }.map(_ => ())
 

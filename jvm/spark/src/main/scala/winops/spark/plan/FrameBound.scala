@@ -1,6 +1,6 @@
 package winops.spark.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, TimestampAddInterval, TimestampAddYMInterval}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, SortOrder, TimestampAddInterval, TimestampAddYMInterval}
 import org.apache.spark.sql.types.YearMonthIntervalType
 import org.apache.spark.unsafe.types.CalendarInterval
 
@@ -30,7 +30,11 @@ object FrameBound {
     *   the number of sort keys of the function, the time included, if the operator has further
     *   ones; none if all sort keys of the operator are the function's
     */
-  final case class ByPeers(keys: Option[Int] = None) extends FrameBound(needsFollowing = false)
+  final case class ByPeers(keys: Option[Int] = None) extends FrameBound(needsFollowing = false) {
+
+    /** The sort keys of the function among those of its operator. */
+    def keysOf(order: Seq[SortOrder]): Seq[SortOrder] = order.take(keys.getOrElse(order.size))
+  }
 
   /** The rows at a distance from the current row, in terms of the time column.
     *

@@ -15,6 +15,10 @@ private[spark] object KeyTypes {
     */
   def accept(dataType: DataType): Boolean = RowOrdering.isOrderable(dataType)
 
+  /** The forms in which values of other types can be compared, for errors. */
+  val ComparableForms: String =
+    "array_sort(map_entries(m)) for a map m, or to_json(v) for a variant v"
+
   /** Returns true if the [[normalized]] form of a value is a value that equals it, so that the
     * output can show that form. The form of a string of a collation in which unequal strings are
     * equal is a binary.

@@ -3,10 +3,9 @@ package winops.spark.state
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.RecordBinaryComparator
 import org.apache.spark.sql.winops.internal.{Catalyst, TaskPages}
-import org.apache.spark.unsafe.Platform
-import org.apache.spark.unsafe.types.ByteArray
-import org.apache.spark.util.collection.unsafe.sort.{RecordComparator, UnsafeExternalSorter, UnsafeSorterIterator}
+import org.apache.spark.util.collection.unsafe.sort.{UnsafeExternalSorter, UnsafeSorterIterator}
 
 /** Collects groups, then iterates over them in the order of their ranks, and over those of one
   * rank in the order of their keys' bytes. Returns each group once, however often it was added.
@@ -76,7 +75,7 @@ private[state] final class RankedGroups(
       .insertRecord(group.getBaseObject, group.getBaseOffset, group.getSizeInBytes, rank, false)
 
   private def moveToSorter(): Unit = {
-    sorter = Catalyst.externalSorter(() => ByBytes)
+    sorter = Catalyst.externalSorter(() => byBytes)
     onHeap.foreach(ranked => insert(ranked.rank, ranked.group))
     onHeap.clear()
   }
@@ -131,31 +130,22 @@ private object RankedGroups {
 
   private final case class Ranked(rank: Long, group: UnsafeRow)
 
+  private val byBytes = new RecordBinaryComparator
+
   private object ByRank extends java.util.Comparator[Ranked] {
     override def compare(left: Ranked, right: Ranked): Int = {
       val ranks = java.lang.Long.compare(left.rank, right.rank)
       if (ranks != 0) ranks
-      else ByteArray.compareBinary(left.group.getBytes, right.group.getBytes)
-    }
-  }
-
-  private object ByBytes extends RecordComparator {
-    override def compare(
-        leftObject: Object,
-        leftOffset: Long,
-        leftLength: Int,
-        rightObject: Object,
-        rightOffset: Long,
-        rightLength: Int): Int = {
-      var i = 0
-      var compared = 0
-      val length = Math.min(leftLength, rightLength)
-      while (compared == 0 && i < length) {
-        compared = (Platform.getByte(leftObject, leftOffset + i) & 0xff) -
-          (Platform.getByte(rightObject, rightOffset + i) & 0xff)
-        i += 1
+      else {
+        val (one, other) = (left.group, right.group)
+        byBytes.compare(
+          one.getBaseObject,
+          one.getBaseOffset,
+          one.getSizeInBytes,
+          other.getBaseObject,
+          other.getBaseOffset,
+          other.getSizeInBytes)
       }
-      if (compared == 0) leftLength - rightLength else compared
     }
   }
 }

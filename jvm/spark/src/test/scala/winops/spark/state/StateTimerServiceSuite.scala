@@ -22,8 +22,9 @@ class StateTimerServiceSuite extends AnyFunSuite {
       now: Long,
       identity: String = identity,
       idle: Option[Long] = None,
-      groups: => Seq[UnsafeRow] = fail("all groups were read")): StateTimerService =
-    new StateTimerService(segments, identity, 1, now, idle, groups.iterator)
+      groups: => Seq[UnsafeRow] = fail("all groups were read"),
+      rankOf: UnsafeRow => Long = _ => 0L): StateTimerService =
+    new StateTimerService(segments, identity, 1, now, idle, groups.iterator, rankOf = rankOf)
 
   private def takeAll(state: StateTimerService): Seq[UnsafeRow] =
     Iterator.continually(state.nextExpired()).takeWhile(_ != null).toVector
@@ -53,15 +54,7 @@ class StateTimerServiceSuite extends AnyFunSuite {
     val first = open(segments, now = 0)
     Seq(3L, 1L, 4L, 2L).foreach(k => first.register(60 - k, key(k)))
     first.save()
-    val second =
-      new StateTimerService(
-        segments,
-        identity,
-        1,
-        60,
-        None,
-        Iterator.empty,
-        rankOf = _.getLong(0))
+    val second = open(segments, now = 60, rankOf = _.getLong(0))
     second.cancel(key(3))
     assert(takeAll(second) == Seq(1L, 2L, 4L).map(key))
   }
@@ -138,15 +131,7 @@ class StateTimerServiceSuite extends AnyFunSuite {
     val first = open(segments, now = 0)
     Seq(1L, 2L, 4L, 5L, 7L).foreach(k => first.register(50, key(k)))
     first.save()
-    val second =
-      new StateTimerService(
-        segments,
-        identity,
-        1,
-        60,
-        None,
-        Iterator.empty,
-        rankOf = _.getLong(0))
+    val second = open(segments, now = 60, rankOf = _.getLong(0))
     val order = Seq(2L, 3L, 6L).flatMap { withRows =>
       val before =
         Iterator

@@ -35,8 +35,10 @@ private[winops] object FlushWatermark {
     *
     * @param plan
     *   the child of the operator
+    * @param rows
+    *   the watermark of the child's rows
     */
-  def of(plan: SparkPlan): FlushWatermark = new FlushWatermark(
+  def of(plan: SparkPlan, rows: RowWatermark): FlushWatermark = new FlushWatermark(
     plan.collect { case node: EventTimeWatermarkExec => (node.eventTimeStats, node.delayMs) },
-    RowWatermark.of(plan))
+    rows)
 }

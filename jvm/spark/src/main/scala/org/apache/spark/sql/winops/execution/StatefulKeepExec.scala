@@ -179,10 +179,11 @@ final class StatefulKeepExec private[winops] (
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
     Some(Math.max(0L, ofRows(inputWatermarkMs) - 1L))
 
-  private lazy val aheadOfSpark: Long = RowWatermark.of(child).aheadOfSpark
+  private lazy val rowWatermark: RowWatermark = RowWatermark.of(child)
 
   /** The watermark of the input rows, if Spark computes `sparks`; 0 stands for none. */
-  private def ofRows(sparks: Long): Long = if (sparks > 0) sparks + aheadOfSpark else 0L
+  private def ofRows(sparks: Long): Long =
+    if (sparks > 0) sparks + rowWatermark.aheadOfSpark else 0L
 
   private lazy val earliestDue: NextTimerAccumulator = {
     val accumulator = new NextTimerAccumulator
@@ -369,12 +370,10 @@ final class StatefulKeepExec private[winops] (
     val times =
       if (plan.time.isDefined) {
         val (late, now) = (ofRows(lateWatermark.getOrElse(0L)), ofRows(watermark.getOrElse(0L)))
-        val times = BatchTimes
-          .ofWatermarks(late, now)
-          .copy(passedAtEnd = RowWatermark.of(child).passedAtEnd)
-        if (flushes) BatchTimes.atEnd(times) else times
+        val times = BatchTimes.ofWatermarks(late, now, rowWatermark.passedAtEnd)
+        if (flushes) times.atEnd else times
       } else BatchTimes.ofBatch(batchTimestamp.get)
-    val flushed = Option.when(flushes)(FlushWatermark.of(child))
+    val flushed = Option.when(flushes)(FlushWatermark.of(child, rowWatermark))
     val columns = child.output
     val taskMetrics = metrics
     val ofPartitions = partitionMetrics
