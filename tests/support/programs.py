@@ -8,15 +8,18 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 
+# In seconds.
+TIMEOUT = 900
+
 
 def run_program(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a program to its end."""
     return _run(str(script), *arguments)
 
 
-def output_of(script: Path, *arguments: str) -> str:
+def output_of(script: Path, *arguments: str, timeout: int = TIMEOUT) -> str:
     """Run a program to its end, which must be a success, and return its output."""
-    return _output(run_program(script, *arguments))
+    return _output(_run(str(script), *arguments, timeout=timeout))
 
 
 def output_of_module(module: str, *arguments: str) -> str:
@@ -31,12 +34,14 @@ def run_module(
     return _run("-m", module, *arguments, folder=folder)
 
 
-def _run(*command: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+def _run(
+    *command: str, folder: Path | None = None, timeout: int = TIMEOUT
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *command],
         capture_output=True,
         text=True,
-        timeout=1800,
+        timeout=timeout,
         check=False,
         cwd=folder,
     )

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
-from session import HEAP, heap_in_mb, metrics, run_to_end, session
+from session import HEAP, heap_in_mb, run_to_end, session
 
 from winops import keep
 
@@ -75,14 +75,7 @@ class Groups:
             for _ in range(2):
                 rows.write.format("noop").mode("overwrite").save()
 
-        query = (
-            output.writeStream.foreachBatch(read_twice)
-            .option("checkpointLocation", str(self.work / "checkpoint"))
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination()
-        return metrics(query.recentProgress)
+        return run_to_end(output, self.work / "checkpoint", read_twice)
 
 
 def jump(groups: Groups) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -33,25 +33,23 @@ def session(work: Path, heap: str = HEAP, **settings: str) -> SparkSession:
     return spark
 
 
-def run_to_end(output: DataFrame, checkpoint: Path) -> Counter[str]:
+def run_to_end(
+    output: DataFrame,
+    checkpoint: Path,
+    write: Callable[[DataFrame, int], None] | None = None,
+) -> Counter[str]:
     """Run a stream over all input; return the sums of its operator's metrics, and their last.
 
-    The last value of a metric that tells what is held has the key `last:` and its name.
+    The last value of a metric that tells what is held has the key `last:` and its name. With
+    `write`, it gets each micro-batch as in foreachBatch.
     """
-    query = (
-        output.writeStream.format("noop")
-        .option("checkpointLocation", str(checkpoint))
-        .trigger(availableNow=True)
-        .start()
-    )
+    writer = output.writeStream.option("checkpointLocation", str(checkpoint))
+    writer = writer.trigger(availableNow=True)
+    writer = writer.foreachBatch(write) if write else writer.format("noop")
+    query = writer.start()
     query.awaitTermination()
-    return metrics(query.recentProgress)
-
-
-def metrics(progress: list[Any]) -> Counter[str]:
-    """Return the sums of the first operator's metrics, and their last values."""
     found: Counter[str] = Counter()
-    for batch in progress:
+    for batch in query.recentProgress:
         for name, value in batch["stateOperators"][0]["customMetrics"].items():
             found[name] += value
             found[f"last:{name}"] = value

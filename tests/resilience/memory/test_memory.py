@@ -37,7 +37,7 @@ def test_a_small_heap_is_enough(
     program: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     script, *arguments = program
-    output = output_of(Path(__file__).with_name(script), *arguments)
+    output = output_of(Path(__file__).with_name(script), *arguments, timeout=1800)
     passed = [line for line in output.splitlines() if "passed, heap" in line]
     assert len(passed) == len(arguments[0].split(","))
     with capsys.disabled():
