@@ -24,19 +24,14 @@ def python_versions() -> list[str]:
     return re.findall(r'"Programming Language :: Python :: (3\.\d+)"', text)
 
 
-def state_formats() -> tuple[int, int]:
-    """Return the oldest state format that is read, and the format that is written."""
-    text = _STATE.read_text()
-    oldest, current = (
-        int(found[1])
-        for name in ("Oldest", "Current")
-        if (found := re.search(rf"val {name} = (\d+)$", text, re.MULTILINE))
-    )
-    return oldest, current
+def state_format() -> str:
+    """Return the state format that is written and read."""
+    found = re.search(r"val Current = (\d+)$", _STATE.read_text(), re.MULTILINE)
+    assert found
+    return found[1]
 
 
 def _row(release: SparkRelease) -> str:
-    oldest, current = state_formats()
     cells = (
         release.minor,
         release.patches[0]
@@ -47,7 +42,7 @@ def _row(release: SparkRelease) -> str:
         f"{release.python} to {python_versions()[-1]}",
         release.delta or "none yet",
         release.iceberg or "none yet",
-        f"{current}, reads {oldest}",
+        state_format(),
     )
     return f"| {' | '.join(cells)} |\n"
 

@@ -1,4 +1,4 @@
-"""Checkpoints of former versions continue without a difference, or are refused."""
+"""Checkpoints of former versions continue without a difference."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from tests.state.golden.checkpoints import (
     CHECKPOINTS,
     archives,
     current_format,
-    format_of,
     output_lines,
-    readable_formats,
     spark_of,
     unpack,
 )
@@ -35,24 +33,12 @@ _SPARK_4_1_SAYS = {
 # merges buffers of parts of a window to other last digits.
 _MERGES_DEVIATIONS = "long-window-large-buffers"
 
-# The promise, independent of StateVersion.scala: each format that a version of winops wrote, and
-# the first version that may refuse it; None while none may.
-_READABLE_UNTIL = {4: "0.1.0", 5: None, 6: None}
-
-
-def test_each_format_is_readable_as_long_as_promised() -> None:
-    promised = [number for number, until in _READABLE_UNTIL.items() if until is None]
-    assert list(readable_formats()) == promised
-    assert {format_of(archive) for archive in archives()} <= set(_READABLE_UNTIL)
-
 
 @same_on_connect
 @pytest.mark.parametrize(
     "archive", archives(), ids=lambda path: f"{path.parent.name}/{path.name.partition('.')[0]}"
 )
-def test_a_checkpoint_continues_or_is_refused_by_its_format(
-    spark: SparkSession, archive: Path, tmp_path: Path
-) -> None:
+def test_a_checkpoint_continues(spark: SparkSession, archive: Path, tmp_path: Path) -> None:
     golden = unpack(archive, tmp_path)
     made_with = golden.query.settings or {}
     newer = [said for setting, said in _SPARK_4_1_SAYS.items() if setting in made_with]
@@ -61,18 +47,27 @@ def test_a_checkpoint_continues_or_is_refused_by_its_format(
         if newer and SPARK < (4, 2):
             assert newer[0] in failure(query)
             assert output_lines(golden.folder) == []
-        elif format_of(archive) in readable_formats():
+        else:
             finish(query)
             found = sorted(output_lines(golden.folder))
             if SPARK >= (4, 3) and archive.name.partition(".")[0] == _MERGES_DEVIATIONS:
                 assert list(map(rounded, found)) == list(map(rounded, golden.expected))
             else:
                 assert found == golden.expected
-        else:
-            error = failure(query)
-            assert "WINOPS_STATE_FORMAT" in error
-            assert f"format {format_of(archive)}" in error
-            assert output_lines(golden.folder) == []
+
+
+def test_another_format_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    golden = unpack(next(a for a in archives() if spark_of(a) is None), tmp_path)
+    own, other = (f'\\"format\\":{number}' for number in (current_format(), 999))
+    (metadata,) = (golden.folder / "checkpoint/state/0/_metadata/v2").glob("[0-9]*")
+    (metadata.parent / f".{metadata.name}.crc").unlink(missing_ok=True)
+    assert own in metadata.read_text()
+    metadata.write_text(metadata.read_text().replace(own, other))
+    with settings(spark, {**(golden.query.settings or {}), **INTERPRETED}):
+        error = failure(golden.query.start(spark, golden.folder))
+    assert "WINOPS_STATE_FORMAT" in error
+    assert "format 999" in error
+    assert output_lines(golden.folder) == []
 
 
 def rounded(line: str) -> str:
@@ -86,7 +81,7 @@ def test_the_current_format_has_all_checkpoints() -> None:
     today = {
         archive.name.partition(".")[0]
         for archive in archives()
-        if format_of(archive) == current_format() and spark_of(archive) is None
+        if archive.parent.name.endswith(f"-format{current_format()}")
     }
     assert {case.name for case in CASES} <= today
 
@@ -97,11 +92,6 @@ def test_each_other_spark_version_has_its_checkpoints(minor: str) -> None:
         archive.name.partition(".")[0] for archive in archives() if spark_of(archive) == minor
     }
     assert made == {case.name for case in SPARK_CASES}
-
-
-def test_checkpoints_of_readable_and_refused_formats_are_kept() -> None:
-    kept = {format_of(archive) for archive in archives()}
-    assert kept >= {readable_formats()[0] - 1, *readable_formats()}
 
 
 def test_checkpoints_are_small() -> None:

@@ -242,14 +242,14 @@ _WINDOWS_WITH_VALUES = [
     trades_case(
         "long-window-values",
         _ON_CHANGELOG,
-        keep_of("KEEP 300 ROWS", output="columns", values=_VALUES, **_BY_SYMBOL),
+        keep_of("KEEP 300 ROWS", output="withColumns", values=_VALUES, **_BY_SYMBOL),
         count=900,
         symbols=1,
     ),
     trades_case(
         "long-window-large-buffers",
         _SMALL,
-        keep_of("KEEP 270 ROWS", output="columns", values=_LARGE_BUFFERS, **_BY_SYMBOL),
+        keep_of("KEEP 270 ROWS", output="withColumns", values=_LARGE_BUFFERS, **_BY_SYMBOL),
         count=700,
         symbols=1,
     ),
@@ -286,7 +286,7 @@ _WINDOWS_WITH_VALUES = [
         ),
         keep_of(
             {"few": "KEEP 2 ROWS", "recent": "KEEP 4 SECONDS"},
-            output="columns",
+            output="withColumns",
             values={"low": ("few", "min(price)"), "venues": ("recent", "count(DISTINCT venue)")},
             **_TIMED,
         ),

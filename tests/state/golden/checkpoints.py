@@ -27,7 +27,7 @@ BATCH_TIME = "_batch_time"
 _TEXT = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 _DIALECTS = {"apama": apama, "esper": esper, "spl": spl}
 
-_FOLDER = re.compile(r".*-format(?P<format>\d+)(?:-spark(?P<spark>[\d.]+))?")
+_FOLDER = re.compile(r".*-format\d+(?:-spark(?P<spark>[\d.]+))?")
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -51,8 +51,7 @@ class GoldenKeep(NamedTuple):
             columns = [F.expr(str(sql)).alias(name) for name, sql in self._values()]
             return rows.select("*", *columns)
         kept = keep(rows, self._policy(), **self.arguments)
-        # Archived queries have this name for the output withColumns.
-        if self.output == "columns":
+        if self.output == "withColumns":
             return kept.withColumns({name: _value(of) for name, of in self._values()})
         if self.output == "agg":
             columns = [F.expr(str(sql)).alias(name) for name, sql in self._values()]
@@ -166,17 +165,8 @@ def output_lines(folder: Path) -> list[str]:
 
 def current_format() -> int:
     """Return the number of this version's state format."""
-    return _format("Current")
-
-
-def readable_formats() -> range:
-    """Return the numbers of the state formats that this version reads."""
-    return range(_format("Oldest"), current_format() + 1)
-
-
-def _format(name: str) -> int:
     source = ROOT / "jvm/spark/src/main/scala/winops/spark/state/StateVersion.scala"
-    found = re.search(rf"val {name} = (\d+)", source.read_text())
+    found = re.search(r"val Current = (\d+)", source.read_text())
     assert found
     return int(found[1])
 
@@ -192,20 +182,11 @@ def folder_of(version: str, spark: str) -> Path:
     return CHECKPOINTS / f"{version}-format{current_format()}{of_spark}"
 
 
-def format_of(archive: Path) -> int:
-    """Return the state format of a checkpoint."""
-    return int(_folder(archive)["format"])
-
-
 def spark_of(archive: Path) -> str | None:
     """Return the version of Spark that has made a checkpoint, None for the default one."""
-    return _folder(archive)["spark"]
-
-
-def _folder(archive: Path) -> re.Match[str]:
     found = _FOLDER.fullmatch(archive.parent.name)
     assert found, archive
-    return found
+    return found["spark"]
 
 
 class Golden(NamedTuple):
@@ -230,11 +211,6 @@ def unpack(archive: Path, folder: Path) -> Golden:
 
 
 def _query(fields: dict[str, Any]) -> GoldenQuery:
-    if "keeps" not in fields:
-        # Older archives, from before queries had several keeps, store the fields of the only keep
-        # at the top level.
-        only = {name: fields.pop(name) for name in GoldenKeep._fields if name in fields}
-        return GoldenQuery(keeps=[GoldenKeep(**only)], **fields)
     keeps = [GoldenKeep(**one) for one in fields.pop("keeps")]
     return GoldenQuery(keeps=keeps, **fields)
 

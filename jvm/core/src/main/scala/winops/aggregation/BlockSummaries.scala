@@ -11,8 +11,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
   * @param values
   *   stores short summaries by level and number, in levels from 1 on
   * @param stored
-  *   the long summaries of blocks, and those of state format 5, from
-  *   [[BlockSummaries.StoredLevel]] on, by level and number
+  *   the long summaries of blocks, from [[BlockSummaries.StoredLevel]] on, by level and number
   */
 private[aggregation] final class BlockSummaries[S](
     summaries: Summaries[S],
@@ -233,7 +232,7 @@ private object BlockSummaries {
   val MaxRows: Long = 1L << 40
 
   /** Number of blocks of a level in one block of the level above. */
-  def fanOut(level: Int): Int = if (level == 1) FrontSummary.BlocksInSegment else 16
+  def fanOut(level: Int): Int = if (level == 1) FrontSummary.BlocksInRun else 16
 
   /** Number of blocks of a level in memory, enough for those that a sliding window needs again.
     */

@@ -121,7 +121,7 @@ final class FrontSummary[S](summaries: Summaries[S], pages: Pages) extends Windo
     val parts =
       (if (ofNewest != null) HasNewest else 0) | (if (ofWhole != null) HasWhole else 0) |
         (if (level >= 0) HasValues else 0) | (if (longBlocks.size > 0) HasLongBlocks else 0)
-    out.number(-1 - head)
+    out.number(head)
     val rows = (tail - head) << BitsOfParts | parts.toLong
     val hasWeight = isBlocked && summaries.areWeighed && weight.isStored(tail - head)
     out.number(if (hasWeight) -1 - rows else rows)
@@ -136,16 +136,7 @@ final class FrontSummary[S](summaries: Summaries[S], pages: Pages) extends Windo
 
   override def restore(in: ByteReader): Unit = {
     forgetComputed()
-    val number = in.number()
-    if (number < 0) restoreParts(in, -1 - number)
-    else {
-      // State format 5 has the blocks of a long window, and nothing else.
-      startWith(number, in.count(Long.MaxValue))
-      longBlocks.restore(in)
-    }
-  }
-
-  private def restoreParts(in: ByteReader, first: Long): Unit = {
+    val first = in.count(Long.MaxValue)
     val number = in.number()
     val rows = if (number < 0) -1 - number else number
     val size = rows >> BitsOfParts
@@ -292,11 +283,11 @@ final class FrontSummary[S](summaries: Summaries[S], pages: Pages) extends Windo
 private object FrontSummary {
   val BlockRows: Long = WindowSummary.FoldedRows.toLong
 
-  /** Number of blocks in a segment of the log, so that a block of level 2 is one segment. */
-  val BlocksInSegment: Int = RowLog.SegmentRows / WindowSummary.FoldedRows
+  /** Number of blocks of level 1 in one of level 2, which has the rows of a longest run. */
+  val BlocksInRun: Int = RowLog.LongestRun / WindowSummary.FoldedRows
 
   /** Number of rows that leave before their stored blocks are removed. */
-  val RowsBetweenForgetting: Long = 32L * RowLog.SegmentRows
+  val RowsBetweenForgetting: Long = 32L * RowLog.LongestRun
 
   /** Maximum length of a summary that is stored for a few rows, in bytes. */
   val MaxShort = 256

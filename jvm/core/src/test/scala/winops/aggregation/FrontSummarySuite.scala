@@ -67,21 +67,6 @@ class FrontSummarySuite extends AnyFunSuite {
     }
     info(costs.mkString("\n"))
   }
-
-  test("a window of state format 5 goes on") {
-    Seq(20, 100, 1000, 5000).foreach { size =>
-      val (old, other) = (new Driven(new Hashes), new Driven(new Hashes))
-      Seq(old, other).foreach(_.goTo(size.toLong * 3, size.toLong * 4))
-      old.restoreFormat5()
-      (1 to 300).foreach { i =>
-        Seq(old, other).foreach(_.goTo(size.toLong * 3 + i, size.toLong * 4 + i))
-        assert(old.total == other.total)
-        old.saveAndRestore()
-      }
-      old.discard()
-      assert(old.entries == 0)
-    }
-  }
 }
 
 private object FrontSummarySuite {
@@ -169,20 +154,6 @@ private object FrontSummarySuite {
       pages.save(out)
       summary.save(out)
       ofValues += out.toArray.length
-      restore(out)
-    }
-
-    /** Restores the window from a value of state format 5. */
-    def restoreFormat5(): Unit = {
-      val out = new ByteWriter
-      out.number(0L)
-      out.number(head)
-      out.number(tail)
-      new Pages(new HeapSegments).newMap().save(out)
-      restore(out)
-    }
-
-    private def restore(out: ByteWriter): Unit = {
       val in = new ByteReader(out.toArray)
       pages.restore(in)
       summary.restore(in)

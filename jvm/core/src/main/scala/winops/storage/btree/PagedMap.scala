@@ -189,9 +189,10 @@ final class PagedMap private[storage] (pages: Pages) {
     else {
       entries = number
       rootNumber = in.count(Long.MaxValue)
-      if (rootNumber == Page.Inline) restoreFormat5(in)
-      else if (entries == 0) throw new CorruptStateException(s"an empty map has page $rootNumber")
-      else root = null
+      if (entries == 0 || rootNumber == Page.Inline) {
+        throw new CorruptStateException(s"a map of $entries entries has page $rootNumber")
+      }
+      root = null
     }
   }
 
@@ -202,14 +203,6 @@ final class PagedMap private[storage] (pages: Pages) {
     entries = count
     if (count == 0) root = new Page(Page.Inline, isLeaf = true)
     else root = PackedPage.readEntries(Page.Inline, isLeaf = true, count.toInt, in)
-  }
-
-  /** Reads a page that is stored with the group, as of format 5. */
-  private def restoreFormat5(in: ByteReader): Unit = {
-    root = PackedPage.read(Page.Inline, in)
-    if (!root.isLeaf || root.count != entries) {
-      throw new CorruptStateException(s"a map of $entries entries has ${root.count}")
-    }
   }
 
   private def top: Page = {

@@ -2,7 +2,7 @@ package winops.storage.buckets
 
 import java.util.Arrays
 
-import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
+import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** A small map from keys to values that is stored as one value. */
 final class Bucket {
@@ -65,12 +65,11 @@ final class Bucket {
     (0 until count).foreach(i => each(keys(i), values(i)))
 
   def save(out: ByteWriter): Unit = {
-    // Format 5 has the number itself, and keys that are not packed. Lengths around the usual one
-    // take one byte.
-    out.number(-1L - count)
+    out.number(count.toLong)
     var i = 0
     while (i < count) {
       out.packed(keys(i))
+      // Lengths around the usual one take one byte.
       out.number(values(i).length - Bucket.UsualLength)
       out.raw(values(i), 0, values(i).length)
       i += 1
@@ -84,13 +83,9 @@ final class Bucket {
     */
   def restore(in: ByteReader): Unit = {
     clear()
-    val number = in.number()
-    val isPacked = number < 0
-    var left = if (isPacked) -1 - number else number
-    if (left > in.remaining) throw new CorruptStateException(s"a bucket of $left entries")
+    var left = in.count(in.remaining.toLong)
     while (left > 0) {
-      if (isPacked) add(in.packed(), in.block(in.number() + Bucket.UsualLength))
-      else add(in.block(), in.block())
+      add(in.packed(), in.block(in.number() + Bucket.UsualLength))
       left -= 1
     }
     in.finish()

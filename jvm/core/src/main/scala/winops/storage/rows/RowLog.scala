@@ -109,7 +109,7 @@ final class RowLog(
   override def rowLength: Int = found.length(foundRow)
 
   override def release(until: Long): Unit = {
-    if (firstOrdinal < runs.end) runs.release(firstOrdinal, until)
+    if (firstOrdinal < runs.end) runs.release(until)
     firstOrdinal = until
   }
 
@@ -140,17 +140,11 @@ final class RowLog(
   override def restore(in: ByteReader): Unit = {
     val first = runs.restore(in)
     val number = in.count((in.remaining + 1L << RowLayout.Bits + 1) - 1)
-    val count = if (runs.isOfFormat5) number else number >> RowLayout.Bits + 1
-    if (first > runs.end + count) {
-      throw new CorruptStateException(s"row log from $first, open from ${runs.end}, $count rows")
-    }
-    if (runs.isOfFormat5) open.read(in, count.toInt)
-    else {
-      val layout = (number >> 1).toInt & RowLayout.Greatest
-      open.read(in, count.toInt, form, form.beforeValue, layout)
-    }
+    val count = number >> RowLayout.Bits + 1
+    val layout = (number >> 1).toInt & RowLayout.Greatest
+    open.read(in, count.toInt, form, form.beforeValue, layout)
     begin(first)
-    wasCalm = !runs.isOfFormat5 && (number & 1) == 1
+    wasCalm = (number & 1) == 1
   }
 
   private def restart(first: Long): Unit = {
@@ -210,9 +204,6 @@ final class RowLog(
 
 object RowLog {
 
-  /** The number of rows in a segment of state format 5. */
-  val SegmentRows = 128
-
   /** The number of rows in the longest runs. */
   val LongestRun = 128
 
@@ -225,9 +216,7 @@ object RowLog {
   /** Maximum number of rows in a group's own value. */
   val MaxInlineRows = 256
 
-  /** The number of the run that begins at row 0; the numbers before it are those of segments of
-    * format 5.
-    */
+  /** The number of the run that begins at row 0. No other segments of a group have this bit. */
   val FirstRun: Long = 1L << 56
 
   private val MaxOpenRows = 1024

@@ -51,9 +51,12 @@ private[rows] final class RowRun(withArrival: Boolean, form: RowForm = RowForm.U
     */
   def restore(start: Long, bytes: Array[Byte]): Unit = {
     clear()
-    val layouts = Version to Version + RowLayout.Greatest
-    val in = reader(bytes, layouts, s"the run of rows from $start on")
-    val layout = bytes(0) - Version
+    if (bytes == null || bytes.length == 0 || !isLayout(bytes(0).toInt)) {
+      throw new CorruptStateException(
+        s"the run of rows from $start on is missing or of another version")
+    }
+    val in = new ByteReader(bytes)
+    val layout = in.byte().toInt
     val length = in.count(RunLengths.Longest.toLong)
     val missing = in.count(length)
     rows.read(in, (length - missing).toInt, form, form.beforeRun, layout)
@@ -61,34 +64,13 @@ private[rows] final class RowRun(withArrival: Boolean, form: RowForm = RowForm.U
     from = start
     first = start + missing
   }
-
-  /** Reads a segment of state format 5: [[RowLog.SegmentRows]] rows, or the last of them. */
-  def restoreSegment(number: Long, bytes: Array[Byte]): Unit = {
-    clear()
-    val in = reader(bytes, SegmentVersion to SegmentVersion, s"segment $number")
-    val count = in.count(RowLog.SegmentRows.toLong).toInt
-    rows.read(in, count)
-    in.finish()
-    from = number * RowLog.SegmentRows
-    first = from + RowLog.SegmentRows - count
-  }
-
-  private def reader(bytes: Array[Byte], versions: Range, what: String): ByteReader = {
-    if (bytes == null || bytes.length == 0 || !versions.contains(bytes(0).toInt)) {
-      throw new CorruptStateException(s"$what is missing or of another version")
-    }
-    val in = new ByteReader(bytes)
-    in.skip(1)
-    in
-  }
 }
 
 private object RowRun {
 
-  /** The version of runs of [[RowLayout.Different]] rows; those of the other layouts follow. */
-  val Version = 3
-  val SegmentVersion = 2
   val Nowhere = -1L
+
+  private def isLayout(layout: Int): Boolean = layout >= 0 && layout <= RowLayout.Greatest
 
   /** Writes the first `count` rows of a buffer as a run.
     *
@@ -97,7 +79,7 @@ private object RowRun {
     */
   def write(out: ByteWriter, rows: RowBuffer, count: Int, form: RowForm, missing: Long): Unit = {
     val layout = rows.layout(count, form, form.beforeRun)
-    out.byte(Version + layout)
+    out.byte(layout)
     out.number(missing + count)
     out.number(missing)
     rows.write(out, count, form, form.beforeRun, layout)

@@ -10,9 +10,6 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   * run begins where it ends. Only the newest run may be unfilled: it is then stored again, once,
   * when it is full. A run is removed when its last row is released.
   *
-  * State of format 5 has segments of [[RowLog.SegmentRows]] rows before the runs. They are read
-  * and removed, and never written.
-  *
   * @param segments
   *   stores the runs
   * @param withArrival
@@ -22,14 +19,10 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   */
 private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form: RowForm) {
   import RowLog.FirstRun
-  import RowRuns._
 
   /** The row number at which the oldest run begins; [[end]] if there is no run. */
   private var front = 0L
   private var endRow = 0L
-
-  /** The row number behind the segments of format 5. */
-  private var segmentsEnd = 0L
 
   /** The ends of the runs that were read or written, by their beginnings. */
   private val ends = mutable.LongMap.empty[Long]
@@ -44,20 +37,15 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form
   private def isEmpty: Boolean = front == endRow
 
   /** The row number at which the next rows are stored, a multiple of [[RowLog.ShortestRun]]. An
-    * unfilled run begins there or, in state of former versions, before it.
+    * unfilled run begins there.
     */
   def newestStart: Long = endRow - endRow % RowLog.ShortestRun
-
-  /** True if the last [[restore]] has read state of format 5. */
-  def isOfFormat5: Boolean = ofFormat5
-  private var ofFormat5 = false
 
   /** Returns true if the newest run is unfilled. */
   def isUnfilled: Boolean = !isEmpty && endRow > newestStart
 
   /** Starts with a group that has no rows before `first`. */
   def clear(first: Long): Unit = {
-    segmentsEnd = 0L
     skipTo(first)
     if (ends.nonEmpty) ends.clear()
     recent.clear()
@@ -104,10 +92,9 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form
     ends.update(start, endRow)
   }
 
-  /** Removes the runs whose rows are all before `until`; `first` is the oldest row. */
-  def release(first: Long, until: Long): Unit = {
+  /** Removes the runs whose rows are all before `until`. */
+  def release(until: Long): Unit = {
     val stop = Math.min(until, endRow)
-    if (first < segmentsEnd) releaseSegments(first, Math.min(stop, segmentsEnd))
     while (front < stop && mayEndBefore(stop) && endOf(front) <= stop) {
       val next = endOf(front)
       segments.remove(FirstRun + front)
@@ -120,34 +107,24 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form
 
   /** Writes what locates the runs. */
   def save(out: ByteWriter, first: Long): Unit = {
-    val hasSegments = first < segmentsEnd
-    out.number(-1 - first)
+    out.number(first)
     val isNear = front == nearestFront(first)
-    out.number((endRow - first) << 2 | (if (isNear) 2L else 0L) | (if (hasSegments) 1L else 0L))
+    out.number((endRow - first) << 1 | (if (isNear) 1L else 0L))
     if (endRow > first && !isNear) out.number(first - front)
-    if (hasSegments) out.number(segmentsEnd - first)
   }
 
-  /** Restores what [[save]] wrote, or what format 5 has in its place; returns the oldest row. */
+  /** Restores what [[save]] wrote; returns the oldest row. */
   def restore(in: ByteReader): Long = {
-    val number = in.number()
-    ofFormat5 = number >= 0
-    if (ofFormat5) restoreSegments(in, number) else restoreRuns(in, -1 - number)
-  }
-
-  private def restoreRuns(in: ByteReader, first: Long): Long = {
+    val first = in.count(Long.MaxValue)
     clear(first)
     val rows = in.count(Long.MaxValue)
-    endRow = first + (rows >> 2)
+    endRow = first + (rows >> 1)
     front =
       if (endRow == first) endRow
-      else if ((rows & 2) == 2) nearestFront(first)
+      else if ((rows & 1) == 1) nearestFront(first)
       else first - in.number()
-    if ((rows & 1) == 1) segmentsEnd = first + in.count(endRow - first)
-    // Without segments, the oldest row is in the first run.
-    val isBefore = segmentsEnd == 0L && front > first
-    if (endRow < first || front < 0 || front > endRow || first - front >= RunLengths.Longest ||
-      front % RowLog.ShortestRun != 0 && front < endRow || isBefore || hasOddSegments(first)) {
+    if (endRow < first || front < 0 || front > first || first - front >= RunLengths.Longest ||
+      front % RowLog.ShortestRun != 0 && front < endRow) {
       throw new CorruptStateException(s"rows from $first until $endRow, in runs from $front on")
     }
     first
@@ -156,31 +133,13 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form
   /** The beginning of the oldest run if it is one of the shortest. */
   private def nearestFront(first: Long): Long = first - first % RowLog.ShortestRun
 
-  private def hasOddSegments(first: Long): Boolean =
-    segmentsEnd > 0L && (segmentsEnd % RowLog.SegmentRows != 0 || front != segmentsEnd)
-
-  private def restoreSegments(in: ByteReader, first: Long): Long = {
-    val openFrom = in.count(Long.MaxValue)
-    clear(openFrom)
-    if (first < openFrom) segmentsEnd = openFrom
-    if (hasOddSegments(first)) {
-      throw new CorruptStateException(s"rows from $first on in segments until $openFrom")
+  private def load(row: Long): Unit = {
+    // The beginning of the oldest run is known, also if the run is long.
+    if (row - front < RunLengths.Longest && !ends.contains(front)) {
+      val _ = read(front)
     }
-    first
+    if (!recent.has(row)) search(row)
   }
-
-  private def load(row: Long): Unit =
-    if (row < segmentsEnd) {
-      val number = row / RowLog.SegmentRows
-      recent.restoreSegment(number, segments.get(number))
-      if (!recent.has(row)) throw new CorruptStateException(s"segment $number lacks row $row")
-    } else {
-      // The beginning of the oldest run is known, also if the run is long.
-      if (row - front < RunLengths.Longest && !ends.contains(front)) {
-        val _ = read(front)
-      }
-      if (!recent.has(row)) search(row)
-    }
 
   /** Reads the run of a row. A run begins at a multiple of its length, and of the beginnings that
     * are possible, only the last one that exists has the row.
@@ -219,26 +178,4 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form
         if (!read(start)) throw new CorruptStateException(s"the run from $start on is missing")
         recent.end
       })
-
-  private def releaseSegments(first: Long, until: Long): Unit = {
-    var number = first / RowLog.SegmentRows
-    val stop = until / RowLog.SegmentRows
-    if (stop - number > ManySegments && segments.get(stop - 1) == null) {
-      throw new CorruptStateException(s"segments from $number to ${stop - 1} are not there")
-    }
-    while (number < stop) {
-      segments.remove(number)
-      if (recent.start == number * RowLog.SegmentRows) recent.clear()
-      if (other.start == number * RowLog.SegmentRows) other.clear()
-      number += 1
-    }
-  }
-}
-
-private object RowRuns {
-
-  /** Number of segments from which on a release first checks that the last one exists, so that
-    * damaged state does not remove endless segments.
-    */
-  val ManySegments = 1024L
 }

@@ -182,45 +182,17 @@ final class CrossGroupIndex[G](
     maps.foreach(_.restore(in))
   }
 
-  /** Reads an index that was stored as one value, with the groups in the order of their last
-    * arrivals, into an empty index.
-    */
-  def restoreWhole(in: ByteReader): Unit = {
-    val hasSwept = in.byte() == 1
-    val swept = in.number()
-    lastSweep = Option.when(hasSwept)(swept)
-    created = in.count(Long.MaxValue)
-    val count = in.count(in.remaining.toLong)
-    var i = 0L
-    while (i < count) {
-      enter(keys.groupOf(in.block()), in)
-      i += 1
-    }
-  }
-
-  private def enter(group: G, in: ByteReader): Unit = {
-    if (find(group)) throw new CorruptStateException("a group is stored twice")
-    add(new GroupRecord(in.count(Long.MaxValue)))
-    val lastArrival = in.number()
-    val held = in.count(Long.MaxValue)
-    arrived(group, lastArrival, held, in.number())
-  }
-
   /** Number of places of groups in the orders. */
   private[crossgroup] def places: Long = maps.map(_.size).sum
 
   private def maps: Seq[PagedMap] = Seq(arrivalMap, dueMap, creationMap)
 
-  private def create(): Unit = {
-    add(new GroupRecord(created))
-    created += 1
-  }
-
   /** Adds the group that was sought last. */
-  private def add(found: GroupRecord): Unit = {
-    record = found
+  private def create(): Unit = {
+    record = new GroupRecord(created)
     groups += 1
-    if (ordersByCreation) creationMap.put(creationKey(found.created), key)
+    if (ordersByCreation) creationMap.put(creationKey(created), key)
+    created += 1
   }
 
   private def set(held: Long, due: Long, at: Long): Unit = {
@@ -310,22 +282,5 @@ final class CrossGroupIndex[G](
     val key = new Array[Byte](java.lang.Long.BYTES)
     GroupOrder.putNumber(key, 0, number)
     key
-  }
-}
-
-object CrossGroupIndex {
-
-  /** Reads an index that was stored as one value, and ignores it. */
-  def skipWhole(in: ByteReader): Unit = {
-    val _ = in.byte()
-    val _ = in.number()
-    val _ = in.number()
-    val count = in.count(in.remaining.toLong)
-    var i = 0L
-    while (i < count) {
-      in.skip(in.length())
-      (0 until 4).foreach(_ => in.number())
-      i += 1
-    }
   }
 }

@@ -227,15 +227,6 @@ final class Machine(
     retainer.restore(in)
   }
 
-  /** Restores a group that state format 5 has; the caller restores the group's rows first. */
-  def restoreFormat5(in: ByteReader): Unit = {
-    startWith(in.count(2L))
-    restoreClock(in)
-    lastArrival = in.number()
-    if (ownsSteps) steps.restore(in)
-    retainer.restore(in)
-  }
-
   private def startWith(life: Long): Unit = {
     alive = life > 0
     finished = life > 1

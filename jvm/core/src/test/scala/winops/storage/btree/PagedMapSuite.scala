@@ -44,26 +44,6 @@ class PagedMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("maps of format 5, which were stored as pages only, are read") {
-    val page = new Page(Page.Inline, isLeaf = true)
-    (0 until 100).foreach(i => page.insert(i, ordinal(i), Array[Byte](1)))
-    def restored(page: Page, entries: Long): PagedMap = {
-      val out = new ByteWriter
-      Seq(0L, entries, Page.Inline).foreach(out.number)
-      PackedPage.write(page, mayChange = false, out)
-      val pages = new Pages(new CountedSegments)
-      val map = pages.newMap()
-      val in = new ByteReader(out.toArray)
-      pages.restore(in)
-      map.restore(in)
-      in.finish()
-      map
-    }
-    assert(restored(page, 100L).get(ordinal(99)).sameElements(Array[Byte](1)))
-    assert(restored(new Page(Page.Inline, isLeaf = true), 0L).size == 0)
-    intercept[CorruptStateException](restored(page, 99L))
-  }
-
   test("headers of maps that cannot be are refused") {
     // A page that may have changes beside it is not stored with its group.
     val out = new ByteWriter

@@ -38,16 +38,6 @@ class BucketSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertThrows[NoSuchElementException](bucket.remove(key))
   }
 
-  test("a bucket of format 5 is read") {
-    val out = new ByteWriter
-    out.number(2)
-    Seq("one", "1", "two", "2").foreach(text => out.block(text.getBytes))
-    val bucket = new Bucket
-    bucket.restore(new ByteReader(out.toArray))
-    assert(bucket.size == 2)
-    assert(bucket.get("two".getBytes).toSeq == "2".getBytes.toSeq)
-  }
-
   test("a key of numbers takes little room") {
     val key = new Array[Byte](24)
     key(8) = 5

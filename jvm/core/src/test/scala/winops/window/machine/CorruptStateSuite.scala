@@ -6,10 +6,8 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import winops.storage.btree.Pages
-import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments}
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 import winops.testing.{CclWindow, DrivenGroup, Input}
-import winops.window.crossgroup.{CrossGroupIndex, GroupKeys, HeapRecords}
 import winops.window.time.Clock
 
 /** A group with corrupted bytes continues, at worst with wrong rows, or fails with a named error.
@@ -86,32 +84,6 @@ class CorruptStateSuite extends AnyFunSuite {
     val out = new ByteWriter
     out.number(Clock.Never)
     intercept[CorruptStateException](Clock.restore(new ByteReader(out.toArray)))
-  }
-
-  test("a group that is stored twice among those that depend on each other is refused") {
-    def stored(groups: Long*): ByteReader = {
-      val out = new ByteWriter
-      out.byte(0)
-      Seq(0L, 9L, groups.size.toLong).foreach(out.number)
-      groups.zipWithIndex.foreach { case (group, created) =>
-        out.block(Array(group.toByte))
-        Seq(created.toLong, 5L, 1L, 7L).foreach(out.number)
-      }
-      new ByteReader(out.toArray)
-    }
-    def index = new CrossGroupIndex[Long](
-      None,
-      ordersByCreation = true,
-      new Pages(new HeapSegments),
-      new HeapRecords,
-      new GroupKeys[Long] {
-        override def bytesOf(group: Long): Array[Byte] = Array(group.toByte)
-        override def groupOf(key: Array[Byte]): Long = key.head.toLong
-      })
-    val whole = index
-    whole.restoreWhole(stored(1L, 2L))
-    assert(whole.size == 2)
-    intercept[CorruptStateException](index.restoreWhole(stored(1L, 2L, 1L)))
   }
 
   private def stored(keep: CclWindow, rows: Int): Array[Byte] = filled(keep, rows).save()

@@ -144,8 +144,7 @@ final class CrossGroupContents(
     rows.restore(in)
     places.restore(in)
     results.restore(in)
-    // Format 5 does not tell which rows stay.
-    if (in.remaining > 0) staying.restore(in)
+    staying.restore(in)
   }
 
   private def eachOf(from: Long, until: Long)(visit: (Long, Array[Byte]) => Unit): Unit = {

@@ -65,7 +65,7 @@ final class StoredGroups(
     val host = StoredGroups.NoHost
     val machines =
       CrossGroupTask.machinesOf(plan, stored.keys, steps, whole, groups.records, host)
-    CrossGroupTask.restoreGroups(in, machines, steps, isRead = true)
+    CrossGroupTask.restoreGroups(in, machines, steps)
     all.restoreRows(in)
     all
   }

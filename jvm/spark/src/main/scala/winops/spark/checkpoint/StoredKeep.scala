@@ -78,7 +78,7 @@ object StoredKeep {
   private def of(identity: String, entryKeys: StructType): StoredKeep = {
     val json = parse(identity)
     json \ "format" match {
-      case JInt(format) if StateVersion.isRead(format) =>
+      case JInt(format) if format == StateVersion.Current =>
       case other => throw StateVersion.another(other.values)
     }
     val group = texts(json \ "group")

@@ -253,7 +253,6 @@ final class CrossGroupTask(
   }
 
   private def save(out: ByteWriter): Unit = {
-    out.number(Paged)
     out.number(machines.now)
     out.byte(if (machines.isFinished) 1 else 0)
     steps.save(out)
@@ -311,28 +310,15 @@ private[spark] object CrossGroupTask {
 
   /** Restores the clock, the steps and the index of groups, which precede the rest of the shared
     * state.
-    *
-    * @param isRead
-    *   true if the groups are not to be changed, and the index is not needed
     */
   def restoreGroups(
       in: ByteReader,
       machines: CrossGroupMachines[UnsafeRow],
-      steps: Steps,
-      isRead: Boolean = false): Unit = {
-    val first = in.number()
-    val isPaged = first == Paged
-    machines.resume(if (isPaged) Clock.restore(in) else first, isFinished = in.byte() == 1)
+      steps: Steps): Unit = {
+    machines.resume(Clock.restore(in), isFinished = in.byte() == 1)
     steps.restore(in)
-    if (isPaged) machines.groups.restore(in)
-    else if (isRead) CrossGroupIndex.skipWhole(in)
-    else machines.groups.restoreWhole(in)
+    machines.groups.restore(in)
   }
-
-  /** The first number of shared state whose index is in pages. An index of one value follows the
-    * clock instead, which is never at this instant.
-    */
-  private val Paged = Clock.Never
 
   /** The first segment of the index's pages, below the pages of the shared state. */
   private val FirstIndexPage = 1L << 59

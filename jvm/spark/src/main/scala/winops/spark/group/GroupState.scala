@@ -284,12 +284,7 @@ final class GroupState(
     * the query.
     */
   def restoreRows(in: ByteReader): Unit = {
-    if (StateVersion.check(in) == 5) restoreRowsOfFormat5(in) else restoreRowsOfFormat6(in)
-    frameRows.foreach(_.restore(in))
-    nextRow = window.first
-  }
-
-  private def restoreRowsOfFormat6(in: ByteReader): Unit = {
+    StateVersion.check(in)
     machine.restoreClock(in)
     val flags = in.byte() & 0xff
     forms.foreach(_.reach(machine.now))
@@ -303,21 +298,13 @@ final class GroupState(
     if ((flags & HasPages) != 0) pages.restore(in) else pages.clear()
     window.restore(in)
     machine.restore(in, nearLastArrival)
+    frameRows.foreach(_.restore(in))
+    nextRow = window.first
   }
 
   private def nearLastArrival: Long = window match {
     case log: RowLog => log.newestTime(machine.now)
     case _ => machine.now
-  }
-
-  private def restoreRowsOfFormat5(in: ByteReader): Unit = {
-    registeredTimer = if (in.byte() == 1) in.number() else Clock.Never
-    reachTimer = Clock.Never
-    lastOrder = in.block()
-    if (spec.rowsWait) waiting.restoreFormat5(in) else waiting.clear()
-    pages.restore(in)
-    window.restore(in)
-    machine.restoreFormat5(in)
   }
 
   /** Creates the results over the window with this number, whose rows are `rows`. */

@@ -278,16 +278,6 @@ final class WaitingLog(
     }
   }
 
-  /** Restores rows of state format 5. */
-  def restoreFormat5(in: ByteReader): Unit = {
-    reset()
-    val earliest = in.number()
-    val inOrder = in.byte() == 1
-    log.restore(in)
-    if (log.size > 0) begin(log.size, inOrder, earliest)
-    blockFrom = log.end
-  }
-
   private def reset(): Unit = {
     count = 0L
     first = Never

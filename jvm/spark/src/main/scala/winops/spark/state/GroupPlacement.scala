@@ -28,7 +28,7 @@ private[state] final case class GroupPlacement(inBuckets: Boolean, others: Int) 
 
 private[state] object GroupPlacement {
 
-  /** The placement of the groups of a new partition, and of state format 5. */
+  /** The placement of the groups of a new partition. */
   val Initial: GroupPlacement = GroupPlacement(inBuckets = true, 0)
 
   private val LeastInBuckets = 0.9

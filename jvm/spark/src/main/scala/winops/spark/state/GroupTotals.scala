@@ -97,11 +97,8 @@ private[state] final class GroupTotals(entries: StoreEntries, val fixed: Option[
       numberOfBuckets = in.count(MostBuckets)
       sharing = in.count(Long.MaxValue)
       bytesShared = in.count(Long.MaxValue)
-      // Format 5 has buckets only.
-      if (in.remaining > 0) {
-        separate = in.count(Long.MaxValue)
-        decided = GroupPlacement(in.byte() == 1, in.count(Byte.MaxValue.toLong).toInt)
-      }
+      separate = in.count(Long.MaxValue)
+      decided = GroupPlacement(in.byte() == 1, in.count(Byte.MaxValue.toLong).toInt)
       in.finish()
       if (numberOfBuckets == 0) {
         throw new CorruptStateException("a partition has no buckets of groups")

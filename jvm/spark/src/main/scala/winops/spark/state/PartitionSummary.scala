@@ -38,8 +38,7 @@ final case class PartitionSummary(
     out.number(passed)
     out.number(groups)
     out.number(rows)
-    // State that was never flushed has the number itself.
-    out.number(if (isFlushed) -1 - waiting else waiting)
+    out.number(waiting << 1 | (if (isFlushed) 1L else 0L))
   }
 }
 
@@ -53,19 +52,18 @@ object PartitionSummary {
     Option(segments.get(Number)).map(bytes => restore(new ByteReader(bytes)))
 
   private[state] def restore(in: ByteReader): PartitionSummary = {
-    val _ = StateVersion.check(in)
+    StateVersion.check(in)
     val identity = new String(in.block(), UTF_8)
     val (idle, passed) = (in.number(), Clock.restore(in))
     val (groups, rows) = (in.count(Long.MaxValue), in.count(Long.MaxValue))
-    val waiting = in.number()
-    val isFlushed = waiting < 0
+    val waiting = in.count(Long.MaxValue)
     PartitionSummary(
       identity,
       idle,
       passed,
-      isFlushed,
+      isFlushed = (waiting & 1) == 1,
       groups,
       rows,
-      if (isFlushed) -1 - waiting else waiting)
+      waiting >> 1)
   }
 }

@@ -85,7 +85,7 @@ object StateIdentity {
   def check(before: String, now: String): Unit = {
     val (was, is) = (fields(before), fields(now))
     was.get(Format) match {
-      case Some(JInt(format)) if StateVersion.isRead(format) =>
+      case Some(JInt(format)) if format == StateVersion.Current =>
       case other => throw StateVersion.another(other.fold[Any]("unknown")(_.values))
     }
     // Other kinds of lengths matter only if the policies differ.

@@ -35,9 +35,6 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   /** The memory of the new entries of all buckets. */
   private var freshBytes = 0L
 
-  /** Slots before this one are of state format 5. */
-  private var firstPacked = 1L
-
   /** The time of the earliest timer, or [[Clock.Never]]. */
   def earliest: Long =
     buckets.valuesIterator.map(_.firstDue).minOption.getOrElse(Clock.Never)
@@ -71,8 +68,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   /** Writes the new entries into slots, and the index of all buckets to `out`. */
   def save(out: ByteWriter): Unit = {
     storeFresh()
-    out.number(-nextSlot)
-    out.number(nextSlot - firstPacked)
+    out.number(nextSlot)
     out.number(buckets.size.toLong)
     buckets.foreach { case (start, bucket) =>
       out.number(start)
@@ -83,10 +79,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   }
 
   def restore(in: ByteReader): Unit = {
-    val next = in.number()
-    val isFormat5 = next > 0
-    nextSlot = if (isFormat5) next else -next
-    firstPacked = if (isFormat5) nextSlot else nextSlot - in.count(nextSlot)
+    nextSlot = in.count(Long.MaxValue)
     if (nextSlot == 0) throw new CorruptStateException("timers without slots")
     val found = mutable.Set.empty[Long]
     (0L until in.count(in.remaining.toLong)).foreach { _ =>
@@ -107,16 +100,13 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   private def foreachIn(slot: Long)(visit: (Long, UnsafeRow) => Unit): Unit = {
     val entries = new ByteReader(stored(slot))
     while (entries.remaining > 0) {
-      if (slot < firstPacked) visit(entries.number(), keyOf(entries.block()))
-      else {
-        val number = entries.count((entries.remaining + 1L << RowLayout.Bits) - 1)
-        val layout = number.toInt & RowLayout.Greatest
-        read.read(entries, (number >> RowLayout.Bits).toInt, layout = layout)
-        (0 until read.count).foreach { i =>
-          val key = java.util.Arrays
-            .copyOfRange(read.bytes, read.position(i), read.position(i) + read.length(i))
-          visit(read.arrival(i), keyOf(key))
-        }
+      val number = entries.count((entries.remaining + 1L << RowLayout.Bits) - 1)
+      val layout = number.toInt & RowLayout.Greatest
+      read.read(entries, (number >> RowLayout.Bits).toInt, layout = layout)
+      (0 until read.count).foreach { i =>
+        val key = java.util.Arrays
+          .copyOfRange(read.bytes, read.position(i), read.position(i) + read.length(i))
+        visit(read.arrival(i), keyOf(key))
       }
     }
   }
@@ -133,7 +123,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
     packed.number(fresh.count.toLong << RowLayout.Bits | layout)
     fresh.write(packed, fresh.count, layout = layout)
     val added = packed.toArray
-    val last = bucket.slots.lastOption.filter(_ >= firstPacked).map(slot => slot -> stored(slot))
+    val last = bucket.slots.lastOption.map(slot => slot -> stored(slot))
     last match {
       case Some((slot, entries)) if entries.length + added.length <= FullSlotBytes =>
         slots.put(slot, entries ++ added)

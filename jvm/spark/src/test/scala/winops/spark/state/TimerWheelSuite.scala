@@ -54,26 +54,6 @@ class TimerWheelSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(checked.slots.timesRead == before)
   }
 
-  test("timers of state format 5 are taken, and entered again if they are not due") {
-    val checked = new Checked
-    val (dues, slot) = (Seq(1000L, 1001L, 1400L), new ByteWriter)
-    dues.foreach { due =>
-      slot.number(due)
-      slot.block(checked.entered(due).getBytes)
-    }
-    checked.slots.put(7, slot.toArray)
-    val directory = new ByteWriter
-    // The next slot; the number of buckets; the start, first time, and slots of the only one.
-    Seq(8L, 1L, 896L, 1000L, 1L, 7L).foreach(directory.number)
-    checked.startWith(directory.toArray)
-    // The bucket of former timers gets others beside them.
-    checked.run(Batch(900L, Seq(10L, 100L, 5000L)))
-    checked.run(Batch(1000L, Seq(3L)))
-    checked.run(Batch(1200L, Nil))
-    checked.run(Batch(Long.MaxValue / 2, Nil))
-    assert(checked.slots.numbers.isEmpty)
-  }
-
   test("due times from a millisecond to a year away need few buckets") {
     val year = 365L * 24 * 3600 * 1000
     val checked = new Checked
@@ -145,17 +125,8 @@ private object TimerWheelSuite {
     private var directory: Array[Byte] = _
     private var count = 0
 
-    /** Adds a timer to those that are expected, and returns its group. */
-    def entered(due: Long): UnsafeRow = {
-      pending += Pending(due, s"former $due")
-      keyOf(s"former $due")
-    }
-
-    def startWith(stored: Array[Byte]): Unit = directory = stored
-
     def buckets: Long = {
       val in = new ByteReader(directory)
-      in.number()
       in.number()
       in.number()
     }

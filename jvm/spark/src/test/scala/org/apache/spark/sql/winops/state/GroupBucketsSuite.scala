@@ -274,6 +274,10 @@ private object GroupBucketsSuite {
   def put(store: StateStore, totals: UnsafeRow, numbers: Long*): Unit = {
     val out = new ByteWriter
     numbers.foreach(out.number)
+    // No group has an entry of its own, and the next one goes into a bucket.
+    out.number(0L)
+    out.byte(1)
+    out.number(0L)
     val value = UnsafeProjection
       .create(StateGroupStore.valueSchema)
       .apply(InternalRow(out.toArray))
