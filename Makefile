@@ -80,7 +80,7 @@ lint-python: $(VENV)
 
 quick: $(VENV) ## compile, core tests, two Spark suites, one Python file; under three minutes warm
 	./sbt Test/compile core/test \
-		"spark/testOnly winops.spark.RoomsSuite winops.spark.execution.KeepTaskSuite" jars
+		"spark/testOnly winops.spark.RoomsSuite winops.spark.execution.GroupTaskSuite" jars
 	$(stamp_jars)
 	WINOPS_TRANSPORT=classic $(PY) -m pytest tests/api/test_describe.py
 

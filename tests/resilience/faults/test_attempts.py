@@ -23,7 +23,7 @@ def test_an_attempt_is_read_from_its_line() -> None:
 @pytest.mark.parametrize(
     ("reason", "own"),
     [
-        ("java.lang.NullPointerException in winops.spark.execution.KeepTask.run", True),
+        ("java.lang.NullPointerException in winops.spark.execution.GroupTask.run", True),
         ("java.lang.NullPointerException in org.apache.spark.scheduler.Task.run", False),
         ("java.io.IOException in winops.faults.Orders.act", False),
         ("org.apache.spark.SparkException in winops.spark.Errors.state", False),

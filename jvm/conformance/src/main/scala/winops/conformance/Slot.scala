@@ -122,7 +122,7 @@ private[conformance] final class Slot(
   def save(): Slot.Saved = {
     writer.clear()
     own.foreach(_.settle())
-    machine.saveClock(writer)
+    machine.clock.saveNow(writer)
     pages.save(writer)
     log.save(writer)
     machine.save(writer)
@@ -134,7 +134,7 @@ private[conformance] final class Slot(
   def restore(saved: Slot.Saved): Unit = {
     kept = saved.segments
     val reader = new ByteReader(saved.bytes)
-    machine.restoreClock(reader)
+    machine.clock.restoreNow(reader)
     pages.restore(reader)
     log.restore(reader)
     machine.restore(reader)

@@ -77,7 +77,7 @@ final class DrivenGroup(
   /** The stored state of the group, except for its segments. */
   def save(): Array[Byte] = {
     val out = new ByteWriter
-    machine.saveClock(out)
+    machine.clock.saveNow(out)
     pages.save(out)
     log.save(out)
     machine.save(out)
@@ -87,7 +87,7 @@ final class DrivenGroup(
   /** Restores the result of [[save]] into the buffers of this group. */
   def restore(bytes: Array[Byte]): Unit = {
     val in = new ByteReader(bytes)
-    machine.restoreClock(in)
+    machine.clock.restoreNow(in)
     pages.restore(in)
     log.restore(in)
     machine.restore(in)

@@ -14,38 +14,42 @@ import org.apache.spark.sql.winops.source.{FilePosition, FilePositionExec}
 import winops.spark.analysis.KeepDescriber
 import winops.spark.execution.{BatchKeepExec, NewestRowsExec, UnsharedExec}
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
-import winops.spark.plan.{Keep, KeepPlan}
+import winops.spark.plan.{GroupedOperator, Keep, OperatorPlan}
 import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder, StoredColumns}
 
-/** Plans a [[Keep]] and the other nodes of winops. Expressions that group and order the rows are
-  * computed once, below the shuffle.
+/** Plans the operators and the other nodes of winops. Expressions that group and order the rows
+  * are computed once, below the shuffle.
   */
 object KeepStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case operator: GroupedOperator if operator.isStreaming =>
+      if (operator.spec.flushesAtEnd) checkEnd(operator)
+      OperatorMetricsPage.install(KeepMetrics.inProgress.toMap)
+      val (shared, input) = planned(operator)
+      StatefulKeepExec(
+        shared,
+        KeepDescriber.text(operator),
+        hasNewRows(operator.child),
+        UnsharedExec(NamedExpression.newExprId.id, input)) :: Nil
     case keep: Keep =>
-      val keys = KeepPlan.keys(keep)
-      val computed = keys.collect { case alias: Alias => alias }
-      val (child, positions) = positioned(keep)
-      val input = ProjectExec(keep.child.output ++ computed ++ positions, planLater(child))
-      val shared = KeepPlan.of(keep, keys.map(_.toAttribute), positions.map(_.toAttribute))
-      if (keep.isStreaming) {
-        if (keep.spec.flushesAtEnd) checkEnd(keep)
-        OperatorMetricsPage.install(KeepMetrics.inProgress.toMap)
-        val unshared = UnsharedExec(NamedExpression.newExprId.id, input)
-        StatefulKeepExec(
-          shared,
-          KeepDescriber.text(keep),
-          hasNewRows(keep.child),
-          unshared) :: Nil
-      } else {
-        val rows = keep.spec.newestRows.fold[SparkPlan](input)(NewestRowsExec(shared, _, input))
-        BatchKeepExec(shared, keep.end, rows) :: Nil
-      }
+      val (shared, input) = planned(keep)
+      val rows = keep.spec.newestRows.fold[SparkPlan](input)(NewestRowsExec(shared, _, input))
+      BatchKeepExec(shared, keep.end, rows) :: Nil
     case FilePosition(position, child, isRequired, byAge) =>
       FilePositionExec(position, isRequired, byAge, planLater(child)) :: Nil
     case StoredColumns(child) => planLater(child) :: Nil
     case repartition: RepartitionState => RepartitionStateExec(repartition) :: Nil
     case _ => Nil
+  }
+
+  /** What the tasks of an operator get, and the plan of their rows. */
+  private def planned(operator: GroupedOperator): (OperatorPlan, SparkPlan) = {
+    val keys = operator.keys
+    val computed = keys.collect { case alias: Alias => alias }
+    val (child, positions) = positioned(operator)
+    (
+      operator.plan(keys.map(_.toAttribute), positions.map(_.toAttribute)),
+      ProjectExec(operator.child.output ++ computed ++ positions, planLater(child)))
   }
 
   /** Returns true if a source of the stream has new rows for the micro-batch. Spark replaces a
@@ -60,15 +64,15 @@ object KeepStrategy extends SparkStrategy {
     * sources is off. Spark then reads all rows in one micro-batch and runs no further one, in
     * which waiting rows could be applied.
     */
-  private def checkEnd(keep: Keep): Unit =
+  private def checkEnd(operator: GroupedOperator): Unit =
     if (!SQLConf.get.getConf(SQLConf.STREAMING_TRIGGER_AVAILABLE_NOW_WRAPPER_ENABLED)) {
-      keep.child.foreach {
+      operator.child.foreach {
         case source: StreamingDataSourceV2ScanRelation
             if !source.stream.isInstanceOf[SupportsTriggerAvailableNow] =>
           throw WinopsErrors.analysis(
             "WINOPS_AT_END",
-            "argument" -> keep.spec.words.flush,
-            "without" -> keep.spec.words.noFlush,
+            "argument" -> operator.spec.words.flush,
+            "without" -> operator.spec.words.noFlush,
             "reason" ->
               s"the source ${source.relation.name} does not support the trigger availableNow",
             "expected" ->
@@ -77,19 +81,19 @@ object KeepStrategy extends SparkStrategy {
       }
     }
 
-  /** The child of a `keep`, and the expressions that order its rows as their source does. */
-  private def positioned(keep: Keep): (LogicalPlan, Seq[NamedExpression]) =
-    SourceOrder.of(keep.child) match {
-      case Right(OrderOfTasks(_)) if keep.followsSource =>
-        (keep.child, Seq(SourceOrder.numberInTasks()))
-      case Right(order) if keep.followsSource =>
+  /** The child of an operator, and the expressions that order its rows as their source does. */
+  private def positioned(operator: GroupedOperator): (LogicalPlan, Seq[NamedExpression]) =
+    SourceOrder.of(operator.child) match {
+      case Right(OrderOfTasks(_)) if operator.followsSource =>
+        (operator.child, Seq(SourceOrder.numberInTasks()))
+      case Right(order) if operator.followsSource =>
         val Positioned(plan, positions, isUnique, _) = order.positioned
         val checked = plan.transform { case files: FilePosition =>
-          files.copy(isRequired = keep.needsSourceOrder, byAge = keep.isStreaming)
+          files.copy(isRequired = operator.needsSourceOrder, byAge = operator.isStreaming)
         }
         (checked, if (isUnique) positions else positions :+ SourceOrder.numberInTasks())
-      case Left(operator) if keep.needsSourceOrder =>
-        throw SourceOrder.required(operator.nodeName)
-      case _ => (keep.child, Nil)
+      case Left(below) if operator.needsSourceOrder =>
+        throw SourceOrder.required(below.nodeName)
+      case _ => (operator.child, Nil)
     }
 }

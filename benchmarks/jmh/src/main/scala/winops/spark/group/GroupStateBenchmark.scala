@@ -23,7 +23,7 @@ class GroupStateBenchmark extends AverageNanos {
   var size: Int = _
 
   private val out = new ByteWriter
-  private var state: GroupState = _
+  private var state: GroupState[KeepOperation] = _
   private var saved: Array[Byte] = _
 
   @Setup
@@ -31,13 +31,17 @@ class GroupStateBenchmark extends AverageNanos {
     val plan = KeepPlans.plan(KeepPlans.spec(s"KEEP $size ROWS"))
     val store = new TransientGroupStore
     store.open(UnsafeProjection.create(Array[DataType](LongType)).apply(InternalRow(0L)))
-    state = new GroupState(plan, store, new Steps(new ChangeQueue, plan.spec.stream))
+    val storage = new GroupStorage(plan, store)
+    val changes = new ChangeQueue
+    val operation =
+      new KeepOperation(plan, storage, changes, new Steps(changes, plan.spec.stream))
+    state = new GroupState(plan, storage, operation)
     state.clear()
     val trades = new Trades(symbols = 1, noise = 10000)
     (0 until 2 * size).foreach { _ =>
-      RowBytes.append(state.window, trades.instant, trades.next())
-      state.machine.arrive(0L)
-      state.machine.settle()
+      RowBytes.append(operation.window, trades.instant, trades.next())
+      operation.machine.arrive(0L)
+      operation.machine.settle()
     }
     assert(state.held == size)
     saved = save()

@@ -8,7 +8,7 @@ import winops.window.changes.{ChangeKind, ChangeReason, Steps}
 import winops.window.contents.WindowContext
 import winops.window.expression.Evaluator
 import winops.window.single.Retainer
-import winops.window.time.Clock
+import winops.window.time.{Clock, GroupClock}
 
 /** Runs a policy over the rows of one group, and writes the changes as steps into a queue.
   *
@@ -48,14 +48,13 @@ final class Machine(
     .fold(
       why => throw new IllegalArgumentException(s"the machine cannot run ${policy.text}: $why"),
       _(new WindowContext(rows, pages, evaluator, steps)))
-  private val silence: Long = policy.group.reclaim match {
+
+  /** The group's clock. */
+  val clock = new GroupClock(policy.group.reclaim match {
     case Some(Reclaim.Silent(micros)) => Math.min(Span.ofMicros(micros).after(0L), idleMillis)
     case _ => idleMillis
-  }
+  })
 
-  private var clock = Long.MinValue
-  private var lastArrival = Long.MinValue
-  private var alive = false
   private var finished = false
   private var forgotten = 0L
   private var refused = 0L
@@ -70,7 +69,7 @@ final class Machine(
   def rowsEvictedSilently: Long = steps.rowsEvictedSilently
 
   /** Returns true if the group has state to store. */
-  def isAlive: Boolean = alive
+  def isAlive: Boolean = clock.isAlive
 
   /** Number of rows stored for the window, pending rows included. */
   def held: Long = retainer.held
@@ -79,11 +78,10 @@ final class Machine(
   def isFinished: Boolean = finished
 
   /** The group's clock, in milliseconds. */
-  def now: Long = clock
+  def now: Long = clock.now
 
   /** The earliest timer; [[Clock.Never]] if there is none. */
-  def nextDue: Long =
-    if (alive && !finished) Math.min(retainerDue, silenceDue) else Clock.Never
+  def nextDue: Long = if (isRunning) Math.min(retainerDue, clock.silenceDue) else Clock.Never
 
   /** Moves the clock to `instant`, unless it is later, and fires all timers up to that instant,
     * earliest first. Timers of the instant itself fire too, before any row that arrives then.
@@ -109,17 +107,17 @@ final class Machine(
 
   /** Passes over timers that only report unchanged contents. A long silence may have millions. */
   private def skipReports(instant: Long): Unit =
-    if (alive && !finished && retainer.due <= instant && retainer.due >= clock) {
-      steps.skip(retainer.skipReports(Math.min(instant, silenceDue - 1)))
+    if (isRunning && retainer.due <= instant && retainer.due >= clock.now) {
+      steps.skip(retainer.skipReports(Math.min(instant, clock.silenceDue - 1)))
     }
 
   /** Moves the clock to `instant`. The caller has fired all timers up to that instant. */
-  def reach(instant: Long): Unit = if (instant > clock) clock = instant
+  def reach(instant: Long): Unit = clock.reach(instant)
 
   /** The arrival time of a row with timestamp `instant`: the timestamp, or the group's clock if
     * that is later. The clock never goes back, and no row is dropped as late.
     */
-  def arrivalAt(instant: Long): Long = Math.max(instant, clock)
+  def arrivalAt(instant: Long): Long = clock.arrivalAt(instant)
 
   /** Inserts the newest of `rows`, which arrived at `at`, the instant of the last [[advance]].
     * Returns false if the row was refused and removed.
@@ -127,14 +125,12 @@ final class Machine(
   def arrive(at: Long): Boolean = {
     steps.begin(at)
     val comesIn = retainer.arrive(rows.end - 1, at)
-    if (comesIn) {
-      alive = true
-      lastArrival = at
-    } else {
+    if (comesIn) clock.arrived(at)
+    else {
       refused += 1
       rows.takeBack()
       // A group without rows is not stored, so no later row may depend on this row's time.
-      if (!alive) clock = Long.MinValue
+      if (!clock.isAlive) clock.clear()
     }
     steps.end()
     comesIn
@@ -154,7 +150,7 @@ final class Machine(
     steps.begin(at)
     if (retainer.held > 0) retainer.report(ChangeKind.Final)
     steps.end()
-    alive = true
+    clock.live()
     finished = true
   }
 
@@ -167,7 +163,7 @@ final class Machine(
 
   /** Emits the window contents, row by row as inserts, in the order of the window. */
   def emitContents(): Unit = {
-    steps.begin(clock)
+    steps.begin(clock.now)
     retainer.emitContents()
     steps.end()
   }
@@ -177,67 +173,47 @@ final class Machine(
 
   /** Starts with a group that has no rows. */
   def clear(): Unit = {
-    clock = Long.MinValue
+    clock.clear()
     restart()
   }
 
   /** Starts a removed group again without moving its clock. */
   def restart(): Unit = startAfresh()
 
-  /** Stores the group's clock, before anything else of the group. */
-  def saveClock(out: ByteWriter): Unit = out.number(clock)
-
-  /** Restores the group's clock. */
-  def restoreClock(in: ByteReader): Unit = clock = Clock.restore(in)
-
-  /** Stores the group's state beside its clock and its rows; the caller calls [[settle]] first.
+  /** Stores the group's state beside the instant of its clock and its rows; the caller calls
+    * [[settle]] first.
     *
     * @param near
     *   an instant near the last arrival that is known when the group is restored
     */
   def save(out: ByteWriter, near: Long = 0L): Unit = {
-    val life = if (finished) 2L else if (alive) 1L else 0L
-    val arrived =
-      if (!alive) Machine.ArrivedLater
-      else if (lastArrival == clock) Machine.ArrivedAtClock
-      else if (lastArrival == near) Machine.ArrivedNear
-      else Machine.ArrivedLater
+    val life = clock.kind(near) + (if (finished) GroupClock.Kinds else 0L)
     val kind = if (ownsSteps) steps.kind(rows) else Steps.Explicit
-    out.number(life + Machine.Lives * (arrived + Machine.Arrivals * kind))
-    if (alive && arrived == Machine.ArrivedLater) out.number(lastArrival - near)
+    out.number(life + Machine.Lives * kind)
+    clock.save(out, near)
     if (ownsSteps && kind == Steps.Explicit) steps.save(out)
     retainer.save(out)
   }
 
-  /** Restores a group that was saved with the same `near`; the caller restores the group's clock
-    * and rows first.
+  /** Restores a group that was saved with the same `near`; the caller restores the instant of the
+    * group's clock, and its rows, first.
     */
   def restore(in: ByteReader, near: Long = 0L): Unit = {
-    val stored = in.count(Machine.Lives * Machine.Arrivals * (Steps.Kinds + 1L) - 1)
-    val kind = (stored / Machine.Lives / Machine.Arrivals).toInt
-    startWith(stored % Machine.Lives)
-    lastArrival = (stored / Machine.Lives % Machine.Arrivals).toInt match {
-      case Machine.ArrivedAtClock => clock
-      case Machine.ArrivedNear => near
-      case _ => if (alive) near + in.number() else Long.MinValue
-    }
+    val stored = in.count(Machine.Lives * (Steps.Kinds + 1L) - 1)
+    val kind = (stored / Machine.Lives).toInt
+    val life = stored % Machine.Lives
+    finished = life >= GroupClock.Kinds
+    clock.restore(in, life % GroupClock.Kinds, near)
     if (ownsSteps) {
       if (kind == Steps.Explicit) steps.restore(in) else steps.restore(kind, rows)
     }
     retainer.restore(in)
   }
 
-  private def startWith(life: Long): Unit = {
-    alive = life > 0
-    finished = life > 1
-  }
+  private def isRunning: Boolean = clock.isAlive && !finished
 
   // A condition or an eviction may set a timer to the past; such a timer fires now.
-  private def retainerDue: Long = Math.max(retainer.due, clock)
-
-  private def silenceDue: Long =
-    // A shorter idle time after a restart may be over before now; the group is then removed now.
-    if (silence == Clock.Never) Clock.Never else Math.max(lastArrival + silence, clock)
+  private def retainerDue: Long = Math.max(retainer.due, clock.now)
 
   private def forget(reason: Int): Unit = {
     steps.evictSilently(retainer.notInserted)
@@ -248,9 +224,8 @@ final class Machine(
   }
 
   private def startAfresh(): Unit = {
-    alive = false
+    clock.restart()
     finished = false
-    lastArrival = Long.MinValue
     if (ownsSteps) steps.clear()
     retainer.clear()
   }
@@ -258,14 +233,8 @@ final class Machine(
 
 object Machine {
 
-  /** The number of stored lives: no state, alive, finished. */
-  private val Lives = 3L
-
-  // How the last arrival is stored.
-  private val ArrivedLater = 0
-  private val ArrivedAtClock = 1
-  private val ArrivedNear = 2
-  private val Arrivals = 3L
+  /** The number of stored lives: the kinds of the clock, of a group that goes on or has ended. */
+  private val Lives = 2 * GroupClock.Kinds
 
   /** The reason why the machine cannot run the policy; None if it can. A constructor fails for a
     * policy that has one.

@@ -9,7 +9,7 @@ import org.apache.spark.sql.streaming.OutputMode
 
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.{OverSettings, ResolveOver, StreamOperators, Watermarks}
-import winops.spark.plan.Keep
+import winops.spark.plan.GroupedOperator
 
 /** Refuses sinks and triggers that a streaming [[Keep]] does not support, before the query
   * starts.
@@ -28,7 +28,7 @@ object CheckStreamStart extends Rule[LogicalPlan] {
       case _ =>
     }
     plan match {
-      case start: WriteToStreamStatement if start.inputQuery.exists(isStreamingKeep) =>
+      case start: WriteToStreamStatement if start.inputQuery.exists(isStreamingOperator) =>
         checkWriter(start, Watermarks.operator(start.inputQuery).get.spec.words.operator)
         checkEncoding()
         checkEnd(start)
@@ -56,7 +56,7 @@ object CheckStreamStart extends Rule[LogicalPlan] {
 
   private def isOfWinops(plan: LogicalPlan): Boolean = plan match {
     case window: Window => OverSettings.isEnabled && ResolveOver.isOverStream(window)
-    case other => isStreamingKeep(other)
+    case other => isStreamingOperator(other)
   }
 
   /** Refuses window functions that [[ResolveOver]] has left to Spark, with the reason. Spark only
@@ -87,8 +87,9 @@ object CheckStreamStart extends Rule[LogicalPlan] {
     * new rows, and above an operator of Spark that holds rows back at the end.
     */
   private def checkEnd(start: WriteToStreamStatement): Unit = for {
-    keep <- start.inputQuery.collect {
-      case keep: Keep if keep.isStreaming && keep.spec.flushesAtEnd => keep
+    operator <- start.inputQuery.collect {
+      case operator: GroupedOperator if operator.isStreaming && operator.spec.flushesAtEnd =>
+        operator
     }
     (reason, expected) <-
       if (start.trigger != AvailableNowTrigger) {
@@ -100,21 +101,21 @@ object CheckStreamStart extends Rule[LogicalPlan] {
           "the query runs no micro-batch without new rows" ->
             s"Set ${SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key} to true")
       } else {
-        StreamOperators.holdingBack(keep.child).map { operator =>
-          s"$operator below ${keep.spec.words.operator} can emit rows after the end" ->
-            s"Write the rows of $operator to a table, and read the table in a query of its own"
+        StreamOperators.holdingBack(operator.child).map { below =>
+          s"$below below ${operator.spec.words.operator} can emit rows after the end" ->
+            s"Write the rows of $below to a table, and read the table in a query of its own"
         }
       }
   } throw WinopsErrors.analysis(
     "WINOPS_AT_END",
-    "argument" -> keep.spec.words.flush,
-    "without" -> keep.spec.words.noFlush,
+    "argument" -> operator.spec.words.flush,
+    "without" -> operator.spec.words.noFlush,
     "reason" -> reason,
     "expected" -> expected)
 
   /** Returns true for a `keep` over a stream. A `keep` over a table is executed anew in each
     * micro-batch, so it works with every sink and trigger.
     */
-  private def isStreamingKeep(plan: LogicalPlan): Boolean =
-    plan.isInstanceOf[Keep] && plan.isStreaming
+  private def isStreamingOperator(plan: LogicalPlan): Boolean =
+    plan.isInstanceOf[GroupedOperator] && plan.isStreaming
 }

@@ -9,10 +9,10 @@ import org.apache.spark.sql.streaming.{GroupStateTimeout, TimeMode}
 
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.{ResolveOver, StreamOperators, Watermarks}
-import winops.spark.plan.Keep
+import winops.spark.plan.{GroupedOperator, Keep, Over}
 
-/** Refuses streaming queries with a [[Keep]] in which a stateful operator cannot have the
-  * watermark that it needs.
+/** Refuses streaming queries with a [[GroupedOperator]] in which a stateful operator cannot have
+  * the watermark that it needs.
   */
 private[analysis] object CheckWatermarks {
 
@@ -58,21 +58,22 @@ private[analysis] object CheckWatermarks {
     */
   def needed(query: LogicalPlan): Unit = for {
     (operator, input) <- query.collectFirst(withoutWatermark)
-    keep <- input.collectFirst {
-      case keep: Keep if keep.isStreaming && keep.time.exists(Watermarks.isOn) => keep
+    below <- input.collectFirst {
+      case below: GroupedOperator if below.isStreaming && below.time.exists(Watermarks.isOn) =>
+        below
     }
-    time <- keep.time
-  } throw (Watermarks.carrier(keep) match {
-    case Some(carrier) =>
+    time <- below.time
+  } throw ((Watermarks.carrier(below), below) match {
+    case (Some(carrier), _) =>
       WinopsErrors.analysis(
         "WINOPS_WATERMARK_COLUMN",
         "operator" -> subject(operator),
-        "below" -> nameOf(keep, time),
+        "below" -> nameOf(below, time),
         "carrier" -> carrier.name,
         "expected" ->
           (if (operator == Aggregation) s"group by it, or by window('${carrier.name}', ...)"
            else "select it too"))
-    case None if keep.spec.isOver =>
+    case (None, _: Over) =>
       WinopsErrors.analysis(
         "WINOPS_WATERMARK_LOST",
         "operator" -> subject(operator),
@@ -81,7 +82,7 @@ private[analysis] object CheckWatermarks {
             "can be before the watermark"),
         "expected" ->
           s"Put $operator before lead or FOLLOWING, or ${Watermarks.InAnotherQuery}")
-    case None =>
+    case (None, _) =>
       WinopsErrors.analysis(
         "WINOPS_WATERMARK_LOST",
         "operator" -> subject(operator),
@@ -99,9 +100,10 @@ private[analysis] object CheckWatermarks {
   private def subject(operator: String): String =
     if (operator.startsWith("the ")) operator.capitalize else operator
 
-  private def nameOf(keep: Keep, time: Attribute): String =
-    if (keep.spec.isOver) s"OVER (... ORDER BY ${time.name} ...)"
-    else s"keep(..., time='${time.name}')"
+  private def nameOf(operator: GroupedOperator, time: Attribute): String = operator match {
+    case _: Over => s"OVER (... ORDER BY ${time.name} ...)"
+    case _ => s"keep(..., time='${time.name}')"
+  }
 
   /** The name and the input of an operator that needs a column with a watermark and has none. */
   private val withoutWatermark: PartialFunction[LogicalPlan, (String, LogicalPlan)] = {

@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.policy.{Policy, Reclaim, RowExpression}
 import winops.spark.expressions.UnqualifiedSql
-import winops.spark.plan.{Application, FramedFunction, Keep, KeepSpec}
+import winops.spark.plan.{Application, FramedFunction, GroupedOperator, Keep, KeepSpec, Over}
 
 /** Describes a `keep` in English, for the output `describe`. */
 object KeepDescriber {
@@ -24,14 +24,16 @@ object KeepDescriber {
       Seq(InternalRow(UTF8String.fromString(text(spec, partitionBy, time)))))
 
   /** The description of an operator. Window functions are described by their results. */
-  def text(keep: Keep): String =
-    if (keep.spec.isOver) functions(keep) else text(keep.spec, keep.group, keep.time)
+  def text(operator: GroupedOperator): String = operator match {
+    case keep: Keep => text(keep.spec, keep.group, keep.time)
+    case over: Over => functions(over)
+  }
 
-  private def functions(keep: Keep): String = {
-    val results = keep.results.map(FramedFunction.textOf(_, keep.content)).distinct
+  private def functions(over: Over): String = {
+    val results = over.results.map(FramedFunction.textOf(_, over.content)).distinct
     val rows =
-      if (keep.spec.group.isEmpty) "all rows" else s"the rows of each ${quoted(keep.spec.group)}"
-    val order = keep.spec.order
+      if (over.spec.group.isEmpty) "all rows" else s"the rows of each ${quoted(over.spec.group)}"
+    val order = over.spec.order
       .map(_.stripSuffix(" ASC NULLS FIRST").replaceFirst(" DESC NULLS LAST$", " DESC"))
     val ordered = if (order.isEmpty) "" else s" in the order of ${quoted(order)}"
     s"Adds ${quoted(results)} to each row, over $rows$ordered."

@@ -19,7 +19,7 @@ private[spark] object OutputColumns {
       time: Option[Attribute],
       group: Seq[Expression],
       table: LogicalPlan): Seq[Attribute] = spec.output match {
-    case Output.Rows | Output.WithColumns | Output.Describe | Output.Over => Nil
+    case Output.Rows | Output.WithColumns | Output.Describe => Nil
     case Output.Agg => resultColumns(spec, time, group)
     case Output.Changes =>
       val columns = changeColumns(time) ++ windowColumn(spec.policy) ++ reasonColumn(spec)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
 import winops.policy.{Policy, Scope}
 import winops.spark.expressions.{CommonExpressions, ExpressionBudget, PolicyExpressions, RedactingExpression, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{AggMode, Application, ColumnsOfInput, InSourceOrder, Keep, KeepSpec, Output}
+import winops.spark.plan.{AggMode, Application, ColumnsOfInput, InSourceOrder, Keep, KeepSpec, OperatorSpec, Output}
 import winops.spark.source.StoredColumns
 import winops.text.dialect.Dialect
 
@@ -68,22 +68,21 @@ object ResolveKeep extends Rule[LogicalPlan] {
         .results(spec, arguments, resolved.projected, group, call.child, table.output),
       spec,
       arguments.texts("of_windows"))
-    val keep = InSourceOrder(
-      Keep(
-        spec = spec,
-        group = group,
-        order = order,
-        time = time,
-        punctuation = punctuation,
-        expressionsOfRows = expressions.ofRows,
-        end = time.filter(_ => spec.usesTime && !table.isStreaming).map(greatest(_, table)),
-        changeColumns = OutputColumns.of(spec, time, group, table) ++ results.columns,
-        by = results.by,
-        results = results.values,
-        followsSource = true,
-        sourcePartition = None,
-        child = table).mapExpressions(CommonExpressions.inlined),
-      definitions)
+    val rows = InSourceOrder.of(table, spec, definitions)
+    val keep = Keep(
+      spec = spec,
+      group = group,
+      order = order,
+      time = time,
+      punctuation = punctuation,
+      expressionsOfRows = expressions.ofRows,
+      end = time.filter(_ => spec.usesTime && !table.isStreaming).map(greatest(_, table)),
+      changeColumns = OutputColumns.of(spec, time, group, table) ++ results.columns,
+      by = results.by,
+      results = results.values,
+      followsSource = rows.followsSource,
+      sourcePartition = rows.sourcePartition,
+      child = rows.child).mapExpressions(CommonExpressions.inlined)
     spec.output match {
       case Output.Describe =>
         KeepDescriber.of(spec, if (resolved.keysInText > 0) Nil else partitionBy, time)
@@ -128,7 +127,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
       order = order.map(UnqualifiedSql.of),
       application = time.map(_ => applied.getOrElse(Application.EventTime)),
       idleMillis = arguments.idleMillis,
-      maxRows = arguments.positiveLong("max_rows").getOrElse(KeepSpec.DefaultMaxRows),
+      maxRows = arguments.positiveLong("max_rows").getOrElse(OperatorSpec.DefaultMaxRows),
       dropNullTime = arguments
         .oneOf("on_null_time", Seq(FailOnNullTime, DropNullTime))(identity)
         .contains(DropNullTime),

@@ -36,7 +36,7 @@ object MovedGroups {
       Iterator.empty,
       isFlushed = before.isFlushed)
     new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
-      timers.count(1, group.held, group.waitingSize)
+      timers.count(1, group.held, group.waiting)
       Seq(group.registeredTimer, group.reachTimer).filter(_ != Clock.Never).foreach {
         timers.register(_, group.key)
       }

@@ -1,13 +1,11 @@
 package winops.spark.checkpoint
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.spark.group.GroupState
+import winops.spark.group.{ArrivalState, GroupState, Operation}
 import winops.spark.row.{Micros, RowBytes}
 import winops.spark.state.StateErrors
 import winops.window.time.Clock
@@ -26,79 +24,52 @@ final class StateRelationReader(
     extends Iterator[InternalRow] {
   import StateRelationReader._
 
-  private val plan = groups.plan
-  private val changes = groups.changes
   private val names = stored.windowNames.map(UTF8String.fromString).toArray
-  private val leaving = new LeavingTimes(
-    plan.spec.policy,
-    plan.spec.idleMillis.getOrElse(Clock.Never),
-    plan.spec.windows,
-    changes)
+  private val shown = groups.shown
   private val toldOf = new GenericInternalRow(Width)
   private val content = new UnsafeRow(stored.content.size)
   private val joined = new JoinedRow(toldOf, content)
-  private val waitingRow = new UnsafeRow(plan.waitingColumns.size)
+  private val waitingRow = new UnsafeRow(groups.plan.waitingColumns.size)
   private val joinedWaiting = new JoinedRow(toldOf, waitingRow)
   private val toRow =
     UnsafeProjection.create(schema(stored).map(_.dataType).toArray[DataType])
-  private val places = mutable.ArrayBuffer.empty[Place]
 
   private val rows: Iterator[InternalRow] = StateErrors.translated {
-    groups.each(filter).flatMap(ofGroup) ++ groups.common.iterator.flatMap(group =>
-      waiting(group, null))
+    groups.each(filter).flatMap(ofGroup) ++ groups.common.iterator.flatMap(waiting(_, null))
   }
 
   override def hasNext: Boolean = StateErrors.translated(rows.hasNext)
   override def next(): InternalRow = StateErrors.translated(rows.next())
 
-  private def ofGroup(group: GroupState): Iterator[InternalRow] = {
-    group.machine.emitContents()
-    places.clear()
-    while (!changes.isEmpty) {
-      changes.next()
-      places += Place(changes.window, changes.ordinal)
-    }
-    leaving.learn(group.machine)
-    val inWindow = places.iterator.map { case Place(window, ordinal) =>
-      row(group.key, window, ordinal, group)
-    }
-    inWindow ++ waiting(group, group.key)
-  }
+  private def ofGroup(group: GroupState[Operation]): Iterator[InternalRow] =
+    shown.each.map(row(group.key, _)) ++ waiting(group.arrivals, group.key)
 
-  private def row(
-      key: InternalRow,
-      window: Int,
-      ordinal: Long,
-      group: GroupState): InternalRow = {
+  private def row(key: InternalRow, place: ShownRows.Place): InternalRow = {
     toldOf.update(PartitionColumn, partition)
     toldOf.update(GroupColumn, key)
-    toldOf.update(WindowColumn, if (names.isEmpty) null else names(window))
-    toldOf.update(NumberColumn, ordinal)
+    toldOf.update(WindowColumn, if (names.isEmpty) null else names(place.window))
+    toldOf.update(NumberColumn, place.row)
+    toldOf.update(ArrivedColumn, place.arrived.fold[Any](null)(Micros.of))
     toldOf.update(
-      ArrivedColumn,
-      if (plan.spec.policy.needsArrivals) Micros.of(group.window.arrival(ordinal)) else null)
-    val leaves = leaving.of(window, ordinal)
-    toldOf.update(LeavesColumn, if (leaves == Clock.Never) null else Micros.of(leaves))
-    toldOf.update(WaitsColumn, plan.spec.isOver)
-    RowBytes.pointTo(content, group.window, ordinal)
+      LeavesColumn,
+      if (place.leaves == Clock.Never) null else Micros.of(place.leaves))
+    toldOf.update(WaitsColumn, shown.areWaiting)
+    RowBytes.pointTo(content, shown.store, place.row)
     toRow(joined)
   }
 
-  private def waiting(group: GroupState, key: InternalRow): Iterator[InternalRow] = {
-    group.waiting.ordinals.map { ordinal =>
+  private def waiting(arrivals: ArrivalState, key: InternalRow): Iterator[InternalRow] =
+    arrivals.waiting.ordinals.map { ordinal =>
       toldOf.update(PartitionColumn, partition)
       toldOf.update(GroupColumn, key)
       Seq(WindowColumn, NumberColumn, ArrivedColumn, LeavesColumn).foreach(toldOf.setNullAt)
       toldOf.update(WaitsColumn, true)
-      group.waiting.pointTo(waitingRow, ordinal)
+      arrivals.waiting.pointTo(waitingRow, ordinal)
       toRow(joinedWaiting)
     }
-  }
 }
 
 object StateRelationReader {
-  private final case class Place(window: Int, ordinal: Long)
-
   private val PartitionColumn = 0
 
   /** The place of the column of the group key in the [[schema]]. */

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.ReadStateStore
 
 import winops.spark.execution.CrossGroupTask
-import winops.spark.group.GroupState
-import winops.spark.plan.KeepPlan
+import winops.spark.group._
+import winops.spark.plan.{KeepPlan, OperatorPlan, OverPlan}
 import winops.spark.state.{PartitionSummary, StateErrors, StateGroupStore, StateIdentity, WholeGroupStore}
 import winops.storage.bytes.CorruptStateException
 import winops.window.changes.{ChangeQueue, Steps}
@@ -13,7 +13,7 @@ import winops.window.crossgroup.CrossGroupMachines
 import winops.window.machine.Machine
 import winops.window.time.Clock
 
-/** Reads the groups in one partition of the state of a `keep`, one open at a time.
+/** Reads the groups in one partition of a state, one open at a time.
   *
   * Changes of an open group are not written to the store.
   *
@@ -28,57 +28,74 @@ final class StoredGroups(
   /** True if the partition stores state that all its groups share. */
   val isCrossGroup: Boolean = WholeGroupStore.isIn(groups.partition)
 
-  val plan: KeepPlan = stored.plan(summary.fold(Clock.Never)(_.idle))
+  val plan: OperatorPlan = stored.plan(summary.fold(Clock.Never)(_.idle))
 
-  /** Queue of the changes that the open group's machine emits. */
-  val changes = new ChangeQueue
+  private val changes = new ChangeQueue
 
-  private val steps = new Steps(
-    changes,
-    plan.spec.policy.stream.copy(inserts = true, deletes = true),
-    ignoresReports = true)
+  private val storage = new GroupStorage(plan, groups)
+
+  private val (operation: Operation, ofOperation: ShownRows) = plan match {
+    case keep: KeepPlan =>
+      val steps = stepsOf(keep)
+      val kept = new KeepOperation(keep, storage, changes, steps, ownsSteps = !isCrossGroup)
+      (kept, new RetainedRows(keep, kept, changes))
+    case plan: OverPlan =>
+      val over = new OverOperation(plan, storage)
+      (over, new UnknownRows(over))
+  }
 
   /** The open group. */
-  val state = new GroupState(plan, groups, steps, ownsSteps = !isCrossGroup)
+  val state: GroupState[Operation] = new GroupState(plan, storage, operation)
+
+  /** The rows of [[state]] that readers show beside the waiting ones. */
+  private[checkpoint] def shown: ShownRows = ofOperation
+
+  private def stepsOf(keep: KeepPlan): Steps = new Steps(
+    changes,
+    keep.spec.policy.stream.copy(inserts = true, deletes = true),
+    ignoresReports = true)
 
   /** The number of buckets among which groups with short values are divided. */
   def buckets: Long = groups.numberOfBuckets
 
   /** Opens all groups one by one, each in [[state]]. */
-  def each: Iterator[GroupState] = groups.each.map(open)
+  def each: Iterator[GroupState[Operation]] = groups.each.map(open)
 
   /** Opens the groups that a filter accepts one by one, each in [[state]]. Entries of other
     * groups are not read if the filter names the keys.
     */
-  def each(filter: GroupFilter): Iterator[GroupState] = filter.keys match {
+  def each(filter: GroupFilter): Iterator[GroupState[Operation]] = filter.keys match {
     case Some(keys) => keys.iterator.filter(filter.accepts).flatMap(find)
     case None => groups.each.filter(filter.accepts).map(open)
   }
 
-  /** The state that all groups share, including the waiting rows; `None` if groups are
-    * independent.
-    */
-  def common: Option[GroupState] = Option.when(isCrossGroup) {
-    val whole = new WholeGroupStore(groups.partition, groups.pageMemory)
-    val all = new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
-    val in = whole.open(CrossGroupTask.NoKey)
-    val host = StoredGroups.NoHost
-    val machines =
-      CrossGroupTask.machinesOf(plan, stored.keys, steps, whole, groups.records, host)
-    CrossGroupTask.restoreGroups(in, machines, steps)
-    all.restoreRows(in)
-    all
+  /** The waiting rows of all groups together; None if groups are independent. */
+  def common: Option[ArrivalState] = plan match {
+    case keep: KeepPlan if isCrossGroup =>
+      val whole = new WholeGroupStore(groups.partition, groups.pageMemory)
+      val steps = stepsOf(keep)
+      val host = StoredGroups.NoHost
+      val machines =
+        CrossGroupTask.machinesOf(keep, stored.keys, steps, whole, groups.records, host)
+      val in = whole.open(CrossGroupTask.NoKey)
+      CrossGroupTask.restoreGroups(in, machines, steps)
+      val storage = new GroupStorage(keep, whole)
+      val arrivals = new ArrivalState(keep, storage)
+      CommonState.restoreArrivals(in, machines.now, storage, arrivals)
+      Some(arrivals)
+    case _ => None
   }
 
-  private def open(key: UnsafeRow): GroupState = find(key).getOrElse {
+  private def open(key: UnsafeRow): GroupState[Operation] = find(key).getOrElse {
     throw new CorruptStateException("a group is not found by its key")
   }
 
-  private def find(key: UnsafeRow): Option[GroupState] = Option(groups.open(key)).map { in =>
-    state.key = key
-    state.restoreRows(in)
-    summary.foreach(found => state.machine.reach(found.passed))
-    state
+  private def find(key: UnsafeRow): Option[GroupState[Operation]] = Option(groups.open(key)).map {
+    in =>
+      state.key = key
+      state.restoreRows(in)
+      summary.foreach(found => state.operation.clock.reach(found.passed))
+      state
   }
 }
 

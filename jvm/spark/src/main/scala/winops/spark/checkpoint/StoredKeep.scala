@@ -12,12 +12,14 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
 import winops.policy.Policy
 import winops.spark.analysis.Dialects
-import winops.spark.plan.{Application, KeepPlan, KeepSpec, Output}
+import winops.spark.plan.{Application, KeepPlan, KeepSpec, OperatorPlan, OverPlan, OverSpec}
 import winops.spark.source.SourcePartitions
 import winops.spark.state.{StateErrors, StateIdentity, StateVersion}
+import winops.text.dialect.Dialect
 import winops.window.time.Clock
 
-/** A `keep` as recorded in its checkpoint. Its groups can be read without the query.
+/** A `keep`, or window functions, as recorded in a checkpoint. Its groups can be read without the
+  * query.
   *
   * @param identity
   *   the text that [[StateIdentity]] made
@@ -25,6 +27,8 @@ import winops.window.time.Clock
   *   the expressions that group the rows, as written in the query
   * @param keys
   *   columns of the values of these expressions, as stored
+  * @param windowNames
+  *   the names of the windows, if there are several
   * @param whole
   *   plan for groups that are forgotten after an idle time
   * @param divided
@@ -34,14 +38,13 @@ final class StoredKeep private (
     val identity: String,
     val group: Seq[String],
     val keys: Seq[Attribute],
-    whole: KeepPlan,
-    divided: KeepPlan)
+    val windowNames: Seq[String],
+    whole: OperatorPlan,
+    divided: OperatorPlan)
     extends Serializable {
 
   /** The columns of a stored row. */
   def content: Seq[Attribute] = whole.content
-
-  def windowNames: Seq[String] = whole.spec.policy.windowNames
 
   /** Returns true if the `keep` has no group, so that one task has all rows. */
   def isUngrouped: Boolean = group.isEmpty
@@ -51,10 +54,9 @@ final class StoredKeep private (
     * @param idle
     *   after how much silence groups are forgotten, in milliseconds; [[Clock.Never]] for never
     */
-  def plan(idle: Long): KeepPlan =
+  def plan(idle: Long): OperatorPlan =
     // Analysis does the same: a policy whose groups have an idle time is not split by key.
-    if (idle == Clock.Never) divided
-    else whole.copy(spec = whole.spec.copy(idleMillis = Some(idle)))
+    if (idle == Clock.Never) divided else whole.withIdle(idle)
 }
 
 object StoredKeep {
@@ -81,51 +83,91 @@ object StoredKeep {
       case JInt(format) if format == StateVersion.Current =>
       case other => throw StateVersion.another(other.values)
     }
-    val group = texts(json \ "group")
     val columns =
       attributes(StoredTypes.columns(json \ "columns").getOrElse(throw unknown("columns")))
-    val dialect = Dialects.all
-      .find(dialect => text(json \ "dialect").contains(dialect.name))
-      .getOrElse(throw unknown("dialect"))
-    val reader = new StoredPolicy(dialect, columns, group.nonEmpty)
-    val policy = text(json \ "policy").flatMap(reader.read).getOrElse(throw unknown("policy"))
-    val application = text(json \ "apply").map { name =>
-      Application.all.find(_.name == name).getOrElse(throw unknown("apply"))
-    }
-    // A state store adds a hash before the keys of a group and a segment number after them.
-    val keys = attributes(StructType(entryKeys.drop(1).dropRight(1)))
-
-    val isOver = json \ StateIdentity.Over != JNothing
-
-    def plan(policy: Policy): KeepPlan = KeepPlan(
-      spec = KeepSpec(
-        dialect = dialect.name,
-        policy = policy,
-        group = group,
-        order = texts(json \ "order"),
-        application = application,
-        maxRows = Long.MaxValue,
-        output = if (isOver) Output.Over else Output.Changes),
-      keys = keys,
-      groupExpressions = keys,
-      shownKeys = Nil,
-      expressions = reader.expressions(policy).getOrElse(throw unknown("policy")).ofRows,
-      punctuation = None,
-      order = Nil,
+    val row = StoredRow(
+      group = texts(json \ "group"),
+      // A state store adds a hash before the keys of a group and a segment number after them.
+      keys = attributes(StructType(entryKeys.drop(1).dropRight(1))),
+      order = texts(json \ "order"),
+      application = text(json \ "apply").map { name =>
+        Application.all.find(_.name == name).getOrElse(throw unknown("apply"))
+      },
       time = text(json \ "time").flatMap(name => columns.find(_.name == name)),
-      changeColumns = Nil,
-      by = Nil,
-      results = Nil,
       content = columns,
       sourcePartition =
-        Option.when(json \ StateIdentity.SourcePartition != JNothing)(SourcePartitions.column),
-      positions = Nil)
-
-    val followsContent = json \ "results" != JNothing
-    val isOne = policy.windowNames.isEmpty
-    val divided = if (isOne && !followsContent) policy.splitByKey else policy
-    new StoredKeep(identity, group, keys, plan(policy), plan(divided))
+        Option.when(json \ StateIdentity.SourcePartition != JNothing)(SourcePartitions.column))
+    def stored(windowNames: Seq[String], whole: OperatorPlan, divided: OperatorPlan) =
+      new StoredKeep(identity, row.group, row.keys, windowNames, whole, divided)
+    if (json \ StateIdentity.Over != JNothing) {
+      val plan = over(row)
+      stored(Nil, plan, plan)
+    } else {
+      val reader = new StoredPolicy(dialectOf(json), columns, row.group.nonEmpty)
+      val policy =
+        text(json \ "policy").flatMap(reader.read).getOrElse(throw unknown("policy"))
+      val followsContent = json \ "results" != JNothing
+      val isOne = policy.windowNames.isEmpty
+      val divided = if (isOne && !followsContent) policy.splitByKey else policy
+      stored(policy.windowNames, keep(row, reader, policy), keep(row, reader, divided))
+    }
   }
+
+  private def dialectOf(json: JValue): Dialect = Dialects.all
+    .find(dialect => text(json \ "dialect").contains(dialect.name))
+    .getOrElse(throw unknown("dialect"))
+
+  /** What the identities of all operators have. */
+  private final case class StoredRow(
+      group: Seq[String],
+      keys: Seq[Attribute],
+      order: Seq[String],
+      application: Option[Application],
+      time: Option[Attribute],
+      content: Seq[Attribute],
+      sourcePartition: Option[Attribute])
+
+  private def over(row: StoredRow): OverPlan = OverPlan(
+    spec = OverSpec(
+      group = row.group,
+      order = row.order,
+      application = row.application,
+      idleMillis = None,
+      maxRows = Long.MaxValue,
+      dropNullTime = false,
+      flushesAtEnd = false,
+      exactFloats = false),
+    keys = row.keys,
+    groupExpressions = row.keys,
+    order = Nil,
+    time = row.time,
+    changeColumns = Nil,
+    results = Nil,
+    content = row.content,
+    sourcePartition = row.sourcePartition,
+    positions = Nil)
+
+  private def keep(row: StoredRow, reader: StoredPolicy, policy: Policy): KeepPlan = KeepPlan(
+    spec = KeepSpec(
+      dialect = reader.dialect.name,
+      policy = policy,
+      group = row.group,
+      order = row.order,
+      application = row.application,
+      maxRows = Long.MaxValue),
+    keys = row.keys,
+    groupExpressions = row.keys,
+    shownKeys = Nil,
+    expressions = reader.expressions(policy).getOrElse(throw unknown("policy")).ofRows,
+    punctuation = None,
+    order = Nil,
+    time = row.time,
+    changeColumns = Nil,
+    by = Nil,
+    results = Nil,
+    content = row.content,
+    sourcePartition = row.sourcePartition,
+    positions = Nil)
 
   /** The text of the policy's window in an identity of [[StateIdentity]]; empty if unreadable. */
   def windowOf(identity: String): String =

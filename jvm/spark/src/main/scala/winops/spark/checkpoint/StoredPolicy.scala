@@ -19,7 +19,7 @@ import winops.text.dialect.Dialect
   *   whether the rows have a group, which the text does not contain
   */
 private[spark] final class StoredPolicy(
-    dialect: Dialect,
+    val dialect: Dialect,
     columns: Seq[Attribute],
     isGrouped: Boolean) {
   import StoredPolicy._

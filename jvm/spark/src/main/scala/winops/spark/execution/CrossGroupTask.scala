@@ -4,13 +4,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import winops.policy.Trigger
-import winops.spark.group.{Admission, Arrivals, BatchTimes, EmptyPeriods, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
+import winops.spark.group._
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.RowBytes
-import winops.spark.state.{GroupStore, RowKeys, StateErrors, TimerService}
+import winops.spark.state.{GroupStore, RowKeys, StateErrors, StateVersion, TimerService}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, ShiftedSegments}
 import winops.window.changes.{ChangeQueue, Steps}
@@ -48,22 +48,33 @@ final class CrossGroupTask(
     records: GroupRecords,
     timers: TimerService,
     metrics: KeepMetrics)
-    extends StreamTask {
+    extends OperatorTask {
   import CrossGroupTask._
 
   private val changes = new ChangeQueue
   private val steps = new Steps(changes, plan.spec.stream)
-  private val state = new GroupState(plan, store, steps, ownsSteps = false)
-  private val common =
-    new GroupState(plan, whole, steps, ownsSteps = false, ofAll = Some(() => state))
+  private val state = {
+    val storage = new GroupStorage(plan, store)
+    new GroupState(
+      plan,
+      storage,
+      new KeepOperation(plan, storage, changes, steps, ownsSteps = false))
+  }
+  private val machine = state.operation.machine
+  private val common = new CommonState(plan, whole, state)
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, times, metrics)
     if (plan.spec.rowsWait)
-      new OrderedArrivals(plan, admission, common, times, () => heldByGroups)
-    else new ImmediateArrivals(plan, admission, common, metrics)
+      new OrderedArrivals(plan, admission, common.arrivals, times, () => heldByGroups)
+    else new ImmediateArrivals(plan, admission, common.arrivals, metrics)
   }
-  private val writer =
-    OutputWriter.of(plan, changes, state, common.common, times, metrics)
+  private val writer = OutputWriter.of(
+    plan,
+    changes,
+    state,
+    common.contents,
+    isTimed = plan.time.isDefined || times.stamp.isDefined,
+    metrics)
   private val givesRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
   private val emptyPeriods = new EmptyPeriods(plan.spec)
@@ -87,7 +98,7 @@ final class CrossGroupTask(
     override def open(group: UnsafeRow): Machine = {
       select(group)
       isChanged = true
-      state.machine
+      machine
     }
 
     override def drop(group: UnsafeRow): Unit = {
@@ -95,7 +106,7 @@ final class CrossGroupTask(
       writer.endGroup()
       takeLatest()
       state.forget()
-      common.common.foreach(_.forget(group))
+      common.contents.foreach(_.forget(group))
       opened = null
     }
   }
@@ -134,7 +145,7 @@ final class CrossGroupTask(
     val in = whole.open(NoKey)
     if (in == null) common.clear() else restore(in)
     groupsBefore = machines.groups.size
-    waitingBefore = common.waiting.size
+    waitingBefore = waiting.size
     Iterator.continually(timers.nextExpired()).takeWhile(_ != null).foreach(machines.reschedule)
     val _ = rows.nextGroup()
     arrivals.open(rows)
@@ -173,8 +184,8 @@ final class CrossGroupTask(
 
   /** Releases the rows that left, whose changes have been emitted. */
   private def release(): Unit = if (opened != null) {
-    common.common.foreach(_.release())
-    state.machine.settle()
+    common.contents.foreach(_.release())
+    machine.settle()
   }
 
   private def take(row: UnsafeRow): Iterator[UnsafeRow] = {
@@ -188,7 +199,7 @@ final class CrossGroupTask(
       case Punctuation.None =>
         machines.arrive(keyOf(row).copy(), instant) { at =>
           state.arrives(row)
-          RowBytes.append(state.window, at, row)
+          RowBytes.append(state.operation.window, at, row)
         } ++ {
           MaxRows.check(plan.spec, heldByGroups)
           Iterator.empty
@@ -200,7 +211,7 @@ final class CrossGroupTask(
 
   private def contents: Iterator[UnsafeRow] = machines.groups.inOrderOfCreation.map { group =>
     select(group)
-    state.machine.emitContents()
+    machine.emitContents()
     group
   }
 
@@ -225,44 +236,46 @@ final class CrossGroupTask(
   private def saveGroup(): Unit = if (opened != null) {
     writer.endGroup()
     takeLatest()
-    state.machine.settle()
+    machine.settle()
     timers.measure(opened, state.held)
     if (state.isEmpty) state.forget() else if (isChanged) store.save(state.save)
     opened = null
   }
 
-  private def held: Long = heldByGroups + common.common.fold(0L)(_.rowsWithoutGroup)
+  private def waiting: WaitingLog = common.arrivals.waiting
+
+  private def held: Long = heldByGroups + common.contents.fold(0L)(_.rowsWithoutGroup)
 
   /** The number of rows to which the limit of the plan applies. */
-  private def heldByGroups: Long = machines.groups.held + common.waiting.size
+  private def heldByGroups: Long = machines.groups.held + waiting.size
 
   private def finish(): Unit = {
     saveGroup()
     rowsAtEnd = latest.rows
-    if (times.flushes) last = common.waiting.lastTime
-    due = Math.min(machines.groups.nextDue, common.nextRelease)
+    if (times.flushes) last = waiting.lastTime
+    due = Math.min(machines.groups.nextDue, common.arrivals.nextRelease)
     whole.save(save)
     timers.count(
       machines.groups.size - groupsBefore,
       held - timers.rowsHeld,
-      common.waiting.size - waitingBefore)
+      waiting.size - waitingBefore)
     writer.count()
-    metrics.refused += state.machine.rowsRefused
-    metrics.evictedSilently += steps.rowsEvictedSilently
-    metrics.expired += state.machine.groupsForgotten + machines.groupsReclaimed
+    state.operation.count(metrics)
+    metrics.expired += machines.groupsReclaimed
   }
 
   private def save(out: ByteWriter): Unit = {
+    out.byte(StateVersion.Current)
     out.number(machines.now)
     out.byte(if (machines.isFinished) 1 else 0)
     steps.save(out)
     machines.groups.save(out)
-    common.save(out)
+    common.save(out, machines.now)
   }
 
   private def restore(in: ByteReader): Unit = {
     restoreGroups(in, machines, steps)
-    common.restore(in)
+    common.restore(in, machines.now)
   }
 }
 
@@ -308,13 +321,14 @@ private[spark] object CrossGroupTask {
     new CrossGroupMachines(steps, groups, host)
   }
 
-  /** Restores the clock, the steps and the index of groups, which precede the rest of the shared
-    * state.
+  /** Restores the version, the clock, the steps and the index of groups, which precede the rest
+    * of the shared state.
     */
   def restoreGroups(
       in: ByteReader,
       machines: CrossGroupMachines[UnsafeRow],
       steps: Steps): Unit = {
+    StateVersion.check(in)
     machines.resume(Clock.restore(in), isFinished = in.byte() == 1)
     steps.restore(in)
     machines.groups.restore(in)

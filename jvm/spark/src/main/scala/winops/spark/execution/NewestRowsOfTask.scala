@@ -3,7 +3,7 @@ package winops.spark.execution
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 
 import winops.spark.input.{NewestRows, PartitionedRowBuffer}
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 import winops.spark.row.KeyHash
 
 /** Passes on the rows of a task that are among the newest `count` rows of their group in the
@@ -16,7 +16,7 @@ import winops.spark.row.KeyHash
   *   number of newest rows per group
   */
 final class NewestRowsOfTask(
-    plan: KeepPlan,
+    plan: OperatorPlan,
     input: Seq[Attribute],
     count: Int,
     rows: Iterator[UnsafeRow])

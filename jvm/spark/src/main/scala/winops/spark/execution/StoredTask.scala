@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 import winops.spark.row.RowShape
 import winops.spark.state.{LargestGroups, StateErrors, StateGroupStore, StateTimerService, WholeGroupStore}
 
@@ -22,7 +22,7 @@ import winops.spark.state.{LargestGroups, StateErrors, StateGroupStore, StateTim
   *   receives the sizes of the groups that are processed
   */
 final class StoredTask(
-    plan: KeepPlan,
+    plan: OperatorPlan,
     identity: String,
     input: Seq[Attribute],
     rows: => GroupedRows,
@@ -51,7 +51,7 @@ final class StoredTask(
   if (!couplesGroups) StateErrors.translated(groups.checkSize(timers.groupsRemembered))
 
   /** The output rows. */
-  val output: StreamTask = StreamTask.of(
+  val output: OperatorTask = OperatorTask.of(
     plan,
     input,
     rows,

@@ -11,27 +11,36 @@ import winops.storage.rows.RowLog
   * known about the rows that follow.
   *
   * @param columns
-  *   the stored columns
+  *   the columns that frames need
   * @param content
   *   the columns of an input row
   * @param order
   *   the sort keys of the window, over `columns`
+  * @param whole
+  *   the rows that follow those of `log`, with all columns
   * @param log
-  *   the stored rows
+  *   stores the columns of the rows before
   */
 private[spark] final class FrameRows(
     val columns: Seq[Attribute],
     content: Seq[Attribute],
     order: Seq[SortOrder],
+    whole: RowLog,
     log: RowLog)
     extends StoredRows {
-  private val columnsOf = UnsafeProjection.create(columns, content)
+  private val projection = UnsafeProjection.create(columns, content)
+  private val wholeRow = new UnsafeRow(content.size)
+
+  /** The columns of the last row that was read from `whole`, and its ordinal. */
+  private var projected: UnsafeRow = _
+  private var projectedOrdinal = -1L
+
   private val left = UnsafeRow.createFromByteArray(0, columns.size)
   private val right = new UnsafeRow(columns.size)
   private var known = FrameRows.Nothing
 
   /** The ordinal after the newest row. */
-  def end: Long = log.end
+  def end: Long = whole.end
 
   /** True if all rows with a time before [[knownBefore]] have arrived. */
   def isInstantComplete: Boolean = known != FrameRows.Nothing
@@ -42,8 +51,11 @@ private[spark] final class FrameRows(
   /** The time, in microseconds, before which all rows have arrived. */
   def knownBefore: Long = known
 
-  /** Starts to add rows: more rows of any time may follow. */
-  def open(): Unit = known = FrameRows.Nothing
+  /** Starts with the rows of a group: more rows of any time may follow. */
+  def open(): Unit = {
+    known = FrameRows.Nothing
+    projectedOrdinal = -1L
+  }
 
   /** Ends the rows of a micro-batch, which has all rows with an earlier time than `before`. */
   def complete(before: Long): Unit = known =
@@ -56,10 +68,24 @@ private[spark] final class FrameRows(
   def checkFirst(first: Long): Unit =
     if (first > 0) throw new CorruptStateException(s"the rows before row $first are not stored")
 
-  def append(row: UnsafeRow): Unit = RowBytes.append(log, 0L, columnsOf(row))
+  /** Stores the columns of the first row of `whole` that is not in `log`. */
+  def keepNext(): Unit = RowBytes.append(log, 0L, columnsOf(log.end))
 
   override def pointTo(row: UnsafeRow, ordinal: Long): Unit =
-    RowBytes.pointTo(row, log, ordinal)
+    if (ordinal < log.end) RowBytes.pointTo(row, log, ordinal)
+    else {
+      val found = columnsOf(ordinal)
+      row.pointTo(found.getBaseObject, found.getBaseOffset, found.getSizeInBytes)
+    }
+
+  private def columnsOf(ordinal: Long): UnsafeRow = {
+    if (ordinal != projectedOrdinal) {
+      RowBytes.pointTo(wholeRow, whole, ordinal)
+      projected = projection(wholeRow)
+      projectedOrdinal = ordinal
+    }
+    projected
+  }
 
   /** The peers of a boundary. */
   def peersOf(bound: FrameBound.ByPeers): Peers = new Peers(bound.keysOf(order))

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 
 import winops.spark.expressions.WindowAggregate
-import winops.spark.plan.{FrameBound, FramedFunction, KeepPlan, OffsetValue, PositionFunction}
+import winops.spark.plan.{FrameBound, FramedFunction, OffsetValue, OverPlan, PositionFunction}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 import winops.storage.rows.RowLog
@@ -16,24 +16,25 @@ import winops.storage.rows.RowLog
   *
   * The state does not depend on the order in which the query names the functions.
   *
-  * @param plan
-  *   a plan with [[FramedFunction]]s
+  * @param whole
+  *   the rows whose results have not been emitted
   * @param log
-  *   stores the columns of [[Frames.columns]]
+  *   stores the columns of [[Frames.columns]] of the rows before
   * @param pages
   *   the storage of partial aggregates
   * @param functionsBefore
   *   the identities of the functions that groups are stored with, if a restart has added others
   */
 private[spark] final class Frames(
-    plan: KeepPlan,
+    plan: OverPlan,
+    whole: RowLog,
     log: RowLog,
     pages: Pages,
     functionsBefore: Option[Seq[String]] = None) {
   import Frames._
 
   /** The rows as far as frames need them. */
-  val rows = new FrameRows(columns(plan), plan.content, orderOf(plan), log)
+  val rows = new FrameRows(columns(plan), plan.content, plan.sortKeys, whole, log)
 
   private val parts = Frames.parts(functions(plan)).map(some => Part(some, valuesOf(some, pages)))
 
@@ -144,7 +145,10 @@ private[spark] final class Frames(
     if (time > Long.MaxValue - reach) Long.MaxValue else time + reach
 
   /** Starts with a group that has no rows. */
-  def clear(): Unit = values.foreach(_.clear())
+  def clear(): Unit = {
+    rows.open()
+    values.foreach(_.clear())
+  }
 
   /** Brings the stored pages up to date before they are written. */
   def settle(): Unit = values.foreach(_.settle())
@@ -161,6 +165,7 @@ private[spark] final class Frames(
     *   the first row whose results were not given
     */
   def restore(in: ByteReader, next: Long): Unit = {
+    rows.open()
     val stored = partsBefore.getOrElse(parts)
     val size = in.count(MaxParts)
     if (size != stored.size) {
@@ -228,14 +233,13 @@ private[spark] object Frames {
   private val MaxParts = 1L << 20
 
   /** The columns of an input row that the frames of a plan need, in the order of the input. */
-  def columns(plan: KeepPlan): Seq[Attribute] = columns(functions(plan), plan)
+  def columns(plan: OverPlan): Seq[Attribute] = columns(functions(plan), plan)
 
   /** The columns of an input row that the frames of some functions need. */
-  def columns(functions: Seq[FramedFunction], plan: KeepPlan): Seq[Attribute] = {
+  def columns(functions: Seq[FramedFunction], plan: OverPlan): Seq[Attribute] = {
     val bounds = functions.flatMap(one => Seq(one.lower, one.upper))
-    val order = orderOf(plan)
     val ofBounds = bounds.flatMap {
-      case by: FrameBound.ByPeers => by.keysOf(order).flatMap(_.references)
+      case by: FrameBound.ByPeers => by.keysOf(plan.sortKeys).flatMap(_.references)
       case _: FrameBound.ByTime => plan.time.toSeq
       case _ => Nil
     }
@@ -244,7 +248,7 @@ private[spark] object Frames {
   }
 
   /** The functions of a plan, each once, sorted by their identities. */
-  def functions(plan: KeepPlan): Seq[FramedFunction] = plan.functions.map(_._2)
+  def functions(plan: OverPlan): Seq[FramedFunction] = plan.functions.map(_._2)
 
   /** Divides functions into those that share the boundaries of a frame, and single ones. */
   private def parts(functions: Seq[FramedFunction]): Seq[Seq[FramedFunction]] = {
@@ -255,16 +259,12 @@ private[spark] object Frames {
   }
 
   /** The function of a plan that stands for a result. */
-  private def sameAs(result: Expression, plan: KeepPlan): FramedFunction = plan.functions
+  private def sameAs(result: Expression, plan: OverPlan): FramedFunction = plan.functions
     .collectFirst { case (_, one) if one eq result => one }
     .getOrElse {
       val identity = plan.identityOf(result)
       plan.functions.collectFirst { case (`identity`, one) => one }.get
     }
-
-  /** The sort keys of rows, the time first. */
-  private def orderOf(plan: KeepPlan): Seq[SortOrder] =
-    plan.time.map(SortOrder(_, Ascending)).toSeq ++ plan.order
 
   /** Returns true for functions that share the boundaries of their frame. */
   private def isShared(one: FramedFunction): Boolean = one.child match {

@@ -4,13 +4,13 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import winops.spark.input.GroupedRows
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 
 /** Drops and counts late rows and rows without a time. A row without a time is an error unless
   * the query drops such rows.
   */
 final class Admission(
-    plan: KeepPlan,
+    plan: OperatorPlan,
     input: Seq[Attribute],
     times: BatchTimes,
     metrics: KeepMetrics) {

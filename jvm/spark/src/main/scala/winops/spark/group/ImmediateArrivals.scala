@@ -4,15 +4,15 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 
 /** Applies each admitted row in the micro-batch in which it arrives, and counts out-of-order
   * rows.
   */
 final class ImmediateArrivals(
-    plan: KeepPlan,
+    plan: OperatorPlan,
     admission: Admission,
-    state: GroupState,
+    state: ArrivalState,
     metrics: KeepMetrics)
     extends Arrivals {
   private val order = new OrderWatch(plan)

@@ -1,7 +1,7 @@
 package winops.spark.group
 
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.KeepSpec
+import winops.spark.plan.OperatorSpec
 
 /** Enforces the limit on the rows of a group. Groups that depend on each other share one limit.
   */
@@ -14,7 +14,7 @@ object MaxRows {
     * @throws WinopsRuntimeException
     *   `WINOPS_MAX_ROWS` if the group holds more rows than allowed
     */
-  def check(spec: KeepSpec, held: Long): Unit =
+  def check(spec: OperatorSpec, held: Long): Unit =
     if (held > spec.maxRows) {
       throw WinopsErrors.runtime(
         "WINOPS_MAX_ROWS",

@@ -2,13 +2,13 @@ package winops.spark.group
 
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 import winops.spark.row.RowShape
 
 /** Detects out-of-order rows: rows whose order columns are less than those of a row of their
   * group that was applied in an earlier micro-batch.
   */
-final class OrderWatch(plan: KeepPlan) {
+final class OrderWatch(plan: OperatorPlan) {
   private val active = plan.order.nonEmpty
   private val columns = plan.order.map(_.child)
   private val project = UnsafeProjection.create(columns, plan.content)
@@ -20,7 +20,7 @@ final class OrderWatch(plan: KeepPlan) {
   }
   private val shape = RowShape.of(columns)
   private val before = new UnsafeRow(columns.size)
-  private var greatest: Array[Byte] = GroupState.NoOrder
+  private var greatest: Array[Byte] = ArrivalState.NoOrder
   private var newest: UnsafeRow = _
 
   /** Begins with a group; `last` is the greatest value of the order columns so far. */

@@ -3,7 +3,7 @@ package winops.spark.group
 import org.apache.spark.sql.catalyst.expressions.{RowOrdering, UnsafeProjection, UnsafeRow}
 
 import winops.spark.input.GroupedRows
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 
 /** Holds rows back until the watermark has passed their time, then releases them in the order of
   * time and the order columns.
@@ -14,9 +14,9 @@ import winops.spark.plan.KeepPlan
   *   the number of rows to which the limit of the plan applies
   */
 final class OrderedArrivals(
-    plan: KeepPlan,
+    plan: OperatorPlan,
     admission: Admission,
-    state: GroupState,
+    state: ArrivalState,
     times: BatchTimes,
     held: () => Long)
     extends Arrivals {

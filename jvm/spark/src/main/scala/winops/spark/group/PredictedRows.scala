@@ -2,7 +2,7 @@ package winops.spark.group
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 import winops.storage.bytes.Bytes
 import winops.storage.rows.RowForm
 import winops.window.time.Clock
@@ -15,7 +15,7 @@ import winops.window.time.Clock
   * @param columns
   *   the columns of the rows
   */
-final class PredictedRows(plan: KeepPlan, columns: Seq[Attribute]) extends RowForm {
+final class PredictedRows(plan: OperatorPlan, columns: Seq[Attribute]) extends RowForm {
   import PredictedRows._
 
   private val nulls = UnsafeRow.calculateBitSetWidthInBytes(columns.size)

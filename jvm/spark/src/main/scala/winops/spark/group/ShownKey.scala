@@ -2,7 +2,7 @@ package winops.spark.group
 
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 import winops.spark.row.RowShape
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
@@ -11,7 +11,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
   * row has, which is stored with the group. The first row after a removal of the group is such a
   * row too.
   */
-private[group] final class ShownKey(plan: KeepPlan) {
+private[group] final class ShownKey(plan: OperatorPlan) {
   private val isStored = plan.shownKeys.nonEmpty
   private lazy val ofRow = UnsafeProjection.create(plan.shownKeys, plan.content)
   private lazy val shape = RowShape.of(plan.shownKeys)

@@ -7,7 +7,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 import winops.spark.row.{RowBytes, RowShape}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
 import winops.storage.rows.{RowForm, RowLog}
@@ -33,7 +33,7 @@ import winops.window.time.Clock
   *   number of sequences up to which a group's value has their places
   */
 final class WaitingLog(
-    plan: KeepPlan,
+    plan: OperatorPlan,
     segments: Segments,
     form: RowForm = RowForm.Unknown,
     mostUnsorted: Int = WaitingLog.MostUnsorted,

@@ -13,7 +13,7 @@ import org.apache.spark.sql.internal.SQLConf
   * @param showsFrames
   *   true if the rows of the frames are the results
   */
-private[harness] final class OverStream(plan: OverPlan, showsFrames: Boolean) {
+private[harness] final class OverStream(plan: OverWindow, showsFrames: Boolean) {
   private val stream = new StreamWindow(if (showsFrames) plan.windowOfFrames else plan.window)
   private val toResults = plan.toResults
   private val toFrames = plan.toFrames

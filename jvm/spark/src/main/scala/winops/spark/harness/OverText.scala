@@ -15,7 +15,7 @@ import org.apache.spark.sql.winops.harness.BuiltinAnalyzer
 import winops.spark.expressions.CommonExpressions
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.ResolveOver
-import winops.spark.plan.Keep
+import winops.spark.plan.Over
 
 /** Window functions of a request: a select list of SQL, and maybe a clause WINDOW behind it.
   *
@@ -72,7 +72,7 @@ private[harness] final class OverText(text: String) {
   /** Resolves the functions over a stream with these columns, in which each timestamp has a
     * watermark.
     */
-  def resolve(schema: StructType): OverPlan = {
+  def resolve(schema: StructType): OverWindow = {
     val columns = schema.map { field =>
       val column = AttributeReference(field.name, field.dataType)()
       if (field.dataType == TimestampType) WindowPlan.watermarked(column) else column
@@ -84,12 +84,12 @@ private[harness] final class OverText(text: String) {
       window <- plan.collectFirst { case window: Window => window }
       refusal <- ResolveOver.refusal(window, plan)
     } throw refusal.error
-    plan.collect { case keep: Keep => keep } match {
-      case Seq(keep) =>
-        val above = ReplaceExpressions(plan.transform { case operator: Keep =>
+    plan.collect { case over: Over => over } match {
+      case Seq(over) =>
+        val above = ReplaceExpressions(plan.transform { case operator: Over =>
           LocalRelation(operator.output)
         }).transformAllExpressions(CommonExpressions.inPlace)
-        new OverPlan(keep, above, schema)
+        new OverWindow(over, above, schema)
       case Seq() => throw invalid(1, 1, "no function has OVER", Expected)
       case _ =>
         throw invalid(

@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import winops.spark.execution.StreamTask
+import winops.spark.execution.OperatorTask
 import winops.spark.group.BatchTimes
 import winops.spark.internal.KeepMetrics
 import winops.spark.row.{KeyHash, RowShape}
@@ -112,7 +112,7 @@ private[harness] final class StreamWindow(window: WindowPlan) {
         hash(_) ^ Long.MinValue,
         takesAll = batch.times.flushes,
         isFlushed = batch.times.flushes)
-      val task = StreamTask.of(
+      val task = OperatorTask.of(
         plan,
         window.input,
         window.grouped(window.read(batch.json)),

@@ -2,7 +2,7 @@ package winops.spark.harness
 
 import com.fasterxml.jackson.databind.JsonNode
 
-import winops.spark.execution.StreamTask
+import winops.spark.execution.OperatorTask
 import winops.spark.group.BatchTimes
 import winops.spark.state.{NoGroupStore, NoTimerService, TransientGroupStore}
 import winops.window.crossgroup.HeapRecords
@@ -19,7 +19,7 @@ private[harness] object TableWindow {
     val rows = window.read(json)
     val end = if (window.hasEnd) (window.lastTime(rows) ++ until).maxOption else None
     val metrics = Metrics.create()
-    val task = StreamTask.of(
+    val task = OperatorTask.of(
       window.plan,
       window.input,
       window.grouped(rows),

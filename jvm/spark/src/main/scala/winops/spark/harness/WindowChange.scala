@@ -2,7 +2,7 @@ package winops.spark.harness
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.{Keep, OperatorPlan}
 
 /** A row that entered or left a window.
   *
@@ -27,14 +27,14 @@ final case class WindowChange(
 object WindowChange {
 
   /** Reads an output row of a plan that gives changes with reasons. */
-  def of(plan: KeepPlan, row: InternalRow): WindowChange = {
+  def of(plan: OperatorPlan, row: InternalRow): WindowChange = {
     val described = plan.changeColumns.size
     WindowChange(
       row.getString(0),
       Option.when(!row.isNullAt(1))(row.getLong(1)),
       row.getLong(2),
       row.getLong(3),
-      Option.when(plan.spec.policy.windowNames.nonEmpty)(row.getString(4)),
+      Option.when(plan.changeColumns.exists(_.name == Keep.Window))(row.getString(4)),
       row.getString(described - 1),
       row.getLong(described + plan.content.size - 1))
   }

@@ -14,39 +14,40 @@ import winops.spark.KeepFunction
 import winops.spark.analysis.ResolveKeep
 import winops.spark.input.GroupedRows
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{Keep, KeepPlan}
+import winops.spark.plan.{GroupedOperator, Keep, OperatorPlan, Over}
 import winops.spark.row.KeyHash
 import winops.window.time.Clock
 
 /** The plan of a call over rows given as JSON, as Spark's analyzer and planner make it, and the
   * rows in the form that its task reads.
   *
-  * @param keep
+  * @param operator
   *   the resolved call; its rows have a last column with their number
   */
-final class WindowPlan private[harness] (keep: Keep, schema: StructType) {
-  private val relation = keep.child.collectLeaves().head.output
-  private val keys = KeepPlan.keys(keep)
+final class WindowPlan private[harness] (operator: GroupedOperator, schema: StructType) {
+  private val relation = operator.child.collectLeaves().head.output
+  private val keys = operator.keys
   private val position = Alias(relation.last, "_position")()
 
-  val plan: KeepPlan =
-    KeepPlan.of(
-      keep,
-      keys.map(_.toAttribute),
-      if (keep.followsSource) Seq(position.toAttribute) else Nil)
+  val plan: OperatorPlan = operator.plan(
+    keys.map(_.toAttribute),
+    if (operator.followsSource) Seq(position.toAttribute) else Nil)
 
   /** True if time stops at the greatest time of a table's rows. */
-  val hasEnd: Boolean = keep.end.isDefined
+  val hasEnd: Boolean = operator match {
+    case keep: Keep => keep.end.isDefined
+    case _: Over => false
+  }
 
   val input: Seq[Attribute] =
-    keep.child.output ++ keys.collect { case alias: Alias => alias.toAttribute } :+
+    operator.child.output ++ keys.collect { case alias: Alias => alias.toAttribute } :+
       position.toAttribute
 
   private val toInput = UnsafeProjection.create(
-    keep.child.output ++ keys.collect { case Alias(key, _) => key } :+ relation.last,
-    keep.child.output)
+    operator.child.output ++ keys.collect { case Alias(key, _) => key } :+ relation.last,
+    operator.child.output)
 
-  private val computed = ComputedRows.of(keep.child)
+  private val computed = ComputedRows.of(operator.child)
 
   private val parser = new JacksonParser(
     schema,
@@ -99,14 +100,18 @@ object WindowPlan {
   /** The column with the number of a row in the order of arrival. */
   private[harness] val RowNumber = "_row_number"
 
-  /** Resolves a call, whose changes then have reasons.
+  /** The plan of a call, whose changes have reasons.
     *
     * @param isStreaming
     *   true for a stream, whose time column has a watermark; false for a table
     */
   def of(call: WindowCall, isStreaming: Boolean): WindowPlan =
+    new WindowPlan(keepOf(call, isStreaming), call.schema)
+
+  /** The node of a call, whose changes have reasons. */
+  def keepOf(call: WindowCall, isStreaming: Boolean): Keep =
     resolved(call, isStreaming, Seq("reason" -> Literal(true))).collectFirst { case keep: Keep =>
-      new WindowPlan(keep, call.schema)
+      keep
     }.get
 
   private def resolved(

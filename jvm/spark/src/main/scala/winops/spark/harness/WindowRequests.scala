@@ -76,13 +76,13 @@ final class WindowRequests {
 
   private def explain(call: WindowCall, reply: ObjectNode): Unit = {
     reply.put("sentence", WindowPlan.sentence(call))
-    val plan = WindowPlan.of(call, isStreaming = true).plan
+    val keep = WindowPlan.keepOf(call, isStreaming = true)
     val pieces = reply.putArray("pieces")
-    val policy = KeepDescriber.policyOf(plan.spec, plan.groupExpressions)
+    val policy = KeepDescriber.policyOf(keep.spec, keep.group)
     fullRows(policy).foreach(reply.put("fullRows", _))
     policy.pieces.foreach { case (name, text) => pieces.addArray().add(name).add(text) }
     val group = reply.putArray("group")
-    plan.groupExpressions.foreach {
+    keep.group.foreach {
       case column: Attribute => group.add(column.name)
       case _ =>
     }

@@ -2,7 +2,7 @@ package winops.spark.input
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, UnsafeRow}
 
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 
 /** Links the rows of a partition into chains: all rows whose keys have the same hash, in the
   * order of their arrival.
@@ -11,7 +11,7 @@ import winops.spark.plan.KeepPlan
   *   number of newest rows per group that the query needs; rows that are certainly older are left
   *   out
   */
-private[spark] final class GroupLinker(plan: KeepPlan, input: Seq[Attribute], newest: Int) {
+private[spark] final class GroupLinker(plan: OperatorPlan, input: Seq[Attribute], newest: Int) {
   private val sameKeys = new SameKeys(plan.keys, input)
   private val arrival = RowOrdering.create(plan.arrival, input)
   private val before = new UnsafeRow(input.size)

@@ -3,7 +3,7 @@ package winops.spark.input
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 import winops.spark.row.KeyHash
 
 /** Iterates over the rows of one task, group after group, and over each group in the order in
@@ -34,7 +34,10 @@ object GroupedRows {
     * @param rows
     *   the task's input rows, in the plan's input order
     */
-  def ofTask(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[InternalRow]): GroupedRows = {
+  def ofTask(
+      plan: OperatorPlan,
+      input: Seq[Attribute],
+      rows: Iterator[InternalRow]): GroupedRows = {
     val unsafe = rows.asInstanceOf[Iterator[UnsafeRow]]
     if (plan.spec.runsInOneTask) new OneGroup(unsafe) else grouped(plan, input, unsafe)
   }
@@ -44,12 +47,12 @@ object GroupedRows {
     * @param rows
     *   sorted if all rows are one group, otherwise with rows of equal [[KeyHash]] together
     */
-  def apply(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[UnsafeRow]): GroupedRows =
+  def apply(plan: OperatorPlan, input: Seq[Attribute], rows: Iterator[UnsafeRow]): GroupedRows =
     if (plan.spec.runsInOneTask) new OneGroup(rows) else new HashedGroups(plan, input, rows)
 
   /** Buffers the rows in memory. If the rows do not fit, Spark's sorters sort and spill them. */
   private def grouped(
-      plan: KeepPlan,
+      plan: OperatorPlan,
       input: Seq[Attribute],
       rows: Iterator[UnsafeRow]): GroupedRows = {
     val hashOf = KeyHash(plan.keys, input)
@@ -89,7 +92,10 @@ private final class OneGroup(rows: Iterator[UnsafeRow]) extends GroupedRows {
 }
 
 /** Reads groups from rows that are clustered by hash. */
-private final class HashedGroups(plan: KeepPlan, input: Seq[Attribute], rows: Iterator[UnsafeRow])
+private final class HashedGroups(
+    plan: OperatorPlan,
+    input: Seq[Attribute],
+    rows: Iterator[UnsafeRow])
     extends GroupedRows {
   private val sameKeys = new SameKeys(plan.keys, input)
   private val hashOf = KeyHash(plan.keys, input)

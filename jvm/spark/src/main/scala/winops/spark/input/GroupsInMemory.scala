@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
 
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 
 /** Reads the groups of rows that are all in memory, partition by partition, and by hash within a
   * partition.
@@ -16,7 +16,7 @@ import winops.spark.plan.KeepPlan
   *   the partitions of the rows; each is cleared when its groups have been read
   */
 private[spark] final class GroupsInMemory(
-    plan: KeepPlan,
+    plan: OperatorPlan,
     input: Seq[Attribute],
     parts: Iterator[RowPartition])
     extends GroupedRows {

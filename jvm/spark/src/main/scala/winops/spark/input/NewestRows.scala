@@ -4,14 +4,14 @@ import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, UnsafeRow}
 
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 
 /** Finds the newest rows of each group in a partition.
   *
   * @param count
   *   number of rows per group
   */
-private[spark] final class NewestRows(plan: KeepPlan, input: Seq[Attribute], count: Int) {
+private[spark] final class NewestRows(plan: OperatorPlan, input: Seq[Attribute], count: Int) {
   private val chains = new GroupLinker(plan, input, count)
   private val hashes = chains.hashes
   private val arrival = RowOrdering.create(plan.arrival, input)

@@ -2,12 +2,13 @@ package winops.spark.input
 
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, RowOrdering, SortOrder, UnsafeProjection, UnsafeRow}
 
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.OperatorPlan
 
 /** Reads the groups of a run of rows whose keys have equal hashes. Nearly always the run is one
   * group.
   */
-private[spark] final class RunGroups(plan: KeepPlan, input: Seq[Attribute]) extends GroupedRows {
+private[spark] final class RunGroups(plan: OperatorPlan, input: Seq[Attribute])
+    extends GroupedRows {
   private val keyOf = UnsafeProjection.create(plan.keys, input)
   private val keyThenArrival =
     RowOrdering.create(plan.keys.map(SortOrder(_, Ascending)) ++ plan.arrival, input)

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.aggregates.TrackedContents
-import winops.spark.group.GroupState
+import winops.spark.group.{GroupState, KeepOperation}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{AggMode, KeepPlan}
 import winops.spark.row.Micros
@@ -21,7 +21,7 @@ import winops.window.changes.ChangeQueue
 private final class AggOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
-    state: GroupState,
+    state: GroupState[KeepOperation],
     content: TrackedContents,
     hasTime: Boolean,
     metrics: KeepMetrics)
@@ -48,7 +48,7 @@ private final class AggOutput(
     values.nonEmpty && (isGroupDone || !onlyLatest)
   }
 
-  override protected def give(): InternalRow = values.dequeue()
+  override protected def emit(): InternalRow = values.dequeue()
 
   override def beginGroup(): Unit = isGroupDone = false
 

@@ -3,7 +3,7 @@ package winops.spark.output
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.spark.group.GroupState
+import winops.spark.group.{GroupState, KeepOperation}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
@@ -13,19 +13,19 @@ import winops.window.changes.ChangeQueue
 private final class ChangesOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
-    state: GroupState,
+    state: GroupState[KeepOperation],
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends OutputWriter(changes, metrics) {
+    extends ChangesReader(changes, metrics) {
   private val content = new UnsafeRow(plan.content.size)
   private val changeRows = new ChangeRows(plan)
 
   override def hasNext: Boolean = isAtChange
 
-  override protected def give(): InternalRow = {
+  override protected def emit(): InternalRow = {
     changes.next()
     countRows(1L)
-    RowBytes.pointTo(content, state.window, changes.ordinal)
+    RowBytes.pointTo(content, state.operation.window, changes.ordinal)
     changeRows.of(changes, hasTime, content)
   }
 }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.GenericArrayData
 
-import winops.spark.group.GroupState
+import winops.spark.group.{GroupState, KeepOperation}
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
@@ -15,7 +15,10 @@ import winops.spark.row.RowBytes
   * @param front
   *   number of columns that describe the step
   */
-private[spark] final class ContentRows(plan: KeepPlan, front: Int, state: GroupState) {
+private[spark] final class ContentRows(
+    plan: KeepPlan,
+    front: Int,
+    state: GroupState[KeepOperation]) {
 
   /** The columns that describe the step, which the caller fills in. */
   val step = new SpecificInternalRow(plan.changeColumns.take(front).map(_.dataType))
@@ -47,7 +50,7 @@ private[spark] final class ContentRows(plan: KeepPlan, front: Int, state: GroupS
         "WINOPS_CONTENT_SIZE",
         "maxContent" -> plan.spec.maxContent.toString)
     }
-    RowBytes.pointTo(content, state.window, ordinal)
+    RowBytes.pointTo(content, state.operation.window, ordinal)
     rows += content.copy()
   }
 

@@ -18,7 +18,7 @@ private[spark] abstract class ContentsTracker(
     changes: ChangeQueue,
     contents: Array[TrackedContents],
     metrics: KeepMetrics)
-    extends OutputWriter(changes, metrics) {
+    extends ChangesReader(changes, metrics) {
   // The specification finds these in its policy, which takes longer than a step.
   private val reportsByTrigger = plan.spec.reportsByTrigger
   private val reportsWhenEmptied = plan.spec.reportsWhenEmptied

@@ -3,7 +3,7 @@ package winops.spark.output
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.spark.group.GroupState
+import winops.spark.group.{GroupState, KeepOperation}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.Micros
@@ -14,10 +14,10 @@ import winops.window.changes.{ChangeKind, ChangeQueue}
 private final class EventsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
-    state: GroupState,
+    state: GroupState[KeepOperation],
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends OutputWriter(changes, metrics) {
+    extends ChangesReader(changes, metrics) {
   import EventsOutput._
 
   private val isOfTriggers = plan.spec.output == Output.Snapshots
@@ -30,7 +30,7 @@ private final class EventsOutput(
     !changes.isEmpty
   }
 
-  override protected def give(): InternalRow = {
+  override protected def emit(): InternalRow = {
     takeEntry()
     if (!isOfTriggers) rows.step.update(0, Types(changes.kind))
     if (hasTime) rows.step.setLong(timeColumn, Micros.of(changes.at))
@@ -40,7 +40,7 @@ private final class EventsOutput(
     var row = changes.ordinal
     while (row < changes.end) {
       rows.add(row)
-      row = state.window.next(row)
+      row = state.operation.window.next(row)
     }
     rows.result(state.shownKey)
   }

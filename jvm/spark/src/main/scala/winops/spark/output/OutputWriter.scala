@@ -3,69 +3,39 @@ package winops.spark.output
 import org.apache.spark.sql.catalyst.InternalRow
 
 import winops.spark.aggregates.TrackedContents
-import winops.spark.group.{BatchTimes, GroupState}
+import winops.spark.group.{GroupState, KeepOperation, OverOperation}
 import winops.spark.internal.KeepMetrics
-import winops.spark.plan.{KeepPlan, Output}
-import winops.window.changes.{ChangeKind, ChangeQueue}
+import winops.spark.plan.{KeepPlan, Output, OverPlan}
+import winops.window.changes.ChangeQueue
 
-/** Writes the output rows of the open group: reads the changes that the machine has queued, and
-  * turns them into rows of one output mode.
+/** Writes the output rows of the open group. It is read before the operation continues, because
+  * rows that have left can be read only until then.
   *
-  * The queue is read before the machine continues, because evicted rows can be read only until
-  * then.
-  *
-  * @param changes
-  *   the changes of the machine
   * @param metrics
   *   takes the counts of rows
   */
-abstract class OutputWriter(changes: ChangeQueue, metrics: KeepMetrics) {
-  private var inserted = 0L
-  private var deleted = 0L
-  private var rowsGiven = 0L
+abstract class OutputWriter(metrics: KeepMetrics) {
+  private var emitted = 0L
 
-  /** Returns true if another output row is available. Skips changes that the output mode does not
-    * emit.
-    */
+  /** Returns true if another output row is available. */
   def hasNext: Boolean
 
   /** The next output row; valid until the next call. */
   final def next(): InternalRow = {
-    rowsGiven += 1
-    give()
+    emitted += 1
+    emit()
   }
 
-  /** Called after a group was opened. */
+  /** Called before a group is opened. */
   def beginGroup(): Unit = ()
 
   /** Called when the open group has no more steps in this micro-batch. */
   def endGroup(): Unit = ()
 
   /** Adds the rows that were emitted to the metrics. */
-  final def count(): Unit = {
-    metrics.outputRows += rowsGiven
-    metrics.inserted += inserted
-    metrics.deleted += deleted
-  }
+  def count(): Unit = metrics.outputRows += emitted
 
-  protected def give(): InternalRow
-
-  /** Moves to the next change and skips other entries; returns false if there is none. */
-  protected final def isAtChange: Boolean = {
-    while (!changes.isEmpty && !ChangeKind.isChange(changes.nextKind)) takeEntry()
-    !changes.isEmpty
-  }
-
-  /** Moves to the next entry as a whole. */
-  protected final def takeEntry(): Unit = {
-    changes.nextEntry()
-    countRows(changes.end - changes.ordinal)
-  }
-
-  /** Counts rows of the current entry of the queue. */
-  protected final def countRows(rows: Long): Unit =
-    if (changes.kind == ChangeKind.Insert) inserted += rows
-    else if (ChangeKind.isChange(changes.kind)) deleted += rows
+  protected def emit(): InternalRow
 }
 
 object OutputWriter {
@@ -74,37 +44,38 @@ object OutputWriter {
     * have no effect.
     */
   def ignoresReports(output: Output): Boolean = output match {
-    case Output.Changes | Output.Rows | Output.WithColumns | Output.Over => true
+    case Output.Changes | Output.Rows | Output.WithColumns => true
     case _ => false
   }
 
-  /** The writer of a plan's output mode.
+  /** The writer of window functions. */
+  def of(plan: OverPlan, over: OverOperation, metrics: KeepMetrics): OutputWriter =
+    new OverOutput(plan, over, metrics)
+
+  /** The writer of the output of a retention window.
     *
     * @param common
     *   the contents of all groups, for results across groups
-    * @param times
-    *   times of the micro-batch or table
+    * @param isTimed
+    *   true if changes have a time
     */
   def of(
       plan: KeepPlan,
       changes: ChangeQueue,
-      state: GroupState,
+      state: GroupState[KeepOperation],
       common: Option[TrackedContents],
-      times: BatchTimes,
-      metrics: KeepMetrics): OutputWriter = {
-    val hasTime = plan.time.isDefined || times.stamp.isDefined
+      isTimed: Boolean,
+      metrics: KeepMetrics): OutputWriter =
     plan.spec.output match {
       case Output.Rows | Output.Describe => new RowsOutput(plan, changes, state, metrics)
-      case Output.Changes => new ChangesOutput(plan, changes, state, hasTime, metrics)
+      case Output.Changes => new ChangesOutput(plan, changes, state, isTimed, metrics)
       case Output.Snapshots if plan.spec.followsContent =>
-        new SnapshotsOutput(plan, changes, state, hasTime, metrics)
+        new SnapshotsOutput(plan, changes, state, isTimed, metrics)
       case Output.Snapshots | Output.Events =>
-        new EventsOutput(plan, changes, state, hasTime, metrics)
+        new EventsOutput(plan, changes, state, isTimed, metrics)
       case Output.Agg =>
-        val content = common.getOrElse(state.results.head)
-        new AggOutput(plan, changes, state, content, hasTime, metrics)
+        val content = common.getOrElse(state.operation.results.head)
+        new AggOutput(plan, changes, state, content, isTimed, metrics)
       case Output.WithColumns => new WithColumnsOutput(plan, changes, state, metrics)
-      case Output.Over => new OverOutput(plan, changes, state, times, metrics)
     }
-  }
 }

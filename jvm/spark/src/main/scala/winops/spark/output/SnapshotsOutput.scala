@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import winops.spark.group.GroupState
+import winops.spark.group.{GroupState, KeepOperation}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.row.Micros
@@ -14,11 +14,11 @@ import winops.window.changes.ChangeQueue
 private final class SnapshotsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
-    state: GroupState,
+    state: GroupState[KeepOperation],
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends ContentsTracker(plan, changes, Array(state.results.head), metrics) {
-  private val results = state.results.head
+    extends ContentsTracker(plan, changes, Array(state.operation.results.head), metrics) {
+  private val results = state.operation.results.head
   private val rows = new ContentRows(plan, front = 2, state)
   private val contents = mutable.Queue.empty[InternalRow]
 
@@ -27,7 +27,7 @@ private final class SnapshotsOutput(
     contents.nonEmpty
   }
 
-  override protected def give(): InternalRow = contents.dequeue()
+  override protected def emit(): InternalRow = contents.dequeue()
 
   override protected def report(): Unit = {
     if (hasTime) rows.step.setLong(0, Micros.of(at)) else rows.step.setNullAt(0)

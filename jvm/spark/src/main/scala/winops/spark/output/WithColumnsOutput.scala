@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 
 import winops.spark.aggregates.ResultsBesideRows
-import winops.spark.group.GroupState
+import winops.spark.group.{GroupState, KeepOperation}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
@@ -18,10 +18,10 @@ import winops.window.changes.ChangeQueue
 private final class WithColumnsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
-    state: GroupState,
+    state: GroupState[KeepOperation],
     metrics: KeepMetrics)
-    extends ContentsTracker(plan, changes, state.results.toArray, metrics) {
-  private val results = new ResultsBesideRows(state.results, plan.results)
+    extends ContentsTracker(plan, changes, state.operation.results.toArray, metrics) {
+  private val results = new ResultsBesideRows(state.operation.results, plan.results)
   private val content = new UnsafeRow(plan.content.size)
   private val joiner = GenerateUnsafeRowJoiner.create(
     DataTypeUtils.fromAttributes(plan.content),
@@ -43,11 +43,11 @@ private final class WithColumnsOutput(
     place < end
   }
 
-  override protected def give(): InternalRow = {
+  override protected def emit(): InternalRow = {
     val result = results.beside(row)
-    RowBytes.pointTo(content, state.window, row)
+    RowBytes.pointTo(content, state.operation.window, row)
     val enriched = joiner.join(content, result)
-    row = state.window.next(row)
+    row = state.operation.window.next(row)
     if (row >= ranges(place + 1)) {
       place += 2
       if (place < end) row = ranges(place)

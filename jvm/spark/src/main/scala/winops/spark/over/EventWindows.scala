@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types.{LongType, MetadataBuilder}
 
-import winops.spark.plan.{ColumnsOfInput, Keep}
+import winops.spark.plan.{ColumnsOfInput, Over}
 import winops.spark.source.StoredColumns
 
 /** The windows that a streaming aggregation groups by, as the time of window functions above it.
@@ -44,7 +44,7 @@ private[spark] object EventWindows {
   def areUnique(by: Seq[Expression], rows: LogicalPlan): Boolean = rows match {
     case Project(columns, child) => areUnique(by.map(inlined(_, columns)), child)
     case node @ (_: Filter | _: SubqueryAlias | _: View) => areUnique(by, node.children.head)
-    case keep: Keep if keep.spec.isOver => areUnique(by, keep.child)
+    case over: Over => areUnique(by, over.child)
     case StoredColumns(child) => areUnique(by.map(ColumnsOfInput.in(_, child.output)), child)
     case aggregate: Aggregate =>
       val meanings = by.map(inlined(_, aggregate.aggregateExpressions))
@@ -81,7 +81,7 @@ private[spark] object EventWindows {
       case Project(columns, child) => windowOf(inlined(key, columns), child)
       case node @ (_: Filter | _: SubqueryAlias | _: View | _: Deduplicate) =>
         windowOf(key, node.children.head)
-      case keep: Keep if keep.spec.isOver => windowOf(key, keep.child)
+      case over: Over => windowOf(key, over.child)
       case StoredColumns(child) => windowOf(ColumnsOfInput.in(key, child.output), child)
       case aggregate: Aggregate =>
         (inlined(key, aggregate.aggregateExpressions) match {
@@ -106,9 +106,9 @@ private[spark] object EventWindows {
     rows match {
       case Project(_, child) => timeBelow(window, child)
       case SubqueryAlias(_, child) => timeBelow(window, child)
-      case keep: Keep if keep.spec.isOver =>
-        keep.time.filter { time =>
-          val meanings = keep.child.collect { case Project(columns, _) => columns }.flatten
+      case over: Over =>
+        over.time.filter { time =>
+          val meanings = over.child.collect { case Project(columns, _) => columns }.flatten
           meanings.exists {
             case alias: Alias => alias.exprId == time.exprId && alias.references.contains(window)
             case _ => false
@@ -134,10 +134,10 @@ private[spark] object EventWindows {
       withTime(key, unique.child).map { below =>
         below.copy(input = unique.withNewChildren(Seq(below.input)))
       }
-    case keep: Keep if keep.spec.isOver =>
+    case over: Over =>
       // The operator has the time already, or passes on a column that its input gets.
-      windowOf(key, keep).flatMap(timeBelow(_, keep)).flatMap { time =>
-        keep.output.find(_.exprId == time.exprId).map(Ordered(_, keep))
+      windowOf(key, over).flatMap(timeBelow(_, over)).flatMap { time =>
+        over.output.find(_.exprId == time.exprId).map(Ordered(_, over))
       }
     case aggregate: Aggregate =>
       windowIn(inlined(key, aggregate.aggregateExpressions)).map { window =>

@@ -5,7 +5,7 @@ import scala.annotation.tailrec
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window}
 
-import winops.spark.plan.Keep
+import winops.spark.plan.Over
 import winops.spark.source.StoredColumns
 
 /** Puts the arguments of window functions back into the functions.
@@ -66,14 +66,14 @@ private[spark] object InlinedWindow {
     */
   private def arguments(plan: LogicalPlan): Seq[NamedExpression] = plan match {
     case window: Window => arguments(window.child)
-    case Project(_, Project(_, keep: Keep)) if keep.spec.isOver => inputOf(keep.child)
+    case Project(_, Project(_, over: Over)) => inputOf(over.child)
     case Project(columns, _) => columns
     case _ => Nil
   }
 
   @tailrec private def inputOf(rows: LogicalPlan): Seq[NamedExpression] = rows match {
     case StoredColumns(child) => inputOf(child)
-    case Project(columns, below @ Project(_, Project(_, _: Keep))) => columns ++ arguments(below)
+    case Project(columns, below @ Project(_, Project(_, _: Over))) => columns ++ arguments(below)
     case Project(columns, _) => columns
     case _ => Nil
   }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
 import winops.spark.expressions.CommonExpressions
-import winops.spark.plan.{ColumnsOfInput, FramedFunction, Keep}
+import winops.spark.plan.{ColumnsOfInput, FramedFunction, Over}
 
 /** Adds window functions to the operator of other ones below, so that rows are stored once. The
   * functions have the same PARTITION BY, and the same ORDER BY or one that begins with the other.
@@ -36,7 +36,7 @@ private[spark] object MergedOver {
 
   /** The input of the operator below that [[of]] adds the functions to; None if there is none. */
   def inputOf(call: OverCall): Option[LogicalPlan] =
-    of(call).flatMap(_.collectFirst { case keep: Keep => keep.child })
+    of(call).flatMap(_.collectFirst { case over: Over => over.child })
 
   /** A new column for the result of a function. */
   def column(function: FramedFunction, alias: Alias): Attribute =
@@ -51,21 +51,19 @@ private[spark] object MergedOver {
       call: OverCall,
       functions: Seq[FramedFunction],
       columns: Seq[Attribute]): Option[LogicalPlan] = plan match {
-    case keep: Keep if keep.spec.isOver && hasSameRows(keep, call) && areOver(keep, functions) =>
-      val stored = functions.map(ColumnsOfInput.in(_, keep.content))
+    case over: Over if hasSameRows(over, call) && areOver(over, functions) =>
+      val stored = functions.map(ColumnsOfInput.in(_, over.content))
       val own = columns.zip(stored).map { case (column, function) =>
         column.withDataType(function.dataType)
       }
-      val order = call.order.map(ColumnsOfInput.in(_, keep.content))
-      ordered(keep, order, stored).map { case (functionsBefore, functionsNow) =>
-        val all = if (order.size > keep.order.size) order else keep.order
-        keep.copy(
-          spec = keep.spec.copy(
-            order = all.map(FramedFunction.textOf(_, keep.content)),
-            needsFollowing = keep.spec.needsFollowing || functions.exists(_.needsFollowing)),
+      val order = call.order.map(ColumnsOfInput.in(_, over.content))
+      ordered(over, order, stored).map { case (functionsBefore, functionsNow) =>
+        val all = if (order.size > over.order.size) order else over.order
+        over.copy(
+          spec = over.spec.copy(order = all.map(FramedFunction.textOf(_, over.content))),
           order = all,
           results = functionsBefore ++ functionsNow,
-          changeColumns = keep.changeColumns ++ own)
+          changeColumns = over.changeColumns ++ own)
       }
     case SubqueryAlias(name, child) =>
       added(child, call, functions, columns).map(SubqueryAlias(name, _))
@@ -88,7 +86,7 @@ private[spark] object MergedOver {
       if (!isPlain || !isSafe || below.time.isDefined != call.time.isDefined) None
       else {
         added(child, below, inlined, columns).map { merged =>
-          val kept = list.map(over(_, merged.output))
+          val kept = list.map(withColumnsOf(_, merged.output))
           project.copy(kept ++ columns, merged)
         }
       }
@@ -97,9 +95,10 @@ private[spark] object MergedOver {
 
   /** The column with its attributes as they are in `input`, where it may have lost its watermark.
     */
-  private def over(column: NamedExpression, input: Seq[Attribute]): NamedExpression = column
-    .transform { case own: Attribute => input.find(_.exprId == own.exprId).getOrElse(own) }
-    .asInstanceOf[NamedExpression]
+  private def withColumnsOf(column: NamedExpression, input: Seq[Attribute]): NamedExpression =
+    column
+      .transform { case own: Attribute => input.find(_.exprId == own.exprId).getOrElse(own) }
+      .asInstanceOf[NamedExpression]
 
   /** Returns false for expressions that the operator does not evaluate itself, or of which the
     * value is that of a micro-batch.
@@ -110,31 +109,31 @@ private[spark] object MergedOver {
       case _ => false
     }
 
-  private def hasSameRows(keep: Keep, call: OverCall): Boolean =
-    areSame(keep.group, call.group.map(ColumnsOfInput.in(_, keep.content))) &&
-      keep.time.map(_.exprId) == call.time.map(_.exprId) && call.settings.areOf(keep.spec)
+  private def hasSameRows(over: Over, call: OverCall): Boolean =
+    areSame(over.group, call.group.map(ColumnsOfInput.in(_, over.content))) &&
+      over.time.map(_.exprId) == call.time.map(_.exprId) && call.settings.areOf(over.spec)
 
   /** The functions of an operator, and those of `order`, in the longer one of the two orders;
     * None if they cannot run in one order.
     */
   private def ordered(
-      keep: Keep,
+      over: Over,
       order: Seq[SortOrder],
       functions: Seq[FramedFunction]): Option[(Seq[Expression], Seq[Expression])] = {
-    val (before, now) = (keep.order.size, order.size)
+    val (before, now) = (over.order.size, order.size)
     def inLonger(shorter: Seq[Expression], keys: Int)(
         canDo: FramedFunction => Boolean): Option[Seq[Expression]] = {
       val able = shorter.collect { case one: FramedFunction if canDo(one) => one }
       // Without a time, another sort key would change the order of arrival.
-      Option.when(keep.time.isDefined && able.size == shorter.size)(
+      Option.when(over.time.isDefined && able.size == shorter.size)(
         able.map(_.ofFirstKeys(keys + 1)))
     }
-    if (!areSame(keep.order.take(now), order.take(before))) None
-    else if (before == now) Some((keep.results, functions))
+    if (!areSame(over.order.take(now), order.take(before))) None
+    else if (before == now) Some((over.results, functions))
     else if (before > now) {
-      inLonger(functions, now)(!OverFunctions.dependsOnTies(_)).map((keep.results, _))
-    } else if (!AttributeSet(order).subsetOf(AttributeSet(keep.content))) None
-    else inLonger(keep.results, before)(OverFunctions.isSameInAnyOrder).map((_, functions))
+      inLonger(functions, now)(!OverFunctions.dependsOnTies(_)).map((over.results, _))
+    } else if (!AttributeSet(order).subsetOf(AttributeSet(over.content))) None
+    else inLonger(over.results, before)(OverFunctions.isSameInAnyOrder).map((_, functions))
   }
 
   private def areSame(some: Seq[Expression], others: Seq[Expression]): Boolean =
@@ -143,6 +142,6 @@ private[spark] object MergedOver {
     }
 
   /** Returns true if the functions need only columns of the operator's input. */
-  private def areOver(keep: Keep, functions: Seq[FramedFunction]): Boolean =
-    AttributeSet(functions.flatMap(_.references)).subsetOf(AttributeSet(keep.content))
+  private def areOver(over: Over, functions: Seq[FramedFunction]): Boolean =
+    AttributeSet(functions.flatMap(_.references)).subsetOf(AttributeSet(over.content))
 }

@@ -4,14 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal}
 
 import winops.spark.expressions.UnqualifiedSql
 import winops.spark.frames.{FrameReach, Frames}
-import winops.spark.plan.{FrameBound, FramedFunction, KeepPlan, OffsetValue}
+import winops.spark.plan.{FrameBound, FramedFunction, OffsetValue, OverPlan}
 
-/** Describes window functions in English.
-  *
-  * @param plan
-  *   a plan of window functions alone
-  */
-private[spark] final class OverDescriber(plan: KeepPlan) {
+/** Describes window functions in English. */
+private[spark] final class OverDescriber(plan: OverPlan) {
   import OverDescriber.sql
 
   private val functions = plan.results

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
 import winops.spark.expressions.{CommonExpressions, UnqualifiedSql}
-import winops.spark.plan.{FramedFunction, Keep}
+import winops.spark.plan.{FramedFunction, Over}
 import winops.spark.row.KeyTypes
 import winops.spark.source.SourceOrder
 
@@ -195,7 +195,7 @@ private[spark] object OverForm {
 
   /** Returns true if a column is the time of the window functions directly below. */
   private def isTimeOfOperator(id: ExprId, plan: LogicalPlan): Boolean = plan match {
-    case keep: Keep => keep.spec.isOver && keep.time.exists(_.exprId == id)
+    case over: Over => over.time.exists(_.exprId == id)
     case SubqueryAlias(_, child) => isTimeOfOperator(id, child)
     case Project(columns, child) =>
       columns.find(_.exprId == id) match {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.spark.plan.KeepSpec
+import winops.spark.plan.{OperatorSpec, OverSpec}
 
 /** The settings of window functions over streams, which SQL's OVER has no place for.
   *
@@ -32,7 +32,7 @@ final case class OverSettings(
     flushesAtEnd: Boolean) {
 
   /** Returns true if an operator was made with these settings. */
-  def areOf(spec: KeepSpec): Boolean =
+  def areOf(spec: OverSpec): Boolean =
     spec.dropNullTime == dropNullTime && spec.idleMillis == idleMillis &&
       spec.maxRows == maxRows && spec.exactFloats == exactFloats &&
       spec.flushesAtEnd == (flushesAtEnd && spec.rowsWait)
@@ -70,7 +70,7 @@ object OverSettings {
     arrivalOrder,
     dropNullTime,
     idle,
-    maxRows.getOrElse(KeepSpec.DefaultMaxRows),
+    maxRows.getOrElse(OperatorSpec.DefaultMaxRows),
     exactFloats,
     flushesAtEnd)
 

@@ -5,12 +5,10 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
-import winops.policy.Scope
-import winops.spark.plan.{Application, ColumnsOfInput, FramedFunction, InSourceOrder, Keep, KeepSpec, Output}
+import winops.spark.plan.{Application, ColumnsOfInput, FramedFunction, GroupedOperator, InSourceOrder, Over, OverSpec}
 import winops.spark.source.StoredColumns
-import winops.text.ccl.Ccl
 
-/** Replaces Spark's [[Window]] over a stream by a [[Keep]]. A node that the operator cannot run
+/** Replaces Spark's [[Window]] over a stream by an [[Over]]. A node that the operator cannot run
   * stays, and is refused when the stream starts.
   *
   * The rule runs after the resolution, when the nodes are final. Nodes with the same PARTITION BY
@@ -52,7 +50,8 @@ object ResolveOver extends Rule[LogicalPlan] {
     if (lost.isEmpty) node
     else {
       node.transformExpressions {
-        case column: Attribute if lost.contains(column) => Keep.withoutWatermark(column)
+        case column: Attribute if lost.contains(column) =>
+          GroupedOperator.withoutWatermark(column)
       }
     }
   }
@@ -76,50 +75,39 @@ object ResolveOver extends Rule[LogicalPlan] {
         "No Partition Defined for Window operation! Moving all data to a single partition, this can " +
           "cause serious performance degradation.")
     }
-    val rows = StoredColumns.of(call.child)
-    def stored[A <: Expression](expression: A): A = ColumnsOfInput.in(expression, rows.output)
+    val input = StoredColumns.of(call.child)
+    def stored[A <: Expression](expression: A): A = ColumnsOfInput.in(expression, input.output)
     val functions = call.functions.map { case (function, alias) => stored(function) -> alias }
     val columns = functions.map { case (function, alias) => MergedOver.column(function, alias) }
-    val keep = InSourceOrder(
-      Keep(
-        spec = specOf(call),
-        group = call.group.map(stored),
-        order = call.order.map(stored),
-        time = call.time.map(stored),
-        punctuation = None,
-        expressionsOfRows = Nil,
-        end = None,
-        changeColumns = columns,
-        by = Nil,
-        results = functions.map(_._1),
-        followsSource = true,
-        sourcePartition = None,
-        child = rows),
-      definitions)
+    val spec = specOf(call)
+    val rows = InSourceOrder.of(input, spec, definitions)
+    val over = Over(
+      spec = spec,
+      group = call.group.map(stored),
+      order = call.order.map(stored),
+      time = call.time.map(stored),
+      changeColumns = columns,
+      results = functions.map(_._1),
+      followsSource = rows.followsSource,
+      sourcePartition = rows.sourcePartition,
+      child = rows.child)
     Project(
-      keep.rows ++ columns.zip(functions).map { case (column, (_, alias)) =>
+      over.rows ++ columns.zip(functions).map { case (column, (_, alias)) =>
         MergedOver.renamed(column, alias)
       },
-      keep)
+      over)
   }
 
-  private def specOf(call: OverCall): KeepSpec = {
-    val scope = Scope(columns = call.child.output.map(_.name), isGrouped = true)
+  private def specOf(call: OverCall): OverSpec = {
     val settings = call.settings
-    KeepSpec(
-      dialect = Ccl.name,
-      policy = Ccl
-        .parse("KEEP ALL", scope)
-        .fold(error => throw new IllegalStateException(error.message), identity),
+    OverSpec(
       group = call.group.map(FramedFunction.textOf(_, call.child.output)),
       order = call.order.map(FramedFunction.textOf(_, call.child.output)),
       application = call.time.map(_ => Application.EventTime),
       idleMillis = settings.idleMillis,
       maxRows = settings.maxRows,
       dropNullTime = settings.dropNullTime,
-      output = Output.Over,
       flushesAtEnd = settings.flushesAtEnd && call.time.isDefined,
-      exactFloats = settings.exactFloats,
-      needsFollowing = call.functions.exists(_._1.needsFollowing))
+      exactFloats = settings.exactFloats)
   }
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{And, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike, LeftSemi}
 import org.apache.spark.sql.catalyst.plans.logical._
 
-import winops.spark.plan.Keep
+import winops.spark.plan.GroupedOperator
 
 /** Finds stateful operators of a stream. */
 private[spark] object StreamOperators {
@@ -61,7 +61,7 @@ private[spark] object StreamOperators {
   }
 
   private def holdsRows(node: LogicalPlan): Boolean = node match {
-    case keep: Keep => keep.isStreaming
+    case operator: GroupedOperator => operator.isStreaming
     case aggregate: Aggregate => aggregate.isStreaming
     case distinct: Distinct => distinct.isStreaming
     case join: Join => join.left.isStreaming && join.right.isStreaming

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, EventTimeWatermark, Filter, LogicalPlan, Project, SubqueryAlias, View}
 import org.apache.spark.sql.types.StructType
 
-import winops.spark.plan.Keep
+import winops.spark.plan.{GroupedOperator, Keep, Over}
 
 /** The watermark of the rows of a streaming plan, and what to write if it is not on a column. */
 private[spark] object Watermarks {
@@ -25,8 +25,8 @@ private[spark] object Watermarks {
   def carrier(plan: LogicalPlan): Option[Attribute] = plan.output.find(isOn)
 
   /** The streaming `keep` or OVER nearest to the output of the plan. */
-  def operator(plan: LogicalPlan): Option[Keep] = plan.collectFirst {
-    case keep: Keep if keep.isStreaming => keep
+  def operator(plan: LogicalPlan): Option[GroupedOperator] = plan.collectFirst {
+    case operator: GroupedOperator if operator.isStreaming => operator
   }
 
   /** The advice for a query that uses a column without a watermark as a time.
@@ -60,9 +60,9 @@ private[spark] object Watermarks {
       s"Select the column ${carrier.name} too, which carries the watermark"
     case None =>
       operator(rows) match {
-        case Some(keep) if !keep.spec.isOver && keep.time.isDefined =>
+        case Some(keep: Keep) if keep.time.isDefined =>
           s"Use the rows of inserts(), whose column ${Keep.ChangeTime} carries the watermark"
-        case Some(keep) if keep.spec.needsFollowing =>
+        case Some(over: Over) if over.needsFollowing =>
           s"No column carries the watermark behind lead or FOLLOWING: $InAnotherQuery"
         case _ => InAnotherQuery.capitalize
       }

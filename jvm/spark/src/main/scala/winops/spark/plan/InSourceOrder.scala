@@ -2,31 +2,47 @@ package winops.spark.plan
 
 import scala.annotation.tailrec
 
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical._
 
 import winops.spark.source.{SourceOrder, SourcePartitions}
 
-/** Puts a resolved [[Keep]] into the order of its source. */
+/** The rows of an operator, in the order of their source if it has one.
+  *
+  * @param followsSource
+  *   true if rows with equal sort keys have the order of their source
+  * @param sourcePartition
+  *   the column that [[SourcePartitions]] has added
+  */
+private[spark] final case class InSourceOrder(
+    child: LogicalPlan,
+    followsSource: Boolean,
+    sourcePartition: Option[Attribute] = None)
+
 private[spark] object InSourceOrder {
 
-  /** Gives the rows of a `keep` the order of their source, if the source has one.
+  /** Gives rows the order of their source.
     *
+    * @param rows
+    *   the input of the operator
     * @param definitions
     *   the plans of the WITH clause, by id
     */
-  def apply(keep: Keep, definitions: Map[Long, CTERelationDef]): Keep =
-    SourceOrder.of(keep.child, definitions) match {
-      case Left(operator) if keep.needsSourceOrder =>
+  def of(
+      rows: LogicalPlan,
+      spec: OperatorSpec,
+      definitions: Map[Long, CTERelationDef]): InSourceOrder =
+    SourceOrder.of(rows, definitions) match {
+      case Left(operator) if spec.order.isEmpty && !spec.rowsWait =>
         throw SourceOrder.required(operator.nodeName)
-      case Right(_) if keep.spec.rowsWait && keep.isStreaming =>
-        SourcePartitions.of(keep.child, definitions) match {
-          case Left(_) => keep.copy(followsSource = false)
-          case Right(found) =>
-            found.fold(keep) { case (partitioned, partition) =>
-              keep.copy(sourcePartition = Some(partition), child = partitioned)
-            }
+      case Right(_) if spec.rowsWait && rows.isStreaming =>
+        SourcePartitions.of(rows, definitions) match {
+          case Left(_) => InSourceOrder(rows, followsSource = false)
+          case Right(None) => InSourceOrder(rows, followsSource = true)
+          case Right(Some((partitioned, partition))) =>
+            InSourceOrder(partitioned, followsSource = true, Some(partition))
         }
-      case found => keep.copy(followsSource = found.isRight)
+      case found => InSourceOrder(rows, found.isRight)
     }
 
   /** Removes the definitions of streams that nothing refers to. Where a call has replaced the

@@ -1,5 +1,7 @@
 package winops.spark.plan
 
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+
 import winops.policy.{Policy, StepOrder, Stream, Trigger}
 
 /** The options of a `keep` call, without resolved columns. Defaults are those of the call.
@@ -8,18 +10,6 @@ import winops.policy.{Policy, StepOrder, Stream, Trigger}
   *   the language of the policy's text
   * @param policy
   *   the parsed policy
-  * @param group
-  *   the SQL of the group key
-  * @param order
-  *   the SQL of the order within a group
-  * @param application
-  *   the order in which event times are applied; None without a time column
-  * @param idleMillis
-  *   the idle time in milliseconds after which a group is removed
-  * @param maxRows
-  *   the maximum number of rows in a group, including rows that wait for the watermark
-  * @param dropNullTime
-  *   true if a row without a time is dropped and counted; otherwise such a row is an error
   * @param punctuation
   *   the name of the column that marks punctuation
   * @param output
@@ -32,12 +22,6 @@ import winops.policy.{Policy, StepOrder, Stream, Trigger}
   *   true if aggregates are cross-group
   * @param ofProjection
   *   true if the output is the policy's own select list, and not the call's aggregates
-  * @param flushesAtEnd
-  *   true if waiting rows are applied when the input of a stream ends
-  * @param exactFloats
-  *   true if floating-point results of window functions are folded row by row
-  * @param needsFollowing
-  *   true if results of window functions depend on rows that follow, for which a row waits
   * @param givesReasons
   *   true if each change has the reason for which its row enters or leaves
   */
@@ -48,7 +32,7 @@ final case class KeepSpec(
     order: Seq[String],
     application: Option[Application],
     idleMillis: Option[Long] = None,
-    maxRows: Long = KeepSpec.DefaultMaxRows,
+    maxRows: Long = OperatorSpec.DefaultMaxRows,
     dropNullTime: Boolean = false,
     punctuation: Option[String] = None,
     output: Output = Output.Changes,
@@ -57,30 +41,31 @@ final case class KeepSpec(
     acrossGroups: Boolean = false,
     ofProjection: Boolean = false,
     flushesAtEnd: Boolean = false,
-    exactFloats: Boolean = false,
-    needsFollowing: Boolean = false,
-    givesReasons: Boolean = false) {
+    givesReasons: Boolean = false)
+    extends OperatorSpec {
+  override def words: OperatorWords = OperatorWords.Keep
+  override def nodeName: String = "Keep"
+  override def title: String = policy.text
 
-  /** The text of the policy; that of the window for window functions. */
-  def title: String =
-    if (!isOver) policy.text
-    else {
-      val by = if (group.isEmpty) Nil else Seq(s"PARTITION BY ${group.mkString(", ")}")
-      val ordered = if (order.isEmpty) Nil else Seq(s"ORDER BY ${order.mkString(", ")}")
-      (by ++ ordered).mkString("OVER (", " ", ")")
-    }
+  override def describe(time: Option[Attribute], results: Seq[Expression]): String = described(
+    s"[${policy.text}]",
+    time,
+    Seq(
+      punctuation.map(column => s"punctuation [$column]"),
+      output match {
+        case Output.Changes => None
+        case Output.Agg if mode != AggMode.All => Some(s"output [agg] in mode [${mode.name}]")
+        case other => Some(s"output [${other.name}]")
+      },
+      Option.when(givesReasons)("with reasons")).flatten)
 
   /** The number of windows of a group. */
   def windows: Int = Math.max(1, policy.windowNames.size)
 
   def usesTime: Boolean = policy.usesTime || idleMillis.isDefined
 
-  /** Returns true if a group's changes depend on rows of other groups. */
-  def couplesGroups: Boolean =
+  override def couplesGroups: Boolean =
     group.nonEmpty && (policy.couplesGroups || punctuation.isDefined || acrossGroups)
-
-  /** Returns true if one task must process all rows. */
-  def runsInOneTask: Boolean = group.isEmpty || couplesGroups
 
   /** The changes that the machine emits. Tracked contents need all of them. */
   def stream: Stream =
@@ -117,10 +102,7 @@ final case class KeepSpec(
     */
   def reportsWhenEmptied: Boolean = policy.stream.order == StepOrder.Events && !reportsByTrigger
 
-  /** The number of newest rows per group that determine a table's result; None if other rows can
-    * affect the result, even by an error.
-    */
-  def newestRows: Option[Int] = {
+  override def newestRows: Option[Int] = {
     val decidesAlone = output == Output.Rows && !couplesGroups && punctuation.isEmpty &&
       idleMillis.isEmpty
     val findsNullTimes = application.forall(_ == Application.EventTime && !dropNullTime)
@@ -129,18 +111,9 @@ final case class KeepSpec(
       .filter(_ <= KeepSpec.MaxNewestRows)
       .map(_.toInt)
   }
-
-  /** Returns true if the results are those of Spark's own window functions. */
-  def isOver: Boolean = output == Output.Over
-
-  /** The words of errors about the operator. */
-  def words: OperatorWords = if (isOver) OperatorWords.Over else OperatorWords.Keep
-
-  def rowsWait: Boolean = application.contains(Application.EventTime)
 }
 
 object KeepSpec {
-  val DefaultMaxRows: Long = 10000000L
   val DefaultMaxContent: Long = 100000L
 
   /** The maximum for the newest-rows shortcut, which holds rows on the heap, beyond Spark's

@@ -23,9 +23,5 @@ object Output {
   /** One row with a description of the window in a sentence. */
   case object Describe extends Output("describe")
 
-  /** Each row with the results of window functions of Spark's own, which no call of `keep` names.
-    */
-  case object Over extends Output("over")
-
   val all: Seq[Output] = Seq(Changes, Rows, Snapshots, Events, Agg, WithColumns, Describe)
 }

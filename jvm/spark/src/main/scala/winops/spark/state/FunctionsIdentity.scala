@@ -4,7 +4,7 @@ import org.json4s.{JArray, JObject, JString, JValue}
 import org.json4s.JsonDSL._
 
 import winops.spark.frames.{FrameReach, Frames}
-import winops.spark.plan.{FramedFunction, KeepPlan}
+import winops.spark.plan.{FramedFunction, OverPlan}
 import winops.text.dialect.Names
 
 /** The window functions in a [[StateIdentity]], with the rows that are stored for each of them. A
@@ -16,7 +16,7 @@ private[state] object FunctionsIdentity {
   val Field = "functions"
 
   /** The columns and rows of each function, by its identity. */
-  def of(plan: KeepPlan): Option[JObject] = Option.when(plan.spec.isOver) {
+  def of(plan: OverPlan): JObject = {
     val each = plan.functions.map { case (identity, function) =>
       val columns =
         Frames.columns(Seq(function), plan).map(FramedFunction.nameOf(_, plan.content))

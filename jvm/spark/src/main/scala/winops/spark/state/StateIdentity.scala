@@ -6,14 +6,13 @@ import org.json4s.{JArray, JInt, JNothing, JObject, JString, JValue}
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
-import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.policy.Resizable
 import winops.spark.expressions.HiddenArguments
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{FramedFunction, KeepPlan, KeepSpec}
+import winops.spark.plan.{FramedFunction, KeepPlan, KeepSpec, OperatorPlan, OverPlan}
 import winops.storage.bytes.CorruptStateException
 import winops.text.dialect.Names
 
@@ -24,55 +23,60 @@ import winops.text.dialect.Names
   * The identity excludes `max_rows`, `idle` and `on_null_time`, which a restart may change.
   */
 object StateIdentity {
-  def of(plan: KeepPlan): String = {
+  def of(plan: OperatorPlan): String = {
     val spec = plan.spec
     val columns = StructType(plan.content.map(c => StructField(c.name, c.dataType)))
-    val json: JObject =
-      ("dialect" -> spec.dialect) ~
-        (Policy -> spec.policy.window) ~
-        (Lengths -> resizable(spec).map(_.name)) ~
-        ("group" -> JArray(spec.group.map(JString(_)).toList)) ~
-        ("order" -> JArray(spec.order.map(JString(_)).toList)) ~
-        ("time" -> plan.time.map(_.name)) ~
-        ("apply" -> spec.application.map(_.name)) ~
-        ("punctuation" -> spec.punctuation) ~
-        ("across" -> Option.when(spec.acrossGroups)(true)) ~
-        (Zone -> SessionZone.of(expressions(plan))) ~
-        (Results -> results(plan)) ~
-        ("arguments" -> ofHidden(plan)) ~
-        (FunctionsIdentity.Field -> FunctionsIdentity.of(plan)) ~
-        (Over -> Option.when(spec.isOver)(true)) ~
-        ("exact_floats" -> Option.when(spec.isOver && spec.exactFloats)(true)) ~
-        (Columns -> parse(Catalyst.asNullable(columns).json)) ~
-        (SourcePartition -> plan.sourcePartition.map(_ => true)) ~
-        (Format -> StateVersion.Current)
+    val ofOperation = plan match {
+      case keep: KeepPlan => ofKeep(keep)
+      case over: OverPlan => ofOver(over)
+    }
+    val json: JObject = ofOperation ~
+      ("group" -> JArray(spec.group.map(JString(_)).toList)) ~
+      ("order" -> JArray(spec.order.map(JString(_)).toList)) ~
+      ("time" -> plan.time.map(_.name)) ~
+      ("apply" -> spec.application.map(_.name)) ~
+      (Zone -> SessionZone.of(plan.expressionsOfState)) ~
+      ("arguments" -> ofHidden(plan)) ~
+      (Columns -> parse(Catalyst.asNullable(columns).json)) ~
+      (SourcePartition -> plan.sourcePartition.map(_ => true)) ~
+      (Format -> StateVersion.Current)
     compact(render(json))
   }
+
+  /** The policy, and the results, since the aggregates stored beside the rows depend on them. */
+  private def ofKeep(plan: KeepPlan): JObject = {
+    val spec = plan.spec
+    val results = Option.when(spec.followsContent) {
+      texts((plan.by ++ plan.results).map(FramedFunction.identityOfResult))
+    }
+    ("dialect" -> spec.dialect) ~
+      (Policy -> spec.policy.window) ~
+      (Lengths -> resizable(spec).map(_.name)) ~
+      ("punctuation" -> spec.punctuation) ~
+      ("across" -> Option.when(spec.acrossGroups)(true)) ~
+      (Results -> results)
+  }
+
+  /** The functions, sorted, because the state does not depend on the order of the query. */
+  private def ofOver(plan: OverPlan): JObject =
+    (Over -> true) ~
+      ("exact_floats" -> Option.when(plan.spec.exactFloats)(true)) ~
+      (Results -> texts(plan.functions.map(_._1))) ~
+      (FunctionsIdentity.Field -> FunctionsIdentity.of(plan))
 
   /** The kind of window that can take over these rows with another length, if there is one. */
   private def resizable(spec: KeepSpec): Option[Resizable] =
     Resizable.of(spec.policy).filterNot(_ => spec.couplesGroups)
 
-  private def expressions(plan: KeepPlan): Seq[Expression] =
-    plan.groupExpressions ++ plan.order ++ plan.expressions ++ plan.by ++ plan.results ++
-      plan.results.collect { case function: FramedFunction => function.zonedBounds }.flatten
-
-  /** The results, since the aggregates stored beside the rows depend on them. Those of window
-    * functions are sorted, because their state does not depend on the order of the query.
-    */
-  private def results(plan: KeepPlan): Option[JArray] =
-    if (plan.spec.isOver) Some(texts(plan.functions.map(_._1)))
-    else {
-      Option.when(plan.spec.followsContent) {
-        texts((plan.by ++ plan.results).map(FramedFunction.identityOfResult))
-      }
-    }
-
   /** The expressions of the group, the order and the policy with arguments that their SQL does
     * not show; None if there are none.
     */
-  private def ofHidden(plan: KeepPlan): Option[JArray] = {
-    val hidden = (plan.groupExpressions ++ plan.order ++ plan.expressions.map(_.child))
+  private def ofHidden(plan: OperatorPlan): Option[JArray] = {
+    val ofPolicy = plan match {
+      case keep: KeepPlan => keep.expressions.map(_.child)
+      case _: OverPlan => Nil
+    }
+    val hidden = (plan.groupExpressions ++ plan.order ++ ofPolicy)
       .filter(HiddenArguments.digest(_).isDefined)
     Option.when(hidden.nonEmpty)(texts(hidden.map(plan.identityOf)))
   }

@@ -9,7 +9,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import org.apache.spark.sql.AnalysisException
 
 import winops.policy.{Bound, Policy, Retention, RowExpression, StepOrder}
-import winops.spark.execution.KeepTaskSuite.feed
+import winops.spark.execution.GroupTaskSuite.feed
 import winops.spark.execution.WindowsPropertySuite.{combined, named, randomRows}
 import winops.spark.plan.{Application, KeepPlan}
 import winops.spark.testing.{DrivenTask, KeepPlans}

@@ -15,7 +15,7 @@ import winops.text.esper.Esper
   */
 class NaiveEsperSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import KeepPlans._
-  import KeepTaskSuite.byGroup
+  import GroupTaskSuite.byGroup
   import NaiveEsper.{millis, Row, Window}
   import NaiveEsperSuite._
   import WindowsPropertySuite.randomRows

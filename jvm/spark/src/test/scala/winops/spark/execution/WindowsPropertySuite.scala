@@ -22,7 +22,7 @@ import winops.window.machine.Sharing
   */
 class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import KeepPlans._
-  import KeepTaskSuite.{byGroup, feed}
+  import GroupTaskSuite.{byGroup, feed}
   import WindowsPropertySuite._
 
   // A smaller seed is not a simpler case, so shrinking is disabled.

@@ -2,7 +2,7 @@ package winops.spark.expressions
 
 import org.apache.spark.sql.DataFrame
 
-import winops.spark.plan.Keep
+import winops.spark.plan.GroupedOperator
 import winops.spark.testing.KeepStreamTest
 
 /** For a common expression, Spark's optimizer adds a column to the input, with a number of the
@@ -35,7 +35,7 @@ class CommonExpressionsSuite extends KeepStreamTest {
       test(s"no column of a common expression is stored: $name") {
         val stored =
           spark.sessionState.optimizer.execute(query().queryExecution.analyzed).collect {
-            case keep: Keep => keep.content
+            case operator: GroupedOperator => operator.content
           }
         assert(stored.nonEmpty)
         assert(stored.flatten.filter(_.name.startsWith("_common_expr")).isEmpty)

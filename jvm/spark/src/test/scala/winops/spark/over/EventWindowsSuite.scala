@@ -8,7 +8,7 @@ import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
 
-import winops.spark.plan.Keep
+import winops.spark.plan.Over
 
 /** Window functions above an aggregation by windows of event time. */
 class EventWindowsSuite extends OverStreamTest {
@@ -43,8 +43,8 @@ class EventWindowsSuite extends OverStreamTest {
     df.selectExpr("window.end AS t" +: "k" +: "s" +: functions: _*)
   }
 
-  private def operators(df: DataFrame): Seq[Keep] =
-    df.queryExecution.analyzed.collect { case keep: Keep => keep }
+  private def operators(df: DataFrame): Seq[Over] =
+    df.queryExecution.analyzed.collect { case over: Over => over }
 
   /** Compares the windows that have ended with those of a table. */
   private def same(hint: String)(query: => DataFrame): Unit = {

@@ -8,7 +8,7 @@ import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types.LongType
 
-import winops.spark.plan.Keep
+import winops.spark.plan.Over
 
 /** The plans of window functions over a stream, and the errors of those that a stream cannot
   * have.
@@ -21,8 +21,8 @@ class ResolveOverSuite extends OverStreamTest {
 
   private val w = Window.partitionBy("k").orderBy("ts", "seq")
 
-  private def operators(df: DataFrame): Seq[Keep] =
-    df.queryExecution.analyzed.collect { case keep: Keep => keep }
+  private def operators(df: DataFrame): Seq[Over] =
+    df.queryExecution.analyzed.collect { case over: Over => over }
 
   private def refusal(df: DataFrame): AnalysisException = {
     var error: AnalysisException = null

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.spark.execution.{KeepTask, StreamTask}
+import winops.spark.execution.{GroupTask, OperatorTask}
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
@@ -90,7 +90,7 @@ final class DrivenTask(
       RowShape.of(plan.keys),
       hashOf(_) ^ Long.MinValue)
     val metrics = new KeepMetrics(counters)
-    val task = StreamTask.of(
+    val task = OperatorTask.of(
       plan,
       KeepPlans.input,
       DrivenTask.grouped(plan, rows),
@@ -152,8 +152,8 @@ object DrivenTask {
       times: BatchTimes,
       store: GroupStore,
       timers: TimerService,
-      metrics: KeepMetrics): KeepTask =
-    new KeepTask(plan, KeepPlans.input, grouped(plan, rows), times, store, timers, metrics)
+      metrics: KeepMetrics): GroupTask =
+    GroupTask.of(plan, KeepPlans.input, grouped(plan, rows), times, store, timers, metrics)
 
   /** The rows of one task. */
   def grouped(plan: KeepPlan, rows: Seq[Arrived]): GroupedRows = GroupedRows(

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{LongType, StringType, TimestampType}
 import winops.policy.{Policy, Scope}
 import winops.spark.analysis.{ColumnKinds, OutputColumns, Projections, ResolvedPolicy, SeveralWindows, WindowResults}
 import winops.spark.expressions.{PolicyExpressions, UnqualifiedSql}
-import winops.spark.plan.{Application, KeepPlan, KeepSpec, Output}
+import winops.spark.plan.{Application, KeepPlan, KeepSpec, OperatorSpec, Output}
 import winops.spark.row.KeyHash
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
@@ -52,7 +52,7 @@ object KeepPlans {
       policy: String,
       application: Option[Application] = None,
       idleMillis: Option[Long] = None,
-      maxRows: Long = KeepSpec.DefaultMaxRows,
+      maxRows: Long = OperatorSpec.DefaultMaxRows,
       dropNullTime: Boolean = false,
       dialect: Dialect = Ccl): KeepSpec =
     KeepSpec(

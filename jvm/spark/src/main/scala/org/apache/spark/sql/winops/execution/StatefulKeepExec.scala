@@ -30,11 +30,11 @@ import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.live.LiveQueries
-import winops.spark.plan.{Keep, KeepPlan}
+import winops.spark.plan.{KeepPlan, OperatorPlan}
 import winops.spark.row.KeyText
 import winops.spark.state.{LargestGroups, StateGroupStore, StateIdentity}
 
-/** The streaming operator of a `keep`.
+/** The streaming operator of a `keep` or of window functions.
   *
   * Spark provides operator ids, state and watermarks only to its own operators, which it finds by
   * class, and sets them by calling the virtual method `copy`. This class therefore extends
@@ -54,7 +54,7 @@ import winops.spark.state.{LargestGroups, StateGroupStore, StateIdentity}
   *   the plan of the input rows
   */
 final class StatefulKeepExec private[winops] (
-    plan: KeepPlan,
+    plan: OperatorPlan,
     identity: String,
     flushes: Boolean,
     description: String,
@@ -99,7 +99,7 @@ final class StatefulKeepExec private[winops] (
 
   override lazy val stateManager = null
 
-  override def nodeName: String = Keep.nodeName(plan.spec)
+  override def nodeName: String = plan.spec.nodeName
   override def shortName: String = StatefulKeepExec.OperatorName
   override def output: Seq[Attribute] = plan.output
   override def producedAttributes: AttributeSet = AttributeSet(plan.changeColumns)
@@ -265,10 +265,14 @@ final class StatefulKeepExec private[winops] (
       now: OperatorStateMetadata): Unit = (before, now) match {
     case (old: OperatorStateMetadataV2, _) =>
       StateIdentity.check(old.operatorPropertiesJson, identity)
-      StateIdentity
-        .window(old.operatorPropertiesJson)
-        .flatMap(GrownWindow.warning(_, plan.spec.policy, plan.spec.dialect))
-        .foreach(text => logWarning(text))
+      plan match {
+        case keep: KeepPlan =>
+          StateIdentity
+            .window(old.operatorPropertiesJson)
+            .flatMap(GrownWindow.warning(_, keep.spec.policy, keep.spec.dialect))
+            .foreach(text => logWarning(text))
+        case _ =>
+      }
     case _ =>
   }
 
@@ -454,7 +458,7 @@ object StatefulKeepExec {
     *   true if the sources of the stream have new rows for the micro-batch
     */
   def apply(
-      plan: KeepPlan,
+      plan: OperatorPlan,
       description: String,
       hasNewRows: Boolean,
       input: SparkPlan): StatefulKeepExec = {

@@ -14,9 +14,9 @@ import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
 import winops.text.esper.Esper
 
 /** The order of applied rows, and time, across the batches of one task. */
-class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class GroupTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import KeepPlans._
-  import KeepTaskSuite._
+  import GroupTaskSuite._
 
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 40)
@@ -257,7 +257,7 @@ class KeepTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 }
 
-private[spark] object KeepTaskSuite {
+private[spark] object GroupTaskSuite {
   def row(k: Long, micros: Long, n: Long = 0): Arrived = Arrived(k, Some(micros), n)
 
   def byGroup(changes: Seq[Changed]): Map[Long, Seq[Changed]] = changes.groupBy(_.row.k)

@@ -6,14 +6,14 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
-import winops.spark.plan.KeepPlan
+import winops.spark.plan.{KeepPlan, OperatorPlan}
 import winops.spark.state.{GroupStore, TimerService}
 import winops.window.crossgroup.GroupRecords
 
-/** Iterates over the output rows of one task of a `keep`. After the last row, the task has the
-  * figures that the driver needs.
+/** Iterates over the output rows of one task of an operator, over a stream or a table. After the
+  * last row, the task has the figures that the driver needs.
   */
-trait StreamTask extends Iterator[InternalRow] {
+trait OperatorTask extends Iterator[InternalRow] {
 
   /** The time of the earliest timer that no [[TimerService]] holds; [[Clock.Never]] if none. */
   def earliestDue: Long
@@ -24,7 +24,7 @@ trait StreamTask extends Iterator[InternalRow] {
   def lastWaiting: Long
 }
 
-object StreamTask {
+object OperatorTask {
 
   /** Creates the task of a plan.
     *
@@ -36,7 +36,7 @@ object StreamTask {
     *   stores the records of groups that depend on each other
     */
   def of(
-      plan: KeepPlan,
+      plan: OperatorPlan,
       input: Seq[Attribute],
       rows: GroupedRows,
       times: BatchTimes,
@@ -44,8 +44,9 @@ object StreamTask {
       whole: => GroupStore,
       records: => GroupRecords,
       timers: TimerService,
-      metrics: KeepMetrics): StreamTask =
-    if (plan.spec.couplesGroups) {
-      new CrossGroupTask(plan, input, rows, times, store, whole, records, timers, metrics)
-    } else new KeepTask(plan, input, rows, times, store, timers, metrics)
+      metrics: KeepMetrics): OperatorTask = plan match {
+    case keep: KeepPlan if keep.spec.couplesGroups =>
+      new CrossGroupTask(keep, input, rows, times, store, whole, records, timers, metrics)
+    case _ => GroupTask.of(plan, input, rows, times, store, timers, metrics)
+  }
 }

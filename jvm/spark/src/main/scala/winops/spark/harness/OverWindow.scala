@@ -13,33 +13,33 @@ import org.apache.spark.sql.types.{ArrayType, LongType, StringType, StructType}
 
 import winops.spark.expressions.{UnqualifiedSql, WindowAggregate}
 import winops.spark.over.OverDescriber
-import winops.spark.plan.{FramedFunction, Keep, OffsetValue}
+import winops.spark.plan.{FramedFunction, OffsetValue, Over}
 
 /** Window functions over rows of a request.
   *
-  * @param keep
+  * @param over
   *   the operator of the functions
   * @param above
   *   the select list, over a relation with the operator's output
   * @param schema
   *   the columns of the rows
   */
-private[harness] final class OverPlan(keep: Keep, above: LogicalPlan, schema: StructType) {
+private[harness] final class OverWindow(over: Over, above: LogicalPlan, schema: StructType) {
 
   /** The window that computes the functions. */
-  def window: WindowPlan = new WindowPlan(keep, schema)
+  def window: WindowPlan = new WindowPlan(over, schema)
 
   /** The columns of the select list. */
   val results: StructType = DataTypeUtils.fromAttributes(selected)
 
   /** The functions in English. */
-  def describer: OverDescriber = new OverDescriber(window.plan)
+  def describer: OverDescriber = new OverDescriber(over.plan(over.keys.map(_.toAttribute), Nil))
 
   /** The name of the time column, if rows are ordered by an event time. */
-  def time: Option[String] = keep.time.map(_.name)
+  def time: Option[String] = over.time.map(_.name)
 
   /** The SQL of each part of PARTITION BY. */
-  def group: Seq[String] = keep.group.map {
+  def group: Seq[String] = over.group.map {
     case column: Attribute => column.name
     case other => UnqualifiedSql.of(other)
   }
@@ -52,7 +52,7 @@ private[harness] final class OverPlan(keep: Keep, above: LogicalPlan, schema: St
     (row: InternalRow) => {
       val computed = rows(row).get
       val writer = new StringWriter
-      val generator = new JacksonGenerator(results, writer, OverPlan.options)
+      val generator = new JacksonGenerator(results, writer, OverWindow.options)
       generator.write(values(computed))
       generator.flush()
       (computed.getLong(0), writer.toString)
@@ -61,7 +61,7 @@ private[harness] final class OverPlan(keep: Keep, above: LogicalPlan, schema: St
 
   /** The window whose results are the rows that the functions are computed of. */
   def windowOfFrames: WindowPlan = new WindowPlan(
-    keep.copy(
+    over.copy(
       results = frames.map { case (_, frame) => frame },
       changeColumns = frames.map { case (name, frame) =>
         AttributeReference(name, frame.dataType, frame.nullable)()
@@ -75,8 +75,8 @@ private[harness] final class OverPlan(keep: Keep, above: LogicalPlan, schema: St
     * group, and the numbers of the rows in each frame.
     */
   def toFrames: InternalRow => (Long, Seq[String], Seq[Seq[Long]]) = {
-    val rows = keep.rows
-    val groups = UnsafeProjection.create(keep.group.map(text), rows)
+    val rows = over.rows
+    val groups = UnsafeProjection.create(over.group.map(text), rows)
     val place = rows.indexWhere(_.exprId == number.exprId)
     (row: InternalRow) => {
       val group = groups(row)
@@ -87,7 +87,7 @@ private[harness] final class OverPlan(keep: Keep, above: LogicalPlan, schema: St
           case _ => Option.unless(row.isNullAt(ordinal))(row.getLong(ordinal)).toSeq
         }
       }
-      val values = keep.group.indices.map { i =>
+      val values = over.group.indices.map { i =>
         if (group.isNullAt(i)) "NULL" else group.getUTF8String(i).toString
       }
       (row.getLong(place), values, lists)
@@ -97,11 +97,11 @@ private[harness] final class OverPlan(keep: Keep, above: LogicalPlan, schema: St
   private def selected: Seq[Attribute] =
     above.output.tail.filterNot(_.name == WindowPlan.RowNumber)
 
-  private def number: Attribute = keep.content.find(_.name == WindowPlan.RowNumber).get
+  private def number: Attribute = over.content.find(_.name == WindowPlan.RowNumber).get
 
   /** Functions that give the numbers of the rows of a frame, or of the row of a `lag` or `lead`.
     */
-  private lazy val frames: Seq[(String, FramedFunction)] = keep.results
+  private lazy val frames: Seq[(String, FramedFunction)] = over.results
     .collect { case function: FramedFunction =>
       function.child match {
         case value: OffsetValue =>
@@ -118,10 +118,10 @@ private[harness] final class OverPlan(keep: Keep, above: LogicalPlan, schema: St
     .distinctBy { case (name, _) => name }
 
   private def text(value: Expression): Expression =
-    Cast(value, StringType, Some(OverPlan.zone))
+    Cast(value, StringType, Some(OverWindow.zone))
 }
 
-private[harness] object OverPlan {
+private[harness] object OverWindow {
 
   private def zone: String = SQLConf.get.sessionLocalTimeZone
 

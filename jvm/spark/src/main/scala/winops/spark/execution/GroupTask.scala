@@ -3,17 +3,16 @@ package winops.spark.execution
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.spark.group.{Admission, Arrivals, BatchTimes, EmptyPeriods, GroupState, ImmediateArrivals, MaxRows, OrderedArrivals, Punctuation}
+import winops.spark.group._
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
-import winops.spark.plan.{KeepPlan, Output}
-import winops.spark.row.RowBytes
+import winops.spark.plan.{KeepPlan, OperatorPlan, OverPlan}
 import winops.spark.state.{GroupStore, StateErrors, TimerService}
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.time.Clock
 
-/** Runs a `keep` over the rows of one task, one group after the other, in the order of their
+/** Runs an operation over the rows of one task, one group after the other, in the order of their
   * hashes: the groups with new rows, and those whose timers have expired. Emits output rows one
   * by one.
   *
@@ -25,39 +24,37 @@ import winops.window.time.Clock
   *   the task's rows by group
   * @param times
   *   times of the micro-batch or table
+  * @param state
+  *   the open group with its operation
+  * @param writer
+  *   writes the output of the operation
   * @param store
   *   stores the groups between micro-batches
   * @param timers
   *   the timers of the groups, and the counts of groups and rows
   */
-final class KeepTask(
-    plan: KeepPlan,
+final class GroupTask private (
+    plan: OperatorPlan,
     input: Seq[Attribute],
     rows: GroupedRows,
     times: BatchTimes,
+    state: GroupState[Operation],
+    writer: OutputWriter,
     store: GroupStore,
     timers: TimerService,
     metrics: KeepMetrics)
-    extends StreamTask {
-  import KeepTask._
+    extends OperatorTask {
+  import GroupTask._
 
-  private val changes = new ChangeQueue
-  private val state = new GroupState(
-    plan,
-    store,
-    new Steps(changes, plan.spec.stream, OutputWriter.ignoresReports(plan.spec.output)),
-    functionsBefore = timers.functionsBefore)
+  private val operation = state.operation
+  private val waiting = state.arrivals.waiting
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, times, metrics)
-    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, times, () => state.held)
-    else new ImmediateArrivals(plan, admission, state, metrics)
+    if (plan.spec.rowsWait) {
+      new OrderedArrivals(plan, admission, state.arrivals, times, () => state.held)
+    } else new ImmediateArrivals(plan, admission, state.arrivals, metrics)
   }
-  private val writer =
-    OutputWriter.of(plan, changes, state, None, times, metrics)
-  private val givesRows = plan.spec.output == Output.Rows
   private val timeOrdinal = plan.timeOrdinal
-  private val punctuation = Punctuation.of(plan)
-  private val emptyPeriods = new EmptyPeriods(plan.spec)
   private val stamp = times.stamp.getOrElse(0L)
 
   private var stage: Stage = Between
@@ -84,7 +81,7 @@ final class KeepTask(
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
-    // The writer reads the rows of changes from the group's state, which may be corrupt.
+    // The writer reads rows from the group's state, which may be corrupt.
     try writer.next()
     catch StateErrors.translate
   }
@@ -99,17 +96,15 @@ final class KeepTask(
       else if (hasRows) openForRows()
       else finish()
     case Arriving =>
-      state.release()
+      operation.release()
       if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
     case Advancing =>
-      state.release()
-      val held = state.held
-      if (state.machine.fireNext(target)) emptyPeriods.note(changed = state.held != held)
-      else if (arriving == null) endOfGroup()
-      else arrive()
-      if (givesRows && stage != Ended) changes.clear()
+      operation.release()
+      if (!operation.fireNext(target)) {
+        if (arriving == null) endOfGroup() else arrive()
+      }
     case Ended =>
-      state.release()
+      operation.release()
       saveGroup()
     case Done =>
   }
@@ -134,25 +129,24 @@ final class KeepTask(
   }
 
   private def load(): Unit = {
-    emptyPeriods.clear()
     state.key = key
     writer.beginGroup()
     val bytes = store.open(key)
     wasRemembered = bytes != null
     if (wasRemembered) state.restore(bytes) else state.clear()
-    state.machine.reach(timers.timePassed)
+    operation.clock.reach(timers.timePassed)
     // The timer service has handed out all timers up to this instant, including this group's.
     if (state.registeredTimer <= times.now) state.registeredTimer = Clock.Never
     if (state.reachTimer <= times.now) state.reachTimer = Clock.Never
     sizeBefore = state.held
-    waitingBefore = state.waitingSize
+    waitingBefore = state.waiting
   }
 
   private def expect(row: UnsafeRow): Unit = {
     val instant =
       if (timeOrdinal < 0) stamp else Clock.floorToMillis(row.getLong(timeOrdinal))
     arriving = row
-    target = state.machine.arrivalAt(instant)
+    target = operation.clock.arrivalAt(instant)
     stage = Advancing
   }
 
@@ -164,25 +158,13 @@ final class KeepTask(
 
   private def arrive(): Unit = {
     state.arrives(arriving)
-    emptyPeriods.clear()
-    punctuation.of(arriving) match {
-      case Punctuation.None if state.machine.isFinished => metrics.afterFinal += 1
-      case _ if state.machine.isFinished =>
-      case Punctuation.None =>
-        RowBytes.append(state.window, target, arriving)
-        val _ = state.machine.arrive(target)
-        MaxRows.check(plan.spec, state.held)
-      case Punctuation.Window => state.machine.punctuate(target)
-      case Punctuation.Final => state.machine.finish(target)
-    }
+    operation.arrive(arriving, target)
+    MaxRows.check(plan.spec, state.held)
     stage = Arriving
   }
 
   private def endOfGroup(): Unit = {
-    if (givesRows) {
-      changes.clear()
-      state.machine.emitContents()
-    }
+    operation.endBatch(times.releaseBefore, isLast = times.flushes && waiting.size == 0)
     writer.endGroup()
     stage = Ended
   }
@@ -204,23 +186,53 @@ final class KeepTask(
     timers.count(
       (if (isRemembered) 1L else 0L) - (if (wasRemembered) 1L else 0L),
       state.held - sizeBefore,
-      state.waitingSize - waitingBefore)
+      state.waiting - waitingBefore)
     timers.measure(key, state.held)
-    if (times.flushes) last = Math.max(last, state.waiting.lastTime)
+    if (times.flushes) last = Math.max(last, waiting.lastTime)
     if (isRemembered) store.save(state.save) else state.forget()
     stage = Between
   }
 
   private def finish(): Unit = {
     writer.count()
-    metrics.refused += state.machine.rowsRefused
-    metrics.evictedSilently += state.machine.rowsEvictedSilently
-    metrics.expired += state.machine.groupsForgotten
+    operation.count(metrics)
     stage = Done
   }
 }
 
-object KeepTask {
+object GroupTask {
+
+  /** Creates the task of a plan whose groups are independent.
+    *
+    * @param input
+    *   the columns of the rows
+    */
+  def of(
+      plan: OperatorPlan,
+      input: Seq[Attribute],
+      rows: GroupedRows,
+      times: BatchTimes,
+      store: GroupStore,
+      timers: TimerService,
+      metrics: KeepMetrics): GroupTask = {
+    val storage = new GroupStorage(plan, store)
+    def run(state: GroupState[Operation], writer: OutputWriter): GroupTask =
+      new GroupTask(plan, input, rows, times, state, writer, store, timers, metrics)
+    plan match {
+      case keep: KeepPlan =>
+        val changes = new ChangeQueue
+        val steps =
+          new Steps(changes, keep.spec.stream, OutputWriter.ignoresReports(keep.spec.output))
+        val operation = new KeepOperation(keep, storage, changes, steps)
+        val state = new GroupState(keep, storage, operation)
+        val isTimed = keep.time.isDefined || times.stamp.isDefined
+        run(state, OutputWriter.of(keep, changes, state, None, isTimed, metrics))
+      case over: OverPlan =>
+        val operation = new OverOperation(over, storage, timers.functionsBefore)
+        run(new GroupState(over, storage, operation), OutputWriter.of(over, operation, metrics))
+    }
+  }
+
   private sealed trait Stage
 
   /** No group is open. */

@@ -1,0 +1,59 @@
+package winops.spark.group
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+
+import winops.spark.plan.OperatorPlan
+import winops.spark.row.RowShape
+import winops.spark.state.GroupStore
+import winops.storage.btree.Pages
+import winops.storage.bytes.ShiftedSegments
+import winops.storage.rows.{RowLog, RowTree}
+
+/** Where the state of the open group is stored, and the prediction of its rows.
+  *
+  * @param store
+  *   stores the group and the segments of its rows
+  */
+final class GroupStorage(plan: OperatorPlan, val store: GroupStore) {
+  import GroupStorage._
+
+  val pages =
+    new Pages(new ShiftedSegments(store.windowSegments, FirstPage), store.pageMemory)
+
+  private val form = new PredictedRows(plan, plan.content)
+  private val waitingForm = new PredictedRows(plan, plan.waitingColumns)
+  private val forms = if (plan.spec.rowsWait) Seq(form, waitingForm) else Seq(form)
+
+  /** A new log of whole rows. */
+  def rowLog(withArrival: Boolean): RowLog =
+    new RowLog(store.windowSegments, withArrival, RowShape.of(plan.content), form)
+
+  /** A new tree of whole rows. */
+  def rowTree(withArrival: Boolean): RowTree =
+    new RowTree(pages, withArrival, RowShape.of(plan.content))
+
+  /** A new log of some columns of the rows, beside one of whole rows. */
+  def logOf(columns: Seq[Attribute]): RowLog =
+    new RowLog(
+      new ShiftedSegments(store.windowSegments, FirstPartialRow),
+      withArrival = false,
+      RowShape.of(columns))
+
+  /** A new log of rows that wait for the watermark. */
+  def waitingLog: WaitingLog = new WaitingLog(plan, store.waitingSegments, waitingForm)
+
+  /** Predicts the rows of a group. */
+  def select(key: UnsafeRow): Unit = forms.foreach(_.select(key))
+
+  /** Predicts the rows of a group with this clock, in milliseconds. */
+  def reach(clock: Long): Unit = forms.foreach(_.reach(clock))
+}
+
+private object GroupStorage {
+
+  /** The first segment number of pages, above the numbers of a log's own segments. */
+  val FirstPage: Long = 1L << 60
+
+  /** The first segment number of rows with some of their columns, above those of pages. */
+  val FirstPartialRow: Long = 1L << 61
+}

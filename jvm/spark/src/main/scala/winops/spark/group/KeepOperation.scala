@@ -1,0 +1,184 @@
+package winops.spark.group
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import winops.spark.aggregates.ContentResults
+import winops.spark.expressions.{OfWindow, RowEvaluator}
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.{AggMode, KeepPlan, Output}
+import winops.spark.row.RowBytes
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.storage.rows.{RowLog, RowStore}
+import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.expression.Evaluator
+import winops.window.machine.Machine
+import winops.window.time.{Clock, GroupClock}
+
+/** Retains the rows of a group in its windows.
+  *
+  * @param changes
+  *   the queue of the changes
+  * @param steps
+  *   numbers the machine's steps and writes its changes into the queue
+  * @param ownsSteps
+  *   whether the group numbers its own steps and stores the numbers
+  */
+final class KeepOperation(
+    plan: KeepPlan,
+    storage: GroupStorage,
+    changes: ChangeQueue,
+    steps: Steps,
+    ownsSteps: Boolean = true)
+    extends Operation {
+  private val spec = plan.spec
+  private val emitsContents = spec.output == Output.Rows
+  private val punctuation = Punctuation.of(plan)
+  private val emptyPeriods = new EmptyPeriods(spec)
+  private var afterFinal = 0L
+
+  /** The rows of the windows. */
+  val window: RowStore =
+    if (Machine.leavesHoles(spec.policy)) storage.rowTree(spec.policy.needsArrivals)
+    else storage.rowLog(spec.policy.needsArrivals)
+
+  /** The results over each of the group's windows; empty if the output has none or the results
+    * are across groups.
+    */
+  val results: Seq[ContentResults] =
+    if (!spec.followsContent || spec.acrossGroups) Nil
+    else {
+      val leavesFromFront = Machine.leavesFromFront(spec.policy)
+      (0 until spec.windows).map {
+        KeepOperation.contentResults(plan, storage, window, leavesFromFront, _)
+      }
+    }
+
+  val machine = new Machine(
+    spec.policy,
+    spec.idleMillis.getOrElse(Clock.Never),
+    window,
+    storage.pages,
+    if (plan.expressions.isEmpty) Evaluator.None
+    else {
+      new RowEvaluator(
+        plan.expressions,
+        plan.content,
+        (row, ordinal) => RowBytes.pointTo(row, window, ordinal))
+    },
+    steps,
+    ownsSteps)
+
+  override def clock: GroupClock = machine.clock
+  override def held: Long = machine.held
+  override def waiting: Long = 0L
+  override def nextDue: Long = machine.nextDue
+
+  override def fireNext(instant: Long): Boolean = {
+    val before = held
+    val fires = machine.fireNext(instant)
+    if (fires) emptyPeriods.note(changed = held != before)
+    if (emitsContents) changes.clear()
+    fires
+  }
+
+  override def arrive(row: UnsafeRow, at: Long): Unit = {
+    emptyPeriods.clear()
+    punctuation.of(row) match {
+      case Punctuation.None if machine.isFinished => afterFinal += 1
+      case _ if machine.isFinished =>
+      case Punctuation.None =>
+        RowBytes.append(window, at, row)
+        val _ = machine.arrive(at)
+      case Punctuation.Window => machine.punctuate(at)
+      case Punctuation.Final => machine.finish(at)
+    }
+    if (emitsContents) changes.clear()
+  }
+
+  override def endBatch(known: Long, isLast: Boolean): Unit =
+    if (emitsContents) machine.emitContents()
+
+  override def release(): Unit = {
+    machine.settle()
+    renumber()
+  }
+
+  /** Restarts the row numbers at 0 for a group that the machine has forgotten, as for a group
+    * that returns in a later micro-batch. The numbers decide how rows are divided into blocks for
+    * aggregation. Without the restart, results would depend on the boundaries of micro-batches.
+    */
+  private def renumber(): Unit = if (!machine.isAlive && window.end > 0) {
+    window.discard()
+    machine.restart()
+    // Mode `latest` computes the results after the last step of the batch.
+    if (spec.mode != AggMode.Latest) results.foreach(_.clear())
+  }
+
+  override def releaseOutOfReach(known: Long): Long = Clock.Never
+
+  override def clear(): Unit = {
+    emptyPeriods.clear()
+    window.clear()
+    machine.clear()
+    results.foreach(_.clear())
+  }
+
+  override def forget(): Unit = {
+    window.discard()
+    machine.clear()
+    results.foreach(_.clear())
+  }
+
+  override def settle(): Unit = results.foreach(_.settle())
+
+  override def save(out: ByteWriter): Unit = {
+    window.save(out)
+    machine.save(out, nearLastArrival)
+    results.foreach(_.save(out))
+  }
+
+  override def restoreRows(in: ByteReader): Unit = {
+    emptyPeriods.clear()
+    window.restore(in)
+    machine.restore(in, nearLastArrival)
+  }
+
+  override def restoreResults(in: ByteReader): Unit = results.foreach(_.restore(in))
+
+  private def nearLastArrival: Long = window match {
+    case log: RowLog => log.newestTime(clock.now)
+    case _ => clock.now
+  }
+
+  override def count(metrics: KeepMetrics): Unit = {
+    metrics.afterFinal += afterFinal
+    metrics.refused += machine.rowsRefused
+    metrics.evictedSilently += machine.rowsEvictedSilently
+    metrics.expired += machine.groupsForgotten
+  }
+}
+
+object KeepOperation {
+
+  /** Creates the results over the window with this number, whose rows are `rows`. */
+  private[group] def contentResults(
+      plan: KeepPlan,
+      storage: GroupStorage,
+      rows: RowStore,
+      leavesFromFront: Boolean,
+      number: Int,
+      isThere: Long => Boolean = _ => true): ContentResults =
+    new ContentResults(
+      plan.results.collect {
+        case OfWindow(`number`, result) => result
+        case result if !result.isInstanceOf[OfWindow] => result
+      },
+      plan.by,
+      plan.content,
+      (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),
+      storage.pages,
+      leavesFromFront,
+      plan.spec.givesOldValues,
+      plan.spec.postsOnSizeChange,
+      isThere = isThere)
+}

@@ -1,0 +1,142 @@
+package winops.spark.group
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import winops.spark.frames.Frames
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.OverPlan
+import winops.spark.row.RowBytes
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
+import winops.storage.rows.RowLog
+import winops.window.time.{Clock, GroupClock}
+
+/** Computes window functions for the rows of a group.
+  *
+  * A row is stored whole until its results have been emitted, and then with the columns that the
+  * frames of later rows need.
+  *
+  * @param functionsBefore
+  *   the identities of the functions that groups are stored with, if they are not those of `plan`
+  */
+final class OverOperation(
+    plan: OverPlan,
+    storage: GroupStorage,
+    functionsBefore: Option[Seq[String]] = None)
+    extends Operation {
+  private val log = storage.logOf(Frames.columns(plan))
+  private var arrived = 0L
+  private var expired = 0L
+
+  /** The rows whose results have not been emitted. */
+  val rows: RowLog = storage.rowLog(withArrival = false)
+
+  private val frames = new Frames(plan, rows, log, storage.pages, functionsBefore)
+
+  override val clock = new GroupClock(plan.spec.idleMillis.getOrElse(Clock.Never))
+
+  /** The number of the first row whose results have not been emitted. */
+  def next: Long = log.end
+
+  /** Returns true if no further row can change the results of the row [[next]]. */
+  def isKnown: Boolean = next < rows.end && frames.isKnown(next)
+
+  /** The results of the row [[next]]; valid until the next call. */
+  def results: UnsafeRow = frames.results(next)
+
+  /** Takes note that the results of the row [[next]] have been emitted. */
+  def take(): Unit = frames.rows.keepNext()
+
+  override def held: Long = rows.end - log.first
+  override def waiting: Long = rows.end - next
+
+  override def nextDue: Long = {
+    val silence = if (clock.isAlive) clock.silenceDue else Clock.Never
+    if (waiting == 0) silence else Math.min(silence, afterMicros(frames.knownAfter(next)))
+  }
+
+  override def fireNext(instant: Long): Boolean = {
+    val ends = clock.isAlive && clock.silenceDue <= instant
+    if (ends) {
+      expired += 1
+      frames.rows.finish()
+      clock.restart()
+    } else clock.reach(instant)
+    ends
+  }
+
+  override def arrive(row: UnsafeRow, at: Long): Unit = {
+    RowBytes.append(rows, 0L, row)
+    clock.arrived(at)
+    arrived += 1
+  }
+
+  override def endBatch(known: Long, isLast: Boolean): Unit =
+    if (isLast) frames.rows.finish() else frames.rows.complete(known)
+
+  override def release(): Unit = {
+    if (next > rows.first) {
+      rows.release(next)
+      frames.release(next)
+    }
+    // Of a group that ended, all results have been emitted. Its rows are numbered from 0 again.
+    if (!clock.isAlive && rows.end > 0) discard()
+  }
+
+  override def releaseOutOfReach(known: Long): Long =
+    if (!frames.leaveWithTime || waiting > 0) Clock.Never
+    else {
+      frames.releaseOutOfReach(known)
+      afterMicros(frames.outOfReachAfter)
+    }
+
+  /** The first millisecond after a time in microseconds; [[Clock.Never]] after the greatest. */
+  private def afterMicros(micros: Long): Long =
+    if (micros == Long.MaxValue) Clock.Never else Clock.floorToMillis(micros) + 1
+
+  override def clear(): Unit = {
+    rows.clear()
+    log.clear()
+    frames.clear()
+    clock.clear()
+  }
+
+  override def forget(): Unit = {
+    discard()
+    clock.clear()
+  }
+
+  private def discard(): Unit = {
+    rows.discard()
+    log.discard()
+    frames.clear()
+  }
+
+  override def settle(): Unit = frames.settle()
+
+  override def save(out: ByteWriter): Unit = {
+    rows.save(out)
+    out.number(clock.kind(nearLastArrival))
+    clock.save(out, nearLastArrival)
+    log.save(out)
+    frames.save(out)
+  }
+
+  override def restoreRows(in: ByteReader): Unit = {
+    rows.restore(in)
+    clock.restore(in, in.count(GroupClock.Kinds - 1), nearLastArrival)
+    log.restore(in)
+    if (log.end != rows.first) {
+      throw new CorruptStateException(
+        s"rows with results end at ${log.end}, and others begin at ${rows.first}")
+    }
+  }
+
+  override def restoreResults(in: ByteReader): Unit = frames.restore(in, next)
+
+  private def nearLastArrival: Long = rows.newestTime(clock.now)
+
+  override def count(metrics: KeepMetrics): Unit = {
+    metrics.inserted += arrived
+    metrics.expired += expired
+  }
+}

@@ -1,0 +1,38 @@
+package winops.spark.output
+
+import winops.spark.internal.KeepMetrics
+import winops.window.changes.{ChangeKind, ChangeQueue}
+
+/** Writes output rows from the changes that the machine of a window has queued, and counts these.
+  *
+  * @param changes
+  *   the changes of the machine
+  */
+private[output] abstract class ChangesReader(changes: ChangeQueue, metrics: KeepMetrics)
+    extends OutputWriter(metrics) {
+  private var inserted = 0L
+  private var deleted = 0L
+
+  /** Moves to the next change and skips other entries; returns false if there is none. */
+  protected final def isAtChange: Boolean = {
+    while (!changes.isEmpty && !ChangeKind.isChange(changes.nextKind)) takeEntry()
+    !changes.isEmpty
+  }
+
+  /** Moves to the next entry as a whole. */
+  protected final def takeEntry(): Unit = {
+    changes.nextEntry()
+    countRows(changes.end - changes.ordinal)
+  }
+
+  /** Counts rows of the current entry of the queue. */
+  protected final def countRows(rows: Long): Unit =
+    if (changes.kind == ChangeKind.Insert) inserted += rows
+    else if (ChangeKind.isChange(changes.kind)) deleted += rows
+
+  override def count(): Unit = {
+    super.count()
+    metrics.inserted += inserted
+    metrics.deleted += deleted
+  }
+}

@@ -1,0 +1,84 @@
+package winops.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+
+/** The options of an operator over groups of rows, without resolved columns. */
+trait OperatorSpec {
+
+  /** The SQL of the group key. */
+  def group: Seq[String]
+
+  /** The SQL of the order within a group. */
+  def order: Seq[String]
+
+  /** The order in which event times are applied; None without a time column. */
+  def application: Option[Application]
+
+  /** The idle time in milliseconds after which a group is removed. */
+  def idleMillis: Option[Long]
+
+  /** The maximum number of rows in a group, including rows that wait for the watermark. */
+  def maxRows: Long
+
+  /** True if a row without a time is dropped and counted; otherwise such a row is an error. */
+  def dropNullTime: Boolean
+
+  /** True if waiting rows are applied when the input of a stream ends. */
+  def flushesAtEnd: Boolean
+
+  /** The words of errors about the operator. */
+  def words: OperatorWords
+
+  /** The name of the operator in EXPLAIN. */
+  def nodeName: String
+
+  /** The operator in one line: the text of its policy, or its window. */
+  def title: String
+
+  /** Returns true if a group's output depends on rows of other groups. */
+  def couplesGroups: Boolean
+
+  /** The number of newest rows per group that determine a table's result; None if other rows can
+    * affect the result, even by an error.
+    */
+  def newestRows: Option[Int]
+
+  /** Returns true if one task must process all rows. */
+  def runsInOneTask: Boolean = group.isEmpty || couplesGroups
+
+  /** Returns true if rows wait for the watermark. */
+  def rowsWait: Boolean = application.contains(Application.EventTime)
+
+  /** Describes the operator in one line of EXPLAIN.
+    *
+    * @param results
+    *   the computed columns
+    */
+  def describe(time: Option[Attribute], results: Seq[Expression]): String
+
+  /** The part of [[describe]] that all operators share.
+    *
+    * @param subject
+    *   what the operator computes
+    */
+  protected final def described(
+      subject: String,
+      time: Option[Attribute],
+      more: Seq[String]): String = {
+    val parts = Seq(
+      Some(subject),
+      Option.when(group.nonEmpty)(group.mkString("per [", ", ", "]")),
+      Option.when(runsInOneTask)("in one task"),
+      Option.when(order.nonEmpty)(order.mkString("order by [", ", ", "]")),
+      time.map(t => s"time [${t.name}] applied by ${application.fold("")(_.name)}"),
+      Option.when(dropNullTime)("rows without a time dropped"),
+      idleMillis.map(millis => s"idle [$millis ms]"),
+      Option.when(maxRows != OperatorSpec.DefaultMaxRows)(s"at most $maxRows rows"),
+      Option.when(flushesAtEnd)("flushed at the end"))
+    (parts.flatten ++ more).mkString(s"$nodeName ", ", ", "")
+  }
+}
+
+object OperatorSpec {
+  val DefaultMaxRows: Long = 10000000L
+}
