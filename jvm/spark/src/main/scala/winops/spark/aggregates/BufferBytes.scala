@@ -10,29 +10,14 @@ import org.apache.spark.sql.types.DataType
 /** The serialized form of aggregation buffers that hold objects. */
 private[spark] object BufferBytes {
 
-  /** Returns true if the serialized buffer contains values only. Other forms name classes that
-    * are instantiated when the buffer is read: Java serialization, Kryo, and types in JSON.
+  /** Returns true if the serialized buffer of a user's function contains values only. Other forms
+    * name classes that are instantiated when the buffer is read: Java serialization, Kryo, and
+    * types in JSON.
     */
   def areValues(function: AggregateFunction): Boolean = columnsOf(function) match {
     case Some(columns) => columns.forall(isValue)
-    case None =>
-      function match {
-        case _: ApproximatePercentile | _: ApproxCountDistinctForIntervals => true
-        case _: ApproxTopKAccumulate | _: ApproxTopKCombine => true
-        case _: BloomFilterAggregate | _: CountMinSketchAgg => true
-        case _: HllSketchAgg | _: HllUnionAgg => true
-        case _: KllSketchAggBigint | _: KllSketchAggFloat | _: KllSketchAggDouble => true
-        case _: ThetaSketchAgg | _: ThetaUnionAgg | _: ThetaIntersectionAgg => true
-        case _: TypedImperativeAggregate[_] => inherits(function.getClass, KllMerge)
-        case _ => true
-      }
+    case None => !function.isInstanceOf[TypedImperativeAggregate[_]]
   }
-
-  /** The name of a class that Spark has from 4.1.2 on only. */
-  private val KllMerge = "org.apache.spark.sql.catalyst.expressions.aggregate.KllMergeAggBase"
-
-  private def inherits(of: Class[_], ancestor: String): Boolean =
-    of != null && (of.getName == ancestor || inherits(of.getSuperclass, ancestor))
 
   /** Returns the types of the columns if the serialized buffer is a row. */
   def rowOf(function: AggregateFunction): Option[Seq[DataType]] = function match {

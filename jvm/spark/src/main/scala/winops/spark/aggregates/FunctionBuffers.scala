@@ -8,9 +8,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.types.{DataType, DoubleType, FloatType, ObjectType}
-import org.apache.spark.sql.winops.internal.Catalyst
+import org.apache.spark.sql.types.{DataType, ObjectType}
 
 import winops.aggregation.Summaries
 import winops.spark.expressions.WindowAggregate
@@ -85,7 +83,9 @@ private[spark] final class FunctionBuffers(
   private lazy val packing = new GenericInternalRow(types.length)
 
   /** True if the order in which rows are added does not matter. */
-  private val isCommutative = programmed.isEmpty && aggregates.forall(ignoresOrder)
+  private val isCommutative = programmed.isEmpty && aggregates.forall { aggregate =>
+    AggregateProperties.of(aggregate.function).order.isWithin(AggregateProperties.FoldedEitherWay)
+  }
 
   private val overflowMarks = aggregates.flatMap(overflowMark(_).toSeq)
   private val hasOverflowed =
@@ -199,35 +199,9 @@ private[spark] final class FunctionBuffers(
 
 private[spark] object FunctionBuffers {
 
-  /** Returns true if the function's buffers can be merged, have a bounded size, and are stored as
-    * values only. HistogramNumeric is excluded because merged buffers differ from the buffer of
-    * all rows.
-    */
-  def canHold(aggregate: WindowAggregate): Boolean = aggregate.function match {
-    case _ if aggregate.isDistinct => false
-    // Merging two of these buffers loses NaN, or breaks ties differently.
-    case quantiles: ApproximatePercentile => !isFloating(quantiles.child.dataType)
-    case _: ApproxTopK | _: ApproxTopKAccumulate | _: ApproxTopKCombine => false
-    // An intersection of no sketches has no value, so buffers without rows cannot be merged.
-    case _: ThetaIntersectionAgg => false
-    case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg | _: HistogramNumeric => false
-    case _: DeclarativeAggregate | _: ImperativeAggregate =>
-      BufferBytes.areValues(aggregate.function)
-    case _ => false
-  }
-
-  private def ignoresOrder(aggregate: WindowAggregate): Boolean = aggregate.function match {
-    case _: Min | _: Max => areIdenticalIfEqual(aggregate.dataType)
-    case _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
-    case _: Covariance | _: PearsonCorrelation | _: BitAggregate => true
-    case _ => false
-  }
-
-  /** Returns false for types whose equal values can be different, such as 0 and -0. The least or
-    * greatest of them depends on their order.
-    */
-  def areIdenticalIfEqual(dataType: DataType): Boolean =
-    UnsafeRowUtils.isBinaryStable(dataType) && !Catalyst.exists(dataType)(isFloating)
+  /** Returns true if merged buffers give the function's value. */
+  def canHold(aggregate: WindowAggregate): Boolean = !aggregate.isDistinct &&
+    AggregateProperties.of(aggregate.function).buffer == AggregateProperties.Merged
 
   /** Returns the condition on a buffer that the function's sum has overflowed, for functions that
     * mark an overflow by NULL. Other functions fail or wrap around.
@@ -235,12 +209,10 @@ private[spark] object FunctionBuffers {
   private def overflowMark(aggregate: WindowAggregate): Option[Expression] =
     (aggregate.function, aggregate.function.aggBufferAttributes) match {
       case (_: Sum, Seq(sum, isEmpty)) => Some(And(IsNull(sum), Not(isEmpty)))
-      case (_: Average, Seq(sum, _)) if !isFloating(sum.dataType) => Some(IsNull(sum))
+      case (_: Average, Seq(sum, _)) if !AggregateProperties.isFloating(sum.dataType) =>
+        Some(IsNull(sum))
       case _ => None
     }
-
-  private def isFloating(dataType: DataType): Boolean =
-    dataType == DoubleType || dataType == FloatType
 
   private sealed abstract class Slot {
     def function: AggregateFunction
@@ -283,6 +255,7 @@ private[spark] object FunctionBuffers {
       case _ => None
     }
     private val nothing = bound.aggBufferAttributes.map(_ => NoOp)
+    private val staysAsStored = ResumedBuffer.isNeededFor(bound)
 
     override def function: AggregateFunction = bound
     override def initialValues: Seq[Expression] = nothing
@@ -364,7 +337,7 @@ private[spark] object FunctionBuffers {
       }
 
     private def resumedIn(buffer: InternalRow): Option[ResumedBuffer[Any]] =
-      if (!ResumedBuffer.isNeededFor(bound)) None
+      if (!staysAsStored) None
       else {
         buffer.get(offset, AnyObject) match {
           case resumed: ResumedBuffer[Any @unchecked] => Some(resumed)

@@ -31,17 +31,14 @@ private[aggregates] object ResumedBuffer {
 
   /** Returns the buffer with these bytes, or a [[ResumedBuffer]] that contains it. */
   def of(function: TypedImperativeAggregate[Any], stored: Array[Byte]): Any =
-    if (isNeededFor(function)) new ResumedBuffer(function, stored)
-    else if (isReadOnly(function)) {
-      function.merge(function.createAggregationBuffer(), function.deserialize(stored))
-    } else function.deserialize(stored)
-
-  /** Returns true if rows can be added to a merged buffer, but not to one that was read. */
-  private def isReadOnly(function: ImperativeAggregate): Boolean = function match {
-    case _: ThetaUnionAgg | _: ThetaIntersectionAgg => true
-    case _ => false
-  }
+    AggregateProperties.of(function).resumption match {
+      case AggregateProperties.BesideStored => new ResumedBuffer(function, stored)
+      case AggregateProperties.MergedIntoEmpty =>
+        function.merge(function.createAggregationBuffer(), function.deserialize(stored))
+      case AggregateProperties.Continued => function.deserialize(stored)
+    }
 
   /** Returns true if no row can be added to a buffer that the function has read or merged. */
-  def isNeededFor(function: ImperativeAggregate): Boolean = function.isInstanceOf[ThetaSketchAgg]
+  def isNeededFor(function: ImperativeAggregate): Boolean =
+    AggregateProperties.of(function).resumption == AggregateProperties.BesideStored
 }

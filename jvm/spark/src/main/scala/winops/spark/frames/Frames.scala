@@ -2,9 +2,8 @@ package winops.spark.frames
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
-import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 
+import winops.spark.aggregates.AggregateProperties
 import winops.spark.expressions.WindowAggregate
 import winops.spark.plan.{FrameBound, FramedFunction, OffsetValue, OverPlan, PositionFunction}
 import winops.storage.btree.Pages
@@ -224,7 +223,7 @@ private[spark] final class Frames(
   }
 
   private def foldsRows(aggregate: WindowAggregate): Boolean =
-    plan.spec.exactFloats && isFloating(aggregate.function)
+    plan.spec.exactFloats && AggregateProperties.isFloating(aggregate.function)
 }
 
 private[spark] object Frames {
@@ -271,10 +270,5 @@ private[spark] object Frames {
     case PositionFunction(_: NthValue) => one.lower == FrameBound.Unbounded
     case _: PositionFunction | _: WindowAggregate => true
     case _ => false
-  }
-
-  private def isFloating(function: AggregateFunction): Boolean = {
-    def isFloating(dataType: DataType) = dataType == DoubleType || dataType == FloatType
-    (function.aggBufferAttributes ++ function.children).exists(one => isFloating(one.dataType))
   }
 }

@@ -1,9 +1,8 @@
 package winops.spark.frames
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate._
 
-import winops.spark.aggregates.{BufferBytes, FunctionBuffers}
+import winops.spark.aggregates.{AggregateProperties, FunctionBuffers}
 import winops.spark.expressions.{AggregateEvaluator, WindowAggregate}
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
@@ -132,12 +131,7 @@ private[frames] final class RunningFrame(
 
 private[spark] object RunningFrame {
 
-  /** Returns true if the function's buffer has a bounded size, and is equal after it was stored
-    * and read.
-    */
-  def canStore(aggregate: WindowAggregate): Boolean = aggregate.function match {
-    case _: Collect[_] | _: PercentileBase | _: Mode | _: ListAgg | _: HistogramNumeric => false
-    case _: ApproxTopK => false
-    case function => BufferBytes.areValues(function)
-  }
+  /** Returns true if the function's buffer is stored. */
+  def canStore(aggregate: WindowAggregate): Boolean =
+    AggregateProperties.of(aggregate.function).buffer != AggregateProperties.FromRows
 }

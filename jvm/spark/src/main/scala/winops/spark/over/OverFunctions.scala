@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate => AggregateNode, AnalysisHelper, LocalRelation}
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
-import winops.spark.aggregates.FunctionBuffers
+import winops.spark.aggregates.AggregateProperties
 import winops.spark.expressions.{CommonExpressions, UnqualifiedSql, WindowAggregate}
 import winops.spark.plan.{FramedFunction, OffsetValue, PositionFunction}
 
@@ -69,7 +69,8 @@ private[spark] object OverFunctions {
   def dependsOnTies(function: FramedFunction): Boolean = function.child match {
     case PositionFunction(_: Rank | _: DenseRank) => false
     case WindowAggregate(aggregate, _, _) =>
-      FrameBounds.isOfRows(function) || !ignoresOrder(aggregate)
+      FrameBounds.isOfRows(function) ||
+      !AggregateProperties.of(aggregate).order.isWithin(AggregateProperties.OfSet)
     case _ => true
   }
 
@@ -78,15 +79,9 @@ private[spark] object OverFunctions {
     */
   def isSameInAnyOrder(function: FramedFunction): Boolean = function.child match {
     case WindowAggregate(aggregate, _, _) =>
-      !FrameBounds.isOfRows(function) && isExact(aggregate)
+      !FrameBounds.isOfRows(function) &&
+      AggregateProperties.of(aggregate).order == AggregateProperties.AnyOrder
     case _ => !dependsOnTies(function)
-  }
-
-  private def isExact(function: AggregateFunction): Boolean = function match {
-    case _: Min | _: Max => FunctionBuffers.areIdenticalIfEqual(function.dataType)
-    case _: Count | _: BitAggregate => true
-    // A sum may overflow in one order and not in another.
-    case _ => false
   }
 
   /** Returns true if an expression calls a function in Python. */
@@ -97,38 +92,6 @@ private[spark] object OverFunctions {
     case AggregateExpression(_: PythonFuncExpression, _, _, _, _) => true
     case _ => call.isInstanceOf[PythonFuncExpression]
   }
-
-  private def ignoresOrder(function: AggregateFunction): Boolean = function match {
-    case _: Min | _: Max | _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
-    case _: Covariance | _: PearsonCorrelation | _: BitAggregate => true
-    case _: HyperLogLogPlusPlus | _: PercentileBase => true
-    case mode: Mode => mode.reverseOpt.isDefined
-    case other => OfSets(other.prettyName)
-  }
-
-  /** The names of functions of a set of values, and of sketches of one. Some are not in each
-    * version of Spark.
-    */
-  private val OfSets = Set(
-    "collect_set",
-    "percentile_approx",
-    "approx_percentile",
-    "histogram_numeric",
-    "count_min_sketch",
-    "bloom_filter_agg",
-    "bitmap_construct_agg",
-    "bitmap_or_agg",
-    "bitmap_and_agg",
-    "approx_top_k",
-    "approx_top_k_accumulate",
-    "approx_top_k_combine",
-    "regr_slope",
-    "regr_intercept",
-    "schema_of_variant_agg") ++
-    Seq("", "_bigint", "_float", "_double").map(kind => s"kll_sketch_agg$kind") ++
-    Seq("", "_bigint", "_float", "_double").map(kind => s"kll_merge_agg$kind") ++
-    Seq("hll_sketch", "hll_union", "theta_sketch", "theta_union", "theta_intersection")
-      .map(name => s"${name}_agg")
 
   private def framed(
       function: Expression,

@@ -9,9 +9,10 @@ import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions.{AggregateWindowFunction, RuntimeReplaceableAggregate}
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
 import org.apache.spark.sql.streaming.Trigger
 
+import winops.spark.aggregates.AggregateProperties
 import winops.spark.testing.{KeepStreamTest, SameBits}
 
 /** Every aggregate function of the running Spark, stored after each micro-batch, restored and
@@ -130,6 +131,23 @@ class EveryAggregateSuite extends KeepStreamTest {
     val unknown = registered.diff(Calls.keys.toSeq ++ NotOverRows)
     assert(unknown.isEmpty, "add a call with arguments to Calls")
     assert(registered.size > 70)
+  }
+
+  test("every aggregate: the properties of each function are known") {
+    withRows { rows =>
+      val unknown = calls.flatMap { case (name, call) =>
+        val plan = ofView(rows)(s"SELECT $call FROM input_of_keep").queryExecution.optimizedPlan
+        val functions = plan
+          .flatMap(_.expressions)
+          .flatMap(_.collect { case AggregateExpression(function, _, _, _, _) =>
+            function
+          })
+        // A constant condition leaves no function.
+        assert(functions.nonEmpty, call)
+        functions.filter(AggregateProperties.ofSpark(_).isEmpty).map(name -> _.getClass.getName)
+      }
+      assert(unknown.distinct.isEmpty, "add a line to AggregateProperties.ofSpark")
+    }
   }
 
   Frames.foreach { case (frame, isMerged) =>
