@@ -7,7 +7,7 @@ import winops.testing.{RoomsTest, SourceRooms}
 /** Checks the order of core's packages: text above policy, policy above window, window above
   * storage.
   */
-class RoomsSuite extends RoomsTest(RoomsSuite.Rooms, Paths.get("jvm/core/src/test/scala")) {
+class RoomsSuite extends RoomsTest(RoomsSuite.Rooms) {
   import RoomsSuite.Rooms
 
   test("no language uses another") {

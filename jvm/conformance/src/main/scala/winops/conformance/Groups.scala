@@ -83,7 +83,7 @@ private final class SeparateGroups(
     val slot = slots.getOrElseUpdate(key, newSlot(key))
     if (slot.machine.isFinished) due
     else {
-      val at = slot.machine.arrivalAt(clock)
+      val at = slot.machine.clock.arrivalAt(clock)
       slot.machine.advance(at)
       slot.append(at, row)
       val _ = slot.machine.arrive(at)

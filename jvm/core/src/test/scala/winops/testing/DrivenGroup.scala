@@ -45,7 +45,7 @@ final class DrivenGroup(
   def feed(input: Input): Seq[ObservedChange] = {
     input match {
       case Input.Row(stamp) =>
-        val at = machine.arrivalAt(stamp)
+        val at = machine.clock.arrivalAt(stamp)
         machine.advance(at)
         val payload = DrivenGroup.payload(rows)
         val position = log.append(at, payload.length)

@@ -1,17 +1,13 @@
 package winops.testing
 
-import java.nio.file.Path
-
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Tests of the rooms of one module.
   *
   * @param rooms
   *   the module's rooms
-  * @param tests
-  *   the root folder of the module's tests
   */
-abstract class RoomsTest(rooms: SourceRooms, tests: Path) extends AnyFunSuite {
+abstract class RoomsTest(rooms: SourceRooms) extends AnyFunSuite {
 
   /** Fails with a line for each problem. */
   protected final def none(problems: Seq[String]): Unit =
@@ -24,9 +20,5 @@ abstract class RoomsTest(rooms: SourceRooms, tests: Path) extends AnyFunSuite {
 
   test("every file holds a type of its name") {
     none(rooms.unnamed)
-  }
-
-  test("no folder of tests is too full to find something in it") {
-    none(SourceRooms.crowded(Seq(tests)))
   }
 }

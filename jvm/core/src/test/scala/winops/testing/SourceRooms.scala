@@ -35,7 +35,7 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
 
   /** All violations, one line each; empty if none is found. */
   def problems: Seq[String] =
-    homeless ++ empty ++ misplaced ++ upward ++ circles ++ crowded()
+    homeless ++ empty ++ misplaced ++ upward ++ circles
 
   /** Packages of sources that are missing in the order. */
   def homeless: Seq[String] = files
@@ -88,9 +88,6 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
         s"circle of rooms ${round.map(shown).mkString(" -> ")}: ${steps.mkString("; ")}"
       }
   }
-
-  /** Folders with more than `limit` sources. */
-  def crowded(limit: Int = MaxFiles): Seq[String] = SourceRooms.crowded(roots, limit)
 
   /** Files without a type of the file's name. */
   def unnamed: Seq[String] = files.collect {
@@ -174,17 +171,8 @@ final class SourceRooms(roots: Seq[Path], packages: Seq[String], order: Seq[Stri
 }
 
 object SourceRooms {
-  val MaxFiles = 25
-
   def apply(root: Path, inPackage: String, order: String*): SourceRooms =
     new SourceRooms(Seq(root), Seq(inPackage), order)
-
-  /** Folders below `roots` with more than `limit` sources. */
-  def crowded(roots: Seq[Path], limit: Int = MaxFiles): Seq[String] =
-    roots.flatMap(scalaFiles).groupBy(_.getParent).toSeq.sortBy(_._1).collect {
-      case (folder, its) if its.size > limit =>
-        s"$folder holds ${its.size} sources, more than $limit: divide it"
-    }
 
   /** A use of `name`, a type of room `to`, by a file of room `from`. */
   final case class Use(path: Path, line: Int, from: String, to: String, name: String) {

@@ -154,11 +154,7 @@ class SourceRoomsSuite extends AnyFunSuite {
     assert(found.problems.last == "the room high has no sources")
   }
 
-  test("folders with too many sources and files without a type of their name are found") {
-    val many =
-      (1 to SourceRooms.MaxFiles).map(i => ("a.low", s"Low$i", s"package a.low\n\nclass Low$i"))
-    val crowded = only(rooms(many: _*).problems)
-    assert(crowded.contains("a/low holds 26 sources, more than 25"))
+  test("files without a type of their name are found") {
     val unnamed = only(rooms(("a.low", "Box", "package a.low\n\nclass Crate")).unnamed)
     assert(unnamed.endsWith("a/low/Box.scala holds Crate, but no Box"))
   }

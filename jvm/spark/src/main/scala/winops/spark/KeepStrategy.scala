@@ -1,6 +1,6 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
@@ -14,7 +14,7 @@ import org.apache.spark.sql.winops.source.{FilePosition, FilePositionExec}
 import winops.spark.analysis.KeepDescriber
 import winops.spark.execution.{BatchKeepExec, NewestRowsExec, UnsharedExec}
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
-import winops.spark.plan.{GroupedOperator, Keep, OperatorPlan}
+import winops.spark.plan.{GroupedOperator, Keep}
 import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder, StoredColumns}
 
 /** Plans the operators and the other nodes of winops. Expressions that group and order the rows
@@ -25,16 +25,17 @@ object KeepStrategy extends SparkStrategy {
     case operator: GroupedOperator if operator.isStreaming =>
       if (operator.spec.flushesAtEnd) checkEnd(operator)
       OperatorMetricsPage.install(KeepMetrics.inProgress.toMap)
-      val (shared, input) = planned(operator)
+      val (keys, positions, input) = inputOf(operator)
       StatefulKeepExec(
-        shared,
+        operator.plan(keys, positions),
         KeepDescriber.text(operator),
         hasNewRows(operator.child),
         UnsharedExec(NamedExpression.newExprId.id, input)) :: Nil
     case keep: Keep =>
-      val (shared, input) = planned(keep)
-      val rows = keep.spec.newestRows.fold[SparkPlan](input)(NewestRowsExec(shared, _, input))
-      BatchKeepExec(shared, keep.end, rows) :: Nil
+      val (keys, positions, input) = inputOf(keep)
+      val plan = keep.plan(keys, positions)
+      val rows = keep.spec.newestRows.fold[SparkPlan](input)(NewestRowsExec(plan, _, input))
+      BatchKeepExec(plan, keep.end, rows) :: Nil
     case FilePosition(position, child, isRequired, byAge) =>
       FilePositionExec(position, isRequired, byAge, planLater(child)) :: Nil
     case StoredColumns(child) => planLater(child) :: Nil
@@ -42,14 +43,13 @@ object KeepStrategy extends SparkStrategy {
     case _ => Nil
   }
 
-  /** What the tasks of an operator get, and the plan of their rows. */
-  private def planned(operator: GroupedOperator): (OperatorPlan, SparkPlan) = {
+  /** The keys and positions of an operator's rows, and the plan that computes them. */
+  private def inputOf(operator: GroupedOperator): (Seq[Attribute], Seq[Attribute], SparkPlan) = {
     val keys = operator.keys
     val computed = keys.collect { case alias: Alias => alias }
     val (child, positions) = positioned(operator)
-    (
-      operator.plan(keys.map(_.toAttribute), positions.map(_.toAttribute)),
-      ProjectExec(operator.child.output ++ computed ++ positions, planLater(child)))
+    val input = ProjectExec(operator.child.output ++ computed ++ positions, planLater(child))
+    (keys.map(_.toAttribute), positions.map(_.toAttribute), input)
   }
 
   /** Returns true if a source of the stream has new rows for the micro-batch. Spark replaces a

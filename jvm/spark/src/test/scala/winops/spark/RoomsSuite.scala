@@ -8,7 +8,7 @@ import scala.util.Using
 import winops.testing.{RoomsTest, SourceRooms}
 
 /** Checks the rooms of jvm/spark: packages, each of which uses only those below it. */
-class RoomsSuite extends RoomsTest(RoomsSuite.Rooms, Paths.get("jvm/spark/src/test/scala"))
+class RoomsSuite extends RoomsTest(RoomsSuite.Rooms)
 
 private object RoomsSuite {
 

@@ -51,7 +51,7 @@ private[storage] object PackedPage {
     val from = in.position
     val version = in.byte()
     val kind = in.byte()
-    val mayChange = version == WithChanges && number != Page.Inline
+    val mayChange = version == WithChanges
     if (version != Version && !mayChange || kind < 0 || kind > 1) {
       throw new CorruptStateException(s"page $number is of another version")
     }

@@ -216,7 +216,9 @@ object RowLog {
   /** Maximum number of rows in a group's own value. */
   val MaxInlineRows = 256
 
-  /** The number of the run that begins at row 0. No other segments of a group have this bit. */
+  /** The number of the run that begins at row 0. The numbers of runs, and of the values of
+    * aggregates, have this bit; those of pages do not.
+    */
   val FirstRun: Long = 1L << 56
 
   private val MaxOpenRows = 1024

@@ -114,11 +114,6 @@ final class Machine(
   /** Moves the clock to `instant`. The caller has fired all timers up to that instant. */
   def reach(instant: Long): Unit = clock.reach(instant)
 
-  /** The arrival time of a row with timestamp `instant`: the timestamp, or the group's clock if
-    * that is later. The clock never goes back, and no row is dropped as late.
-    */
-  def arrivalAt(instant: Long): Long = clock.arrivalAt(instant)
-
   /** Inserts the newest of `rows`, which arrived at `at`, the instant of the last [[advance]].
     * Returns false if the row was refused and removed.
     */

@@ -11,8 +11,8 @@ import winops.spark.internal.WinopsErrors
 import winops.spark.over.{OverSettings, ResolveOver, StreamOperators, Watermarks}
 import winops.spark.plan.GroupedOperator
 
-/** Refuses sinks and triggers that a streaming [[Keep]] does not support, before the query
-  * starts.
+/** Refuses sinks and triggers that a streaming [[GroupedOperator]] does not support, before the
+  * query starts.
   *
   * Spark's own checks do not know foreign operators. They run while the statement that starts a
   * query is resolved. This rule runs in the batch of rules before that, so its errors come first.
@@ -113,7 +113,7 @@ object CheckStreamStart extends Rule[LogicalPlan] {
     "reason" -> reason,
     "expected" -> expected)
 
-  /** Returns true for a `keep` over a stream. A `keep` over a table is executed anew in each
+  /** Returns true for an operator over a stream. A `keep` over a table is executed anew in each
     * micro-batch, so it works with every sink and trigger.
     */
   private def isStreamingOperator(plan: LogicalPlan): Boolean =

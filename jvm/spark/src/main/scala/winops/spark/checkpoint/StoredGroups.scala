@@ -101,7 +101,7 @@ final class StoredGroups(
 
 object StoredGroups {
 
-  /** The groups of a partition. Refuses the state of another `keep`. */
+  /** The groups of a partition. Refuses the state of another query. */
   def in(stored: StoredKeep, store: ReadStateStore): StoredGroups = StateErrors.translated {
     val groups = StateGroupStore.readOnly(store, stored.keys)
     val summary = PartitionSummary.of(groups.partition)

@@ -169,9 +169,15 @@ object StoredKeep {
     sourcePartition = row.sourcePartition,
     positions = Nil)
 
-  /** The text of the policy's window in an identity of [[StateIdentity]]; empty if unreadable. */
-  def windowOf(identity: String): String =
-    Try(text(parse(identity) \ "policy")).toOption.flatten.getOrElse("")
+  /** The text of the policy's window, or of that of OVER, in an identity of [[StateIdentity]];
+    * empty if unreadable.
+    */
+  def windowOf(identity: String): String = Try {
+    val json = parse(identity)
+    text(json \ "policy").getOrElse {
+      OverSpec.title(texts(json \ "group"), text(json \ "time").toSeq ++ texts(json \ "order"))
+    }
+  }.getOrElse("")
 
   private def attributes(columns: StructType): Seq[Attribute] =
     columns.map(c => AttributeReference(c.name, c.dataType, c.nullable, c.metadata)())

@@ -11,7 +11,7 @@ import org.apache.spark.sql.winops.internal.TaskPages
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
-import winops.spark.plan.OperatorPlan
+import winops.spark.plan.KeepPlan
 import winops.spark.state.NoTimerService
 import winops.storage.btree.PageMemory
 import winops.window.time.Clock
@@ -21,7 +21,7 @@ import winops.window.time.Clock
   * @param end
   *   the greatest event time of all rows, at which time stops; none if the plan does not use time
   */
-final case class BatchKeepExec(plan: OperatorPlan, end: Option[Expression], child: SparkPlan)
+final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: SparkPlan)
     extends UnaryExecNode {
   override def nodeName: String = "Keep"
   override def output: Seq[Attribute] = plan.output

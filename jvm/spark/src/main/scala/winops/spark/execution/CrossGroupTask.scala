@@ -124,16 +124,15 @@ final class CrossGroupTask(
   override def lastWaiting: Long = last
   private var last = Long.MinValue
 
-  override def hasNext: Boolean = {
-    if (!isAtRow && stage != Done) StateErrors.translated {
+  // The writer reads the rows of changes from the group's state, which may be corrupt.
+  override def hasNext: Boolean =
+    try {
       while (!isAtRow && stage != Done) work()
-    }
-    isAtRow
-  }
+      isAtRow
+    } catch StateErrors.translate
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
-    // The writer reads the rows of changes from the group's state, which may be corrupt.
     try {
       if (writer.hasNext) writer.next() else rowsAtEnd.next()
     } catch StateErrors.translate

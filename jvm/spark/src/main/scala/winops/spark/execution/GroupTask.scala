@@ -72,16 +72,15 @@ final class GroupTask private (
   override def lastWaiting: Long = last
   private var last = Long.MinValue
 
-  override def hasNext: Boolean = {
-    if (!writer.hasNext && stage != Done) StateErrors.translated {
+  // The writer reads rows from the group's state, which may be corrupt.
+  override def hasNext: Boolean =
+    try {
       while (!writer.hasNext && stage != Done) work()
-    }
-    writer.hasNext
-  }
+      writer.hasNext
+    } catch StateErrors.translate
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
-    // The writer reads rows from the group's state, which may be corrupt.
     try writer.next()
     catch StateErrors.translate
   }
@@ -158,8 +157,7 @@ final class GroupTask private (
 
   private def arrive(): Unit = {
     state.arrives(arriving)
-    operation.arrive(arriving, target)
-    MaxRows.check(plan.spec, state.held)
+    if (operation.arrive(arriving, target)) MaxRows.check(plan.spec, state.held)
     stage = Arriving
   }
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import winops.spark.plan.OperatorPlan
+import winops.spark.plan.KeepPlan
 
 /** Drops rows before the shuffle that are not among the newest `count` rows of their group in the
   * task, as far as memory allows. The `keep` above needs no other rows.
@@ -15,7 +15,7 @@ import winops.spark.plan.OperatorPlan
   * @param count
   *   number of newest rows per group that the query needs
   */
-final case class NewestRowsExec(plan: OperatorPlan, count: Int, child: SparkPlan)
+final case class NewestRowsExec(plan: KeepPlan, count: Int, child: SparkPlan)
     extends UnaryExecNode {
   override def nodeName: String = "NewestRows"
   override def output: Seq[Attribute] = child.output

@@ -16,10 +16,10 @@ import org.apache.spark.sql.winops.execution.StatefulKeepExec
 import org.apache.spark.sql.winops.live.LiveListener
 
 import winops.spark.internal.KeepMetrics
-import winops.spark.plan.Keep
+import winops.spark.plan.GroupedOperator
 
-/** Logs warnings about a streaming query with `keep` that its output does not show: rows that
-  * still wait when the query ends, and far more partitions than rows in a micro-batch.
+/** Logs warnings about a streaming query with `keep` or OVER that its output does not show: rows
+  * that still wait when the query ends, and far more partitions than rows in a micro-batch.
   *
   * @param cores
   *   number of tasks that run at a time
@@ -81,11 +81,14 @@ private[spark] object StreamReporter extends Logging {
   /** Logs a text under the name of this object, which logging settings can refer to. */
   private def report(text: String): Unit = logWarning(text)
 
-  /** Adds a reporter and the live view to a session when its first query with a `keep` starts. */
+  /** Adds a reporter and the live view to a session when its first query with a `keep` or OVER
+    * starts.
+    */
   final class Registration(session: SparkSession) extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan = {
       plan match {
-        case start: WriteToStreamStatement if start.inputQuery.exists(_.isInstanceOf[Keep]) =>
+        case start: WriteToStreamStatement
+            if start.inputQuery.exists(_.isInstanceOf[GroupedOperator]) =>
           register()
         case _ =>
       }

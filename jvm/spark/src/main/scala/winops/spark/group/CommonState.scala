@@ -82,6 +82,6 @@ object CommonState {
       storage: GroupStorage,
       arrivals: ArrivalState): Unit = {
     storage.reach(clock)
-    arrivals.restore(in, in.byte().toInt, clock)
+    arrivals.restore(in, in.byte() & 0xff, clock)
   }
 }

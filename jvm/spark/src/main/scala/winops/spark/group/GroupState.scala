@@ -136,7 +136,7 @@ final class GroupState[+O <: Operation](
 
 object GroupState {
 
-  // The second byte of a stored group.
+  // Flags, behind the version and the clock of a stored group.
   private val OwnTimer = 1
   private val TimerOfRelease = 2
   private val HasPages = 4

@@ -81,18 +81,19 @@ final class KeepOperation(
     fires
   }
 
-  override def arrive(row: UnsafeRow, at: Long): Unit = {
+  override def arrive(row: UnsafeRow, at: Long): Boolean = {
     emptyPeriods.clear()
-    punctuation.of(row) match {
-      case Punctuation.None if machine.isFinished => afterFinal += 1
-      case _ if machine.isFinished =>
-      case Punctuation.None =>
-        RowBytes.append(window, at, row)
-        val _ = machine.arrive(at)
-      case Punctuation.Window => machine.punctuate(at)
-      case Punctuation.Final => machine.finish(at)
+    val kind = punctuation.of(row)
+    val isRow = kind == Punctuation.None && !machine.isFinished
+    if (isRow) {
+      RowBytes.append(window, at, row)
+      val _ = machine.arrive(at)
+    } else if (kind == Punctuation.None) afterFinal += 1
+    else if (!machine.isFinished) {
+      if (kind == Punctuation.Window) machine.punctuate(at) else machine.finish(at)
     }
     if (emitsContents) changes.clear()
+    isRow
   }
 
   override def endBatch(known: Long, isLast: Boolean): Unit =

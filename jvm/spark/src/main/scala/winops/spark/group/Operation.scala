@@ -33,8 +33,10 @@ trait Operation {
     */
   def fireNext(instant: Long): Boolean
 
-  /** Applies a row at the instant of the clock. */
-  def arrive(row: UnsafeRow, at: Long): Unit
+  /** Applies a row at the instant of the clock. Returns true if the row is one of the group, and
+    * not a punctuation or behind the end of the input.
+    */
+  def arrive(row: UnsafeRow, at: Long): Boolean
 
   /** Ends the micro-batch for the group.
     *

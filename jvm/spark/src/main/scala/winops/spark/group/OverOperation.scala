@@ -64,10 +64,11 @@ final class OverOperation(
     ends
   }
 
-  override def arrive(row: UnsafeRow, at: Long): Unit = {
+  override def arrive(row: UnsafeRow, at: Long): Boolean = {
     RowBytes.append(rows, 0L, row)
     clock.arrived(at)
     arrived += 1
+    true
   }
 
   override def endBatch(known: Long, isLast: Boolean): Unit =

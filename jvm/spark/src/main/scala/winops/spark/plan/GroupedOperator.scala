@@ -60,7 +60,8 @@ sealed trait GroupedOperator extends UnaryNode {
   /** Returns true if the order of rows depends on their source alone. */
   def needsSourceOrder: Boolean = order.isEmpty && !spec.rowsWait
 
-  /** The group key as columns; a key that is no column becomes a computed one. */
+  /** The group key as columns; a key that is no column becomes a computed one, new at each call.
+    */
   def keys: Seq[NamedExpression] = group.zipWithIndex.map { case (expression, i) =>
     KeyTypes.normalized(expression) match {
       case attribute: Attribute => attribute
@@ -185,7 +186,7 @@ object Keep {
   * @param changeColumns
   *   the columns of the results, behind those of the row
   * @param results
-  *   the window functions, each a [[FramedFunction]] until the optimizer has rewritten it
+  *   the window functions, each a [[FramedFunction]]
   */
 final case class Over(
     spec: OverSpec,

@@ -24,14 +24,20 @@ final case class OverSpec(
   override def couplesGroups: Boolean = false
   override def newestRows: Option[Int] = None
 
-  override def title: String = {
-    val by = if (group.isEmpty) Nil else Seq(s"PARTITION BY ${group.mkString(", ")}")
-    val ordered = if (order.isEmpty) Nil else Seq(s"ORDER BY ${order.mkString(", ")}")
-    (by ++ ordered).mkString("OVER (", " ", ")")
-  }
+  override def title: String = OverSpec.title(group, order)
 
   override def describe(time: Option[Attribute], results: Seq[Expression]): String = described(
     results.map(UnqualifiedSql.of).distinct.mkString("[", ", ", "]"),
     time,
     Option.when(exactFloats)("every frame folded row by row").toSeq)
+}
+
+object OverSpec {
+
+  /** The window of functions with these parts of PARTITION BY and ORDER BY. */
+  def title(group: Seq[String], order: Seq[String]): String = {
+    val by = if (group.isEmpty) Nil else Seq(s"PARTITION BY ${group.mkString(", ")}")
+    val ordered = if (order.isEmpty) Nil else Seq(s"ORDER BY ${order.mkString(", ")}")
+    (by ++ ordered).mkString("OVER (", " ", ")")
+  }
 }

@@ -234,6 +234,19 @@ class StateRelationSuite extends ManyKeeps {
     withTempDir { dir =>
       val stream = ticks()
       stream.addData(batches.head)
+      val numbered =
+        timed(stream).selectExpr("*", "row_number() OVER (PARTITION BY k ORDER BY ts, n) AS i")
+      runAll(
+        numbered.selectExpr("lag(i) OVER (PARTITION BY n ORDER BY ts, k)"),
+        dir.getCanonicalPath)
+      val error = intercept[org.apache.spark.sql.AnalysisException] {
+        held(dir.getCanonicalPath, "")
+      }
+      assert(error.getMessage.contains("[OVER (PARTITION BY n ORDER BY ts, k ASC NULLS FIRST)]"))
+    }
+    withTempDir { dir =>
+      val stream = ticks()
+      stream.addData(batches.head)
       runAll(timed(stream).dropDuplicates("n"), dir.getCanonicalPath)
       val error = intercept[org.apache.spark.sql.AnalysisException] {
         held(dir.getCanonicalPath, "")

@@ -9,7 +9,7 @@ import org.apache.spark.sql.winops.testing.ListenerBus
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
-/** Log messages about streaming queries with `keep`. */
+/** Log messages about streaming queries with `keep` or OVER. */
 class StreamReporterSuite extends KeepStreamTest {
 
   /** The warnings of a query over ten rows of two groups. */
@@ -38,6 +38,17 @@ class StreamReporterSuite extends KeepStreamTest {
     // A session has one reporter, however many queries it starts.
     assert(warningsOf(waits).size == 1)
     assert(spark.streams.listListeners().count(_.isInstanceOf[StreamReporter]) == 1)
+  }
+
+  test("a query of window functions says so too, without a keep in its session before") {
+    spark.streams.listListeners().foreach {
+      case reporter: StreamReporter => spark.streams.removeListener(reporter)
+      case _ =>
+    }
+    val warnings = warningsOf(_.selectExpr("lag(n) OVER (PARTITION BY k ORDER BY ts, n)"))
+    assert(warnings.size == 1)
+    assert(warnings.head.contains("(10) waited for the watermark"))
+    assert(warnings.head.contains("spark.winops.over.atEnd"))
   }
 
   test("a query without rows that wait says nothing") {

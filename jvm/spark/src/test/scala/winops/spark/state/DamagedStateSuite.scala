@@ -14,7 +14,7 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 import winops.spark.analysis.WindowResults
 import winops.spark.expressions.{OfLastArrival, WindowAggregate}
 import winops.spark.group.BatchTimes
-import winops.spark.plan.{Application, KeepPlan, Output}
+import winops.spark.plan.{Application, FrameBound, FramedFunction, KeepPlan, OffsetValue, OperatorPlan, Output}
 import winops.spark.testing.{Arrived, Damage, DrivenTask, KeepPlans}
 import winops.text.apama.Apama
 import winops.text.ccl.Ccl
@@ -93,7 +93,30 @@ class DamagedStateSuite extends AnyFunSuite {
       groups = 1)
   }
 
-  private def survives(name: String, plan: => KeepPlan, groups: Int): Unit =
+  private val framed: Seq[(String, Seq[FramedFunction])] = {
+    def sumOf(lower: FrameBound, upper: FrameBound) =
+      FramedFunction(WindowAggregate(Sum(n), isDistinct = false, None), lower, upper)
+    def textOf(offset: Int, ignoreNulls: Boolean) =
+      FramedFunction(
+        OffsetValue(text, Literal(null, text.dataType), offset, ignoreNulls),
+        FrameBound.Unbounded,
+        FrameBound.ByRows(0))
+    Seq(
+      "lag and a running sum" -> Seq(
+        textOf(-3, ignoreNulls = false),
+        sumOf(FrameBound.Unbounded, FrameBound.ByPeers(None))),
+      "a moving sum" -> Seq(sumOf(FrameBound.ByRows(-90), FrameBound.ByRows(0))),
+      "rows that wait for others" -> Seq(
+        textOf(40, ignoreNulls = false),
+        textOf(2, ignoreNulls = true),
+        sumOf(FrameBound.ByRows(-20), FrameBound.ByRows(60))))
+  }
+
+  framed.foreach { case (what, functions) =>
+    survives(s"OVER with $what", KeepPlans.over(functions, idleMillis = Some(60000L)), groups = 3)
+  }
+
+  private def survives(name: String, plan: => OperatorPlan, groups: Int): Unit =
     test(s"a damaged entry of $name is an error by name or is read as something else") {
       val random = new Random(name.hashCode.toLong)
       val planned = plan
@@ -105,7 +128,11 @@ class DamagedStateSuite extends AnyFunSuite {
     }
 
   /** The outcome of a task with one damaged entry, or with none. */
-  private def outcome(plan: KeepPlan, groups: Int, random: Random, isDamaged: Boolean): String = {
+  private def outcome(
+      plan: OperatorPlan,
+      groups: Int,
+      random: Random,
+      isDamaged: Boolean): String = {
     val damage = new Damage(random)
     var entries = 0
     var damaged = -1

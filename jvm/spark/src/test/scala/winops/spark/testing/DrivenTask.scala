@@ -10,7 +10,7 @@ import winops.spark.execution.{GroupTask, OperatorTask}
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
-import winops.spark.plan.{KeepPlan, Output}
+import winops.spark.plan.{Keep, KeepPlan, OperatorPlan, Output}
 import winops.spark.row.{KeyHash, RowShape}
 import winops.spark.state.{GroupStore, NoGroupStore, NoTimerService, StateIdentity, StateTimerService, TimerService, TransientGroupStore, WholeGroupStore}
 import winops.storage.btree.PageMemory
@@ -29,7 +29,7 @@ final case class Changed(
     window: String = "",
     reason: String = "")
 
-/** Runs one task of a `keep` from batch to batch as the streaming operator does: each batch
+/** Runs one task of an operator from batch to batch as the streaming operator does: each batch
   * creates all objects anew except for `store` and `partitionSegments`.
   *
   * @param seenAs
@@ -40,7 +40,7 @@ final case class Changed(
   *   the bound of the loaded pages
   */
 final class DrivenTask(
-    val plan: KeepPlan,
+    val plan: OperatorPlan,
     seenAs: Array[Byte] => Array[Byte] = identity,
     before: Option[DrivenTask] = None,
     pageBytes: Long = PageMemory.DefaultBytes) {
@@ -67,7 +67,7 @@ final class DrivenTask(
   def groupsRemembered: Long = groups
 
   /** Continues the state with another plan, as after a restart. */
-  def restarted(plan: KeepPlan): DrivenTask = new DrivenTask(plan, seenAs, Some(this))
+  def restarted(plan: OperatorPlan): DrivenTask = new DrivenTask(plan, seenAs, Some(this))
 
   /** Runs a batch of a stream without a time column. */
   def batchAt(timestamp: Long)(rows: Arrived*): Seq[Changed] =
@@ -112,7 +112,7 @@ final class DrivenTask(
 object DrivenTask {
 
   /** The changes of a table with these rows, whose time ends at `end`. */
-  def table(plan: KeepPlan, rows: Seq[Arrived], end: Option[Long]): Seq[Changed] = {
+  def table(plan: OperatorPlan, rows: Seq[Arrived], end: Option[Long]): Seq[Changed] = {
     val metrics = new KeepMetrics(counters)
     task(
       plan,
@@ -147,7 +147,7 @@ object DrivenTask {
       .toMap
 
   private def task(
-      plan: KeepPlan,
+      plan: OperatorPlan,
       rows: Seq[Arrived],
       times: BatchTimes,
       store: GroupStore,
@@ -156,7 +156,7 @@ object DrivenTask {
     GroupTask.of(plan, KeepPlans.input, grouped(plan, rows), times, store, timers, metrics)
 
   /** The rows of one task. */
-  def grouped(plan: KeepPlan, rows: Seq[Arrived]): GroupedRows = GroupedRows(
+  def grouped(plan: OperatorPlan, rows: Seq[Arrived]): GroupedRows = GroupedRows(
     plan,
     KeepPlans.input,
     KeepPlans.inInputOrder(plan, rows.zipWithIndex.map { case (row, i) => unsafe(row, i) }))
@@ -172,16 +172,17 @@ object DrivenTask {
       UTF8String.fromString(row.text),
       position.toLong)).copy()
 
-  private def changed(plan: KeepPlan, row: InternalRow): Changed = {
+  private def changed(plan: OperatorPlan, row: InternalRow): Changed = {
     val from = plan.changeColumns.size
+    def has(column: String) = plan.changeColumns.exists(_.name == column)
     Changed(
       row.getString(0),
       Option.when(!row.isNullAt(1))(row.getLong(1) / 1000),
       row.getLong(2),
       row.getLong(3),
       arrived(row, from),
-      if (plan.spec.policy.windowNames.isEmpty) "" else row.getString(4),
-      if (plan.spec.givesReasons) row.getString(from - 1) else "")
+      if (has(Keep.Window)) row.getString(4) else "",
+      if (has(Keep.ChangeReason)) row.getString(from - 1) else "")
   }
 
   private def arrived(row: InternalRow, from: Int): Arrived = Arrived(

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{LongType, StringType, TimestampType}
 import winops.policy.{Policy, Scope}
 import winops.spark.analysis.{ColumnKinds, OutputColumns, Projections, ResolvedPolicy, SeveralWindows, WindowResults}
 import winops.spark.expressions.{PolicyExpressions, UnqualifiedSql}
-import winops.spark.plan.{Application, KeepPlan, KeepSpec, OperatorSpec, Output}
+import winops.spark.plan.{Application, FramedFunction, KeepPlan, KeepSpec, OperatorPlan, OperatorSpec, Output, OverPlan, OverSpec}
 import winops.spark.row.KeyHash
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
@@ -114,8 +114,33 @@ object KeepPlans {
         else aggregates.withoutKeys(plan.keys.map(key => key.name -> key))))
   }
 
+  /** The plan of window functions in the order of `ts` and `n`. */
+  def over(functions: Seq[FramedFunction], idleMillis: Option[Long] = None): OverPlan = {
+    val order = Seq(SortOrder(n, Ascending))
+    OverPlan(
+      spec = OverSpec(
+        group = Seq(UnqualifiedSql.of(k)),
+        order = order.map(UnqualifiedSql.of),
+        application = Some(Application.EventTime),
+        idleMillis = idleMillis,
+        maxRows = OperatorSpec.DefaultMaxRows,
+        dropNullTime = false,
+        flushesAtEnd = false,
+        exactFloats = false),
+      keys = Seq(k),
+      groupExpressions = Seq(k),
+      order = order,
+      time = Some(ts),
+      changeColumns =
+        functions.map(one => AttributeReference("value", one.dataType, nullable = true)()),
+      results = functions,
+      content = content,
+      sourcePartition = None,
+      positions = Seq(position))
+  }
+
   /** Rows in input order, all in one reused object, as after a sorted shuffle. */
-  def inInputOrder(plan: KeepPlan, rows: Seq[UnsafeRow]): Iterator[UnsafeRow] = {
+  def inInputOrder(plan: OperatorPlan, rows: Seq[UnsafeRow]): Iterator[UnsafeRow] = {
     val reused = UnsafeRow.createFromByteArray(0, input.size)
     val hash = KeyHash(plan.keys, input)
     val sorted =
