@@ -52,7 +52,7 @@ endef
 
 .PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-memory test-bits test-restarts test-over \
 	test-long test-lakehouse test-releases test-wheel test-pythons test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
-	fuzz screenshots sbom reproducible public-api publish-local test-packages maven-bundle release-check site site-links
+	fuzz screenshots sbom reproducible public-api publish-local test-packages maven-bundle maven-upload release-check site site-links
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -282,10 +282,17 @@ publish-local: $(OTHER_JARS) ## target/repository: POM, JAR, sources and Scalado
 test-packages: $(VENV) publish-local ## each published JAR in spark-sql and spark-submit --packages, and in spark-sql --jars
 	tests/build/from_repository $(abspath $(PY)) $(foreach minor,$(MINORS),$(call newest_of,$(minor)))
 
-maven-bundle: ## dist: the repository, signed with the key that GPG_KEY names, for Maven Central
-	$(PYTHON) -m release.maven sign
-	$(PYTHON) -m release.maven check
-	$(PYTHON) -m release.maven bundle
+maven-bundle: $(OTHER_JARS) ## dist: the repository, signed with the key that GPG_KEY names, for Maven Central
+	rm -rf target/repository
+	for minor in $(MINORS); do ./sbt -Dspark=$$minor spark/publishSigned; done
+	./sbt sonaBundle
+	mkdir -p dist
+	cp target/sona-bundle/bundle.zip dist/winops-$$(cat VERSION)-maven.zip
+
+maven-upload: ## uploads this bundle to Maven Central, and waits until the portal has validated it
+	rm -rf target/repository
+	$(PYTHON) -m zipfile -e dist/winops-$$(cat VERSION)-maven.zip target/repository
+	./sbt sonaUpload
 
 release-check: $(VENV) ## rehearses a release without publishing; RELEASE="--tag v1.2.0 --skip bytes"
 	$(PY) -m release.check $(RELEASE)

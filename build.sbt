@@ -41,6 +41,8 @@ ThisBuild / scalacOptions ++= Seq(
   "-release",
   "17")
 
+Publishing.buildSettings
+
 // Spark's own list, org.apache.spark.launcher.JavaModuleOptions.
 val sparkJavaOptions = "-XX:+IgnoreUnrecognizedVMOptions" +:
   "--add-modules=jdk.incubator.vector" +:

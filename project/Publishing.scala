@@ -1,6 +1,7 @@
 import scala.xml.{Elem, Node}
 import scala.xml.transform.{RewriteRule, RuleTransformer}
 
+import com.jsuereth.sbtpgp.PgpKeys.{pgpSigner, pgpSigningKey}
 import sbt._
 import sbt.Keys._
 import sjsonnew.shaded.scalajson.ast.unsafe.{JArray, JField, JObject, JString, JValue}
@@ -10,14 +11,29 @@ import sjsonnew.support.scalajson.unsafe.{CompactPrinter, Parser}
 object Publishing {
   private val page = "https://github.com/winops/winops"
 
-  /** Spark brings all that winops needs. A dependency in the POM would put a second copy on the
-    * class path of `--packages`.
+  /** Removes the dependencies from a POM, because Spark brings them. `--packages` would put a
+    * second copy on the class path.
     */
   private object WithoutDependencies extends RewriteRule {
     override def transform(node: Node): Seq[Node] = node match {
       case element: Elem if element.label == "dependencies" => Nil
       case other => other
     }
+  }
+
+  /** Settings of the whole build: the local repository, and the key that signs.
+    *
+    * `publish` and `publishSigned` write the artifacts of one version of Spark into the
+    * repository. `sonaUpload` sends the repository, with the artifacts of all versions, to Maven
+    * Central.
+    */
+  val buildSettings: Seq[Setting[_]] = {
+    val key = sys.env.get("GPG_KEY").filter(_.nonEmpty)
+    Seq(
+      Global / stagingDirectory := (ThisBuild / baseDirectory).value / "target" / "repository",
+      Global / pgpSigningKey := key,
+      // gpg would sign with any key that it finds.
+      Global / pgpSigner / skip := key.isEmpty)
   }
 
   /** Settings of the project whose JAR also contains the classes of `inner`.
@@ -35,19 +51,15 @@ object Publishing {
     homepage := Some(url(page)),
     scmInfo := Some(ScmInfo(url(page), s"scm:git:$page.git", s"scm:git:$page.git")),
     developers := List(Developer("winops", "winops contributors", "", url(page))),
-    publishTo := {
-      val folder = (ThisBuild / baseDirectory).value / "target" / "repository"
-      Some(MavenCache("winops-repository", folder))
-    },
-    publishMavenStyle := true,
+    publishTo := localStaging.value,
     versionScheme := Some("early-semver"),
-    // A comparison of builds must not depend on what an earlier build left in the folder.
+    // Files of an earlier build in the folder are replaced.
     publishConfiguration := publishConfiguration.value.withOverwrite(true),
     pomIncludeRepository := (_ => false),
     pomPostProcess := (pom => new RuleTransformer(WithoutDependencies).transform(pom).head),
     Compile / packageSrc / mappings ++= (inner / Compile / packageSrc / mappings).value,
     Compile / doc / sources ++= (inner / Compile / doc / sources).value,
-    // Links name types as the code of their file does, which Scaladoc does not always resolve.
+    // Links name types by the imports of their file, which Scaladoc does not always resolve.
     Compile / doc / scalacOptions += "-no-link-warnings",
     Compile / doc := {
       val folder = (Compile / doc).value
@@ -55,11 +67,11 @@ object Publishing {
       folder
     })
 
-  /** Removes what winops' classes inherit from libraries from the search of Scaladoc.
+  /** Removes members that classes of winops inherit from libraries from the search of Scaladoc.
     *
-    * The link to an inherited class has its type parameters, of which Scaladoc writes the first
-    * that it meets as `<?>`. Which one that is depends on the order of a hash map, so that two
-    * builds of the same commit would differ.
+    * A link to an inherited member contains type parameters. Scaladoc writes the first parameter
+    * that it meets as `<?>`, in the order of a hash map, so that two builds of the same commit
+    * would differ.
     */
   private def leaveOutLibraryMembers(index: File): Unit = {
     val script = IO.read(index)

@@ -24,7 +24,7 @@ from release import bom, golden, maven, pypi
 from release.versions import ROOT, notes, spark_releases, version, version_problems
 
 LOGS = ROOT / "target" / "release-check"
-DIST = maven.DIST
+DIST = ROOT / "dist"
 
 
 class Failed(Exception):
@@ -53,24 +53,13 @@ def fail_on(problems: Sequence[str]) -> None:
         raise Failed("; ".join(problems))
 
 
-def the_version(tag: str | None) -> str:
+def check_version(tag: str | None) -> str:
     changelog = (ROOT / "CHANGELOG.md").read_text()
     fail_on(version_problems(version(), changelog, tag))
     return f"{version()}, tag {tag or 'not given: a rehearsal'}"
 
 
-def the_upload(tag: str | None) -> str:
-    """Check the settings before anything is built that could not be published."""
-    upload, key = os.environ.get("MAVEN_UPLOAD"), os.environ.get("GPG_KEY")
-    if upload and not key:
-        raise Failed(
-            "MAVEN_UPLOAD is set without GPG_KEY, and Maven Central refuses unsigned artifacts: "
-            "set GPG_KEY, or unset MAVEN_UPLOAD"
-        )
-    return "signed and sent" if upload else "MAVEN_UPLOAD is not set: by hand"
-
-
-def the_jdk(tag: str | None) -> str:
+def check_jdk(tag: str | None) -> str:
     """Require the oldest JDK: the tests run on it, and class files of another one differ."""
     home = os.environ.get("JAVA_HOME")
     # As the program sbt of the checkout looks for it.
@@ -90,7 +79,7 @@ def the_jdk(tag: str | None) -> str:
     return f"JDK {oldest}: {java}"
 
 
-def the_tree(tag: str | None) -> str:
+def check_tree(tag: str | None) -> str:
     changed = subprocess.check_output(["git", "status", "--porcelain"], cwd=ROOT, text=True)
     if changed:
         raise Failed(f"the tree has changes:\n{changed.rstrip()}")
@@ -108,7 +97,7 @@ def the_tree(tag: str | None) -> str:
     return f"clean, {head[:12]}"
 
 
-def the_golden(tag: str | None) -> str:
+def check_golden(tag: str | None) -> str:
     """Require the checkpoints of a version with a tag; a rehearsal shows what it lacks."""
     problems = golden.problems()
     if tag is not None:
@@ -116,14 +105,14 @@ def the_golden(tag: str | None) -> str:
     return "; ".join(problems) or "this version has its checkpoints for each Spark version"
 
 
-def the_pages(tag: str | None) -> str:
+def check_pages(tag: str | None) -> str:
     """Run the tests of pages and of the release that need nothing built."""
     options = ("-m", "not built", "tests/docs", "tests/build")
     run(sys.executable, "-m", "pytest", *options, log="pages", WINOPS_TRANSPORT="classic")
     return "tests/docs and tests/build, without those that need what is built"
 
 
-def the_wheel(tag: str | None) -> str:
+def build_wheel(tag: str | None) -> str:
     run("make", "wheel", log="wheel")
     (wheel,) = DIST.glob("*.whl")
     run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), log="twine")
@@ -141,17 +130,17 @@ def the_wheel(tag: str | None) -> str:
     return f"{wheel.name}, {len(names)} JARs, twine check passed"
 
 
-def the_installed(tag: str | None) -> str:
+def run_wheel(tag: str | None) -> str:
     run("make", "test-wheel", log="installed")
     return "the wheel runs beside each pyspark, outside of the checkout"
 
 
-def the_versions(tag: str | None) -> str:
+def run_releases(tag: str | None) -> str:
     run("make", "test-releases", log="versions")
     return "the oldest and newest patch of each Spark version"
 
 
-def the_boms(tag: str | None) -> str:
+def build_boms(tag: str | None) -> str:
     run("make", "sbom", log="sbom")
     (wheel,) = DIST.glob("*.whl")
     of_wheel = DIST / f"{wheel.name}.cdx.json"
@@ -170,52 +159,45 @@ def the_boms(tag: str | None) -> str:
     return ", ".join(sorted(file.name for file in made))
 
 
-def the_repository(tag: str | None) -> str:
+def publish_locally(tag: str | None) -> str:
     run("make", "publish-local", log="publish-local")
-    fail_on(maven.check(maven.REPOSITORY, signed=False))
+    fail_on(maven.problems(maven.REPOSITORY, signed=False))
     return f"{len(spark_releases())} artifacts: POM, JAR, sources, Scaladoc, checksums"
 
 
-def the_packages(tag: str | None) -> str:
+def run_packages(tag: str | None) -> str:
     run("make", "test-packages", log="packages")
     return "each Spark version ran its JAR by its coordinates and as a file"
 
 
-def the_signatures(tag: str | None) -> str:
-    """Sign with a key of this rehearsal in a copy of the repository, and verify it."""
+def sign_bundle(tag: str | None) -> str:
+    """Sign the artifacts with a key of this rehearsal, and verify what the bundle contains."""
+    archive = DIST / f"winops-{version()}-maven.zip"
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder, "gnupg")
+        home, bundle = Path(folder, "gnupg"), Path(folder, "bundle")
         home.mkdir(mode=0o700)
-        copy = Path(folder, "repository")
-        shutil.copytree(maven.REPOSITORY, copy)
-        os.environ["GNUPGHOME"] = str(home)
+        gpg = {"GNUPGHOME": str(home), "GPG_KEY": "release rehearsal"}
         try:
-            key = ("--passphrase", "", "--quick-generate-key", "release rehearsal")
-            run("gpg", "--batch", *key, "default", "default", "1d", log="gpg-key")
-            number = maven.sign(copy, "release rehearsal", "")
-            signatures = sorted(copy.rglob("*.asc"))
+            key = ("--passphrase", "", "--quick-generate-key", gpg["GPG_KEY"])
+            run("gpg", "--batch", *key, "default", "default", "1d", log="gpg-key", **gpg)
+            run("make", "maven-bundle", log="bundle", **gpg)
+            shutil.unpack_archive(archive, bundle)
+            fail_on(maven.problems(bundle, signed=True))
+            signatures = sorted(bundle.rglob("*.asc"))
             for signature in signatures:
-                signed = str(signature).removesuffix(".asc")
-                run("gpg", "--verify", str(signature), signed, log="gpg-verify")
-            fail_on(maven.check(copy, signed=True))
+                signed = str(signature.with_suffix(""))
+                run("gpg", "--verify", str(signature), signed, log="gpg-verify", **gpg)
         finally:
-            # Its agent would outlive the folder.
-            subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=False)
-            del os.environ["GNUPGHOME"]
-    if len(signatures) != number:
-        raise Failed(f"{len(signatures)} signatures for {number} files")
-    return f"{number} files signed with a key of the rehearsal, and verified"
+            # The agent would outlive the folder.
+            run("gpgconf", "--kill", "gpg-agent", log="gpg-agent", **gpg)
+            # Nobody can use what this key has signed.
+            archive.unlink(missing_ok=True)
+            for signature in maven.REPOSITORY.rglob("*.asc*"):
+                signature.unlink()
+    return f"{len(signatures)} files signed with a key of the rehearsal, and verified"
 
 
-def the_bundle(tag: str | None) -> str:
-    archive = maven.bundle(maven.REPOSITORY, DIST)
-    again = archive.read_bytes()
-    if maven.bundle(maven.REPOSITORY, DIST).read_bytes() != again:
-        raise Failed(f"{archive.name} has other bytes when it is made again")
-    return archive.name
-
-
-def the_docs(tag: str | None) -> str:
+def archive_docs(tag: str | None) -> str:
     archive = DIST / f"winops-{version()}-docs.zip"
     pages = ("README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "docs", "examples")
     run("git", "archive", "--output", str(archive), "HEAD", *pages, log="docs")
@@ -232,13 +214,11 @@ def published() -> list[Path]:
     found = [DIST / f"winops-{version()}-py3-none-any.whl"]
     for release in spark_releases():
         found.append(DIST / f"winops_{release.minor}_2.13-{version()}.jar.cdx.json")
-        place = maven.folder(maven.REPOSITORY, release.minor, version())
-        stem = f"{maven.artifact_id(release.minor)}-{version()}"
-        found += [place / f"{stem}{kind}" for kind in maven.ARTIFACTS]
+        found += maven.files(maven.REPOSITORY, release.minor, version())
     return found
 
 
-def the_bytes(tag: str | None) -> str:
+def compare_bytes(tag: str | None) -> str:
     # The comparison leaves out what the checkout does not have.
     fail_on([f"{file.relative_to(ROOT)} is missing" for file in published() if not file.exists()])
     run("make", "reproducible", log="reproducible")
@@ -246,22 +226,20 @@ def the_bytes(tag: str | None) -> str:
 
 
 STEPS: dict[str, Callable[[str | None], str]] = {
-    "version": the_version,
-    "upload": the_upload,
-    "jdk": the_jdk,
-    "tree": the_tree,
-    "golden": the_golden,
-    "pages": the_pages,
-    "wheel": the_wheel,
-    "installed": the_installed,
-    "versions": the_versions,
-    "sbom": the_boms,
-    "maven": the_repository,
-    "packages": the_packages,
-    "signatures": the_signatures,
-    "bundle": the_bundle,
-    "docs": the_docs,
-    "bytes": the_bytes,
+    "version": check_version,
+    "jdk": check_jdk,
+    "tree": check_tree,
+    "golden": check_golden,
+    "pages": check_pages,
+    "wheel": build_wheel,
+    "installed": run_wheel,
+    "versions": run_releases,
+    "sbom": build_boms,
+    "maven": publish_locally,
+    "packages": run_packages,
+    "bundle": sign_bundle,
+    "docs": archive_docs,
+    "bytes": compare_bytes,
 }
 
 # Steps that read what an earlier step has made.
@@ -269,8 +247,6 @@ NEEDS = {
     "installed": "wheel",
     "sbom": "wheel",
     "packages": "maven",
-    "signatures": "maven",
-    "bundle": "maven",
 }
 
 

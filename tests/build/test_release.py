@@ -18,6 +18,7 @@ from tests.state.golden.checkpoints import folder_of
 from tests.support.paths import ROOT
 from tests.support.versions import MINOR
 
+MINORS = [release.minor for release in spark_releases()]
 CHANGELOG = (
     "# Changelog\n\n## Unreleased\n\n## 1.2.0 - 2026-11-23\n\n- New.\n\n## 1.1.0\n\n- Old.\n"
 )
@@ -94,21 +95,6 @@ def test_steps_that_pass_have_no_exit_code(monkeypatch: pytest.MonkeyPatch) -> N
     assert check.main(["--tag", "v1.2.0"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("upload", "key", "fails"), [("u", "", True), ("u", "k", False), ("", "", False)]
-)
-def test_an_upload_needs_a_key(
-    monkeypatch: pytest.MonkeyPatch, upload: str, key: str, fails: bool
-) -> None:
-    monkeypatch.setenv("MAVEN_UPLOAD", upload)
-    monkeypatch.setenv("GPG_KEY", key)
-    if fails:
-        with pytest.raises(check.Failed, match="MAVEN_UPLOAD is set without GPG_KEY"):
-            check.the_upload("v1.2.0")
-    else:
-        assert check.the_upload("v1.2.0")
-
-
 def test_a_tag_needs_the_golden_checkpoints_of_its_version(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -118,14 +104,14 @@ def test_a_tag_needs_the_golden_checkpoints_of_its_version(
         place.mkdir()
         for case in CASES if release.default else SPARK_CASES:
             (place / f"{case.name}.tar.xz").touch()
-    assert check.the_golden("v1.2.0").startswith("this version has its checkpoints")
+    assert check.check_golden("v1.2.0").startswith("this version has its checkpoints")
     for release in spark_releases():
         archive = next(golden.folder(release).iterdir())
         archive.unlink()
         option = "" if release.default else f" SPARK={release.minor}"
         with pytest.raises(check.Failed, match=f"run `make golden{option}`") as lacking:
-            check.the_golden("v1.2.0")
-        assert str(lacking.value) in check.the_golden(None)
+            check.check_golden("v1.2.0")
+        assert str(lacking.value) in check.check_golden(None)
         archive.touch()
 
 
@@ -138,13 +124,6 @@ def test_the_page_has_the_command_for_the_checkpoints_of_each_spark_version() ->
     page = (ROOT / "docs/contributing/releasing.md").read_text()
     others = [f" SPARK={release.minor}" for release in spark_releases() if not release.default]
     assert re.findall(r"^ *make golden(.*)$", page, re.MULTILINE) == ["", *others]
-
-
-def test_the_workflow_tells_the_rehearsal_where_it_uploads() -> None:
-    workflow = (ROOT / ".github/workflows/release.yml").read_text()
-    (step,) = (part for part in workflow.split("- name:") if "make release-check" in part)
-    for name in ("MAVEN_UPLOAD", "GPG_KEY"):
-        assert f"{name}: ${{{{ vars.{name} }}}}" in step
 
 
 def test_the_page_lists_the_steps_of_the_rehearsal() -> None:
@@ -200,18 +179,22 @@ def test_the_pom_of_this_version_is_complete() -> None:
         assert maven.pom_problems(pom, MINOR, version()) == []
 
 
-def test_missing_artifacts_are_named(tmp_path: Path) -> None:
-    stem = "winops-spark_4.1_2.13-1.2.0"
-    for kind in (".pom", ".jar", "-sources.jar", "-javadoc.jar"):
-        for suffix in ("", ".md5", ".sha1"):
-            (tmp_path / f"{stem}{kind}{suffix}").touch()
-    assert maven.artifact_problems(tmp_path, "4.1", "1.2.0", signed=False) == []
-    (tmp_path / f"{stem}-javadoc.jar").unlink()
-    assert maven.artifact_problems(tmp_path, "4.1", "1.2.0", signed=False) == [
-        f"{tmp_path / stem}-javadoc.jar is missing"
-    ]
-    unsigned = maven.artifact_problems(tmp_path, "4.1", "1.2.0", signed=True)
-    assert len([line for line in unsigned if line.endswith(".asc is missing")]) == 4
+def test_missing_files_of_artifacts_are_named(tmp_path: Path) -> None:
+    for release in spark_releases():
+        artifact = maven.files(tmp_path, release.minor, version())
+        artifact[0].parent.mkdir(parents=True)
+        for file in artifact:
+            for suffix in ("", ".md5", ".sha1"):
+                file.with_name(file.name + suffix).touch()
+        pom = POM.replace("1.2.0", version()).replace("4.1", release.minor)
+        artifact[0].write_text(pom)
+    assert maven.problems(tmp_path, signed=False) == []
+    unsigned = maven.problems(tmp_path, signed=True)
+    assert len(unsigned) == 4 * len(MINORS)
+    assert all(problem.endswith(".asc is missing") for problem in unsigned)
+    javadoc = maven.files(tmp_path, MINOR, version())[3]
+    javadoc.unlink()
+    assert maven.problems(tmp_path, signed=False) == [f"{javadoc} is missing"]
 
 
 def bom_of(file: Path, *names: str) -> Path:
@@ -281,9 +264,6 @@ def test_the_compatibility_page_has_the_versions_of_the_build() -> None:
     assert compatibility.table() in page
 
 
-MINORS = [release.minor for release in spark_releases()]
-
-
 @pytest.mark.parametrize("page", ["README.md", "SECURITY.md", "docs/install.md"])
 def test_pages_name_the_versions_of_the_build(page: str) -> None:
     listed = re.findall(r"Spark ((?:\d\.\d+, )*\d\.\d+ or \d\.\d+)", (ROOT / page).read_text())
@@ -343,6 +323,16 @@ def test_publishing_waits_for_each_column_of_the_compatibility_table() -> None:
     assert "needs.build.result == 'success'" in found["pypi"]
 
 
+def test_pypi_waits_for_maven_central_which_takes_signed_artifacts_only() -> None:
+    found = jobs()
+    assert "needs: [build, maven]" in found["pypi"]
+    assert "needs.maven.result == 'success'" in found["pypi"]
+    signing = found["build"].partition("- name: Sign")[2].partition("- name:")[0]
+    for part, command in ((signing, "make maven-bundle"), (found["maven"], "make maven-upload")):
+        assert command in part
+        assert "if: ${{ vars.GPG_KEY != '' }}" in part
+
+
 def test_the_release_runs_the_wheel_on_the_pythons_that_the_page_says_were_tried() -> None:
     job = jobs()["pythons"]
     asked = re.findall(r'PYTHONS="(.*)"', job)[0].split()
@@ -389,14 +379,14 @@ def test_a_release_is_built_with_the_oldest_java(
     monkeypatch.setenv(variable, str(tmp_path if variable == "JAVA_HOME" else tmp_path / "bin"))
     oldest = min(min(release.java) for release in spark_releases())
     java = fake_java(tmp_path, f"{oldest}.0.15")
-    assert check.the_jdk(None) == f"JDK {oldest}: {java}"
+    assert check.check_jdk(None) == f"JDK {oldest}: {java}"
     for number in (f"{oldest + 4}.0.1", f"{oldest}1-ea", "1.8.0_452"):
         fake_java(tmp_path, number)
         with pytest.raises(check.Failed, match=rf"a release is built with JDK {oldest}\b"):
-            check.the_jdk(None)
+            check.check_jdk(None)
     java.unlink()
     with pytest.raises(check.Failed, match="there is no java"):
-        check.the_jdk(None)
+        check.check_jdk(None)
 
 
 def test_the_jdk_of_the_workflows_is_the_oldest_one() -> None:
