@@ -37,19 +37,6 @@ JVM_BUILD := build.sbt sbt VERSION spark-versions.json $(wildcard project/*.scal
 JVM_MAIN := $(wildcard jvm/*/src/main) $(shell find jvm/*/src/main tests/support/files/src -mindepth 1 2>/dev/null)
 PACKAGE := $(shell find python/winops -name '*.py' -o -name py.typed 2>/dev/null)
 
-# The package looks for its JARs beside itself, in a checkout as in an installed wheel. $(1): the
-# minor version of Spark.
-define place_jar
-	mkdir -p python/winops/jars
-	rm -f python/winops/jars/winops_$(1)_*.jar
-	cp target/jars/winops_$(1)_2.13-$$(cat VERSION).jar python/winops/jars/
-endef
-
-define stamp_jars
-	$(call place_jar,$(DEFAULT))
-	touch $(JARS)
-endef
-
 .PHONY: help setup jar wheel fmt lint lint-python quick test conformance test-giant test-memory test-bits test-restarts test-over \
 	test-long test-lakehouse test-releases test-wheel test-pythons test-spark matrix smoke-versions jars load faults demo docs golden clean bench bench-jmh bench-python bench-peers peers \
 	fuzz screenshots sbom reproducible public-api publish-local test-packages maven-bundle maven-upload release-check site site-links
@@ -66,12 +53,12 @@ jars: $(JARS) $(OTHER_JARS) ## target/jars: the JARs for all Spark versions
 wheel: $(WHEEL) ## dist: the Python package with its JARs
 
 fmt: $(VENV) ## format and fix
-	./sbt scalafmtAll jmh/scalafmtAll faultsFiles/scalafmtAll testFiles/scalafmtAll scalafmtSbt
+	./sbt format
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 
 lint: lint-python ## formatting, lint and types, without changing anything
-	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck
+	./sbt checkFormat
 
 lint-python: $(VENV)
 	$(PY) -m ruff check
@@ -81,7 +68,7 @@ lint-python: $(VENV)
 quick: $(VENV) ## compile, core tests, two Spark suites, one Python file; under three minutes warm
 	./sbt Test/compile core/test \
 		"spark/testOnly winops.spark.RoomsSuite winops.spark.execution.GroupTaskSuite" jars
-	$(stamp_jars)
+	touch $(JARS)
 	WINOPS_TRANSPORT=classic $(PY) -m pytest tests/api/test_describe.py
 
 # Programs that tests start have sessions of their own, so it does not matter beside what they run.
@@ -112,8 +99,8 @@ define pytest_on_both
 endef
 
 test: lint-python ## lint, ScalaTest, pytest on classic Spark and on Spark Connect
-	./sbt scalafmtCheckAll jmh/scalafmtCheckAll scalafmtSbtCheck test jars faults spark/makePom
-	$(stamp_jars)
+	./sbt checkFormat test jars faults spark/makePom
+	touch $(JARS)
 	$(call pytest_on_both,$(PY))
 
 test-long: $(VENV) $(JARS) ## Delta, Iceberg and Kafka beside winops, kills of a stream, a small load
@@ -168,7 +155,6 @@ test-spark: $(VENV) target/jars/.test-venv-$(SPARK_PATCH) ## ScalaTest and pytes
 	$(call pyspark_of,$(SPARK_MINOR))
 	./sbt -Dspark=$(SPARK_MINOR) $(if $(filter $(SPARK_MINOR),$(SPARK)),,-Dspark.patch=$(SPARK)) scalafmtCheckAll test
 	./sbt -Dspark=$(SPARK_MINOR) jars faults spark/makePom
-	$(call place_jar,$(SPARK_MINOR))
 	$(call pytest_on_both,$(SPARK_PY))
 
 matrix: $(VENV) ## test-spark on all Spark versions, one after the other, also if one fails
@@ -330,7 +316,7 @@ $(MERMAID):
 
 $(JARS): $(JVM_BUILD) $(JVM_MAIN)
 	./sbt jars
-	$(stamp_jars)
+	touch $(JARS)
 
 # PySpark of the version's newest patch, with the package of this checkout.
 SPARK_PY = target/releases/$(SPARK_PATCH)/bin/python
@@ -342,7 +328,6 @@ pyspark_of = $(if $(shell $(SPARK_VERSIONS) maven $(1)),,tests/compatibility/rel
 $(OTHER_JARS): target/jars/.stamp-%: $(JVM_BUILD) $(JVM_MAIN) | $(VENV)
 	$(call pyspark_of,$*)
 	./sbt -Dspark=$* jars
-	$(call place_jar,$*)
 	touch $@
 
 # What the tests need, beside what the smoke test needs.

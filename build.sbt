@@ -1,6 +1,6 @@
-// One JAR per minor version of Spark, each described by a line of this file. `./sbt -Dspark=4.2`
-// builds that for 4.2; what Spark brings along at run time goes with it. `-Dspark.patch=4.1.0` tests
-// with a patch release in folders of its own.
+// One JAR for each minor version of Spark, which a line of spark-versions.json describes. `./sbt`
+// builds the default version, `./sbt -Dspark=4.2` another one. `-Dspark.patch=4.1.0` compiles and
+// tests with a patch release, in folders of its own.
 val sparkVersions = file("spark-versions.json")
 val minorRelease = SparkRelease.chosen(sparkVersions, sys.props.get("spark"))
 val release = sys.props.get("spark.patch").fold(minorRelease)(minorRelease.withPatch)
@@ -12,17 +12,17 @@ val parserCombinatorsVersion = "2.4.0"
 val jacksonVersion = "2.21.2"
 val scalatestVersion = "3.2.19"
 
-// Only what winops is compared with; parquet and hadoop are those that Spark brings.
-// The newest release whose planner is on Maven.
+// Engines that the benchmarks compare with winops. This is the newest Flink whose planner is on
+// Maven; Parquet and Hadoop are those of Spark.
 val flinkVersion = "1.20.3"
 val esperVersion = "9.0.0"
 val parquetVersion = "1.16.0"
 val hadoopVersion = "3.4.2"
 val slf4jVersion = "2.0.17"
 
-// Only the crash campaign's broker; that of Spark's own client.
+// The broker of fault injection and of the tests with Kafka, in the version of Spark's client.
 val kafkaVersion = "3.9.1"
-// Not every registry has its later releases; what Spark calls of it is the same.
+// Not every registry has the later releases, of which Spark calls the same methods.
 val kafkaTokensVersion = "4.0.0"
 val commonsPoolVersion = "2.12.1"
 
@@ -43,7 +43,7 @@ ThisBuild / scalacOptions ++= Seq(
 
 Publishing.buildSettings
 
-// Spark's own list, org.apache.spark.launcher.JavaModuleOptions.
+// The list of Spark: org.apache.spark.launcher.JavaModuleOptions.
 val sparkJavaOptions = "-XX:+IgnoreUnrecognizedVMOptions" +:
   "--add-modules=jdk.incubator.vector" +:
   "--enable-native-access=ALL-UNNAMED" +:
@@ -68,40 +68,34 @@ val sparkJavaOptions = "-XX:+IgnoreUnrecognizedVMOptions" +:
     "java.base/sun.util.calendar",
     "java.security.jgss/sun.security.krb5").map(p => s"--add-opens=$p=ALL-UNNAMED")
 
-// What only `make sbom` reads.
+// Only `make sbom` reads these settings.
 Global / excludeLintKeys ++= Set(bomFileName, includeBomSerialNumber, includeBomTimestamp)
 
-val jarDir = settingKey[File]("Where the JARs that are handed on lie")
-val jarFile = taskKey[File]("Writes this project's classes and core's into one JAR")
+val jarDir = settingKey[File]("The folder of JARs that Python and the tests use")
+val jarFile = taskKey[File]("Writes the classes of this project and of core into one JAR")
 
 ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
 
-// A run repeats the one before; `SBT_OPTS=-Dseed=7 ./sbt test` tries other cases.
+// Properties of sbt, such as `SBT_OPTS="-Dseed=7 -Dbits=200" ./sbt test`:
+//
+//   seed      the seed of property tests; the same seed repeats a run
+//   spill     the rows that a task keeps in memory. Spark reads each spilled file through 1 MB,
+//             so suites with thousands of rows in a group need 2000 or more.
+//   giant     the rows of the group in GiantGroupSuite
+//   bits      the runs of SameBitsSuite
+//   over      the runs of OverPropertySuite
+//   restarts  the runs of RandomRestartsSuite
+//   fuzz      the heap of `make fuzz`, which also uses all compilers of the JVM
 val seed = sys.props.getOrElse("seed", "2026")
-
-// `SBT_OPTS=-Dspill=20 ./sbt spark/test`: no more rows than these are kept in a task's memory.
-// Spark reads each spilled file through 1 MB: suites with thousands of rows in a group need 2000 or more.
 val spilling = sys.props
   .get("spill")
   .map(rows => s"-Dspark.shuffle.spill.numElementsForceSpillThreshold=$rows")
-
-// `SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly *.GiantGroupSuite"`: a larger group.
-val giant = sys.props.get("giant").map(rows => s"-Dgiant=$rows")
-
-// `SBT_OPTS=-Dbits=200 ./sbt "spark/testOnly *.SameBitsSuite"`: more runs.
-val bits = sys.props.get("bits").map(runs => s"-Dbits=$runs")
-
-// `SBT_OPTS=-Dover=110 ./sbt "spark/testOnly *.OverPropertySuite"`: more runs.
-val over = sys.props.get("over").map(runs => s"-Dover=$runs")
-
-// `SBT_OPTS=-Drestarts=300 ./sbt "spark/testOnly *.RandomRestartsSuite"`: more runs.
-val restarts = sys.props.get("restarts").map(runs => s"-Drestarts=$runs")
-
-// `make fuzz`: so much heap as a text's reader may need, and all of the JVM's compilers.
+val sizesOfSuites = Seq("giant", "bits", "over", "restarts").flatMap(name =>
+  sys.props.get(name).map(size => s"-D$name=$size"))
 val fuzzed =
   sys.props.get("fuzz").toSeq.flatMap(heap => Seq(s"-Xmx$heap", "-XX:TieredStopAtLevel=4"))
 
-// What is built for one version of Spark does not replace what is built for another.
+// The builds for two versions of Spark have separate folders.
 val perRelease = target := baseDirectory.value / "target" / release.folder
 
 val common = Seq(
@@ -111,20 +105,21 @@ val common = Seq(
     "org.scalatestplus" %% "scalacheck-1-18" % s"$scalatestVersion.0" % Test),
   Test / fork := true,
   Test / parallelExecution := false,
-  // tests/data is reached from here, and target/ takes what Spark's test logging writes.
+  // Suites read tests/data from this folder, and Spark's test logging writes into its target.
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions ++= "-Xss4m" +: fuzzed,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-S", seed))
 
-// A suite of Spark's leaves a core idle most of the time.
+// A suite with Spark leaves a core idle most of the time.
 val testJvms = 2
 Global / concurrentRestrictions := Seq(
   Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
   Tags.limit(Tags.ForkedTestGroup, testJvms),
   Tags.exclusiveGroup(Tags.Clean))
 
-def handedOn(name: Def.Initialize[String]) = Seq(
+/** Settings of a project whose JAR, in the folder `jarDir`, also has the classes of core. */
+def jarWithCore(name: Def.Initialize[String]) = Seq(
   Compile / packageBin / mappings ++= (core / Compile / packageBin / mappings).value,
   Compile / packageBin / artifactPath := jarDir.value / name.value,
   jarFile := (Compile / packageBin).value)
@@ -145,7 +140,7 @@ lazy val root = (project in file("."))
   .settings(
     name := "winops",
     publish / skip := true,
-    // Whoever looks for the JAR must not find that of another version.
+    // Python and the tests find the JAR of a version by its name.
     cleanStaleJars := {
       val winops = version.value
       val current = SparkRelease.all(sparkVersions).map(_.minor).toSet.flatMap { minor: String =>
@@ -156,11 +151,46 @@ lazy val root = (project in file("."))
           filesJarOf(minor)) + peersJar
       }
       IO.delete((jarDir.value * "*.jar").get().filterNot(jar => current(jar.getName)))
+    },
+    lakehouse := {
+      val file = baseDirectory.value / "target" / "compatibility" / "lakehouse.classpath"
+      Jars.writeClasspath(Jars.find.value(tableFormats), file)
+    },
+    kafka := {
+      val find = Jars.find.value
+      val folder = baseDirectory.value / "target" / "faults"
+      Jars.writeClasspath(find(kafkaOfSpark), folder / "kafka.classpath")
+      Jars.writeClasspath(find(kafkaBroker), folder / "broker.classpath")
     })
 
-lazy val cleanStaleJars = taskKey[Unit]("Removes the JARs of other versions")
+lazy val cleanStaleJars = taskKey[Unit]("Removes the JARs of other versions of winops")
+lazy val lakehouse = taskKey[Unit]("Writes the class path of Delta Lake and Iceberg")
+lazy val kafka = taskKey[Unit]("Writes the class paths of Kafka in Spark and of a broker")
 
-// Spark itself, from Maven; or from PySpark, which can be ahead of it.
+// Table formats whose session extensions replace Spark's parser, without the modules of Spark.
+val tableFormats = {
+  val delta = release.delta.toSeq.flatMap { version =>
+    val others = Seq("storage", "kernel-api", "kernel-defaults", "kernel-unitycatalog")
+    (s"spark_${sparkMinor}_$scalaBinary" +: others)
+      .map(name => "io.delta" % s"delta-$name" % version)
+  }
+  val iceberg = release.iceberg.map { version =>
+    "org.apache.iceberg" % s"iceberg-spark-runtime-${sparkMinor}_$scalaBinary" % version
+  }
+  (delta ++ iceberg).map(_.intransitive)
+}
+
+// Spark brings the other libraries, in its own releases.
+val kafkaOfSpark = Seq(
+  "org.apache.spark" %% "spark-sql-kafka-0-10" % sparkVersion,
+  "org.apache.spark" %% "spark-token-provider-kafka-0-10" % kafkaTokensVersion,
+  "org.apache.kafka" % "kafka-clients" % kafkaVersion,
+  "org.apache.commons" % "commons-pool2" % commonsPoolVersion).map(_.intransitive)
+
+val kafkaBroker =
+  Seq("org.apache.kafka" %% "kafka" % kafkaVersion, "org.slf4j" % "slf4j-nop" % slf4jVersion)
+
+// Spark from Maven, or from PySpark if Maven does not have the version.
 val ofRelease = Seq(
   libraryDependencies ++= release.maven.toSeq.flatMap { _ =>
     Seq("spark-sql", "spark-catalyst", "spark-core")
@@ -185,10 +215,19 @@ lazy val core = (project in file("jvm/core"))
 
 lazy val spark = (project in file("jvm/spark"))
   .dependsOn(core % "compile->compile;provided->provided;test->test")
-  .settings(common, handedOn(sparkJar))
+  .settings(common, jarWithCore(sparkJar))
   .settings(
-    // Spark and what it brings; nothing of it is in the JAR. Where Spark comes from PySpark, it has no
-    // coordinates and is not listed. The same JAR has the same bill of materials.
+    // The Python package of a checkout finds its JAR in the same folder as that of a wheel.
+    jarFile := {
+      val jar = jarFile.value
+      val folder = (ThisBuild / baseDirectory).value / "python" / "winops" / "jars"
+      IO.delete((folder * s"winops_${sparkMinor}_*.jar").get())
+      IO.copyFile(jar, folder / jar.getName)
+      jar
+    },
+    // The bill of materials lists Spark and its dependencies, none of which is in the JAR. Spark
+    // is not listed if it comes from PySpark, because it then has no coordinates. Without the
+    // serial number and the time, the same JAR has the same bill.
     makeBom := Def
       .taskDyn(
         com.github.sbt.sbom.BomSbtSettings.makeBomTask(Classpaths.updateTask.value, Provided))
@@ -200,12 +239,12 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(Publishing.settings(sparkMinor, core))
   .settings(
     ofRelease,
-    // The refusal of another version has to load on the oldest JVM of Spark 3.
+    // The classes that refuse another version of Spark load on Java 8, the oldest one of Spark 3.
     javacOptions ++= Seq("--release", "8", "-Xlint:all,-options,-path,-classfile", "-Werror"),
     Compile / unmanagedSourceDirectories ++= release.sourceFolders(
       (Compile / sourceDirectory).value),
     Test / unmanagedSourceDirectories ++= release.sourceFolders((Test / sourceDirectory).value),
-    // Not a dependency, which the POM would list.
+    // A dependency on the project would be in the POM.
     Test / unmanagedSourceDirectories += (testFiles / Compile / scalaSource).value,
     libraryDependencies ++= release.maven.toSeq.flatMap { _ =>
       Seq("spark-sql", "spark-catalyst", "spark-core").map { module =>
@@ -224,25 +263,21 @@ lazy val spark = (project in file("jvm/spark"))
     Test / sources := { if (release.maven.isEmpty) Nil else (Test / sources).value },
     Test / javaOptions ++= Seq(
       "-Xmx3g",
-      // Most of what a test does it does once: optimising it would cost more than it does.
+      // A test runs most of its code once, so that optimizing costs more than it saves.
       "-XX:TieredStopAtLevel=1",
-      // What it then has for compiled code was full in a minute, and nothing was compiled any more.
+      // The default code cache of this level is full after a minute, and compiling then stops.
       "-XX:ReservedCodeCacheSize=240m",
-      // Most suites generate the same code as others, which Spark compiles again if it forgets.
+      // Most suites generate the same code, which Spark compiles again if its cache is too small.
       "-Dspark.sql.codegen.cache.maxEntries=2000",
-      "-Dspark.ui.enabled=false") ++ spilling ++ giant ++ bits ++ over ++ restarts ++
-      fuzzed ++
-      sparkJavaOptions,
-    Test / javaOptions ++= Seq(
-      "oldest" -> (sparkOldest / Compile / externalDependencyClasspath).value,
-      "newest" -> (sparkNewest / Compile / externalDependencyClasspath).value,
-      "beside" -> (sparkBeside / Compile / externalDependencyClasspath).value,
-      "before" -> (sparkBefore / Compile / externalDependencyClasspath).value,
-      "longBefore" -> (sparkLongBefore / Compile / externalDependencyClasspath).value).map {
-      case (release, jars) =>
-        s"-Dwinops.spark.$release=${jars.files.mkString(java.io.File.pathSeparator)}"
+      "-Dspark.ui.enabled=false") ++ spilling ++ sizesOfSuites ++ fuzzed ++ sparkJavaOptions,
+    Test / javaOptions ++= {
+      val find = Jars.find.value
+      otherSparks.map { case (name, version) =>
+        val jars = find(sparkModules(version)).mkString(java.io.File.pathSeparator)
+        s"-Dwinops.spark.$name=$jars"
+      }
     },
-    // Of the JVMs; each one runs its suites one after the other.
+    // Groups of suites run in parallel, each in a JVM that runs its suites one after the other.
     Test / parallelExecution := true,
     Test / testGrouping := {
       val options = (Test / forkOptions).value
@@ -267,46 +302,44 @@ lazy val spark = (project in file("jvm/spark"))
       Seq(file)
     }.taskValue)
 
-// The JARs of other releases of Spark, which classes are linked against. "before" and "longBefore" are
-// the newest ones on Maven that winops refuses; PyPI, which `make test-releases` uses, can be ahead.
-def sparkJars(id: String, version: String) =
-  Project(s"winops-spark-$id", file(s"target/${release.folder}-$id"))
-    .settings(
-      publish / skip := true,
-      autoScalaLibrary := false,
-      libraryDependencies ++= {
-        val Array(major, minor) = version.split('.').take(2).map(_.toInt)
-        val scala = if (major < 4) "2.12" else scalaBinary
-        // Modules became JARs of their own.
-        val more =
-          Seq("sql-api" -> (3, 5), "common-utils" -> (3, 5), "common-utils-java" -> (4, 1))
-            .collect {
-              case (name, (from, since)) if major > from || major == from && minor >= since =>
-                name
-            }
-        (Seq("sql", "catalyst", "core", "unsafe", "sketch") ++ more).map(name =>
-          ("org.apache.spark" % s"spark-${name}_$scala" % version).intransitive)
-      })
+// The releases of Spark that LinkageSuite links the classes with. "before" and "longBefore" are
+// the newest ones on Maven that winops refuses; PyPI, which `make test-releases` uses, can be
+// ahead. A version that Maven does not have is linked by compiling against it, and "beside"
+// replaces its releases.
+lazy val otherSparks = {
+  val beside = SparkRelease
+    .all(sparkVersions)
+    .find(other => other.maven.nonEmpty && other.minor != release.minor)
+    .flatMap(_.maven)
+    .map { case (_, newest) => newest }
+    .get
+  val (oldest, newest) = release.maven.getOrElse(beside -> beside)
+  Seq(
+    "oldest" -> oldest,
+    "newest" -> newest,
+    "beside" -> beside,
+    "before" -> "4.0.4",
+    "longBefore" -> "3.5.8")
+}
 
-// A version that Maven does not have is linked by compiling against it.
-lazy val sparkOldest = sparkJars("oldest", release.maven.fold(releaseBeside)(_._1))
-lazy val sparkNewest = sparkJars("newest", release.maven.fold(releaseBeside)(_._2))
-lazy val sparkBeside = sparkJars("beside", releaseBeside)
-lazy val sparkBefore = sparkJars("before", "4.0.4")
-lazy val sparkLongBefore = sparkJars("long-before", "3.5.8")
-
-lazy val releaseBeside = SparkRelease
-  .all(sparkVersions)
-  .collectFirst {
-    case other if other.maven.nonEmpty && other.minor != release.minor => other.maven.get._2
-  }
-  .get
+/** The modules of a release of Spark that winops calls. */
+def sparkModules(version: String): Seq[ModuleID] = {
+  val Array(major, minor) = version.split('.').take(2).map(_.toInt)
+  val scala = if (major < 4) "2.12" else scalaBinary
+  // Modules that were part of another one in earlier versions.
+  val more = Seq("sql-api" -> (3, 5), "common-utils" -> (3, 5), "common-utils-java" -> (4, 1))
+    .collect {
+      case (name, (from, since)) if major > from || major == from && minor >= since => name
+    }
+  (Seq("sql", "catalyst", "core", "unsafe", "sketch") ++ more)
+    .map(name => ("org.apache.spark" % s"spark-${name}_$scala" % version).intransitive)
+}
 
 lazy val conformance = (project in file("jvm/conformance"))
   .dependsOn(
     core % "compile->compile;provided->provided;test->test",
     spark % "compile->compile;provided->provided")
-  .settings(common, handedOn(conformanceJar))
+  .settings(common, jarWithCore(conformanceJar))
   .settings(
     name := "winops-conformance",
     libraryDependencies ++= Seq(
@@ -318,8 +351,8 @@ lazy val conformance = (project in file("jvm/conformance"))
       },
     Test / javaOptions ++= sparkJavaOptions)
 
-// Outside of the root's aggregate, so that tests do not wait for it. Windows and rows are those of
-// the tests.
+// Outside of the aggregate of root, so that `test` does not compile it. The benchmarks use windows
+// and rows of the tests.
 lazy val jmh = (project in file("benchmarks/jmh"))
   .enablePlugins(JmhPlugin)
   .dependsOn(core % "provided,runtime->test", spark % "provided,runtime->test,provided")
@@ -329,127 +362,78 @@ lazy val jmh = (project in file("benchmarks/jmh"))
     publish / skip := true,
     Jmh / javaOptions ++= "-Xmx2g" +: sparkJavaOptions)
 
-// Not in root's aggregate: `test` and `jars` do without what winops is compared with, and without
-// what the crash campaign needs.
-val classpathFile =
-  taskKey[File]("Writes what a process of its own is started with")
+// The projects below are outside of the aggregate of root: `test` and `jars` do not need the
+// engines of the benchmarks, nor the faults.
 
-def peer(id: String) = Project(s"peers${id.capitalize}", file(s"benchmarks/peers/$id"))
-  .settings(name := s"winops-peers-$id", publish / skip := true)
-
-lazy val peersCommon = peer("common")
-
-lazy val peersSpark = peer("spark")
-  .dependsOn(peersCommon)
-  .settings(
+/** A project whose JAR, in the folder `jarDir`, is added to a session of the chosen Spark. */
+def jarForSession(id: String, folder: String, jar: Def.Initialize[String]) =
+  Project(id, file(folder)).settings(
+    publish / skip := true,
     perRelease,
     ofRelease,
-    Compile / packageBin / mappings ++= (peersCommon / Compile / packageBin / mappings).value,
-    Compile / packageBin / artifactPath := jarDir.value / peersJar)
+    Compile / packageBin / artifactPath := jarDir.value / jar.value)
 
-lazy val peersProcess = peer("process")
-  .dependsOn(peersCommon)
-  .settings(libraryDependencies ++= Seq(
+// A file system for the sessions of tests.
+lazy val testFiles = jarForSession("testFiles", "tests/support/files", filesJar)
+
+// A file system with faults.
+lazy val faultsFiles = jarForSession("faultsFiles", "tests/resilience/faults/files", faultsJar)
+
+lazy val peersSpark =
+  jarForSession("peersSpark", "benchmarks/peers/spark", Def.setting(peersJar))
+    .settings(peersCommon)
+
+// The sums that the engines have in common, which peersSpark and peersProcess compile.
+val peersCommon = Compile / unmanagedSourceDirectories +=
+  (ThisBuild / baseDirectory).value / "benchmarks" / "peers" / "common" / "src" / "main" / "scala"
+
+/** A project of an engine that runs in a process of its own. */
+def peer(id: String) = Project(s"peers${id.capitalize}", file(s"benchmarks/peers/$id"))
+  .settings(
+    publish / skip := true,
+    peerClasspath := Jars.writeClasspath(
+      (Runtime / fullClasspath).value.files,
+      (ThisBuild / baseDirectory).value / "target" / "peers" / s"$id.classpath"))
+
+lazy val peerClasspath = taskKey[Unit]("Writes the class path of the engine")
+
+lazy val peersProcess = peer("process").settings(
+  peersCommon,
+  libraryDependencies ++= Seq(
     "org.apache.parquet" % "parquet-hadoop" % parquetVersion,
     "org.apache.hadoop" % "hadoop-client-api" % hadoopVersion,
     "org.apache.hadoop" % "hadoop-client-runtime" % hadoopVersion,
     "org.slf4j" % "slf4j-nop" % slf4jVersion))
 
-val startedByClasspath = classpathFile := {
-  val base = thisProject.value.base
-  val folder = (ThisBuild / baseDirectory).value / "target" / base.getParentFile.getName
-  val file = folder / s"${base.getName}.classpath"
-  val entries = (Runtime / fullClasspath).value.files
-  IO.write(file, entries.mkString(java.io.File.pathSeparator))
-  file
-}
-
 lazy val peersFlink = peer("flink")
   .dependsOn(peersProcess)
-  .settings(
-    startedByClasspath,
-    libraryDependencies ++= Seq(
-      "flink-streaming-java",
-      "flink-clients",
-      "flink-statebackend-rocksdb",
-      "flink-table-api-java-bridge",
-      "flink-table-planner-loader",
-      "flink-table-runtime")
-      .map("org.apache.flink" % _ % flinkVersion))
+  .settings(libraryDependencies ++= Seq(
+    "flink-streaming-java",
+    "flink-clients",
+    "flink-statebackend-rocksdb",
+    "flink-table-api-java-bridge",
+    "flink-table-planner-loader",
+    "flink-table-runtime")
+    .map("org.apache.flink" % _ % flinkVersion))
 
 lazy val peersEsper = peer("esper")
   .dependsOn(peersProcess)
-  .settings(
-    startedByClasspath,
-    libraryDependencies ++= Seq("esper-common", "esper-compiler", "esper-runtime")
-      .map("com.espertech" % _ % esperVersion))
+  .settings(libraryDependencies ++= Seq("esper-common", "esper-compiler", "esper-runtime")
+    .map("com.espertech" % _ % esperVersion))
 
-// The file system of the sessions of tests.
-lazy val testFiles = (project in file("tests/support/files"))
-  .settings(
-    name := "winops-test-files",
-    publish / skip := true,
-    perRelease,
-    ofRelease,
-    Compile / packageBin / artifactPath := jarDir.value / filesJar.value)
+// `scalafmtAll` of root runs in its aggregate only.
+def inAllProjects(task: String) =
+  (root.id +: Seq(jmh, testFiles, faultsFiles, peersSpark, peersProcess, peersFlink, peersEsper)
+    .map(_.id)).map(id => s"$id/$task").mkString("; ")
 
-def faults(id: String) = Project(s"faults${id.capitalize}", file(s"tests/resilience/faults/$id"))
-  .settings(name := s"winops-faults-$id", publish / skip := true)
-
-lazy val faultsFiles = faults("files")
-  .settings(
-    perRelease,
-    ofRelease,
-    Compile / packageBin / artifactPath := jarDir.value / faultsJar.value)
-
-// Only what Spark does not bring along: its own releases of the others are to stay its own.
-lazy val faultsKafka = faults("kafka")
-  .settings(
-    startedByClasspath,
-    autoScalaLibrary := false,
-    libraryDependencies ++= Seq(
-      "org.apache.spark" %% "spark-sql-kafka-0-10" % sparkVersion,
-      "org.apache.spark" %% "spark-token-provider-kafka-0-10" % kafkaTokensVersion,
-      "org.apache.kafka" % "kafka-clients" % kafkaVersion,
-      "org.apache.commons" % "commons-pool2" % commonsPoolVersion).map(_.intransitive))
-
-lazy val faultsBroker = faults("broker")
-  .settings(
-    startedByClasspath,
-    libraryDependencies ++= Seq(
-      "org.apache.kafka" %% "kafka" % kafkaVersion,
-      "org.slf4j" % "slf4j-nop" % slf4jVersion))
-
-// Table formats whose session extensions replace Spark's parser, without what Spark brings along.
-lazy val lakehouse = (project in file("tests/compatibility/lakehouse"))
-  .settings(
-    name := "winops-lakehouse",
-    publish / skip := true,
-    startedByClasspath,
-    autoScalaLibrary := false,
-    perRelease,
-    libraryDependencies ++= release.delta.toSeq.flatMap { version =>
-      val others = Seq("storage", "kernel-api", "kernel-defaults", "kernel-unitycatalog")
-      (s"spark_${sparkMinor}_$scalaBinary" +: others)
-        .map(name => ("io.delta" % s"delta-$name" % version).intransitive)
-    },
-    libraryDependencies ++= release.iceberg.toSeq.map { version =>
-      val name = s"iceberg-spark-runtime-${sparkMinor}_$scalaBinary"
-      ("org.apache.iceberg" % name % version).intransitive
-    })
-
+addCommandAlias("format", s"${inAllProjects("scalafmtAll")}; scalafmtSbt")
+addCommandAlias("checkFormat", s"${inAllProjects("scalafmtCheckAll")}; scalafmtSbtCheck")
 addCommandAlias("jar", "cleanStaleJars; spark/jarFile")
 addCommandAlias("conformanceJar", "cleanStaleJars; conformance/jarFile")
 addCommandAlias(
   "jars",
-  "cleanStaleJars; spark/jarFile; conformance/jarFile; testFiles/packageBin; " +
-    "testFiles/scalafmtCheckAll")
+  "cleanStaleJars; spark/jarFile; conformance/jarFile; testFiles/packageBin")
 addCommandAlias(
   "peers",
-  "peersSpark/packageBin; peersFlink/classpathFile; peersEsper/classpathFile; " +
-    Seq("Common", "Spark", "Process", "Flink", "Esper")
-      .map(name => s"peers$name/scalafmtCheckAll")
-      .mkString("; "))
-addCommandAlias("faults", "faultsFiles/packageBin; faultsFiles/scalafmtCheckAll")
-addCommandAlias("lakehouse", "lakehouse/classpathFile")
-addCommandAlias("kafka", "faultsKafka/classpathFile; faultsBroker/classpathFile")
+  "peersSpark/packageBin; peersFlink/peerClasspath; peersEsper/peerClasspath")
+addCommandAlias("faults", "faultsFiles/packageBin")

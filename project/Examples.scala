@@ -1,8 +1,7 @@
 import sbt._
 
-/** Sources of tests, made from the code of a page and from the examples of Scaladoc.
-  *
-  * The test that runs them is ExamplesSuite of jvm/spark.
+/** Generates sources of tests from the code of a page and from the examples of Scaladoc.
+  * ExamplesSuite of jvm/spark runs the generated code.
   */
 object Examples {
   private val Block = """(?ms)^```([^\n]*)\n(.*?)^```$""".r
@@ -12,10 +11,10 @@ object Examples {
   /** Writes the sources into a folder.
     *
     * @param page
-    *   its blocks of `scala` are one program, and each block of `java` is a file with a class; a
-    *   block of `text` is what the block before it prints
+    *   Markdown whose blocks of `scala` are one program, and each block of `java` a file with a
+    *   class; a block of `text` is the output of the block before it
     * @param sources
-    *   files whose examples use `spark` and `trades`, and print their comments
+    *   files whose examples use `spark` and `trades`, and whose comments are their output
     */
   def write(page: File, sources: Seq[File], folder: File): Seq[File] = {
     val blocks = blocksOf(page)
@@ -72,7 +71,7 @@ object Examples {
     java :+ pageFile :+ scaladoc
   }
 
-  /** The blocks of a page: line, language, code, and what it prints. */
+  /** The blocks of a page: line, language, code, and output. */
   private def blocksOf(page: File): Seq[(Int, String, String, Option[String])] = {
     val text = IO.read(page)
     val all = Block

@@ -4,21 +4,25 @@ import sjsonnew.BasicJsonProtocol._
 import sjsonnew.shaded.scalajson.ast.unsafe._
 import sjsonnew.support.scalajson.unsafe.{Converter, Parser}
 
-/** A minor version of Spark, as a line of `spark-versions.json` describes it.
+/** A minor version of Spark, from a line of `spark-versions.json`.
   *
   * @param minor
   *   the version without its patch, such as `4.1`
   * @param spark
-  *   what the JAR is compiled against, and tests run with
+  *   the release that the JAR is compiled against and ScalaTest runs with
   * @param maven
-  *   the oldest and the newest patch on Maven, which the JAR is linked with; none if Maven does
-  *   not have the version, so that it is compiled against the JARs of PySpark
+  *   the oldest and the newest patch on Maven, which LinkageSuite links with; None if Maven does
+  *   not have the version, so that sbt compiles against the JARs of PySpark
   * @param scala
   *   the version of Scala that Spark brings
-  * @param delta,
-  *   iceberg the releases to test with, if there are some
+  * @param delta
+  *   the release of Delta Lake for this version
+  * @param iceberg
+  *   the release of Apache Iceberg for this version
+  * @param isDefault
+  *   true if `./sbt` builds this version
   * @param patch
-  *   the patch release to compile against and to test with, if one other than `spark` is chosen
+  *   the patch release that `-Dspark.patch` names, to compile against and to test with
   */
 final case class SparkRelease(
     minor: String,
@@ -30,10 +34,10 @@ final case class SparkRelease(
     isDefault: Boolean,
     patch: Option[String] = None) {
 
-  /** A name for folders, which is also that of a patch release if one is chosen. */
+  /** The folder of the build, such as `spark-4.1`, or `spark-4.1.0` for a patch release. */
   def folder: String = s"spark-${patch.getOrElse(minor)}"
 
-  /** The version compiled against and tested with a patch release, if Maven has that one. */
+  /** The version with another patch release, or this version if Maven does not have that one. */
   def withPatch(chosen: String): SparkRelease = {
     if (!chosen.startsWith(s"$minor."))
       sys.error(s"-Dspark.patch=$chosen: write a patch release of Spark $minor.")
@@ -43,8 +47,8 @@ final case class SparkRelease(
     else this
   }
 
-  /** The folders of sources for a range of versions that this one is in: `scala-4.2` for one
-    * version, `scala-4.1-4.2` for some, `scala-4.2+` for it and what follows.
+  /** The folders of sources for ranges of versions that contain this one: `scala-4.2` for one
+    * version, `scala-4.1-4.2` for several, `scala-4.2+` for 4.2 and all later ones.
     */
   def sourceFolders(parent: File): Seq[File] =
     Option(parent.listFiles).toSeq.flatten.filter { folder =>
@@ -64,7 +68,7 @@ object SparkRelease {
   private val Between = """scala-(\d+\.\d+)-(\d+\.\d+)""".r
   private val One = """scala-(\d+\.\d+)""".r
 
-  /** A number that is higher for a later version. */
+  /** A number that is greater for a later version. */
   private def order(minor: String): Int = {
     val Array(major, feature) = minor.split('.').map(_.toInt)
     major * 1000 + feature

@@ -19,7 +19,7 @@ def by_minor(versions: list[str]) -> dict[tuple[int, ...], tuple[int, ...]]:
 
 
 def test_the_refused_releases_of_sbt_and_make_are_of_the_same_minor_versions() -> None:
-    on_maven = by_minor(re.findall(r'sparkJars\("(?:long-)?before", "([\d.]+)"\)', BUILD))
+    on_maven = by_minor(re.findall(r'"(?:longB|b)efore" -> "([\d.]+)"', BUILD))
     (listed,) = re.findall(r"^REFUSED := (.*)$", MAKEFILE, re.MULTILINE)
     on_pypi = by_minor(listed.split())
     assert on_maven.keys() == on_pypi.keys()
