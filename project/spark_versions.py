@@ -1,9 +1,8 @@
-"""Prints what spark-versions.json says, for the Makefile.
+"""The versions of Spark in spark-versions.json, for make and for scripts.
 
-usage: spark_versions.py minors | default | check-python | FIELD MINOR
+usage: spark_versions.py minors | make | check-python
 
-``minors`` are all minor versions, ``default`` is the one that is built if none is named, and
-``FIELD MINOR`` is one field of one version, with a space between the values of a list.
+``minors`` prints the minor versions, and ``make`` variables of make, such as ``NEWEST_4.2``.
 ``check-python`` fails if the running Python is too old for a build, which installs each pyspark.
 """
 
@@ -21,6 +20,22 @@ FILE = Path(__file__).resolve().parents[1] / "spark-versions.json"
 def versions() -> dict[str, dict[str, Any]]:
     """Return the fields of each minor version, by minor version."""
     return {version["minor"]: version for version in json.loads(FILE.read_text())}
+
+
+def variables() -> str:
+    """Return the variables of make for all versions and for each one."""
+    known = versions()
+    default = next(minor for minor, version in known.items() if version["default"])
+    lines = [f"MINORS := {' '.join(known)}", f"DEFAULT := {default}"]
+    for minor, version in known.items():
+        lines += [
+            f"COMPILED_WITH_{minor} := {version['spark']}",
+            f"PATCHES_{minor} := {' '.join(dict.fromkeys(version['patches']))}",
+            f"NEWEST_{minor} := {version['patches'][-1]}",
+            f"JAVA_{minor} := {' '.join(map(str, version['java']))}",
+            f"MAVEN_{minor} := {' '.join(version['maven'] or [])}",
+        ]
+    return "\n".join(lines)
 
 
 def build_python() -> str:
@@ -46,20 +61,15 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def main(arguments: list[str]) -> str:
-    known = versions()
     if arguments == ["minors"]:
-        return " ".join(known)
-    if arguments == ["default"]:
-        return next(minor for minor, version in known.items() if version["default"])
+        return " ".join(versions())
+    if arguments == ["make"]:
+        return variables()
     if arguments == ["check-python"]:
         if problem := python_problem(tuple(sys.version_info[:2])):
             sys.exit(problem)
         return f"Python {platform.python_version()} can build winops."
-    field, minor = arguments
-    if minor not in known:
-        sys.exit(f"Spark {minor}: write one of {', '.join(known)}, as in {FILE.name}.")
-    value = known[minor][field]
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+    sys.exit(__doc__)
 
 
 if __name__ == "__main__":

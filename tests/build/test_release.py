@@ -15,6 +15,7 @@ from release.versions import notes, spark_releases, version, version_problems
 
 from tests.state.golden.cases import CASES, SPARK_CASES
 from tests.state.golden.checkpoints import folder_of
+from tests.support import makefiles
 from tests.support.paths import ROOT
 from tests.support.versions import MINOR
 
@@ -301,7 +302,7 @@ def jobs() -> dict[str, str]:
 
 
 def test_make_targets_of_workflows_exist() -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets = makefiles.targets()
     for name, workflow in WORKFLOWS.items():
         assert set(re.findall(r"\bmake ([a-z-]+)", workflow)) <= targets, name
     assert "make release-check" in WORKFLOWS["release.yml"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+from types import ModuleType
 
+import pytest
 from release.versions import spark_releases
 
+from tests.support import makefiles
 from tests.support.paths import ROOT
 
 BUILD = (ROOT / "build.sbt").read_text()
-MAKEFILE = (ROOT / "Makefile").read_text()
 PYPROJECT = (ROOT / "pyproject.toml").read_text()
 
 
@@ -20,7 +23,7 @@ def by_minor(versions: list[str]) -> dict[tuple[int, ...], tuple[int, ...]]:
 
 def test_the_refused_releases_of_sbt_and_make_are_of_the_same_minor_versions() -> None:
     on_maven = by_minor(re.findall(r'"(?:longB|b)efore" -> "([\d.]+)"', BUILD))
-    (listed,) = re.findall(r"^REFUSED := (.*)$", MAKEFILE, re.MULTILINE)
+    (listed,) = re.findall(r"^REFUSED := (.*)$", makefiles.TEXT, re.MULTILINE)
     on_pypi = by_minor(listed.split())
     assert on_maven.keys() == on_pypi.keys()
     assert len(on_maven) == 2
@@ -48,3 +51,54 @@ def test_the_build_and_the_environment_have_the_same_hatchling() -> None:
 def test_scalac_compiles_for_the_oldest_java() -> None:
     (release,) = re.findall(r'"-release",\s*"(\d+)"', BUILD)
     assert int(release) == min(min(version.java) for version in spark_releases())
+
+
+def spark_versions() -> ModuleType:
+    """Load the program that make calls, which is in no package."""
+    file = ROOT / "project" / "spark_versions.py"
+    spec = importlib.util.spec_from_file_location("spark_versions", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_make_reads_the_versions_of_the_build() -> None:
+    lines = [line.partition(" := ") for line in spark_versions().variables().splitlines()]
+    variables = {name: value for name, _, value in lines}
+    releases = spark_releases()
+    assert variables["MINORS"].split() == [release.minor for release in releases]
+    for release in releases:
+        assert release.default == (variables["DEFAULT"] == release.minor)
+        assert variables[f"COMPILED_WITH_{release.minor}"] == release.spark
+        assert variables[f"NEWEST_{release.minor}"] == release.patches[1]
+        assert bool(variables[f"MAVEN_{release.minor}"]) == release.on_maven
+
+
+def test_a_python_that_is_too_old_to_build_is_named() -> None:
+    module = spark_versions()
+    newest = module.build_python()
+    assert newest == max(
+        (release.python for release in spark_releases()),
+        key=lambda version: [int(part) for part in version.split(".")],
+    )
+    major, minor = (int(part) for part in newest.split("."))
+    assert module.python_problem((major, minor)) is None
+    assert module.python_problem((major, minor + 1)) is None
+    problem = module.python_problem((major, minor - 1))
+    assert f"needs Python {newest} or later" in problem
+    assert f"this is Python {major}.{minor - 1}" in problem
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "docs/start.md", "docs/install.md"]
+)
+def test_pages_name_the_python_to_run_and_to_build_with(page: str) -> None:
+    text = " ".join((ROOT / page).read_text().split())
+    oldest = re.findall(r'requires-python = ">=(.*)"', PYPROJECT)
+    build = spark_versions().build_python()
+    assert re.search(rf"Python \(?{re.escape(oldest[0])} or later", text)
+    assert re.search(
+        rf"{re.escape(build)} or later to build|build.{{0,60}}Python {build} or later", text
+    )

@@ -18,6 +18,7 @@ from release import maven
 from release.versions import spark_releases, version
 
 from tests.compatibility.lakehouse.recipe import PAGE as DELTA
+from tests.support import makefiles
 from tests.support.markdown import Block, all_blocks, commands
 from tests.support.paths import ROOT
 from tests.support.programs import run_module
@@ -185,9 +186,7 @@ def test_a_command_prints_its_output(block: Block, tmp_path: Path) -> None:
 
 
 def test_commands_that_take_long_name_what_exists() -> None:
-    makefile = (ROOT / "Makefile").read_text()
-    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
-    variables = set(re.findall(r"\$\((\w+)\)", makefile))
+    targets, variables = makefiles.targets(), makefiles.variables()
     aliases = set(re.findall(r'addCommandAlias\(\s*"(\w+)"', (ROOT / "build.sbt").read_text()))
     checked = 0
     for _, words in found_commands():

@@ -16,6 +16,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import winops
+from tests.support import makefiles
 from tests.support.markdown import blocks, check_blocks
 from tests.support.paths import ROOT
 from tests.support.settings import settings_restored
@@ -169,7 +170,7 @@ def test_arguments_of_the_sql_function_are_documented() -> None:
 
 
 def test_make_targets_named_in_pages_exist() -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets = makefiles.targets()
     for page in ALL_PAGES:
         named = re.findall(r"(?:`|^)make ([a-z-]+)", page.read_text(), re.MULTILINE)
         assert set(named) <= targets, page.name
