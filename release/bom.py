@@ -1,4 +1,4 @@
-"""Bills of materials: the JARs in that of the wheel, and what each one must and must not list.
+"""Bills of materials: adds the JARs to that of the wheel, and checks the components of each one.
 
 usage: python -m release.bom WHEEL BOM
 
@@ -45,7 +45,7 @@ def add_jars(wheel: Path, bom: Path) -> None:
 
 
 def wheel_problems(bom: Path, wheel: Path) -> list[str]:
-    """Return what the bill of materials of the wheel lacks or has too much."""
+    """Return missing and superfluous components of the bill of materials of the wheel."""
     listed = _names(bom)
     wanted = _OF_WHEEL | {jar["name"] for jar in jars(wheel)}
     return [f"{bom.name} lacks {name}" for name in sorted(wanted - listed)] + [
@@ -55,10 +55,10 @@ def wheel_problems(bom: Path, wheel: Path) -> list[str]:
 
 
 def jar_problems(bom: Path, release: SparkRelease) -> list[str]:
-    """Return what the bill of materials of a JAR lacks.
+    """Return a problem if the bill of materials of a JAR lacks Spark.
 
-    Spark is in it if Maven has that version. Otherwise sbt compiles against the JARs of PySpark,
-    which have no coordinates.
+    Without a version on Maven, sbt compiles against the JARs of PySpark, which have no
+    coordinates, so that the bill cannot list Spark.
     """
     has_spark = any(name.startswith("spark-sql_") for name in _names(bom))
     if release.on_maven and not has_spark:

@@ -1,4 +1,4 @@
-"""The metadata of the wheel: what PyPI's upload refuses, and what its page would show broken."""
+"""Checks of the metadata of the wheel: versions that PyPI refuses, links that its page breaks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import zipfile
 from email.parser import Parser
 from pathlib import Path
 
-# The newest metadata version that each release of pypa/gh-action-pypi-publish takes, from the
-# version of twine in it. A release that is not listed is not known to take any.
+# The newest metadata version that each release of pypa/gh-action-pypi-publish accepts, by the
+# version of twine in it.
 ACCEPTED = {"v1.12.4": "2.4", "v1.13.0": "2.4", "v1.14.2": "2.5"}
 
 _ACTION = re.compile(r"pypa/gh-action-pypi-publish@(\S+)")
@@ -41,7 +41,7 @@ def relative_links(markdown: str) -> list[str]:
 
 
 def metadata_problems(metadata: str, accepted: str) -> list[str]:
-    """Return what is wrong with the text of a METADATA file."""
+    """Return the problems of the text of a METADATA file."""
     message = Parser().parsestr(metadata)
     problems = []
     version = message["Metadata-Version"]
