@@ -25,8 +25,8 @@ JVM_MAIN := $(wildcard jvm/*/src/main) \
 # The versions of Spark, from spark-versions.json. MINORS are all minor versions, and DEFAULT is
 # the one that is built if none is named. For each minor version, such as 4.2, NEWEST_4.2 is its
 # newest patch release, PATCHES_4.2 the oldest and the newest one, COMPILED_WITH_4.2 the one that
-# sbt compiles with, MAVEN_4.2 the oldest and the newest one on Maven (empty if there is none),
-# and JAVA_4.2 are the versions of Java that it runs on.
+# sbt compiles with, ON_MAVEN_4.2 is empty if Maven does not have that one, and JAVA_4.2 are the
+# versions of Java that it runs on.
 include target/spark-versions.mk
 
 include make/versions.mk
@@ -94,12 +94,12 @@ clean: ## all build output, but not the virtual environment
 	rm -rf project/project dist python/winops/jars .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	rm -rf metastore_db spark-warehouse derby.log
 
-target/spark-versions.mk: spark-versions.json project/spark_versions.py
+target/spark-versions.mk: spark-versions.json release/versions.py
 	@mkdir -p $(@D)
-	@$(PYTHON) project/spark_versions.py make >$@
+	@$(PYTHON) -m release.versions make >$@
 
 $(VENV): pyproject.toml VERSION spark-versions.json
-	$(PYTHON) project/spark_versions.py check-python
+	$(PYTHON) -m release.versions check-python
 	$(PYTHON) -m venv .venv
 	$(PY) -m pip install --quiet --editable '.[dev,examples,connect]' \
 		"pyspark[connect]==$(COMPILED_WITH_$(DEFAULT))"

@@ -32,7 +32,7 @@ make_environment = tests/compatibility/releases/venv $(abspath $(PY)) $(1)
 
 # sbt compiles a minor version that Maven does not have against the JARs of PySpark, and looks for
 # these in target/releases. The release can be older than the newest patch.
-install_spark = $(if $(MAVEN_$(1)),,$(call make_environment,$(COMPILED_WITH_$(1))))
+install_spark = $(if $(ON_MAVEN_$(1)),,$(call make_environment,$(COMPILED_WITH_$(1))))
 
 $(OTHER_JARS): target/jars/.stamp-%: $(JVM_BUILD) $(JVM_MAIN) | $(VENV)
 	$(call install_spark,$*)

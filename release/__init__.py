@@ -1,1 +1,1 @@
-"""Tools that make and check a release: versions, the Maven bundle, the rehearsal."""
+"""Tools that make and check a release: versions, bills of materials, pages, the rehearsal."""

@@ -1,9 +1,19 @@
-"""The versions of winops and of Spark, each from the one file that states it."""
+"""The versions of winops and of Spark, each from the one file that states it.
+
+usage: python -m release.versions minors | make | check-python
+
+``minors`` prints the minor versions of Spark, for scripts. ``make`` prints variables of make,
+such as ``NEWEST_4.2``. ``check-python`` fails if the running Python is too old for a build, which
+installs each pyspark.
+"""
 
 from __future__ import annotations
 
 import json
+import platform
 import re
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +57,46 @@ def spark_releases(file: Path = ROOT / "spark-versions.json") -> list[SparkRelea
         )
         for line in json.loads(file.read_text())
     ]
-    return sorted(found, key=lambda release: [int(part) for part in release.minor.split(".")])
+    return sorted(found, key=lambda release: _numbers(release.minor))
+
+
+def variables() -> str:
+    """Return the variables of make for all versions of Spark, and for each one."""
+    releases = spark_releases()
+    (default,) = (release.minor for release in releases if release.default)
+    lines = [f"MINORS := {' '.join(release.minor for release in releases)}"]
+    lines.append(f"DEFAULT := {default}")
+    for release in releases:
+        lines += [
+            f"COMPILED_WITH_{release.minor} := {release.spark}",
+            f"PATCHES_{release.minor} := {' '.join(dict.fromkeys(release.patches))}",
+            f"NEWEST_{release.minor} := {release.patches[1]}",
+            f"JAVA_{release.minor} := {' '.join(map(str, release.java))}",
+            f"ON_MAVEN_{release.minor} := {'yes' if release.on_maven else ''}",
+        ]
+    return "\n".join(lines)
+
+
+def build_python() -> str:
+    """Return the oldest version of Python that takes each pyspark."""
+    return max((release.python for release in spark_releases()), key=_numbers)
+
+
+def python_problem(running: tuple[int, ...]) -> str | None:
+    """Return why this version of Python cannot build winops, or None if it can."""
+    needed = build_python()
+    if running >= _numbers(needed):
+        return None
+    minor = next(release.minor for release in spark_releases() if release.python == needed)
+    return (
+        f"Building winops needs Python {needed} or later, which pyspark {minor} requires; this "
+        f"is Python {'.'.join(map(str, running))}. Name another one: make setup "
+        f"PYTHON=python{needed}"
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
 
 
 def version() -> str:
@@ -92,3 +141,20 @@ def notes(number: str, changelog: str) -> str:
     start = found.get(number) or found["Unreleased"]
     after = _SECTION.search(changelog, start.end())
     return changelog[start.end() : after.start() if after else None].strip() + "\n"
+
+
+def main(arguments: Sequence[str]) -> None:
+    if list(arguments) == ["minors"]:
+        print(*(release.minor for release in spark_releases()))
+    elif list(arguments) == ["make"]:
+        print(variables())
+    elif list(arguments) == ["check-python"]:
+        if problem := python_problem(sys.version_info[:2]):
+            sys.exit(problem)
+        print(f"Python {platform.python_version()} can build winops.")
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

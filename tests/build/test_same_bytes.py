@@ -19,7 +19,7 @@ echo sum >target/repository/winops/winops-spark_4.1_2.13-1.2.0.jar.md5
 """
 # A stand-in for Python: the list of versions, and the wheel.
 PYTHON = """#!/usr/bin/env bash
-if [[ $1 == -m ]]; then echo wheel >dist/winops-1.2.0-py3-none-any.whl; else echo 4.1; fi
+if [[ $2 == build ]]; then echo wheel >dist/winops-1.2.0-py3-none-any.whl; else echo 4.1; fi
 """
 BILL = "dist/winops_4.1_2.13-1.2.0.jar.cdx.json"
 ARTIFACT = "target/repository/winops/winops-spark_4.1_2.13-1.2.0.jar"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from types import ModuleType
 
 import pytest
-from release.versions import spark_releases
+from release.versions import build_python, python_problem, spark_releases
 
 from tests.support import makefiles
 from tests.support.paths import ROOT
@@ -53,40 +51,16 @@ def test_scalac_compiles_for_the_oldest_java() -> None:
     assert int(release) == min(min(version.java) for version in spark_releases())
 
 
-def spark_versions() -> ModuleType:
-    """Load the program that make calls, which is in no package."""
-    file = ROOT / "project" / "spark_versions.py"
-    spec = importlib.util.spec_from_file_location("spark_versions", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_make_reads_the_versions_of_the_build() -> None:
-    lines = [line.partition(" := ") for line in spark_versions().variables().splitlines()]
-    variables = {name: value for name, _, value in lines}
-    releases = spark_releases()
-    assert variables["MINORS"].split() == [release.minor for release in releases]
-    for release in releases:
-        assert release.default == (variables["DEFAULT"] == release.minor)
-        assert variables[f"COMPILED_WITH_{release.minor}"] == release.spark
-        assert variables[f"NEWEST_{release.minor}"] == release.patches[1]
-        assert bool(variables[f"MAVEN_{release.minor}"]) == release.on_maven
-
-
 def test_a_python_that_is_too_old_to_build_is_named() -> None:
-    module = spark_versions()
-    newest = module.build_python()
+    newest = build_python()
     assert newest == max(
         (release.python for release in spark_releases()),
         key=lambda version: [int(part) for part in version.split(".")],
     )
     major, minor = (int(part) for part in newest.split("."))
-    assert module.python_problem((major, minor)) is None
-    assert module.python_problem((major, minor + 1)) is None
-    problem = module.python_problem((major, minor - 1))
+    assert python_problem((major, minor)) is None
+    assert python_problem((major, minor + 1)) is None
+    problem = python_problem((major, minor - 1))
     assert f"needs Python {newest} or later" in problem
     assert f"this is Python {major}.{minor - 1}" in problem
 
@@ -97,7 +71,7 @@ def test_a_python_that_is_too_old_to_build_is_named() -> None:
 def test_pages_name_the_python_to_run_and_to_build_with(page: str) -> None:
     text = " ".join((ROOT / page).read_text().split())
     oldest = re.findall(r'requires-python = ">=(.*)"', PYPROJECT)
-    build = spark_versions().build_python()
+    build = build_python()
     assert re.search(rf"Python \(?{re.escape(oldest[0])} or later", text)
     assert re.search(
         rf"{re.escape(build)} or later to build|build.{{0,60}}Python {build} or later", text
