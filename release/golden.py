@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from release.compatibility import state_formats
+from release.compatibility import state_format
 from release.versions import ROOT, SparkRelease, spark_releases, version
 
 CHECKPOINTS = ROOT / "tests" / "data" / "checkpoints"
@@ -13,7 +13,7 @@ CHECKPOINTS = ROOT / "tests" / "data" / "checkpoints"
 def folder(release: SparkRelease) -> Path:
     """Return the folder of the checkpoints of this version on a version of Spark."""
     of_spark = "" if release.default else f"-spark{release.minor}"
-    return CHECKPOINTS / f"{version()}-format{state_formats()[1]}{of_spark}"
+    return CHECKPOINTS / f"{version()}-format{state_format()}{of_spark}"
 
 
 def problems() -> list[str]:

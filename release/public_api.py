@@ -166,7 +166,7 @@ def _metrics() -> Iterator[str]:
 
 
 def _columns() -> Iterator[str]:
-    text = (_SPARK / "plan" / "Keep.scala").read_text()
+    text = (_SPARK / "plan" / "GroupedOperator.scala").read_text()
     names = re.findall(r'^  val \w+ = "(_\w+)"$', text, re.MULTILINE)
     names += re.findall(
         r'arrayOf\("(\w+)"', (_SPARK / "analysis" / "OutputColumns.scala").read_text()
