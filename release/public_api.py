@@ -19,7 +19,7 @@ import winops
 from release import maven
 from release.versions import ROOT, spark_releases
 from winops import _errors, testing
-from winops.__main__ import command_line
+from winops._tools.command_line import command_line
 
 LIST = ROOT / "release" / "public-api.txt"
 

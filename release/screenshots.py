@@ -26,7 +26,7 @@ from rich.terminal_theme import DEFAULT_TERMINAL_THEME, MONOKAI, TerminalTheme
 from tests.support.browser import picture_of
 
 from release.versions import ROOT
-from winops._explain import explain
+from winops._tools.explain import explain
 
 IMAGES = ROOT / "docs" / "images"
 OUT = ROOT / "artifacts" / "screenshots"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import socket
 import sys
 import time
@@ -15,6 +17,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+import winops
 from tests.support.paths import ROOT
 from tests.support.replay import NewReplay, Replay
 from tests.support.settings import ROCKSDB, STATE_STORE
@@ -40,6 +43,10 @@ os.environ["SPARK_SUBMIT_OPTS"] = (
     " -Dspark.sql.codegen.cache.maxEntries=2000"
 )
 os.environ["SPARK_DIST_CLASSPATH"] = str(ROOT / "target/jars" / f"winops-test-files_{MINOR}.jar")
+
+# A fixture replaces a function in all modules, some of which programs import when they are used.
+for found in pkgutil.walk_packages(winops.__path__, "winops."):
+    importlib.import_module(found.name)
 
 # A release runs the tests in these folders that lack the mark `built` before it builds a JAR.
 BEFORE_THE_BUILD = ("build", "docs")

@@ -13,14 +13,19 @@ Examples
 [2, 3]
 """
 
-from winops._diagnosis import Diagnosis, Finding
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from winops._dialects import WindowPolicy, apama, esper, spl
-from winops._doctor import doctor
 from winops._keep import keep
 from winops._kept import GroupedKept, Kept
 from winops._session import configure, jar_path
-from winops._state import read_state, repartition
-from winops._timeline import Timeline, timeline
+
+if TYPE_CHECKING:
+    from winops._tools.diagnosis import Diagnosis, Finding
+    from winops._tools.doctor import doctor
+    from winops._tools.state import read_state, repartition
+    from winops._tools.timeline import Timeline, timeline
 
 __all__ = [
     "Diagnosis",
@@ -40,3 +45,29 @@ __all__ = [
     "spl",
     "timeline",
 ]
+
+# The modules of tools, which are imported when a program asks for the name.
+_TOOLS = {
+    "Diagnosis": "diagnosis",
+    "Finding": "diagnosis",
+    "Timeline": "timeline",
+    "doctor": "doctor",
+    "read_state": "state",
+    "repartition": "state",
+    "timeline": "timeline",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a tool, or ``winops.testing``, when a program asks for it."""
+    if name == "testing":
+        return import_module("winops.testing")
+    if name not in _TOOLS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    tool = getattr(import_module(f"winops._tools.{_TOOLS[name]}"), name)
+    globals()[name] = tool
+    return tool
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "testing"})

@@ -16,8 +16,9 @@ from winops import _arguments as arguments
 from winops._call import Call
 from winops._dialects import WindowPolicy
 from winops._errors import wrong_value
-from winops._samples import sample_changes
-from winops._timeline import Timeline, timeline
+
+if TYPE_CHECKING:
+    from winops._tools.timeline import Timeline
 
 # The options that change a picture of a few rows.
 _SAMPLED = ("time", "apply", "origin", "idle", "punct")
@@ -474,6 +475,8 @@ class Kept:
         seq=2     █████ held
         seq=3         █ held
         """
+        from winops._tools.timeline import timeline
+
         if self._df.isStreaming:
             raise wrong_value(
                 "timeline() draws the changes of a table, but the input is a stream. Use "
@@ -512,6 +515,9 @@ class Kept:
 
         Never runs the query over the input.
         """
+        from winops._tools.samples import sample_changes
+        from winops._tools.timeline import timeline
+
         sentence, schema = self.describe(), self._df.schema
         columns = ", ".join(
             f"<code>{escape(name)}</code>" for name in self.changes(reason=True).columns

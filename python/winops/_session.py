@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from weakref import WeakSet
@@ -162,11 +161,14 @@ def _default(name: str) -> str:
     """Return a setting of ``spark-defaults.conf``, which a value of the builder would replace."""
     folder = Path(os.environ.get("SPARK_CONF_DIR") or spark_home() / "conf")
     file = folder / "spark-defaults.conf"
-    lines = file.read_text().splitlines() if file.is_file() else []
+    return properties_of(file).get(name, "") if file.is_file() else ""
+
+
+def properties_of(file: Path) -> dict[str, str]:
+    """Return the settings of a file such as ``spark-defaults.conf``; the last value counts."""
     # A key ends at a space, an equals sign or a colon, as in any file of Java properties.
-    settings = [_SETTING.match(line) for line in lines]
-    values = [found["value"] for found in settings if found and found["name"] == name]
-    return values[-1].strip() if values else ""
+    found = map(_SETTING.match, file.read_text(encoding="utf-8").splitlines())
+    return {setting["name"]: setting["value"].strip() for setting in found if setting}
 
 
 def jar_path(spark: str | None = None) -> str:
@@ -239,6 +241,9 @@ def spark_of_home() -> str | None:
 
 def package_version() -> str:
     """Return the version of this package, which is also the version of its JAR."""
+    # Its modules take longer to load than those of this package.
+    from importlib.metadata import version
+
     return version("winops")
 
 

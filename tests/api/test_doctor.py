@@ -17,8 +17,8 @@ from tests.support.settings import CHANGELOG, HDFS, PARTITIONS, ROCKSDB, STATE_S
 from tests.support.transports import on_classic_spark
 from winops import Diagnosis, Finding, doctor
 from winops.__main__ import main
-from winops._doctor import _java, _server
 from winops._session import package_version
+from winops._tools.doctor import _java, _server
 
 NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
 
@@ -227,7 +227,7 @@ def test_an_operator_that_fails_is_reported_by_its_java_exception(
     def failing(*_: object, **__: object) -> None:
         raise JavaError
 
-    monkeypatch.setattr("winops._doctor.keep", failing)
+    monkeypatch.setattr("winops._tools.doctor.keep", failing)
     session = FakeSession(package_version(), {})
     monkeypatch.setattr(session, "range", lambda number: None, raising=False)
     finding = by_subject(doctor(session))["operator"]  # type: ignore[arg-type]
@@ -341,6 +341,6 @@ def test_the_command_prints_each_finding_before_the_next_check(
             yield Finding("ok", subject, "1")
             printed.append(capsys.readouterr().out)
 
-    monkeypatch.setattr("winops.__main__.findings_of", checks)
+    monkeypatch.setattr("winops._tools.command_line.findings_of", checks)
     assert main(["doctor"]) == 0
     assert printed == ["ok       Python          1\n", "ok       Spark           1\n"]

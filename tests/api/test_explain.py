@@ -9,7 +9,7 @@ import pytest
 
 from winops import apama, esper, spl, testing
 from winops.__main__ import main
-from winops._explain import Cost, explain, read_csv
+from winops._tools.explain import Cost, explain, read_csv
 
 START = datetime(2026, 1, 1)
 

@@ -33,8 +33,8 @@ from pyspark.sql.types import (
 )
 
 from winops import apama, esper, jar_path, keep, spl, testing
-from winops._harness import PROCESS, WindowProcess, _class_path
-from winops._rows import is_pandas
+from winops.testing._process import PROCESS, WindowProcess, _class_path
+from winops.testing._rows import is_pandas
 
 NOON = datetime(2026, 1, 1, 12)
 ROWS = [

@@ -20,7 +20,7 @@ from tests.support.paths import ROOT
 from tests.support.replay import NewReplay, at
 from tests.support.transports import same_on_connect
 from winops import Timeline, esper, keep, spl, testing, timeline
-from winops._timeline import _figure
+from winops._tools.timeline import _figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [{"n": i, "symbol": "AB"[i % 2]} for i in range(6)]

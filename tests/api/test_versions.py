@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.versions import SUPPORTED
-from winops import _doctor, _versions
+from winops import _versions
+from winops._tools.doctor import _java
 
 
 @pytest.fixture
@@ -23,10 +24,10 @@ def test_versions_are_in_the_order_of_their_numbers() -> None:
 @pytest.mark.usefixtures("others")
 def test_the_doctor_takes_the_oldest_java_from_the_versions() -> None:
     assert _versions.oldest_java() == 21
-    finding = _doctor._java("17.0.1", "4.9.0")
+    finding = _java("17.0.1", "4.9.0")
     assert (finding.status, finding.found) == ("error", "17.0.1")
     assert finding.remedy == "Install JDK 21 or later, and set JAVA_HOME to its folder."
-    assert _doctor._java("21.0.1", "4.9.0").status == "ok"
+    assert _java("21.0.1", "4.9.0").status == "ok"
 
 
 def test_versions_of_this_package() -> None:

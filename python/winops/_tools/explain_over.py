@@ -11,12 +11,12 @@ from typing import Any
 from pyspark.sql.types import StructType
 
 from winops._errors import wrong_value
-from winops._harness import PROCESS
-from winops._over import OverProcess
-from winops._rows import schema_of
-from winops._samples import sample_rows_of
-from winops._timeline import MAX_BARS, Timeline, timeline
+from winops._tools.samples import sample_rows_of
+from winops._tools.timeline import MAX_BARS, Timeline, timeline
 from winops.testing import Change
+from winops.testing._over import OverProcess
+from winops.testing._process import PROCESS
+from winops.testing._rows import schema_of
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from winops import testing
 from winops._dialects import WindowPolicy
 from winops._errors import wrong_value
-from winops._explain_over import OverCost, drawn, words_of
-from winops._harness import PROCESS
-from winops._rows import schema_of
-from winops._samples import sample_rows
-from winops._timeline import MAX_BARS, Timeline, timeline
+from winops._tools.explain_over import OverCost, drawn, words_of
+from winops._tools.samples import sample_rows
+from winops._tools.timeline import MAX_BARS, Timeline, timeline
 from winops.testing import Change, ManualWindow
+from winops.testing._process import PROCESS
+from winops.testing._rows import schema_of
 
 if TYPE_CHECKING:
     from rich.console import Console

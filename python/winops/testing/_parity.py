@@ -13,7 +13,7 @@ from pyspark.sql.types import TimestampNTZType, TimestampType
 
 from winops import _arguments as arguments
 from winops._errors import wrong_type, wrong_value
-from winops._rows import as_dict, as_rows, is_pandas, plain
+from winops.testing._rows import as_dict, as_rows, is_pandas, plain
 
 _SHOWN = 10
 

@@ -31,12 +31,12 @@ from pyspark.sql.types import StructType
 from winops import _arguments as arguments
 from winops._dialects import WindowPolicy
 from winops._errors import condition_of, wrong_type, wrong_value
-from winops._harness import PROCESS
 from winops._options import options_of
-from winops._over import OverProcess
-from winops._parity import assert_same
 from winops._policy import policy_of
-from winops._rows import (
+from winops.testing._over import OverProcess
+from winops.testing._parity import assert_same
+from winops.testing._process import PROCESS
+from winops.testing._rows import (
     as_dict,
     as_json,
     as_rows,

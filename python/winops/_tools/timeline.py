@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 from winops import _arguments as arguments
 from winops._errors import wrong_value
-from winops._rows import as_dict, as_rows
+from winops.testing._rows import as_dict, as_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,7 +17,6 @@ import pyspark
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from winops._diagnosis import Diagnosis, Finding
 from winops._errors import condition_of, jar_missing, version_mismatch
 from winops._keep import keep
 from winops._session import (
@@ -29,6 +28,7 @@ from winops._session import (
     package_version,
     spark_of_home,
 )
+from winops._tools.diagnosis import Diagnosis, Finding
 from winops._versions import java_versions, oldest_java, spark_versions
 
 _STATE_STORE = "spark.sql.streaming.stateStore"
@@ -335,7 +335,7 @@ def _partitions(spark: SparkSession) -> Finding:
     number = _setting(spark, _PARTITIONS, "200")
     master = _setting(spark, "spark.master", "")
     if master.startswith("local"):
-        # As many as Spark splits a range into.
+        # Spark splits a range into one partition for each core.
         cores = spark.range(1_000_000).selectExpr("spark_partition_id()").distinct().count()
         if number.isdecimal() and int(number) > 4 * cores:
             return Finding(

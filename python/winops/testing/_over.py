@@ -11,8 +11,8 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
-from winops._harness import PROCESS
-from winops._rows import as_json, from_json, millis
+from winops.testing._process import PROCESS
+from winops.testing._rows import as_json, from_json, millis
 
 
 class OverProcess:
