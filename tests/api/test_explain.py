@@ -10,6 +10,7 @@ import pytest
 from winops import apama, esper, spl, testing
 from winops.__main__ import main
 from winops._tools.explain import Cost, explain, read_csv
+from winops._tools.words import words_of
 
 START = datetime(2026, 1, 1)
 
@@ -326,6 +327,20 @@ def test_a_text_of_another_language_names_the_option(
     error = capsys.readouterr().err
     assert error.endswith(f"On the command line, add --language {language}.\n")
     assert main(["check", arguments[0], "--language", language]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("KEEP 3 ROWS", "ccl"),
+        ("\n keep 3 rows", "ccl"),
+        ("lag(n) over (order by ts)", "over"),
+        ("keeper + count(*)\nOVER (ORDER BY ts) AS n", "over"),
+    ],
+)
+def test_the_language_of_a_text_follows_from_its_words(text: str, language: str) -> None:
+    words = words_of(text)
+    assert (words.text, words.language) == (text, language)
 
 
 def test_the_bytes_of_groups_and_rows_are_averages() -> None:

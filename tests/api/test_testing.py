@@ -220,6 +220,7 @@ def test_a_policy_that_is_not_valid_is_refused_without_rows(policy: Any, conditi
         (esper("#ext_timed(ts, 10 sec)"), {}),
         (esper("#expr(place.name = 'x')"), {}),
         (apama("partition by symbol within 15.0 retain 10"), {}),
+        ("KEEP 1 ROW PER (Symbol)", {"order_by": "symbol"}),
         (spl("sliding, delta(ts, 5.0)"), {}),
         (spl("tumbling, punct()"), {"punct": "mark"}),
     ],
@@ -349,7 +350,7 @@ def test_the_process_runs_the_spark_that_programs_start(
     process = WindowProcess()
     jar, _, jars = _class_path().partition(os.pathsep)
     assert (jar, jars) == (jar_path(), str(home / "jars" / "*"))
-    monkeypatch.setattr("winops.testing.PROCESS", process)
+    monkeypatch.setattr("winops.testing._process.PROCESS", process)
     assert len(testing.changes(ROWS, "KEEP ALL")) == len(ROWS)
     process.close()
 
@@ -364,7 +365,7 @@ def test_a_spark_without_jars_is_refused(
         monkeypatch.setenv("SPARK_HOME", str(tmp_path))
     else:
         monkeypatch.delenv("SPARK_HOME", raising=False)
-    monkeypatch.setattr("winops.testing.PROCESS", WindowProcess())
+    monkeypatch.setattr("winops.testing._process.PROCESS", WindowProcess())
     with pytest.raises(PySparkRuntimeError) as caught:
         testing.changes(ROWS, "KEEP ALL")
     assert caught.value.getCondition() == "WINOPS_TEST_PROCESS"
@@ -729,6 +730,15 @@ def test_names_of_nested_fields_are_quoted() -> None:
         {"a name": 2, "a`tick": "y"},
     ]
     assert found["own"]["of>type"] == Decimal("1.50")
+
+
+def test_each_column_takes_null() -> None:
+    inner = ArrayType(LongType(), containsNull=False)
+    schema = StructType().add("n", LongType(), nullable=False).add("list", inner)
+    (change,) = testing.changes([{"list": [None]}], "KEEP ALL", schema=schema)
+    assert change.row == {"list": [None]}
+    found = testing.over([{}], "lag(list) OVER (ORDER BY n)", schema=schema, arrival_order=True)
+    assert len(found) == 1
 
 
 def test_nothing_arrives_after_the_end() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,10 +14,11 @@ from winops._errors import wrong_value
 from winops._session import jar_path, properties_of
 from winops._tools.diagnosis import Diagnosis, Finding, numbers_of
 from winops._tools.doctor import findings_of
-from winops._tools.explain import OVER, SCHEMA, check, explain, language_of, read_csv
+from winops._tools.explain import check, explain, read_csv
+from winops._tools.words import OVER
 
-# The hint of an error at the call to write, which has quotes alone for a text of CCL.
-_OTHER_LANGUAGE = re.compile(r"The text is one of [^:]+: write (?:(\w+)\(|')")
+# The columns of sample rows.
+_SCHEMA = "seq long, symbol string, price double, ts timestamp"
 
 _LANGUAGES = ("ccl", "esper", "apama", "spl")
 
@@ -35,15 +35,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except argparse.ArgumentTypeError as error:
         parser.error(str(error))
     except (PySparkException, ImportError, OSError) as error:
-        sys.stderr.write(f"{error}\n{_hint(str(error))}")
+        sys.stderr.write(f"{error}\n{_hint(error)}")
         return 1
     return code
 
 
-def _hint(message: str) -> str:
+def _hint(error: Exception) -> str:
     """Return the line that gives the option for a text of another language."""
-    found = _OTHER_LANGUAGE.search(message)
-    return f"On the command line, add --language {found[1] or 'ccl'}.\n" if found else ""
+    parameters = error.getMessageParameters() if isinstance(error, PySparkException) else None
+    language = (parameters or {}).get("language")
+    return "" if language is None else f"On the command line, add --language {language}.\n"
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -68,7 +69,7 @@ def command_line() -> argparse.ArgumentParser:
         "explain",
         help="explain a policy or window functions, and draw what they do",
         description="Explain a policy in words and pieces, and draw what it does to rows: "
-        f"sample rows with the columns {SCHEMA}, one at a time, or those of a CSV file. Explain "
+        f"sample rows with the columns {_SCHEMA}, one at a time, or those of a CSV file. Explain "
         'window functions such as "avg(x) OVER (PARTITION BY k ORDER BY ts ROWS 99 PRECEDING)" '
         "as a stream computes them.",
     )
@@ -89,7 +90,7 @@ def command_line() -> argparse.ArgumentParser:
         command.add_argument("--per", nargs="+", default=[], metavar="COLUMN")
     checking.add_argument(
         "--schema",
-        help=f"the columns (default: {SCHEMA}; for window functions, those that the text names)",
+        help=f"the columns (default: {_SCHEMA}; for window functions, those that the text names)",
     )
     explaining.add_argument("--csv", type=Path, help="a file with a header and up to 400 rows")
     explaining.add_argument("--time", help="the column of the CSV file with the time of each row")
@@ -130,8 +131,8 @@ def _jar(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    described = check(_policy(options), per=options.per, schema=options.schema)
-    sys.stdout.write(f"{described['sentence']}\n")
+    words = check(_policy(options), per=options.per, schema=options.schema)
+    sys.stdout.write(f"{words.sentence}\n")
     return 0
 
 
@@ -156,9 +157,9 @@ def _explain(options: argparse.Namespace) -> int:
     return 0
 
 
-def _policy(options: argparse.Namespace) -> WindowPolicy:
+def _policy(options: argparse.Namespace) -> str | WindowPolicy:
     text: str = options.policy
-    return WindowPolicy(options.language or language_of(text), text)
+    return text if options.language is None else WindowPolicy(options.language, text)
 
 
 def _doctor(options: argparse.Namespace) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +29,7 @@ from winops._session import (
 )
 from winops._tools.diagnosis import Diagnosis, Finding
 from winops._versions import java_versions, oldest_java, spark_versions
+from winops.testing._process import installed_java
 
 _STATE_STORE = "spark.sql.streaming.stateStore"
 _PROVIDER = f"{_STATE_STORE}.providerClass"
@@ -189,9 +189,8 @@ def _local() -> Iterator[Finding]:
 
 
 def _installed_java() -> str | None:
-    """Return the version that Spark's launcher finds, from JAVA_HOME or the path."""
-    home = os.environ.get("JAVA_HOME")
-    program = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    """Return the version of the Java that Spark's launcher starts."""
+    program = installed_java()
     if program is None or not Path(program).is_file():
         return None
     # The program is the one that Spark itself starts.

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,28 +15,17 @@ from typing import TYPE_CHECKING, Any
 from winops import testing
 from winops._dialects import WindowPolicy
 from winops._errors import wrong_value
-from winops._tools.explain_over import OverCost, drawn, words_of
-from winops._tools.samples import sample_rows
+from winops._tools.explain_over import OverCost, drawn
+from winops._tools.samples import START, sample_rows
 from winops._tools.timeline import MAX_BARS, Timeline, timeline
+from winops._tools.words import OVER, Words, words_of
 from winops.testing import Change, ManualWindow
-from winops.testing._process import PROCESS
-from winops.testing._rows import schema_of
+from winops.testing._rows import Schema, schema_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: The columns of sample rows.
-SCHEMA = "seq long, symbol string, price double, ts timestamp"
-
-#: The language of window functions of Spark SQL.
-OVER = "over"
-
-# No policy of another language than Esper has the word, and those of Esper begin with "#".
-_HAS_OVER = re.compile(r"\s*(?!KEEP\b|#)(?s:.*)\bOVER\b", re.IGNORECASE)
-
 _TIMESTAMP = datetime.fromisoformat
-
-_START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True)
@@ -169,71 +158,36 @@ def explain(
     AnalysisException
         ``WINOPS_POLICY`` and other conditions, as for :func:`winops.keep`.
     """
-    policy = _read(policy)
-    if policy.dialect == OVER:
-        return _explain_over(policy.text, per, rows, time)
-    schema = SCHEMA if rows is None else schema_of(rows, None)
-    described = check(policy, per=per, schema=schema)
-    groups = list(described["group"])
+    schema = None if rows is None else schema_of(rows, None)
+    words = check(policy, per=per, schema=schema)
+    if words.language == OVER:
+        if time is not None:
+            raise wrong_value(
+                "Window functions have no --time. Let ORDER BY begin with the time."
+            )
+        picture, over_cost = drawn(words, rows)
+        return Explanation(words.text, words.sentence, words.pieces, over_cost, picture)
+    pieces = words.pieces
     if rows is None:
-        changes, cost = _over_samples(policy, per, groups)
+        changes, cost = _over_samples(words, per)
     else:
-        changes, cost = _run(policy, per, groups, schema, _timed(rows, time))
+        changes, cost = _run(words, per, _timed(rows, time))
         cost = _unless_left(changes, cost, cost)
-    cost = replace(cost, full=described.get("fullRows"))
-    picture = None
-    if changes:
-        picture = timeline(changes, per=groups or None)
-    pieces = tuple((name, words) for name, words in described["pieces"])
-    if rows is not None:
         when = f"at the time in `{time}`" if time else "a second apart; --time names their time"
         pieces += (("rows here", f"arrive {when}"),)
-    return Explanation(policy.text, described["sentence"], pieces, cost, picture)
-
-
-def language_of(text: str) -> str:
-    """Return the language of a text that is given without one."""
-    return OVER if _HAS_OVER.match(text) else "ccl"
+    picture = timeline(changes, per=words.group or None) if changes else None
+    cost = replace(cost, full=words.full)
+    return Explanation(words.text, words.sentence, pieces, cost, picture)
 
 
 def check(
-    policy: str | WindowPolicy, *, per: Sequence[str] = (), schema: str | None = None
-) -> dict[str, Any]:
-    """Validate a policy over columns, and return its description.
-
-    Without `schema`, a policy is over the columns of sample rows, and window functions are over
-    columns with the names in their text.
-    """
-    read = _read(policy)
-    if read.dialect == OVER:
-        _refuse_options(per, None)
-        words = words_of(read.text, schema)
-        return {"sentence": words.sentence, "pieces": words.pieces, "group": words.group}
-    return PROCESS.request(
-        "explain", schema=schema or SCHEMA, per=list(per), arguments={read.dialect: read.text}
-    )
-
-
-def _read(policy: str | WindowPolicy) -> WindowPolicy:
-    if isinstance(policy, WindowPolicy):
-        return policy
-    return WindowPolicy(language_of(policy), policy)
-
-
-def _explain_over(
-    text: str, per: Sequence[str], rows: Sequence[Mapping[str, Any]] | None, time: str | None
-) -> Explanation:
-    _refuse_options(per, time)
-    words = words_of(text, None if rows is None else schema_of(rows, None))
-    picture, cost = drawn(text, words, rows)
-    return Explanation(text, words.sentence, words.pieces, cost, picture)
-
-
-def _refuse_options(per: Sequence[str], time: str | None) -> None:
-    if per:
+    policy: str | WindowPolicy, *, per: Sequence[str] = (), schema: Schema | None = None
+) -> Words:
+    """Validate a policy or window functions, as :func:`winops._tools.words.words_of`."""
+    words = words_of(policy, per=per, schema=schema)
+    if words.language == OVER and per:
         raise wrong_value("Window functions have no --per. Write PARTITION BY in the text.")
-    if time is not None:
-        raise wrong_value("Window functions have no --time. Let ORDER BY begin with the time.")
+    return words
 
 
 def read_csv(path: str | Path) -> list[dict[str, Any]]:
@@ -321,13 +275,11 @@ def _kind(texts: Sequence[str]) -> Any:
     return str
 
 
-def _over_samples(
-    policy: str | WindowPolicy, per: Sequence[str], groups: Sequence[str]
-) -> tuple[list[Change], Cost]:
+def _over_samples(words: Words, per: Sequence[str]) -> tuple[list[Change], Cost]:
     found: tuple[list[Change], Cost] = ([], Cost(0, 0, 0))
     first: tuple[list[Change], Cost] | None = None
-    for rows in sample_rows(groups):
-        found = _run(policy, per, groups, SCHEMA, rows)
+    for _, rows in sample_rows(words.columns, words.group):
+        found = _run(words, per, [(row["ts"], row) for row in rows])
         first = first or found
         leaving = {change.time for change in found[0] if change.type == "delete"}
         if len(leaving) > 1:
@@ -348,18 +300,19 @@ def _unless_left(changes: Sequence[Change], cost: Cost, of_most: Cost) -> Cost:
 
 
 def _run(
-    policy: str | WindowPolicy,
-    per: Sequence[str],
-    groups: Sequence[str],
-    schema: str,
-    rows: Sequence[tuple[datetime, Mapping[str, Any]]],
+    words: Words, per: Sequence[str], rows: Sequence[tuple[datetime, Mapping[str, Any]]]
 ) -> tuple[list[Change], Cost]:
-    window = testing.window(policy, schema=schema, start=rows[0][0], per=list(per) or None)
+    window = testing.window(
+        WindowPolicy(words.language, words.text),
+        schema=words.columns,
+        start=rows[0][0],
+        per=list(per) or None,
+    )
     changes: list[Change] = []
     cost = Cost(0, 0, 0)
     for at, row in rows:
         changes += window.add(row, at=at)
-        cost = _greater(cost, window, groups)
+        cost = _greater(cost, window, words.group)
     first, last = rows[0][0], rows[-1][0]
     gap = (last - first) / max(1, len(rows) - 1) or timedelta(seconds=1)
     changes += window.advance(gap)
@@ -381,7 +334,7 @@ def _timed(
 ) -> list[tuple[datetime, Mapping[str, Any]]]:
     """Return rows with the instants of their arrival, in this order."""
     if time is None:
-        return [(_START + timedelta(seconds=number), row) for number, row in enumerate(rows)]
+        return [(START + timedelta(seconds=number), row) for number, row in enumerate(rows)]
     if rows and time not in rows[0]:
         raise wrong_value(f"There is no column {time}. The columns are {', '.join(rows[0])}.")
     for number, row in enumerate(rows, 1):

@@ -10,10 +10,8 @@ from pyspark.sql.types import (
     BooleanType,
     DataType,
     DateType,
-    DoubleType,
     FractionalType,
     IntegralType,
-    LongType,
     StringType,
     StructType,
     TimestampNTZType,
@@ -22,19 +20,13 @@ from pyspark.sql.types import (
 
 from winops import testing
 
-_START = datetime(2026, 1, 1, tzinfo=timezone.utc)
+#: The time of the first row.
+START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 # A window by time shows itself at one of these gaps between rows, in seconds; a window by count
 # at one of the numbers of rows.
 _GAPS = (1.0, 10.0, 60.0, 600.0, 3600.0, 86400.0)
 _NUMBERS = (12, 36, 140)
-_TRADES = (
-    StructType()
-    .add("seq", LongType())
-    .add("symbol", StringType())
-    .add("price", DoubleType())
-    .add("ts", TimestampType())
-)
 _PRICES = (5.0, 7.0, 6.5, 9.0, 4.0, 8.0, 6.0)
 
 
@@ -56,8 +48,7 @@ def sample_changes(
         The arguments of :func:`winops.testing.window`.
     """
     first: list[testing.Change] = []
-    for number, gap in _sizes():
-        rows = _rows(schema, groups, number, gap, arguments.get("punct"))
+    for gap, rows in sample_rows(schema, groups, arguments.get("punct")):
         changes = _run(rows, gap, schema, arguments)
         first = first or changes
         leaving = [change for change in changes if change.type == "delete"]
@@ -66,38 +57,39 @@ def sample_changes(
     return first
 
 
-def sample_rows(groups: Collection[str]) -> Iterator[list[tuple[datetime, dict[str, Any]]]]:
-    """Return rows of trades with the instants of their arrival, of several numbers and gaps."""
-    for number, gap in _sizes():
-        rows = _rows(_TRADES, groups, number, gap)
-        yield [(row["ts"], row) for row in rows]
+def sample_rows(
+    schema: StructType, groups: Collection[str], punct: str | None = None
+) -> Iterator[tuple[timedelta, list[dict[str, Any]]]]:
+    """Return rows of several numbers and times between them, each with this time.
 
-
-def sample_rows_of(schema: StructType, groups: Collection[str]) -> Iterator[list[dict[str, Any]]]:
-    """Return rows of these columns, of several numbers and gaps."""
-    for number, gap in _sizes():
-        yield _rows(schema, groups, number, gap)
-
-
-def _sizes() -> Iterator[tuple[int, float]]:
-    for gap in _GAPS:
-        yield _NUMBERS[0], gap
-    for number in _NUMBERS[1:]:
-        yield number, _GAPS[0]
+    Parameters
+    ----------
+    schema : StructType
+        The columns of the rows.
+    groups : list of str
+        The columns of the group, which have two values.
+    punct : str, optional
+        The column with punctuations.
+    """
+    sizes = [(_NUMBERS[0], gap) for gap in _GAPS]
+    sizes += [(number, _GAPS[0]) for number in _NUMBERS[1:]]
+    for number, seconds in sizes:
+        gap = timedelta(seconds=seconds)
+        yield gap, _rows(schema, groups, number, gap, punct)
 
 
 def _run(
     rows: Sequence[Mapping[str, Any]],
-    gap: float,
+    gap: timedelta,
     schema: StructType,
     arguments: Mapping[str, Any],
 ) -> list[testing.Change]:
     has_time = arguments.get("time") is not None
-    window = testing.window(schema=schema, start=None if has_time else _START, **arguments)
+    window = testing.window(schema=schema, start=None if has_time else START, **arguments)
     changes: list[testing.Change] = []
     for number, row in enumerate(rows, start=1):
         changes += window.add(row)
-        changes += window.advance(_START + timedelta(seconds=gap) * number)
+        changes += window.advance(START + gap * number)
     return changes
 
 
@@ -105,8 +97,8 @@ def _rows(
     schema: StructType,
     groups: Collection[str],
     number: int,
-    gap: float,
-    punct: str | None = None,
+    gap: timedelta,
+    punct: str | None,
 ) -> list[dict[str, Any]]:
     return [
         {
@@ -124,7 +116,7 @@ def _punctuation(row: int) -> str | None:
     return "window" if row % 4 == 3 else None
 
 
-def _value(kind: DataType, row: int, is_group: bool, gap: float) -> Any:
+def _value(kind: DataType, row: int, is_group: bool, gap: timedelta) -> Any:
     """Return a value of a row; types that a picture does not need are NULL."""
     # Two groups whose rows do not simply alternate.
     place = (row * 2 // 3) % 2 if is_group else row
@@ -136,7 +128,7 @@ def _value(kind: DataType, row: int, is_group: bool, gap: float) -> Any:
         return _PRICES[place % len(_PRICES)]
     if isinstance(kind, BooleanType):
         return place % 2 == 0
-    instant = _START + timedelta(seconds=gap) * row
+    instant = START + gap * row
     if isinstance(kind, TimestampType):
         return instant
     if isinstance(kind, TimestampNTZType):

@@ -24,8 +24,7 @@ _MAIN = "winops.spark.harness.WindowProcess"
 # A test runs most code once, so optimization would cost more than it saves.
 _OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xss4m")
 
-# The requests that open a window.
-_OPENING = frozenset({"open", "over_open"})
+_OPENING = "open"
 
 
 class WindowProcess:
@@ -59,14 +58,12 @@ class WindowProcess:
                     self._answer(process, {"do": "close", "id": number})
             self._check_window(what, members.get("id"))
             reply = self._answer(process, {"do": what, **members})
-            if what in _OPENING and "error" not in reply:
+            if what == _OPENING and "error" not in reply:
                 self._windows.add(members["id"])
-        if "error" in reply:
-            raise _error(**reply["error"])
-        return reply
+        return checked(reply)
 
     def _check_window(self, what: str, number: int | None) -> None:
-        if number is not None and number not in self._windows and what not in _OPENING:
+        if number is not None and number not in self._windows and what != _OPENING:
             raise test_process(
                 "The process that ran this window has stopped, and the rows of the window are "
                 "lost with it. Create the window again."
@@ -155,9 +152,14 @@ def _class_path() -> str:
     return f"{jar_path()}{os.pathsep}{jars / '*'}"
 
 
-def _java() -> str:
+def installed_java() -> str | None:
+    """Return the program that Spark's launcher starts, of JAVA_HOME or from the path."""
     home = os.environ.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    return str(Path(home) / "bin" / "java") if home else shutil.which("java")
+
+
+def _java() -> str:
+    java = installed_java()
     if java is None:
         raise test_process(
             "Neither JAVA_HOME nor PATH leads to a Java. Install a JDK or JRE of version "
@@ -166,11 +168,18 @@ def _java() -> str:
     return java
 
 
-def _error(condition: str | None, message: str, analysis: bool) -> Exception:
+def checked(reply: dict[str, Any]) -> dict[str, Any]:
+    """Return a reply to a request; an error in the reply is raised."""
+    if "error" in reply:
+        raise _error(**reply["error"])
+    return reply
+
+
+def _error(condition: str | None, message: str, analysis: bool, **parameters: str) -> Exception:
     if condition is None:
         return test_process(message)
     kind = AnalysisException if analysis else SparkRuntimeException
-    return with_condition(kind, condition, message.removeprefix(f"[{condition}] "))
+    return with_condition(kind, condition, message, **parameters)
 
 
 PROCESS = WindowProcess()

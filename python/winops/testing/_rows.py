@@ -23,7 +23,9 @@ from pyspark.sql.types import (
     DoubleType,
     FloatType,
     IntegralType,
+    LongType,
     MapType,
+    StringType,
     StructType,
     TimestampNTZType,
     TimestampType,
@@ -33,25 +35,26 @@ from winops._errors import wrong_type, wrong_value
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
-_TYPES: tuple[tuple[type, str], ...] = (
-    (bool, "boolean"),
-    (int, "bigint"),
-    (float, "double"),
-    (str, "string"),
-    (bytes, "binary"),
-    (datetime, "timestamp"),
-    (date, "date"),
-    (timedelta, "interval day to second"),
-    (Decimal, "decimal(38,18)"),
+_TYPES: tuple[tuple[type, DataType], ...] = (
+    (bool, BooleanType()),
+    (int, LongType()),
+    (float, DoubleType()),
+    (str, StringType()),
+    (bytes, BinaryType()),
+    (datetime, TimestampType()),
+    (date, DateType()),
+    (timedelta, DayTimeIntervalType()),
+    (Decimal, DecimalType(38, 18)),
 )
 
 # The microseconds of a day, an hour, a minute and a second, by the numbers of Spark's fields.
 _MICROS = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000)
 
-# The names, quoted texts and signs of a schema in DDL.
-_DDL = re.compile(
-    r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[<>(),:]|[^\s`'\"<>(),:]+"
-)
+#: A list of dicts or of Rows, or a pandas frame.
+Rows = Any
+
+#: The columns of rows, as requests have them: DDL, or the JSON of a StructType.
+Schema = str | dict[str, Any]
 
 
 def is_pandas(rows: Any) -> bool:
@@ -84,27 +87,27 @@ def as_dict(row: Any) -> Mapping[str, Any]:
     raise wrong_type(f"A row is a dict or a Row, not a {type(row).__name__}: {row!r}.")
 
 
-def schema_of(rows: Sequence[Any], schema: str | StructType | None) -> str:
-    """Return a schema as DDL: the given one, or one that follows from the values."""
-    if isinstance(schema, StructType):
-        return ", ".join(
-            f"{quoted(field.name)} {_ddl(field.dataType)}" for field in schema.fields
-        )
-    if schema is not None:
+def schema_of(rows: Sequence[Any], schema: str | StructType | None) -> Schema:
+    """Return a schema for a request: the given one, or one that follows from the values."""
+    if isinstance(schema, str):
         return schema
-    values: dict[str, Any] = {}
-    for row in rows:
-        for name, value in as_dict(row).items():
-            if values.get(name) is None:
-                values[name] = value
-    if not values:
-        raise wrong_value("Without rows there is no type of a column. Add schema=.")
-    return ", ".join(f"{quoted(name)} {_type(name, value)}" for name, value in values.items())
+    if schema is None:
+        values: dict[str, Any] = {}
+        for row in rows:
+            for name, value in as_dict(row).items():
+                if values.get(name) is None:
+                    values[name] = value
+        if not values:
+            raise wrong_value("Without rows there is no type of a column. Add schema=.")
+        schema = StructType()
+        for name, value in values.items():
+            schema.add(name, _type(name, value))
+    found: dict[str, Any] = schema.jsonValue()
+    return found
 
 
-def check_added(rows: Sequence[Any], schema: str | None) -> None:
+def check_added(rows: Sequence[Any], columns: Sequence[str] | None) -> None:
     """Refuse arguments of ``add`` that are no rows, or have a name that is no column."""
-    known = None if schema is None else columns_of(schema)
     for row in rows:
         if is_pandas(row):
             raise wrong_type('add() takes rows: write add(*frame.to_dict("records")).')
@@ -112,34 +115,15 @@ def check_added(rows: Sequence[Any], schema: str | None) -> None:
         if isinstance(row, (list, tuple)) and not _has_names(row):
             raise wrong_type("add() takes rows: write add(*rows).")
         for name in as_dict(row):
-            if known is not None and name not in known:
+            if columns is not None and name not in columns:
                 raise wrong_value(
                     f"A row has a value for {name}, but there is no such column. The columns are "
-                    f"{', '.join(known)}. Spell the name as there, or add it to schema=."
+                    f"{', '.join(columns)}. Spell the name as there, or add it to schema=."
                 )
 
 
 def _has_names(row: Any) -> bool:
     return hasattr(row, "asDict") or hasattr(row, "_asdict")
-
-
-def columns_of(schema: str) -> list[str]:
-    """Return the names of the columns of a schema in DDL."""
-    names: list[str] = []
-    depth, starts = 0, True
-    for found in _DDL.finditer(schema):
-        part = found[0]
-        if starts and part.strip():
-            quoted = part.startswith("`")
-            names.append(part[1:-1].replace("``", "`") if quoted else part)
-            starts = False
-        elif part in "<(":
-            depth += 1
-        elif part in ">)":
-            depth -= 1
-        elif part == "," and depth == 0:
-            starts = True
-    return names
 
 
 def from_json(value: Any, kind: DataType) -> Any:
@@ -205,19 +189,6 @@ def _interval(text: str, kind: DayTimeIntervalType) -> timedelta:
     return timedelta(microseconds=-micros if quoted.startswith("-") else micros)
 
 
-def _ddl(kind: DataType) -> str:
-    """Return a type as DDL; ``simpleString`` leaves the names of nested fields unquoted."""
-    match kind:
-        case ArrayType():
-            return f"array<{_ddl(kind.elementType)}>"
-        case MapType():
-            return f"map<{_ddl(kind.keyType)}, {_ddl(kind.valueType)}>"
-        case StructType():
-            fields = (f"{quoted(field.name)}: {_ddl(field.dataType)}" for field in kind)
-            return f"struct<{', '.join(fields)}>"
-    return kind.simpleString()
-
-
 def as_json(value: Any) -> Any:
     """Return a value, or a row, in the form that Spark reads from JSON."""
     value = plain(value)
@@ -281,16 +252,12 @@ def plain(value: Any) -> Any:
     return value.tolist() if is_of_numpy else value
 
 
-def _type(name: str, value: Any) -> str:
+def _type(name: str, value: Any) -> DataType:
     value = plain(value)
-    for kind, ddl in _TYPES:
+    for kind, of_spark in _TYPES:
         if isinstance(value, kind):
-            return ddl
+            return of_spark
     raise wrong_value(
         f"The type of the column {name} does not follow from "
         f"{'NULL alone' if value is None else f'a {type(value).__name__}'}. Add schema=."
     )
-
-
-def quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"

@@ -12,13 +12,19 @@ package winops.policy
   *   place of the mistake: an index into `text`, at most its length
   * @param example
   *   a valid policy of the same dialect
+  * @param unknownColumn
+  *   the named column that the rows do not have, if that is the mistake
+  * @param meantDialect
+  *   the name of another dialect, if the text is probably written in it
   */
 final case class PolicyError(
     category: Category,
     message: String,
     text: String,
     offset: Int,
-    example: String) {
+    example: String,
+    unknownColumn: Option[String] = None,
+    meantDialect: Option[String] = None) {
 
   /** 1-based line of the mistake. */
   def line: Int = 1 + text.take(offset).count(_ == '\n')

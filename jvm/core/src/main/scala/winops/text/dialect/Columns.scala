@@ -58,7 +58,8 @@ final class Columns(scope: Scope, row: Option[Token.Named] = None) {
     Problem(
       Category.UnknownColumn,
       token.offset,
-      s"expected a column; there is no ${Names.shown(token.name)}: $hint")
+      s"expected a column; there is no ${Names.shown(token.name)}: $hint",
+      Some(token.name))
   }
 }
 

@@ -43,8 +43,10 @@ object Dialects {
       val sql =
         if (!isOne) s"dialect => '${other.name}'"
         else s"${other.name} => '${shown.replace("'", "''")}'"
-      error.copy(message =
-        s"${error.message}. The text is one of ${other.product}: write $python in Python, $sql in SQL")
+      error.copy(
+        message =
+          s"${error.message}. The text is one of ${other.product}: write $python in Python, $sql in SQL",
+        meantDialect = Some(other.name))
     }
 
   /** The dialect other than `readIn` in which the text is probably written. */

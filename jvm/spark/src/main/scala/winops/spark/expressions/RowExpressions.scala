@@ -44,7 +44,9 @@ object RowExpressions {
       case RowExpression.Column(name) =>
         columns.filter(_.name == name) match {
           case Seq(column) => Right(column)
-          case Nil => Left(unknown(Names.shown(name), columns, expression.offset))
+          case Nil =>
+            val problem = unknown(Names.shown(name), columns, expression.offset)
+            Left(problem.copy(unknownColumn = Some(name)))
           case _ =>
             val several = s"expected one column; several have the name ${Names.shown(name)}"
             Left(Problem(Category.UnknownColumn, expression.offset, several))

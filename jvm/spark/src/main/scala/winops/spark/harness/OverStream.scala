@@ -5,42 +5,36 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ObjectNode
 
-import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
 
 /** Runs window functions of a request over a stream.
   *
   * @param showsFrames
   *   true if the rows of the frames are the results
   */
-private[harness] final class OverStream(plan: OverWindow, showsFrames: Boolean) {
+private[harness] final class OverStream(plan: OverWindow, showsFrames: Boolean)
+    extends OpenWindow {
   private val stream = new StreamWindow(if (showsFrames) plan.windowOfFrames else plan.window)
   private val toResults = plan.toResults
   private val toFrames = plan.toFrames
 
-  /** Runs a micro-batch, and writes its output rows, metrics and the size of the state.
-    *
-    * @param now
-    *   the watermark or, without a time column, the timestamp of the micro-batch
-    * @param isLast
-    *   true if the input has ended
-    */
-  def batch(json: Seq[JsonNode], now: Long, isLast: Boolean, reply: ObjectNode): Unit = {
+  override def batch(rows: Seq[JsonNode], now: Long, isLast: Boolean, reply: ObjectNode): Unit = {
     if (showsFrames) {
       val list = reply.putArray("frames")
-      stream.run(json, now, isLast, toFrames).foreach { case (number, group, frames) =>
+      stream.run(rows, now, isLast, toFrames).foreach { case (number, group, frames) =>
         val values = list.addArray().add(number)
         val keys = values.addArray()
         group.foreach(keys.add)
         val lists = values.addArray()
         frames.foreach { frame =>
-          val rows = lists.addArray()
-          frame.foreach(rows.add(_))
+          val held = lists.addArray()
+          frame.foreach(held.add(_))
         }
       }
     } else {
       val list = reply.putArray("rows")
-      stream.run(json, now, isLast, toResults).foreach { case (number, results) =>
+      stream.run(rows, now, isLast, toResults).foreach { case (number, results) =>
         list.addArray().add(number).add(results)
       }
     }
@@ -50,35 +44,33 @@ private[harness] final class OverStream(plan: OverWindow, showsFrames: Boolean) 
 
 private[harness] object OverStream {
 
-  /** Opens the stream of a request: `text`, `schema`, `settings` by their names behind
-    * `spark.winops.over.`, and `frames`. Writes the types of the results.
+  /** Opens the stream of a request: `functions`, `schema`, `settings` by their names behind
+    * `spark.winops.over.`, and `frames`. Writes the names of the `columns`, the types of the
+    * `results`, and the `names` of the frames with the `reasons` for which rows leave them.
     */
   def open(request: JsonNode, reply: ObjectNode): OverStream = configured(request) {
-    val schema = CatalystSqlParser.parseTableSchema(request.required("schema").textValue)
-    val plan = new OverText(request.required("text").textValue).resolve(schema)
+    val schema = JsonRequest.columns(request).getOrElse(new StructType)
+    val plan = new OverText(request.required("functions").textValue).resolve(schema)
+    JsonRequest.writeTexts(schema.fieldNames.toSeq, "columns", reply)
     reply.put("results", plan.results.json)
-    plan.time.fold(reply.putNull("time"))(reply.put("time", _))
-    val names = reply.putArray("names")
-    plan.frameNames.foreach(names.add)
+    JsonRequest.writeTexts(plan.frameNames, "names", reply)
+    JsonRequest.writeTexts(plan.frameReasons, "reasons", reply)
     new OverStream(plan, request.path("frames").asBoolean)
   }
 
-  /** Describes window functions: `sentence`, `pieces` with their names, the `group`, the name of
-    * the `time`, and the `schema` of the rows, which follows from the text if the request has
-    * none.
+  /** Describes the window functions `text`: `sentence`, `pieces` with their names, the `group`,
+    * and the name of the `time`. Returns the columns of the rows, which follow from the text if
+    * the request has none.
     */
-  def explain(request: JsonNode, reply: ObjectNode): Unit = configured(request) {
+  def explain(request: JsonNode, reply: ObjectNode): StructType = configured(request) {
     val text = new OverText(request.required("text").textValue)
-    val schema = Option(request.get("schema"))
-      .fold(text.columns)(ddl => CatalystSqlParser.parseTableSchema(ddl.textValue))
+    val schema = JsonRequest.columns(request).getOrElse(text.columns)
     val plan = text.resolve(schema)
     reply.put("sentence", plan.describer.sentence)
-    val pieces = reply.putArray("pieces")
-    plan.describer.pieces.foreach { case (name, words) => pieces.addArray().add(name).add(words) }
-    val group = reply.putArray("group")
-    plan.group.foreach(group.add)
+    JsonRequest.writePieces(plan.describer.pieces, reply)
+    JsonRequest.writeTexts(plan.group, "group", reply)
     plan.time.fold(reply.putNull("time"))(reply.put("time", _))
-    val _ = reply.put("schema", schema.json)
+    schema
   }
 
   private def configured[A](request: JsonNode)(body: => A): A = {

@@ -58,8 +58,8 @@ private[harness] final class OverText(text: String) {
       if (known.exists(is(_, name))) known else known :+ name
     }
     StructType(distinct.map { name =>
-      val kind = Samples
-        .collectFirst { case (sample, kind) if is(sample, name) => kind }
+      val kind = Explanation.Samples
+        .collectFirst { case sample if is(sample.name, name) => sample.dataType }
         .getOrElse {
           if (times.exists(is(_, name))) TimestampType
           else if (keys.exists(is(_, name))) StringType
@@ -135,10 +135,6 @@ private[harness] final class OverText(text: String) {
 
 private[harness] object OverText {
   private val Expected = "window functions of SQL, separated by commas"
-
-  /** The columns of sample rows that have a meaning of their own. */
-  private val Samples =
-    Seq("seq" -> LongType, "symbol" -> StringType, "price" -> DoubleType, "ts" -> TimestampType)
 
   private lazy val analyzer = new BuiltinAnalyzer(ResolveOver)
 

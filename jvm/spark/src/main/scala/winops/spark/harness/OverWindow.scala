@@ -14,6 +14,7 @@ import org.apache.spark.sql.types.{ArrayType, LongType, StringType, StructType}
 import winops.spark.expressions.{UnqualifiedSql, WindowAggregate}
 import winops.spark.over.OverDescriber
 import winops.spark.plan.{FramedFunction, OffsetValue, Over}
+import winops.window.changes.ChangeReason
 
 /** Window functions over rows of a request.
   *
@@ -70,6 +71,11 @@ private[harness] final class OverWindow(over: Over, above: LogicalPlan, schema: 
 
   /** The frames of [[windowOfFrames]], by name. */
   def frameNames: Seq[String] = frames.map { case (name, _) => name }
+
+  /** The reasons for which rows leave the frames. */
+  def frameReasons: Seq[String] = frames.map { case (_, frame) =>
+    ChangeReason.Names(if (frame.isOfRows) ChangeReason.Displaced else ChangeReason.Expired)
+  }
 
   /** Returns a function that gives the number of a row of [[windowOfFrames]], the values of its
     * group, and the numbers of the rows in each frame.

@@ -5,7 +5,6 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.JsonNode
 
 import org.apache.spark.sql.catalyst.expressions.{CreateNamedStruct, Expression, Literal}
-import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.types.{Decimal, StructType}
 
 /** A call of `keep` over rows of a request.
@@ -27,11 +26,11 @@ final case class WindowCall(
 
 object WindowCall {
 
-  /** Reads `schema` in DDL, the lists `per` and `order_by`, and the object `arguments`, whose
-    * objects become structs.
+  /** Reads `schema`, which has no columns if it is missing, the lists `per` and `order_by`, and
+    * the object `arguments`, whose objects become structs.
     */
   def of(request: JsonNode): WindowCall = WindowCall(
-    CatalystSqlParser.parseTableSchema(request.required("schema").textValue),
+    JsonRequest.columns(request).getOrElse(new StructType),
     names(request.path("per")),
     names(request.path("order_by")),
     members(request.path("arguments")))

@@ -1,5 +1,7 @@
 package winops.spark.harness
 
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+
 import org.apache.spark.sql.catalyst.InternalRow
 
 import winops.spark.plan.{Keep, OperatorPlan}
@@ -37,5 +39,21 @@ object WindowChange {
       Option.when(plan.changeColumns.exists(_.name == Keep.Window))(row.getString(4)),
       row.getString(described - 1),
       row.getLong(described + plan.content.size - 1))
+  }
+
+  /** Writes `changes`, each as an array. */
+  private[harness] def write(changes: Seq[WindowChange], reply: ObjectNode): Unit = {
+    val list = reply.putArray("changes")
+    changes.foreach(write(_, list.addArray()))
+  }
+
+  private def write(change: WindowChange, values: ArrayNode): Unit = {
+    values.add(change.kind)
+    change.micros.fold(values.addNull())(values.add(_))
+    values.add(change.step)
+    values.add(change.sequence)
+    change.window.fold(values.addNull())(values.add(_))
+    values.add(change.reason)
+    val _ = values.add(change.row)
   }
 }

@@ -30,14 +30,16 @@ object WinopsErrors {
     new WinopsRuntimeException(condition, parameters.toMap)
 
   def policy(dialect: String, error: PolicyError): AnalysisException =
-    analysis(
+    new WinopsAnalysisException(
       s"WINOPS_POLICY.${conditionName(error)}",
-      "dialect" -> dialect,
-      "message" -> error.message,
-      "line" -> error.line.toString,
-      "column" -> error.column.toString,
-      "caret" -> error.caret,
-      "example" -> error.example)
+      Map(
+        "dialect" -> dialect,
+        "message" -> error.message,
+        "line" -> error.line.toString,
+        "column" -> error.column.toString,
+        "caret" -> error.caret,
+        "example" -> error.example),
+      Some(error))
 
   def argument(kind: String, name: String, expected: String): AnalysisException =
     analysis(s"WINOPS_ARGUMENT.$kind", "name" -> name, "expected" -> expected)

@@ -54,10 +54,6 @@ private[spark] object FrameBounds {
   def unframed(function: Expression): FramedFunction =
     FramedFunction(function, FrameBound.Unbounded, FrameBound.ByRows(0))
 
-  /** Returns true if a boundary counts rows. */
-  def isOfRows(function: FramedFunction): Boolean =
-    Seq(function.lower, function.upper).exists(_.isInstanceOf[FrameBound.ByRows])
-
   /** Returns true if a boundary is an interval, with which ORDER BY has one column only. */
   def isOfInterval(function: FramedFunction): Boolean =
     Seq(function.lower, function.upper).exists(_.isInstanceOf[FrameBound.ByTime])

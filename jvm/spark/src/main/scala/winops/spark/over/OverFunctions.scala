@@ -69,7 +69,7 @@ private[spark] object OverFunctions {
   def dependsOnTies(function: FramedFunction): Boolean = function.child match {
     case PositionFunction(_: Rank | _: DenseRank) => false
     case WindowAggregate(aggregate, _, _) =>
-      FrameBounds.isOfRows(function) ||
+      function.isOfRows ||
       !AggregateProperties.of(aggregate).order.isWithin(AggregateProperties.OfSet)
     case _ => true
   }
@@ -79,7 +79,7 @@ private[spark] object OverFunctions {
     */
   def isSameInAnyOrder(function: FramedFunction): Boolean = function.child match {
     case WindowAggregate(aggregate, _, _) =>
-      !FrameBounds.isOfRows(function) &&
+      !function.isOfRows &&
       AggregateProperties.of(aggregate).order == AggregateProperties.AnyOrder
     case _ => !dependsOnTies(function)
   }

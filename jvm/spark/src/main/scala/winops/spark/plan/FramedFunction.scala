@@ -21,6 +21,9 @@ final case class FramedFunction(child: Expression, lower: FrameBound, upper: Fra
     extends UnaryExpression
     with Unevaluable {
 
+  /** Returns true if a boundary counts rows. */
+  def isOfRows: Boolean = FramedFunction.isOfRows(lower, upper)
+
   /** Returns true if the result of a row may depend on rows behind it and its peers. */
   def needsFollowing: Boolean = child match {
     case value: OffsetValue => value.offset > 0
@@ -105,10 +108,12 @@ object FramedFunction {
 
   /** The frame clause of two boundaries. */
   def text(lower: FrameBound, upper: FrameBound): String = {
-    val isOfRows = Seq(lower, upper).exists(_.isInstanceOf[FrameBound.ByRows])
-    val unit = if (isOfRows) "ROWS" else "RANGE"
+    val unit = if (isOfRows(lower, upper)) "ROWS" else "RANGE"
     s"$unit BETWEEN ${text(lower)} AND ${text(upper)}"
   }
+
+  private def isOfRows(bounds: FrameBound*): Boolean =
+    bounds.exists(_.isInstanceOf[FrameBound.ByRows])
 
   private def text(bound: FrameBound): String = bound match {
     case FrameBound.Unbounded => "UNBOUNDED PRECEDING"
