@@ -30,8 +30,8 @@ _SERVICES = _JVM / "resources" / "META-INF" / "services"
 _METHOD = re.compile(r"^  (?:@varargs )?(implicit )?(?:override )?def ", re.MULTILINE)
 _CONDITIONS = _JVM / "resources" / "error" / "winops-error-conditions.json"
 _DIALECTS = _SPARK / "analysis" / "Dialects.scala"
-# Only winops itself calls it.
-_INTERNAL_FUNCTIONS = {"winops_warnings"}
+# Only winops itself calls them.
+_INTERNAL_FUNCTIONS = {"winops_sample", "winops_warnings"}
 
 
 def lines() -> list[str]:

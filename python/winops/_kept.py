@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from html import escape
 from typing import TYPE_CHECKING, Literal, NoReturn, final
 
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructType
 
 from winops import _arguments as arguments
 from winops._call import Call
-from winops._dialects import WindowPolicy
 from winops._errors import wrong_value
 
 if TYPE_CHECKING:
     from winops._tools.timeline import Timeline
 
-# The options that change a picture of a few rows.
-_SAMPLED = ("time", "apply", "origin", "idle", "punct")
 _MODES = ("all", "latest", "changes")
 
 
@@ -475,78 +469,18 @@ class Kept:
         seq=2     █████ held
         seq=3         █ held
         """
-        from winops._tools.timeline import timeline
+        from winops._tools.display import drawn
 
-        if self._df.isStreaming:
-            raise wrong_value(
-                "timeline() draws the changes of a table, but the input is a stream. Use "
-                "winops.timeline(...) with what the stream wrote, or a table with some of its "
-                "rows."
-            )
-        changes, names = self.changes(reason=True), []
-        for name in self._group():
-            if name not in self._df.columns:
-                try:
-                    computed = changes.withColumn(name, F.expr(name))
-                    # Spark Connect checks the expression only now.
-                    _ = computed.schema
-                except PySparkException:
-                    # The key is an expression that SQL does not have.
-                    continue
-                changes = computed
-            names.append(name)
-        return timeline(changes, per=names or None, label=label, title=self.describe())
-
-    def _group(self) -> list[str]:
-        """Return the keys of the group, columns or expressions; the policy's text can name them.
-
-        Several windows share the group, which one of their texts may name.
-        """
-        policy = self._call.policy
-        for text in policy.texts:
-            one = replace(self._call, policy=policy._replace(text=text, windows={}))
-            keys = one.over(self._df, "snapshots").columns[2:-1]
-            if keys:
-                return keys
-        return []
+        return drawn(self, self._df, self._call, label)
 
     def _repr_html_(self) -> str:
         """Show the window in a notebook: a sentence, the columns, and a picture of sample rows.
 
         Never runs the query over the input.
         """
-        from winops._tools.samples import sample_changes
-        from winops._tools.timeline import timeline
+        from winops._tools.display import html_of
 
-        sentence, schema = self.describe(), self._df.schema
-        columns = ", ".join(
-            f"<code>{escape(name)}</code>" for name in self.changes(reason=True).columns
-        )
-        parts = [f"<p>{escape(sentence)}</p>", f"<p>Columns of changes(): {columns}</p>"]
-        try:
-            # An expression has no column in the sample rows.
-            groups = [name for name in self._group() if name in self._df.columns]
-            policy = self._call.policy
-            named = {
-                name: WindowPolicy(policy.dialect, text) for name, text in policy.windows.items()
-            }
-            sample = sample_changes(
-                schema,
-                groups,
-                {
-                    "policy": named or WindowPolicy(policy.dialect, policy.text),
-                    "params": policy.params or None,
-                    "per": list(self._call.per) or None,
-                    "order_by": _names(self._call.order_by),
-                    **{name: self._call.options.get(name) for name in _SAMPLED},
-                },
-            )
-            picture = timeline(sample, per=groups or None)
-            parts.append(f"<p>Over sample rows:</p>{picture.svg()}")
-        except (ImportError, PySparkException) as error:
-            # A notebook without Java or matplotlib still shows the rest.
-            parts.append(f"<p>No picture: {escape(str(error))}</p>")
-        return "".join(parts)
+        return html_of(self, self._df, self._call)
 
     # Type checkers would accept any name of a class with this method.
     if not TYPE_CHECKING:
@@ -639,11 +573,6 @@ class GroupedKept:
         """
         query = self._df.groupBy(*self._by).agg(*arguments.columns("agg", columns))
         return self._call.over(self._df, "agg", query, more=_mode(mode))
-
-
-def _names(keys: Sequence[str | Column]) -> list[str] | None:
-    """Return sort keys that are names of columns; sample rows arrive one by one in any order."""
-    return [key for key in keys if isinstance(key, str)] or None
 
 
 def _mode(mode: str | None) -> dict[str, int | str]:

@@ -212,7 +212,7 @@ def test_a_changed_column_is_named(
 
 
 def test_describe_function_explains_each_function(spark: SparkSession) -> None:
-    for name in ("keep", "winops_state", "winops_repartition", "winops_version"):
+    for name in ("keep", "winops_state", "winops_repartition", "winops_version", "winops_sample"):
         rows = spark.sql(f"DESCRIBE FUNCTION EXTENDED {name}").collect()
         text = "\n".join(row[0] for row in rows)
         assert "N/A" not in text, text

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import json
 import re
 import sys
+from decimal import Decimal
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from pyspark.errors import PySparkValueError
+from pyspark.errors import AnalysisException, PySparkValueError
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -21,6 +23,7 @@ from tests.support.replay import NewReplay, at
 from tests.support.transports import same_on_connect
 from winops import Timeline, esper, keep, spl, testing, timeline
 from winops._tools.timeline import _figure
+from winops.testing._process import WindowProcess
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [{"n": i, "symbol": "AB"[i % 2]} for i in range(6)]
@@ -144,6 +147,37 @@ def test_a_keep_draws_its_changes_and_shows_itself_in_a_notebook(
     assert "expired" in of_stream._repr_html_()
     with pytest.raises(PySparkValueError, match="is a stream"):
         of_stream.timeline()
+
+
+@pytest.fixture
+def no_second_jvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail a test that starts the process for tests."""
+    monkeypatch.setattr(WindowProcess, "_started", lambda _: pytest.fail("a JVM was started"))
+
+
+@pytest.mark.usefixtures("no_second_jvm")
+def test_the_jvm_of_the_session_runs_sample_rows(spark: SparkSession, replay: NewReplay) -> None:
+    stream = replay("n long, symbol string, ts timestamp")
+    for kept in (
+        keep(stream.rows(), "KEEP 2 SECONDS PER (symbol)"),
+        keep(spark.range(3), rows=2, order_by="id"),
+        keep(
+            spark.range(3),
+            esper("#expr(newest_event.id - id < span)"),
+            params={"span": Decimal("2.5")},
+            order_by=F.desc("id"),
+        ),
+    ):
+        assert "<svg" in kept._repr_html_()
+    nested = spark.sql("SELECT 1L AS `a b`, array(named_struct('x y', 1)) AS list, 'x' AS `c,d`")
+    assert "c,d=A" in keep(nested, rows=2, per="c,d", order_by="a b")._repr_html_()
+
+
+def test_a_request_for_sample_rows_is_one_text(spark: SparkSession) -> None:
+    with pytest.raises(AnalysisException, match=r"WINOPS_ARGUMENT\.VALUE.*winops_sample"):
+        spark.sql("VALUES (winops_sample(1))").collect()
+    (reply,) = spark.sql("VALUES (winops_sample('{}'))").collect()
+    assert json.loads(reply[0])["error"]["condition"] == "WINOPS_ARGUMENT.MISSING"
 
 
 def test_several_windows_have_a_lane_for_each_group_and_window(spark: SparkSession) -> None:

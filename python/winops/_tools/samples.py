@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -18,8 +18,6 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from winops import testing
-
 #: The time of the first row.
 START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
@@ -28,33 +26,6 @@ START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 _GAPS = (1.0, 10.0, 60.0, 600.0, 3600.0, 86400.0)
 _NUMBERS = (12, 36, 140)
 _PRICES = (5.0, 7.0, 6.5, 9.0, 4.0, 8.0, 6.0)
-
-
-def sample_changes(
-    schema: StructType, groups: Collection[str], arguments: Mapping[str, Any]
-) -> list[testing.Change]:
-    """Return the changes of a window over synthetic rows.
-
-    The number of rows and the time between them are the first at which rows leave; of a window
-    that keeps every row, they are the smallest.
-
-    Parameters
-    ----------
-    schema : StructType
-        The columns of the rows.
-    groups : list of str
-        The columns of the group, which have two values.
-    arguments : dict
-        The arguments of :func:`winops.testing.window`.
-    """
-    first: list[testing.Change] = []
-    for gap, rows in sample_rows(schema, groups, arguments.get("punct")):
-        changes = _run(rows, gap, schema, arguments)
-        first = first or changes
-        leaving = [change for change in changes if change.type == "delete"]
-        if leaving and len({change.time for change in leaving}) > 1:
-            return changes
-    return first
 
 
 def sample_rows(
@@ -76,21 +47,6 @@ def sample_rows(
     for number, seconds in sizes:
         gap = timedelta(seconds=seconds)
         yield gap, _rows(schema, groups, number, gap, punct)
-
-
-def _run(
-    rows: Sequence[Mapping[str, Any]],
-    gap: timedelta,
-    schema: StructType,
-    arguments: Mapping[str, Any],
-) -> list[testing.Change]:
-    has_time = arguments.get("time") is not None
-    window = testing.window(schema=schema, start=None if has_time else START, **arguments)
-    changes: list[testing.Change] = []
-    for number, row in enumerate(rows, start=1):
-        changes += window.add(row)
-        changes += window.advance(START + gap * number)
-    return changes
 
 
 def _rows(

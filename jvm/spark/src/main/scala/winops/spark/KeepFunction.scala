@@ -1,12 +1,9 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.internal.SQLConf
 
 import winops.spark.analysis.{Arguments, UnresolvedKeep}
-import winops.spark.internal.WinopsErrors
 
 /** The table function `keep`, the entry point of SQL, classic PySpark and Spark Connect. */
 object KeepFunction extends (Seq[Expression] => LogicalPlan) {
@@ -25,15 +22,5 @@ object KeepFunction extends (Seq[Expression] => LogicalPlan) {
       > SELECT * FROM _FUNC_(TABLE(trades) PARTITION BY (venue) ORDER BY (seq), esper => '#length(10)#unique(symbol)');
   """
 
-  override def apply(expressions: Seq[Expression]): LogicalPlan = {
-    val arguments = new Arguments(expressions)
-    val table = arguments.table
-    val named = table.partitionByExpressions ++ table.orderByExpressions
-    named.flatMap(_.collect { case column: UnresolvedAttribute => column }).foreach { column =>
-      if (table.plan.resolve(column.nameParts, SQLConf.get.resolver).isEmpty) {
-        throw WinopsErrors.unknownColumn(column.name, table.plan.output)
-      }
-    }
-    UnresolvedKeep(arguments, table.partitionByExpressions, table.orderByExpressions, table.plan)
-  }
+  override def apply(arguments: Seq[Expression]): LogicalPlan = UnresolvedKeep.of(arguments)
 }

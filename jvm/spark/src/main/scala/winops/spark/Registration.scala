@@ -24,6 +24,8 @@ private[spark] object Registration {
       described(VersionFunction.Name, VersionFunction, VersionFunction.Usage))
     extensions.injectFunction(
       described(WarningsFunction.Name, WarningsFunction, WarningsFunction.Usage))
+    extensions.injectFunction(
+      described(SampleFunction.Name, SampleFunction, SampleFunction.Usage))
     extensions.injectResolutionRule(_ => ResolveKeep)
     extensions.injectPostHocResolutionRule(_ => CheckRangeFrames)
     extensions.injectPostHocResolutionRule(_ => ResolveOver)

@@ -27,8 +27,8 @@ private object RoomsSuite {
       "org.apache.spark.sql.streaming",
       "winops"),
     Seq(
-      "harness",
       "",
+      "harness",
       "checkpoint",
       "analysis",
       "over",

@@ -1,7 +1,11 @@
 package winops.spark.analysis
 
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.internal.SQLConf
+
+import winops.spark.internal.WinopsErrors
 
 /** A call of `keep` before the analyzer has resolved its PARTITION BY and ORDER BY expressions.
   *
@@ -23,4 +27,22 @@ final case class UnresolvedKeep(
 
   override protected def withNewChildInternal(newChild: LogicalPlan): UnresolvedKeep =
     copy(child = newChild)
+}
+
+object UnresolvedKeep {
+
+  /** Returns the call with these arguments. Throws an error if the table does not have a column
+    * of PARTITION BY or ORDER BY.
+    */
+  def of(expressions: Seq[Expression]): UnresolvedKeep = {
+    val arguments = new Arguments(expressions)
+    val table = arguments.table
+    val named = table.partitionByExpressions ++ table.orderByExpressions
+    named.flatMap(_.collect { case column: UnresolvedAttribute => column }).foreach { column =>
+      if (table.plan.resolve(column.nameParts, SQLConf.get.resolver).isEmpty) {
+        throw WinopsErrors.unknownColumn(column.name, table.plan.output)
+      }
+    }
+    UnresolvedKeep(arguments, table.partitionByExpressions, table.orderByExpressions, table.plan)
+  }
 }

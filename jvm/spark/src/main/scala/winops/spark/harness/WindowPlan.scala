@@ -10,8 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{LongType, MetadataBuilder, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.spark.KeepFunction
-import winops.spark.analysis.ResolveKeep
+import winops.spark.analysis.{ResolveKeep, UnresolvedKeep}
 import winops.spark.input.GroupedRows
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{GroupedOperator, Keep, OperatorPlan, Over}
@@ -133,7 +132,7 @@ object WindowPlan {
     val named = (call.arguments ++ more).map { case (name, value) =>
       NamedArgumentExpression(name, value)
     }
-    ResolveKeep(KeepFunction(table +: named))
+    ResolveKeep(UnresolvedKeep.of(table +: named))
   }
 
   /** The description of a call in English. */
