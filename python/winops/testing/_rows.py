@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import math
-import re
 import struct
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
@@ -46,9 +45,6 @@ _TYPES: tuple[tuple[type, DataType], ...] = (
     (timedelta, DayTimeIntervalType()),
     (Decimal, DecimalType(38, 18)),
 )
-
-# The microseconds of a day, an hour, a minute and a second, by the numbers of Spark's fields.
-_MICROS = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000)
 
 #: A list of dicts or of Rows, or a pandas frame.
 Rows = Any
@@ -144,7 +140,7 @@ def from_json(value: Any, kind: DataType) -> Any:
         case DateType():
             return date.fromisoformat(value)
         case DayTimeIntervalType():
-            return _interval(value, kind)
+            return timedelta(microseconds=int(value))
         case BinaryType():
             return base64.b64decode(value)
         case ArrayType():
@@ -166,8 +162,6 @@ def _key(text: str, kind: DataType) -> Any:
         return int(text)
     if isinstance(kind, BooleanType):
         return text == "true"
-    if isinstance(kind, DayTimeIntervalType):
-        return timedelta(microseconds=int(text))
     return from_json(text, kind)
 
 
@@ -178,15 +172,6 @@ def _interval_text(value: timedelta) -> str:
     clock = f"{span.seconds // 3600:02}:{span.seconds // 60 % 60:02}:{seconds}"
     sign = "-" if value < timedelta() else ""
     return f"INTERVAL '{sign}{span.days} {clock}' DAY TO SECOND"
-
-
-def _interval(text: str, kind: DayTimeIntervalType) -> timedelta:
-    """Return an interval that Spark has written as ``INTERVAL '-1 02:03:04' DAY TO SECOND``."""
-    quoted = text.split("'")[1]
-    units = range(kind.startField or 0, len(_MICROS))
-    parts = zip(units, re.findall(r"[\d.]+", quoted), strict=False)
-    micros = int(sum(Decimal(number) * _MICROS[unit] for unit, number in parts))
-    return timedelta(microseconds=-micros if quoted.startswith("-") else micros)
 
 
 def as_json(value: Any) -> Any:

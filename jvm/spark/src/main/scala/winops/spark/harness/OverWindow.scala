@@ -9,7 +9,8 @@ import org.apache.spark.sql.catalyst.json.{JacksonGenerator, JSONOptions}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{ArrayType, LongType, StringType, StructType}
+import org.apache.spark.sql.types.{ArrayType, DayTimeIntervalType, LongType, StringType, StructType}
+import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.spark.expressions.{UnqualifiedSql, WindowAggregate}
 import winops.spark.over.OverDescriber
@@ -46,14 +47,17 @@ private[harness] final class OverWindow(over: Over, above: LogicalPlan, schema: 
   }
 
   /** Returns a function that gives the number and, as JSON, the results of a row of [[window]].
+    * Intervals of days are numbers of microseconds.
     */
   def toResults: InternalRow => (Long, String) = {
     val rows = ComputedRows.of(above)
     val values = UnsafeProjection.create(selected, above.output)
+    // An interval of days is stored as a number.
+    val written = Catalyst.transform(results) { case _: DayTimeIntervalType => LongType }
     (row: InternalRow) => {
       val computed = rows(row).get
       val writer = new StringWriter
-      val generator = new JacksonGenerator(results, writer, OverWindow.options)
+      val generator = new JacksonGenerator(written, writer, OverWindow.options)
       generator.write(values(computed))
       generator.flush()
       (computed.getLong(0), writer.toString)

@@ -18,6 +18,10 @@ object Catalyst {
   def exists(dataType: DataType)(condition: DataType => Boolean): Boolean =
     dataType.existsRecursively(condition)
 
+  /** Returns a type in which the function has replaced types, also nested ones. */
+  def transform(dataType: DataType)(replace: PartialFunction[DataType, DataType]): DataType =
+    dataType.transformRecursively(replace)
+
   /** Returns true if strings of the type sort by their bytes. */
   def sortsByBytes(text: StringType): Boolean = text.supportsBinaryOrdering
 
