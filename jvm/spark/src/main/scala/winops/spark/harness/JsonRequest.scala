@@ -5,13 +5,15 @@ import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
+import org.json4s.jackson.JsonMethods.parse
 
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.winops.internal.Catalyst
 
+import winops.spark.checkpoint.StoredTypes
 import winops.spark.internal.WinopsAnalysisException
 
 /** Reads requests and writes replies, which are JSON objects. */
@@ -37,7 +39,10 @@ private[harness] object JsonRequest {
   /** The columns of a request, if it has any: `schema` is DDL, or the JSON of a StructType. */
   def columns(request: JsonNode): Option[StructType] = Option(request.get("schema")).map {
     case json if json.isObject =>
-      Catalyst.asNullable(DataType.fromJson(json.toString).asInstanceOf[StructType])
+      StoredTypes
+        .columns(parse(json.toString))
+        .map(Catalyst.asNullable(_: StructType))
+        .getOrElse(throw new IllegalArgumentException("schema is the JSON of another type"))
     case ddl => CatalystSqlParser.parseTableSchema(ddl.textValue)
   }
 
