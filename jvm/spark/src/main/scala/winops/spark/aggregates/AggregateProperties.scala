@@ -87,8 +87,7 @@ private[spark] object AggregateProperties {
     def is(buffer: Buffer, order: Order, resumption: Resumption = Continued) =
       Some(AggregateProperties(buffer, order, resumption))
     function match {
-      case _: Min | _: Max =>
-        is(Merged, if (areIdenticalIfEqual(function.dataType)) AnyOrder else OfSet)
+      case _: Min | _: Max => is(Merged, orderOfExtremes(function.dataType))
       case _: Count | _: BitAggregate => is(Merged, AnyOrder)
       case _: Sum | _: Average | _: CentralMomentAgg => is(Merged, FoldedEitherWay)
       case _: Covariance | _: PearsonCorrelation => is(Merged, FoldedEitherWay)
@@ -132,11 +131,13 @@ private[spark] object AggregateProperties {
       FromRows,
       OfSequence))
 
-  /** Returns false for types whose equal values can be different, such as 0 and -0. The least or
-    * greatest of them depends on their order.
+  /** The first of equal values is the least or greatest. Texts in a collation are different
+    * though they are equal, and so are 0 and -0, which only their sign tells apart.
     */
-  private def areIdenticalIfEqual(dataType: DataType): Boolean =
-    UnsafeRowUtils.isBinaryStable(dataType) && !Catalyst.exists(dataType)(isFloating)
+  private def orderOfExtremes(dataType: DataType): Order =
+    if (!UnsafeRowUtils.isBinaryStable(dataType)) OfSequence
+    else if (Catalyst.exists(dataType)(isFloating)) OfSet
+    else AnyOrder
 
   /** Returns true if a function computes with floating-point numbers. */
   def isFloating(function: AggregateFunction): Boolean =

@@ -119,7 +119,6 @@ object RandomOver {
     "avg(x)",
     "min(s)",
     "min(x)",
-    "max(s COLLATE UTF8_LCASE)",
     "max(x)",
     "bit_xor(n)",
     "sum(x * n + seq)",
@@ -143,5 +142,6 @@ object RandomOver {
     "covar_pop(x, n)",
     "mode(n)",
     "max(struct(n, s))",
+    "max(s COLLATE UTF8_LCASE)",
     "percentile_approx(x, 0.5D)")
 }

@@ -196,6 +196,10 @@ class ResolveOverSuite extends OverStreamTest {
     assert(
       refusal(over(s"lag(n) OVER ($byTime)")).getMessage.contains("no order above the operator"))
     assert(refusal(over(s"first(n) OVER ($byTime)")).getCondition == "WINOPS_OVER")
+    // Of texts that are equal in a collation, the first one is the greatest.
+    assert(
+      refusal(over(s"max(s COLLATE UTF8_LCASE) OVER ($byTime)")).getCondition == "WINOPS_OVER")
+    assert(operators(over(s"max(s) OVER ($byTime)")).size == 1)
     assert(operators(over(s"sum(n) OVER ($byTime)")).size == 1)
     assert(operators(over(s"rank() OVER ($byTime)")).size == 1)
     assert(operators(over(s"lag(n) OVER ($byTime, seq)")).size == 1)
