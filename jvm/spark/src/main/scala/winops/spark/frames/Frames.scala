@@ -213,7 +213,7 @@ private[spark] final class Frames(
       new OffsetRow(value, rows)
     case value: OffsetValue if value.offset < 0 => new LagOfValues(value, rows)
     case value: OffsetValue => new LeadOfValues(value, rows)
-    case PositionFunction(nth: NthValue) =>
+    case PositionFunction(nth: NthValue, _) =>
       new NthRow(
         nth,
         rows,
@@ -267,7 +267,7 @@ private[spark] object Frames {
 
   /** Returns true for functions that share the boundaries of their frame. */
   private def isShared(one: FramedFunction): Boolean = one.child match {
-    case PositionFunction(_: NthValue) => one.lower == FrameBound.Unbounded
+    case PositionFunction(_: NthValue, _) => one.lower == FrameBound.Unbounded
     case _: PositionFunction | _: WindowAggregate => true
     case _ => false
   }

@@ -67,7 +67,7 @@ private[spark] object OverFunctions {
   /** Returns true if rows with equal sort keys must have an order for the result to be defined.
     */
   def dependsOnTies(function: FramedFunction): Boolean = function.child match {
-    case PositionFunction(_: Rank | _: DenseRank) => false
+    case PositionFunction(_: Rank | _: DenseRank, _) => false
     case WindowAggregate(aggregate, _, _) =>
       function.isOfRows ||
       !AggregateProperties.of(aggregate).order.isWithin(AggregateProperties.OfSet)

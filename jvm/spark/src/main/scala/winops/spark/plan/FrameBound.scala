@@ -13,6 +13,9 @@ sealed abstract class FrameBound(val needsFollowing: Boolean) extends Serializab
 
 object FrameBound {
 
+  /** The sort keys by which rows are equal, if these are the first ones of more. */
+  def textOfKeys(keys: Int): String = s" (SORT KEYS: $keys)"
+
   private val MicrosPerDay = 24L * 60 * 60 * 1000000
 
   /** More days than a change of the clock and different months move a boundary. */

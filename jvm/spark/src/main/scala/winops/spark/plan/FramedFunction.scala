@@ -1,7 +1,7 @@
 package winops.spark.plan
 
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal, UnaryExpression, Unevaluable}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, DenseRank, Expression, Literal, Rank, UnaryExpression, Unevaluable}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.{DataType, TimestampType}
 
@@ -38,7 +38,12 @@ final case class FramedFunction(child: Expression, lower: FrameBound, upper: Fra
       case FrameBound.ByPeers(None) => FrameBound.ByPeers(Some(keys))
       case other => other
     }
-    copy(lower = of(lower), upper = of(upper))
+    val function = child match {
+      case PositionFunction(rank @ (_: Rank | _: DenseRank), None) =>
+        PositionFunction(rank, Some(keys))
+      case other => other
+    }
+    FramedFunction(function, of(lower), of(upper))
   }
 
   /** The boundaries that depend on the time zone, as expressions. */
@@ -118,7 +123,7 @@ object FramedFunction {
   private def text(bound: FrameBound): String = bound match {
     case FrameBound.Unbounded => "UNBOUNDED PRECEDING"
     case FrameBound.ByRows(0) | FrameBound.ByPeers(None) => "CURRENT ROW"
-    case FrameBound.ByPeers(Some(keys)) => s"CURRENT ROW (SORT KEYS: $keys)"
+    case FrameBound.ByPeers(Some(keys)) => s"CURRENT ROW${FrameBound.textOfKeys(keys)}"
     case FrameBound.ByRows(offset) if offset < 0 => s"${-offset.toLong} PRECEDING"
     case FrameBound.ByRows(offset) => s"$offset FOLLOWING"
     case FrameBound.ByTime(offset, _, isFollowing) =>

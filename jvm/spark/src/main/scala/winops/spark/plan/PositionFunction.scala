@@ -9,8 +9,11 @@ import winops.spark.expressions.WindowAggregate
   *
   * @param function
   *   the function, which is no child of this expression, but whose arguments are
+  * @param keys
+  *   the number of sort keys of a rank that runs in the order of more, which its SQL does not
+  *   show
   */
-final case class PositionFunction(function: AggregateWindowFunction)
+final case class PositionFunction(function: AggregateWindowFunction, keys: Option[Int] = None)
     extends Expression
     with Unevaluable {
 
@@ -18,11 +21,11 @@ final case class PositionFunction(function: AggregateWindowFunction)
   def aggregate: WindowAggregate = WindowAggregate(function, isDistinct = false, None)
 
   override def children: Seq[Expression] = function.children
-  override def sql: String = function.sql
+  override def sql: String = function.sql + keys.fold("")(FrameBound.textOfKeys)
   override def nullable: Boolean = true
   override def dataType: DataType = function.dataType
 
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[Expression]): PositionFunction =
-    copy(function.withNewChildren(newChildren).asInstanceOf[AggregateWindowFunction])
+    copy(function = function.withNewChildren(newChildren).asInstanceOf[AggregateWindowFunction])
 }

@@ -63,6 +63,8 @@ class OverSuite extends OverStreamTest {
 
   test("functions of positions") {
     same(s"row_number() OVER ($w), rank() OVER ($t), dense_rank() OVER ($t)")
+    // The two ranks of one operator have one SQL.
+    same(s"rank() OVER ($t), rank() OVER ($w), dense_rank() OVER ($w), dense_rank() OVER ($t)")
     same(s"lag(n) OVER ($w), lag(n, 2, -1) OVER ($w), lag(s, 3, k) OVER ($w)")
     same(s"lead(n) OVER ($w), lead(x, 2, 0.5D) OVER ($w)")
     same(s"lag(n, 2) IGNORE NULLS OVER ($w), lead(n, 2, seq) IGNORE NULLS OVER ($w)")

@@ -118,8 +118,6 @@ object RandomOver {
     "avg(n)",
     "avg(x)",
     "min(s)",
-    "min(x)",
-    "max(x)",
     "bit_xor(n)",
     "sum(x * n + seq)",
     "max(upper(s))",
@@ -142,6 +140,9 @@ object RandomOver {
     "covar_pop(x, n)",
     "mode(n)",
     "max(struct(n, s))",
+    // The first of equal values is the least or greatest, such as 0 and -0.
+    "min(x)",
+    "max(x)",
     "max(s COLLATE UTF8_LCASE)",
     "percentile_approx(x, 0.5D)")
 }
