@@ -63,7 +63,7 @@ final class GroupClock(silence: Long) {
   /** Restores the instant of the group. */
   def restoreNow(in: ByteReader): Unit = clock = Clock.restore(in)
 
-  /** How the last arrival is stored, a number below [[Kinds]].
+  /** The form in which the last arrival is stored, a number below [[Kinds]].
     *
     * @param near
     *   an instant near the last arrival that is known when the group is restored

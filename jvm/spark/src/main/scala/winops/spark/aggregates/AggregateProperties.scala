@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 import org.apache.spark.sql.winops.internal.Catalyst
 
-/** What the operator has to know of an aggregate function of Spark to compute it over windows and
-  * frames, and to store it between micro-batches.
+/** The properties of an aggregate function of Spark that decide how it is computed over windows
+  * and frames, and stored between micro-batches.
   *
   * @param buffer
   *   what can be done with the function's buffers instead of a pass over all rows
@@ -22,7 +22,7 @@ private[spark] final case class AggregateProperties(
 
 private[spark] object AggregateProperties {
 
-  /** What can be done with the buffers of a function. */
+  /** The use of a function's buffers. */
   sealed trait Buffer
 
   /** Merged buffers give the value of all of their rows. Buffers have a bounded size, and are
@@ -38,7 +38,9 @@ private[spark] object AggregateProperties {
     */
   case object FromRows extends Buffer
 
-  /** How a value depends on the order of the rows; each kind allows what the next ones allow. */
+  /** The dependence of a value on the order of the rows; each kind allows what the next ones
+    * allow.
+    */
   sealed abstract class Order(private val rank: Int) {
     def isWithin(other: Order): Boolean = rank <= other.rank
   }
@@ -57,7 +59,7 @@ private[spark] object AggregateProperties {
   /** The value depends on the order, as that of `first` does. */
   case object OfSequence extends Order(3)
 
-  /** How rows are added to a buffer that was stored. */
+  /** The way in which rows are added to a buffer that was stored. */
   sealed trait Resumption
 
   /** Rows are added to the buffer as it was read. */
@@ -131,8 +133,8 @@ private[spark] object AggregateProperties {
       FromRows,
       OfSequence))
 
-  /** The first of equal values is the least or greatest. Texts in a collation are different
-    * though they are equal, and so are 0 and -0, which only their sign tells apart.
+  /** The first of equal values is the least or greatest. Equal texts of a collation can differ,
+    * and so do 0 and -0, in their sign.
     */
   private def orderOfExtremes(dataType: DataType): Order =
     if (!UnsafeRowUtils.isBinaryStable(dataType)) OfSequence

@@ -13,7 +13,7 @@ import winops.window.time.Clock
   */
 private[checkpoint] trait ShownRows {
 
-  /** Where the rows are stored. */
+  /** The store of the rows. */
   def store: RowStore
 
   /** True if the rows wait for the rows that follow. */

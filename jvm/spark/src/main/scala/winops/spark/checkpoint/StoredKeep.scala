@@ -117,7 +117,7 @@ object StoredKeep {
     .find(dialect => text(json \ "dialect").contains(dialect.name))
     .getOrElse(throw unknown("dialect"))
 
-  /** What the identities of all operators have. */
+  /** The parts that the identities of all operators have. */
   private final case class StoredRow(
       group: Seq[String],
       keys: Seq[Attribute],

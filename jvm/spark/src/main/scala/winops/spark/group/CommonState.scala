@@ -8,8 +8,8 @@ import winops.spark.state.GroupStore
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.RowStore
 
-/** What the groups of a cross-group window share: the rows that wait, and the contents of all
-  * windows together, if results are across groups.
+/** The state that the groups of a cross-group window share: the rows that wait, and the contents
+  * of all windows together, if results are across groups.
   *
   * @param store
   *   stores the segments of the rows

@@ -9,7 +9,7 @@ import winops.storage.btree.Pages
 import winops.storage.bytes.ShiftedSegments
 import winops.storage.rows.{RowLog, RowTree}
 
-/** Where the state of the open group is stored, and the prediction of its rows.
+/** The storage of the open group, with the prediction of its rows.
   *
   * @param store
   *   stores the group and the segments of its rows

@@ -6,7 +6,7 @@ import winops.spark.internal.KeepMetrics
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.time.GroupClock
 
-/** What an operator does with the rows of the open group, in the order in which they are applied.
+/** Processes the rows of the open group in the order in which they are applied.
   *
   * A task calls [[fireNext]] until it returns false, then [[arrive]] for the row at that instant,
   * and [[release]] when the output of either has been read. An instance is reused from group to

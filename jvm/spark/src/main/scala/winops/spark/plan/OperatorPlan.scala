@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import winops.spark.expressions.{BytesOfRow, PolicyExpression}
 
-/** What the tasks of an operator get: its node without the child, over rows with columns to group
-  * and order them by.
+/** The plan that the tasks of an operator get: its node without the child, over rows with columns
+  * to group and order them by.
   */
 sealed trait OperatorPlan extends Product with Serializable {
   def spec: OperatorSpec
