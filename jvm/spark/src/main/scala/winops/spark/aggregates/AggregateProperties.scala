@@ -127,7 +127,8 @@ private[spark] object AggregateProperties {
     (Set("schema_of_variant_agg"), FromRows, OfSet),
     // With a number of values as third argument.
     (Set("max_by", "min_by"), Merged, OfSequence),
-    (Set("vector_sum", "vector_avg"), Merged, OfSequence),
+    // Merged means of single-precision numbers lose digits.
+    (Set("vector_sum", "vector_avg"), Stored, OfSequence),
     (
       ofKinds("tuple_sketch", "tuple_union", "tuple_intersection")("double", "integer"),
       FromRows,

@@ -6,7 +6,6 @@ import java.nio.file.{Files, StandardCopyOption}
 import scala.util.Try
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
-import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions.{AggregateWindowFunction, RuntimeReplaceableAggregate}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
@@ -37,10 +36,8 @@ class EveryAggregateSuite extends KeepStreamTest {
 
   /** The rows in a folder for each micro-batch. */
   private def withRows(test: DataFrame => Unit): Unit = {
-    def isThere(function: String) =
-      spark.sessionState.functionRegistry.functionExists(FunctionIdentifier(function))
     val sketches = Sketches.collect {
-      case (column, function, call) if isThere(function) =>
+      case (column, function, call) if FunctionRegistry.expressions.contains(function) =>
         s"$call AS $column"
     }
     spark
