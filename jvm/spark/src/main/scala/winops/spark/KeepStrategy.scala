@@ -89,10 +89,10 @@ object KeepStrategy extends SparkStrategy {
       case Right(order) if operator.followsSource =>
         val Positioned(plan, positions, isUnique, _) = order.positioned
         val checked = plan.transform { case files: FilePosition =>
-          files.copy(isRequired = operator.needsSourceOrder, byAge = operator.isStreaming)
+          files.copy(isRequired = operator.spec.needsSourceOrder, byAge = operator.isStreaming)
         }
         (checked, if (isUnique) positions else positions :+ SourceOrder.numberInTasks())
-      case Left(below) if operator.needsSourceOrder =>
+      case Left(below) if operator.spec.needsSourceOrder =>
         throw SourceOrder.required(below.nodeName)
       case _ => (operator.child, Nil)
     }

@@ -14,10 +14,11 @@ object SampleFunction extends (Seq[Expression] => Expression) {
   val Usage = "_FUNC_(request) - Returns the changes of a window over a few sample rows, as JSON."
 
   override def apply(arguments: Seq[Expression]): Expression = arguments match {
-    case Seq(request)
-        if request.foldable && request.dataType.isInstanceOf[StringType] &&
-          request.eval() != null =>
-      Literal(SampleStream.answer(request.eval().toString))
-    case _ => throw WinopsErrors.argument("VALUE", Name, "(request)")
+    case Seq(request) if request.foldable && request.dataType.isInstanceOf[StringType] =>
+      val text = Option(request.eval()).getOrElse(throw refused)
+      Literal(SampleStream.answer(text.toString))
+    case _ => throw refused
   }
+
+  private def refused: Throwable = WinopsErrors.argument("VALUE", Name, "(request)")
 }

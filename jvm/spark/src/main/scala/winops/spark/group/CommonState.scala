@@ -23,6 +23,11 @@ final class CommonState(plan: KeepPlan, store: GroupStore, open: GroupState[Keep
   /** The rows that have not been applied. */
   val arrivals = new ArrivalState(plan, storage)
 
+  private val openGroup = new CrossGroupContents.Group {
+    override def key: UnsafeRow = open.key
+    override def window: RowStore = open.operation.window
+  }
+
   /** The contents of all windows; None if results are not across groups. */
   val contents: Option[CrossGroupContents] = Option.when(plan.spec.acrossGroups) {
     new CrossGroupContents(
@@ -36,11 +41,7 @@ final class CommonState(plan: KeepPlan, store: GroupStore, open: GroupState[Keep
           number = 0,
           rows.contains),
       pages,
-      () =>
-        new CrossGroupContents.Group {
-          override def key: UnsafeRow = open.key
-          override def window: RowStore = open.operation.window
-        })
+      () => openGroup)
   }
 
   def clear(): Unit = {

@@ -57,9 +57,6 @@ sealed trait GroupedOperator extends UnaryNode {
   /** The columns of the output that come from the input row. */
   def rows: Seq[Attribute] = output.filterNot(AttributeSet(changeColumns).contains)
 
-  /** Returns true if the order of rows depends on their source alone. */
-  def needsSourceOrder: Boolean = order.isEmpty && !spec.rowsWait
-
   /** The group key as columns; a key that is no column becomes a computed one, new at each call.
     */
   def keys: Seq[NamedExpression] = group.zipWithIndex.map { case (expression, i) =>

@@ -33,7 +33,7 @@ private[spark] object InSourceOrder {
       spec: OperatorSpec,
       definitions: Map[Long, CTERelationDef]): InSourceOrder =
     SourceOrder.of(rows, definitions) match {
-      case Left(operator) if spec.order.isEmpty && !spec.rowsWait =>
+      case Left(operator) if spec.needsSourceOrder =>
         throw SourceOrder.required(operator.nodeName)
       case Right(_) if spec.rowsWait && rows.isStreaming =>
         SourcePartitions.of(rows, definitions) match {

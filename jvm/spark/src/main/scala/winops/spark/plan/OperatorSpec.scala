@@ -49,6 +49,9 @@ trait OperatorSpec {
   /** Returns true if rows wait for the watermark. */
   def rowsWait: Boolean = application.contains(Application.EventTime)
 
+  /** Returns true if the order of rows depends on their source alone. */
+  def needsSourceOrder: Boolean = order.isEmpty && !rowsWait
+
   /** Describes the operator in one line of EXPLAIN.
     *
     * @param results
