@@ -14,4 +14,12 @@ private[harness] trait OpenWindow {
     *   true if the input has ended
     */
   def batch(rows: Seq[JsonNode], now: Long, isLast: Boolean, reply: ObjectNode): Unit
+
+  /** Writes the `groups` of the stored state: the key of each group as JSON, and the numbers of
+    * the rows in its windows.
+    *
+    * @throws java.lang.IllegalArgumentException
+    *   if these are window functions, which have no windows
+    */
+  def contents(reply: ObjectNode): Unit
 }

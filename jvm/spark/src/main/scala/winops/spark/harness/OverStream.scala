@@ -40,6 +40,9 @@ private[harness] final class OverStream(plan: OverWindow, showsFrames: Boolean)
     }
     stream.write(reply)
   }
+
+  override def contents(reply: ObjectNode): Unit =
+    throw new IllegalArgumentException("window functions have no contents")
 }
 
 private[harness] object OverStream {

@@ -1,16 +1,12 @@
 package winops.spark.harness
 
-import java.io.StringWriter
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.CollectList
-import org.apache.spark.sql.catalyst.json.{JacksonGenerator, JSONOptions}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{ArrayType, DayTimeIntervalType, LongType, StringType, StructType}
-import org.apache.spark.sql.winops.internal.Catalyst
+import org.apache.spark.sql.types.{ArrayType, LongType, StringType, StructType}
 
 import winops.spark.expressions.{UnqualifiedSql, WindowAggregate}
 import winops.spark.over.OverDescriber
@@ -47,20 +43,14 @@ private[harness] final class OverWindow(over: Over, above: LogicalPlan, schema: 
   }
 
   /** Returns a function that gives the number and, as JSON, the results of a row of [[window]].
-    * Intervals of days are numbers of microseconds.
     */
   def toResults: InternalRow => (Long, String) = {
     val rows = ComputedRows.of(above)
     val values = UnsafeProjection.create(selected, above.output)
-    // An interval of days is stored as a number.
-    val written = Catalyst.transform(results) { case _: DayTimeIntervalType => LongType }
+    val json = new JsonRows(results)
     (row: InternalRow) => {
       val computed = rows(row).get
-      val writer = new StringWriter
-      val generator = new JacksonGenerator(written, writer, OverWindow.options)
-      generator.write(values(computed))
-      generator.flush()
-      (computed.getLong(0), writer.toString)
+      (computed.getLong(0), json.text(values(computed)))
     }
   }
 
@@ -134,13 +124,4 @@ private[harness] final class OverWindow(over: Over, above: LogicalPlan, schema: 
 private[harness] object OverWindow {
 
   private def zone: String = SQLConf.get.sessionLocalTimeZone
-
-  // All columns are written, with the microseconds of timestamps.
-  private val options = new JSONOptions(
-    Map(
-      "ignoreNullFields" -> "false",
-      "timestampFormat" -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSSxxx",
-      "timestampNTZFormat" -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"),
-    "UTC",
-    "")
 }

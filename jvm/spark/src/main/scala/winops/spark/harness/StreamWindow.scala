@@ -37,6 +37,9 @@ private[harness] final class StreamWindow(window: WindowPlan) {
     }
   }
 
+  /** The groups as they are stored now. */
+  def store: TransientGroupStore = state.store
+
   /** Runs a micro-batch of a window that gives changes.
     *
     * @param now

@@ -2,6 +2,8 @@ package winops.spark.harness
 
 import com.fasterxml.jackson.databind.JsonNode
 
+import org.apache.spark.sql.catalyst.InternalRow
+
 import winops.spark.execution.OperatorTask
 import winops.spark.group.BatchTimes
 import winops.spark.state.{NoGroupStore, NoTimerService, TransientGroupStore}
@@ -10,12 +12,18 @@ import winops.window.crossgroup.HeapRecords
 /** Runs a window over a table, with the task of the batch operator. */
 private[harness] object TableWindow {
 
-  /** The changes of the rows.
+  /** The output rows.
     *
     * @param until
     *   the instant, in milliseconds, to which time goes on after the last row
+    * @param read
+    *   reads an output row, which is valid until the next one
     */
-  def changes(window: WindowPlan, json: Seq[JsonNode], until: Option[Long]): Seq[WindowChange] = {
+  def run[A](
+      window: WindowPlan,
+      json: Seq[JsonNode],
+      until: Option[Long],
+      read: InternalRow => A): Seq[A] = {
     val rows = window.read(json)
     val end = if (window.hasEnd) (window.lastTime(rows) ++ until).maxOption else None
     val metrics = Metrics.create()
@@ -29,6 +37,6 @@ private[harness] object TableWindow {
       new HeapRecords,
       new NoTimerService(metrics.ofTask),
       metrics.ofTask)
-    task.map(WindowChange.of(window.plan, _)).toVector
+    task.map(read).toVector
   }
 }

@@ -44,10 +44,12 @@ object WindowChange {
   /** Writes `changes`, each as an array. */
   private[harness] def write(changes: Seq[WindowChange], reply: ObjectNode): Unit = {
     val list = reply.putArray("changes")
-    changes.foreach(write(_, list.addArray()))
+    changes.foreach(write(_, list))
   }
 
-  private def write(change: WindowChange, values: ArrayNode): Unit = {
+  /** Adds a change to a list. */
+  private[harness] def write(change: WindowChange, list: ArrayNode): Unit = {
+    val values = list.addArray()
     values.add(change.kind)
     change.micros.fold(values.addNull())(values.add(_))
     values.add(change.step)

@@ -13,7 +13,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import winops.spark.analysis.{ResolveKeep, UnresolvedKeep}
 import winops.spark.input.GroupedRows
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{GroupedOperator, Keep, OperatorPlan, Over}
+import winops.spark.plan.{GroupedOperator, Keep, OperatorPlan, Output, Over}
 import winops.spark.row.KeyHash
 import winops.window.time.Clock
 
@@ -108,10 +108,22 @@ object WindowPlan {
     new WindowPlan(keepOf(call, isStreaming), call.schema)
 
   /** The node of a call, whose changes have reasons. */
-  def keepOf(call: WindowCall, isStreaming: Boolean): Keep =
-    resolved(call, isStreaming, Seq("reason" -> Literal(true))).collectFirst { case keep: Keep =>
-      keep
-    }.get
+  def keepOf(call: WindowCall, isStreaming: Boolean): Keep = keepIn(resolved(call, isStreaming))
+
+  /** The node of a resolved call. */
+  private[harness] def keepIn(resolved: LogicalPlan): Keep =
+    resolved.collectFirst { case keep: Keep => keep }.get
+
+  /** The plan of a call, with the columns of its output. Changes, the output of a call that names
+    * no other one, have reasons.
+    */
+  private[harness] def resolved(call: WindowCall, isStreaming: Boolean): LogicalPlan = {
+    val output = call.arguments.collectFirst { case ("output", Literal(name, _)) =>
+      name.toString
+    }
+    val reasons = Seq("reason" -> Literal(true))
+    resolved(call, isStreaming, if (output.forall(_ == Output.Changes.name)) reasons else Nil)
+  }
 
   private def resolved(
       call: WindowCall,

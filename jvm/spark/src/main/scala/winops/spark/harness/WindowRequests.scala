@@ -16,13 +16,17 @@ import com.fasterxml.jackson.databind.node.ObjectNode
   *     each the number of a row and its results, or `frames`, each the number of a row, the
   *     values of its group and the numbers of the rows in each frame
   *   - `table`: runs a window over a table of `rows`, whose time goes on to `until`, if given
+  *   - `contents`: reads the stored state of the window `id`. The reply has its `groups`, each
+  *     the key as JSON and the numbers of the rows in its windows
   *   - `check`: refuses a call that is not valid whatever the columns are, see [[UntypedCall]]
   *   - `explain`: describes a policy or window functions, see [[Explanation]]
   *   - `close`: removes the window or the window functions `id`
   *
   * A reply has `changes`, each an array: change type, time in microseconds or NULL, step,
   * sequence number, name of the window or NULL, reason, and number of the row in the order of
-  * arrival. The reply to a failed request has `error`, see [[JsonRequest.answer]].
+  * arrival. If the argument `output` of the call names another output, the reply has `rows`
+  * instead, each the JSON of the columns of that output. The reply to a failed request has
+  * `error`, see [[JsonRequest.answer]].
   */
 final class WindowRequests {
   private val windows = mutable.Map.empty[Long, OpenWindow]
@@ -35,9 +39,10 @@ final class WindowRequests {
         val now = request.required("now").longValue
         windows(id).batch(JsonRequest.rows(request), now, request.path("last").asBoolean, reply)
       case "table" =>
-        val plan = WindowPlan.of(WindowCall.of(request), isStreaming = false)
+        val window = KeepWindow.of(WindowCall.of(request), isStreaming = false)
         val until = Option(request.get("until")).map(_.longValue)
-        WindowChange.write(TableWindow.changes(plan, JsonRequest.rows(request), until), reply)
+        window.write(reply)(TableWindow.run(window.plan, JsonRequest.rows(request), until, _))
+      case "contents" => windows(id).contents(reply)
       case "check" => UntypedCall.check(WindowCall.of(request))
       case "explain" => Explanation.write(request, reply)
       case "close" =>
