@@ -2,7 +2,8 @@
 ##@ Longer tests
 
 # Tests that start programs, which have sessions of their own.
-PROGRAMS := tests/conformance/test_conformance.py tests/docs/test_benchmarks.py tests/resilience/faults
+PROGRAMS := tests/conformance/test_cases.py tests/conformance/test_conformance.py \
+	tests/docs/test_benchmarks.py tests/resilience/faults
 
 # Tests that take a minute or more each.
 LONG := tests/compatibility/kafka tests/compatibility/lakehouse tests/resilience/load \

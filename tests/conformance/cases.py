@@ -58,7 +58,19 @@ def _read(file: Path) -> list[Case]:
         cases = [_in_our_words(json.loads(line)) for line in lines if line.strip()]
     except json.JSONDecodeError as error:
         raise Unusable(f"{file}: {error}") from error
+    for case in cases:
+        _refuse_unknown_keys(file, case)
     return [{**case, "topic": file.stem, "left_out": {}} for case in cases]
+
+
+def _refuse_unknown_keys(file: Path, case: Case) -> None:
+    """Refuse a case that has an option or an input which no engine reads."""
+    unknown = case.get("options", {}).keys() - {"origin", "delay"}
+    for entry in case.get("input", []):
+        unknown |= entry.keys() - {"at", "row", "punct"}
+        unknown |= {entry.get("punct", "window")} - {"window", "final"}
+    if unknown:
+        raise Unusable(f"{file}: {case['name']} has unknown keys: {', '.join(sorted(unknown))}")
 
 
 def _in_our_words(case: Case) -> Case:

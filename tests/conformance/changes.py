@@ -10,12 +10,16 @@ from dialects import DIALECTS, has_timers, inserts_by_timer
 
 CHANGES = {"INSERTION": "insert", "EVICTION": "remove", "PARTITION_EVICTION": "remove"}
 
+# The cause of the events of a micro-batch in which no row arrived.
+BY_TIME = -1
+
 
 class Event(NamedTuple):
     """An event: inserted or deleted rows, or window contents.
 
     ``sequence`` is the number of its first change, or None for events without numbers;
-    ``positions`` are the positions of the rows in the case's input.
+    ``positions`` are the positions of the rows in the case's input. ``cause`` is the position of
+    the row that arrived, or ``BY_TIME``; None if the micro-batch had several rows.
     """
 
     case: str
@@ -26,14 +30,18 @@ class Event(NamedTuple):
     sequence: int | None
     positions: list[int]
     ids: list[int]
+    cause: int | None = None
 
 
 class Step(NamedTuple):
-    """The events of one group in one step."""
+    """The events of one group in one step.
+
+    ``created`` is the time and the position of the first row of the group.
+    """
 
     at: int
     group: str
-    created: int
+    created: tuple[int, int]
     number: int
     events: list[Event]
 
@@ -162,12 +170,17 @@ def _by_step(case: Case, events: list[Event]) -> list[Step]:
     created: dict[str, int] = {}
     found = []
     for (group, at, number), events in sorted(by_step.items(), key=_in_time):
+        if number == 0:
+            # The steps of a group that has been removed start again.
+            created.pop(events[0].group, None)
         for event in events:
             if event.kind == "INSERTION" and event.positions:
                 created.setdefault(event.group, event.positions[0])
-        place = created.get(events[0].group)
-        if place is None:
-            place = _first_position(case, events)
+        first = created.get(events[0].group)
+        if first is None:
+            first = _first_position(case, events)
+        # Behind a watermark, rows are applied in the order of their times.
+        place = (case["input"][first]["at"], first)
         found.append(Step(at, group, place, number, events))
         for event in events:
             if event.kind == "PARTITION_EVICTION":
@@ -194,6 +207,9 @@ def _in_time(step: tuple[tuple, list[Event]]) -> tuple:
 
 def _arrived_position(case: Case, step: Step, rows_evict: bool) -> int | None:
     """Return the position of the row that caused the step; None if a timer caused it."""
+    cause = step.events[0].cause
+    if cause is not None:
+        return None if cause == BY_TIME else cause
     inputs = case["input"]
     arrived = [
         position for position, _ in step.rows("INSERTION") if inputs[position]["at"] == step.at

@@ -23,7 +23,7 @@ def compare(case: Case, answer: Answer) -> Comparison:
 
     An answer has ``steps`` (and ``final`` where the engine knows it). For values computed over a
     window it has ``posts``, or ``posts_by_group`` where groups have no order. A refused policy
-    has an ``error`` (and its ``offset``). A ``failure`` describes an error in running the case.
+    has an ``error``. A ``failure`` describes an error in running the case.
     With ``groups_in_any_order`` the timers of several groups at one instant have no order.
     ``steps_if_rows_evict`` is another order of ``steps`` that is as good."""
     if "failure" in answer:

@@ -1,6 +1,6 @@
 """Runs conformance cases on winops and compares the answers.
 
-    python tests/conformance/run.py --engine core|batch|stream PATH...
+    python tests/conformance/run.py --engine task|testing|batch|stream PATH...
 
 PATH is a file of cases or a folder of such files. README.md beside this project's cases describes
 the format. The last line is ``N passed, N failed``. The exit status is 1 if a case failed, and 2
@@ -13,7 +13,6 @@ from collections import Counter
 from pathlib import Path
 
 import chained
-import core
 import values
 from cases import (
     Case,
@@ -44,13 +43,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Puts conformance cases to winops.")
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    parser.add_argument("--engine", required=True, choices=["core", "batch", "stream", "testing"])
-    parser.add_argument(
-        "--save",
-        default="never",
-        metavar="never|always|SEED",
-        help="core: before which inputs all groups are stored and taken up again",
-    )
+    parser.add_argument("--engine", required=True, choices=["task", "testing", "batch", "stream"])
     parser.add_argument(
         "--apply",
         default="event_time",
@@ -84,9 +77,9 @@ def _arguments() -> argparse.Namespace:
 
 def _kept(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
     """Omit the cases, and the steps of other cases, that the engine cannot produce."""
-    if arguments.engine == "core":
+    if arguments.engine == "task":
         return [without_silent_beginning(case) for case in cases]
-    # Spark takes seconds to import, and the core engine does not need it.
+    # Spark takes seconds to import, and `--help` does not need it.
     if arguments.engine == "testing":
         import by_hand
 
@@ -120,8 +113,10 @@ def _chosen(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
 def _answered(
     arguments: argparse.Namespace, cases: list[Case]
 ) -> tuple[list[Case], list[Answer]]:
-    if arguments.engine == "core":
-        return chained.answered(cases, lambda some: (some, core.answers(some, arguments.save)))
+    if arguments.engine == "task":
+        import task
+
+        return task.answers(cases)
     if arguments.engine == "testing":
         import by_hand
 

@@ -146,20 +146,6 @@ def counts(result: subprocess.CompletedProcess) -> dict[str, int]:
     return {match[2]: int(match[1]) for match in found if match}
 
 
-@same_on_connect
-@pytest.mark.parametrize("save", ["never", "always", "11"])
-def test_the_machine_gives_the_expected_answers(save: str) -> None:
-    """The machine returns every row that the cases of all four dialects expect."""
-    result = run("core", OWN, "--save", save)
-    check_all_passed(result, len(cases_in(OWN)))
-    assert counts(result) == {
-        "rows compared": 37056,
-        "not compared: values of groups that a hint drops": 10,
-        "not compared: steps before the first row": 35,
-        "not compared: NULL as the key of a group before its first row": 11,
-    }
-
-
 @pytest.mark.parametrize(
     ("engine", "options"),
     [
@@ -218,7 +204,7 @@ def test_the_samples_have_every_dialect_and_window(monkeypatch: pytest.MonkeyPat
 
 
 @same_on_connect
-@pytest.mark.parametrize("engine", ["core", "batch", "stream"])
+@pytest.mark.parametrize("engine", ["task", "batch", "stream"])
 def test_a_wrong_answer_is_found(tmp_path: Path, engine: str) -> None:
     right = [CASE, VALUES, LISTED, EVENTS]
     wrong = [
@@ -332,6 +318,24 @@ def test_wrong_numbers_and_wrong_changes_are_found(monkeypatch: pytest.MonkeyPat
 
 def test_a_run_without_cases_fails(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "absent"):
-        result = run("core", path)
+        result = run("task", path)
         assert result.returncode == 2
         assert "passed" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("changed", "unknown"),
+    [
+        ({"options": {"jump": 1}}, "jump"),
+        ({"input": [{"at": 0, "op": "reset"}]}, "op"),
+        ({"input": [{"at": 0, "punct": "row"}]}, "row"),
+    ],
+)
+def test_a_case_with_a_key_that_no_engine_reads_is_refused(
+    tmp_path: Path, changed: dict, unknown: str
+) -> None:
+    file = tmp_path / "unknown.jsonl"
+    file.write_text(json.dumps({**CASE, **changed}), encoding="utf-8")
+    result = run("task", file)
+    assert result.returncode == 2
+    assert f"one-row has unknown keys: {unknown}" in result.stderr
