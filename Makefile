@@ -45,7 +45,7 @@ help: ## this list
 setup: $(VENV) $(JARS) ## virtual environment, sbt and JARs
 
 .PHONY: jar
-jar: $(JARS) ## the JAR for the default Spark version, and the conformance runner's
+jar: $(JARS) ## the JAR for the default Spark version
 
 .PHONY: fmt
 fmt: $(VENV) ## format and fix

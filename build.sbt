@@ -9,7 +9,6 @@ val sparkMinor = release.minor
 val scalaFull = release.scala
 val scalaBinary = "2.13"
 val parserCombinatorsVersion = "2.4.0"
-val jacksonVersion = "2.21.2"
 val scalatestVersion = "3.2.19"
 
 // Engines that the benchmarks compare with winops. This is the newest Flink whose planner is on
@@ -118,25 +117,17 @@ Global / concurrentRestrictions := Seq(
   Tags.limit(Tags.ForkedTestGroup, testJvms),
   Tags.exclusiveGroup(Tags.Clean))
 
-/** Settings of a project whose JAR, in the folder `jarDir`, also has the classes of core. */
-def jarWithCore(name: Def.Initialize[String]) = Seq(
-  Compile / packageBin / mappings ++= (core / Compile / packageBin / mappings).value,
-  Compile / packageBin / artifactPath := jarDir.value / name.value,
-  jarFile := (Compile / packageBin).value)
-
 def sparkJarOf(minor: String, version: String) = s"winops_${minor}_$scalaBinary-$version.jar"
-def conformanceJarOf(minor: String) = s"winops-conformance_$minor.jar"
 def faultsJarOf(minor: String) = s"winops-faults_$minor.jar"
 def filesJarOf(minor: String) = s"winops-test-files_$minor.jar"
 
 val sparkJar = Def.setting(sparkJarOf(sparkMinor, version.value))
-val conformanceJar = Def.setting(conformanceJarOf(sparkMinor))
 val peersJar = "winops-peers-spark.jar"
 val faultsJar = Def.setting(faultsJarOf(sparkMinor))
 val filesJar = Def.setting(filesJarOf(sparkMinor))
 
 lazy val root = (project in file("."))
-  .aggregate(core, spark, conformance)
+  .aggregate(core, spark)
   .settings(
     name := "winops",
     publish / skip := true,
@@ -144,11 +135,7 @@ lazy val root = (project in file("."))
     cleanStaleJars := {
       val winops = version.value
       val current = SparkRelease.all(sparkVersions).map(_.minor).toSet.flatMap { minor: String =>
-        Set(
-          sparkJarOf(minor, winops),
-          conformanceJarOf(minor),
-          faultsJarOf(minor),
-          filesJarOf(minor)) + peersJar
+        Set(sparkJarOf(minor, winops), faultsJarOf(minor), filesJarOf(minor)) + peersJar
       }
       IO.delete((jarDir.value * "*.jar").get().filterNot(jar => current(jar.getName)))
     },
@@ -215,11 +202,14 @@ lazy val core = (project in file("jvm/core"))
 
 lazy val spark = (project in file("jvm/spark"))
   .dependsOn(core % "compile->compile;provided->provided;test->test")
-  .settings(common, jarWithCore(sparkJar))
+  .settings(common)
   .settings(
+    // The JAR also has the classes of core.
+    Compile / packageBin / mappings ++= (core / Compile / packageBin / mappings).value,
+    Compile / packageBin / artifactPath := jarDir.value / sparkJar.value,
     // The Python package of a checkout finds its JAR in the same folder as that of a wheel.
     jarFile := {
-      val jar = jarFile.value
+      val jar = (Compile / packageBin).value
       val folder = (ThisBuild / baseDirectory).value / "python" / "winops" / "jars"
       IO.delete((folder * s"winops_${sparkMinor}_*.jar").get())
       IO.copyFile(jar, folder / jar.getName)
@@ -335,22 +325,6 @@ def sparkModules(version: String): Seq[ModuleID] = {
     .map(name => ("org.apache.spark" % s"spark-${name}_$scala" % version).intransitive)
 }
 
-lazy val conformance = (project in file("jvm/conformance"))
-  .dependsOn(
-    core % "compile->compile;provided->provided;test->test",
-    spark % "compile->compile;provided->provided")
-  .settings(common, jarWithCore(conformanceJar))
-  .settings(
-    name := "winops-conformance",
-    libraryDependencies ++= Seq(
-      "com.fasterxml.jackson.core" % "jackson-databind" % jacksonVersion % Provided,
-      "com.fasterxml.jackson.module" %% "jackson-module-scala" % jacksonVersion % Provided),
-    Compile / packageBin / mappings ++= (spark / Compile / packageBin / mappings).value
-      .filterNot { case (_, path) =>
-        (core / Compile / packageBin / mappings).value.map(_._2).toSet(path)
-      },
-    Test / javaOptions ++= sparkJavaOptions)
-
 // Outside of the aggregate of root, so that `test` does not compile it. The benchmarks use windows
 // and rows of the tests.
 lazy val jmh = (project in file("benchmarks/jmh"))
@@ -429,10 +403,7 @@ def inAllProjects(task: String) =
 addCommandAlias("format", s"${inAllProjects("scalafmtAll")}; scalafmtSbt")
 addCommandAlias("checkFormat", s"${inAllProjects("scalafmtCheckAll")}; scalafmtSbtCheck")
 addCommandAlias("jar", "cleanStaleJars; spark/jarFile")
-addCommandAlias("conformanceJar", "cleanStaleJars; conformance/jarFile")
-addCommandAlias(
-  "jars",
-  "cleanStaleJars; spark/jarFile; conformance/jarFile; testFiles/packageBin")
+addCommandAlias("jars", "cleanStaleJars; spark/jarFile; testFiles/packageBin")
 addCommandAlias(
   "peers",
   "peersSpark/packageBin; peersFlink/peerClasspath; peersEsper/peerClasspath")

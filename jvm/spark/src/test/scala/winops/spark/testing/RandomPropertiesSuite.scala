@@ -30,7 +30,7 @@ class RandomPropertiesSuite extends AnyFunSuite {
   }
 
   private lazy val sources: Seq[Path] =
-    Seq("core", "spark", "conformance").flatMap { project =>
+    Seq("core", "spark").flatMap { project =>
       Using.resource(Files.walk(Path.of("jvm", project, "src", "test"))) { files =>
         files.iterator.asScala.filter(_.toString.endsWith(".scala")).toVector
       }
