@@ -62,12 +62,8 @@ final class CrossGroupTask(
   }
   private val machine = state.operation.machine
   private val common = new CommonState(plan, whole, state)
-  private val arrivals: Arrivals = {
-    val admission = new Admission(plan, input, times, metrics)
-    if (plan.spec.rowsWait)
-      new OrderedArrivals(plan, admission, common.arrivals, times, () => heldByGroups)
-    else new ImmediateArrivals(plan, admission, common.arrivals, metrics)
-  }
+  private val arrivals =
+    Arrivals.of(plan, input, times, common.arrivals, () => heldByGroups, metrics)
   private val writer = OutputWriter.of(
     plan,
     changes,
@@ -188,9 +184,7 @@ final class CrossGroupTask(
   }
 
   private def take(row: UnsafeRow): Iterator[UnsafeRow] = {
-    val instant =
-      if (plan.timeOrdinal < 0) times.stamp.getOrElse(0L)
-      else Clock.floorToMillis(row.getLong(plan.timeOrdinal))
+    val instant = times.timeOf(row, plan.timeOrdinal)
     punctuation.of(row) match {
       case Punctuation.None if machines.isFinished =>
         metrics.afterFinal += 1

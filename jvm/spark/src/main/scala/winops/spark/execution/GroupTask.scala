@@ -48,14 +48,9 @@ final class GroupTask private (
 
   private val operation = state.operation
   private val waiting = state.arrivals.waiting
-  private val arrivals: Arrivals = {
-    val admission = new Admission(plan, input, times, metrics)
-    if (plan.spec.rowsWait) {
-      new OrderedArrivals(plan, admission, state.arrivals, times, () => state.held)
-    } else new ImmediateArrivals(plan, admission, state.arrivals, metrics)
-  }
+  private val arrivals =
+    Arrivals.of(plan, input, times, state.arrivals, () => state.held, metrics)
   private val timeOrdinal = plan.timeOrdinal
-  private val stamp = times.stamp.getOrElse(0L)
 
   private var stage: Stage = Between
 
@@ -142,10 +137,8 @@ final class GroupTask private (
   }
 
   private def expect(row: UnsafeRow): Unit = {
-    val instant =
-      if (timeOrdinal < 0) stamp else Clock.floorToMillis(row.getLong(timeOrdinal))
     arriving = row
-    target = operation.clock.arrivalAt(instant)
+    target = operation.clock.arrivalAt(times.timeOf(row, timeOrdinal))
     stage = Advancing
   }
 

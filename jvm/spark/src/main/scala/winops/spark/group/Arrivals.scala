@@ -3,6 +3,8 @@ package winops.spark.group
 import org.apache.spark.sql.catalyst.expressions._
 
 import winops.spark.input.GroupedRows
+import winops.spark.internal.KeepMetrics
+import winops.spark.plan.OperatorPlan
 
 /** Iterates over the rows of the open group that are applied in this micro-batch, in order. */
 trait Arrivals {
@@ -15,4 +17,28 @@ trait Arrivals {
   /** The columns of the next row that the window holds; valid until the next call of any method.
     */
   def next(): UnsafeRow
+}
+
+object Arrivals {
+
+  /** The arrivals of a task, whose rows wait for the watermark if the plan says so.
+    *
+    * @param input
+    *   the columns of the rows
+    * @param state
+    *   stores the rows that wait
+    * @param held
+    *   the number of rows to which the limit of the plan applies
+    */
+  def of(
+      plan: OperatorPlan,
+      input: Seq[Attribute],
+      times: BatchTimes,
+      state: ArrivalState,
+      held: () => Long,
+      metrics: KeepMetrics): Arrivals = {
+    val admission = new Admission(plan, input, times, metrics)
+    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, times, held)
+    else new ImmediateArrivals(plan, admission, state, metrics)
+  }
 }

@@ -1,6 +1,9 @@
 package winops.spark.group
 
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
 import winops.spark.row.Micros
+import winops.window.time.Clock
 
 /** The times of one micro-batch, or of a batch query.
   *
@@ -26,6 +29,16 @@ final case class BatchTimes(
     stamp: Option[Long],
     flushes: Boolean = false,
     passedAtEnd: Long = BatchTimes.OneMilli) {
+  private val arrival = stamp.getOrElse(0L)
+
+  /** The time of a row in milliseconds: that of its column or, without one, its arrival time; 0
+    * on a table without a time column.
+    *
+    * @param timeOrdinal
+    *   the ordinal of the time column; negative if there is none
+    */
+  def timeOf(row: UnsafeRow, timeOrdinal: Int): Long =
+    if (timeOrdinal < 0) arrival else Clock.floorToMillis(row.getLong(timeOrdinal))
 
   /** The times at the end of the input. The watermark moves to the last row, which is applied
     * too, and time stops there, as on a table.
