@@ -4,7 +4,8 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
 
-import winops.policy.{Origin, Parameter, Scope}
+import winops.policy.{Parameter, Scope}
+import winops.terms.Origin
 
 /** One conformance case: a policy, and the rows and instants of its input.
   *

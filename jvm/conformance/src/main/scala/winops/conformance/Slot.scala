@@ -44,7 +44,7 @@ private[conformance] final class Slot(
   var key: UnsafeRow = _
 
   private val log: RowStore =
-    if (Machine.leavesHoles(policy)) new RowTree(pages, policy.needsArrivals)
+    if (policy.leavesHoles) new RowTree(pages, policy.needsArrivals)
     else new RowLog(segments, policy.needsArrivals)
 
   override def window: RowStore = log

@@ -2,7 +2,7 @@ package winops.conformance
 
 import com.fasterxml.jackson.databind.JsonNode
 
-import winops.policy.Origin
+import winops.terms.Origin
 
 /** Builds the text of a case's policy. Esper cases state parts of the text in separate fields. */
 private[conformance] object Statement {

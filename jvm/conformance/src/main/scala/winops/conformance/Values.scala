@@ -5,12 +5,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.types._
 
-import winops.policy.{Policy, Stream}
+import winops.policy.Policy
 import winops.spark.aggregates.{ContentResults, CrossGroupContents}
 import winops.spark.analysis.{Aggregates, WindowResults}
 import winops.spark.row.RowBytes
 import winops.storage.btree.Pages
 import winops.storage.rows.RowStore
+import winops.terms.Stream
 import winops.window.machine.Machine
 
 /** The values that a policy computes of its windows.
@@ -36,7 +37,7 @@ private[conformance] final class Values(
 
   /** Tracks the values of a window with the rows `rows`. */
   def of(rows: RowStore, pages: Pages): ContentResults =
-    of(rows, pages, Machine.leavesFromFront(policy))
+    of(rows, pages, policy.leavesFromFront)
 
   /** Tracks the values over the windows of all groups. */
   def common(pages: Pages, open: () => CrossGroupContents.Group): CrossGroupContents =

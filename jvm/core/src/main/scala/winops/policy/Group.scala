@@ -1,5 +1,8 @@
 package winops.policy
 
+import winops.terms.RowExpression
+import winops.window.changes.ChangeReason
+
 /** The expressions that divide rows into groups. Each group has windows of its own.
   *
   * @param keys
@@ -30,6 +33,9 @@ sealed trait Reclaim {
 
   /** Returns true if the rule removes a group because of rows of other groups. */
   def couplesGroups: Boolean = false
+
+  /** The [[ChangeReason]] of the rows of a removed group; None if they leave without deletes. */
+  def reason: Option[Int]
 }
 
 object Reclaim {
@@ -38,6 +44,7 @@ object Reclaim {
     * its rows.
     */
   final case class Silent(micros: Long) extends Reclaim {
+    override def reason: Option[Int] = Some(ChangeReason.GroupIdle)
     override def usesTime: Boolean = true
   }
 
@@ -46,6 +53,7 @@ object Reclaim {
     * deletes for its rows.
     */
   final case class MoreGroupsThan(groups: Long) extends Reclaim {
+    override def reason: Option[Int] = Some(ChangeReason.GroupLimit)
     override def couplesGroups: Boolean = true
   }
 
@@ -54,6 +62,7 @@ object Reclaim {
     * emits deletes for its rows.
     */
   final case class MoreRowsThan(rows: Long) extends Reclaim {
+    override def reason: Option[Int] = Some(ChangeReason.GroupLimit)
     override def couplesGroups: Boolean = true
   }
 
@@ -62,6 +71,7 @@ object Reclaim {
     * emitting deletes.
     */
   final case class SweptAtArrival(millis: Long, everyMillis: Long) extends Reclaim {
+    override def reason: Option[Int] = None
     override def usesTime: Boolean = true
     override def couplesGroups: Boolean = true
   }

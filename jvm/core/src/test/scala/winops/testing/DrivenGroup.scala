@@ -146,7 +146,7 @@ final class DrivenGroup(
   private def open(): Unit = {
     pages = new Pages(new ShiftedSegments(segments, 1L << 60), new PageMemory(pageBytes))
     log =
-      if (Machine.leavesHoles(policy)) new RowTree(pages, policy.needsArrivals)
+      if (policy.leavesHoles) new RowTree(pages, policy.needsArrivals)
       else new RowLog(segments, policy.needsArrivals)
     changes = new ChangeQueue
     machine = new Machine(

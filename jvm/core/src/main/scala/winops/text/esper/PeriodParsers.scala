@@ -2,7 +2,8 @@ package winops.text.esper
 
 import scala.math.BigDecimal.RoundingMode
 
-import winops.policy.{Category, Scope, Span}
+import winops.policy.{Category, Scope}
+import winops.terms.Span
 import winops.text.dialect.{Expr, ExprParsers, Limits, Names, Problem, Token}
 
 /** Grammar of Esper's constants: numbers, and time periods, which are seconds or sums of values

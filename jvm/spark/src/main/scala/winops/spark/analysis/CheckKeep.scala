@@ -8,12 +8,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.internal.SQLConf
 
-import winops.policy.StepOrder
 import winops.spark.expressions.{PolicyExpressions, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.Watermarks
 import winops.spark.plan.{AggMode, KeepSpec, Output}
 import winops.spark.row.KeyTypes
+import winops.terms.StepOrder
 
 /** Refuses calls of `keep` whose arguments do not fit each other or the table. */
 private[spark] object CheckKeep extends Logging {

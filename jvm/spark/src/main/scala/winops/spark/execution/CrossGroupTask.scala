@@ -3,7 +3,6 @@ package winops.spark.execution
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.policy.Trigger
 import winops.spark.group._
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
@@ -310,7 +309,7 @@ private[spark] object CrossGroupTask {
       host: CrossGroupMachines.Host[UnsafeRow]): CrossGroupMachines[UnsafeRow] = {
     val spec = plan.spec
     val punctuates = spec.punctuation.isDefined ||
-      spec.policy.retention.windows.exists(_.triggers.leave == Trigger.Punctuation)
+      spec.policy.takesPunctuation
     val groups = new CrossGroupIndex[UnsafeRow](
       spec.policy.group.reclaim,
       ordersByCreation = punctuates || spec.output == Output.Rows,

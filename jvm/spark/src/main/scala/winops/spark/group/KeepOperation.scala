@@ -38,7 +38,7 @@ final class KeepOperation(
 
   /** The rows of the windows. */
   val window: RowStore =
-    if (Machine.leavesHoles(spec.policy)) storage.rowTree(spec.policy.needsArrivals)
+    if (spec.policy.leavesHoles) storage.rowTree(spec.policy.needsArrivals)
     else storage.rowLog(spec.policy.needsArrivals)
 
   /** The results over each of the group's windows; empty if the output has none or the results
@@ -47,7 +47,7 @@ final class KeepOperation(
   val results: Seq[ContentResults] =
     if (!spec.followsContent || spec.acrossGroups) Nil
     else {
-      val leavesFromFront = Machine.leavesFromFront(spec.policy)
+      val leavesFromFront = spec.policy.leavesFromFront
       (0 until spec.windows).map {
         KeepOperation.contentResults(plan, storage, window, leavesFromFront, _)
       }

@@ -2,7 +2,9 @@ package winops.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 
-import winops.policy.{Policy, StepOrder, Stream, Trigger}
+import winops.policy.Policy
+import winops.terms.{StepOrder, Stream}
+import winops.window.piece.Never
 
 /** The options of a `keep` call, without resolved columns. Defaults are those of the call.
   *
@@ -95,7 +97,7 @@ final case class KeepSpec(
 
   /** Returns true if the window itself has a trigger for reports. */
   def reportsByTrigger: Boolean =
-    policy.retention.windows.exists(_.triggers.report != Trigger.Never)
+    policy.retention.windows.exists(_.triggers.report != Never)
 
   /** Returns true if the contents are reported just before they are evicted, as tumbling windows
     * with the step order `Events` do.

@@ -13,7 +13,6 @@ import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
 import winops.window.changes.ChangeReason
-import winops.window.machine.DeleteReasons
 
 /** The reason of each change, for every kind of window. */
 class ReasonsSuite extends KeepStreamTest {
@@ -138,7 +137,7 @@ class ReasonsSuite extends KeepStreamTest {
   test("rows leave for the documented reasons, and each of them occurs") {
     val wrong = cases.flatMap { case (dialect, policy, rows, _) =>
       val plan = planOf(dialect, policy)
-      val known = DeleteReasons.of(plan.spec.policy).map(ChangeReason.Names).toSet
+      val known = plan.spec.policy.reasons.map(ChangeReason.Names).toSet
       val leaving = streamed(plan, rows).filter(_.kind == "delete").map(_.reason).toSet
       Option.when(leaving != known)((policy, leaving, known))
     }

@@ -6,7 +6,7 @@ import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import winops.policy.{Bound, Policy, Retention}
+import winops.policy.{Policy, Retention, Sharing}
 import winops.spark.plan.{Application, KeepPlan}
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
 import winops.storage.btree.PageMemory
@@ -15,7 +15,7 @@ import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
-import winops.window.machine.Sharing
+import winops.window.piece.PreviousBatch
 
 /** Properties of every window of every dialect, and of random combinations of Esper's windows.
   * Between two batches all state is stored, and restored into new objects.
@@ -236,7 +236,7 @@ private[spark] object WindowsPropertySuite {
   /** Returns true if the held rows are those that are not inserted yet. */
   def collects(policy: Policy): Boolean = policy.retention match {
     case Retention.Union(_) => false
-    case retention => retention.windows.exists(_.bound == Bound.PreviousBatch)
+    case retention => retention.windows.exists(_.bound == PreviousBatch)
   }
 
   val combined: Gen[(Dialect, String)] = for {
