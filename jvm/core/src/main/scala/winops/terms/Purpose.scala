@@ -1,6 +1,6 @@
 package winops.terms
 
-/** What a window computes from rows with an expression. It decides which types the expression may
+/** The purpose of an expression that a window reads from rows. It decides which types the expression may
   * have.
   */
 sealed trait Purpose

@@ -58,7 +58,7 @@ abstract class Bound {
   /** The number of newest rows that the bound keeps, if their number alone decides. */
   private[winops] def newestRows: Option[Long] = None
 
-  // How windows run the bound.
+  // The ways to run the bound.
 
   /** The rule of a single window whose oldest rows leave at `leave`. */
   private[window] def rule(leave: Trigger): Option[Make[EvictionRule]] = None
@@ -81,7 +81,7 @@ abstract class Bound {
       leave: Trigger,
       inUnion: Boolean): Option[Make[Part]] = None
 
-  /** What evicts rows of a window that emits events: timers, and rows that arrive. */
+  /** The evictions of a window that emits events: by timers, and by rows that arrive. */
   private[window] def events(leave: Trigger): Option[Make[(EvictionRule, ArrivalEviction)]] = None
 
   // The words of a description. In them "it" and "its" stand for a row.
@@ -92,7 +92,7 @@ abstract class Bound {
   /** The condition of a bound that evicts rows from the oldest row on while it holds. */
   def whileEvicting: Option[String] = None
 
-  /** What a window keeps. */
+  /** The clause on the rows that a window keeps. */
   def keeps(admit: Admit, order: Order, leave: Trigger): String =
     s"keeps ${held(order)}${sorted(order)}"
 

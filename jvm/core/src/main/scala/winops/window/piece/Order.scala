@@ -22,7 +22,7 @@ abstract class Order {
   /** The order, as a piece of a description. */
   def words: String
 
-  /** What a window without a bound keeps of the admitted rows. */
+  /** The rows that a window without a bound keeps of those that it admits. */
   def keptOf(admit: Admit): String = "every row"
 
   /** The criteria by which the rows are sorted, if any. */

@@ -41,7 +41,7 @@ abstract class Trigger {
     */
   def resizable: Option[Resizable] = None
 
-  // How windows run the trigger.
+  // The ways to run the trigger.
 
   /** Ends the batches of a batch window. */
   private[window] def batch: Option[Make[BatchTrigger]] = None
