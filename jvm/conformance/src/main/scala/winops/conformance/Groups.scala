@@ -42,7 +42,7 @@ private[conformance] object Groups {
       expressions: PolicyExpressions,
       values: Option[Values],
       example: Case): Groups =
-    if (policy.group.keys.nonEmpty && (policy.couplesGroups || example.isMarked))
+    if (policy.group.keys.nonEmpty && (policy.isCrossGroup || example.isMarked))
       new CrossGroups(policy, expressions, values, example.schema)
     else new SeparateGroups(policy, expressions, values, example)
 

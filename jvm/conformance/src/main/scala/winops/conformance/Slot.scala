@@ -3,7 +3,7 @@ package winops.conformance
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.policy.Policy
-import winops.spark.aggregates.{CrossGroupContents, TrackedContents}
+import winops.spark.aggregates.{CrossGroupAggregates, StepAggregates}
 import winops.spark.expressions.{PolicyExpressions, RowEvaluator}
 import winops.spark.row.RowBytes
 import winops.storage.btree.Pages
@@ -28,9 +28,9 @@ private[conformance] final class Slot(
     expressions: PolicyExpressions,
     schema: Schema,
     values: Option[Values],
-    common: Option[CrossGroupContents],
+    common: Option[CrossGroupAggregates],
     shared: Option[(Steps, ChangeQueue)])
-    extends CrossGroupContents.Group {
+    extends CrossGroupAggregates.Group {
   private var kept = new HeapSegments
 
   private object segments extends Segments {
@@ -49,7 +49,7 @@ private[conformance] final class Slot(
 
   override def window: RowStore = log
 
-  private val content: Option[TrackedContents] =
+  private val content: Option[StepAggregates] =
     if (common.isDefined) common else values.map(_.of(log, pages))
   private val own = if (common.isDefined) None else content
 
@@ -104,7 +104,7 @@ private[conformance] final class Slot(
     }
   }
 
-  private def follow(content: TrackedContents): Unit = changes.kind match {
+  private def follow(content: StepAggregates): Unit = changes.kind match {
     case ChangeKind.Insert => content.insert(changes.ordinal, changes.end)
     case ChangeKind.Delete | ChangeKind.GroupDelete =>
       content.remove(changes.ordinal, changes.end)

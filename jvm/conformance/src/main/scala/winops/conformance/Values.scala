@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.types._
 
 import winops.policy.Policy
-import winops.spark.aggregates.{ContentResults, CrossGroupContents}
+import winops.spark.aggregates.{GroupAggregates, CrossGroupAggregates}
 import winops.spark.analysis.{Aggregates, WindowResults}
 import winops.spark.row.RowBytes
 import winops.storage.btree.Pages
@@ -36,12 +36,12 @@ private[conformance] final class Values(
   def stream: Stream = policy.stream.copy(inserts = true, deletes = true)
 
   /** Tracks the values of a window with the rows `rows`. */
-  def of(rows: RowStore, pages: Pages): ContentResults =
+  def of(rows: RowStore, pages: Pages): GroupAggregates =
     of(rows, pages, policy.leavesFromFront)
 
   /** Tracks the values over the windows of all groups. */
-  def common(pages: Pages, open: () => CrossGroupContents.Group): CrossGroupContents =
-    new CrossGroupContents(
+  def common(pages: Pages, open: () => CrossGroupAggregates.Group): CrossGroupAggregates =
+    new CrossGroupAggregates(
       schema.attributes,
       rows => of(rows, pages, leavesFromFront = false, rows.contains),
       pages,
@@ -51,8 +51,8 @@ private[conformance] final class Values(
       rows: RowStore,
       pages: Pages,
       leavesFromFront: Boolean,
-      isThere: Long => Boolean = _ => true): ContentResults =
-    new ContentResults(
+      isThere: Long => Boolean = _ => true): GroupAggregates =
+    new GroupAggregates(
       results.values,
       results.by,
       schema.attributes,

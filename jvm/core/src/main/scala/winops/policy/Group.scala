@@ -32,7 +32,7 @@ sealed trait Reclaim {
   def usesTime: Boolean = false
 
   /** Returns true if the rule removes a group because of rows of other groups. */
-  def couplesGroups: Boolean = false
+  def isCrossGroup: Boolean = false
 
   /** The [[ChangeReason]] of the rows of a removed group; None if they leave without deletes. */
   def reason: Option[Int]
@@ -54,7 +54,7 @@ object Reclaim {
     */
   final case class MoreGroupsThan(groups: Long) extends Reclaim {
     override def reason: Option[Int] = Some(ChangeReason.GroupLimit)
-    override def couplesGroups: Boolean = true
+    override def isCrossGroup: Boolean = true
   }
 
   /** SPL tupleCount: if all groups together hold more than `rows` rows, removes the leading empty
@@ -63,7 +63,7 @@ object Reclaim {
     */
   final case class MoreRowsThan(rows: Long) extends Reclaim {
     override def reason: Option[Int] = Some(ChangeReason.GroupLimit)
-    override def couplesGroups: Boolean = true
+    override def isCrossGroup: Boolean = true
   }
 
   /** Esper's reclaim hints: sweeps the groups when a row arrives at least `everyMillis` after the
@@ -73,6 +73,6 @@ object Reclaim {
   final case class SweptAtArrival(millis: Long, everyMillis: Long) extends Reclaim {
     override def reason: Option[Int] = None
     override def usesTime: Boolean = true
-    override def couplesGroups: Boolean = true
+    override def isCrossGroup: Boolean = true
   }
 }

@@ -129,7 +129,7 @@ final case class Policy(
     val keys = retention.windows.flatMap(_.keyOfEachRow)
     val others = retention.windows.filter(_.keyOfEachRow.isEmpty)
     val splits = keys.size == 1 && others.forall(_.looksAtEachRow) && projection.isEmpty &&
-      !couplesGroups
+      !isCrossGroup
     retention.withinKey.filter(_ => splits).fold(this) { within =>
       copy(
         group = group.copy(keys = (group.keys ++ keys.head).distinct),
@@ -144,7 +144,7 @@ final case class Policy(
   /** Returns true if the changes of one group depend on other groups. One task must then process
     * all groups in the order of the rows.
     */
-  def couplesGroups: Boolean =
-    group.reclaim.exists(_.couplesGroups) || projection.exists(_.acrossGroups) ||
+  def isCrossGroup: Boolean =
+    group.reclaim.exists(_.isCrossGroup) || projection.exists(_.acrossGroups) ||
       takesPunctuation
 }

@@ -1,7 +1,7 @@
 package winops.terms
 
-/** The purpose of an expression that a window reads from rows. It decides which types the expression may
-  * have.
+/** The purpose of an expression that a window reads from rows. It decides which types the
+  * expression may have.
   */
 sealed trait Purpose
 

@@ -284,8 +284,8 @@ class EsperSuite extends AnyFunSuite {
     val perGroup = policy("#groupwin(symbol)#length(2)#size(price)")
     val ofAll = policy("#groupwin(symbol)#length(2)#merge(symbol)#size(price)")
     assert(policy("#groupwin(symbol)#length(2)#size(price)#merge(symbol)") == perGroup)
-    assert(!perGroup.projection.exists(_.acrossGroups) && !perGroup.couplesGroups)
-    assert(ofAll.projection.exists(_.acrossGroups) && ofAll.couplesGroups)
+    assert(!perGroup.projection.exists(_.acrossGroups) && !perGroup.isCrossGroup)
+    assert(ofAll.projection.exists(_.acrossGroups) && ofAll.isCrossGroup)
     assert(ofAll.text == "#groupwin(symbol)#length(2)#merge(symbol)#size(price)")
     assert(ofAll.window == "#length(2)#merge(symbol)#size(price)")
     val beside = policy(ofAll.window, scope.copy(isGrouped = true))
@@ -321,10 +321,10 @@ class EsperSuite extends AnyFunSuite {
 
   test("the aggregates of a select list are over all groups") {
     val grouped = policy("select count(*) as n from S#groupwin(symbol)#length(2)")
-    assert(grouped.projection.exists(_.acrossGroups) && grouped.couplesGroups)
+    assert(grouped.projection.exists(_.acrossGroups) && grouped.isCrossGroup)
     assert(grouped.group == Group(Seq(symbol)))
     val whole = policy("select count(*) as n from S#length(2)")
-    assert(!whole.projection.exists(_.acrossGroups) && !whole.couplesGroups)
+    assert(!whole.projection.exists(_.acrossGroups) && !whole.isCrossGroup)
   }
 
   test("a window for each key is no other window when values of it are reported") {

@@ -56,7 +56,7 @@ final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: S
         input,
         GroupedRows.ofTask(shared, input, rows),
         times,
-        if (shared.spec.couplesGroups) groups else new SpillableGroupStore(memory),
+        if (shared.spec.isCrossGroup) groups else new SpillableGroupStore(memory),
         new SpillableGroupStore(memory),
         groups.records,
         new NoTimerService(counters),

@@ -60,7 +60,7 @@ final class CrossGroupTask(
       new KeepOperation(plan, storage, changes, steps, ownsSteps = false))
   }
   private val machine = state.operation.machine
-  private val common = new CommonState(plan, whole, state)
+  private val common = new CrossGroupState(plan, whole, state)
   private val arrivals: Arrivals = {
     val admission = new Admission(plan, input, times, metrics)
     if (plan.spec.rowsWait)

@@ -45,7 +45,7 @@ object OperatorTask {
       records: => GroupRecords,
       timers: TimerService,
       metrics: KeepMetrics): OperatorTask = plan match {
-    case keep: KeepPlan if keep.spec.couplesGroups =>
+    case keep: KeepPlan if keep.spec.isCrossGroup =>
       new CrossGroupTask(keep, input, rows, times, store, whole, records, timers, metrics)
     case _ => GroupTask.of(plan, input, rows, times, store, timers, metrics)
   }

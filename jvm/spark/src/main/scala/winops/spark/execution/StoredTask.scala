@@ -30,9 +30,9 @@ final class StoredTask(
     store: StateStore,
     metrics: KeepMetrics,
     largestGroups: LargestGroups = new LargestGroups(0)) {
-  private val couplesGroups = plan.spec.couplesGroups
+  private val isCrossGroup = plan.spec.isCrossGroup
 
-  val groups = new StateGroupStore(store, plan.keys, inOrder = !couplesGroups)
+  val groups = new StateGroupStore(store, plan.keys, inOrder = !isCrossGroup)
 
   val timers = new StateTimerService(
     groups.partition,
@@ -43,12 +43,12 @@ final class StoredTask(
     groups.each,
     RowShape.of(plan.keys),
     groups.rankOf,
-    takesAll = times.flushes && !couplesGroups,
+    takesAll = times.flushes && !isCrossGroup,
     isFlushed = times.flushes,
     largestGroups)
 
   // The partition of a cross-group window counts groups of which it may store no value.
-  if (!couplesGroups) StateErrors.translated(groups.checkSize(timers.groupsRemembered))
+  if (!isCrossGroup) StateErrors.translated(groups.checkSize(timers.groupsRemembered))
 
   /** The output rows. */
   val output: OperatorTask = OperatorTask.of(

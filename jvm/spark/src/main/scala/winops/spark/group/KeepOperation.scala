@@ -2,7 +2,7 @@ package winops.spark.group
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.spark.aggregates.ContentResults
+import winops.spark.aggregates.GroupAggregates
 import winops.spark.expressions.{OfWindow, RowEvaluator}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{AggMode, KeepPlan, Output}
@@ -44,7 +44,7 @@ final class KeepOperation(
   /** The results over each of the group's windows; empty if the output has none or the results
     * are across groups.
     */
-  val results: Seq[ContentResults] =
+  val results: Seq[GroupAggregates] =
     if (!spec.followsContent || spec.acrossGroups) Nil
     else {
       val leavesFromFront = spec.policy.leavesFromFront
@@ -168,8 +168,8 @@ object KeepOperation {
       rows: RowStore,
       leavesFromFront: Boolean,
       number: Int,
-      isThere: Long => Boolean = _ => true): ContentResults =
-    new ContentResults(
+      isThere: Long => Boolean = _ => true): GroupAggregates =
+    new GroupAggregates(
       plan.results.collect {
         case OfWindow(`number`, result) => result
         case result if !result.isInstanceOf[OfWindow] => result
@@ -179,7 +179,7 @@ object KeepOperation {
       (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),
       storage.pages,
       leavesFromFront,
-      plan.spec.givesOldValues,
+      plan.spec.emitsOldValues,
       plan.spec.postsOnSizeChange,
       isThere = isThere)
 }

@@ -24,7 +24,7 @@ private[harness] object TableWindow {
       window.input,
       window.grouped(rows),
       BatchTimes.ofTable(end),
-      if (window.plan.spec.couplesGroups) new TransientGroupStore else new NoGroupStore,
+      if (window.plan.spec.isCrossGroup) new TransientGroupStore else new NoGroupStore,
       new TransientGroupStore,
       new HeapRecords,
       new NoTimerService(metrics.ofTask),

@@ -66,7 +66,7 @@ object StateIdentity {
 
   /** The kind of window that can take over these rows with another length, if there is one. */
   private def resizable(spec: KeepSpec): Option[Resizable] =
-    spec.policy.resizable.filterNot(_ => spec.couplesGroups)
+    spec.policy.resizable.filterNot(_ => spec.isCrossGroup)
 
   /** The expressions of the group, the order and the policy with arguments that their SQL does
     * not show; None if there are none.

@@ -126,7 +126,7 @@ class ReasonsSuite extends KeepStreamTest {
   test("each kind of window gives its reasons, as a table and as a stream row by row") {
     cases.foreach { case (dialect, policy, rows, expected) =>
       val plan = planOf(dialect, policy)
-      if (!plan.spec.couplesGroups) {
+      if (!plan.spec.isCrossGroup) {
         val table = DrivenTask.table(plan, arrivals(rows), Some(Late))
         assert(inWords(table) == expected, s"$policy as a table")
       }
@@ -175,7 +175,7 @@ class ReasonsSuite extends KeepStreamTest {
     cases.foreach { case (dialect, policy, rows, _) =>
       val plan = planOf(dialect, policy)
       val without = plan.copy(
-        spec = plan.spec.copy(givesReasons = false),
+        spec = plan.spec.copy(emitsReasons = false),
         changeColumns = plan.changeColumns.init)
       def bytes(plan: KeepPlan): Seq[(Int, Long, Long)] = {
         val driven = new DrivenTask(plan)
@@ -271,7 +271,7 @@ class ReasonsSuite extends KeepStreamTest {
     val byText = policy.contains("partitionBy : text")
     val one =
       spec(policy, Some(Application.EventTime), idleMillis = idleMillis, dialect = dialect)
-    plan(one.copy(givesReasons = true), Seq(n), if (byText) Seq(text) else keys)
+    plan(one.copy(emitsReasons = true), Seq(n), if (byText) Seq(text) else keys)
   }
 
   private def streamed(plan: KeepPlan, rows: String): Seq[Changed] =

@@ -60,7 +60,7 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val driven = new DrivenTask(planOf(policy), pageBytes = boundOfPages(random))
         val emitted = feed(driven, random, rows, end)
         assert(byGroup(emitted) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
-        val without = DrivenTask.table(planOf(policy, givesReasons = false), rows, Some(end))
+        val without = DrivenTask.table(planOf(policy, emitsReasons = false), rows, Some(end))
         assert(byGroup(emitted.map(_.copy(reason = ""))) == byGroup(without))
         assert(driven.metric("rowsInserted") == emitted.count(_.kind == "insert"))
         assert(driven.metric("rowsDeleted") == emitted.count(_.kind == "delete"))
@@ -163,12 +163,12 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def planOf(
       windows: (Dialect, Seq[String]),
       idleMillis: Option[Long] = None,
-      givesReasons: Boolean = true): KeepPlan = {
+      emitsReasons: Boolean = true): KeepPlan = {
     val (dialect, texts) = windows
     val one =
       spec(texts.head, Some(Application.EventTime), idleMillis = idleMillis, dialect = dialect)
     val all = if (texts.size == 1) one else one.copy(policy = policyOf(dialect, texts))
-    plan(all.copy(givesReasons = givesReasons), Seq(n))
+    plan(all.copy(emitsReasons = emitsReasons), Seq(n))
   }
 }
 

@@ -2,7 +2,7 @@ package winops.spark.group
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.spark.aggregates.CrossGroupContents
+import winops.spark.aggregates.CrossGroupAggregates
 import winops.spark.plan.KeepPlan
 import winops.spark.state.GroupStore
 import winops.storage.bytes.{ByteReader, ByteWriter}
@@ -16,21 +16,21 @@ import winops.storage.rows.RowStore
   * @param open
   *   the open group
   */
-final class CommonState(plan: KeepPlan, store: GroupStore, open: GroupState[KeepOperation]) {
+final class CrossGroupState(plan: KeepPlan, store: GroupStore, open: GroupState[KeepOperation]) {
   private val storage = new GroupStorage(plan, store)
   private val pages = storage.pages
 
   /** The rows that have not been applied. */
   val arrivals = new ArrivalState(plan, storage)
 
-  private val openGroup = new CrossGroupContents.Group {
+  private val openGroup = new CrossGroupAggregates.Group {
     override def key: UnsafeRow = open.key
     override def window: RowStore = open.operation.window
   }
 
   /** The contents of all windows; None if results are not across groups. */
-  val contents: Option[CrossGroupContents] = Option.when(plan.spec.acrossGroups) {
-    new CrossGroupContents(
+  val contents: Option[CrossGroupAggregates] = Option.when(plan.spec.acrossGroups) {
+    new CrossGroupAggregates(
       plan.content,
       rows =>
         KeepOperation.contentResults(
@@ -67,14 +67,14 @@ final class CommonState(plan: KeepPlan, store: GroupStore, open: GroupState[Keep
 
   /** Restores what was saved with the same clock. */
   def restore(in: ByteReader, clock: Long): Unit = {
-    CommonState.restoreArrivals(in, clock, storage, arrivals)
+    CrossGroupState.restoreArrivals(in, clock, storage, arrivals)
     pages.restore(in)
     contents.foreach(_.restore(in))
     in.finish()
   }
 }
 
-object CommonState {
+object CrossGroupState {
 
   /** Restores the rows that wait, for readers that do not know the results of the query. */
   def restoreArrivals(

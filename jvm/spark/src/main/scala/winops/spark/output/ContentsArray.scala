@@ -15,7 +15,7 @@ import winops.spark.row.RowBytes
   * @param front
   *   number of columns that describe the step
   */
-private[spark] final class ContentRows(
+private[spark] final class ContentsArray(
     plan: KeepPlan,
     front: Int,
     state: GroupState[KeepOperation]) {

@@ -40,7 +40,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
   * @param isThere
   *   returns false for rows in the window that were removed after [[needsRow]] was false
   */
-final class ContentResults(
+final class GroupAggregates(
     results: Seq[Expression],
     by: Seq[Expression],
     content: Seq[Attribute],
@@ -51,7 +51,7 @@ final class ContentResults(
     postsOnSizeChange: Boolean = false,
     foldsRows: WindowAggregate => Boolean = _ => false,
     isThere: Long => Boolean = _ => true)
-    extends TrackedContents {
+    extends StepAggregates {
   private val isDivided = by.nonEmpty
   private val plan = new AggregatePlan(results, by, foldsRows)
 
@@ -277,7 +277,7 @@ final class ContentResults(
   private def open(values: UnsafeRow): Unit = {
     isFresh = false
     openBy = values
-    val prefix = ContentResults.prefixOf(values.getBytes)
+    val prefix = GroupAggregates.prefixOf(values.getBytes)
     tree.open(prefix)
     counted.foreach(_.open(prefix))
   }
@@ -323,7 +323,7 @@ final class ContentResults(
   }
 }
 
-private object ContentResults {
+private object GroupAggregates {
 
   /** Prepends the length, so that no prefix begins with another one. */
   def prefixOf(values: Array[Byte]): Array[Byte] = {

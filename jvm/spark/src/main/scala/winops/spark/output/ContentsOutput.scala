@@ -1,6 +1,6 @@
 package winops.spark.output
 
-import winops.spark.aggregates.TrackedContents
+import winops.spark.aggregates.StepAggregates
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
 import winops.window.changes.{ChangeKind, ChangeQueue}
@@ -13,10 +13,10 @@ import winops.window.changes.{ChangeKind, ChangeQueue}
   * @param contents
   *   the contents of each window, by the number of the window
   */
-private[spark] abstract class ContentsTracker(
+private[spark] abstract class ContentsOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
-    contents: Array[TrackedContents],
+    contents: Array[StepAggregates],
     metrics: KeepMetrics)
     extends ChangesReader(changes, metrics) {
   // The specification finds these in its policy, which takes longer than a step.

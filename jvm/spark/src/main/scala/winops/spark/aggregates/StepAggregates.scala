@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
 /** The contents of one window or several, tracked step by step, and their aggregates. */
-trait TrackedContents {
+trait StepAggregates {
 
   /** Inserts the rows of the open group from one ordinal until another. */
   def insert(from: Long, until: Long): Unit

@@ -27,13 +27,13 @@ import winops.storage.rows.{RowStore, RowTree}
   * @param open
   *   returns the group whose rows are inserted and evicted
   */
-final class CrossGroupContents(
+final class CrossGroupAggregates(
     content: Seq[Attribute],
-    resultsOf: RowTree => ContentResults,
+    resultsOf: RowTree => GroupAggregates,
     pages: Pages,
-    open: () => CrossGroupContents.Group)
-    extends TrackedContents {
-  import CrossGroupContents._
+    open: () => CrossGroupAggregates.Group)
+    extends StepAggregates {
+  import CrossGroupAggregates._
 
   private val rows = new RowTree(pages, withArrival = false, RowShape.of(content))
   private val places = pages.newMap()
@@ -78,7 +78,7 @@ final class CrossGroupContents(
 
   /** Forgets which rows were those of a group that is removed without deletes. */
   def forget(group: UnsafeRow): Unit = {
-    val prefix = ContentResults.prefixOf(group.getBytes)
+    val prefix = GroupAggregates.prefixOf(group.getBytes)
     def isThere = places.atLeast(prefix) &&
       java.util.Arrays.mismatch(places.key, prefix) == prefix.length
     val stay = mutable.ArrayBuffer.empty[Long]
@@ -148,7 +148,7 @@ final class CrossGroupContents(
   }
 
   private def eachOf(from: Long, until: Long)(visit: (Long, Array[Byte]) => Unit): Unit = {
-    val group = ContentResults.prefixOf(open().key.getBytes)
+    val group = GroupAggregates.prefixOf(open().key.getBytes)
     var ordinal = from
     while (ordinal < until) {
       val key = java.util.Arrays.copyOf(group, group.length + java.lang.Long.BYTES)
@@ -160,7 +160,7 @@ final class CrossGroupContents(
   }
 }
 
-object CrossGroupContents {
+object CrossGroupAggregates {
 
   /** The number of changed rows up to which the aggregates note on the heap what to settle. */
   private val MostUnsettled = 1 << 14
