@@ -21,9 +21,9 @@ final case class Window(admit: Admit, order: Order, bound: Bound, triggers: Trig
   def usesTime: Boolean =
     admit.usesTime || bound.usesTime || triggers.all.exists(_.usesTime)
 
-  /** Returns true if the window can read the arrival times of rows. */
-  def readsArrivals: Boolean =
-    usesTime || bound.readsArrivals || triggers.all.exists(_.readsArrivals)
+  /** Returns true if the window can read the arrival times of rows: for time, or in a condition.
+    */
+  def readsArrivals: Boolean = usesTime || reads.exists(_._1 == Purpose.Condition)
 
   /** The expressions that the window reads from rows. */
   def reads: Seq[(Purpose, RowExpression)] =
@@ -47,7 +47,7 @@ final case class Window(admit: Admit, order: Order, bound: Bound, triggers: Trig
 
   /** The key for which the window holds one row each, if the window has no other rule. */
   private[policy] def keyOfEachRow: Option[Seq[RowExpression]] =
-    if (admit == EveryRow) order.keyOfEachRow(bound)
+    if (admit == EveryRow) order.keyOfNewestRow(bound)
     else if (order == Arrival && bound == Unbounded) admit.keyOfEachRow
     else None
 

@@ -9,10 +9,9 @@ import winops.window.rules.{AgeRule, ArrivalEviction, EvictionRule}
 /** The rows that arrived more than `span` ago. */
 final case class AgeExceeded(span: Span) extends Bound {
   override def usesTime: Boolean = true
-  override def readsArrivals: Boolean = true
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
-  override def looksAtEachRow: Boolean = false
+  override def looksAtEachRow: Boolean = true
   override def refusesMissing: Boolean = false
   override def leavesAtOnce(leave: Trigger): Boolean = leave == WhenDue
   override def reads: Seq[(Purpose, RowExpression)] = Nil
@@ -29,6 +28,7 @@ final case class AgeExceeded(span: Span) extends Bound {
     }
 
   override def until: Seq[String] = Seq(s"it is more than ${Wording.length(span)} old")
+  override def whileEvicting: Option[String] = None
 }
 
 /** Evicts no row. The window counts as full before its first row. */

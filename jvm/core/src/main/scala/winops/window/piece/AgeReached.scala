@@ -4,12 +4,11 @@ import winops.storage.rows.Rows
 import winops.terms.{Purpose, RowExpression, Span, Wording}
 import winops.window.changes.ChangeReason
 import winops.window.contents.WindowContext.Make
-import winops.window.rules.{AgeRule, EvictionRule, Part, RulePart}
+import winops.window.rules.{AgeRule, EvictionRule}
 
 /** The rows that arrived `span` ago or earlier. */
 final case class AgeReached(span: Span) extends Bound {
   override def usesTime: Boolean = true
-  override def readsArrivals: Boolean = true
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
   override def looksAtEachRow: Boolean = true
@@ -33,9 +32,7 @@ final case class AgeReached(span: Span) extends Bound {
   override private[window] def ruleAtOnce: Option[Rows => EvictionRule] =
     Some(new AgeRule(span, _))
 
-  override private[window] def part: Option[Make[Part]] =
-    Some(context => new RulePart(new AgeRule(span, context.rows), context.held))
-
   override def until: Seq[String] = Seq(s"it is ${Wording.length(span)} old")
+  override def whileEvicting: Option[String] = None
   override protected def held(order: Order): String = s"each row for ${Wording.length(span)}"
 }

@@ -9,7 +9,6 @@ import winops.window.rules.{EvictionRule, NoRule}
   */
 final case class AnyOf(bounds: Seq[Bound]) extends Bound {
   override def usesTime: Boolean = bounds.exists(_.usesTime)
-  override def readsArrivals: Boolean = bounds.exists(_.readsArrivals)
   override def evictsOldestFirst: Boolean = bounds.forall(_.evictsOldestFirst)
   override def evictsFromAll: Boolean = bounds.forall(_.evictsFromAll)
   override def looksAtEachRow: Boolean = false
@@ -30,6 +29,7 @@ final case class AnyOf(bounds: Seq[Bound]) extends Bound {
   }
 
   override def until: Seq[String] = bounds.flatMap(_.until)
+  override def whileEvicting: Option[String] = None
 }
 
 /** Evicts a row that either rule evicts; the rules store nothing.

@@ -11,6 +11,8 @@ case object Arrival extends Order {
   override def evictsOldestFirst: Boolean = true
   override def words: String = "the order of arrival"
   override def keptOf(admit: Admit): String = admit.words
+  override def criteria: Option[String] = None
+  override def clause(bound: Bound): Option[String] = None
   override private[window] def part(bound: Bound): Option[Make[Part]] = bound.part
   override private[window] def shadows: Option[Make[Shadows]] = Some(_ => null)
 }

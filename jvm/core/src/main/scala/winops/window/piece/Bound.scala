@@ -3,7 +3,7 @@ package winops.window.piece
 import winops.storage.rows.Rows
 import winops.terms.{Purpose, RowExpression}
 import winops.window.contents.WindowContext.Make
-import winops.window.rules.{ArrivalEviction, EvictionRule, Part}
+import winops.window.rules.{ArrivalEviction, EvictionRule, Part, RulePart}
 
 /** The rule that says which rows exceed a window: one of the four pieces of a window. The window
   * evicts these rows at its leave trigger. Each bound is a file of its own, with the classes that
@@ -18,14 +18,11 @@ abstract class Bound {
   /** Returns true if rows exceed the bound because time passes. */
   def usesTime: Boolean
 
-  /** Returns true if the bound can read the arrival times of rows. */
-  def readsArrivals: Boolean
-
   /** Returns true if, in a window by arrival, no row leaves before one that arrived earlier. */
   def evictsOldestFirst: Boolean
 
-  /** Returns true if a row that exceeds the bound leaves the other windows of an intersection in
-    * the order of arrival too.
+  /** Returns false if the bound can evict a row from its own window alone, or the rows of a batch
+    * together. In an intersection, other windows then hold rows on both sides of one that leaves.
     */
   def evictsFromAll: Boolean
 
@@ -69,7 +66,8 @@ abstract class Bound {
   private[window] def ruleAtOnce: Option[Rows => EvictionRule] = None
 
   /** One of several windows by arrival that evicts each row as soon as it exceeds the bound. */
-  private[window] def part: Option[Make[Part]] = None
+  private[window] def part: Option[Make[Part]] =
+    ruleAtOnce.map(rule => context => new RulePart(rule(context.rows), context.held))
 
   /** One of several windows by arrival of which rows enter at `enter` and leave at `leave`.
     *
@@ -89,8 +87,10 @@ abstract class Bound {
   /** The conditions under which a row exceeds the bound, for use after "until". */
   def until: Seq[String]
 
-  /** The condition of a bound that evicts rows from the oldest row on while it holds. */
-  def whileEvicting: Option[String] = None
+  /** The condition of a bound that evicts rows from the oldest row on while it holds; None for
+    * other bounds.
+    */
+  def whileEvicting: Option[String]
 
   /** The clause on the rows that a window keeps. */
   def keeps(admit: Admit, order: Order, leave: Trigger): String =

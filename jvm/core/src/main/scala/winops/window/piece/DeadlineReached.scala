@@ -13,7 +13,6 @@ import winops.window.time.Clock
 /** The rows whose own timestamp was `span` ago or earlier. */
 final case class DeadlineReached(timestamp: RowExpression, span: Span) extends Bound {
   override def usesTime: Boolean = true
-  override def readsArrivals: Boolean = true
   override def evictsOldestFirst: Boolean = false
   override def evictsFromAll: Boolean = true
   override def looksAtEachRow: Boolean = true
@@ -32,6 +31,7 @@ final case class DeadlineReached(timestamp: RowExpression, span: Span) extends B
     val shown = Wording.shown(timestamp)
     Seq(s"${after}the time in ${if (timestamp.isColumn) s"its $shown column" else shown}")
   }
+  override def whileEvicting: Option[String] = None
 }
 
 /** Evicts each row when `span` has passed since the row's own timestamp. A row whose span is over

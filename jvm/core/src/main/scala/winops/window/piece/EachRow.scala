@@ -7,7 +7,6 @@ import winops.window.rules.NetTrigger
 /** The arrival of each row. */
 case object EachRow extends Trigger {
   override def usesTime: Boolean = false
-  override def readsArrivals: Boolean = false
   override def refusesMissing: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger

@@ -7,7 +7,6 @@ import winops.window.rules.{ArrivalEviction, EvictionRule, Part}
 /** Every row: at the leave trigger the window is emptied. */
 case object Everything extends Bound {
   override def usesTime: Boolean = false
-  override def readsArrivals: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
   override def looksAtEachRow: Boolean = false
@@ -29,6 +28,7 @@ case object Everything extends Bound {
       leave: Trigger): Option[Make[(EvictionRule, ArrivalEviction)]] = leave.emptyingEvents
 
   override def until: Seq[String] = Seq("all rows are removed together")
+  override def whileEvicting: Option[String] = None
 
   override def keeps(admit: Admit, order: Order, leave: Trigger): String =
     s"collects rows${sorted(order)} and removes all of them ${leave.wordsOfCollected}"

@@ -8,7 +8,6 @@ import winops.window.changes.ChangeReason
   */
 final case class Excess(rows: Long) extends Trigger {
   override def usesTime: Boolean = false
-  override def readsArrivals: Boolean = false
   override def refusesMissing: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger

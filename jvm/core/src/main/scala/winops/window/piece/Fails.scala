@@ -11,7 +11,6 @@ import winops.window.rules.{EvictedRows, FrontPart, Part}
 /** From the oldest row on, the rows for which the condition does not hold. */
 final case class Fails(condition: RowExpression) extends Bound {
   override def usesTime: Boolean = false
-  override def readsArrivals: Boolean = true
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = false
   override def looksAtEachRow: Boolean = false

@@ -4,13 +4,12 @@ import winops.storage.rows.Rows
 import winops.terms.{Purpose, RowExpression, Wording}
 import winops.window.changes.ChangeReason
 import winops.window.contents.WindowContext.Make
-import winops.window.rules.{ArrivalEviction, CountRule, EvictionRule, NoRule, Part, RulePart}
+import winops.window.rules.{ArrivalEviction, CountRule, EvictionRule, NoRule}
 
 /** All rows except the newest `rows` rows; in a sorted window, all except the first `rows` rows.
   */
 final case class MoreThan(rows: Long) extends Bound {
   override def usesTime: Boolean = false
-  override def readsArrivals: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
   override def looksAtEachRow: Boolean = false
@@ -53,15 +52,13 @@ final case class MoreThan(rows: Long) extends Bound {
   override private[window] def ruleAtOnce: Option[Rows => EvictionRule] =
     Some(_ => new CountRule(rows))
 
-  override private[window] def part: Option[Make[Part]] =
-    Some(context => new RulePart(new CountRule(rows), context.held))
-
   override private[window] def events(
       leave: Trigger): Option[Make[(EvictionRule, ArrivalEviction)]] =
     Option.when(leave == EachRow)(_ => (NoRule, new SlidingRows(rows)))
 
   override def until: Seq[String] =
     Seq(if (rows == 1) "a newer row has arrived" else s"$rows newer rows have arrived")
+  override def whileEvicting: Option[String] = None
 
   override def keeps(admit: Admit, order: Order, leave: Trigger): String = leave match {
     case Excess(slack) if rows == 1 && slack > 1 && order == Arrival =>

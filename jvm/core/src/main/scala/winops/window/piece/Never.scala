@@ -8,7 +8,6 @@ import winops.window.rules.ReportTrigger
 /** No event: the trigger never fires. */
 case object Never extends Trigger {
   override def usesTime: Boolean = false
-  override def readsArrivals: Boolean = false
   override def refusesMissing: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger

@@ -23,20 +23,21 @@ abstract class Order {
   def words: String
 
   /** The rows that a window without a bound keeps of those that it admits. */
-  def keptOf(admit: Admit): String = "every row"
+  def keptOf(admit: Admit): String
 
   /** The criteria by which the rows are sorted, if any. */
-  def criteria: Option[String] = None
+  def criteria: Option[String]
 
   /** The clause on rows that replace others, beside a bound. */
-  def clause(bound: Bound): Option[String] = None
+  def clause(bound: Bound): Option[String]
 
   /** The rows that the bound keeps, and those that it evicts. */
   final def kept: String = if (criteria.isEmpty) "newest" else "first"
   final def evicted: String = if (criteria.isEmpty) "oldest" else "last"
 
-  /** The key of which a window with the bound holds one row, if this is all that it does. */
-  private[winops] def keyOfEachRow(bound: Bound): Option[Seq[RowExpression]] = None
+  /** The key of which a window with the bound holds the newest row, if this is all that it does.
+    */
+  private[winops] def keyOfNewestRow(bound: Bound): Option[Seq[RowExpression]] = None
 
   /** The maker of a window that has this order, evicts at once, and decides together with others;
     * None if there is none with the bound.

@@ -21,7 +21,6 @@ import winops.window.time.Clock
 final case class PeriodOrRows(span: Span, rows: Long, origin: Option[Origin], forced: Boolean)
     extends Trigger {
   override def usesTime: Boolean = true
-  override def readsArrivals: Boolean = true
   override def refusesMissing: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger

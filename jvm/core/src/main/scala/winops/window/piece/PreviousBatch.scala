@@ -10,7 +10,6 @@ import winops.window.rules.{BatchTrigger, Batches, EvictedRows, Part}
 /** The rows of the previous batch, when a new batch enters. */
 case object PreviousBatch extends Bound {
   override def usesTime: Boolean = false
-  override def readsArrivals: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = false
   override def looksAtEachRow: Boolean = false
@@ -29,6 +28,7 @@ case object PreviousBatch extends Bound {
     }
 
   override def until: Seq[String] = Seq("the next batch is inserted")
+  override def whileEvicting: Option[String] = None
 
   override def keeps(admit: Admit, order: Order, leave: Trigger): String =
     s"collects rows in a batch${sorted(order)}"

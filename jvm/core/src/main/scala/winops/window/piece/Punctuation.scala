@@ -8,7 +8,6 @@ import winops.window.rules.{ArrivalEviction, EvictionRule, NoRule}
 /** A window punctuation. */
 case object Punctuation extends Trigger {
   override def usesTime: Boolean = false
-  override def readsArrivals: Boolean = false
   override def refusesMissing: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Punctuation

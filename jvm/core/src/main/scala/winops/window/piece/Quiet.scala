@@ -12,7 +12,6 @@ import winops.window.time.Clock
 /** The end of a span in which no row has arrived. */
 final case class Quiet(span: Span) extends Trigger {
   override def usesTime: Boolean = true
-  override def readsArrivals: Boolean = true
   override def refusesMissing: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Silence

@@ -16,9 +16,10 @@ final case class Replacing(keys: Seq[RowExpression]) extends Order {
   override def words: String =
     s"a row replaces the previous row of the same ${Wording.listed(keys)}"
   override def keptOf(admit: Admit): String = s"the newest row of each ${Wording.listed(keys)}"
+  override def criteria: Option[String] = None
   override def clause(bound: Bound): Option[String] = Option.when(bound != Unbounded)(words)
 
-  override private[winops] def keyOfEachRow(bound: Bound): Option[Seq[RowExpression]] =
+  override private[winops] def keyOfNewestRow(bound: Bound): Option[Seq[RowExpression]] =
     Option.when(bound == Unbounded)(keys)
 
   override private[window] def part(bound: Bound): Option[Make[Part]] =

@@ -18,6 +18,8 @@ final case class Shadowing(keys: Seq[RowExpression]) extends Order {
   override def replaces: Boolean = true
   override def evictsOldestFirst: Boolean = true
   override def words: String = s"of each ${Wording.listed(keys)} only the newest row is visible"
+  override def keptOf(admit: Admit): String = "every row"
+  override def criteria: Option[String] = None
   override def clause(bound: Bound): Option[String] = Some(words)
   override private[window] def part(bound: Bound): Option[Make[Part]] = None
 

@@ -18,6 +18,7 @@ final case class Sorted(by: Seq[SortKey]) extends Order {
   override def words: String = s"sorted by ${Wording.criteria(by)}"
   override def keptOf(admit: Admit): String = s"every row, $words"
   override def criteria: Option[String] = Some(Wording.criteria(by))
+  override def clause(bound: Bound): Option[String] = None
 
   override private[window] def part(bound: Bound): Option[Make[Part]] = bound match {
     case MoreThan(rows) => Some(best(rows, _))

@@ -12,7 +12,6 @@ import winops.window.rules.{EvictedRows, FrontPart, Part}
   */
 final case class TimestampBehind(timestamp: RowExpression, span: Span) extends Bound {
   override def usesTime: Boolean = false
-  override def readsArrivals: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
   override def looksAtEachRow: Boolean = false

@@ -15,9 +15,6 @@ abstract class Trigger {
   /** Returns true if the trigger can fire because time passes. */
   def usesTime: Boolean
 
-  /** Returns true if the trigger can read the arrival times of rows. */
-  def readsArrivals: Boolean
-
   /** Returns true if the window refuses a row that lacks a value which the trigger reads. */
   def refusesMissing: Boolean
 

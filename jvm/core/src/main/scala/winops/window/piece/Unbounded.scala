@@ -3,12 +3,11 @@ package winops.window.piece
 import winops.storage.rows.Rows
 import winops.terms.{Purpose, RowExpression}
 import winops.window.contents.WindowContext.Make
-import winops.window.rules.{EvictionRule, NoRule, Part, RulePart}
+import winops.window.rules.{EvictionRule, NoRule}
 
 /** No row ever exceeds the window. */
 case object Unbounded extends Bound {
   override def usesTime: Boolean = false
-  override def readsArrivals: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
   override def looksAtEachRow: Boolean = true
@@ -29,10 +28,8 @@ case object Unbounded extends Bound {
     Option.when(leave == Never)(_ => NoRule)
 
   override private[window] def ruleAtOnce: Option[Rows => EvictionRule] = Some(_ => NoRule)
-  override private[window] def part: Option[Make[Part]] =
-    Some(context => new RulePart(NoRule, context.held))
-
   override def until: Seq[String] = Nil
+  override def whileEvicting: Option[String] = None
   override def keeps(admit: Admit, order: Order, leave: Trigger): String =
     s"keeps ${order.keptOf(admit)}"
   override protected def leaves(leave: Trigger, order: Order): Option[String] = None

@@ -10,7 +10,6 @@ import winops.window.rules.{ArrivalEviction, EvictionRule, NoRule}
   */
 final case class ValueBehind(value: RowExpression, distance: Distance) extends Bound {
   override def usesTime: Boolean = false
-  override def readsArrivals: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
   override def looksAtEachRow: Boolean = false

@@ -6,7 +6,6 @@ import winops.window.changes.ChangeReason
 /** The instant at which a row expires. */
 case object WhenDue extends Trigger {
   override def usesTime: Boolean = true
-  override def readsArrivals: Boolean = true
   override def refusesMissing: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger

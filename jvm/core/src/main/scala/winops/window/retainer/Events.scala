@@ -100,10 +100,10 @@ private[window] object Events {
 
   /** The maker of a window that emits events; None if the pieces make no such window. */
   def of(window: Window): Option[Make[Retainer]] = {
-    val Window(admit, order, bound, Triggers(enter, leave, report)) = window
+    val Window(admit, order, bound, Triggers(enter, leave, reported)) = window
     for {
       rules <- bound.events(leave)
-      trigger <- report.report
+      trigger <- reported.report
       if admit == EveryRow && order == Arrival && enter == EachRow
     } yield context => {
       val (rule, eviction) = rules(context)

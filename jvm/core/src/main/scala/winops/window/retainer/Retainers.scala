@@ -7,8 +7,8 @@ import winops.window.contents.WindowContext.Make
 import winops.window.piece.{Arrival, EachRow, EveryRow, Never, PreviousBatch, Unbounded}
 import winops.window.rules.{BatchTrigger, CombinedParts, Part}
 
-/** Builds the retainer of a policy from what its pieces say. No piece is named here for what it
-  * does, so a new one needs no change.
+/** Builds the retainer of a policy from what its pieces say. Pieces are named here for a shape
+  * alone: every row enters at once, in the order of arrival, without a bound, or in batches.
   */
 private[window] object Retainers {
   private final val Pieces = "combination of admission, order, bound and triggers"
@@ -103,8 +103,8 @@ private[window] object Retainers {
   private def partOf(window: Window, inUnion: Boolean): Option[Make[Part]] = {
     val Window(admit, order, bound, triggers) = window
     if (window.changesAtOnce) {
-      if (admit == EveryRow) order.part(bound)
-      else if (order == Arrival && bound == Unbounded) Some(admit.part)
+      if (order == Arrival && bound == Unbounded) Some(admit.part)
+      else if (admit == EveryRow) order.part(bound)
       else None
     } else if (admit == EveryRow && order == Arrival && triggers.report == Never) {
       bound.partAt(triggers.enter, triggers.leave, inUnion)

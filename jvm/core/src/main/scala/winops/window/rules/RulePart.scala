@@ -1,14 +1,12 @@
 package winops.window.rules
 
-import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.contents.HeldRows
 import winops.window.time.Clock
 
-/** One of several windows, whose oldest rows leave by a rule. */
+/** One of several windows, whose oldest rows leave by a rule that stores nothing. */
 private[window] final class RulePart(rule: EvictionRule, held: HeldRows) extends FrontPart(held) {
   override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     super.arrive(row, at, evicted)
-    rule.arrive(at)
     var excess = rule.excess(count)
     while (excess > 0) {
       evictOldest(evicted, rule.excessReason)
@@ -21,19 +19,4 @@ private[window] final class RulePart(rule: EvictionRule, held: HeldRows) extends
 
   override def atDue(due: Long, evicted: EvictedRows): Unit =
     while (count > 0 && rule.due(oldest) <= due) evictOldest(evicted, rule.reason)
-
-  override def clear(): Unit = {
-    super.clear()
-    rule.clear()
-  }
-
-  override def save(out: ByteWriter): Unit = {
-    super.save(out)
-    rule.save(out)
-  }
-
-  override def restore(in: ByteReader): Unit = {
-    super.restore(in)
-    rule.restore(in)
-  }
 }
