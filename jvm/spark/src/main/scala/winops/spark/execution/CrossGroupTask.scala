@@ -9,7 +9,7 @@ import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.RowBytes
-import winops.spark.state.{GroupStore, RowKeys, StateErrors, StateVersion, TimerService}
+import winops.spark.state.{GroupStore, RowKeys, StateErrors, StateVersion, PartitionState}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, ShiftedSegments}
 import winops.window.changes.{ChangeQueue, Steps}
@@ -45,7 +45,7 @@ final class CrossGroupTask(
     store: GroupStore,
     whole: GroupStore,
     records: GroupRecords,
-    timers: TimerService,
+    partition: PartitionState,
     metrics: KeepMetrics)
     extends OperatorTask {
   import CrossGroupTask._
@@ -144,10 +144,13 @@ final class CrossGroupTask(
     if (in == null) common.clear() else restore(in)
     groupsBefore = machines.groups.size
     waitingBefore = waiting.size
-    Iterator.continually(timers.nextExpired()).takeWhile(_ != null).foreach(machines.reschedule)
+    Iterator
+      .continually(partition.nextExpired())
+      .takeWhile(_ != null)
+      .foreach(machines.reschedule)
     val _ = rows.nextGroup()
     arrivals.open(rows)
-    pieces = machines.advance(timers.timePassed)
+    pieces = machines.advance(partition.timePassed)
   }
 
   /** Does one piece of work, after which output rows may be available. */
@@ -235,7 +238,7 @@ final class CrossGroupTask(
     writer.endGroup()
     takeLatest()
     machine.settle()
-    timers.measure(opened, state.held)
+    partition.measure(opened, state.held)
     if (state.isEmpty) state.forget() else if (isChanged) store.save(state.save)
     opened = null
   }
@@ -253,9 +256,9 @@ final class CrossGroupTask(
     if (times.flushes) last = waiting.lastTime
     due = Math.min(machines.groups.nextDue, common.arrivals.nextRelease)
     whole.save(save)
-    timers.count(
+    partition.count(
       machines.groups.size - groupsBefore,
-      held - timers.rowsHeld,
+      held - partition.rowsHeld,
       waiting.size - waitingBefore)
     writer.count()
     state.operation.count(metrics)

@@ -8,7 +8,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.OperatorPlan
 import winops.spark.row.RowShape
-import winops.spark.state.{LargestGroups, StateErrors, StateGroupStore, StateTimerService, WholeGroupStore}
+import winops.spark.state.{LargestGroups, StateErrors, StateGroupStore, StoredPartitionState, WholeGroupStore}
 
 /** A task of a stream, with its state in a state store of Spark's.
   *
@@ -34,7 +34,7 @@ final class StoredTask(
 
   val groups = new StateGroupStore(store, plan.keys, inOrder = !isCrossGroup)
 
-  val timers = new StateTimerService(
+  val partition = new StoredPartitionState(
     groups.partition,
     identity,
     plan.keys.size,
@@ -48,23 +48,23 @@ final class StoredTask(
     largestGroups)
 
   // The partition of a cross-group window counts groups of which it may store no value.
-  if (!isCrossGroup) StateErrors.translated(groups.checkSize(timers.groupsRemembered))
+  if (!isCrossGroup) StateErrors.translated(groups.checkSize(partition.groupsRemembered))
 
   /** The output rows. */
   val output: OperatorTask = OperatorTask.of(
     plan,
     input,
     rows,
-    timers.flushed.fold(times)(times.afterFlush),
+    partition.flushed.fold(times)(times.afterFlush),
     groups,
     new WholeGroupStore(groups.partition, groups.pageMemory),
     groups.records,
-    timers,
+    partition,
     metrics)
 
   /** Writes what is to be committed, after the last output row. */
   def save(): Unit = {
-    timers.save()
+    partition.save()
     StateErrors.translated(groups.finish())
   }
 }

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode
 
 import winops.spark.execution.OperatorTask
 import winops.spark.group.BatchTimes
-import winops.spark.state.{NoGroupStore, NoTimerService, TransientGroupStore}
+import winops.spark.state.{NoGroupStore, TransientPartitionState, TransientGroupStore}
 import winops.window.crossgroup.HeapRecords
 
 /** Runs a window over a table, with the task of the batch operator. */
@@ -27,7 +27,7 @@ private[harness] object TableWindow {
       if (window.plan.spec.isCrossGroup) new TransientGroupStore else new NoGroupStore,
       new TransientGroupStore,
       new HeapRecords,
-      new NoTimerService(metrics.ofTask),
+      new TransientPartitionState(metrics.ofTask),
       metrics.ofTask)
     task.map(WindowChange.of(window.plan, _)).toVector
   }

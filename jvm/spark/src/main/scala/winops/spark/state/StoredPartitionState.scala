@@ -8,8 +8,8 @@ import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 import winops.storage.rows.RowCheck
 import winops.window.time.Clock
 
-/** The timer service of a stream, whose timers are stored in the partition of their groups,
-  * beside the partition's [[PartitionSummary]].
+/** The timers and numbers of a stream, which are stored in the partition of their groups, beside
+  * the partition's [[PartitionSummary]].
   *
   * @param segments
   *   the storage; segment 0 contains this object, the others contain timers
@@ -37,7 +37,7 @@ import winops.window.time.Clock
   * @param largestGroups
   *   receives the sizes of the groups that are processed
   */
-final class StateTimerService(
+final class StoredPartitionState(
     segments: Segments,
     identity: String,
     width: Int,
@@ -49,7 +49,7 @@ final class StateTimerService(
     takesAll: Boolean = false,
     isFlushed: Boolean = false,
     largestGroups: LargestGroups = new LargestGroups(0))
-    extends TimerService {
+    extends PartitionState {
   private val timers = new TimerWheel(segments, width, keyCheck)
   private var groups = 0L
   private var rows = 0L

@@ -4,8 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.spark.internal.KeepMetrics
 
-/** Timers of the groups of a task. */
-trait TimerService {
+/** The state that the groups of a task have together: their timers, their numbers, and the time
+  * that has passed.
+  */
+trait PartitionState {
 
   /** The instant up to which timers of all groups fired in earlier batches. */
   def timePassed: Long
@@ -41,8 +43,8 @@ trait TimerService {
   def measure(key: UnsafeRow, rows: Long): Unit = ()
 }
 
-/** The timer service of a batch query, which processes every group once and needs no timers. */
-final class NoTimerService(metrics: KeepMetrics) extends TimerService {
+/** The numbers of a batch query, which processes every group once and needs no timers. */
+final class TransientPartitionState(metrics: KeepMetrics) extends PartitionState {
   override def timePassed: Long = Long.MinValue
   override def rowsHeld: Long = 0L
   override def cancel(key: UnsafeRow): Unit = ()

@@ -11,7 +11,7 @@ import winops.spark.testing.MapSegments
 import winops.storage.bytes.ByteWriter
 import winops.window.time.Clock
 
-class StateTimerServiceSuite extends AnyFunSuite {
+class StoredPartitionStateSuite extends AnyFunSuite {
   private val identity = s"""{"policy":"KEEP 2 ROWS","format":${StateVersion.Current}}"""
   private val toKey = UnsafeProjection.create(Array[DataType](LongType))
 
@@ -23,10 +23,10 @@ class StateTimerServiceSuite extends AnyFunSuite {
       identity: String = identity,
       idle: Option[Long] = None,
       groups: => Seq[UnsafeRow] = fail("all groups were read"),
-      rankOf: UnsafeRow => Long = _ => 0L): StateTimerService =
-    new StateTimerService(segments, identity, 1, now, idle, groups.iterator, rankOf = rankOf)
+      rankOf: UnsafeRow => Long = _ => 0L): StoredPartitionState =
+    new StoredPartitionState(segments, identity, 1, now, idle, groups.iterator, rankOf = rankOf)
 
-  private def takeAll(state: StateTimerService): Seq[UnsafeRow] =
+  private def takeAll(state: StoredPartitionState): Seq[UnsafeRow] =
     Iterator.continually(state.nextExpired()).takeWhile(_ != null).toVector
 
   test("what was counted and entered is there after the next start") {
