@@ -134,7 +134,7 @@ final class GroupTask private (
     wasRemembered = bytes != null
     if (wasRemembered) state.restore(bytes) else state.clear()
     operation.clock.reach(partition.timePassed)
-    // The timer service has handed out all timers up to this instant, including this group's.
+    // The partition has handed out all timers up to this instant, including this group's.
     if (state.registeredTimer <= times.now) state.registeredTimer = Clock.Never
     if (state.reachTimer <= times.now) state.reachTimer = Clock.Never
     sizeBefore = state.held
