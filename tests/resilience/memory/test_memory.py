@@ -19,14 +19,17 @@ WINDOWS = (
     "sort,rank,unique,firstunique,retain_unique,expr,expr_batch",
     "intersection,union,sorted_batch,ext_timed,ext_timed_batch,time_and_sort",
     "keep_time,keep_every_time,timetolive,time_order,time_accum,within_every",
-    "agg,agg_sorted,agg_distinct,with_columns,rows,latest_of_groups,rows_of_groups",
+    "agg,agg_sorted,agg_distinct,with_columns,latest_of_groups,rows_of_groups",
 )
+# The contents at the end of the input, which a stream does not have.
+ROWS = "rows"
 # Over a table, they are Spark's own.
 OVER = "over_sum,over_range,over_lag,over_lead,over_first"
 
 CASES = [
     *(("groups.py", case) for case in GROUPS),
     *(("windows.py", cases, source) for source in ("stream", "table") for cases in WINDOWS),
+    ("windows.py", ROWS, "table"),
     ("windows.py", OVER, "stream"),
 ]
 

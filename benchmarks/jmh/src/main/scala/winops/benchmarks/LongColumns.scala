@@ -2,9 +2,9 @@ package winops.benchmarks
 
 import java.nio.ByteBuffer
 
-import winops.policy.{RowExpression, SortKey}
 import winops.storage.bytes.Bytes
 import winops.storage.rows.RowStore
+import winops.terms.{RowExpression, SortKey}
 import winops.window.expression.{Evaluator, RowCondition, RowKey, RowNumber}
 
 /** Evaluates columns of type Long in UnsafeRows without any code of Spark, so that benchmarks

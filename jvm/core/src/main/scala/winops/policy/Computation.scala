@@ -1,6 +1,7 @@
 package winops.policy
 
-import winops.policy.Wording._
+import winops.terms.Wording._
+import winops.terms.RowExpression
 
 /** Writes the clause of a description that names the values computed from the rows. */
 private[policy] object Computation {

@@ -1,5 +1,8 @@
 package winops.policy
 
+import winops.terms.RowExpression
+import winops.window.changes.ChangeReason
+
 /** The expressions that divide rows into groups. Each group has windows of its own.
   *
   * @param keys
@@ -29,7 +32,10 @@ sealed trait Reclaim {
   def usesTime: Boolean = false
 
   /** Returns true if the rule removes a group because of rows of other groups. */
-  def couplesGroups: Boolean = false
+  def isCrossGroup: Boolean = false
+
+  /** The [[ChangeReason]] of the rows of a removed group; None if they leave without deletes. */
+  def reason: Option[Int]
 }
 
 object Reclaim {
@@ -38,6 +44,7 @@ object Reclaim {
     * its rows.
     */
   final case class Silent(micros: Long) extends Reclaim {
+    override def reason: Option[Int] = Some(ChangeReason.GroupIdle)
     override def usesTime: Boolean = true
   }
 
@@ -46,7 +53,8 @@ object Reclaim {
     * deletes for its rows.
     */
   final case class MoreGroupsThan(groups: Long) extends Reclaim {
-    override def couplesGroups: Boolean = true
+    override def reason: Option[Int] = Some(ChangeReason.GroupLimit)
+    override def isCrossGroup: Boolean = true
   }
 
   /** SPL tupleCount: if all groups together hold more than `rows` rows, removes the leading empty
@@ -54,7 +62,8 @@ object Reclaim {
     * emits deletes for its rows.
     */
   final case class MoreRowsThan(rows: Long) extends Reclaim {
-    override def couplesGroups: Boolean = true
+    override def reason: Option[Int] = Some(ChangeReason.GroupLimit)
+    override def isCrossGroup: Boolean = true
   }
 
   /** Esper's reclaim hints: sweeps the groups when a row arrives at least `everyMillis` after the
@@ -62,7 +71,8 @@ object Reclaim {
     * emitting deletes.
     */
   final case class SweptAtArrival(millis: Long, everyMillis: Long) extends Reclaim {
+    override def reason: Option[Int] = None
     override def usesTime: Boolean = true
-    override def couplesGroups: Boolean = true
+    override def isCrossGroup: Boolean = true
   }
 }

@@ -1,5 +1,8 @@
 package winops.policy
 
+import winops.terms.{RowExpression, Stream}
+import winops.window.piece._
+
 /** A retention policy: which rows of a stream stay in a window, and which changes are emitted.
   *
   * Every window of every dialect is a combination of six pieces: the group, the stream, and for
@@ -69,16 +72,51 @@ final case class Policy(
   }
 
   /** Returns true if each row enters when it arrives, and not at a later trigger. */
-  def takesRowsAtOnce: Boolean = retention.windows.forall(_.triggers.enter == Trigger.EachRow)
+  def takesRowsAtOnce: Boolean = retention.windows.forall(_.triggers.enter == EachRow)
 
   /** Returns true if the machine needs the arrival times of rows: for time, or for a condition
     * that can read them.
     */
-  def needsArrivals: Boolean = usesTime || retention.windows.exists { window =>
-    (window.bound, window.triggers.enter) match {
-      case (_: Bound.Fails, _) | (_, _: Trigger.Holds) => true
-      case _ => false
-    }
+  def needsArrivals: Boolean = usesTime || retention.windows.exists(_.readsArrivals)
+
+  /** Returns true if rows may leave in any order, so that the group's rows have holes. */
+  def leavesHoles: Boolean = retention.leavesHoles
+
+  /** Returns true if the changes delete rows in the order of their insertion. */
+  def leavesFromFront: Boolean =
+    !leavesHoles && retention.windows.forall(_.order == Arrival)
+
+  /** The reasons for which rows leave, as [[winops.window.changes.ChangeReason]]s, without those
+    * of an idle time that is given beside the text.
+    */
+  def reasons: Seq[Int] =
+    (retention.windows.flatMap(_.reasons) ++ group.reclaim.flatMap(_.reason)).distinct
+
+  /** The class of windows of which a restart may choose another length; None if more than a
+    * length decides which rows stay.
+    */
+  def resizable: Option[Resizable] = this match {
+    case Policy(
+          Group(_, None),
+          Retention.One(Window(EveryRow, Arrival, bound, Triggers(EachRow, leave, Never))),
+          Stream.InsertsThenDeletes,
+          _,
+          _,
+          None,
+          None,
+          _) =>
+      bound.resizable(leave)
+    case _ => None
+  }
+
+  /** Says how a group fills that was kept by a shorter window; None if the window before was not
+    * shorter, or of another class.
+    */
+  def growth(before: Policy): Option[String] = (before.retention, retention) match {
+    case (Retention.One(was), Retention.One(is))
+        if resizable.isDefined && resizable == before.resizable =>
+      is.bound.growth(was.bound)
+    case _ => None
   }
 
   /** A policy that emits the same changes over smaller groups, or this policy if none exists. A
@@ -91,7 +129,7 @@ final case class Policy(
     val keys = retention.windows.flatMap(_.keyOfEachRow)
     val others = retention.windows.filter(_.keyOfEachRow.isEmpty)
     val splits = keys.size == 1 && others.forall(_.looksAtEachRow) && projection.isEmpty &&
-      !couplesGroups
+      !isCrossGroup
     retention.withinKey.filter(_ => splits).fold(this) { within =>
       copy(
         group = group.copy(keys = (group.keys ++ keys.head).distinct),
@@ -100,10 +138,13 @@ final case class Policy(
     }
   }
 
+  /** Returns true if a window punctuation empties a window. */
+  def takesPunctuation: Boolean = retention.windows.exists(_.triggers.leave == Punctuation)
+
   /** Returns true if the changes of one group depend on other groups. One task must then process
     * all groups in the order of the rows.
     */
-  def couplesGroups: Boolean =
-    group.reclaim.exists(_.couplesGroups) || projection.exists(_.acrossGroups) ||
-      retention.windows.exists(_.triggers.leave == Trigger.Punctuation)
+  def isCrossGroup: Boolean =
+    group.reclaim.exists(_.isCrossGroup) || projection.exists(_.acrossGroups) ||
+      takesPunctuation
 }

@@ -1,5 +1,7 @@
 package winops.policy
 
+import winops.terms.RowExpression
+
 /** Values that a policy emits instead of its rows. A change deletes the values before the change
   * and inserts the values after the change.
   */

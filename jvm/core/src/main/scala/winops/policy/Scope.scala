@@ -1,5 +1,7 @@
 package winops.policy
 
+import winops.terms.Origin
+
 /** The names and settings that a policy's text can refer to.
   *
   * @param parameters

@@ -1,5 +1,9 @@
 package winops.policy
 
+import winops.terms.{Purpose, RowExpression}
+import winops.window.changes.ChangeReason
+import winops.window.piece._
+
 /** One window: four of the six pieces of a [[Policy]].
   *
   * @param admit
@@ -14,62 +18,53 @@ package winops.policy
 final case class Window(admit: Admit, order: Order, bound: Bound, triggers: Triggers) {
 
   /** Returns true if the window depends on time. */
-  def usesTime: Boolean = admit.usesTime || bound.usesTime || triggers.usesTime
+  def usesTime: Boolean =
+    admit.usesTime || bound.usesTime || triggers.all.exists(_.usesTime)
+
+  /** Returns true if the window can read the arrival times of rows: for time, or in a condition.
+    */
+  def readsArrivals: Boolean = usesTime || reads.exists(_._1 == Purpose.Condition)
+
+  /** The expressions that the window reads from rows. */
+  def reads: Seq[(Purpose, RowExpression)] =
+    admit.reads ++ order.reads ++ bound.reads ++ triggers.all.flatMap(_.reads)
+
+  /** The [[winops.window.changes.ChangeReason]]s of the rows that leave the window. */
+  def reasons: Seq[Int] =
+    Option.when(order.replaces)(ChangeReason.Replaced).toSeq ++ bound.reasons(triggers.leave)
+
+  /** Returns true if the window refuses a row that lacks a value which it reads. */
+  def refusesMissing: Boolean = bound.refusesMissing || triggers.all.exists(_.refusesMissing)
+
+  /** Returns true if no row leaves the window before one that arrived earlier. */
+  def evictsOldestFirst: Boolean = order.evictsOldestFirst && bound.evictsOldestFirst
 
   /** Returns true if rows enter when they arrive and leave as soon as they exceed the bound, and
     * the contents are never reported.
     */
-  def changesAtOnce: Boolean = triggers.enter == Trigger.EachRow &&
-    triggers.report == Trigger.Never && leavesAtOnce
-
-  /** Returns true if rows leave as soon as they exceed the bound. */
-  private def leavesAtOnce: Boolean = (bound, triggers.leave) match {
-    case (Bound.Unbounded, Trigger.Never | Trigger.EachRow) => true
-    case (Bound.MoreThan(_), Trigger.EachRow | Trigger.Excess(1L)) => true
-    case (Bound.Everything | Bound.PreviousBatch, _) => false
-    case (_, leave) => leave == (if (bound.usesTime) Trigger.WhenDue else Trigger.EachRow)
-  }
+  def changesAtOnce: Boolean = triggers.enter == EachRow && triggers.report == Never &&
+    bound.leavesAtOnce(triggers.leave)
 
   /** The key for which the window holds one row each, if the window has no other rule. */
-  private[policy] def keyOfEachRow: Option[Seq[RowExpression]] = this match {
-    case Window(Admit.All, Order.Replacing(keys), Bound.Unbounded, _) => Some(keys)
-    case Window(Admit.FirstOfEach(keys), Order.Arrival, Bound.Unbounded, _) => Some(keys)
-    case _ => None
-  }
+  private[policy] def keyOfEachRow: Option[Seq[RowExpression]] =
+    if (admit == EveryRow) order.keyOfNewestRow(bound)
+    else if (order == Arrival && bound == Unbounded) admit.keyOfEachRow
+    else None
 
   /** Returns true if the window evicts each row independently of all other rows. */
-  private[policy] def looksAtEachRow: Boolean = this match {
-    case Window(Admit.All, Order.Arrival, bound, _) =>
-      bound match {
-        case Bound.Unbounded | _: Bound.AgeReached | _: Bound.DeadlineReached => true
-        case _ => false
-      }
-    case _ => false
-  }
+  private[policy] def looksAtEachRow: Boolean =
+    admit == EveryRow && order == Arrival && bound.looksAtEachRow
 
   /** The number of newest rows that the window holds, if this number alone decides. */
-  private[policy] def newestRows: Option[Long] = this match {
-    case Window(
-          Admit.All,
-          Order.Arrival,
-          Bound.MoreThan(rows),
-          Triggers(Trigger.EachRow, leave, _)) =>
-      leave match {
-        case Trigger.EachRow | Trigger.Excess(1L) => Some(rows)
-        case _ => None
-      }
-    case _ => None
-  }
+  private[policy] def newestRows: Option[Long] =
+    if (admit == EveryRow && order == Arrival && triggers.enter == EachRow &&
+      bound.leavesAtOnce(triggers.leave)) bound.newestRows
+    else None
 
   /** The window over the rows of one key. */
-  private[policy] def withinKey: Window = this match {
-    case Window(Admit.All, Order.Replacing(_), Bound.Unbounded, _) =>
-      Window(
-        Admit.All,
-        Order.Arrival,
-        Bound.MoreThan(1L),
-        Triggers(Trigger.EachRow, Trigger.Excess(1L), Trigger.Never))
-    case Window(_: Admit.FirstOfEach, _, _, _) => copy(admit = Admit.First(1L))
-    case _ => this
-  }
+  private[policy] def withinKey: Window =
+    if (keyOfEachRow.isEmpty) this
+    else if (admit == EveryRow) {
+      Window(EveryRow, Arrival, MoreThan(1L), Triggers(EachRow, Excess(1L), Never))
+    } else copy(admit = admit.withinKey)
 }

@@ -2,11 +2,13 @@ package winops.policy
 
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
+import winops.terms.{Distance, Origin, RowExpression, SortKey, Span, StepOrder, Stream}
 import winops.text.apama.Apama
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
+import winops.window.piece._
 
 class PolicyDescriberSuite extends AnyFunSuite {
   private val scope = Scope(
@@ -38,13 +40,13 @@ class PolicyDescriberSuite extends AnyFunSuite {
   private def window(
       bound: Bound,
       leave: Trigger,
-      order: Order = Order.Arrival,
-      admit: Admit = Admit.All,
-      enter: Trigger = Trigger.EachRow): Window =
-    Window(admit, order, bound, Triggers(enter, leave, Trigger.Never))
+      order: Order = Arrival,
+      admit: Admit = EveryRow,
+      enter: Trigger = EachRow): Window =
+    Window(admit, order, bound, Triggers(enter, leave, Never))
 
   private def batch(trigger: Trigger): Window =
-    window(Bound.PreviousBatch, trigger, enter = trigger)
+    window(PreviousBatch, trigger, enter = trigger)
 
   private def says(window: Window, sentence: String): Assertion =
     assert(policy(window).describe == sentence)
@@ -179,68 +181,68 @@ class PolicyDescriberSuite extends AnyFunSuite {
 
   test("Esper: windows that rows enter one by one") {
     says(
-      window(Bound.TimestampBehind(ts, tenSeconds), Trigger.EachRow),
+      window(TimestampBehind(ts, tenSeconds), EachRow),
       "Keeps rows; when a row arrives, evicts rows from the oldest on while their `ts` is 10 " +
         "seconds or more before that of the new row.")
     says(
-      window(Bound.Everything, Trigger.Quiet(tenSeconds)),
+      window(Everything, Quiet(tenSeconds)),
       "Collects rows and removes all of them when no row arrives for 10 seconds.")
     says(
-      window(Bound.Fails(computed("current_count <= 5")), Trigger.EachRow),
+      window(Fails(computed("current_count <= 5")), EachRow),
       "Keeps rows; when a row arrives, evicts rows from the oldest on while (current_count <= " +
         "5) does not hold for them.")
     says(
-      window(Bound.DeadlineReached(ts, tenSeconds), Trigger.WhenDue, Order.Sorted(byPrice)),
+      window(DeadlineReached(ts, tenSeconds), WhenDue, Sorted(byPrice)),
       "Keeps each row until 10 seconds after the time in its `ts` column, sorted by `price` " +
         "descending.")
     says(
-      window(Bound.DeadlineReached(ts, Span.ofMillis(0)), Trigger.WhenDue),
+      window(DeadlineReached(ts, Span.ofMillis(0)), WhenDue),
       "Keeps each row until the time in its `ts` column.")
     says(
-      window(Bound.DeadlineReached(computed("ts + 1"), Span.ofMillis(0)), Trigger.WhenDue),
+      window(DeadlineReached(computed("ts + 1"), Span.ofMillis(0)), WhenDue),
       "Keeps each row until the time in (ts + 1).")
   }
 
   test("Esper: order") {
     says(
-      window(Bound.MoreThan(10), Trigger.Excess(1), Order.Sorted(byPriceAndTs)),
+      window(MoreThan(10), Excess(1), Sorted(byPriceAndTs)),
       "Keeps the first 10 rows in the order of `price` descending, then `ts`.")
     says(
-      window(Bound.MoreThan(1), Trigger.EachRow, Order.Sorted(byPrice)),
+      window(MoreThan(1), EachRow, Sorted(byPrice)),
       "Keeps the first row in the order of `price` descending.")
     says(
-      window(Bound.MoreThan(10), Trigger.Excess(2), Order.Sorted(byPrice)),
+      window(MoreThan(10), Excess(2), Sorted(byPrice)),
       "Keeps the first 10 rows in the order of `price` descending; evicts the last 2 rows when " +
         "the window holds 12.")
     says(
-      window(Bound.MoreThan(10), Trigger.Excess(1), Order.Ranked(symbol, byPrice)),
+      window(MoreThan(10), Excess(1), Ranked(symbol, byPrice)),
       "Keeps the first 10 rows in the order of `price` descending; a row replaces the previous " +
         "row of the same `symbol`.")
     says(
-      window(Bound.Unbounded, Trigger.Never, Order.Replacing(symbolAndVenue)),
+      window(Unbounded, Never, Replacing(symbolAndVenue)),
       "Keeps the newest row of each `symbol` and `venue`.")
     says(
-      window(Bound.AgeReached(tenSeconds), Trigger.WhenDue, Order.Replacing(symbol)),
+      window(AgeReached(tenSeconds), WhenDue, Replacing(symbol)),
       "Keeps each row for 10 seconds; a row replaces the previous row of the same `symbol`.")
   }
 
   test("Esper: rows that are not inserted") {
-    def first(admit: Admit) = window(Bound.Unbounded, Trigger.Never, admit = admit)
-    says(first(Admit.First(1)), "Keeps the first row.")
-    says(first(Admit.First(5)), "Keeps the first 5 rows.")
-    says(first(Admit.FirstOfEach(symbol)), "Keeps the first row of each `symbol`.")
+    def first(admit: Admit) = window(Unbounded, Never, admit = admit)
+    says(first(FirstRows(1)), "Keeps the first row.")
+    says(first(FirstRows(5)), "Keeps the first 5 rows.")
+    says(first(FirstOfEach(symbol)), "Keeps the first row of each `symbol`.")
     says(
-      first(Admit.FirstFor(tenSeconds, Origin.FirstRow)),
+      first(FirstFor(tenSeconds, Origin.FirstRow)),
       "Keeps the rows that arrive less than 10 seconds after the first row.")
-    def slides(admit: Admit) = window(Bound.MoreThan(3), Trigger.Excess(1), admit = admit)
-    says(slides(Admit.First(1)), "Keeps the newest 3 rows; inserts only the first row.")
-    says(slides(Admit.First(5)), "Keeps the newest 3 rows; inserts only the first 5 rows.")
+    def slides(admit: Admit) = window(MoreThan(3), Excess(1), admit = admit)
+    says(slides(FirstRows(1)), "Keeps the newest 3 rows; inserts only the first row.")
+    says(slides(FirstRows(5)), "Keeps the newest 3 rows; inserts only the first 5 rows.")
     says(
-      slides(Admit.FirstOfEach(symbol)),
+      slides(FirstOfEach(symbol)),
       "Keeps the newest 3 rows; inserts a row only while the window holds no row of the same " +
         "`symbol`.")
     says(
-      slides(Admit.FirstFor(second, Origin.epoch)),
+      slides(FirstFor(second, Origin.epoch)),
       "Keeps the newest 3 rows; inserts only rows that arrive less than 1 second after " +
         "1970-01-01T00:00:00Z.")
   }
@@ -249,41 +251,41 @@ class PolicyDescriberSuite extends AnyFunSuite {
     val collects = "Collects rows in a batch;"
     val change = "inserts the batch and removes the previous one."
     val empty = "even if both are empty"
-    says(batch(Trigger.EachRows(5)), s"$collects when the 5th arrives, $change")
+    says(batch(EachRows(5)), s"$collects when the 5th arrives, $change")
     says(
-      batch(Trigger.Period(tenSeconds, Origin.FirstRow, forced = true)),
+      batch(Period(tenSeconds, Origin.FirstRow, forced = true)),
       s"$collects every 10 seconds, counted from the first row, $empty, $change")
     says(
-      batch(Trigger.PeriodOrRows(tenSeconds, 1, None, forced = false)),
+      batch(PeriodOrRows(tenSeconds, 1, None, forced = false)),
       s"$collects 10 seconds after the previous batch (for the first batch: after the first " +
         s"row) or when the 1st row arrives, whichever is first, $change")
     says(
-      batch(Trigger.PeriodOrRows(second, 5, Some(Origin.epoch), forced = true)),
+      batch(PeriodOrRows(second, 5, Some(Origin.epoch), forced = true)),
       s"$collects 1 second after the previous batch (for the first batch: at the end of a " +
         "period counted from 1970-01-01T00:00:00Z) or when the 5th row arrives, whichever is " +
         s"first, $empty, $change")
     says(
-      batch(Trigger.Crosses(ts, tenSeconds, None)),
+      batch(Crosses(ts, tenSeconds, None)),
       s"$collects before each row whose `ts` is in a later period of 10 seconds, counted from " +
         s"the `ts` of the first row, $change")
     says(
-      batch(Trigger.Crosses(ts, tenSeconds, Some(1500))),
+      batch(Crosses(ts, tenSeconds, Some(1500))),
       s"$collects before each row whose `ts` is in a later period of 10 seconds, counted from " +
         s"1970-01-01T00:00:01.500Z, $change")
     says(
-      batch(Trigger.Holds(computed("a > 3"), withRow = true)),
+      batch(Holds(computed("a > 3"), withRow = true)),
       s"$collects with each row for which (a > 3) holds, $change")
     says(
-      batch(Trigger.Holds(column("closing"), withRow = false)),
+      batch(Holds(column("closing"), withRow = false)),
       s"$collects before each row for which `closing` holds, $change")
   }
 
   test("Esper: intersections and unions") {
     val windows = Seq(
-      window(Bound.MoreThan(100), Trigger.Excess(1)),
-      window(Bound.AgeReached(tenSeconds), Trigger.WhenDue),
-      window(Bound.Unbounded, Trigger.Never, Order.Replacing(symbol)),
-      batch(Trigger.EachRows(3)))
+      window(MoreThan(100), Excess(1)),
+      window(AgeReached(tenSeconds), WhenDue),
+      window(Unbounded, Never, Replacing(symbol)),
+      batch(EachRows(3)))
     val items = "(1) keeps the newest 100 rows; (2) keeps each row for 10 seconds; (3) keeps " +
       "the newest row of each `symbol`; (4) collects rows in a batch, when the 3rd arrives, " +
       "inserts the batch and removes the previous one."
@@ -298,12 +300,10 @@ class PolicyDescriberSuite extends AnyFunSuite {
   test("several independent windows") {
     val independent = Retention.Independent(
       Seq(
-        "few" -> Retention.One(window(Bound.MoreThan(100), Trigger.Excess(1))),
-        "young" -> Retention.One(window(Bound.AgeReached(tenSeconds), Trigger.WhenDue)),
+        "few" -> Retention.One(window(MoreThan(100), Excess(1))),
+        "young" -> Retention.One(window(AgeReached(tenSeconds), WhenDue)),
         "both" -> Retention.Intersection(
-          Seq(
-            window(Bound.MoreThan(5), Trigger.Excess(1)),
-            window(Bound.AgeReached(tenSeconds), Trigger.WhenDue)))))
+          Seq(window(MoreThan(5), Excess(1)), window(AgeReached(tenSeconds), WhenDue)))))
     assert(
       policy(independent).copy(group = Group(symbol)).describe ==
         "For each `symbol`, window few keeps the newest 100 rows; window young keeps each row " +
@@ -313,7 +313,7 @@ class PolicyDescriberSuite extends AnyFunSuite {
 
   test("Esper: groups, filters and swept groups") {
     val swept = Reclaim.SweptAtArrival(millis = 10000, everyMillis = 1000)
-    val grouped = policy(window(Bound.MoreThan(5), Trigger.Excess(1)))
+    val grouped = policy(window(MoreThan(5), Excess(1)))
       .copy(
         group = Group(Seq(computed("upper(symbol)")), Some(swept)),
         filter = Some(computed("price > 3")))
@@ -326,44 +326,42 @@ class PolicyDescriberSuite extends AnyFunSuite {
 
   test("pieces that no window has together") {
     says(
-      window(Bound.MoreThan(1), Trigger.Excess(2), Order.Sorted(byPrice)),
+      window(MoreThan(1), Excess(2), Sorted(byPrice)),
       "Keeps the first row in the order of `price` descending; evicts the last 2 rows when the " +
         "window holds 3.")
-    says(window(Bound.Any(Seq(Bound.Unbounded)), Trigger.EachRow), "Keeps every row.")
+    says(window(AnyOf(Seq(Unbounded)), EachRow), "Keeps every row.")
+    says(window(AgeReached(second), Never), "Keeps each row for 1 second; never evicts a row.")
     says(
-      window(Bound.AgeReached(second), Trigger.Never),
-      "Keeps each row for 1 second; never evicts a row.")
-    says(
-      window(Bound.AgeReached(second), Trigger.EachRow),
+      window(AgeReached(second), EachRow),
       "Keeps each row for 1 second; evicts rows only when a row arrives.")
     says(
-      window(Bound.AgeReached(second), Trigger.Excess(2)),
+      window(AgeReached(second), Excess(2)),
       "Keeps each row for 1 second; evicts rows only when the window holds 2 rows too many.")
     says(
-      window(Bound.MoreThan(3), Trigger.WhenDue, enter = Trigger.EachRows(2)),
+      window(MoreThan(3), WhenDue, enter = EachRows(2)),
       "Keeps the newest 3 rows; inserts rows only at every 2nd row; evicts rows only when a " +
         "row expires.")
     says(
-      window(Bound.PreviousBatch, Trigger.Punctuation, enter = Trigger.Never),
+      window(PreviousBatch, Punctuation, enter = Never),
       "Collects rows in a batch; inserts the batch never; removes the previous one at each " +
         "window punctuation.")
     says(
-      window(Bound.Unbounded, Trigger.Never, Order.Sorted(byPrice)),
+      window(Unbounded, Never, Sorted(byPrice)),
       "Keeps every row, sorted by `price` descending.")
-    val any = Bound.Any(
+    val any = AnyOf(
       Seq(
-        Bound.Unbounded,
-        Bound.Any(Seq(Bound.AgeExceeded(second), Bound.Fails(column("ok")))),
-        Bound.DeadlineReached(ts, second),
-        Bound.ValueBehind(column("n"), Distance.Real(0.5)),
-        Bound.Everything,
-        Bound.PreviousBatch))
+        Unbounded,
+        AnyOf(Seq(AgeExceeded(second), Fails(column("ok")))),
+        DeadlineReached(ts, second),
+        ValueBehind(column("n"), Distance.Real(0.5)),
+        Everything,
+        PreviousBatch))
     says(
-      window(any, Trigger.WhenDue),
+      window(any, WhenDue),
       "Keeps each row until it is more than 1 second old or `ok` does not hold for it or 1 " +
         "second after the time in its `ts` column or its `n` is more than 0.5 below that of " +
         "the new row or all rows are removed together or the next batch is inserted.")
-    val silent = policy(window(Bound.MoreThan(1), Trigger.Excess(1)))
+    val silent = policy(window(MoreThan(1), Excess(1)))
       .copy(stream = Stream(inserts = false, deletes = false, StepOrder.Net))
     assert(silent.describe == "Keeps the newest row; emits no changes.")
   }
@@ -383,7 +381,7 @@ class PolicyDescriberSuite extends AnyFunSuite {
       Span.ofMillis(0) -> "0 seconds",
       Span(1, 0) -> "1 month",
       Span(26, 86400000000L) -> "2 years 2 months 1 day").foreach { case (span, length) =>
-      says(window(Bound.AgeReached(span), Trigger.WhenDue), s"Keeps each row for $length.")
+      says(window(AgeReached(span), WhenDue), s"Keeps each row for $length.")
     }
   }
 
@@ -391,16 +389,16 @@ class PolicyDescriberSuite extends AnyFunSuite {
     Seq(2 -> "2nd", 3 -> "3rd", 11 -> "11th", 12 -> "12th", 13 -> "13th", 21 -> "21st").foreach {
       case (rows, ordinal) =>
         says(
-          window(Bound.Everything, Trigger.EachRows(rows.toLong)),
+          window(Everything, EachRows(rows.toLong)),
           s"Collects rows and removes all of them when the $ordinal arrives.")
     }
     says(
-      window(Bound.Everything, Trigger.EachRows(111)),
+      window(Everything, EachRows(111)),
       "Collects rows and removes all of them when the 111th arrives.")
   }
 
   test("odd names stay on one line") {
-    val odd = policy(window(Bound.MoreThan(1), Trigger.Excess(1)))
+    val odd = policy(window(MoreThan(1), Excess(1)))
       .copy(group = Group(Seq(column("a\nb"), computed("x\n+ y"))))
     assert(odd.describe == "For each `a b` and (x + y), keeps the newest row.")
   }

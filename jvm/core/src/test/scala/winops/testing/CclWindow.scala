@@ -3,6 +3,8 @@ package winops.testing
 import org.scalacheck.Gen
 
 import winops.policy._
+import winops.terms.{Origin, Span, Stream}
+import winops.window.piece._
 
 /** A CCL policy in the terms of its text. */
 sealed trait CclWindow {
@@ -12,8 +14,7 @@ sealed trait CclWindow {
     val (bound, leave) = pieces
     Policy(
       Group.whole,
-      Retention.One(
-        Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, Trigger.Never))),
+      Retention.One(Window(EveryRow, Arrival, bound, Triggers(EachRow, leave, Never))),
       Stream.InsertsThenDeletes,
       text = toString,
       window = toString)
@@ -24,22 +25,22 @@ sealed trait CclWindow {
 
 object CclWindow {
   case object All extends CclWindow {
-    override protected def pieces: (Bound, Trigger) = (Bound.Unbounded, Trigger.Never)
+    override protected def pieces: (Bound, Trigger) = (Unbounded, Never)
   }
 
   final case class Rows(count: Int, slack: Int) extends CclWindow {
     override protected def pieces: (Bound, Trigger) =
-      (Bound.MoreThan(count.toLong), Trigger.Excess(slack.toLong))
+      (MoreThan(count.toLong), Excess(slack.toLong))
   }
 
   final case class EveryRows(count: Int) extends CclWindow {
     override protected def pieces: (Bound, Trigger) =
-      (Bound.MoreThan(1L), Trigger.Excess(count.toLong))
+      (MoreThan(1L), Excess(count.toLong))
   }
 
   final case class Interval(micros: Long) extends CclWindow {
     override protected def pieces: (Bound, Trigger) =
-      (Bound.AgeReached(Span.ofMicros(micros)), Trigger.WhenDue)
+      (AgeReached(Span.ofMicros(micros)), WhenDue)
   }
 
   /** Periods of `micros`, counted from `origin` in milliseconds, or from the group's first row.
@@ -47,8 +48,8 @@ object CclWindow {
   final case class EveryInterval(micros: Long, origin: Option[Long]) extends CclWindow {
     override protected def pieces: (Bound, Trigger) =
       (
-        Bound.Everything,
-        Trigger.Period(Span.ofMicros(micros), origin.fold[Origin](Origin.FirstRow)(Origin.At(_))))
+        Everything,
+        Period(Span.ofMicros(micros), origin.fold[Origin](Origin.FirstRow)(Origin.At(_))))
   }
 
   private val micros: Gen[Long] =

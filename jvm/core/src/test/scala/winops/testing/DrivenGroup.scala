@@ -6,7 +6,7 @@ import winops.policy.Policy
 import winops.storage.btree.{PageMemory, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, Segments, ShiftedSegments}
 import winops.storage.rows.{RowLog, RowStore, RowTree}
-import winops.window.changes.{ChangeKind, ChangeQueue, Steps}
+import winops.window.changes.{ChangeKind, ChangeQueue, ChangeReason, Steps}
 import winops.window.expression.Evaluator
 import winops.window.machine.Machine
 import winops.window.time.Clock
@@ -146,7 +146,7 @@ final class DrivenGroup(
   private def open(): Unit = {
     pages = new Pages(new ShiftedSegments(segments, 1L << 60), new PageMemory(pageBytes))
     log =
-      if (Machine.leavesHoles(policy)) new RowTree(pages, policy.needsArrivals)
+      if (policy.leavesHoles) new RowTree(pages, policy.needsArrivals)
       else new RowLog(segments, policy.needsArrivals)
     changes = new ChangeQueue
     machine = new Machine(
@@ -158,10 +158,19 @@ final class DrivenGroup(
       new Steps(changes, policy.stream, ignoresReports = skipsReports))
   }
 
+  /** Fails if a row leaves for a reason that the pieces of the policy do not name. */
+  private def requireKnownReason(): Unit = if (changes.kind == ChangeKind.Delete) {
+    val reason = ChangeReason.Names(changes.reason)
+    require(
+      policy.reasons.contains(changes.reason),
+      s"a row left as $reason; the reasons are ${policy.reasons.map(ChangeReason.Names)}")
+  }
+
   private def drain(): Seq[ObservedChange] = {
     val emitted = Seq.newBuilder[ObservedChange]
     while (!changes.isEmpty) {
       changes.next()
+      requireKnownReason()
       if (!onlyChanges || ChangeKind.isChange(changes.kind)) {
         emitted += ObservedChange(
           changes.isInsert,

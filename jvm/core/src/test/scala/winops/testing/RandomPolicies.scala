@@ -3,6 +3,8 @@ package winops.testing
 import org.scalacheck.Gen
 
 import winops.policy._
+import winops.terms.{Distance, Origin, RowExpression, SortKey, Span, StepOrder}
+import winops.window.piece._
 
 /** Random policies: windows of valid texts, with some of their pieces exchanged for others. No
   * text has most of the results.
@@ -35,49 +37,45 @@ final class RandomPolicies(
   private val origin: Gen[Origin] = Gen.oneOf(Origin.FirstRow, Origin.At(3L))
 
   private val admit: Gen[Admit] = Gen.oneOf(
-    Gen.const(Admit.All),
-    rows.map(Admit.First(_)),
-    Gen.zip(span, origin).map((Admit.FirstFor.apply _).tupled),
-    Gen.const(Admit.FirstOfEach(keys)))
+    Gen.const(EveryRow),
+    rows.map(FirstRows(_)),
+    Gen.zip(span, origin).map((FirstFor.apply _).tupled),
+    Gen.const(FirstOfEach(keys)))
 
-  private val order: Gen[Order] = Gen.oneOf(
-    Order.Arrival,
-    Order.Sorted(sorted),
-    Order.Replacing(keys),
-    Order.Ranked(keys, sorted),
-    Order.Shadowing(keys))
+  private val order: Gen[Order] =
+    Gen.oneOf(Arrival, Sorted(sorted), Replacing(keys), Ranked(keys, sorted), Shadowing(keys))
 
   private val stepOrder: Gen[StepOrder] =
     Gen.oneOf(StepOrder.InsertsFirst, StepOrder.Net, StepOrder.Events)
 
   private val simpleBound: Gen[Bound] = Gen.oneOf(
-    Gen.oneOf(Bound.Unbounded, Bound.Everything, Bound.PreviousBatch),
-    rows.map(Bound.MoreThan(_)),
-    span.map(Bound.AgeReached(_)),
-    span.map(Bound.AgeExceeded(_)),
-    span.map(Bound.TimestampBehind(time, _)),
-    distance.map(Bound.ValueBehind(number, _)),
-    span.map(Bound.DeadlineReached(time, _)),
-    conditions.map(Bound.Fails(_)))
+    Gen.oneOf(Unbounded, Everything, PreviousBatch),
+    rows.map(MoreThan(_)),
+    span.map(AgeReached(_)),
+    span.map(AgeExceeded(_)),
+    span.map(TimestampBehind(time, _)),
+    distance.map(ValueBehind(number, _)),
+    span.map(DeadlineReached(time, _)),
+    conditions.map(Fails(_)))
 
   private val bound: Gen[Bound] = Gen.frequency(
     8 -> simpleBound,
-    1 -> Gen.choose(1, 3).flatMap(Gen.listOfN(_, simpleBound)).map(Bound.Any(_)))
+    1 -> Gen.choose(1, 3).flatMap(Gen.listOfN(_, simpleBound)).map(AnyOf(_)))
 
   private val trigger: Gen[Trigger] = Gen.oneOf(
-    Gen.oneOf(Trigger.Never, Trigger.EachRow, Trigger.WhenDue, Trigger.Punctuation),
-    rows.map(Trigger.EachRows(_)),
-    rows.map(Trigger.Excess(_)),
-    Gen.zip(span, origin, Gen.oneOf(true, false)).map((Trigger.Period.apply _).tupled),
+    Gen.oneOf(Never, EachRow, WhenDue, Punctuation),
+    rows.map(EachRows(_)),
+    rows.map(Excess(_)),
+    Gen.zip(span, origin, Gen.oneOf(true, false)).map((Period.apply _).tupled),
     Gen
       .zip(span, rows, Gen.option(origin), Gen.oneOf(true, false))
-      .map((Trigger.PeriodOrRows.apply _).tupled),
+      .map((PeriodOrRows.apply _).tupled),
     Gen.zip(span, Gen.option(Gen.const(5L))).map { case (span, from) =>
-      Trigger.Crosses(time, span, from)
+      Crosses(time, span, from)
     },
-    distance.map(Trigger.Exceeds(number, _)),
-    Gen.zip(conditions, Gen.oneOf(true, false)).map((Trigger.Holds.apply _).tupled),
-    span.map(Trigger.Quiet(_)))
+    distance.map(Exceeds(number, _)),
+    Gen.zip(conditions, Gen.oneOf(true, false)).map((Holds.apply _).tupled),
+    span.map(Quiet(_)))
 
   private val window: Gen[Window] = for {
     whole <- texts.map(_.retention.windows.head)

@@ -1,10 +1,12 @@
 package winops.testing
 
-import winops.policy.{Bound, ColumnKind, Policy, RowExpression, Scope, SortKey}
+import winops.policy.{ColumnKind, Policy, Scope}
 import winops.storage.bytes.Bytes
+import winops.terms.{RowExpression, SortKey}
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.window.expression.{Evaluator, RowCondition, RowKey, RowNumber, WindowView}
+import winops.window.piece.Fails
 
 /** The values of one row of a [[DrivenGroup]].
   *
@@ -37,7 +39,7 @@ object RowValues {
 
   private val meanings = conditions.map { case (text, meaning) =>
     policy(Esper, s"#expr($text)").retention.windows.head.bound match {
-      case Bound.Fails(condition) => condition -> meaning
+      case Fails(condition) => condition -> meaning
       case bound => throw new IllegalArgumentException(s"$text became $bound")
     }
   }

@@ -58,7 +58,7 @@ class MachineBenchmark extends AverageNanos {
     val segments = new HeapSegments
     val pages = new Pages(new ShiftedSegments(segments, FirstPage))
     rows =
-      if (Machine.leavesHoles(policy)) new RowTree(pages, policy.needsArrivals)
+      if (policy.leavesHoles) new RowTree(pages, policy.needsArrivals)
       else new RowLog(segments, policy.needsArrivals)
     machine = new Machine(
       policy,

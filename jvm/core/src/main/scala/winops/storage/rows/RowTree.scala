@@ -19,8 +19,8 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
 
   private var endOrdinal = 0L
   private var firstOrdinal = 0L
-  private val appended = new RowTree.Place
-  private val sought = new RowTree.Place
+  private val appended = new RowTree.StoredRow
+  private val sought = new RowTree.StoredRow
   private var found = appended
 
   /** The row at the map's cursor; `None` if a change has moved the cursor away. */
@@ -157,7 +157,7 @@ private object RowTree {
   val None = -1L
 
   /** The place of a row in an array, its arrival time included. */
-  final class Place {
+  final class StoredRow {
     var ordinal: Long = None
     var bytes: Array[Byte] = Array.emptyByteArray
     var at: Int = 0

@@ -1,6 +1,7 @@
 package winops.text.apama
 
-import winops.policy.{Category, Origin, Policy, Scope}
+import winops.policy.{Category, Policy, Scope}
+import winops.terms.Origin
 import winops.text.dialect.{Dialect, NamedWindow, Names, Problem}
 
 /** Apama, the windows of its stream queries.

@@ -1,6 +1,6 @@
 package winops.text.apama
 
-import winops.policy.{Origin, RowExpression}
+import winops.terms.{Origin, RowExpression}
 import winops.text.dialect.{Decimals, Intervals, Names, Origins}
 
 /** The canonical text of a query. Parsing it gives an equal policy, unless it ends in an origin.

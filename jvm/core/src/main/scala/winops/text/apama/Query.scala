@@ -1,6 +1,8 @@
 package winops.text.apama
 
 import winops.policy._
+import winops.terms.{Origin, RowExpression, Span, StepOrder, Stream}
+import winops.window.piece._
 
 /** A stream query, with the values of parameters in place and columns looked up.
   *
@@ -31,8 +33,8 @@ private[apama] final case class Query(
     Group(partition),
     Retention.One(
       Window(
-        Admit.All,
-        unique.fold[Order](Order.Arrival)(key => Order.Shadowing(Seq(key))),
+        EveryRow,
+        unique.fold[Order](Arrival)(key => Shadowing(Seq(key))),
         content.bound,
         content.triggers(origin))),
     Stream(shown.inserts, shown.deletes, StepOrder.Net),
@@ -50,9 +52,9 @@ private[apama] sealed trait Content {
 
 private[apama] object Content {
   case object All extends Content {
-    override def bound: Bound = Bound.Unbounded
+    override def bound: Bound = Unbounded
     override def triggers(origin: Origin): Triggers =
-      Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)
+      Triggers(EachRow, Never, Never)
   }
 
   /** The last `rows` items.
@@ -61,10 +63,10 @@ private[apama] object Content {
     *   number of items in a batch
     */
   final case class Retain(rows: Long, every: Option[Long]) extends Content {
-    override def bound: Bound = Bound.MoreThan(rows)
+    override def bound: Bound = MoreThan(rows)
     override def triggers(origin: Origin): Triggers = every match {
-      case Some(batch) => together(Trigger.EachRows(batch))
-      case None => Triggers(Trigger.EachRow, Trigger.Excess(1), Trigger.Never)
+      case Some(batch) => together(EachRows(batch))
+      case None => Triggers(EachRow, Excess(1), Never)
     }
   }
 
@@ -76,18 +78,18 @@ private[apama] object Content {
   final case class Within(micros: Long, every: Option[Long], retain: Option[Long])
       extends Content {
     override def bound: Bound = {
-      val age = Bound.AgeReached(Span.ofMicros(micros))
-      retain.fold[Bound](age)(rows => Bound.Any(Seq(age, Bound.MoreThan(rows))))
+      val age = AgeReached(Span.ofMicros(micros))
+      retain.fold[Bound](age)(rows => AnyOf(Seq(age, MoreThan(rows))))
     }
 
     override def triggers(origin: Origin): Triggers = every match {
-      case Some(period) => together(Trigger.Period(Span.ofMicros(period), origin))
-      case None => Triggers(Trigger.EachRow, Trigger.WhenDue, Trigger.Never)
+      case Some(period) => together(Period(Span.ofMicros(period), origin))
+      case None => Triggers(EachRow, WhenDue, Never)
     }
   }
 
   private def together(trigger: Trigger): Triggers =
-    Triggers(enter = trigger, leave = trigger, Trigger.Never)
+    Triggers(enter = trigger, leave = trigger, Never)
 }
 
 /** The changes of the window contents that a query emits. */

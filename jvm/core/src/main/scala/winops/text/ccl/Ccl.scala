@@ -1,6 +1,7 @@
 package winops.text.ccl
 
-import winops.policy.{Category, Origin, Policy, Scope}
+import winops.policy.{Category, Policy, Scope}
+import winops.terms.Origin
 import winops.text.dialect.{Dialect, NamedWindow, Names, Problem}
 
 /** CCL, the KEEP clause of SAP's and Sybase's event processors.

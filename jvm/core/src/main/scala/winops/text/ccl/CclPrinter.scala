@@ -1,6 +1,6 @@
 package winops.text.ccl
 
-import winops.policy.{Origin, RowExpression}
+import winops.terms.{Origin, RowExpression}
 import winops.text.dialect.{Names, Origins}
 
 /** The canonical text of a clause. Parsing it gives an equal policy, unless it ends in an origin.

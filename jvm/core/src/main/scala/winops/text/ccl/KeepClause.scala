@@ -1,6 +1,8 @@
 package winops.text.ccl
 
 import winops.policy._
+import winops.terms.{Origin, RowExpression, Span, Stream}
+import winops.window.piece._
 
 /** A KEEP clause, with the values of parameters in place. */
 private[ccl] sealed trait KeepClause {
@@ -25,10 +27,10 @@ private[ccl] sealed trait KeepClause {
     Group(per),
     Retention.One(
       Window(
-        Admit.All,
-        Order.Arrival,
+        EveryRow,
+        Arrival,
         bound,
-        Triggers(enter = Trigger.EachRow, leave = leave(origin), report = Trigger.Never))),
+        Triggers(enter = EachRow, leave = leave(origin), report = Never))),
     Stream.InsertsThenDeletes,
     CclPrinter.text(this, origin),
     CclPrinter.window(this, origin))
@@ -37,36 +39,36 @@ private[ccl] sealed trait KeepClause {
 private[ccl] object KeepClause {
   case object All extends KeepClause {
     override def per: Seq[RowExpression.Column] = Seq.empty
-    override protected def bound: Bound = Bound.Unbounded
-    override protected def leave(origin: Origin): Trigger = Trigger.Never
+    override protected def bound: Bound = Unbounded
+    override protected def leave(origin: Origin): Trigger = Never
   }
 
   /** CCL: when a group holds `rows + slack` rows, the `slack` oldest rows leave. */
   final case class Rows(rows: Long, slack: Long, per: Seq[RowExpression.Column])
       extends KeepClause {
-    override protected def bound: Bound = Bound.MoreThan(rows)
-    override protected def leave(origin: Origin): Trigger = Trigger.Excess(slack)
+    override protected def bound: Bound = MoreThan(rows)
+    override protected def leave(origin: Origin): Trigger = Excess(slack)
   }
 
   /** CCL: the row that exceeds `rows` evicts all older rows and stays alone. So the bound is one
     * row, and `rows` is the slack.
     */
   final case class EveryRows(rows: Long, per: Seq[RowExpression.Column]) extends KeepClause {
-    override protected def bound: Bound = Bound.MoreThan(1)
-    override protected def leave(origin: Origin): Trigger = Trigger.Excess(rows)
+    override protected def bound: Bound = MoreThan(1)
+    override protected def leave(origin: Origin): Trigger = Excess(rows)
   }
 
   /** CCL: each row leaves when it is `micros` old. */
   final case class Interval(micros: Long, per: Seq[RowExpression.Column]) extends KeepClause {
-    override protected def bound: Bound = Bound.AgeReached(Span.ofMicros(micros))
-    override protected def leave(origin: Origin): Trigger = Trigger.WhenDue
+    override protected def bound: Bound = AgeReached(Span.ofMicros(micros))
+    override protected def leave(origin: Origin): Trigger = WhenDue
   }
 
   /** CCL: all rows leave at the end of each interval of `micros`, counted from the origin. */
   final case class EveryInterval(micros: Long, per: Seq[RowExpression.Column])
       extends KeepClause {
-    override protected def bound: Bound = Bound.Everything
+    override protected def bound: Bound = Everything
     override protected def leave(origin: Origin): Trigger =
-      Trigger.Period(Span.ofMicros(micros), origin)
+      Period(Span.ofMicros(micros), origin)
   }
 }

@@ -1,6 +1,7 @@
 package winops.text.ccl
 
-import winops.policy.{Category, Parameter, RowExpression, Scope}
+import winops.policy.{Category, Parameter, Scope}
+import winops.terms.RowExpression
 import winops.text.dialect.{ColumnName, Columns, Expr, Names, Parameters, Problem, Token}
 
 /** Parses a KEEP clause in one pass. Each token is checked as soon as it is read. */

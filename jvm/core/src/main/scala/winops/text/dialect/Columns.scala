@@ -1,6 +1,7 @@
 package winops.text.dialect
 
-import winops.policy.{Category, RowExpression, Scope}
+import winops.policy.{Category, Scope}
+import winops.terms.RowExpression
 
 /** A column as a text names it.
   *

@@ -1,6 +1,6 @@
 package winops.text.dialect
 
-import winops.policy.Origin
+import winops.terms.Origin
 
 /** Formats the origin of a periodic trigger for the canonical text of a dialect that has no words
   * for it. Users read these words in EXPLAIN; no dialect parses them.

@@ -2,6 +2,7 @@ package winops.text.esper
 
 import winops.policy._
 import winops.text.dialect.Problem
+import winops.window.piece._
 
 /** Checks the order of the windows in a chain, and combines them into a policy. */
 private[esper] object Chain {
@@ -75,11 +76,7 @@ private[esper] object Chain {
     }
 
   private val everyRow =
-    Window(
-      Admit.All,
-      Order.Arrival,
-      Bound.Unbounded,
-      Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never))
+    Window(EveryRow, Arrival, Unbounded, Triggers(EachRow, Never, Never))
 
   private def accepted(statement: Statement, scope: Scope): Policy = {
     val keys = statement.views.map(_.role).collectFirst { case Role.Groups(keys) => keys }
@@ -116,7 +113,7 @@ private[esper] object Chain {
   }
 
   private def isBatch(view: View): Boolean = view.role match {
-    case Role.Retains(window, _) => window.bound == Bound.PreviousBatch
+    case Role.Retains(window, _) => window.bound == PreviousBatch
     case _ => false
   }
 }

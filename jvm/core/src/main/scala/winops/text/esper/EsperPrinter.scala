@@ -1,6 +1,7 @@
 package winops.text.esper
 
-import winops.policy.{Origin, Reclaim, Stream}
+import winops.policy.Reclaim
+import winops.terms.{Origin, Stream}
 import winops.text.dialect.Origins
 
 /** The canonical text of a statement. Parsing it gives an equal policy, unless it ends in an

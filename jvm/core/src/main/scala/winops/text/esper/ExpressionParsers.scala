@@ -8,7 +8,7 @@ import winops.text.dialect.{Names, Problem, Token}
   */
 private[esper] trait ExpressionParsers extends OperandParsers {
   import ExpressionParsers._
-  import OperandParsers.Place
+  import OperandParsers.OperandContext
 
   /** An expression.
     *
@@ -18,17 +18,17 @@ private[esper] trait ExpressionParsers extends OperandParsers {
     *   true for the condition of a window, which may read properties of the window
     */
   protected def phrase(what: String, inCondition: Boolean): Parser[Phrase] =
-    expression(Place(what, inCondition))
+    expression(OperandContext(what, inCondition))
 
-  override protected def expression(at: Place): Parser[Phrase] =
+  override protected def expression(at: OperandContext): Parser[Phrase] =
     chain(Rank.Or, chain(Rank.And, chain(Rank.Bits, negation(at))))
 
-  private def negation(at: Place): Parser[Phrase] =
+  private def negation(at: OperandContext): Parser[Phrase] =
     limited(at)(keyword("NOT") ~> negation(at.inside) ^^ { operand =>
       Phrase.operation(Rank.Not, Phrase.both("not"), operand)
     }) | equality(at)
 
-  private def equality(at: Place): Parser[Phrase] = {
+  private def equality(at: OperandContext): Parser[Phrase] = {
     val operand = comparison(at)
     operand >> (left => identity(left, operand) | chained(Rank.Equality, left, operand))
   }
@@ -41,14 +41,17 @@ private[esper] trait ExpressionParsers extends OperandParsers {
       Phrase.operation(Rank.Equality, left, Phrase.Connective(is, sql), right)
     }
 
-  private def comparison(at: Place): Parser[Phrase] = {
+  private def comparison(at: OperandContext): Parser[Phrase] = {
     val operand = concatenation(at)
     operand >> { left =>
       predicate(left, operand, at) | chained(Rank.Comparison, left, operand)
     }
   }
 
-  private def predicate(left: Phrase, operand: Parser[Phrase], at: Place): Parser[Phrase] = {
+  private def predicate(
+      left: Phrase,
+      operand: Parser[Phrase],
+      at: OperandContext): Parser[Phrase] = {
     def operation(words: String, items: Phrase.Item*): Phrase =
       Phrase.operation(Rank.Comparison, left +: Phrase.both(words) +: items: _*)
     def within(range: Phrase.Range, not: String) = {
@@ -100,7 +103,7 @@ private[esper] trait ExpressionParsers extends OperandParsers {
   private def regexp: Parser[Nothing] = guard(keyword("REGEXP")) ~>
     missing(Category.Unsupported, "no regexp, which is not supported; Spark has rlike(...)")
 
-  private def concatenation(at: Place): Parser[Phrase] =
+  private def concatenation(at: OperandContext): Parser[Phrase] =
     chain(Rank.Concatenation, chain(Rank.Sum, chain(Rank.Product, operand(at))))
 
   /** Operands with operators of one rank between them. */

@@ -13,9 +13,9 @@ private[esper] trait OperandParsers extends TokenParsers {
   protected def properties: Properties
 
   /** An expression of any rank. */
-  protected def expression(at: Place): Parser[Phrase]
+  protected def expression(at: OperandContext): Parser[Phrase]
 
-  protected def operand(at: Place): Parser[Phrase] = limited(at)(
+  protected def operand(at: OperandContext): Parser[Phrase] = limited(at)(
     parentheses(at) | minus(at) | number(isNegative = false) | string | constant | cases(at) |
       subquery | named(at) | expected(at.what))
 
@@ -28,18 +28,19 @@ private[esper] trait OperandParsers extends TokenParsers {
   /** Expressions with commas between them, and a closing parenthesis. The opening one has been
     * read.
     */
-  protected def listed(at: Place): Parser[Seq[Phrase]] =
+  protected def listed(at: OperandContext): Parser[Seq[Phrase]] =
     rep1sep(expression(at.inside), symbol(',')) <~ close
 
-  protected def limited(at: Place)(parser: => Parser[Phrase]): Parser[Phrase] =
+  protected def limited(at: OperandContext)(parser: => Parser[Phrase]): Parser[Phrase] =
     if (at.depth <= Limits.MaxDepth) parser
     else missing(Category.Limit, s"at most ${Limits.MaxDepth} expressions inside each other")
 
-  private def parentheses(at: Place): Parser[Phrase] =
+  private def parentheses(at: OperandContext): Parser[Phrase] =
     symbol('(') ~> expression(at.inside) <~ close
 
-  private def minus(at: Place): Parser[Phrase] = symbol('-') ~> (number(isNegative = true) |
-    operand(at.inside) ^^ (Phrase.operation(Rank.Minus, Phrase.both("-"), _)))
+  private def minus(at: OperandContext): Parser[Phrase] =
+    symbol('-') ~> (number(isNegative = true) |
+      operand(at.inside) ^^ (Phrase.operation(Rank.Minus, Phrase.both("-"), _)))
 
   private def number(isNegative: Boolean): Parser[Phrase] =
     accept("a number", { case token: Token.Number => token }) >> { token =>
@@ -50,7 +51,7 @@ private[esper] trait OperandParsers extends TokenParsers {
     Phrase.constant(Words.lower(token.text))
   }
 
-  private def cases(at: Place): Parser[Phrase] = {
+  private def cases(at: OperandContext): Parser[Phrase] = {
     def value = expression(at.inside)
     val when = keyword("WHEN") ~> value ~ ((keyword("THEN") | expected("then")) ~> value) ^^ {
       case condition ~ result => Seq(Phrase.both("when"), condition, Phrase.both("then"), result)
@@ -71,7 +72,7 @@ private[esper] trait OperandParsers extends TokenParsers {
     missing(Category.Unsupported, "no select, because subqueries are not supported")
 
   /** A column, a parameter or a function. */
-  private def named(at: Place): Parser[Phrase] = {
+  private def named(at: OperandContext): Parser[Phrase] = {
     val name = accept("a name", { case token: Token.Named if !isKeyword(token) => token })
     name ~ rep(symbol('.') ~> (name | expected("a name"))) >> { case first ~ rest =>
       val path = first +: rest
@@ -85,7 +86,7 @@ private[esper] trait OperandParsers extends TokenParsers {
   }
 
   /** The arguments of a function, whose name and opening parenthesis have been read. */
-  private def call(path: Seq[Token.Named], at: Place): Parser[Phrase] = path match {
+  private def call(path: Seq[Token.Named], at: OperandContext): Parser[Phrase] = path match {
     case Seq(Token.Word(word, offset)) if Names.quoted(word) == word =>
       Words.lower(word) match {
         case "cast" => cast(at)
@@ -102,11 +103,11 @@ private[esper] trait OperandParsers extends TokenParsers {
   private def unsupported(offset: Int, message: String): Parser[Nothing] =
     checked(Left(Problem(Category.Unsupported, offset, message)))
 
-  private def arguments(at: Place): Parser[Seq[Phrase]] =
+  private def arguments(at: OperandContext): Parser[Seq[Phrase]] =
     symbol(')') ^^^ Nil | allOrDistinct(at) <~ close ^^ (Seq(_)) | listed(at)
 
   /** `*`, or DISTINCT and an expression. */
-  private def allOrDistinct(at: Place): Parser[Phrase] = {
+  private def allOrDistinct(at: OperandContext): Parser[Phrase] = {
     val star = symbol('*') ^^^ Phrase.constant("*").copy(isConstant = false)
     star | keyword("DISTINCT") ~> expression(at.inside) ^^ { of =>
       def distinct(value: String) = s"distinct $value"
@@ -116,7 +117,7 @@ private[esper] trait OperandParsers extends TokenParsers {
 
   /** The argument of an aggregate function, and optionally the condition that its rows must meet.
     */
-  private def aggregate(name: String, function: String, at: Place): Parser[Phrase] = {
+  private def aggregate(name: String, function: String, at: OperandContext): Parser[Phrase] = {
     val named = opt(ahead(keyword("FILTER") ~ symbol(':')) ~> keyword("FILTER") ~> symbol(':'))
     val filter = symbol(',') ~> named ~> expression(at.inside)
     val of = allOrDistinct(at) | expression(at.inside)
@@ -125,7 +126,7 @@ private[esper] trait OperandParsers extends TokenParsers {
     }
   }
 
-  private def cast(at: Place): Parser[Phrase] = {
+  private def cast(at: OperandContext): Parser[Phrase] = {
     val separator = symbol(',') | keyword("AS") | expected("a comma and a type")
     val known = accept(
       "a type",
@@ -157,8 +158,8 @@ private[esper] object OperandParsers {
     * @param depth
     *   number of expressions around the place
     */
-  final case class Place(what: String, inCondition: Boolean, depth: Int = 0) {
-    def inside: Place = Place("a value", inCondition, depth + 1)
+  final case class OperandContext(what: String, inCondition: Boolean, depth: Int = 0) {
+    def inside: OperandContext = OperandContext("a value", inCondition, depth + 1)
   }
 
   /** Esper's types that Spark also has, by accepted spelling: the canonical spelling and Spark's

@@ -1,6 +1,7 @@
 package winops.text.esper
 
-import winops.policy.{Beside, Category, ColumnKind, Named, RowExpression, SortKey}
+import winops.policy.{Beside, Category, ColumnKind, Named}
+import winops.terms.{RowExpression, SortKey}
 import winops.text.dialect.{Limits, Names, Problem, Token}
 
 /** Grammar of the parameters of Esper's windows. */

@@ -2,7 +2,8 @@ package winops.text.esper
 
 import scala.math.BigDecimal.RoundingMode
 
-import winops.policy.{Category, Scope, Span}
+import winops.policy.{Category, Scope}
+import winops.terms.Span
 import winops.text.dialect.{Expr, ExprParsers, Limits, Names, Problem, Token}
 
 /** Grammar of Esper's constants: numbers, and time periods, which are seconds or sums of values
@@ -58,18 +59,18 @@ private[esper] trait PeriodParsers extends ExprParsers {
     constant("a period") >> { first =>
       opt(place ~ unitWord) >> {
         case Some(offset ~ unit) =>
-          rep(part) >> (more => checked(sum(Part(first, unit, offset) +: more, least)))
-        case None => checked(sum(Seq(Part(first, PeriodUnit.Second, first.offset)), least = 1L))
+          rep(part) >> (more => checked(sum(Amount(first, unit, offset) +: more, least)))
+        case None => checked(sum(Seq(Amount(first, PeriodUnit.Second, first.offset)), least = 1L))
       }
     } ^^ (span => Written(span, Seq(text(span))))
 
-  private def part: Parser[Part] = {
+  private def part: Parser[Amount] = {
     val parameter = name ^^ (Expr.Name(_))
     val unit = place ~ unitWord | missing(Category.Unit, s"a unit of time: $UnitNames")
-    (number | parameter) ~ unit ^^ { case value ~ (offset ~ unit) => Part(value, unit, offset) }
+    (number | parameter) ~ unit ^^ { case value ~ (offset ~ unit) => Amount(value, unit, offset) }
   }
 
-  private def sum(parts: Seq[Part], least: Long): Either[Problem, Span] = {
+  private def sum(parts: Seq[Amount], least: Long): Either[Problem, Span] = {
     val units = parts.map(_.unit)
     val again = parts.indices.find(i => units.indexOf(units(i)) < i).map(parts)
     for {
@@ -81,13 +82,13 @@ private[esper] trait PeriodParsers extends ExprParsers {
     } yield span
   }
 
-  private def twice(part: Part): Problem = Problem(
+  private def twice(part: Amount): Problem = Problem(
     Category.DuplicateUnit,
     part.offset,
     s"expected each unit at most once; ${part.unit.many} is repeated")
 
   /** The length of a part. Each value is bounded before the sum. */
-  private def lengthOf(part: Part): Either[Problem, Length] =
+  private def lengthOf(part: Amount): Either[Problem, Length] =
     numbers.decimal(part.value).flatMap { value =>
       val months = value * part.unit.months
       if (value.signum < 0 || value > Limits.MaxMicros) Left(outOfBounds(part))
@@ -99,7 +100,7 @@ private[esper] trait PeriodParsers extends ExprParsers {
   private def span(
       months: BigDecimal,
       micros: BigDecimal,
-      first: Part,
+      first: Amount,
       least: Long): Either[Problem, Span] = {
     val millis = (micros / MicrosPerMilli).setScale(0, RoundingMode.HALF_UP)
     val isTooShort = months.signum == 0 && millis < least
@@ -110,7 +111,7 @@ private[esper] trait PeriodParsers extends ExprParsers {
       outOfBounds(first))
   }
 
-  private def outOfBounds(part: Part): Problem = Problem(
+  private def outOfBounds(part: Amount): Problem = Problem(
     Category.Range,
     part.value.offset,
     s"expected a period of at least 1 msec and at most $MaxMonths months and $MaxDays days")
@@ -132,7 +133,7 @@ private[esper] object PeriodParsers {
     * @param offset
     *   place of the unit, or of the value for seconds without a unit
     */
-  private final case class Part(value: Expr, unit: PeriodUnit, offset: Int)
+  private final case class Amount(value: Expr, unit: PeriodUnit, offset: Int)
 
   private final case class Length(months: BigDecimal, micros: BigDecimal)
 

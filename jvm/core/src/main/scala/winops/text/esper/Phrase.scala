@@ -1,6 +1,6 @@
 package winops.text.esper
 
-import winops.policy.RowExpression
+import winops.terms.RowExpression
 
 /** An expression in Esper's language and in Spark SQL.
   *

@@ -1,6 +1,7 @@
 package winops.text.esper
 
-import winops.policy.{Category, Named, RowExpression, StepOrder, Stream}
+import winops.policy.{Category, Named}
+import winops.terms.{RowExpression, StepOrder, Stream}
 import winops.text.dialect.{Names, Problem, Token}
 
 /** Grammar of the select clause: the selector, and the rows or values that it emits. */

@@ -1,6 +1,7 @@
 package winops.text.esper
 
-import winops.policy.{Named, Reclaim, RowExpression, Stream}
+import winops.policy.{Named, Reclaim}
+import winops.terms.{RowExpression, Stream}
 
 /** A statement, with the values of parameters in place.
   *

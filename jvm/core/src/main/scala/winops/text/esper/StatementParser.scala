@@ -1,6 +1,7 @@
 package winops.text.esper
 
-import winops.policy.{Category, RowExpression, Scope, Stream}
+import winops.policy.{Category, Scope}
+import winops.terms.{RowExpression, Stream}
 import winops.text.dialect.{Names, Problem, Token}
 
 /** Parses a chain of windows, or a statement that selects from a chain. */

@@ -1,6 +1,7 @@
 package winops.text.esper
 
-import winops.policy.{Beside, RowExpression, Statistic, Window}
+import winops.policy.{Beside, Statistic, Window}
+import winops.terms.RowExpression
 
 /** One window of a chain.
   *

@@ -1,7 +1,9 @@
 package winops.text.esper
 
 import winops.policy._
+import winops.terms.{Origin, Span}
 import winops.text.dialect.Token
+import winops.window.piece._
 
 /** The table of all windows of Esper. */
 private[esper] trait WindowTable extends ParameterParsers {
@@ -13,75 +15,68 @@ private[esper] trait WindowTable extends ParameterParsers {
     */
   protected lazy val table: Seq[Line] = Seq(
     // Rows enter one by one and leave in the order of their arrival.
-    Line("win", "length", one(size)(n => slides(Bound.MoreThan(n), Trigger.Excess(1)))),
-    Line("std", "lastevent", none(slides(Bound.MoreThan(1), Trigger.Excess(1)))),
-    Line("win", "keepall", none(slides(Bound.Unbounded, Trigger.Never))),
-    Line("win", "time", one(periodOrZero)(p => slides(Bound.AgeReached(p), Trigger.WhenDue))),
-    Line("win", "time_accum", one(periodOrZero)(p => slides(Bound.Everything, Trigger.Quiet(p)))),
+    Line("win", "length", one(size)(n => slides(MoreThan(n), Excess(1)))),
+    Line("std", "lastevent", none(slides(MoreThan(1), Excess(1)))),
+    Line("win", "keepall", none(slides(Unbounded, Never))),
+    Line("win", "time", one(periodOrZero)(p => slides(AgeReached(p), WhenDue))),
+    Line("win", "time_accum", one(periodOrZero)(p => slides(Everything, Quiet(p)))),
     Line(
       "win",
       "ext_timed",
-      two(timestamp(), next(periodOrZero))((ts, p) =>
-        slides(Bound.TimestampBehind(ts, p), Trigger.EachRow))),
-    Line("win", "expr", one(condition)(e => slides(Bound.Fails(e), Trigger.EachRow))),
+      two(timestamp(), next(periodOrZero))((ts, p) => slides(TimestampBehind(ts, p), EachRow))),
+    Line("win", "expr", one(condition)(e => slides(Fails(e), EachRow))),
     // The first rows enter and stay.
-    Line("win", "firstlength", one(size)(n => admits(Admit.First(n)))),
-    Line("std", "firstevent", none(admits(Admit.First(1)))),
-    Line("win", "firsttime", one(periodOrZero)(p => admits(Admit.FirstFor(p, origin)).counting)),
-    Line("std", "firstunique", one(keys)(k => admits(Admit.FirstOfEach(k)))),
+    Line("win", "firstlength", one(size)(n => admits(FirstRows(n)))),
+    Line("std", "firstevent", none(admits(FirstRows(1)))),
+    Line("win", "firsttime", one(periodOrZero)(p => admits(FirstFor(p, origin)).counting)),
+    Line("std", "firstunique", one(keys)(k => admits(FirstOfEach(k)))),
     // Values of rows decide their order, replacement or expiry.
-    Line(
-      "std",
-      "unique",
-      one(keys)(k => orders(Order.Replacing(k), Bound.Unbounded, Trigger.EachRow))),
+    Line("std", "unique", one(keys)(k => orders(Replacing(k), Unbounded, EachRow))),
     Line(
       "ext",
       "sort",
-      two(size, next(sortKeys))((n, by) =>
-        orders(Order.Sorted(by), Bound.MoreThan(n), Trigger.Excess(1)))),
+      two(size, next(sortKeys))((n, by) => orders(Sorted(by), MoreThan(n), Excess(1)))),
     Line(
       "ext",
       "rank",
       three(keysBeforeSize, next(literalSize), next(sortKeys))((k, n, by) =>
-        orders(Order.Ranked(k, by), Bound.MoreThan(n), Trigger.Excess(1)))),
+        orders(Ranked(k, by), MoreThan(n), Excess(1)))),
     Line(
       "ext",
       "time_order",
-      two(timestamp(), next(periodOrZero))((ts, p) =>
-        slides(Bound.DeadlineReached(ts, p), Trigger.WhenDue))),
+      two(timestamp(), next(periodOrZero))((ts, p) => slides(DeadlineReached(ts, p), WhenDue))),
     Line(
       "ext",
       "timetolive",
       one(timestamp(ColumnKind.RealNumber))(ts =>
-        slides(Bound.DeadlineReached(ts, Span.ofMicros(0)), Trigger.WhenDue))),
+        slides(DeadlineReached(ts, Span.ofMicros(0)), WhenDue))),
     // The rows of a batch enter together, and leave when the next batch enters.
-    Line("win", "length_batch", one(size)(n => batches(Trigger.EachRows(n)))),
+    Line("win", "length_batch", one(size)(n => batches(EachRows(n)))),
     Line(
       "win",
       "time_batch",
       three(period, optional(noText(reference), None), optional(flow, Flow.Plain)) {
         case (p, Some(millis), flow) =>
-          batches(Trigger.Period(p, Origin.At(millis), flow.isForced))
-        case (p, None, flow) => batches(Trigger.Period(p, origin, flow.isForced)).counting
+          batches(Period(p, Origin.At(millis), flow.isForced))
+        case (p, None, flow) => batches(Period(p, origin, flow.isForced)).counting
       }),
     Line(
       "win",
       "ext_timed_batch",
       three(timestamp(), next(period), optional(reference, None))((ts, p, from) =>
-        batches(Trigger.Crosses(ts, p, from)))),
+        batches(Crosses(ts, p, from)))),
     Line(
       "win",
       "time_length_batch",
       three(period, next(size), optional(flow, Flow.Plain)) { (p, n, flow) =>
         if (flow.isEager) {
-          batches(Trigger.PeriodOrRows(p, n, Some(origin), flow.isForced)).counting
-        } else batches(Trigger.PeriodOrRows(p, n, None, flow.isForced))
+          batches(PeriodOrRows(p, n, Some(origin), flow.isForced)).counting
+        } else batches(PeriodOrRows(p, n, None, flow.isForced))
       }),
     Line(
       "win",
       "expr_batch",
-      two(condition, optional(include, true))((e, withRow) =>
-        batches(Trigger.Holds(e, withRow)))),
+      two(condition, optional(include, true))((e, withRow) => batches(Holds(e, withRow)))),
     // Groups, and values computed from rows.
     Line("std", "groupwin", one(keys)(Role.Groups(_))),
     Line("std", "merge", one(keys)(Role.Merges(_))),
@@ -94,24 +89,16 @@ private[esper] trait WindowTable extends ParameterParsers {
   // Shapes of windows.
 
   private def slides(bound: Bound, leave: Trigger): Role.Retains =
-    orders(Order.Arrival, bound, leave)
+    orders(Arrival, bound, leave)
 
   private def orders(order: Order, bound: Bound, leave: Trigger): Role.Retains =
-    Role.Retains(Window(Admit.All, order, bound, Triggers(Trigger.EachRow, leave, Trigger.Never)))
+    Role.Retains(Window(EveryRow, order, bound, Triggers(EachRow, leave, Never)))
 
-  private def admits(admit: Admit): Role.Retains = Role.Retains(
-    Window(
-      admit,
-      Order.Arrival,
-      Bound.Unbounded,
-      Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)))
+  private def admits(admit: Admit): Role.Retains =
+    Role.Retains(Window(admit, Arrival, Unbounded, Triggers(EachRow, Never, Never)))
 
-  private def batches(trigger: Trigger): Role.Retains = Role.Retains(
-    Window(
-      Admit.All,
-      Order.Arrival,
-      Bound.PreviousBatch,
-      Triggers(trigger, trigger, Trigger.Never)))
+  private def batches(trigger: Trigger): Role.Retains =
+    Role.Retains(Window(EveryRow, Arrival, PreviousBatch, Triggers(trigger, trigger, Never)))
 
   // Shapes of parameter lists.
 

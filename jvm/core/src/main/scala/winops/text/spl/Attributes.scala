@@ -1,6 +1,7 @@
 package winops.text.spl
 
-import winops.policy.{Category, ColumnKind, Distance, RowExpression, Scope}
+import winops.policy.{Category, ColumnKind, Scope}
+import winops.terms.{Distance, RowExpression}
 import winops.text.dialect.{ColumnName, Columns, Decimals, Intervals, Names, Problem, Token, Value}
 
 /** A delta whose attribute has not been looked up.

@@ -1,6 +1,7 @@
 package winops.text.spl
 
-import winops.policy.{Category, ColumnKind, Origin, Policy, Scope}
+import winops.policy.{Category, ColumnKind, Policy, Scope}
+import winops.terms.Origin
 import winops.text.dialect.{Dialect, NamedWindow, Names, Problem}
 
 /** SPL, the window clause of IBM Streams.

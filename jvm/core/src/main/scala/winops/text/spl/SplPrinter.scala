@@ -1,6 +1,6 @@
 package winops.text.spl
 
-import winops.policy.Origin
+import winops.terms.Origin
 import winops.text.dialect.{Decimals, Intervals, Names, Origins}
 
 /** The canonical text of a window clause. Parsing it gives an equal policy, unless it ends in an

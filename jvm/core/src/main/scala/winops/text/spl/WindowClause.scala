@@ -1,6 +1,8 @@
 package winops.text.spl
 
 import winops.policy._
+import winops.terms.{Distance, Origin, RowExpression, Span, StepOrder, Stream}
+import winops.window.piece._
 
 /** A window clause, with the values of parameters in place and attributes looked up.
   *
@@ -26,29 +28,28 @@ private[spl] final case class WindowClause(
   def policy(origin: Origin): Policy = {
     val (bound, leave, report) = shape match {
       case Shape.Tumbling(eviction) =>
-        (Bound.Everything, triggerOf(eviction, origin), Trigger.Never)
-      case Shape.Punctuated => (Bound.Everything, Trigger.Punctuation, Trigger.Never)
+        (Everything, triggerOf(eviction, origin), Never)
+      case Shape.Punctuated => (Everything, Punctuation, Never)
       case Shape.Sliding(Extent.Count(rows), trigger) =>
-        (Bound.MoreThan(rows), Trigger.EachRow, triggerOf(trigger, origin))
+        (MoreThan(rows), EachRow, triggerOf(trigger, origin))
       case Shape.Sliding(Extent.Time(micros), trigger) =>
-        (Bound.AgeExceeded(Span.ofMicros(micros)), Trigger.WhenDue, triggerOf(trigger, origin))
+        (AgeExceeded(Span.ofMicros(micros)), WhenDue, triggerOf(trigger, origin))
       case Shape.Sliding(Extent.Attribute(delta), trigger) =>
-        val bound = Bound.ValueBehind(delta.attribute, delta.distance)
-        (bound, Trigger.EachRow, triggerOf(trigger, origin))
+        val bound = ValueBehind(delta.attribute, delta.distance)
+        (bound, EachRow, triggerOf(trigger, origin))
     }
     Policy(
       Group(keys, eviction.map(_.reclaim)),
-      Retention.One(
-        Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, report))),
+      Retention.One(Window(EveryRow, Arrival, bound, Triggers(EachRow, leave, report))),
       Stream(inserts = true, deletes = true, StepOrder.Events),
       SplPrinter.text(this, origin),
       SplPrinter.window(this, origin))
   }
 
   private def triggerOf(extent: Extent[Delta], origin: Origin): Trigger = extent match {
-    case Extent.Count(rows) => Trigger.EachRows(rows)
-    case Extent.Time(micros) => Trigger.Period(Span.ofMicros(micros), origin)
-    case Extent.Attribute(delta) => Trigger.Exceeds(delta.attribute, delta.distance)
+    case Extent.Count(rows) => EachRows(rows)
+    case Extent.Time(micros) => Period(Span.ofMicros(micros), origin)
+    case Extent.Attribute(delta) => Exceeds(delta.attribute, delta.distance)
   }
 }
 

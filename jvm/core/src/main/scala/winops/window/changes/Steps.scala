@@ -1,8 +1,8 @@
 package winops.window.changes
 
-import winops.policy.Stream
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
+import winops.terms.Stream
 
 /** Numbers steps and their changes, and writes emitted changes into a queue.
   *

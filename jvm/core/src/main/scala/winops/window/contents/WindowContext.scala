@@ -20,3 +20,9 @@ private[window] final class WindowContext(
   /** The same context with other rows. */
   def over(others: Rows): WindowContext = new WindowContext(others, pages, evaluator, steps)
 }
+
+private[window] object WindowContext {
+
+  /** Makes a part of a window for the rows of a group. */
+  type Make[+A] = WindowContext => A
+}

@@ -27,9 +27,9 @@ final class CrossGroupIndex[G](
     pages: Pages,
     records: GroupRecords,
     keys: GroupKeys[G]) {
-  import GroupOrder.Place
+  import GroupOrder.Rank
 
-  private val ordersByArrival = reclaim.exists(_.couplesGroups)
+  private val ordersByArrival = reclaim.exists(_.isCrossGroup)
   private val arrivalMap = pages.newMap()
   private val dueMap = pages.newMap()
   private val creationMap = pages.newMap()
@@ -207,14 +207,14 @@ final class CrossGroupIndex[G](
     isChanged = true
   }
 
-  private def place(order: GroupOrder, number: Long, from: Long): Place = {
+  private def place(order: GroupOrder, number: Long, from: Long): Rank = {
     val place = order.add(key, number, record.created, from, moved)
     if (!place.isExact) moved += 1
     place
   }
 
   /** The place of the group with the earliest timer, if that is at `instant` or earlier. */
-  private def firstDueWithin(instant: Long): Option[Place] = {
+  private def firstDueWithin(instant: Long): Option[Rank] = {
     var first = dues.first.filter(_.bound <= instant)
     while (first.exists(!isPlaceOf(dues.firstGroup, _, _.due, _.duePlace))) {
       val from = if (instant == Clock.Never) first.get.bound else instant
@@ -243,9 +243,9 @@ final class CrossGroupIndex[G](
     */
   private def isPlaceOf(
       group: Array[Byte],
-      place: Place,
+      place: Rank,
       numberOf: GroupRecord => Long,
-      placeOf: GroupRecord => Option[Place]): Boolean = {
+      placeOf: GroupRecord => Option[Rank]): Boolean = {
     val isThere = find(group)
     if (!isThere || !placeOf(record).contains(place) || numberOf(record) < place.bound) {
       throw new CorruptStateException("a group is not at its place")

@@ -21,12 +21,12 @@ private[crossgroup] final class GroupOrder(map: PagedMap) {
   def size: Long = map.size
 
   /** The place of the first group, if there is one. */
-  def first: Option[Place] = Option.when(map.first()) {
+  def first: Option[Rank] = Option.when(map.first()) {
     val key = map.key
     if (key.length != KeyLength) {
       throw new CorruptStateException(s"a place of ${key.length} bytes among groups")
     }
-    Place(numberIn(key, 0), numberIn(key, java.lang.Long.BYTES))
+    Rank(numberIn(key, 0), numberIn(key, java.lang.Long.BYTES))
   }
 
   /** The group at the place that [[first]] has returned. */
@@ -43,14 +43,14 @@ private[crossgroup] final class GroupOrder(map: PagedMap) {
     * @param tie
     *   decides between groups of equal coarse bounds
     */
-  def add(group: Array[Byte], number: Long, created: Long, from: Long, tie: Long): Place = {
-    val exact = Place(number, created)
+  def add(group: Array[Byte], number: Long, created: Long, from: Long, tie: Long): Rank = {
+    val exact = Rank(number, created)
     val grain = grainOf(number, from)
     val place =
       if (grain <= 1 || isLast(exact)) exact
       else {
         val bound = number - Math.floorMod(number, grain)
-        if (bound == number) exact else Place(bound, Long.MinValue + tie)
+        if (bound == number) exact else Rank(bound, Long.MinValue + tie)
       }
     if (map.put(keyOf(place), group) != null) {
       throw new CorruptStateException("two groups have one place")
@@ -58,10 +58,10 @@ private[crossgroup] final class GroupOrder(map: PagedMap) {
     place
   }
 
-  def remove(place: Place): Unit =
+  def remove(place: Rank): Unit =
     if (!map.remove(keyOf(place))) throw new CorruptStateException("a group is not at its place")
 
-  private def isLast(place: Place): Boolean = !map.last() || map.isBefore(keyOf(place))
+  private def isLast(place: Rank): Boolean = !map.last() || map.isBefore(keyOf(place))
 
   private def grainOf(number: Long, from: Long): Long = {
     val distance = number - from
@@ -70,7 +70,7 @@ private[crossgroup] final class GroupOrder(map: PagedMap) {
     else java.lang.Long.highestOneBit(distance) / Grains
   }
 
-  private def keyOf(place: Place): Array[Byte] = {
+  private def keyOf(place: Rank): Array[Byte] = {
     val key = new Array[Byte](KeyLength)
     putNumber(key, 0, place.bound)
     putNumber(key, java.lang.Long.BYTES, place.tie)
@@ -88,7 +88,7 @@ private[crossgroup] object GroupOrder {
     *   decides between equal bounds: a negative number if the bound is coarse, and the number of
     *   the group's creation otherwise
     */
-  final case class Place(bound: Long, tie: Long) {
+  final case class Rank(bound: Long, tie: Long) {
     def isExact: Boolean = tie >= 0
   }
 

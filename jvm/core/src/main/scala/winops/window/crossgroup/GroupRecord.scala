@@ -9,7 +9,7 @@ import winops.window.time.Clock
   *   the number of groups that were created before
   */
 private[crossgroup] final class GroupRecord(val created: Long) {
-  import GroupOrder.Place
+  import GroupOrder.Rank
 
   /** The instant of the last arrival, in milliseconds, and its number among all arrivals. */
   var lastArrival: Long = 0L
@@ -22,10 +22,10 @@ private[crossgroup] final class GroupRecord(val created: Long) {
   var due: Long = Clock.Never
 
   /** The group's place in the order of arrivals, if there is such an order. */
-  var arrivalPlace = Option.empty[Place]
+  var arrivalPlace = Option.empty[Rank]
 
   /** The group's place in the order of timers, if it has one. */
-  var duePlace = Option.empty[Place]
+  var duePlace = Option.empty[Rank]
 
   def save(out: ByteWriter): Unit = {
     out.number(created)
@@ -47,23 +47,23 @@ private[crossgroup] final class GroupRecord(val created: Long) {
     in.finish()
   }
 
-  private def savePlace(place: Option[Place], number: Long, out: ByteWriter): Unit = place match {
+  private def savePlace(place: Option[Rank], number: Long, out: ByteWriter): Unit = place match {
     case None => out.byte(GroupRecord.NoPlace)
-    case Some(Place(`number`, `created`)) => out.byte(GroupRecord.Exact)
-    case Some(Place(bound, tie)) =>
+    case Some(Rank(`number`, `created`)) => out.byte(GroupRecord.Exact)
+    case Some(Rank(bound, tie)) =>
       out.byte(GroupRecord.Other)
       out.number(bound)
       // A negative tie counts from the least number, which would be long.
       out.number(if (tie < 0) -1 - (tie - Long.MinValue) else tie)
   }
 
-  private def restorePlace(number: Long, in: ByteReader): Option[Place] = in.byte() match {
+  private def restorePlace(number: Long, in: ByteReader): Option[Rank] = in.byte() match {
     case GroupRecord.NoPlace => None
-    case GroupRecord.Exact => Some(Place(number, created))
+    case GroupRecord.Exact => Some(Rank(number, created))
     case _ =>
       val bound = in.number()
       val tie = in.number()
-      Some(Place(bound, if (tie < 0) Long.MinValue + (-1 - tie) else tie))
+      Some(Rank(bound, if (tie < 0) Long.MinValue + (-1 - tie) else tie))
   }
 }
 

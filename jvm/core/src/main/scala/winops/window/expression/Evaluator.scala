@@ -1,6 +1,6 @@
 package winops.window.expression
 
-import winops.policy.{RowExpression, SortKey}
+import winops.terms.{RowExpression, SortKey}
 
 /** Compiles a policy's expressions into functions of the rows of the open group, which are
   * addressed by ordinal. The provider has checked that the expressions fit the rows.

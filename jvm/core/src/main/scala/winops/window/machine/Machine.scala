@@ -1,13 +1,14 @@
 package winops.window.machine
 
-import winops.policy.{Order, Policy, Reclaim, Span}
+import winops.policy.{Policy, Reclaim}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
+import winops.terms.Span
 import winops.window.changes.{ChangeKind, ChangeReason, Steps}
 import winops.window.contents.WindowContext
 import winops.window.expression.Evaluator
-import winops.window.single.Retainer
+import winops.window.retainer.{Retainer, Retainers}
 import winops.window.time.{Clock, GroupClock}
 
 /** Runs a policy over the rows of one group, and writes the changes as steps into a queue.
@@ -24,7 +25,7 @@ import winops.window.time.{Clock, GroupClock}
   *   idle time, in milliseconds, after which the group is removed with deletes for its rows;
   *   [[Clock.Never]] if idle groups stay
   * @param rows
-  *   the group's rows, with holes if [[Machine.leavesHoles]]. For each row the caller calls
+  *   the group's rows, with holes if `policy.leavesHoles`. For each row the caller calls
   *   [[advance]], appends the row, and calls [[arrive]].
   * @param pages
   *   stores state beside the rows, such as indexes
@@ -235,13 +236,4 @@ object Machine {
     * policy that has one.
     */
   def unsupported(policy: Policy): Option[String] = Retainers.of(policy).left.toOption
-
-  /** Returns true if rows of the policy may leave in any order, so that the group's rows have
-    * holes.
-    */
-  def leavesHoles(policy: Policy): Boolean = Retainers.leavesHoles(policy)
-
-  /** Returns true if the changes of the policy delete rows in the order of their insertion. */
-  def leavesFromFront(policy: Policy): Boolean = !leavesHoles(policy) &&
-    policy.retention.windows.forall(_.order == Order.Arrival)
 }

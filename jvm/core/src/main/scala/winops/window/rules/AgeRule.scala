@@ -1,12 +1,13 @@
 package winops.window.rules
 
-import winops.policy.Span
+import winops.terms.Span
 import winops.storage.rows.Rows
 import winops.window.time.Clock
 
 /** Evicts a row `later` milliseconds after its age has reached `span`. */
 private[window] final class AgeRule(span: Span, rows: Rows, later: Long = 0L)
     extends EvictionRule {
+  override def usesTime: Boolean = true
   override def due(row: Long): Long = span.after(rows.arrival(row)) + later
 
   // A loop of its own: in that of the base class, the calls of `due` would reach several classes.

@@ -5,9 +5,9 @@ import winops.window.changes.ChangeReason
 /** Evicts the rows beyond the newest `count`, as soon as there are `slack` of them. */
 private[window] final class CountRule(count: Long, slack: Long = 1L) extends EvictionRule {
 
-  /** The [[ChangeReason]] of the rows that exceed the count. */
-  val excessReason: Int = CountRule.reason(count, slack)
+  override val excessReason: Int = CountRule.reason(count, slack)
 
+  override def usesTime: Boolean = false
   override def excess(size: Long): Long = if (size >= count + slack) size - count else 0L
   override def firstStaying(head: Long, end: Long, at: Long): Long = head
 }

@@ -1,7 +1,7 @@
 package winops.window.time
 
-import winops.policy.Origin
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
+import winops.terms.Origin
 
 /** The instant from which periods count: a given instant, or the arrival of the group's first
   * row.

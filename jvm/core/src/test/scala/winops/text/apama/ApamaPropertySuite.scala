@@ -2,6 +2,7 @@ package winops.text.apama
 
 import org.scalacheck.Gen
 import winops.policy._
+import winops.terms.{Origin, RowExpression}
 import winops.testing.AnyText
 import winops.text.dialect.Dialect
 

@@ -2,6 +2,8 @@ package winops.text.apama
 
 import org.scalatest.funsuite.AnyFunSuite
 import winops.policy._
+import winops.terms.{Origin, RowExpression, Span, StepOrder, Stream}
+import winops.window.piece._
 
 class ApamaSuite extends AnyFunSuite {
   private val scope = Scope(
@@ -24,33 +26,33 @@ class ApamaSuite extends AnyFunSuite {
   private def pieces(bound: Bound, triggers: Triggers, group: String*)(text: String): Policy =
     Policy(
       Group.by(group),
-      Retention.One(Window(Admit.All, Order.Arrival, bound, triggers)),
+      Retention.One(Window(EveryRow, Arrival, bound, triggers)),
       both,
       text,
       window = text.replaceFirst("^partition by [^ ]*(, [^ ]*)* (?=within|retain)", ""))
 
-  private val atOnce = Triggers(Trigger.EachRow, Trigger.Excess(1), Trigger.Never)
-  private val whenDue = Triggers(Trigger.EachRow, Trigger.WhenDue, Trigger.Never)
-  private def together(trigger: Trigger) = Triggers(trigger, trigger, Trigger.Never)
+  private val atOnce = Triggers(EachRow, Excess(1), Never)
+  private val whenDue = Triggers(EachRow, WhenDue, Never)
+  private def together(trigger: Trigger) = Triggers(trigger, trigger, Never)
   private def millis(count: Long) = Span.ofMillis(count)
-  private def period(count: Long) = together(Trigger.Period(millis(count), Origin.epoch))
+  private def period(count: Long) = together(Period(millis(count), Origin.epoch))
 
   test("the dialect is called apama") {
     assert(Apama.name == "apama")
   }
 
   test("APAMA-5: within") {
-    assert(policy("within 1.5") == pieces(Bound.AgeReached(millis(1500)), whenDue)("within 1.5"))
+    assert(policy("within 1.5") == pieces(AgeReached(millis(1500)), whenDue)("within 1.5"))
     assert(policy("within 1.5").usesTime)
   }
 
   test("APAMA-6: retain") {
-    assert(policy("retain 3") == pieces(Bound.MoreThan(3), atOnce)("retain 3"))
+    assert(policy("retain 3") == pieces(MoreThan(3), atOnce)("retain 3"))
     assert(!policy("retain 3").usesTime)
   }
 
   test("APAMA-7: within and retain, whichever comes first") {
-    val bound = Bound.Any(Seq(Bound.AgeReached(millis(10000)), Bound.MoreThan(5)))
+    val bound = AnyOf(Seq(AgeReached(millis(10000)), MoreThan(5)))
     assert(policy("within 10.0 retain 5") == pieces(bound, whenDue)("within 10.0 retain 5"))
   }
 
@@ -58,7 +60,7 @@ class ApamaSuite extends AnyFunSuite {
     val text = "within 1.5 every 1.0"
     def every(origin: Origin) = policy(text, scope.copy(origin = Some(origin)))
     def pieced(origin: Origin) =
-      pieces(Bound.AgeReached(millis(1500)), together(Trigger.Period(millis(1000), origin))) _
+      pieces(AgeReached(millis(1500)), together(Period(millis(1000), origin))) _
     assert(policy(text) == pieced(Origin.epoch)(text))
     assert(every(Origin.epoch) == policy(text))
     assert(every(Origin.At(250)) == pieced(Origin.At(250))(s"$text origin 250 milliseconds"))
@@ -68,12 +70,12 @@ class ApamaSuite extends AnyFunSuite {
   test("APAMA-10: retain in batches") {
     assert(
       policy("retain 3 every 2") ==
-        pieces(Bound.MoreThan(3), together(Trigger.EachRows(2)))("retain 3 every 2"))
-    assert(window("retain 5 every 1").triggers == together(Trigger.EachRows(1)))
+        pieces(MoreThan(3), together(EachRows(2)))("retain 3 every 2"))
+    assert(window("retain 5 every 1").triggers == together(EachRows(1)))
   }
 
   test("APAMA-11: within and retain in batches of time") {
-    val bound = Bound.Any(Seq(Bound.AgeReached(millis(60000)), Bound.MoreThan(5)))
+    val bound = AnyOf(Seq(AgeReached(millis(60000)), MoreThan(5)))
     assert(
       policy("within 60.0 every 30.0 retain 5") ==
         pieces(bound, period(30000))("within 60.0 every 30.0 retain 5"))
@@ -84,18 +86,20 @@ class ApamaSuite extends AnyFunSuite {
       text =>
         val unique = policy(s"$text with unique v.symbol")
         val Window(admit, order, bound, triggers) = unique.retention.windows.head
-        assert(order == Order.Shadowing(Seq(RowExpression.Column("symbol")(0))))
-        assert(Window(admit, Order.Arrival, bound, triggers) == window(text))
+        assert(order == Shadowing(Seq(RowExpression.Column("symbol")(0))))
+        assert(Window(admit, Arrival, bound, triggers) == window(text))
         assert(unique.text == s"$text with unique symbol")
         assert(unique.window == unique.text)
     }
   }
 
   test("APAMA-13: partition by, kept also where it changes nothing") {
-    assert(policy("partition by v.symbol, v.venue retain 1") ==
-      pieces(Bound.MoreThan(1), atOnce, "symbol", "venue")("partition by symbol, venue retain 1"))
-    assert(policy("partition by symbol within 1.0") ==
-      pieces(Bound.AgeReached(millis(1000)), whenDue, "symbol")("partition by symbol within 1.0"))
+    assert(
+      policy("partition by v.symbol, v.venue retain 1") ==
+        pieces(MoreThan(1), atOnce, "symbol", "venue")("partition by symbol, venue retain 1"))
+    assert(
+      policy("partition by symbol within 1.0") ==
+        pieces(AgeReached(millis(1000)), whenDue, "symbol")("partition by symbol within 1.0"))
     assert(
       policy("partition by venue within 0.5 retain 6 with unique v.symbol").group ==
         Group.by(Seq("venue")))
@@ -163,8 +167,8 @@ class ApamaSuite extends AnyFunSuite {
   }
 
   test("APAMA-15: retain all") {
-    val everything = Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)
-    assert(policy("retain all") == pieces(Bound.Unbounded, everything)("retain all"))
+    val everything = Triggers(EachRow, Never, Never)
+    assert(policy("retain all") == pieces(Unbounded, everything)("retain all"))
     assert(policy("from v in values retain all select v;").stream.inserts)
     assert(policy("retain all select sum(x)") == policy("retain all"))
   }
@@ -184,7 +188,7 @@ class ApamaSuite extends AnyFunSuite {
       "retain 1000000000000" -> "retain 1000000000000").foreach { case (text, expected) =>
       assert(canonical(text) == expected, text)
     }
-    assert(window("within 0.0015").bound == Bound.AgeReached(Span.ofMicros(1500)))
+    assert(window("within 0.0015").bound == AgeReached(Span.ofMicros(1500)))
   }
 
   test("the origin is part of periodic policies alone") {

@@ -2,6 +2,8 @@ package winops.text.ccl
 
 import org.scalatest.funsuite.AnyFunSuite
 import winops.policy._
+import winops.terms.{Origin, Span, Stream}
+import winops.window.piece._
 
 class CclSuite extends AnyFunSuite {
   private val scope = Scope(
@@ -24,8 +26,7 @@ class CclSuite extends AnyFunSuite {
 
   private def pieces(bound: Bound, leave: Trigger, per: String*)(text: String): Policy = Policy(
     Group.by(per),
-    Retention.One(
-      Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, Trigger.Never))),
+    Retention.One(Window(EveryRow, Arrival, bound, Triggers(EachRow, leave, Never))),
     Stream.InsertsThenDeletes,
     text,
     window = text.replaceFirst(" PER \\(.*\\)", ""))
@@ -37,7 +38,7 @@ class CclSuite extends AnyFunSuite {
   }
 
   test("CCL-2 and CCL-21: no clause and KEEP ALL keep everything") {
-    val everything = pieces(Bound.Unbounded, Trigger.Never)("KEEP ALL")
+    val everything = pieces(Unbounded, Never)("KEEP ALL")
     Seq("", " \n\t", "KEEP ALL", "keep all row;", "Keep All Rows").foreach { text =>
       assert(policy(text) == everything, text)
     }
@@ -45,18 +46,16 @@ class CclSuite extends AnyFunSuite {
   }
 
   test("CCL-8: KEEP n ROWS") {
-    assert(
-      policy("KEEP 100 ROWS") == pieces(Bound.MoreThan(100), Trigger.Excess(1))("KEEP 100 ROWS"))
-    assert(policy("KEEP 1 ROWS") == pieces(Bound.MoreThan(1), Trigger.Excess(1))("KEEP 1 ROW"))
+    assert(policy("KEEP 100 ROWS") == pieces(MoreThan(100), Excess(1))("KEEP 100 ROWS"))
+    assert(policy("KEEP 1 ROWS") == pieces(MoreThan(1), Excess(1))("KEEP 1 ROW"))
   }
 
   test("CCL-9: SLACK, which is 1 when it is not given") {
     assert(
       policy("KEEP 100 ROWS SLACK 10 PER(symbol)") ==
-        pieces(Bound.MoreThan(100), Trigger.Excess(10), "symbol")(
-          "KEEP 100 ROWS SLACK 10 PER (symbol)"))
+        pieces(MoreThan(100), Excess(10), "symbol")("KEEP 100 ROWS SLACK 10 PER (symbol)"))
     assert(policy("KEEP 3 ROWS SLACK 1") == policy("KEEP 3 ROWS"))
-    assert(window("KEEP 2 ROWS SLACK 2 + 3").triggers.leave == Trigger.Excess(5))
+    assert(window("KEEP 2 ROWS SLACK 2 + 3").triggers.leave == Excess(5))
   }
 
   test("CCL-11 and CCL-20: PER names columns in the order given, also in quotes") {
@@ -71,14 +70,15 @@ class CclSuite extends AnyFunSuite {
   }
 
   test("CCL-12: KEEP EVERY n ROWS leaves the row that would be one too many") {
-    assert(policy("KEEP EVERY 10 ROWS PER (symbol)") ==
-      pieces(Bound.MoreThan(1), Trigger.Excess(10), "symbol")("KEEP EVERY 10 ROWS PER (symbol)"))
+    assert(
+      policy("KEEP EVERY 10 ROWS PER (symbol)") ==
+        pieces(MoreThan(1), Excess(10), "symbol")("KEEP EVERY 10 ROWS PER (symbol)"))
   }
 
   test("CCL-14 and CCL-15: KEEP interval, groups kept") {
     assert(
       policy("KEEP 10 MINS") ==
-        pieces(Bound.AgeReached(Span.ofMicros(600 * second)), Trigger.WhenDue)("KEEP 10 MINUTES"))
+        pieces(AgeReached(Span.ofMicros(600 * second)), WhenDue)("KEEP 10 MINUTES"))
     assert(policy("KEEP 10 MINS PER(symbol)").group == Group.by(Seq("symbol")))
     assert(policy("KEEP 10 MINS").usesTime)
   }
@@ -87,7 +87,7 @@ class CclSuite extends AnyFunSuite {
     def every(origin: Origin) =
       policy("KEEP EVERY 100 SECONDS", scope.copy(origin = Some(origin)))
     def pieced(origin: Origin) =
-      pieces(Bound.Everything, Trigger.Period(Span.ofMicros(100 * second), origin)) _
+      pieces(Everything, Period(Span.ofMicros(100 * second), origin)) _
     val text = "KEEP EVERY 1 MINUTE 40 SECONDS"
     assert(every(Origin.epoch) == pieced(Origin.epoch)(text))
     assert(every(Origin.At(3000)) == pieced(Origin.At(3000))(s"$text ORIGIN 3000 MILLISECONDS"))
@@ -134,7 +134,7 @@ class CclSuite extends AnyFunSuite {
       "N*N-1" -> 15,
       "007" -> 7,
       "1 + (2 - 3) * 2 + 5" -> 4).foreach { case (count, rows) =>
-      assert(window(s"KEEP $count ROWS").bound == Bound.MoreThan(rows.toLong), count)
+      assert(window(s"KEEP $count ROWS").bound == MoreThan(rows.toLong), count)
     }
   }
 
@@ -201,9 +201,9 @@ class CclSuite extends AnyFunSuite {
   test("the greatest policies") {
     assert(
       window("KEEP 1000000000000 ROWS SLACK 1000000000000").bound ==
-        Bound.MoreThan(1000000000000L))
+        MoreThan(1000000000000L))
     val longest = window("KEEP EVERY 100000 DAYS").triggers.leave
-    assert(longest == Trigger.Period(Span.ofMicros(8640000000000000L), Origin.epoch))
+    assert(longest == Period(Span.ofMicros(8640000000000000L), Origin.epoch))
   }
 
   test("a text as long and as deep as is allowed") {

@@ -9,6 +9,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.{Seconds, Span => Timeout}
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import winops.policy._
+import winops.terms.Origin
+import winops.window.piece.Replacing
 
 class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
@@ -251,7 +253,7 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("what Spark gets has parentheses and quotes in pairs, and nothing between statements") {
     forAll(key) { expression =>
       val sql = policy(s"#unique($expression, symbol + 1)").retention.windows.head.order match {
-        case Order.Replacing(keys) => keys.map(_.sql).mkString(", ")
+        case Replacing(keys) => keys.map(_.sql).mkString(", ")
         case order => fail(order.toString)
       }
       val bare = sql.replaceAll("`(?:[^`]|``)*`", "x").replaceAll("'(?:[^'\\\\]|\\\\.)*'", "x")

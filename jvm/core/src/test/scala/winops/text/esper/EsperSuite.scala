@@ -2,6 +2,8 @@ package winops.text.esper
 
 import org.scalatest.funsuite.AnyFunSuite
 import winops.policy._
+import winops.terms.{Origin, RowExpression, SortKey, Span, StepOrder, Stream}
+import winops.window.piece._
 
 class EsperSuite extends AnyFunSuite {
   private val scope = Scope(
@@ -27,21 +29,13 @@ class EsperSuite extends AnyFunSuite {
   private def column(name: String): RowExpression = RowExpression.Column(name)(0)
   private def computed(sql: String): RowExpression = RowExpression.Computed(sql)(0)
 
-  private def slides(bound: Bound, leave: Trigger): Window = orders(Order.Arrival, bound, leave)
+  private def slides(bound: Bound, leave: Trigger): Window = orders(Arrival, bound, leave)
   private def orders(order: Order, bound: Bound, leave: Trigger): Window =
-    Window(Admit.All, order, bound, Triggers(Trigger.EachRow, leave, Trigger.Never))
+    Window(EveryRow, order, bound, Triggers(EachRow, leave, Never))
   private def admits(admit: Admit): Window =
-    Window(
-      admit,
-      Order.Arrival,
-      Bound.Unbounded,
-      Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never))
+    Window(admit, Arrival, Unbounded, Triggers(EachRow, Never, Never))
   private def batches(trigger: Trigger): Window =
-    Window(
-      Admit.All,
-      Order.Arrival,
-      Bound.PreviousBatch,
-      Triggers(trigger, trigger, Trigger.Never))
+    Window(EveryRow, Arrival, PreviousBatch, Triggers(trigger, trigger, Never))
 
   private val second = Span.ofMillis(1000)
   private val symbol = column("symbol")
@@ -59,97 +53,94 @@ class EsperSuite extends AnyFunSuite {
 
   test("length, lastevent and keepall") {
     pieces(
-      "#length(3)" -> slides(Bound.MoreThan(3), Trigger.Excess(1)),
-      "#length(1 + 2 * N)" -> slides(Bound.MoreThan(9), Trigger.Excess(1)),
-      "#length(2147483647)" -> slides(Bound.MoreThan(2147483647L), Trigger.Excess(1)),
-      "#length(5 % 3)" -> slides(Bound.MoreThan(2), Trigger.Excess(1)),
-      "#length(1 + 2 * 7 % 4)" -> slides(Bound.MoreThan(3), Trigger.Excess(1)),
-      "#ext_timed(ts, 0 sec)" -> slides(Bound.TimestampBehind(ts, Span(0, 0)), Trigger.EachRow),
-      "#time_accum(0 sec)" -> slides(Bound.Everything, Trigger.Quiet(Span(0, 0))),
-      "#time(7.5 % 2)" -> slides(Bound.AgeReached(Span.ofMillis(1500)), Trigger.WhenDue),
-      "#lastevent" -> slides(Bound.MoreThan(1), Trigger.Excess(1)),
-      "#lastevent()" -> slides(Bound.MoreThan(1), Trigger.Excess(1)),
-      "#keepall" -> slides(Bound.Unbounded, Trigger.Never),
-      "#keepall()" -> slides(Bound.Unbounded, Trigger.Never))
+      "#length(3)" -> slides(MoreThan(3), Excess(1)),
+      "#length(1 + 2 * N)" -> slides(MoreThan(9), Excess(1)),
+      "#length(2147483647)" -> slides(MoreThan(2147483647L), Excess(1)),
+      "#length(5 % 3)" -> slides(MoreThan(2), Excess(1)),
+      "#length(1 + 2 * 7 % 4)" -> slides(MoreThan(3), Excess(1)),
+      "#ext_timed(ts, 0 sec)" -> slides(TimestampBehind(ts, Span(0, 0)), EachRow),
+      "#time_accum(0 sec)" -> slides(Everything, Quiet(Span(0, 0))),
+      "#time(7.5 % 2)" -> slides(AgeReached(Span.ofMillis(1500)), WhenDue),
+      "#lastevent" -> slides(MoreThan(1), Excess(1)),
+      "#lastevent()" -> slides(MoreThan(1), Excess(1)),
+      "#keepall" -> slides(Unbounded, Never),
+      "#keepall()" -> slides(Unbounded, Never))
   }
 
   test("time and time_accum") {
     pieces(
-      "#time(1 sec)" -> slides(Bound.AgeReached(second), Trigger.WhenDue),
-      "#time(0 sec)" -> slides(Bound.AgeReached(Span(0, 0)), Trigger.WhenDue),
-      "#time_accum(1 sec)" -> slides(Bound.Everything, Trigger.Quiet(second)))
+      "#time(1 sec)" -> slides(AgeReached(second), WhenDue),
+      "#time(0 sec)" -> slides(AgeReached(Span(0, 0)), WhenDue),
+      "#time_accum(1 sec)" -> slides(Everything, Quiet(second)))
     assert(policy("#time(1 sec)").usesTime && policy("#time_accum(1 sec)").usesTime)
   }
 
   test("ext_timed reads the timestamp of a row") {
     pieces(
-      "#ext_timed(ts, 1 sec)" -> slides(Bound.TimestampBehind(ts, second), Trigger.EachRow),
+      "#ext_timed(ts, 1 sec)" -> slides(TimestampBehind(ts, second), EachRow),
       "#ext_timed(ts*1000, 2)" -> slides(
-        Bound.TimestampBehind(computed("`ts` * 1000"), Span.ofMillis(2000)),
-        Trigger.EachRow))
+        TimestampBehind(computed("`ts` * 1000"), Span.ofMillis(2000)),
+        EachRow))
     assert(!policy("#ext_timed(ts, 1 sec)").usesTime)
   }
 
   test("the first rows") {
     pieces(
-      "#firstlength(3)" -> admits(Admit.First(3)),
-      "#firstevent" -> admits(Admit.First(1)),
-      "#firstevent()" -> admits(Admit.First(1)),
-      "#firsttime(1 sec)" -> admits(Admit.FirstFor(second, Origin.FirstRow)),
-      "#firstunique(symbol, volume)" -> admits(Admit.FirstOfEach(Seq(symbol, column("volume")))))
+      "#firstlength(3)" -> admits(FirstRows(3)),
+      "#firstevent" -> admits(FirstRows(1)),
+      "#firstevent()" -> admits(FirstRows(1)),
+      "#firsttime(1 sec)" -> admits(FirstFor(second, Origin.FirstRow)),
+      "#firstunique(symbol, volume)" -> admits(FirstOfEach(Seq(symbol, column("volume")))))
   }
 
   test("unique, sort and rank") {
     pieces(
-      "#unique(symbol)" -> orders(Order.Replacing(Seq(symbol)), Bound.Unbounded, Trigger.EachRow),
+      "#unique(symbol)" -> orders(Replacing(Seq(symbol)), Unbounded, EachRow),
       "#unique(volume > 5, symbol)" -> orders(
-        Order.Replacing(Seq(computed("`volume` > 5"), symbol)),
-        Bound.Unbounded,
-        Trigger.EachRow),
+        Replacing(Seq(computed("`volume` > 5"), symbol)),
+        Unbounded,
+        EachRow),
       "#sort(N, symbol desc, ts asc, volume)" -> orders(
-        Order.Sorted(
-          Seq(SortKey(symbol, true), SortKey(ts, false), SortKey(column("volume"), false))),
-        Bound.MoreThan(4),
-        Trigger.Excess(1)),
+        Sorted(Seq(SortKey(symbol, true), SortKey(ts, false), SortKey(column("volume"), false))),
+        MoreThan(4),
+        Excess(1)),
       "#rank(symbol, volume, 3, ts desc)" -> orders(
-        Order.Ranked(Seq(symbol, column("volume")), Seq(SortKey(ts, true))),
-        Bound.MoreThan(3),
-        Trigger.Excess(1)),
+        Ranked(Seq(symbol, column("volume")), Seq(SortKey(ts, true))),
+        MoreThan(3),
+        Excess(1)),
       "#rank(volume + 1, 3, volume * 2, ts)" -> orders(
-        Order.Ranked(
+        Ranked(
           Seq(computed("`volume` + 1")),
           Seq(SortKey(computed("`volume` * 2"), false), SortKey(ts, false))),
-        Bound.MoreThan(3),
-        Trigger.Excess(1)))
+        MoreThan(3),
+        Excess(1)))
   }
 
   test("time_order and timetolive wait for a row's own time") {
     pieces(
-      "#time_order(ts, 1 sec)" -> slides(Bound.DeadlineReached(ts, second), Trigger.WhenDue),
-      "#time_order(ts, 0 sec)" -> slides(Bound.DeadlineReached(ts, Span(0, 0)), Trigger.WhenDue),
-      "#timetolive(ts)" -> slides(Bound.DeadlineReached(ts, Span(0, 0)), Trigger.WhenDue),
+      "#time_order(ts, 1 sec)" -> slides(DeadlineReached(ts, second), WhenDue),
+      "#time_order(ts, 0 sec)" -> slides(DeadlineReached(ts, Span(0, 0)), WhenDue),
+      "#timetolive(ts)" -> slides(DeadlineReached(ts, Span(0, 0)), WhenDue),
       "#timetolive(ts + 1000)" -> slides(
-        Bound.DeadlineReached(computed("`ts` + 1000"), Span(0, 0)),
-        Trigger.WhenDue))
+        DeadlineReached(computed("`ts` + 1000"), Span(0, 0)),
+        WhenDue))
   }
 
   test("expr and expr_batch see the window") {
     pieces(
-      "#expr(current_count <= 2)" -> slides(
-        Bound.Fails(computed("current_count <= 2")),
-        Trigger.EachRow),
-      "#expr(view_reference)" -> slides(Bound.Fails(computed("view_reference")), Trigger.EachRow),
-      "#expr_batch(count(*) >= 2)" -> batches(Trigger.Holds(computed("count(*) >= 2"), true)),
-      "#expr_batch(symbol, true)" -> batches(Trigger.Holds(symbol, true)),
-      "#expr_batch(true, false)" -> batches(Trigger.Holds(computed("true"), false)))
+      "#expr(current_count <= 2)" -> slides(Fails(computed("current_count <= 2")), EachRow),
+      "#expr(view_reference)" -> slides(Fails(computed("view_reference")), EachRow),
+      "#expr_batch(count(*) >= 2)" -> batches(Holds(computed("count(*) >= 2"), true)),
+      "#expr_batch(symbol, true)" -> batches(Holds(symbol, true)),
+      "#expr_batch(true, false)" -> batches(Holds(computed("true"), false)))
   }
 
   test("length_batch") {
-    pieces("#length_batch(3)" -> batches(Trigger.EachRows(3)))
+    pieces("#length_batch(3)" -> batches(EachRows(3)))
   }
 
   test("time_batch counts from its reference, from the scope's origin, or from the first row") {
-    def period(origin: Origin, forced: Boolean) = batches(Trigger.Period(second, origin, forced))
+    def period(origin: Origin, forced: Boolean) = batches(Period(second, origin, forced))
     pieces(
       "#time_batch(1 sec)" -> period(Origin.FirstRow, false),
       "#time_batch(1 sec, '')" -> period(Origin.FirstRow, false),
@@ -166,15 +157,15 @@ class EsperSuite extends AnyFunSuite {
 
   test("ext_timed_batch counts from its reference, or from the first timestamp") {
     pieces(
-      "#ext_timed_batch(ts, 1 sec)" -> batches(Trigger.Crosses(ts, second, None)),
-      "#ext_timed_batch(ts, 1 sec, -250L)" -> batches(Trigger.Crosses(ts, second, Some(-250))))
+      "#ext_timed_batch(ts, 1 sec)" -> batches(Crosses(ts, second, None)),
+      "#ext_timed_batch(ts, 1 sec, -250L)" -> batches(Crosses(ts, second, Some(-250))))
     val moved = scope.copy(origin = Some(Origin.At(3000)))
     assert(policy("#ext_timed_batch(ts, 1 sec)", moved) == policy("#ext_timed_batch(ts, 1 sec)"))
   }
 
   test("time_length_batch counts from an origin with START_EAGER alone") {
     def triggerOf(origin: Option[Origin], forced: Boolean) =
-      batches(Trigger.PeriodOrRows(second, 3, origin, forced))
+      batches(PeriodOrRows(second, 3, origin, forced))
     pieces(
       "#time_length_batch(1 sec, 3)" -> triggerOf(None, false),
       "#time_length_batch(1 sec, 3, '')" -> triggerOf(None, false),
@@ -293,8 +284,8 @@ class EsperSuite extends AnyFunSuite {
     val perGroup = policy("#groupwin(symbol)#length(2)#size(price)")
     val ofAll = policy("#groupwin(symbol)#length(2)#merge(symbol)#size(price)")
     assert(policy("#groupwin(symbol)#length(2)#size(price)#merge(symbol)") == perGroup)
-    assert(!perGroup.projection.exists(_.acrossGroups) && !perGroup.couplesGroups)
-    assert(ofAll.projection.exists(_.acrossGroups) && ofAll.couplesGroups)
+    assert(!perGroup.projection.exists(_.acrossGroups) && !perGroup.isCrossGroup)
+    assert(ofAll.projection.exists(_.acrossGroups) && ofAll.isCrossGroup)
     assert(ofAll.text == "#groupwin(symbol)#length(2)#merge(symbol)#size(price)")
     assert(ofAll.window == "#length(2)#merge(symbol)#size(price)")
     val beside = policy(ofAll.window, scope.copy(isGrouped = true))
@@ -330,10 +321,10 @@ class EsperSuite extends AnyFunSuite {
 
   test("the aggregates of a select list are over all groups") {
     val grouped = policy("select count(*) as n from S#groupwin(symbol)#length(2)")
-    assert(grouped.projection.exists(_.acrossGroups) && grouped.couplesGroups)
+    assert(grouped.projection.exists(_.acrossGroups) && grouped.isCrossGroup)
     assert(grouped.group == Group(Seq(symbol)))
     val whole = policy("select count(*) as n from S#length(2)")
-    assert(!whole.projection.exists(_.acrossGroups) && !whole.couplesGroups)
+    assert(!whole.projection.exists(_.acrossGroups) && !whole.isCrossGroup)
   }
 
   test("a window for each key is no other window when values of it are reported") {
@@ -433,7 +424,7 @@ class EsperSuite extends AnyFunSuite {
       "1 year 2 months 1 sec" -> Span(14, 1000000),
       "2years" -> Span(24, 0),
       "100000 days" -> Span.ofMillis(8640000000000L)).foreach { case (period, span) =>
-      assert(window(s"#time($period)").bound == Bound.AgeReached(span), period)
+      assert(window(s"#time($period)").bound == AgeReached(span), period)
     }
   }
 

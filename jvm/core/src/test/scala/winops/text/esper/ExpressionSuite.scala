@@ -2,6 +2,7 @@ package winops.text.esper
 
 import org.scalatest.funsuite.AnyFunSuite
 import winops.policy._
+import winops.window.piece.{Fails, Replacing}
 
 /** Esper's expressions in canonical form and as Spark expressions. */
 class ExpressionSuite extends AnyFunSuite {
@@ -21,8 +22,8 @@ class ExpressionSuite extends AnyFunSuite {
     assert(Esper.parse(policy.text, scope) == Right(policy), policy.text)
     val printed = policy.text.stripPrefix("#unique(").stripPrefix("#expr(").stripSuffix(")")
     policy.retention.windows match {
-      case Seq(Window(_, Order.Replacing(Seq(key)), _, _)) => (printed, key.sql)
-      case Seq(Window(_, _, Bound.Fails(condition), _)) => (printed, condition.sql)
+      case Seq(Window(_, Replacing(Seq(key)), _, _)) => (printed, key.sql)
+      case Seq(Window(_, _, Fails(condition), _)) => (printed, condition.sql)
       case windows => fail(s"$text: $windows")
     }
   }

@@ -2,6 +2,7 @@ package winops.text.spl
 
 import org.scalacheck.Gen
 import winops.policy._
+import winops.terms.{Distance, Origin, RowExpression}
 import winops.testing.AnyText
 import winops.text.dialect.{Decimals, Dialect, Intervals}
 

@@ -2,6 +2,8 @@ package winops.text.spl
 
 import org.scalatest.funsuite.AnyFunSuite
 import winops.policy._
+import winops.terms.{Distance, Origin, RowExpression, Span, StepOrder, Stream}
+import winops.window.piece._
 
 class SplSuite extends AnyFunSuite {
   private val scope = Scope(
@@ -29,13 +31,12 @@ class SplSuite extends AnyFunSuite {
   private def pieces(bound: Bound, leave: Trigger, report: Trigger)(text: String): Policy =
     Policy(
       Group.whole,
-      Retention.One(
-        Window(Admit.All, Order.Arrival, bound, Triggers(Trigger.EachRow, leave, report))),
+      Retention.One(Window(EveryRow, Arrival, bound, Triggers(EachRow, leave, report))),
       Stream(inserts = true, deletes = true, StepOrder.Events),
       text,
       window = text)
 
-  private def tumbling(leave: Trigger) = pieces(Bound.Everything, leave, Trigger.Never) _
+  private def tumbling(leave: Trigger) = pieces(Everything, leave, Never) _
   private def column(name: String) = RowExpression.Column(name)(0)
   private def millis(count: Long) = Span.ofMillis(count)
 
@@ -44,13 +45,13 @@ class SplSuite extends AnyFunSuite {
   }
 
   test("SPL-7: tumbling by count") {
-    assert(policy("tumbling, count(3)") == tumbling(Trigger.EachRows(3))("tumbling, count(3)"))
+    assert(policy("tumbling, count(3)") == tumbling(EachRows(3))("tumbling, count(3)"))
   }
 
   test("SPL-6 and SPL-8: tumbling by time, which counts from the first row or the origin") {
     val text = "tumbling, time(10)"
     def every(origin: Origin) = policy(text, scope.copy(origin = Some(origin)))
-    def pieced(origin: Origin) = tumbling(Trigger.Period(millis(10000), origin))
+    def pieced(origin: Origin) = tumbling(Period(millis(10000), origin))
     assert(policy(text) == pieced(Origin.FirstRow)(text))
     assert(every(Origin.FirstRow) == policy(text))
     assert(every(Origin.At(3000)) == pieced(Origin.At(3000))(s"$text origin 3000 milliseconds"))
@@ -59,12 +60,12 @@ class SplSuite extends AnyFunSuite {
   }
 
   test("SPL-9: tumbling by punctuation") {
-    assert(policy("tumbling, punct()") == tumbling(Trigger.Punctuation)("tumbling, punct()"))
+    assert(policy("tumbling, punct()") == tumbling(Punctuation)("tumbling, punct()"))
   }
 
   test("SPL-10: tumbling by delta, in the arithmetic of the attribute") {
     def exceeds(name: String, distance: Distance) =
-      tumbling(Trigger.Exceeds(column(name), distance))
+      tumbling(Exceeds(column(name), distance))
     assert(
       policy("tumbling, delta(n, 5)") ==
         exceeds("n", Distance.Whole(5))("tumbling, delta(n, 5)"))
@@ -82,10 +83,10 @@ class SplSuite extends AnyFunSuite {
     }
     assert(
       window("tumbling, delta(n, 9223372036854775807)").triggers.leave ==
-        Trigger.Exceeds(column("n"), Distance.Whole(Long.MaxValue)))
+        Exceeds(column("n"), Distance.Whole(Long.MaxValue)))
     assert(
       window("tumbling, delta(when, 8640000000)").triggers.leave ==
-        Trigger.Exceeds(column("when"), Distance.Whole(8640000000000000L)))
+        Exceeds(column("when"), Distance.Whole(8640000000000000L)))
     assert(
       policy(canonical("tumbling, delta(price, 9.9e64)")) ==
         policy("tumbling, delta(price, 9.9e64)"))
@@ -93,20 +94,20 @@ class SplSuite extends AnyFunSuite {
 
   test("SPL-11: sliding by count, which triggers with every row unless it says otherwise") {
     val text = "sliding, count(3)"
-    assert(policy(text) == pieces(Bound.MoreThan(3), Trigger.EachRow, Trigger.EachRows(1))(text))
+    assert(policy(text) == pieces(MoreThan(3), EachRow, EachRows(1))(text))
     assert(policy("sliding, count(3), count(1)") == policy(text))
   }
 
   test("SPL-13: sliding by time") {
     val text = "sliding, time(5)"
-    val bound = Bound.AgeExceeded(millis(5000))
-    assert(policy(text) == pieces(bound, Trigger.WhenDue, Trigger.EachRows(1))(text))
+    val bound = AgeExceeded(millis(5000))
+    assert(policy(text) == pieces(bound, WhenDue, EachRows(1))(text))
   }
 
   test("SPL-14: sliding by delta") {
-    val bound = Bound.ValueBehind(column("n"), Distance.Whole(5))
+    val bound = ValueBehind(column("n"), Distance.Whole(5))
     val text = "sliding, delta(n, 5)"
-    assert(policy(text) == pieces(bound, Trigger.EachRow, Trigger.EachRows(1))(text))
+    assert(policy(text) == pieces(bound, EachRow, EachRows(1))(text))
   }
 
   test("SPL-15 and SPL-16: triggers") {
@@ -117,10 +118,10 @@ class SplSuite extends AnyFunSuite {
         assert(window(triggered) == plain.copy(triggers = plain.triggers.copy(report = report)))
         assert(canonical(triggered) == triggered)
       }
-      triggered("count(5)", Trigger.EachRows(5))
-      triggered("time(0.5)", Trigger.Period(millis(500), Origin.FirstRow))
-      triggered("delta(price, 0.5)", Trigger.Exceeds(column("price"), Distance.Real(0.5)))
-      triggered("delta(when, 60)", Trigger.Exceeds(column("when"), Distance.Whole(60000000)))
+      triggered("count(5)", EachRows(5))
+      triggered("time(0.5)", Period(millis(500), Origin.FirstRow))
+      triggered("delta(price, 0.5)", Exceeds(column("price"), Distance.Real(0.5)))
+      triggered("delta(when, 60)", Exceeds(column("when"), Distance.Whole(60000000)))
     }
   }
 
@@ -131,7 +132,7 @@ class SplSuite extends AnyFunSuite {
         "sliding, time(5), time(1) origin -1 milliseconds")
     assert(
       policy("sliding, time(5), time(1)", moved).retention.windows.head.triggers.report ==
-        Trigger.Period(millis(1000), Origin.At(-1)))
+        Period(millis(1000), Origin.At(-1)))
     Seq(
       "tumbling, count(3)",
       "tumbling, punct()",
@@ -210,7 +211,7 @@ class SplSuite extends AnyFunSuite {
     val keyed = policy(text)
     assert(keyed.group.keys.map(_.offset) == Seq(text.indexOf("symbol")))
     keyed.retention.windows.head.bound match {
-      case Bound.ValueBehind(value, _) => assert(value.offset == text.indexOf("n, 5"))
+      case ValueBehind(value, _) => assert(value.offset == text.indexOf("n, 5"))
       case bound => fail(bound.toString)
     }
   }

@@ -6,13 +6,14 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import winops.policy.{Bound, Retention}
+import winops.policy.Retention
 import winops.storage.btree.Pages
 import winops.storage.bytes.HeapSegments
 import winops.storage.rows.Rows
 import winops.testing.{CclWindow, DrivenGroup, Input, NaiveWindow}
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.expression.Evaluator
+import winops.window.piece.Everything
 import winops.window.time.Clock
 
 class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -129,7 +130,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("bounds and triggers that make no window are refused") {
-    val window = CclWindow.All.policy.retention.windows.head.copy(bound = Bound.Everything)
+    val window = CclWindow.All.policy.retention.windows.head.copy(bound = Everything)
     val policy = CclWindow.All.policy.copy(retention = Retention.One(window))
     val error = intercept[IllegalArgumentException] {
       new Machine(

@@ -3,7 +3,6 @@ package winops.window.machine
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import winops.policy.Resizable
 import winops.testing.{CclWindow, DrivenGroup, Input, NaiveWindow}
 
 /** A window restores the state of another window that differs only in its length. */
@@ -19,7 +18,7 @@ class ResizeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
             every.copy(origin = origin)
           case _ => other
         }
-        whenever(Resizable.of(before.policy).exists(Resizable.of(after.policy).contains)) {
+        whenever(before.policy.resizable.exists(after.policy.resizable.contains)) {
           val instant = early.map(_.at).maxOption.map(Input.Time(_)).toSeq
           val naive = new NaiveWindow(before, None)
           val group = new DrivenGroup(before, None)

@@ -7,11 +7,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import winops.policy._
+import winops.terms.StepOrder
 import winops.testing.{DrivenGroup, Input, RandomPolicies, RowValues}
 import winops.testing.fuzz.{Corpus, PolicyFuzz, Trial}
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
+import winops.window.piece.{EachRows, Fails}
 
 /** A policy runs, or the machine says why it does not. */
 class SupportSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -55,8 +57,8 @@ class SupportSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a piece that a combination does not evaluate is refused, not ignored") {
     val slack = policy(Ccl, "KEEP 4 ROWS SLACK 2").retention.windows
     val unique = policy(Esper, "#unique(k)").retention.windows
-    val reported = unique.map(window =>
-      window.copy(triggers = window.triggers.copy(report = Trigger.EachRows(2))))
+    val reported =
+      unique.map(window => window.copy(triggers = window.triggers.copy(report = EachRows(2))))
     Seq(slack ++ unique, reported, slack).foreach { windows =>
       val together = policy(Esper, "#keepall").copy(retention = Retention.Intersection(windows))
       assert(Machine.unsupported(together).exists(_.contains("combination")), windows)
@@ -87,7 +89,7 @@ private object SupportSuite {
 
   private val conditions = Gen.oneOf(RowValues.conditions.keys.toSeq).map { text =>
     policy(Esper, s"#expr($text)").retention.windows.head.bound match {
-      case Bound.Fails(condition) => condition
+      case Fails(condition) => condition
       case bound => throw new IllegalArgumentException(s"$text became $bound")
     }
   }

@@ -13,7 +13,7 @@ import winops.spark.expressions.OfWindow
   *   the results in the order of the output, each an [[OfWindow]] if there are several windows
   */
 private[spark] final class ResultsBesideRows(
-    windows: Seq[ContentResults],
+    windows: Seq[GroupAggregates],
     results: Seq[Expression]) {
   private val each = windows.toArray
   private val joined = Array.fill(each.length)(new JoinedRow)

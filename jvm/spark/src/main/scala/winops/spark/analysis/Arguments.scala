@@ -10,9 +10,10 @@ import org.apache.spark.sql.catalyst.util.{IntervalUtils, MapData}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
-import winops.policy.{Origin, Parameter}
+import winops.policy.Parameter
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.Output
+import winops.terms.Origin
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
 

@@ -8,12 +8,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.internal.SQLConf
 
-import winops.policy.StepOrder
 import winops.spark.expressions.{PolicyExpressions, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.Watermarks
 import winops.spark.plan.{AggMode, KeepSpec, Output}
 import winops.spark.row.KeyTypes
+import winops.terms.StepOrder
 
 /** Refuses calls of `keep` whose arguments do not fit each other or the table. */
 private[spark] object CheckKeep extends Logging {
@@ -66,7 +66,7 @@ private[spark] object CheckKeep extends Logging {
   def output(spec: KeepSpec, table: LogicalPlan): Unit = {
     SeveralWindows.checkOutput(spec)
     mode(spec)
-    if (spec.givesReasons && spec.output != Output.Changes) {
+    if (spec.emitsReasons && spec.output != Output.Changes) {
       throw WinopsErrors.argument("UNKNOWN", "reason", "it together with output => 'changes'")
     }
     spec.output match {
@@ -91,7 +91,7 @@ private[spark] object CheckKeep extends Logging {
         "mode",
         "'all' or 'latest' with a window that has its own reports")
     }
-    if (spec.givesOldValues && spec.mode == AggMode.Latest) {
+    if (spec.emitsOldValues && spec.mode == AggMode.Latest) {
       throw WinopsErrors.argument("VALUE", "mode", "'all' or 'changes' with select rstream")
     }
   }
@@ -107,7 +107,7 @@ private[spark] object CheckKeep extends Logging {
   /** Warns, once each, of a window in one task and of groups that are never removed. */
   def costs(spec: KeepSpec, table: LogicalPlan): Unit = {
     if (spec.runsInOneTask && warnedOfOneTask.compareAndSet(false, true)) {
-      logWarning(if (spec.couplesGroups) {
+      logWarning(if (spec.isCrossGroup) {
         s"[${spec.policy.text}] has groups that depend on each other, so it runs in one task."
       } else {
         "keep without PER, PARTITION BY or per= has one window for all rows and runs in one task."

@@ -6,9 +6,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.policy.{Policy, Reclaim, RowExpression}
+import winops.policy.{Policy, Reclaim}
 import winops.spark.expressions.UnqualifiedSql
 import winops.spark.plan.{Application, FramedFunction, GroupedOperator, Keep, KeepSpec, Over}
+import winops.terms.RowExpression
 
 /** Describes a `keep` in English, for the output `describe`. */
 object KeepDescriber {

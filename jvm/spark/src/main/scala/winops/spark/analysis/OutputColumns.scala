@@ -124,7 +124,7 @@ private[spark] object OutputColumns {
 
   /** The column with the reason of a change, if the call asks for the column. */
   private def reasonColumn(spec: KeepSpec): Option[Attribute] =
-    Option.when(spec.givesReasons) {
+    Option.when(spec.emitsReasons) {
       AttributeReference(Keep.ChangeReason, StringType, nullable = false)()
     }
 

@@ -4,9 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types.{DoubleType, NumericType}
 
-import winops.policy.{Beside, Category, Named, Projection, RowExpression, Statistic}
+import winops.policy.{Beside, Category, Named, Projection, Statistic}
 import winops.spark.expressions.{ExpressionBudget, OfLastArrival, PolicyExpressions, RowExpressions}
 import winops.spark.row.KeyTypes
+import winops.terms.RowExpression
 import winops.text.dialect.{Names, Problem}
 
 /** Resolves a policy's projection to Spark SQL expressions over the columns of a row. */

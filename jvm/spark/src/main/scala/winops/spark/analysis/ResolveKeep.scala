@@ -139,7 +139,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
         policy.projection.exists(_.acrossGroups),
       ofProjection = ofProjection,
       flushesAtEnd = flushes,
-      givesReasons = arguments.flag("reason").getOrElse(false))
+      emitsReasons = arguments.flag("reason").getOrElse(false))
   }
 
   /** The dialect of the call, and its policy. Several windows are combined into one policy. */

@@ -3,12 +3,11 @@ package winops.spark.analysis
 import org.apache.spark.sql.catalyst.expressions.ExpressionSet
 import org.apache.spark.sql.internal.SQLConf
 
-import winops.policy.{Group, Policy, Retention}
+import winops.policy.{Group, Policy, Retention, Sharing}
 import winops.spark.expressions.{OfWindow, PolicyExpressions, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{KeepSpec, Output}
 import winops.text.dialect.Names
-import winops.window.machine.Sharing
 
 /** Combines several windows over the same rows into one policy, so that one operator runs them.
   */

@@ -2,7 +2,7 @@ package winops.spark.checkpoint
 
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import winops.spark.state.{GroupPiece, PartitionSummary, StateGroupStore, StateTimerService}
+import winops.spark.state.{GroupPiece, PartitionSummary, StateGroupStore, StoredPartitionState}
 import winops.window.time.Clock
 
 /** Writes groups that are moved from other partitions. */
@@ -27,7 +27,7 @@ object MovedGroups {
       before: PartitionSummary): (Long, Long) = {
     val groups = StateGroupStore.ofMoved(store, stored.keys, buckets)
     pieces.foreach(groups.put)
-    val timers = new StateTimerService(
+    val partition = new StoredPartitionState(
       groups.partition,
       stored.identity,
       stored.keys.size,
@@ -36,13 +36,13 @@ object MovedGroups {
       Iterator.empty,
       isFlushed = before.isFlushed)
     new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
-      timers.count(1, group.held, group.waiting)
+      partition.count(1, group.held, group.waiting)
       Seq(group.registeredTimer, group.reachTimer).filter(_ != Clock.Never).foreach {
-        timers.register(_, group.key)
+        partition.register(_, group.key)
       }
     }
-    timers.save()
+    partition.save()
     groups.finish()
-    (timers.groupsRemembered, timers.rowsHeld)
+    (partition.groupsRemembered, partition.rowsHeld)
   }
 }

@@ -20,7 +20,7 @@ private[checkpoint] trait ShownRows {
   def areWaiting: Boolean
 
   /** The rows of the group that was opened last. */
-  def each: Iterator[ShownRows.Place]
+  def each: Iterator[ShownRows.WindowRow]
 }
 
 private[checkpoint] object ShownRows {
@@ -33,7 +33,7 @@ private[checkpoint] object ShownRows {
     *   the time in milliseconds at which the row will be evicted; [[Clock.Never]] if time does
     *   not decide
     */
-  final case class Place(window: Int, row: Long, arrived: Option[Long], leaves: Long)
+  final case class WindowRow(window: Int, row: Long, arrived: Option[Long], leaves: Long)
 }
 
 /** The contents of the windows, in the order of the windows.
@@ -56,7 +56,7 @@ private[checkpoint] final class RetainedRows(
   override def store: RowStore = operation.window
   override def areWaiting: Boolean = false
 
-  override def each: Iterator[ShownRows.Place] = {
+  override def each: Iterator[ShownRows.WindowRow] = {
     operation.machine.emitContents()
     places.clear()
     while (!changes.isEmpty) {
@@ -66,7 +66,7 @@ private[checkpoint] final class RetainedRows(
     leaving.learn(operation.machine)
     places.iterator.map { case (window, row) =>
       val arrived = Option.when(plan.spec.policy.needsArrivals)(operation.window.arrival(row))
-      ShownRows.Place(window, row, arrived, leaving.of(window, row))
+      ShownRows.WindowRow(window, row, arrived, leaving.of(window, row))
     }
   }
 }
@@ -76,9 +76,9 @@ private[checkpoint] final class UnknownRows(operation: OverOperation) extends Sh
   override def store: RowStore = operation.rows
   override def areWaiting: Boolean = true
 
-  override def each: Iterator[ShownRows.Place] =
+  override def each: Iterator[ShownRows.WindowRow] =
     Iterator
       .iterate(operation.next)(_ + 1)
       .takeWhile(_ < operation.rows.end)
-      .map(ShownRows.Place(0, _, None, operation.clock.silenceDue))
+      .map(ShownRows.WindowRow(0, _, None, operation.clock.silenceDue))
 }

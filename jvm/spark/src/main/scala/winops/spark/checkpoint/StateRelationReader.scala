@@ -44,7 +44,7 @@ final class StateRelationReader(
   private def ofGroup(group: GroupState[Operation]): Iterator[InternalRow] =
     shown.each.map(row(group.key, _)) ++ waiting(group.arrivals, group.key)
 
-  private def row(key: InternalRow, place: ShownRows.Place): InternalRow = {
+  private def row(key: InternalRow, place: ShownRows.WindowRow): InternalRow = {
     toldOf.update(PartitionColumn, partition)
     toldOf.update(GroupColumn, key)
     toldOf.update(WindowColumn, if (names.isEmpty) null else names(place.window))

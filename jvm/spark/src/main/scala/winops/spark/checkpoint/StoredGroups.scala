@@ -81,7 +81,7 @@ final class StoredGroups(
       CrossGroupTask.restoreGroups(in, machines, steps)
       val storage = new GroupStorage(keep, whole)
       val arrivals = new ArrivalState(keep, storage)
-      CommonState.restoreArrivals(in, machines.now, storage, arrivals)
+      CrossGroupState.restoreArrivals(in, machines.now, storage, arrivals)
       Some(arrivals)
     case _ => None
   }

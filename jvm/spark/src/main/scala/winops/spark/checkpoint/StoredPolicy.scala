@@ -4,9 +4,10 @@ import scala.util.matching.Regex
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 
-import winops.policy.{Origin, Policy, Scope}
+import winops.policy.{Policy, Scope}
 import winops.spark.analysis.{ColumnKinds, ResolvedPolicy, SeveralWindows}
 import winops.spark.expressions.PolicyExpressions
+import winops.terms.Origin
 import winops.text.dialect.Dialect
 
 /** Parses the policy text that a checkpoint stores.

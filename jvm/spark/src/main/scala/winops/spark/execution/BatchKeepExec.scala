@@ -12,7 +12,7 @@ import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
-import winops.spark.state.NoTimerService
+import winops.spark.state.TransientPartitionState
 import winops.storage.btree.PageMemory
 import winops.window.time.Clock
 
@@ -56,10 +56,10 @@ final case class BatchKeepExec(plan: KeepPlan, end: Option[Expression], child: S
         input,
         GroupedRows.ofTask(shared, input, rows),
         times,
-        if (shared.spec.couplesGroups) groups else new SpillableGroupStore(memory),
+        if (shared.spec.isCrossGroup) groups else new SpillableGroupStore(memory),
         new SpillableGroupStore(memory),
         groups.records,
-        new NoTimerService(counters),
+        new TransientPartitionState(counters),
         counters)
     }
   }

@@ -3,14 +3,13 @@ package winops.spark.execution
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import winops.policy.Trigger
 import winops.spark.group._
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.RowBytes
-import winops.spark.state.{GroupStore, RowKeys, StateErrors, StateVersion, TimerService}
+import winops.spark.state.{GroupStore, RowKeys, StateErrors, StateVersion, PartitionState}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, ShiftedSegments}
 import winops.window.changes.{ChangeQueue, Steps}
@@ -46,7 +45,7 @@ final class CrossGroupTask(
     store: GroupStore,
     whole: GroupStore,
     records: GroupRecords,
-    timers: TimerService,
+    partition: PartitionState,
     metrics: KeepMetrics)
     extends OperatorTask {
   import CrossGroupTask._
@@ -61,7 +60,7 @@ final class CrossGroupTask(
       new KeepOperation(plan, storage, changes, steps, ownsSteps = false))
   }
   private val machine = state.operation.machine
-  private val common = new CommonState(plan, whole, state)
+  private val common = new CrossGroupState(plan, whole, state)
   private val arrivals =
     Arrivals.of(plan, input, times, common.arrivals, () => heldByGroups, metrics)
   private val writer = OutputWriter.of(
@@ -141,10 +140,13 @@ final class CrossGroupTask(
     if (in == null) common.clear() else restore(in)
     groupsBefore = machines.groups.size
     waitingBefore = waiting.size
-    Iterator.continually(timers.nextExpired()).takeWhile(_ != null).foreach(machines.reschedule)
+    Iterator
+      .continually(partition.nextExpired())
+      .takeWhile(_ != null)
+      .foreach(machines.reschedule)
     val _ = rows.nextGroup()
     arrivals.open(rows)
-    pieces = machines.advance(timers.timePassed)
+    pieces = machines.advance(partition.timePassed)
   }
 
   /** Does one piece of work, after which output rows may be available. */
@@ -230,7 +232,7 @@ final class CrossGroupTask(
     writer.endGroup()
     takeLatest()
     machine.settle()
-    timers.measure(opened, state.held)
+    partition.measure(opened, state.held)
     if (state.isEmpty) state.forget() else if (isChanged) store.save(state.save)
     opened = null
   }
@@ -248,9 +250,9 @@ final class CrossGroupTask(
     if (times.flushes) last = waiting.lastTime
     due = Math.min(machines.groups.nextDue, common.arrivals.nextRelease)
     whole.save(save)
-    timers.count(
+    partition.count(
       machines.groups.size - groupsBefore,
-      held - timers.rowsHeld,
+      held - partition.rowsHeld,
       waiting.size - waitingBefore)
     writer.count()
     state.operation.count(metrics)
@@ -304,7 +306,7 @@ private[spark] object CrossGroupTask {
       host: CrossGroupMachines.Host[UnsafeRow]): CrossGroupMachines[UnsafeRow] = {
     val spec = plan.spec
     val punctuates = spec.punctuation.isDefined ||
-      spec.policy.retention.windows.exists(_.triggers.leave == Trigger.Punctuation)
+      spec.policy.takesPunctuation
     val groups = new CrossGroupIndex[UnsafeRow](
       spec.policy.group.reclaim,
       ordersByCreation = punctuates || spec.output == Output.Rows,

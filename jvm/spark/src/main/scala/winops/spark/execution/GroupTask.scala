@@ -8,7 +8,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, OperatorPlan, OverPlan}
-import winops.spark.state.{GroupStore, StateErrors, TimerService}
+import winops.spark.state.{GroupStore, StateErrors, PartitionState}
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.time.Clock
 
@@ -41,7 +41,7 @@ final class GroupTask private (
     state: GroupState[Operation],
     writer: OutputWriter,
     store: GroupStore,
-    timers: TimerService,
+    partition: PartitionState,
     metrics: KeepMetrics)
     extends OperatorTask {
   import GroupTask._
@@ -85,7 +85,7 @@ final class GroupTask private (
     case Between =>
       // Groups are processed in the order in which they are stored, with rows or without.
       if (!hasRows) hasRows = rows.nextGroup()
-      key = if (hasRows) timers.nextExpiredBefore(rows.key) else timers.nextExpired()
+      key = if (hasRows) partition.nextExpiredBefore(rows.key) else partition.nextExpired()
       if (key != null) openForTime()
       else if (hasRows) openForRows()
       else finish()
@@ -106,7 +106,7 @@ final class GroupTask private (
   private def openForRows(): Unit = {
     hasRows = false
     key = rows.key
-    timers.cancel(key)
+    partition.cancel(key)
     load()
     arrivals.open(rows)
     stage = Arriving
@@ -128,8 +128,8 @@ final class GroupTask private (
     val bytes = store.open(key)
     wasRemembered = bytes != null
     if (wasRemembered) state.restore(bytes) else state.clear()
-    operation.clock.reach(timers.timePassed)
-    // The timer service has handed out all timers up to this instant, including this group's.
+    operation.clock.reach(partition.timePassed)
+    // The partition has handed out all timers up to this instant, including this group's.
     if (state.registeredTimer <= times.now) state.registeredTimer = Clock.Never
     if (state.reachTimer <= times.now) state.reachTimer = Clock.Never
     sizeBefore = state.held
@@ -163,22 +163,22 @@ final class GroupTask private (
   private def saveGroup(): Unit = {
     val due = state.nextDue
     if (due < state.registeredTimer) {
-      timers.register(due, key)
+      partition.register(due, key)
       state.registeredTimer = due
     }
     if (state.reachTimer == Clock.Never) {
       val outOfReach = state.releaseOutOfReach(times.releaseBefore)
       if (outOfReach != Clock.Never) {
-        timers.register(outOfReach, key)
+        partition.register(outOfReach, key)
         state.reachTimer = outOfReach
       }
     }
     val isRemembered = !state.isEmpty
-    timers.count(
+    partition.count(
       (if (isRemembered) 1L else 0L) - (if (wasRemembered) 1L else 0L),
       state.held - sizeBefore,
       state.waiting - waitingBefore)
-    timers.measure(key, state.held)
+    partition.measure(key, state.held)
     if (times.flushes) last = Math.max(last, waiting.lastTime)
     if (isRemembered) store.save(state.save) else state.forget()
     stage = Between
@@ -204,11 +204,11 @@ object GroupTask {
       rows: GroupedRows,
       times: BatchTimes,
       store: GroupStore,
-      timers: TimerService,
+      partition: PartitionState,
       metrics: KeepMetrics): GroupTask = {
     val storage = new GroupStorage(plan, store)
     def run(state: GroupState[Operation], writer: OutputWriter): GroupTask =
-      new GroupTask(plan, input, rows, times, state, writer, store, timers, metrics)
+      new GroupTask(plan, input, rows, times, state, writer, store, partition, metrics)
     plan match {
       case keep: KeepPlan =>
         val changes = new ChangeQueue
@@ -219,7 +219,7 @@ object GroupTask {
         val isTimed = keep.time.isDefined || times.stamp.isDefined
         run(state, OutputWriter.of(keep, changes, state, None, isTimed, metrics))
       case over: OverPlan =>
-        val operation = new OverOperation(over, storage, timers.functionsBefore)
+        val operation = new OverOperation(over, storage, partition.functionsBefore)
         run(new GroupState(over, storage, operation), OutputWriter.of(over, operation, metrics))
     }
   }

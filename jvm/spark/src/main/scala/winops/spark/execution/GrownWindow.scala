@@ -1,6 +1,6 @@
 package winops.spark.execution
 
-import winops.policy.{Bound, Policy, Resizable, Scope}
+import winops.policy.{Policy, Scope}
 import winops.text.apama.Apama
 import winops.text.ccl.Ccl
 import winops.text.esper.Esper
@@ -18,13 +18,7 @@ object GrownWindow {
   def warning(before: String, now: Policy, dialect: String): Option[String] = for {
     language <- Seq(Ccl, Esper, Apama).find(_.name == dialect)
     was <- language.parse(before, Scope(isGrouped = true)).toOption
-    (bound, _) <- Resizable.grown(was, now)
-  } yield {
-    val effect = bound match {
-      case Bound.MoreThan(rows) => s"a group with $rows rows fills from ${rows + 1} upward"
-      case _ => "a group has the whole interval when its oldest row has the new age"
-    }
-    s"The window was [${was.window}] in the checkpoint and is [${now.window}] now. Rows that have left " +
-      s"it do not return: $effect."
-  }
+    growth <- now.growth(was)
+  } yield s"The window was [${was.window}] in the checkpoint and is [${now.window}] now. Rows that have left " +
+    s"it do not return: $growth."
 }

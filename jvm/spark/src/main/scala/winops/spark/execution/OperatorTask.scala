@@ -7,7 +7,7 @@ import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, OperatorPlan}
-import winops.spark.state.{GroupStore, TimerService}
+import winops.spark.state.{GroupStore, PartitionState}
 import winops.window.crossgroup.GroupRecords
 
 /** Iterates over the output rows of one task of an operator, over a stream or a table. After the
@@ -15,7 +15,7 @@ import winops.window.crossgroup.GroupRecords
   */
 trait OperatorTask extends Iterator[InternalRow] {
 
-  /** The time of the earliest timer that no [[TimerService]] holds; [[Clock.Never]] if none. */
+  /** The time of the earliest timer that no [[PartitionState]] holds; [[Clock.Never]] if none. */
   def earliestDue: Long
 
   /** The greatest time, in milliseconds, of the rows that still wait after a batch that flushes;
@@ -43,10 +43,10 @@ object OperatorTask {
       store: GroupStore,
       whole: => GroupStore,
       records: => GroupRecords,
-      timers: TimerService,
+      partition: PartitionState,
       metrics: KeepMetrics): OperatorTask = plan match {
-    case keep: KeepPlan if keep.spec.couplesGroups =>
-      new CrossGroupTask(keep, input, rows, times, store, whole, records, timers, metrics)
-    case _ => GroupTask.of(plan, input, rows, times, store, timers, metrics)
+    case keep: KeepPlan if keep.spec.isCrossGroup =>
+      new CrossGroupTask(keep, input, rows, times, store, whole, records, partition, metrics)
+    case _ => GroupTask.of(plan, input, rows, times, store, partition, metrics)
   }
 }

@@ -13,7 +13,7 @@ import winops.storage.bytes.Segments
   * with the first segment.
   */
 private[execution] final class SpilledSegments extends Segments {
-  private val places = mutable.LongMap.empty[SpilledSegments.Place]
+  private val places = mutable.LongMap.empty[SpilledSegments.FileRange]
 
   /** The places of segments that were removed, by their room. */
   private val free = mutable.LongMap.empty[mutable.Stack[Long]]
@@ -43,7 +43,7 @@ private[execution] final class SpilledSegments extends Segments {
     if (before != null && before.room != room) release(before)
     file.seek(at)
     file.write(bytes)
-    places.update(number, SpilledSegments.Place(at, bytes.length, room))
+    places.update(number, SpilledSegments.FileRange(at, bytes.length, room))
     SpillFile.countWritten(bytes.length.toLong)
   }
 
@@ -68,7 +68,7 @@ private[execution] final class SpilledSegments extends Segments {
     }
   }
 
-  private def release(place: SpilledSegments.Place): Unit = {
+  private def release(place: SpilledSegments.FileRange): Unit = {
     val _ = free.getOrElseUpdate(place.room, mutable.Stack.empty).push(place.at)
   }
 
@@ -88,7 +88,7 @@ private[execution] final class SpilledSegments extends Segments {
 }
 
 private object SpilledSegments {
-  final case class Place(at: Long, length: Int, room: Long)
+  final case class FileRange(at: Long, length: Int, room: Long)
 
   private val LeastRoom = 256L
 

@@ -8,7 +8,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.OperatorPlan
 import winops.spark.row.RowShape
-import winops.spark.state.{LargestGroups, StateErrors, StateGroupStore, StateTimerService, WholeGroupStore}
+import winops.spark.state.{LargestGroups, StateErrors, StateGroupStore, StoredPartitionState, WholeGroupStore}
 
 /** A task of a stream, with its state in a state store of Spark's.
   *
@@ -30,11 +30,11 @@ final class StoredTask(
     store: StateStore,
     metrics: KeepMetrics,
     largestGroups: LargestGroups = new LargestGroups(0)) {
-  private val couplesGroups = plan.spec.couplesGroups
+  private val isCrossGroup = plan.spec.isCrossGroup
 
-  val groups = new StateGroupStore(store, plan.keys, inOrder = !couplesGroups)
+  val groups = new StateGroupStore(store, plan.keys, inOrder = !isCrossGroup)
 
-  val timers = new StateTimerService(
+  val partition = new StoredPartitionState(
     groups.partition,
     identity,
     plan.keys.size,
@@ -43,28 +43,28 @@ final class StoredTask(
     groups.each,
     RowShape.of(plan.keys),
     groups.rankOf,
-    takesAll = times.flushes && !couplesGroups,
+    takesAll = times.flushes && !isCrossGroup,
     isFlushed = times.flushes,
     largestGroups)
 
   // The partition of a cross-group window counts groups of which it may store no value.
-  if (!couplesGroups) StateErrors.translated(groups.checkSize(timers.groupsRemembered))
+  if (!isCrossGroup) StateErrors.translated(groups.checkSize(partition.groupsRemembered))
 
   /** The output rows. */
   val output: OperatorTask = OperatorTask.of(
     plan,
     input,
     rows,
-    timers.flushed.fold(times)(times.afterFlush),
+    partition.flushed.fold(times)(times.afterFlush),
     groups,
     new WholeGroupStore(groups.partition, groups.pageMemory),
     groups.records,
-    timers,
+    partition,
     metrics)
 
   /** Writes what is to be committed, after the last output row. */
   def save(): Unit = {
-    timers.save()
+    partition.save()
     StateErrors.translated(groups.finish())
   }
 }

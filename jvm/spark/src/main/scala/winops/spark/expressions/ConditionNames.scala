@@ -4,8 +4,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types.{BinaryType, LongType, StructField, StructType}
 
-import winops.policy.{Category, RowExpression}
+import winops.policy.Category
 import winops.spark.row.KeyTypes
+import winops.terms.RowExpression
 import winops.text.dialect.{Names, Problem}
 
 /** Resolves the names in a condition: the columns of the examined row, and properties of the

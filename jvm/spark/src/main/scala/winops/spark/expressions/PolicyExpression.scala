@@ -3,7 +3,7 @@ package winops.spark.expressions
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression, Unevaluable}
 import org.apache.spark.sql.types.DataType
 
-import winops.policy.RowExpression
+import winops.terms.RowExpression
 
 /** An expression of a policy, resolved over the columns of a row. Plans carry it like any other
   * expression, so that it follows renamed columns. Only a [[RowEvaluator]] evaluates it.

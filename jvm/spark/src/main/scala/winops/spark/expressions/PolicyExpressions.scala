@@ -4,8 +4,9 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types._
 
-import winops.policy.{Admit, Bound, Category, Distance, Order, Policy, RowExpression, Trigger, Window}
+import winops.policy.{Category, Policy}
 import winops.spark.row.{KeyTypes, SortKeys}
+import winops.terms.{Purpose, RowExpression}
 import winops.text.dialect.Problem
 
 /** The expressions of a policy, resolved over the columns of a row.
@@ -45,7 +46,8 @@ object PolicyExpressions {
     for {
       group <- all(policy.group.keys)(resolver.value(_, Use.Key))
       filter <- all(policy.filter.toSeq)(resolver.value(_, Use.Filter))
-      ofRows <- all(policy.retention.windows.flatMap(usesOf)) { case (use, source) =>
+      ofRows <- all(policy.retention.windows.flatMap(_.reads)) { case (purpose, source) =>
+        val use = Use.of(purpose)
         resolver.value(source, use).map(PolicyExpression(use.role, source, _))
       }
     } yield PolicyExpressions(
@@ -54,7 +56,7 @@ object PolicyExpressions {
       ofRows.distinctBy(use => (use.role, use.source)))
   }
 
-  /** A use of an expression in a policy.
+  /** A use of an expression in a policy: the filter, or a [[Purpose]].
     *
     * @param role
     *   the purpose of the expression
@@ -96,6 +98,16 @@ object PolicyExpressions {
 
     case object Filter extends Use(Role.Condition, "a condition", isTruth)
 
+    def of(purpose: Purpose): Use = purpose match {
+      case Purpose.Key => Key
+      case Purpose.SortKey => SortKey
+      case Purpose.Timestamp => Timestamp
+      case Purpose.Deadline => Deadline
+      case Purpose.WholeNumber => WholeNumber
+      case Purpose.RealNumber => RealNumber
+      case Purpose.Condition => Condition
+    }
+
     private def isNumber(dataType: DataType): Boolean = dataType.isInstanceOf[NumericType]
 
     private def isWhole(dataType: DataType): Boolean = dataType match {
@@ -112,44 +124,6 @@ object PolicyExpressions {
       case BooleanType | NullType => true
       case _ => false
     }
-  }
-
-  private def usesOf(window: Window): Seq[(Use, RowExpression)] = {
-    val ofAdmit = window.admit match {
-      case Admit.FirstOfEach(keys) => keys.map(Use.Key -> _)
-      case _ => Nil
-    }
-    val ofOrder = window.order match {
-      case Order.Sorted(by) => by.map(Use.SortKey -> _.expression)
-      case Order.Ranked(keys, by) =>
-        keys.map(Use.Key -> _) ++ by.map(Use.SortKey -> _.expression)
-      case Order.Replacing(keys) => keys.map(Use.Key -> _)
-      case Order.Shadowing(keys) => keys.map(Use.Key -> _)
-      case Order.Arrival => Nil
-    }
-    val triggers = Seq(window.triggers.enter, window.triggers.leave, window.triggers.report)
-    ofAdmit ++ ofOrder ++ usesOf(window.bound) ++ triggers.flatMap(usesOf)
-  }
-
-  private def usesOf(bound: Bound): Seq[(Use, RowExpression)] = bound match {
-    case Bound.TimestampBehind(timestamp, _) => Seq(Use.Timestamp -> timestamp)
-    case Bound.DeadlineReached(timestamp, _) => Seq(Use.Deadline -> timestamp)
-    case Bound.ValueBehind(value, distance) => Seq(useOf(distance) -> value)
-    case Bound.Fails(condition) => Seq(Use.Condition -> condition)
-    case Bound.Any(bounds) => bounds.flatMap(usesOf)
-    case _ => Nil
-  }
-
-  private def usesOf(trigger: Trigger): Seq[(Use, RowExpression)] = trigger match {
-    case Trigger.Crosses(timestamp, _, _) => Seq(Use.Timestamp -> timestamp)
-    case Trigger.Exceeds(value, distance) => Seq(useOf(distance) -> value)
-    case Trigger.Holds(condition, _) => Seq(Use.Condition -> condition)
-    case _ => Nil
-  }
-
-  private def useOf(distance: Distance): Use = distance match {
-    case _: Distance.Whole => Use.WholeNumber
-    case _: Distance.Real => Use.RealNumber
   }
 
   private final class Resolver(columns: Seq[Attribute], budget: ExpressionBudget) {

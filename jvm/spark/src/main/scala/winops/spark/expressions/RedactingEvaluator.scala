@@ -3,8 +3,8 @@ package winops.spark.expressions
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
-import winops.policy.RowExpression
 import winops.spark.internal.WinopsErrors
+import winops.terms.RowExpression
 import winops.window.expression.{RowCondition, RowKey, RowNumber}
 
 /** Wraps the evaluation of a policy's expressions and redacts failures. Spark's own messages

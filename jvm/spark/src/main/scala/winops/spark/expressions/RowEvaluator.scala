@@ -2,8 +2,8 @@ package winops.spark.expressions
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 
-import winops.policy.{RowExpression, SortKey}
 import winops.spark.row.{KeyTypes, SortKeys, StoredRows, StoredValues}
+import winops.terms.{RowExpression, SortKey}
 import winops.window.expression.{Evaluator, RowCondition, RowKey, RowNumber}
 
 /** Evaluates a policy's expressions on the stored rows of the open group. A task has one

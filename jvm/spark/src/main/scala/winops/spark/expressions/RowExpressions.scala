@@ -14,7 +14,8 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
 
-import winops.policy.{Category, RowExpression}
+import winops.policy.Category
+import winops.terms.RowExpression
 import winops.text.dialect.{Names, Problem}
 
 /** Resolves a policy's expressions as expressions of Spark SQL over the columns of a row.

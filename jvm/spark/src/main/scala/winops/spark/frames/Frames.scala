@@ -35,7 +35,8 @@ private[spark] final class Frames(
   /** The rows as far as frames need them. */
   val rows = new FrameRows(columns(plan), plan.content, plan.sortKeys, whole, log)
 
-  private val parts = Frames.parts(functions(plan)).map(some => Part(some, valuesOf(some, pages)))
+  private val parts =
+    Frames.parts(functions(plan)).map(some => FunctionGroup(some, valuesOf(some, pages)))
 
   /** The pages of [[partsBefore]]. */
   private val pagesBefore = pages.another()
@@ -43,11 +44,11 @@ private[spark] final class Frames(
   /** Readers of the parts that groups are stored with, if they are others. Their partial
     * aggregates are numbered as they were created, which is not as in [[parts]].
     */
-  private val partsBefore: Option[Seq[Part]] = functionsBefore.map { before =>
+  private val partsBefore: Option[Seq[FunctionGroup]] = functionsBefore.map { before =>
     val stored = plan.functions.collect {
       case (one, function) if before.contains(one) => function
     }
-    Frames.parts(stored).map(some => Part(some, valuesOf(some, pagesBefore)))
+    Frames.parts(stored).map(some => FunctionGroup(some, valuesOf(some, pagesBefore)))
   }
   private val moved = new ByteWriter
 
@@ -178,7 +179,7 @@ private[spark] final class Frames(
   /** Takes over the values of the former parts that have no pages, and computes all other values
     * from the rows. The former pages are removed.
     */
-  private def convert(before: Seq[Part], next: Long): Unit = {
+  private def convert(before: Seq[FunctionGroup], next: Long): Unit = {
     parts.foreach { part =>
       before.find(_.functions == part.functions).filterNot(_.values.hasPages) match {
         case Some(same) =>
@@ -227,7 +228,7 @@ private[spark] final class Frames(
 }
 
 private[spark] object Frames {
-  private final case class Part(functions: Seq[FramedFunction], values: FrameValues)
+  private final case class FunctionGroup(functions: Seq[FramedFunction], values: FrameValues)
 
   private val MaxParts = 1L << 20
 

@@ -2,7 +2,7 @@ package winops.spark.frames
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
 
-import winops.spark.aggregates.ContentResults
+import winops.spark.aggregates.GroupAggregates
 import winops.spark.expressions.WindowAggregate
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter}
@@ -28,7 +28,7 @@ private[frames] final class SlidingFrame(
     pages: Pages,
     foldsRows: WindowAggregate => Boolean)
     extends MovingFrame(lower, upper) {
-  private val contents = new ContentResults(
+  private val contents = new GroupAggregates(
     aggregates: Seq[Expression],
     Nil,
     rows.columns,

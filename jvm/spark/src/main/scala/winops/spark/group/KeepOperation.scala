@@ -2,7 +2,7 @@ package winops.spark.group
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.spark.aggregates.ContentResults
+import winops.spark.aggregates.GroupAggregates
 import winops.spark.expressions.{OfWindow, RowEvaluator}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{AggMode, KeepPlan, Output}
@@ -38,16 +38,16 @@ final class KeepOperation(
 
   /** The rows of the windows. */
   val window: RowStore =
-    if (Machine.leavesHoles(spec.policy)) storage.rowTree(spec.policy.needsArrivals)
+    if (spec.policy.leavesHoles) storage.rowTree(spec.policy.needsArrivals)
     else storage.rowLog(spec.policy.needsArrivals)
 
   /** The results over each of the group's windows; empty if the output has none or the results
     * are across groups.
     */
-  val results: Seq[ContentResults] =
+  val results: Seq[GroupAggregates] =
     if (!spec.followsContent || spec.acrossGroups) Nil
     else {
-      val leavesFromFront = Machine.leavesFromFront(spec.policy)
+      val leavesFromFront = spec.policy.leavesFromFront
       (0 until spec.windows).map {
         KeepOperation.contentResults(plan, storage, window, leavesFromFront, _)
       }
@@ -168,8 +168,8 @@ object KeepOperation {
       rows: RowStore,
       leavesFromFront: Boolean,
       number: Int,
-      isThere: Long => Boolean = _ => true): ContentResults =
-    new ContentResults(
+      isThere: Long => Boolean = _ => true): GroupAggregates =
+    new GroupAggregates(
       plan.results.collect {
         case OfWindow(`number`, result) => result
         case result if !result.isInstanceOf[OfWindow] => result
@@ -179,7 +179,7 @@ object KeepOperation {
       (row, ordinal) => RowBytes.pointTo(row, rows, ordinal),
       storage.pages,
       leavesFromFront,
-      plan.spec.givesOldValues,
+      plan.spec.emitsOldValues,
       plan.spec.postsOnSizeChange,
       isThere = isThere)
 }

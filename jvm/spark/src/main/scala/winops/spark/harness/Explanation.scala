@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal}
 import org.apache.spark.sql.types.{DoubleType, LongType, StringType, StructType, TimestampType}
 
-import winops.policy.{Bound, Policy, Retention, Trigger, Triggers, Window}
+import winops.policy.{Policy, Retention}
 import winops.spark.analysis.KeepDescriber
 import winops.text.ccl.Ccl
 
@@ -61,11 +61,7 @@ private[harness] object Explanation {
   }
 
   private def fullRows(policy: Policy): Option[Long] = policy.retention match {
-    case Retention.One(Window(_, _, Bound.MoreThan(rows), Triggers(_, leave, _))) =>
-      leave match {
-        case Trigger.Excess(slack) => Some(rows + slack - 1)
-        case _ => Some(rows)
-      }
+    case Retention.One(window) => window.bound.mostRows(window.triggers.leave)
     case _ => None
   }
 }

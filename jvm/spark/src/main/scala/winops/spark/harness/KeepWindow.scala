@@ -18,10 +18,10 @@ private[harness] final class KeepWindow private (resolved: LogicalPlan, call: Wi
 
   val plan: WindowPlan = new WindowPlan(keep, call.schema)
 
-  private val givesChanges = keep.spec.output == Output.Changes
+  private val emitsChanges = keep.spec.output == Output.Changes
 
   private val read: InternalRow => Written =
-    if (givesChanges) { row =>
+    if (emitsChanges) { row =>
       val change = WindowChange.of(plan.plan, row)
       WindowChange.write(change, _)
     } else {
@@ -40,7 +40,7 @@ private[harness] final class KeepWindow private (resolved: LogicalPlan, call: Wi
     */
   def write(reply: ObjectNode)(run: (InternalRow => Written) => Seq[Written]): Unit = {
     val rows = run(read)
-    val list = reply.putArray(if (givesChanges) "changes" else "rows")
+    val list = reply.putArray(if (emitsChanges) "changes" else "rows")
     rows.foreach(_(list))
   }
 }

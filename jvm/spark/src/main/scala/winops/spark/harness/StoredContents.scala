@@ -19,7 +19,7 @@ private[harness] object StoredContents {
     val storage = new GroupStorage(plan, store)
     val steps = new Steps(changes, plan.spec.policy.stream.copy(inserts = true, deletes = true))
     val operation =
-      new KeepOperation(plan, storage, changes, steps, ownsSteps = !plan.spec.couplesGroups)
+      new KeepOperation(plan, storage, changes, steps, ownsSteps = !plan.spec.isCrossGroup)
     val state = new GroupState(plan, storage, operation)
     val row = new UnsafeRow(plan.content.size)
     store.all.map { key =>

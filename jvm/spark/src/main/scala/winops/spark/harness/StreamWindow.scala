@@ -12,7 +12,7 @@ import winops.spark.execution.OperatorTask
 import winops.spark.group.BatchTimes
 import winops.spark.internal.KeepMetrics
 import winops.spark.row.{KeyHash, RowShape}
-import winops.spark.state.{StateIdentity, StateTimerService, TransientGroupStore, WholeGroupStore}
+import winops.spark.state.{StateIdentity, StoredPartitionState, TransientGroupStore, WholeGroupStore}
 import winops.storage.bytes.HeapSegments
 import winops.window.crossgroup.HeapRecords
 
@@ -104,7 +104,7 @@ private[harness] final class StreamWindow(window: WindowPlan) {
 
     def run[A](batch: StreamWindow.MicroBatch, read: InternalRow => A): Seq[A] = {
       watermark = batch.now
-      val timers = new StateTimerService(
+      val partition = new StoredPartitionState(
         segments,
         identity,
         plan.keys.size,
@@ -123,14 +123,14 @@ private[harness] final class StreamWindow(window: WindowPlan) {
         store,
         new WholeGroupStore(segments),
         records,
-        timers,
+        partition,
         counters.ofTask)
       val output = task.map(read).toVector
-      timers.save()
+      partition.save()
       held = Map(
-        KeepMetrics.Held -> timers.rowsHeld,
-        KeepMetrics.Waiting -> timers.rowsWaiting,
-        KeepMetrics.Groups -> timers.groupsRemembered).filter(_._2 > 0)
+        KeepMetrics.Held -> partition.rowsHeld,
+        KeepMetrics.Waiting -> partition.rowsWaiting,
+        KeepMetrics.Groups -> partition.groupsRemembered).filter(_._2 > 0)
       lastWaiting = task.lastWaiting
       output
     }

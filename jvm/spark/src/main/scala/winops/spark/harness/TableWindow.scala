@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 
 import winops.spark.execution.OperatorTask
 import winops.spark.group.BatchTimes
-import winops.spark.state.{NoGroupStore, NoTimerService, TransientGroupStore}
+import winops.spark.state.{NoGroupStore, TransientPartitionState, TransientGroupStore}
 import winops.window.crossgroup.HeapRecords
 
 /** Runs a window over a table, with the task of the batch operator. */
@@ -32,10 +32,10 @@ private[harness] object TableWindow {
       window.input,
       window.grouped(rows),
       BatchTimes.ofTable(end),
-      if (window.plan.spec.couplesGroups) new TransientGroupStore else new NoGroupStore,
+      if (window.plan.spec.isCrossGroup) new TransientGroupStore else new NoGroupStore,
       new TransientGroupStore,
       new HeapRecords,
-      new NoTimerService(metrics.ofTask),
+      new TransientPartitionState(metrics.ofTask),
       metrics.ofTask)
     task.map(read).toVector
   }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.spark.aggregates.TrackedContents
+import winops.spark.aggregates.StepAggregates
 import winops.spark.group.{GroupState, KeepOperation}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{AggMode, KeepPlan}
@@ -22,19 +22,19 @@ private final class AggOutput(
     plan: KeepPlan,
     changes: ChangeQueue,
     state: GroupState[KeepOperation],
-    content: TrackedContents,
+    content: StepAggregates,
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends ContentsTracker(plan, changes, Array(content), metrics) {
+    extends ContentsOutput(plan, changes, Array(content), metrics) {
   private val spec = plan.spec
   private val onlyLatest = spec.mode == AggMode.Latest
-  private val givesChanges = spec.mode == AggMode.Changes
+  private val emitsChanges = spec.mode == AggMode.Changes
 
   /** True if the values at the end of a micro-batch equal those of the last report in it. */
   private val isOfSteps =
     !spec.reportsByTrigger && !spec.reportsWhenEmptied && !spec.postsOnSizeChange
 
-  private val change = new GenericInternalRow(if (givesChanges) 3 else 2)
+  private val change = new GenericInternalRow(if (emitsChanges) 3 else 2)
   private val front = new JoinedRow
   private val whole = new JoinedRow
   private val projection = UnsafeProjection.create(plan.output.map(_.dataType).toArray)
@@ -72,13 +72,13 @@ private final class AggOutput(
       // A step without results keeps the values of the step before.
       if (replaces) values.clear()
       replaces = false
-      if (spec.givesOldValues) add(ChangeRows.Delete, before)
-      if (spec.givesNewValues) add(ChangeRows.Insert, now)
+      if (spec.emitsOldValues) add(ChangeRows.Delete, before)
+      if (spec.emitsNewValues) add(ChangeRows.Insert, now)
     }
   }
 
   private def add(kind: UTF8String, results: UnsafeRow): Unit = {
-    if (givesChanges) change.update(0, kind)
+    if (emitsChanges) change.update(0, kind)
     values += projection(whole(front, results)).copy()
   }
 }

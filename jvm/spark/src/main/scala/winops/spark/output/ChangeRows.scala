@@ -18,7 +18,7 @@ private final class ChangeRows(plan: KeepPlan) {
 
   private val windows = plan.spec.policy.windowNames
   private val reasons: Seq[String] =
-    if (!plan.spec.givesReasons) Nil
+    if (!plan.spec.emitsReasons) Nil
     // A split policy has a group for each key, so a row that is one too many has been replaced.
     else if (plan.spec.policy.isSplit) {
       ChangeReason.Names.updated(

@@ -23,7 +23,7 @@ private final class EventsOutput(
   private val isOfTriggers = plan.spec.output == Output.Snapshots
   // The first column of an event is its type.
   private val timeColumn = if (isOfTriggers) 0 else 1
-  private val rows = new ContentRows(plan, timeColumn + 2, state)
+  private val rows = new ContentsArray(plan, timeColumn + 2, state)
 
   override def hasNext: Boolean = {
     while (!changes.isEmpty && !emits(changes.nextKind)) takeEntry()

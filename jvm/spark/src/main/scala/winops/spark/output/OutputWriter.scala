@@ -2,7 +2,7 @@ package winops.spark.output
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import winops.spark.aggregates.TrackedContents
+import winops.spark.aggregates.StepAggregates
 import winops.spark.group.{GroupState, KeepOperation, OverOperation}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output, OverPlan}
@@ -63,7 +63,7 @@ object OutputWriter {
       plan: KeepPlan,
       changes: ChangeQueue,
       state: GroupState[KeepOperation],
-      common: Option[TrackedContents],
+      common: Option[StepAggregates],
       isTimed: Boolean,
       metrics: KeepMetrics): OutputWriter =
     plan.spec.output match {

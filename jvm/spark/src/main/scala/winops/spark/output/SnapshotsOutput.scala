@@ -17,9 +17,9 @@ private final class SnapshotsOutput(
     state: GroupState[KeepOperation],
     hasTime: Boolean,
     metrics: KeepMetrics)
-    extends ContentsTracker(plan, changes, Array(state.operation.results.head), metrics) {
+    extends ContentsOutput(plan, changes, Array(state.operation.results.head), metrics) {
   private val results = state.operation.results.head
-  private val rows = new ContentRows(plan, front = 2, state)
+  private val rows = new ContentsArray(plan, front = 2, state)
   private val contents = mutable.Queue.empty[InternalRow]
 
   override def hasNext: Boolean = {

@@ -20,7 +20,7 @@ private final class WithColumnsOutput(
     changes: ChangeQueue,
     state: GroupState[KeepOperation],
     metrics: KeepMetrics)
-    extends ContentsTracker(plan, changes, state.operation.results.toArray, metrics) {
+    extends ContentsOutput(plan, changes, state.operation.results.toArray, metrics) {
   private val results = new ResultsBesideRows(state.operation.results, plan.results)
   private val content = new UnsafeRow(plan.content.size)
   private val joiner = GenerateUnsafeRowJoiner.create(

@@ -2,7 +2,9 @@ package winops.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 
-import winops.policy.{Policy, StepOrder, Stream, Trigger}
+import winops.policy.Policy
+import winops.terms.{StepOrder, Stream}
+import winops.window.piece.Never
 
 /** The options of a `keep` call, without resolved columns. Defaults are those of the call.
   *
@@ -22,7 +24,7 @@ import winops.policy.{Policy, StepOrder, Stream, Trigger}
   *   true if aggregates are cross-group
   * @param ofProjection
   *   true if the output is the policy's own select list, and not the call's aggregates
-  * @param givesReasons
+  * @param emitsReasons
   *   true if each change has the reason for which its row enters or leaves
   */
 final case class KeepSpec(
@@ -41,7 +43,7 @@ final case class KeepSpec(
     acrossGroups: Boolean = false,
     ofProjection: Boolean = false,
     flushesAtEnd: Boolean = false,
-    givesReasons: Boolean = false)
+    emitsReasons: Boolean = false)
     extends OperatorSpec {
   override def words: OperatorWords = OperatorWords.Keep
   override def nodeName: String = "Keep"
@@ -57,15 +59,15 @@ final case class KeepSpec(
         case Output.Agg if mode != AggMode.All => Some(s"output [agg] in mode [${mode.name}]")
         case other => Some(s"output [${other.name}]")
       },
-      Option.when(givesReasons)("with reasons")).flatten)
+      Option.when(emitsReasons)("with reasons")).flatten)
 
   /** The number of windows of a group. */
   def windows: Int = Math.max(1, policy.windowNames.size)
 
   def usesTime: Boolean = policy.usesTime || idleMillis.isDefined
 
-  override def couplesGroups: Boolean =
-    group.nonEmpty && (policy.couplesGroups || punctuation.isDefined || acrossGroups)
+  override def isCrossGroup: Boolean =
+    group.nonEmpty && (policy.isCrossGroup || punctuation.isDefined || acrossGroups)
 
   /** The changes that the machine emits. Tracked contents need all of them. */
   def stream: Stream =
@@ -77,14 +79,14 @@ final case class KeepSpec(
   /** Returns true if `agg` emits the values before a step: in the mode `changes` if the policy
     * emits deletes, and otherwise for a statement that selects deletes only.
     */
-  def givesOldValues: Boolean = output == Output.Agg && (mode match {
+  def emitsOldValues: Boolean = output == Output.Agg && (mode match {
     case AggMode.Changes => policy.stream.deletes
     case _ => ofProjection && !policy.stream.inserts
   })
 
   /** Returns true if `agg` emits the values after a step. */
-  def givesNewValues: Boolean =
-    if (mode == AggMode.Changes) policy.stream.inserts else !givesOldValues
+  def emitsNewValues: Boolean =
+    if (mode == AggMode.Changes) policy.stream.inserts else !emitsOldValues
 
   /** Returns true if the window contents are tracked step by step. */
   def followsContent: Boolean = output match {
@@ -95,7 +97,7 @@ final case class KeepSpec(
 
   /** Returns true if the window itself has a trigger for reports. */
   def reportsByTrigger: Boolean =
-    policy.retention.windows.exists(_.triggers.report != Trigger.Never)
+    policy.retention.windows.exists(_.triggers.report != Never)
 
   /** Returns true if the contents are reported just before they are evicted, as tumbling windows
     * with the step order `Events` do.
@@ -103,7 +105,7 @@ final case class KeepSpec(
   def reportsWhenEmptied: Boolean = policy.stream.order == StepOrder.Events && !reportsByTrigger
 
   override def newestRows: Option[Int] = {
-    val decidesAlone = output == Output.Rows && !couplesGroups && punctuation.isEmpty &&
+    val decidesAlone = output == Output.Rows && !isCrossGroup && punctuation.isEmpty &&
       idleMillis.isEmpty
     val findsNullTimes = application.forall(_ == Application.EventTime && !dropNullTime)
     policy.newestRows

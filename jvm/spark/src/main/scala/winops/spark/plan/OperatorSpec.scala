@@ -36,7 +36,7 @@ trait OperatorSpec {
   def title: String
 
   /** Returns true if a group's output depends on rows of other groups. */
-  def couplesGroups: Boolean
+  def isCrossGroup: Boolean
 
   /** The number of newest rows per group that determine a table's result; None if other rows can
     * affect the result, even by an error.
@@ -44,7 +44,7 @@ trait OperatorSpec {
   def newestRows: Option[Int]
 
   /** Returns true if one task must process all rows. */
-  def runsInOneTask: Boolean = group.isEmpty || couplesGroups
+  def runsInOneTask: Boolean = group.isEmpty || isCrossGroup
 
   /** Returns true if rows wait for the watermark. */
   def rowsWait: Boolean = application.contains(Application.EventTime)

@@ -21,7 +21,7 @@ final case class OverSpec(
     extends OperatorSpec {
   override def words: OperatorWords = OperatorWords.Over
   override def nodeName: String = "Over"
-  override def couplesGroups: Boolean = false
+  override def isCrossGroup: Boolean = false
   override def newestRows: Option[Int] = None
 
   override def title: String = OverSpec.title(group, order)

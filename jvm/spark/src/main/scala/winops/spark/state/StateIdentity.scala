@@ -9,12 +9,12 @@ import org.json4s.jackson.JsonMethods.{compact, parse, render}
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.winops.internal.Catalyst
 
-import winops.policy.Resizable
 import winops.spark.expressions.HiddenArguments
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{FramedFunction, KeepPlan, KeepSpec, OperatorPlan, OverPlan}
 import winops.storage.bytes.CorruptStateException
 import winops.text.dialect.Names
+import winops.window.piece.Resizable
 
 /** Identifies the query that state belongs to, as JSON, which is stored with the checkpoint and
   * in the state itself. A restart with another identity is refused, unless the windows differ in
@@ -66,7 +66,7 @@ object StateIdentity {
 
   /** The kind of window that can take over these rows with another length, if there is one. */
   private def resizable(spec: KeepSpec): Option[Resizable] =
-    Resizable.of(spec.policy).filterNot(_ => spec.couplesGroups)
+    spec.policy.resizable.filterNot(_ => spec.isCrossGroup)
 
   /** The expressions of the group, the order and the policy with arguments that their SQL does
     * not show; None if there are none.

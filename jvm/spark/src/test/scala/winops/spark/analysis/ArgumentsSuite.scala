@@ -7,9 +7,10 @@ import org.apache.spark.sql.catalyst.expressions.{CreateMap, CreateNamedStruct, 
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.types.{BooleanType, Decimal, IntegerType, NullType}
 
-import winops.policy.{Origin, Parameter}
+import winops.policy.Parameter
 import winops.spark.plan.Application
 import winops.spark.testing.KeepPlans
+import winops.terms.Origin
 
 class ArgumentsSuite extends AnyFunSuite {
   private val table = FunctionTableSubqueryArgumentExpression(LocalRelation(KeepPlans.content))

@@ -8,14 +8,16 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.apache.spark.sql.AnalysisException
 
-import winops.policy.{Bound, Policy, Retention, RowExpression, StepOrder}
+import winops.policy.{Policy, Retention}
 import winops.spark.execution.GroupTaskSuite.feed
 import winops.spark.execution.WindowsPropertySuite.{combined, named, randomRows}
 import winops.spark.plan.{Application, KeepPlan}
 import winops.spark.testing.{DrivenTask, KeepPlans}
+import winops.terms.{RowExpression, StepOrder}
 import winops.testing.RandomPolicies
 import winops.text.ccl.Ccl
 import winops.text.esper.Esper
+import winops.window.piece.Fails
 
 /** No policy fails in a task because no window has its pieces. */
 class CheckSupportedPolicySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -67,7 +69,7 @@ private object CheckSupportedPolicySuite {
     val texts = Seq("newest_event.n - oldest_event.n < 9", "current_count <= 5")
     Gen.oneOf(texts.map { text =>
       KeepPlans.policyOf(Esper, s"#expr($text)").retention.windows.head.bound match {
-        case Bound.Fails(condition) => condition
+        case Fails(condition) => condition
         case bound => throw new IllegalArgumentException(s"$text became $bound")
       }
     })

@@ -5,7 +5,6 @@ import java.nio.file.{Files, Path}
 import winops.policy.{ColumnKind, Policy, Scope}
 import winops.text.dialect.Dialect
 import winops.window.changes.ChangeReason
-import winops.window.machine.DeleteReasons
 
 /** Generates the documentation page of all windows from the dialects' own lists and the policies'
   * descriptions.
@@ -120,8 +119,7 @@ object WindowsPage {
     s"![Timeline of $name](images/windows/${dialect.name}-$file.svg)"
   }
 
-  private def leaving(dialect: Dialect, text: String): String = DeleteReasons
-    .of(policy(dialect, text))
+  private def leaving(dialect: Dialect, text: String): String = policy(dialect, text).reasons
     .map(reason => s"`${ChangeReason.Names(reason)}`")
     .mkString(", ")
 

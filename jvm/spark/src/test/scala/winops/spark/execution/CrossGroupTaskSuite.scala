@@ -13,7 +13,7 @@ import winops.spark.analysis.WindowResults
 import winops.spark.expressions.WindowAggregate
 import winops.spark.group.BatchTimes
 import winops.spark.plan.{AggMode, Application, KeepPlan, Output}
-import winops.spark.state.{StateIdentity, StateTimerService}
+import winops.spark.state.{StateIdentity, StoredPartitionState}
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans}
 import winops.storage.btree.PageMemory
 import winops.text.dialect.Dialect
@@ -105,7 +105,7 @@ class CrossGroupTaskSuite extends AnyFunSuite {
       val groups = 0 until 64
       driven.run(rowsOf(groups, 0), BatchTimes.ofBatch(10000))(_ => ())
       driven.run(rowsOf(Seq(64), 0), BatchTimes.ofBatch(20000))(_ => ())
-      val stored = new StateTimerService(
+      val stored = new StoredPartitionState(
         driven.partitionSegments,
         StateIdentity.of(swept),
         swept.keys.size,

@@ -13,7 +13,6 @@ import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
 import winops.window.changes.ChangeReason
-import winops.window.machine.DeleteReasons
 
 /** The reason of each change, for every kind of window. */
 class ReasonsSuite extends KeepStreamTest {
@@ -127,7 +126,7 @@ class ReasonsSuite extends KeepStreamTest {
   test("each kind of window gives its reasons, as a table and as a stream row by row") {
     cases.foreach { case (dialect, policy, rows, expected) =>
       val plan = planOf(dialect, policy)
-      if (!plan.spec.couplesGroups) {
+      if (!plan.spec.isCrossGroup) {
         val table = DrivenTask.table(plan, arrivals(rows), Some(Late))
         assert(inWords(table) == expected, s"$policy as a table")
       }
@@ -138,7 +137,7 @@ class ReasonsSuite extends KeepStreamTest {
   test("rows leave for the documented reasons, and each of them occurs") {
     val wrong = cases.flatMap { case (dialect, policy, rows, _) =>
       val plan = planOf(dialect, policy)
-      val known = DeleteReasons.of(plan.spec.policy).map(ChangeReason.Names).toSet
+      val known = plan.spec.policy.reasons.map(ChangeReason.Names).toSet
       val leaving = streamed(plan, rows).filter(_.kind == "delete").map(_.reason).toSet
       Option.when(leaving != known)((policy, leaving, known))
     }
@@ -176,7 +175,7 @@ class ReasonsSuite extends KeepStreamTest {
     cases.foreach { case (dialect, policy, rows, _) =>
       val plan = planOf(dialect, policy)
       val without = plan.copy(
-        spec = plan.spec.copy(givesReasons = false),
+        spec = plan.spec.copy(emitsReasons = false),
         changeColumns = plan.changeColumns.init)
       def bytes(plan: KeepPlan): Seq[(Int, Long, Long)] = {
         val driven = new DrivenTask(plan)
@@ -272,7 +271,7 @@ class ReasonsSuite extends KeepStreamTest {
     val byText = policy.contains("partitionBy : text")
     val one =
       spec(policy, Some(Application.EventTime), idleMillis = idleMillis, dialect = dialect)
-    plan(one.copy(givesReasons = true), Seq(n), if (byText) Seq(text) else keys)
+    plan(one.copy(emitsReasons = true), Seq(n), if (byText) Seq(text) else keys)
   }
 
   private def streamed(plan: KeepPlan, rows: String): Seq[Changed] =

@@ -6,7 +6,7 @@ import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import winops.policy.{Bound, Policy, Retention}
+import winops.policy.{Policy, Retention, Sharing}
 import winops.spark.plan.{Application, KeepPlan}
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
 import winops.storage.btree.PageMemory
@@ -15,7 +15,7 @@ import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
-import winops.window.machine.Sharing
+import winops.window.piece.PreviousBatch
 
 /** Properties of every window of every dialect, and of random combinations of Esper's windows.
   * Between two batches all state is stored, and restored into new objects.
@@ -60,7 +60,7 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val driven = new DrivenTask(planOf(policy), pageBytes = boundOfPages(random))
         val emitted = feed(driven, random, rows, end)
         assert(byGroup(emitted) == byGroup(DrivenTask.table(planOf(policy), rows, Some(end))))
-        val without = DrivenTask.table(planOf(policy, givesReasons = false), rows, Some(end))
+        val without = DrivenTask.table(planOf(policy, emitsReasons = false), rows, Some(end))
         assert(byGroup(emitted.map(_.copy(reason = ""))) == byGroup(without))
         assert(driven.metric("rowsInserted") == emitted.count(_.kind == "insert"))
         assert(driven.metric("rowsDeleted") == emitted.count(_.kind == "delete"))
@@ -163,12 +163,12 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def planOf(
       windows: (Dialect, Seq[String]),
       idleMillis: Option[Long] = None,
-      givesReasons: Boolean = true): KeepPlan = {
+      emitsReasons: Boolean = true): KeepPlan = {
     val (dialect, texts) = windows
     val one =
       spec(texts.head, Some(Application.EventTime), idleMillis = idleMillis, dialect = dialect)
     val all = if (texts.size == 1) one else one.copy(policy = policyOf(dialect, texts))
-    plan(all.copy(givesReasons = givesReasons), Seq(n))
+    plan(all.copy(emitsReasons = emitsReasons), Seq(n))
   }
 }
 
@@ -236,7 +236,7 @@ private[spark] object WindowsPropertySuite {
   /** Returns true if the held rows are those that are not inserted yet. */
   def collects(policy: Policy): Boolean = policy.retention match {
     case Retention.Union(_) => false
-    case retention => retention.windows.exists(_.bound == Bound.PreviousBatch)
+    case retention => retention.windows.exists(_.bound == PreviousBatch)
   }
 
   val combined: Gen[(Dialect, String)] = for {

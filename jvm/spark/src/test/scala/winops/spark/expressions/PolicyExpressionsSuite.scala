@@ -11,7 +11,9 @@ import org.apache.spark.sql.types._
 import winops.policy._
 import winops.spark.internal.WinopsErrors
 import winops.spark.testing.EvaluatedRows
+import winops.terms.{Distance, RowExpression, SortKey, Span}
 import winops.text.dialect.Problem
+import winops.window.piece._
 
 /** The expressions that each part of a policy accepts, over rows with columns of every type. */
 class PolicyExpressionsSuite extends AnyFunSuite {
@@ -23,18 +25,18 @@ class PolicyExpressionsSuite extends AnyFunSuite {
     val byKey = SortKey(computed("d * 2"), descending = true)
     val condition = computed("sum(i) < 5")
     val window = Window(
-      Admit.FirstOfEach(Seq(key)),
-      Order.Ranked(Seq(column("l")), Seq(byKey)),
-      Bound.Any(
+      FirstOfEach(Seq(key)),
+      Ranked(Seq(column("l")), Seq(byKey)),
+      AnyOf(
         Seq(
-          Bound.TimestampBehind(column("d"), second),
-          Bound.DeadlineReached(column("t"), second),
-          Bound.ValueBehind(column("f"), Distance.Real(1.0)),
-          Bound.Fails(condition))),
+          TimestampBehind(column("d"), second),
+          DeadlineReached(column("t"), second),
+          ValueBehind(column("f"), Distance.Real(1.0)),
+          Fails(condition))),
       Triggers(
-        Trigger.Crosses(column("l"), second, None),
-        Trigger.Exceeds(column("i"), Distance.Whole(2L)),
-        Trigger.Holds(column("bool"), withRow = true)))
+        Crosses(column("l"), second, None),
+        Exceeds(column("i"), Distance.Whole(2L)),
+        Holds(column("bool"), withRow = true)))
     val policy = EvaluatedRows
       .policy(window)
       .copy(
@@ -60,12 +62,7 @@ class PolicyExpressionsSuite extends AnyFunSuite {
 
   test("the windows of an intersection and a union share what they ask for") {
     val same = EvaluatedRows
-      .policy(
-        Window(
-          Admit.All,
-          Order.Replacing(Seq(column("s"))),
-          Bound.Fails(computed("d > 0")),
-          noTriggers))
+      .policy(Window(EveryRow, Replacing(Seq(column("s"))), Fails(computed("d > 0")), noTriggers))
       .retention
       .windows
       .head
@@ -117,7 +114,7 @@ class PolicyExpressionsSuite extends AnyFunSuite {
     val twice = Seq(AttributeReference("x", LongType)(), AttributeReference("x", LongType)())
     Seq(column("x"), computed("x + 1"), computed("newest_event.x")).foreach { source =>
       val bound =
-        Bound.Fails(if (source == column("x")) source else computed(s"${source.sql} > 0"))
+        Fails(if (source == column("x")) source else computed(s"${source.sql} > 0"))
       val found = PolicyExpressions.resolve(bounded(bound), twice)
       assert(found.left.map(_.category) == Left(Category.UnknownColumn), source.sql)
     }
@@ -403,25 +400,20 @@ private object PolicyExpressionsSuite {
 
   /** Policies with an expression in each place that accepts one. */
   val uses: Map[String, RowExpression => Policy] = Map(
-    "group" -> (e => bounded(Bound.Unbounded).copy(group = Group(Seq(e)))),
-    "filter" -> (e => bounded(Bound.Unbounded).copy(filter = Some(e))),
-    "keys" -> (e => ordered(Order.Replacing(Seq(e)))),
-    "sorts" -> (e => ordered(Order.Sorted(Seq(SortKey(e, descending = false))))),
-    "timestamp behind" -> (e => bounded(Bound.TimestampBehind(e, second))),
-    "deadline" -> (e => bounded(Bound.DeadlineReached(e, second))),
-    "value behind whole" -> (e => bounded(Bound.ValueBehind(e, Distance.Whole(1L)))),
-    "value behind real" -> (e => bounded(Bound.ValueBehind(e, Distance.Real(1.0)))),
-    "fails" -> (e => bounded(Bound.Fails(e))),
-    "crosses" -> (e => beating(Trigger.Crosses(e, second, None))),
-    "exceeds whole" -> (e => beating(Trigger.Exceeds(e, Distance.Whole(1L)))),
-    "exceeds real" -> (e => beating(Trigger.Exceeds(e, Distance.Real(1.0)))),
-    "holds" -> (e => beating(Trigger.Holds(e, withRow = false))))
+    "group" -> (e => bounded(Unbounded).copy(group = Group(Seq(e)))),
+    "filter" -> (e => bounded(Unbounded).copy(filter = Some(e))),
+    "keys" -> (e => ordered(Replacing(Seq(e)))),
+    "sorts" -> (e => ordered(Sorted(Seq(SortKey(e, descending = false))))),
+    "timestamp behind" -> (e => bounded(TimestampBehind(e, second))),
+    "deadline" -> (e => bounded(DeadlineReached(e, second))),
+    "value behind whole" -> (e => bounded(ValueBehind(e, Distance.Whole(1L)))),
+    "value behind real" -> (e => bounded(ValueBehind(e, Distance.Real(1.0)))),
+    "fails" -> (e => bounded(Fails(e))),
+    "crosses" -> (e => beating(Crosses(e, second, None))),
+    "exceeds whole" -> (e => beating(Exceeds(e, Distance.Whole(1L)))),
+    "exceeds real" -> (e => beating(Exceeds(e, Distance.Real(1.0)))),
+    "holds" -> (e => beating(Holds(e, withRow = false))))
 
   private def beating(trigger: Trigger): Policy =
-    policy(
-      Window(
-        Admit.All,
-        Order.Arrival,
-        Bound.Everything,
-        Triggers(Trigger.EachRow, trigger, Trigger.Never)))
+    policy(Window(EveryRow, Arrival, Everything, Triggers(EachRow, trigger, Never)))
 }

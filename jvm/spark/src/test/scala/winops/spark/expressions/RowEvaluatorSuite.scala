@@ -17,7 +17,9 @@ import org.apache.spark.sql.types._
 
 import winops.policy._
 import winops.spark.testing.{EvaluatedRows, ViewOf}
+import winops.terms.{Distance, Span}
 import winops.window.expression.RowNumber
+import winops.window.piece._
 
 /** The values of a policy's expressions over stored rows. */
 class RowEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -46,7 +48,7 @@ class RowEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(Gen.listOfN(12, row), Gen.someOf(columns).filter(_.nonEmpty)) { (values, chosen) =>
       val keys = chosen.toSeq.map(c => column(c.name))
       val rows = new EvaluatedRows(columns)
-      val key = rows.evaluator(ordered(Order.Replacing(keys))).key(keys)
+      val key = rows.evaluator(ordered(Replacing(keys))).key(keys)
       val found = values.map(row => key.of(rows.add(0, row: _*)))
       val order = RowOrdering.createNaturalAscendingOrdering(chosen.map(_.dataType).toSeq)
       def group(i: Int) = InternalRow.fromSeq(
@@ -61,7 +63,7 @@ class RowEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a key stays what it was when other rows are looked at") {
     val rows = new EvaluatedRows(trades)
     val keys = Seq(computed("upper(symbol)"), column("volume"))
-    val key = rows.evaluator(ordered(Order.Shadowing(keys))).key(keys)
+    val key = rows.evaluator(ordered(Shadowing(keys))).key(keys)
     val first = key.of(rows.add(0, 1L, text("a"), 1.0, 1L, 0L))
     val other = key.of(rows.add(0, 2L, text("b"), 1.0, 1L, 0L))
     val again = key.of(rows.add(0, 3L, text("A"), 2.0, 1L, 9L))
@@ -131,17 +133,14 @@ class RowEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val rows = new EvaluatedRows(trades)
     val stamp = computed("ts * 2 + 1")
     val value = computed("price / 4")
-    val triggers = Triggers(
-      Trigger.Crosses(stamp, Span.ofMillis(10), None),
-      Trigger.Exceeds(value, Distance.Real(1.0)),
-      Trigger.Never)
-    val bounds = Bound.Any(
+    val triggers =
+      Triggers(Crosses(stamp, Span.ofMillis(10), None), Exceeds(value, Distance.Real(1.0)), Never)
+    val bounds = AnyOf(
       Seq(
-        Bound.TimestampBehind(stamp, Span.ofMillis(5)),
-        Bound.ValueBehind(column("volume"), Distance.Whole(3L))))
+        TimestampBehind(stamp, Span.ofMillis(5)),
+        ValueBehind(column("volume"), Distance.Whole(3L))))
     val evaluator =
-      rows.evaluator(
-        policy(Window(Admit.FirstOfEach(Seq(value)), Order.Arrival, bounds, triggers)))
+      rows.evaluator(policy(Window(FirstOfEach(Seq(value)), Arrival, bounds, triggers)))
     val row = rows.add(0, 1L, text("a"), 10.0, 5L, 20L)
     assert(evaluator.timestamp(stamp).whole(row) == 41L)
     assert(evaluator.number(value).real(row) == 2.5)
@@ -161,7 +160,7 @@ class RowEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       "price > oldest_event.price and sum(distinct price) filter (where symbol = 'a') < 10" +
         " and current_count < 5 and twice = 2 * price and 1 + 1 = 2")
     val expressions =
-      resolved(bounded(Bound.Fails(condition)), table.output).ofRows
+      resolved(bounded(Fails(condition)), table.output).ofRows
     val plan = Carrying(expressions, table)
     SimpleAnalyzer.checkAnalysis(plan)
     val carried = SimpleTestOptimizer.execute(plan).collectFirst { case c: Carrying => c }.get
@@ -183,7 +182,7 @@ class RowEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def check(dataType: DataType, cases: (Any, Option[Long])*): Unit = {
     val source = column("x")
     val rows = new EvaluatedRows(Seq(AttributeReference("x", dataType)()))
-    val bound = Bound.TimestampBehind(source, Span.ofMillis(1))
+    val bound = TimestampBehind(source, Span.ofMillis(1))
     val number = rows.evaluator(bounded(bound)).timestamp(source)
     cases.foreach { case (value, expected) =>
       val row = rows.add(0, value)
@@ -198,7 +197,7 @@ class RowEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       cases: (Any, Option[(Long, Double)])*): Unit = {
     val source = column("x")
     val rows = new EvaluatedRows(Seq(AttributeReference("x", dataType)()))
-    val number = rows.evaluator(bounded(Bound.ValueBehind(source, distance))).number(source)
+    val number = rows.evaluator(bounded(ValueBehind(source, distance))).number(source)
     cases.foreach { case (value, expected) =>
       assert(read(number, rows.add(0, value)) == expected, s"$value")
     }

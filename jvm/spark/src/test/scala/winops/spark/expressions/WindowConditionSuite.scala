@@ -14,10 +14,10 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
-import winops.policy.Bound
 import winops.spark.row.StoredRows
 import winops.spark.testing.{EvaluatedRows, ViewOf}
 import winops.window.expression.{RowCondition, WindowView}
+import winops.window.piece.Fails
 
 /** Conditions on rows and on their windows. */
 class WindowConditionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -136,7 +136,7 @@ class WindowConditionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         read += ordinal
         rows.stored.pointTo(row, ordinal)
       }
-      val expressions = resolved(bounded(Bound.Fails(source)), trades).ofRows
+      val expressions = resolved(bounded(Fails(source)), trades).ofRows
       val holds = new RowEvaluator(expressions, trades, stored).condition(source)
       var walked = false
       val view = new Watched(ViewOf(rows, 1, 0, 2), () => walked = true)
@@ -230,7 +230,7 @@ private object WindowConditionSuite {
 
   def condition(rows: EvaluatedRows, sql: String): RowCondition = {
     val source = computed(sql)
-    rows.evaluator(bounded(Bound.Fails(source))).condition(source)
+    rows.evaluator(bounded(Fails(source))).condition(source)
   }
 
   /** Parses lists: `1,2 - 3` is a list of 1 and 2, an empty list, and a list of 3. */

@@ -12,8 +12,9 @@ import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.policy.{Order, SortKey}
 import winops.spark.testing.EvaluatedRows
+import winops.terms.SortKey
+import winops.window.piece.Sorted
 
 /** Sort keys compared with Spark's own order of rows. */
 class SortKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -54,7 +55,7 @@ class SortKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a key computed of columns sorts by its value") {
     val rows = new EvaluatedRows(trades)
     val by = Seq(SortKey(computed("price * volume"), descending = true))
-    val key = rows.evaluator(ordered(Order.Sorted(by))).sortKey(by)
+    val key = rows.evaluator(ordered(Sorted(by))).sortKey(by)
     val small = rows.add(0, 1L, text("a"), 2.0, 3L, 0L)
     val large = rows.add(0, 2L, text("a"), 4.0, 2L, 0L)
     val none = rows.add(0, 3L, text("a"), null, 2L, 0L)
@@ -68,7 +69,7 @@ class SortKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
     val by = criteria.indices.map(i => SortKey(column(s"c$i"), criteria(i).descending))
     val rows = new EvaluatedRows(columns)
-    val key = rows.evaluator(ordered(Order.Sorted(by))).sortKey(by)
+    val key = rows.evaluator(ordered(Sorted(by))).sortKey(by)
     val keys = values.map(row => key.of(rows.add(0, row: _*)))
     val ordering = RowOrdering.create(
       columns.zip(criteria).map { case (column, criterion) =>

@@ -8,9 +8,10 @@ import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, Attribut
 import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType}
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
-import winops.policy.{Origin, Scope}
+import winops.policy.Scope
 import winops.spark.plan.{Application, KeepPlan, KeepSpec, Output}
 import winops.spark.testing.KeepPlans
+import winops.terms.Origin
 import winops.text.apama.Apama
 import winops.text.ccl.Ccl
 import winops.text.esper.Esper

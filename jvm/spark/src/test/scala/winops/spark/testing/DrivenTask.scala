@@ -12,7 +12,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{Keep, KeepPlan, OperatorPlan, Output}
 import winops.spark.row.{KeyHash, RowShape}
-import winops.spark.state.{GroupStore, NoGroupStore, NoTimerService, StateIdentity, StateTimerService, TimerService, TransientGroupStore, WholeGroupStore}
+import winops.spark.state.{GroupStore, NoGroupStore, TransientPartitionState, StateIdentity, StoredPartitionState, PartitionState, TransientGroupStore, WholeGroupStore}
 import winops.storage.btree.PageMemory
 import winops.window.crossgroup.HeapRecords
 
@@ -80,7 +80,7 @@ final class DrivenTask(
   /** Runs a batch; `read` receives each output row. */
   def run[A](rows: Seq[Arrived], times: BatchTimes)(read: InternalRow => A): Seq[A] = {
     val ofPartition = new AlteredSegments(partitionSegments, seenAs)
-    val timers = new StateTimerService(
+    val timers = new StoredPartitionState(
       ofPartition,
       identity,
       plan.keys.size,
@@ -119,7 +119,7 @@ object DrivenTask {
       rows,
       BatchTimes.ofTable(end),
       new NoGroupStore,
-      new NoTimerService(metrics),
+      new TransientPartitionState(metrics),
       metrics)
       .map(changed(plan, _))
       .toVector
@@ -134,7 +134,7 @@ object DrivenTask {
       rows,
       BatchTimes.ofTable(end),
       new NoGroupStore,
-      new NoTimerService(metrics),
+      new TransientPartitionState(metrics),
       metrics)
       .map(arrived(_, 0))
       .toVector
@@ -151,7 +151,7 @@ object DrivenTask {
       rows: Seq[Arrived],
       times: BatchTimes,
       store: GroupStore,
-      timers: TimerService,
+      timers: PartitionState,
       metrics: KeepMetrics): GroupTask =
     GroupTask.of(plan, KeepPlans.input, grouped(plan, rows), times, store, timers, metrics)
 

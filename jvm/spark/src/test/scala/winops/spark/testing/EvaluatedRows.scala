@@ -9,7 +9,9 @@ import winops.policy._
 import winops.spark.expressions.{PolicyExpressions, RowEvaluator}
 import winops.spark.row.{RowBytes, StoredRows}
 import winops.storage.rows.RowLog
+import winops.terms.{RowExpression, Stream}
 import winops.window.expression.{Evaluator, WindowView}
+import winops.window.piece._
 
 /** Rows in a log, with a policy's expressions over them. */
 final class EvaluatedRows(columns: Seq[Attribute]) {
@@ -54,10 +56,10 @@ object EvaluatedRows {
       .fold(problem => throw new IllegalArgumentException(problem.toString), identity)
 
   def ordered(order: Order): Policy =
-    policy(Window(Admit.All, order, Bound.MoreThan(3), noTriggers))
+    policy(Window(EveryRow, order, MoreThan(3), noTriggers))
 
   def bounded(bound: Bound): Policy =
-    policy(Window(Admit.All, Order.Arrival, bound, noTriggers))
+    policy(Window(EveryRow, Arrival, bound, noTriggers))
 
   def policy(window: Window): Policy = Policy(
     Group.whole,
@@ -66,7 +68,7 @@ object EvaluatedRows {
     text = "a policy",
     window = "a policy")
 
-  val noTriggers: Triggers = Triggers(Trigger.EachRow, Trigger.Never, Trigger.Never)
+  val noTriggers: Triggers = Triggers(EachRow, Never, Never)
 }
 
 /** A window over the rows from `oldest` on, except for the rows `without`. */

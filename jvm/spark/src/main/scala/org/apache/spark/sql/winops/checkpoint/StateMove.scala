@@ -30,7 +30,7 @@ private[winops] final class StateMove(
   private val before = keep.stateStoreInfo.head.numPartitions
   private val ids = checkpoint.stateIds(operator, batch)
 
-  private val parts: Seq[Part] = {
+  private val parts: Seq[OldPartition] = {
     val (stores, stored, batch, ids) = (this.stores, this.stored, this.batch, this.ids)
     session.sparkContext
       .parallelize(0 until before, before)
@@ -38,7 +38,7 @@ private[winops] final class StateMove(
         stores.read(partition, batch, ids.map(_(partition))) { store =>
           StateErrors.translated {
             val groups = StoredGroups.in(stored, store)
-            groups.summary.map(Part(groups.isCrossGroup, groups.buckets, _)).iterator
+            groups.summary.map(OldPartition(groups.isCrossGroup, groups.buckets, _)).iterator
           }
         }
       })
@@ -131,7 +131,7 @@ private[winops] final class StateMove(
           reading(StateErrors.translated(read(store)))
         }
       })
-      .repartitionAndSortWithinPartitions(new ByPlace(after))
+      .repartitionAndSortWithinPartitions(new ByTarget(after))
       .mapPartitionsWithIndex { (partition, moved) =>
         var held = (0L, 0L)
         val id = target.write(partition) { store =>
@@ -164,10 +164,13 @@ private object StateMove {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 
   /** The summary of an existing partition. */
-  private final case class Part(isCrossGroup: Boolean, buckets: Long, summary: PartitionSummary)
+  private final case class OldPartition(
+      isCrossGroup: Boolean,
+      buckets: Long,
+      summary: PartitionSummary)
 
   /** Partitions entries by their target partition. */
-  private final class ByPlace(override val numPartitions: Int) extends Partitioner {
+  private final class ByTarget(override val numPartitions: Int) extends Partitioner {
     override def getPartition(key: Any): Int = key.asInstanceOf[(Int, Long)]._1
   }
 

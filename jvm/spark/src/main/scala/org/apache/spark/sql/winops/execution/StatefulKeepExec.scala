@@ -411,7 +411,7 @@ final class StatefulKeepExec private[winops] (
           store,
           counters,
           largest)
-        val (groups, timers) = (task.groups, task.timers)
+        val (groups, partition) = (task.groups, task.partition)
         CompletionIterator[InternalRow, Iterator[InternalRow]](
           task.output, {
             task.save()
@@ -419,12 +419,12 @@ final class StatefulKeepExec private[winops] (
             val before = taskMetrics.view.mapValues(_.value).toMap
             updateTime += NANOSECONDS.toMillis(System.nanoTime - started)
             commitTime += timeTakenMs(store.commit())
-            due.add(Math.min(timers.earliestDue, task.output.earliestDue))
+            due.add(Math.min(partition.earliestDue, task.output.earliestDue))
             flushed.foreach(_.requestAt(task.output.lastWaiting))
             sizes.add(largest.sizes(keyText.of))
-            counters.held += timers.rowsHeld
-            counters.waiting += timers.rowsWaiting
-            counters.groups += timers.groupsRemembered
+            counters.held += partition.rowsHeld
+            counters.waiting += partition.rowsWaiting
+            counters.groups += partition.groupsRemembered
             updated += groups.entriesPut
             removed += groups.entriesRemoved
             counters.entriesRead += groups.entriesRead

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType}
 import org.apache.spark.sql.winops.testing.{Hoarder, TaskTest}
 
-import winops.spark.state.{StateTimerService, StateVersion}
+import winops.spark.state.{StoredPartitionState, StateVersion}
 import winops.spark.testing.MapSegments
 
 class ExpiredGroupsSuite extends TaskTest {
@@ -79,14 +79,14 @@ private object ExpiredGroupsSuite {
       segments: MapSegments,
       now: Long,
       idle: Option[Long] = None,
-      groups: => Iterator[UnsafeRow] = Iterator.empty): StateTimerService =
-    new StateTimerService(segments, identity, 1, now, idle, groups, rankOf = rankOf)
+      groups: => Iterator[UnsafeRow] = Iterator.empty): StoredPartitionState =
+    new StoredPartitionState(segments, identity, 1, now, idle, groups, rankOf = rankOf)
 
-  def takeAll(timers: StateTimerService): Vector[Long] =
+  def takeAll(timers: StoredPartitionState): Vector[Long] =
     Iterator.continually(timers.nextExpired()).takeWhile(_ != null).map(_.getLong(0)).toVector
 
   /** Reads all groups while another consumer takes the memory of the task. */
-  def readAll(context: TaskContext, timers: StateTimerService): Unit = {
+  def readAll(context: TaskContext, timers: StoredPartitionState): Unit = {
     val memory = context.taskMemoryManager()
     check(memory.getMemoryConsumptionForThisTask > Count * 16L, "groups are in the task's memory")
     val begun = (0 until 1000).map(_ => timers.nextExpired().getLong(0))

@@ -53,7 +53,7 @@ private[state] final class StoredState(folder: File, conf: StoredState.Confs, pl
       new KeepMetrics(DrivenTask.counters))
     task.output.foreach(_ => ())
     task.save()
-    groupsStored = task.timers.groupsRemembered
+    groupsStored = task.partition.groupsRemembered
     val groups = task.groups
     store.commit()
     version += 1

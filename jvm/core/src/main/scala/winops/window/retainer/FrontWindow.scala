@@ -1,0 +1,36 @@
+package winops.window.retainer
+
+import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.storage.rows.Rows
+import winops.window.changes.{ChangeReason, Steps}
+import winops.window.rules.EvictionRule
+import winops.window.time.Clock
+
+/** A single window whose oldest rows leave by a rule. */
+private[window] final class FrontWindow(rule: EvictionRule, rows: Rows, steps: Steps)
+    extends FrontRetainer(rows, steps) {
+  override def due: Long = if (size == 0) Clock.Never else rule.due(head)
+
+  override def arrive(row: Long, at: Long): Boolean = {
+    rule.arrive(at)
+    steps.insert(row, row + 1, ChangeReason.Arrived)
+    val excess = rule.excess(size)
+    if (excess > 0) removeUntil(head + excess, rule.excessReason)
+    true
+  }
+
+  override def atDue(due: Long): Unit =
+    removeUntil(rule.firstStaying(head, rows.end, due), rule.reason)
+
+  override def clear(): Unit = {
+    super.clear()
+    rule.clear()
+  }
+
+  override def save(out: ByteWriter): Unit = rule.save(out)
+
+  override def restore(in: ByteReader): Unit = {
+    super.restore(in)
+    rule.restore(in)
+  }
+}

@@ -1,0 +1,113 @@
+package winops.window.retainer
+
+import winops.policy.{Policy, Retention, Sharing, Window}
+import winops.terms.StepOrder
+import winops.window.contents.SharedRows
+import winops.window.contents.WindowContext.Make
+import winops.window.piece.{Arrival, EachRow, EveryRow, Never, PreviousBatch, Unbounded}
+import winops.window.rules.{BatchTrigger, CombinedParts, Part}
+
+/** Builds the retainer of a policy from what its pieces say. Pieces are named here for a shape
+  * alone: every row enters at once, in the order of arrival, without a bound, or in batches.
+  */
+private[window] object Retainers {
+  private final val Pieces = "combination of admission, order, bound and triggers"
+
+  /** The maker of the policy's retainer, or the reason why no retainer implements the policy. */
+  def of(policy: Policy): Either[String, Make[Retainer]] =
+    (policy.retention, policy.stream.order) match {
+      case (Retention.Independent(named), _) => independent(policy, named)
+      case (Retention.One(window), order) =>
+        val found = order match {
+          case StepOrder.Events => Events.of(window)
+          case StepOrder.Net => front(window).orElse(NetChanges.of(window))
+          case StepOrder.InsertsFirst =>
+            front(window).orElse(several(Seq(window), isUnion = false).toOption)
+        }
+        found.toRight(s"no window with the order $order has this $Pieces")
+      case (Retention.Intersection(windows), StepOrder.InsertsFirst) =>
+        several(windows, isUnion = false)
+      case (Retention.Union(windows), StepOrder.InsertsFirst) => several(windows, isUnion = true)
+      case (_, order) => Left(s"windows that decide together do not have the order $order")
+    }
+
+  private def independent(
+      policy: Policy,
+      named: Seq[(String, Retention)]): Either[String, Make[Retainer]] = {
+    val each = named.map { case (name, retention) =>
+      val alone = policy.copy(retention = retention)
+      val lacking = retention match {
+        case _: Retention.Independent => Some("one window, not several")
+        case _ => Sharing.expected(alone)
+      }
+      lacking.toLeft(()).flatMap(_ => of(alone)).left.map(why => s"the window $name: $why")
+    }
+    each.collectFirst { case Left(why) => why }.toLeft { context =>
+      val windows = each.flatMap(_.toOption).map { make =>
+        val shared = new SharedRows(context.rows)
+        new SharingWindow(shared, make(context.over(shared)))
+      }
+      new IndependentWindows(windows.toArray, context.rows, context.steps)
+    }
+  }
+
+  /** A window alone whose oldest rows leave. */
+  private def front(window: Window): Option[Make[Retainer]] =
+    window.bound.rule(window.triggers.leave).filter(_ => entersByArrival(window)).map {
+      rule => context => new FrontWindow(rule(context), context.rows, context.steps)
+    }
+
+  private def entersByArrival(window: Window): Boolean = window.admit == EveryRow &&
+    window.order == Arrival && window.triggers.enter == EachRow && window.triggers.report == Never
+
+  private def several(windows: Seq[Window], isUnion: Boolean): Either[String, Make[Retainer]] = {
+    val (batches, filters) =
+      if (isUnion) (Nil, windows) else windows.partition(_.bound == PreviousBatch)
+    batches match {
+      case Nil =>
+        partsOf(filters, isUnion).map { parts => context =>
+          new Combination(parts(context), isUnion, context.held, context.steps)
+        }
+      case Seq(batch) =>
+        for {
+          trigger <- triggerOf(batch).toRight(s"no batch window has this $Pieces")
+          parts <- partsOf(filters, isUnion)
+        } yield context =>
+          new Batching(
+            parts(context),
+            windows.indexOf(batch),
+            trigger(context),
+            context.held,
+            context.steps)
+      case _ => Left("an intersection has at most one batch window")
+    }
+  }
+
+  private def triggerOf(batch: Window): Option[Make[BatchTrigger]] = {
+    val triggers = batch.triggers
+    val isPlain = batch.admit == EveryRow && batch.order == Arrival &&
+      triggers.enter == triggers.leave && triggers.report == Never
+    triggers.enter.batch.filter(_ => isPlain)
+  }
+
+  private def partsOf(
+      windows: Seq[Window],
+      isUnion: Boolean): Either[String, Make[CombinedParts]] = {
+    val makers = windows.map(partOf(_, isUnion))
+    if (makers.exists(_.isEmpty)) Left(s"no window of a combination has this $Pieces")
+    else {
+      Right(context => new CombinedParts(makers.flatten.map(_(context)).toArray[Part]))
+    }
+  }
+
+  private def partOf(window: Window, inUnion: Boolean): Option[Make[Part]] = {
+    val Window(admit, order, bound, triggers) = window
+    if (window.changesAtOnce) {
+      if (order == Arrival && bound == Unbounded) Some(admit.part)
+      else if (admit == EveryRow) order.part(bound)
+      else None
+    } else if (admit == EveryRow && order == Arrival && triggers.report == Never) {
+      bound.partAt(triggers.enter, triggers.leave, inUnion)
+    } else None
+  }
+}
