@@ -70,7 +70,7 @@ final class StoredGroups(
   }
 
   /** The waiting rows of all groups together; None if groups are independent. */
-  def common: Option[ArrivalState] = plan match {
+  def sharedArrivals: Option[ArrivalState] = plan match {
     case keep: KeepPlan if isCrossGroup =>
       val whole = new WholeGroupStore(groups.partition, groups.pageMemory)
       val steps = stepsOf(keep)

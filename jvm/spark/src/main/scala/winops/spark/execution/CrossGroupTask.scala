@@ -60,14 +60,14 @@ final class CrossGroupTask(
       new KeepOperation(plan, storage, changes, steps, ownsSteps = false))
   }
   private val machine = state.operation.machine
-  private val common = new CrossGroupState(plan, whole, state)
+  private val shared = new CrossGroupState(plan, whole, state)
   private val arrivals =
-    Arrivals.of(plan, input, times, common.arrivals, () => heldByGroups, metrics)
+    Arrivals.of(plan, input, times, shared.arrivals, () => heldByGroups, metrics)
   private val writer = OutputWriter.of(
     plan,
     changes,
     state,
-    common.contents,
+    shared.contents,
     isTimed = plan.time.isDefined || times.stamp.isDefined,
     metrics)
   private val givesRows = plan.spec.output == Output.Rows
@@ -101,7 +101,7 @@ final class CrossGroupTask(
       writer.endGroup()
       takeLatest()
       state.forget()
-      common.contents.foreach(_.forget(group))
+      shared.contents.foreach(_.forget(group))
       opened = null
     }
   }
@@ -137,7 +137,7 @@ final class CrossGroupTask(
 
   private def begin(): Unit = {
     val in = whole.open(NoKey)
-    if (in == null) common.clear() else restore(in)
+    if (in == null) shared.clear() else restore(in)
     groupsBefore = machines.groups.size
     waitingBefore = waiting.size
     Iterator
@@ -181,7 +181,7 @@ final class CrossGroupTask(
 
   /** Releases the rows that left, whose changes have been emitted. */
   private def release(): Unit = if (opened != null) {
-    common.contents.foreach(_.release())
+    shared.contents.foreach(_.release())
     machine.settle()
   }
 
@@ -237,9 +237,9 @@ final class CrossGroupTask(
     opened = null
   }
 
-  private def waiting: WaitingLog = common.arrivals.waiting
+  private def waiting: WaitingLog = shared.arrivals.waiting
 
-  private def held: Long = heldByGroups + common.contents.fold(0L)(_.rowsWithoutGroup)
+  private def held: Long = heldByGroups + shared.contents.fold(0L)(_.rowsWithoutGroup)
 
   /** The number of rows to which the limit of the plan applies. */
   private def heldByGroups: Long = machines.groups.held + waiting.size
@@ -248,7 +248,7 @@ final class CrossGroupTask(
     saveGroup()
     rowsAtEnd = latest.rows
     if (times.flushes) last = waiting.lastTime
-    due = Math.min(machines.groups.nextDue, common.arrivals.nextRelease)
+    due = Math.min(machines.groups.nextDue, shared.arrivals.nextRelease)
     whole.save(save)
     partition.count(
       machines.groups.size - groupsBefore,
@@ -265,12 +265,12 @@ final class CrossGroupTask(
     out.byte(if (machines.isFinished) 1 else 0)
     steps.save(out)
     machines.groups.save(out)
-    common.save(out, machines.now)
+    shared.save(out, machines.now)
   }
 
   private def restore(in: ByteReader): Unit = {
     restoreGroups(in, machines, steps)
-    common.restore(in, machines.now)
+    shared.restore(in, machines.now)
   }
 }
 
