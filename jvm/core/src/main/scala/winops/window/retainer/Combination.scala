@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.{ChangeReason, Steps}
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{EvictedRows, CombinedParts}
+import winops.window.rules.{CombinedParts, EvictedRows}
 
 /** Windows that decide together about rows. In an intersection, the first window that evicts a
   * row removes it; in a union, the last window does.

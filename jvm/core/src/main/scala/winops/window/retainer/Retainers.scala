@@ -53,12 +53,16 @@ private[window] object Retainers {
 
   /** A window alone whose oldest rows leave. */
   private def front(window: Window): Option[Make[Retainer]] =
-    window.bound.rule(window.triggers.leave).filter(_ => entersByArrival(window)).map {
-      rule => context => new FrontWindow(rule(context), context.rows, context.steps)
-    }
+    window.bound
+      .rule(window.triggers.leave)
+      .filter(_ => isPlain(window) && window.triggers.enter == EachRow)
+      .map { rule => context =>
+        new FrontWindow(rule(context), context.rows, context.steps)
+      }
 
-  private def entersByArrival(window: Window): Boolean = window.admit == EveryRow &&
-    window.order == Arrival && window.triggers.enter == EachRow && window.triggers.report == Never
+  /** Returns true if the window takes every row, in the order of arrival, and reports nothing. */
+  private def isPlain(window: Window): Boolean =
+    window.admit == EveryRow && window.order == Arrival && window.triggers.report == Never
 
   private def several(windows: Seq[Window], isUnion: Boolean): Either[String, Make[Retainer]] = {
     val (batches, filters) =
@@ -85,9 +89,7 @@ private[window] object Retainers {
 
   private def triggerOf(batch: Window): Option[Make[BatchTrigger]] = {
     val triggers = batch.triggers
-    val isPlain = batch.admit == EveryRow && batch.order == Arrival &&
-      triggers.enter == triggers.leave && triggers.report == Never
-    triggers.enter.batch.filter(_ => isPlain)
+    triggers.enter.batch.filter(_ => isPlain(batch) && triggers.enter == triggers.leave)
   }
 
   private def partsOf(
@@ -106,8 +108,7 @@ private[window] object Retainers {
       if (order == Arrival && bound == Unbounded) Some(admit.part)
       else if (admit == EveryRow) order.part(bound)
       else None
-    } else if (admit == EveryRow && order == Arrival && triggers.report == Never) {
-      bound.partAt(triggers.enter, triggers.leave, inUnion)
-    } else None
+    } else if (isPlain(window)) bound.partAt(triggers.enter, triggers.leave, inUnion)
+    else None
   }
 }

@@ -9,7 +9,7 @@ import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.RowBytes
-import winops.spark.state.{GroupStore, RowKeys, StateErrors, StateVersion, PartitionState}
+import winops.spark.state.{GroupStore, PartitionState, RowKeys, StateErrors, StateVersion}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, ShiftedSegments}
 import winops.window.changes.{ChangeQueue, Steps}
@@ -70,7 +70,8 @@ final class CrossGroupTask(
     shared.contents,
     isTimed = plan.time.isDefined || times.stamp.isDefined,
     metrics)
-  private val givesRows = plan.spec.output == Output.Rows
+  private val timeOrdinal = plan.timeOrdinal
+  private val emitsRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
   private val emptyPeriods = new EmptyPeriods(plan.spec)
   private var heldBefore = 0L
@@ -159,7 +160,7 @@ final class CrossGroupTask(
         emptyPeriods.note(changed = held != heldBefore, groups = machines.groups.size)
         heldBefore = held
       }
-      if (givesRows && stage != Ending) changes.clear()
+      if (emitsRows && stage != Ending) changes.clear()
     } else {
       stage match {
         case Arriving if arrivals.hasNext =>
@@ -169,7 +170,7 @@ final class CrossGroupTask(
           pieces = machines.advance(times.now)
           stage = Advancing
         case Advancing =>
-          if (givesRows) pieces = contents
+          if (emitsRows) pieces = contents
           stage = Ending
         case Ending =>
           finish()
@@ -186,7 +187,7 @@ final class CrossGroupTask(
   }
 
   private def take(row: UnsafeRow): Iterator[UnsafeRow] = {
-    val instant = times.timeOf(row, plan.timeOrdinal)
+    val instant = times.timeOf(row, timeOrdinal)
     punctuation.of(row) match {
       case Punctuation.None if machines.isFinished =>
         metrics.afterFinal += 1

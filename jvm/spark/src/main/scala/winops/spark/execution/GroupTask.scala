@@ -8,7 +8,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, OperatorPlan, OverPlan}
-import winops.spark.state.{GroupStore, StateErrors, PartitionState}
+import winops.spark.state.{GroupStore, PartitionState, StateErrors}
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.time.Clock
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 
 import winops.spark.execution.OperatorTask
 import winops.spark.group.BatchTimes
-import winops.spark.state.{NoGroupStore, TransientPartitionState, TransientGroupStore}
+import winops.spark.state.{NoGroupStore, TransientGroupStore, TransientPartitionState}
 import winops.window.crossgroup.HeapRecords
 
 /** Runs a window over a table, with the task of the batch operator. */

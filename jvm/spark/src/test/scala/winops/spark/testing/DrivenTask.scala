@@ -12,7 +12,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{Keep, KeepPlan, OperatorPlan, Output}
 import winops.spark.row.{KeyHash, RowShape}
-import winops.spark.state.{GroupStore, NoGroupStore, TransientPartitionState, StateIdentity, StoredPartitionState, PartitionState, TransientGroupStore, WholeGroupStore}
+import winops.spark.state.{GroupStore, NoGroupStore, PartitionState, StateIdentity, StoredPartitionState, TransientGroupStore, TransientPartitionState, WholeGroupStore}
 import winops.storage.btree.PageMemory
 import winops.window.crossgroup.HeapRecords
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType}
 import org.apache.spark.sql.winops.testing.{Hoarder, TaskTest}
 
-import winops.spark.state.{StoredPartitionState, StateVersion}
+import winops.spark.state.{StateVersion, StoredPartitionState}
 import winops.spark.testing.MapSegments
 
 class ExpiredGroupsSuite extends TaskTest {
