@@ -1,10 +1,9 @@
 """Runs cases on ``winops.testing``, one input after the other."""
 
-import json
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 
 import values
-from cases import Case, delay, goes_back, stamped
+from cases import Case, delay, goes_back, group_text, instant, millis, stamped
 from changes import Event, numbering_fault, steps
 from compare import Answer
 from dialects import DIALECTS, origin
@@ -12,8 +11,6 @@ from pyspark.errors import AnalysisException
 from spark_engines import parameters, refusal
 
 from winops import testing
-
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def reason_not_to_run(case: Case) -> str | None:
@@ -58,7 +55,7 @@ def _answer(case: Case) -> Answer:
             schema=", ".join(
                 f"`{name}` {kind}" for name, kind in [*columns, ("_at", "timestamp")]
             ),
-            start=None if behind is not None else _instant(_start(case)),
+            start=None if behind is not None else instant(_start(case)),
             time=None if behind is None else "_at",
             params=parameters(case),
             origin=origin(case),
@@ -79,7 +76,7 @@ def _answer(case: Case) -> Answer:
                 **entry.get("row", {}),
                 "_position": position,
                 "_punct": entry.get("punct"),
-                "_at": _instant(at),
+                "_at": instant(at),
             }
             found += window.add(row, at=None if behind is not None else _later(window.now, at))
             if behind is not None:
@@ -106,18 +103,15 @@ def _answer(case: Case) -> Answer:
 
 def _event(case: Case, change: testing.Change) -> Event:
     keys = DIALECTS[case["dialect"]].group(case["policy"])
-    parts = [change.row.get(key) for key in keys]
-    group = json.dumps([None if part is None else str(part) for part in parts])
     assert change.time is not None
-    at = (change.time.astimezone(timezone.utc) - EPOCH) // timedelta(milliseconds=1)
     kind = "INSERTION" if change.type == "insert" else "EVICTION"
     if change.reason.startswith("group"):
         kind = "PARTITION_EVICTION"
     return Event(
         case["name"],
-        group,
+        group_text(change.row.get(key) for key in keys),
         kind,
-        at,
+        millis(change.time),
         change.step,
         change.seq,
         [change.row["_position"]],
@@ -129,10 +123,5 @@ def _start(case: Case) -> int:
     return min((entry["at"] for entry in case.get("input", [])), default=0)
 
 
-def _instant(millis: int) -> datetime:
-    return EPOCH + timedelta(milliseconds=millis)
-
-
-def _later(now: datetime | None, millis: int) -> datetime:
-    instant = _instant(millis)
-    return instant if now is None else max(now, instant)
+def _later(now: datetime | None, at: int) -> datetime:
+    return instant(at) if now is None else max(now, instant(at))

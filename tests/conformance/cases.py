@@ -2,10 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 Case = dict
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 # Reasons for which expected steps are not compared by any engine. Each reason has a line on the
 # page of the dialect.
@@ -29,6 +32,21 @@ def load(paths: list[Path]) -> list[Case]:
     if twice:
         raise Unusable(f"several cases have the name {twice[0]}")
     return found
+
+
+def instant(millis: int) -> datetime:
+    """Return an instant of a case as a timestamp."""
+    return EPOCH + timedelta(milliseconds=millis)
+
+
+def millis(time: datetime) -> int:
+    """Return a timestamp as an instant of a case."""
+    return (time.astimezone(timezone.utc) - EPOCH) // timedelta(milliseconds=1)
+
+
+def group_text(keys: Iterable[object]) -> str:
+    """Return a group as events have it: the texts of its keys as JSON."""
+    return json.dumps([None if key is None else str(key) for key in keys])
 
 
 def posted_rows(steps: list[dict]) -> int:

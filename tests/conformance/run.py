@@ -29,7 +29,7 @@ def main() -> int:
     arguments = _arguments()
     try:
         cases = _chosen(arguments, _kept(arguments, load(arguments.paths)))
-        cases = [values.with_keys_of_groups(values.without_reclaimed(case)) for case in cases]
+        cases = [values.comparable(case) for case in cases]
         cases, answers = _answered(arguments, cases)
     except Unusable as error:
         print(error, file=sys.stderr)

@@ -10,12 +10,12 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import chained
 import values
-from cases import Case, delay, goes_back, stamped
+from cases import Case, delay, goes_back, group_text, instant, millis, stamped
 from changes import BY_TIME, Event, is_coupled, numbering_fault, steps
 from compare import Answer
 from dialects import DIALECTS, groupwin_keys, has_timers, origin
@@ -27,7 +27,6 @@ from winops.testing._process import PROCESS
 from winops.testing._rows import as_json
 from winops.testing._windows import call_of
 
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 AGG = {"output": "agg", "mode": "changes"}
 EVENTS = {"output": "events"}
 SNAPSHOTS = {"output": "snapshots"}
@@ -221,7 +220,7 @@ def _timed(case: Case) -> dict[str, str]:
 
 def _row(case: Case, position: int) -> Any:
     entry = case["input"][position]
-    own = {"_position": position, "_punct": entry.get("punct"), "_at": _instant(entry["at"])}
+    own = {"_position": position, "_punct": entry.get("punct"), "_at": instant(entry["at"])}
     return as_json({**entry.get("row", {}), **own})
 
 
@@ -307,8 +306,7 @@ def _events(case: Case, batches: list[Batch]) -> list[Event]:
 
 
 def _group_of_event(row: Mapping[str, Any]) -> str:
-    keys = [row[name] for name in row if not name.startswith("_") and name != "rows"]
-    return json.dumps([None if key is None else str(key) for key in keys])
+    return group_text(row[name] for name in row if not name.startswith("_") and name != "rows")
 
 
 def _groups(case: Case) -> Callable[[int], str]:
@@ -318,9 +316,8 @@ def _groups(case: Case) -> Callable[[int], str]:
     """
     keys = DIALECTS[case["dialect"]].group(case["policy"])
     if all(key in case["schema"] for key in keys):
-        inputs = case["input"]
-        rows = [[entry.get("row", {}).get(key) for key in keys] for entry in inputs]
-        texts = [json.dumps([None if key is None else str(key) for key in row]) for row in rows]
+        rows = [entry.get("row", {}) for entry in case["input"]]
+        texts = [group_text(row.get(key) for key in keys) for row in rows]
         return lambda position: texts[position]
     everything = {**case, "policy": f"#groupwin({', '.join(keys)})#keepall()"}
     stream = _Stream(everything, CHANGES)
@@ -382,8 +379,4 @@ def _creation(case: Case) -> Callable[[Mapping[str, Any]], int]:
 
 
 def _millis(text: str) -> int:
-    return (datetime.fromisoformat(text) - EPOCH) // timedelta(milliseconds=1)
-
-
-def _instant(millis: int) -> datetime:
-    return EPOCH + timedelta(milliseconds=millis)
+    return millis(datetime.fromisoformat(text))

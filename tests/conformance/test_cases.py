@@ -28,8 +28,7 @@ def runner() -> Iterator[SimpleNamespace]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(ROOT / "tests" / "conformance"))
         cases, values, compare, task = map(import_module, ("cases", "values", "compare", "task"))
-        known = map(cases.without_silent_beginning, cases.load([CASES]))
-        known = map(values.with_keys_of_groups, map(values.without_reclaimed, known))
+        known = map(values.comparable, map(cases.without_silent_beginning, cases.load([CASES])))
         yield SimpleNamespace(
             cases={case["name"]: case for case in known},
             posted_rows=cases.posted_rows,
