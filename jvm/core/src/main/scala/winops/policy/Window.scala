@@ -34,7 +34,7 @@ final case class Window(admit: Admit, order: Order, bound: Bound, triggers: Trig
     Option.when(order.replaces)(ChangeReason.Replaced).toSeq ++ bound.reasons(triggers.leave)
 
   /** Returns true if the window refuses a row that lacks a value which it reads. */
-  def refusesMissing: Boolean = bound.refusesMissing || triggers.all.exists(_.refusesMissing)
+  def refusesMissing: Boolean = reads.exists(_._1.needsValue)
 
   /** Returns true if no row leaves the window before one that arrived earlier. */
   def evictsOldestFirst: Boolean = order.evictsOldestFirst && bound.evictsOldestFirst

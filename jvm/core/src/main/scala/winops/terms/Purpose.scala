@@ -3,7 +3,13 @@ package winops.terms
 /** The purpose of an expression that a window reads from rows. It decides which types the
   * expression may have.
   */
-sealed trait Purpose
+sealed trait Purpose {
+
+  /** Returns true if a window refuses a row in which the value is missing: there is nothing to
+    * compare. A key or a sort key can be NULL, and a condition of NULL does not hold.
+    */
+  def needsValue: Boolean = false
+}
 
 object Purpose {
 
@@ -14,16 +20,24 @@ object Purpose {
   case object SortKey extends Purpose
 
   /** A point in time that is compared with those of other rows. */
-  case object Timestamp extends Purpose
+  case object Timestamp extends Purpose {
+    override def needsValue: Boolean = true
+  }
 
   /** A point in time that is compared with the clock. */
-  case object Deadline extends Purpose
+  case object Deadline extends Purpose {
+    override def needsValue: Boolean = true
+  }
 
   /** A number that is compared by a [[Distance.Whole]]. */
-  case object WholeNumber extends Purpose
+  case object WholeNumber extends Purpose {
+    override def needsValue: Boolean = true
+  }
 
   /** A number that is compared by a [[Distance.Real]]. */
-  case object RealNumber extends Purpose
+  case object RealNumber extends Purpose {
+    override def needsValue: Boolean = true
+  }
 
   /** A condition on the row and its window. */
   case object Condition extends Purpose

@@ -1,7 +1,7 @@
 package winops.window.piece
 
 import winops.storage.rows.Rows
-import winops.terms.{Purpose, RowExpression, Span, Wording}
+import winops.terms.{Span, Wording}
 import winops.window.changes.ChangeReason
 import winops.window.contents.WindowContext.Make
 import winops.window.rules.{AgeRule, ArrivalEviction, EvictionRule}
@@ -12,11 +12,8 @@ final case class AgeExceeded(span: Span) extends Bound {
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
   override def looksAtEachRow: Boolean = true
-  override def refusesMissing: Boolean = false
   override def leavesAtOnce(leave: Trigger): Boolean = leave == WhenDue
-  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reasons(leave: Trigger): Seq[Int] = Seq(ChangeReason.Expired)
-  override def resizable(leave: Trigger): Option[Resizable] = None
 
   override private[window] def ruleAtOnce: Option[Rows => EvictionRule] =
     Some(AgeRule.exceeded(span, _))

@@ -9,9 +9,9 @@ import winops.window.rules.{ArrivalEviction, EvictionRule, Part, RulePart}
   * evicts these rows at its leave trigger. Each bound is a file of its own, with the classes that
   * run it.
   *
-  * What a bound does not say is a compiler error if a default would be wrong for some bound. The
-  * ways to run a bound have a default: a policy is refused if its windows need a way that it does
-  * not have.
+  * What a bound does not say is a compiler error if a default would give wrong rows or words. The
+  * other defaults refuse: a query whose windows need a way to run that the bound does not have, a
+  * restart with another length.
   */
 abstract class Bound {
 
@@ -27,22 +27,19 @@ abstract class Bound {
   def evictsFromAll: Boolean
 
   /** Returns true if the bound evicts each row independently of all other rows. */
-  def looksAtEachRow: Boolean
-
-  /** Returns true if the window refuses a row that lacks a value which the bound reads. */
-  def refusesMissing: Boolean
+  def looksAtEachRow: Boolean = false
 
   /** Returns true if rows leave as soon as they exceed the bound. */
   def leavesAtOnce(leave: Trigger): Boolean
 
   /** The expressions that the bound reads from rows. */
-  def reads: Seq[(Purpose, RowExpression)]
+  def reads: Seq[(Purpose, RowExpression)] = Nil
 
   /** The [[winops.window.changes.ChangeReason]]s of rows that exceed the bound. */
   def reasons(leave: Trigger): Seq[Int]
 
   /** The class of windows of any length among which a restart may choose another length. */
-  def resizable(leave: Trigger): Option[Resizable]
+  def resizable(leave: Trigger): Option[Resizable] = None
 
   /** Says how a group fills that was kept by `before`, a shorter bound of the same class; None if
     * that bound is not shorter.

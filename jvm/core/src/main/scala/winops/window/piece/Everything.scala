@@ -1,6 +1,5 @@
 package winops.window.piece
 
-import winops.terms.{Purpose, RowExpression}
 import winops.window.contents.WindowContext.Make
 import winops.window.rules.{ArrivalEviction, EvictionRule, Part}
 
@@ -9,10 +8,7 @@ case object Everything extends Bound {
   override def usesTime: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
-  override def looksAtEachRow: Boolean = false
-  override def refusesMissing: Boolean = false
   override def leavesAtOnce(leave: Trigger): Boolean = false
-  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reasons(leave: Trigger): Seq[Int] = Seq(leave.reason)
   override def resizable(leave: Trigger): Option[Resizable] = leave.resizable
 

@@ -1,7 +1,7 @@
 package winops.window.piece
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
-import winops.terms.{Purpose, RowExpression, Wording}
+import winops.terms.Wording
 import winops.window.contents.{HeldRows, WindowContext}
 import winops.window.expression.WindowView
 import winops.window.rules.{EvictedRows, FrontPart, Part}
@@ -9,7 +9,6 @@ import winops.window.rules.{EvictedRows, FrontPart, Part}
 /** Admits the first `rows` rows. */
 final case class FirstRows(rows: Long) extends Admit {
   override def usesTime: Boolean = false
-  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def words: String = s"the first ${Wording.several(rows)}"
   override def clause: Option[String] = Some(s"inserts only $words")
 

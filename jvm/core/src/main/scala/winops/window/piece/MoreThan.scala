@@ -1,7 +1,7 @@
 package winops.window.piece
 
 import winops.storage.rows.Rows
-import winops.terms.{Purpose, RowExpression, Wording}
+import winops.terms.Wording
 import winops.window.changes.ChangeReason
 import winops.window.contents.WindowContext.Make
 import winops.window.rules.{ArrivalEviction, CountRule, EvictionRule, NoRule}
@@ -12,13 +12,9 @@ final case class MoreThan(rows: Long) extends Bound {
   override def usesTime: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
-  override def looksAtEachRow: Boolean = false
-  override def refusesMissing: Boolean = false
 
   override def leavesAtOnce(leave: Trigger): Boolean =
     leave == EachRow || leave == Excess(1L)
-
-  override def reads: Seq[(Purpose, RowExpression)] = Nil
 
   override def reasons(leave: Trigger): Seq[Int] = leave match {
     case Excess(slack) => Seq(CountRule.reason(rows, slack))

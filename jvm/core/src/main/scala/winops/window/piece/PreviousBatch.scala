@@ -1,7 +1,6 @@
 package winops.window.piece
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
-import winops.terms.{Purpose, RowExpression}
 import winops.window.changes.ChangeReason
 import winops.window.contents.HeldRows
 import winops.window.contents.WindowContext.Make
@@ -12,12 +11,8 @@ case object PreviousBatch extends Bound {
   override def usesTime: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = false
-  override def looksAtEachRow: Boolean = false
-  override def refusesMissing: Boolean = false
   override def leavesAtOnce(leave: Trigger): Boolean = false
-  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reasons(leave: Trigger): Seq[Int] = Seq(ChangeReason.Trigger)
-  override def resizable(leave: Trigger): Option[Resizable] = None
 
   override private[window] def partAt(
       enter: Trigger,

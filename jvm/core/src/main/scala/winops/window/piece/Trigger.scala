@@ -15,11 +15,8 @@ abstract class Trigger {
   /** Returns true if the trigger can fire because time passes. */
   def usesTime: Boolean
 
-  /** Returns true if the window refuses a row that lacks a value which the trigger reads. */
-  def refusesMissing: Boolean
-
   /** The expressions that the trigger reads from rows. */
-  def reads: Seq[(Purpose, RowExpression)]
+  def reads: Seq[(Purpose, RowExpression)] = Nil
 
   /** The [[winops.window.changes.ChangeReason]] of the rows of a window that it empties. */
   def reason: Int

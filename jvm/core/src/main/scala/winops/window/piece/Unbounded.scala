@@ -1,7 +1,6 @@
 package winops.window.piece
 
 import winops.storage.rows.Rows
-import winops.terms.{Purpose, RowExpression}
 import winops.window.contents.WindowContext.Make
 import winops.window.rules.{EvictionRule, NoRule}
 
@@ -11,9 +10,7 @@ case object Unbounded extends Bound {
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
   override def looksAtEachRow: Boolean = true
-  override def refusesMissing: Boolean = false
   override def leavesAtOnce(leave: Trigger): Boolean = leave == Never || leave == EachRow
-  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reasons(leave: Trigger): Seq[Int] = Nil
 
   override def resizable(leave: Trigger): Option[Resizable] =
