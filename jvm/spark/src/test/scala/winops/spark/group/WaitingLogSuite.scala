@@ -106,7 +106,7 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     stored.append((0 until 20).map(_.toLong))
     stored.append((0 until 10).map(_.toLong))
     val (kind, bytes) = stored.save()
-    assert(kind == WaitingLog.Sequences)
+    assert(kind == WaitingLogCodec.Sequences)
     // The last numbers are those of the sequences: rows before, rows, time.
     Seq(-2, -3, -5, -6).foreach { fromEnd =>
       val changed = bytes.clone()
