@@ -5,7 +5,10 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** Releases rows of an unsorted tail.
+import winops.window.time.Clock
+
+/** Releases rows of an unsorted tail, all of which it reads. Makes a new schedule of those that
+  * stay, if it will save reading as many rows again for few that are due.
   *
   * @param rows
   *   the rows of the log
@@ -20,23 +23,25 @@ private[group] final class DueUnsortedRows(
     since: Long,
     before: Long,
     order: Ordering[InternalRow])
-    extends WaitingRows {
+    extends SortedRows {
+  import DueUnsortedRows._
+  import ReleaseSchedule.MostRows
   import WaitingRows.{isDue, Never}
 
   private var firstStaying = Never
   private var firstOrdinal = tail.end
-  private var staying = 0L
-  private val isRead = isDue(tail.firstTime, before)
-  private val due = if (isRead) collect() else Array.empty[UnsafeRow]
-  private var taken = 0
+  private val staying = mutable.ArrayBuffer.empty[ScheduledRow]
+  override protected val due: Array[UnsafeRow] = collect()
 
-  override def first: UnsafeRow = if (taken == due.length) null else due(taken)
-  override def take(): Unit = taken += 1
-
-  override def finish(): Unit = if (isRead) {
-    if (staying == 0) tail.clear()
-    else tail.place(firstOrdinal, tail.end, staying, firstStaying)
-  }
+  override def finish(): Unit =
+    if (staying.isEmpty) tail.clear()
+    else {
+      tail.place(firstOrdinal, tail.end, staying.length.toLong, firstStaying)
+      val isWorthIt = tail.end - tail.from >= LeastRead && due.length <= MostDue
+      if (isWorthIt && staying.length > MostRows) {
+        tail.schedule.replace(staying.toArray.sorted.distinct.take(MostRows), tail.end)
+      } else tail.schedule.remove()
+    }
 
   private def collect(): Array[UnsafeRow] = {
     val found = mutable.ArrayBuffer.empty[UnsafeRow]
@@ -45,11 +50,21 @@ private[group] final class DueUnsortedRows(
       val time = rows.timeIn(row)
       if (isDue(time, before)) found += row.copy()
       else {
-        staying += 1
         firstStaying = Math.min(firstStaying, time)
         firstOrdinal = Math.min(firstOrdinal, ordinal)
+        staying += ScheduledRow.of(Clock.floorToMillis(time), ordinal)
       }
     }
     UnsortedTail.sorted(found, order)
   }
+}
+
+private object DueUnsortedRows {
+  import ReleaseSchedule.MostRows
+
+  /** Where at least so many rows are read, and at most so many of them are due, the rows of a
+    * schedule cost fewer bytes than reading all again.
+    */
+  val LeastRead: Long = 2L * MostRows
+  val MostDue: Int = MostRows / 4
 }

@@ -3,6 +3,8 @@ package winops.spark.group
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
+import winops.window.time.Clock
+
 /** Releases the rows of several sources in one order. Of equal rows, that of the first source
   * precedes.
   *
@@ -35,6 +37,8 @@ private[group] final class MergedRows(sources: Seq[WaitingRows], order: Ordering
 }
 
 private[group] object MergedRows {
+  import WaitingRows.Never
+
   private final class Source(val rows: WaitingRows, val rank: Int)
 
   /** Reads rows before a time: unsorted ones, and those of the sequences from one on. */
@@ -44,7 +48,7 @@ private[group] object MergedRows {
       order: Ordering[InternalRow],
       from: Int = 0): MergedRows = {
     val rows = layout.rows
-    val unsorted = new DueUnsortedRows(rows, layout.unsorted, layout.firstTime, before, order)
+    val unsorted = unsortedOf(layout, before, order)
     val fronts = layout.sequences.iterator
       .drop(from)
       .filter(sequence => WaitingRows.isDue(sequence.next, before))
@@ -52,5 +56,16 @@ private[group] object MergedRows {
       .toSeq
     // The unsorted rows arrived last.
     new MergedRows(fronts :+ unsorted, order)
+  }
+
+  private def unsortedOf(
+      layout: WaitingLayout,
+      before: Long,
+      order: Ordering[InternalRow]): WaitingRows = {
+    val tail = layout.unsorted
+    if (!WaitingRows.isDue(tail.firstTime, before)) NoWaitingRows
+    else if (before != Never && tail.schedule.covers(Clock.floorToMillis(before))) {
+      new ScheduledRows(layout.rows, tail, layout.firstTime, before, order)
+    } else new DueUnsortedRows(layout.rows, tail, layout.firstTime, before, order)
   }
 }

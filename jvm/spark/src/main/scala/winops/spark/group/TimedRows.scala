@@ -22,7 +22,7 @@ private[group] final class TimedRows(plan: OperatorPlan, segments: Segments, for
       withArrival = false,
       RowShape.of(plan.waitingColumns),
       form,
-      TimedRows.LongestRun)
+      TimedRows.longestRun)
   private val row = new UnsafeRow(plan.waitingColumns.size)
   private val timeOrdinal = plan.timeOrdinal
 
@@ -80,4 +80,12 @@ private[group] object TimedRows {
     * sequence.
     */
   val LongestRun = 32
+
+  /** The number of rows of a micro-batch from which on runs are so long. Fewer rows are unsorted,
+    * and a schedule releases them one by one, each with its run.
+    */
+  val ManyRows = 64L
+
+  private def longestRun(appended: Long): Int =
+    if (appended < ManyRows) RowLog.ShortestRun else LongestRun
 }

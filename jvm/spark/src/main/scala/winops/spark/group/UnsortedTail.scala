@@ -5,6 +5,8 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
+import winops.window.time.Clock
+
 /** The newest rows of a [[WaitingLog]], which wait in the order of their arrival.
   *
   * They arrived after the rows of all sequences, but for one that is being appended. Some rows in
@@ -12,8 +14,10 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
   *
   * @param rows
   *   the rows of the log
+  * @param schedule
+  *   the rows that are released next, if it is worth its bytes
   */
-private[group] final class UnsortedTail(rows: TimedRows) {
+private[group] final class UnsortedTail(rows: TimedRows, val schedule: ReleaseSchedule) {
   import UnsortedTail._
   import WaitingRows.Never
 
@@ -42,10 +46,20 @@ private[group] final class UnsortedTail(rows: TimedRows) {
     */
   def firstTime: Long = earliest
 
-  /** Removes the rows; those that are appended next follow the rows of the log. */
-  def clear(): Unit = place(rows.end, rows.end, 0L, Never)
+  /** Starts with a group without unsorted rows. */
+  def begin(): Unit = {
+    schedule.begin()
+    place(rows.end, rows.end, 0L, Never)
+  }
 
-  /** Replaces the rows by `count` rows in a range of the log. */
+  /** Removes the rows; those that are appended next follow the rows of the log. */
+  def clear(): Unit = {
+    schedule.remove()
+    place(rows.end, rows.end, 0L, Never)
+  }
+
+  /** Replaces the rows by `count` rows in a range of the log, of which the schedule stays true.
+    */
   def place(from: Long, until: Long, count: Long, firstTime: Long): Unit = {
     fromOrdinal = from
     endOrdinal = until
@@ -69,13 +83,20 @@ private[group] final class UnsortedTail(rows: TimedRows) {
     waiting += 1
     endOrdinal = rows.end
     earliest = Math.min(earliest, rows.timeIn(added))
+    schedule.appended(Clock.floorToMillis(rows.timeIn(added)))
   }
+
+  /** Removes `count` rows from those that wait. */
+  def take(count: Int, firstTime: Long): Unit =
+    place(fromOrdinal, endOrdinal, waiting - count, firstTime)
 
   /** The number of the newest rows that are in order. */
   def blockSize: Long = rows.end - blockFrom
 
   /** Removes the newest rows that are in order, and returns them as a sequence. */
   def takeBlock(): RowSequence = {
+    // Rows of the block may be the later ones of the schedule.
+    schedule.remove()
     val block = new RowSequence(blockFrom, rows.end, rows.timeAt(blockFrom))
     waiting -= block.size
     endOrdinal = blockFrom
@@ -88,9 +109,15 @@ private[group] final class UnsortedTail(rows: TimedRows) {
     * @param since
     *   the earliest time of all rows of the log that wait
     */
-  def ordinals(since: Long): Iterator[Long] =
+  def ordinals(since: Long): Iterator[Long] = ordinals(fromOrdinal, endOrdinal, since)
+
+  /** The [[ordinals]] from one on until another. */
+  def ordinals(from: Long, until: Long, since: Long): Iterator[Long] =
     if (isEmpty) Iterator.empty
-    else range(fromOrdinal, endOrdinal).filter(rows.timeAt(_) >= since)
+    else {
+      range(Math.max(from, fromOrdinal), Math.min(until, endOrdinal))
+        .filter(rows.timeAt(_) >= since)
+    }
 
   /** Copies of the rows that wait, in the order of their release.
     *

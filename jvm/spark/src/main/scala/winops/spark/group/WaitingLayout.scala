@@ -6,13 +6,15 @@ import scala.collection.mutable
   *
   * @param rows
   *   the rows of the log
+  * @param schedule
+  *   the unsorted rows that are released next
   */
-private[group] final class WaitingLayout(val rows: TimedRows) {
+private[group] final class WaitingLayout(val rows: TimedRows, schedule: ReleaseSchedule) {
 
   /** The sequences, in the order in which their rows arrived. None of them is empty. */
   val sequences: mutable.ArrayBuffer[RowSequence] = mutable.ArrayBuffer.empty
 
-  val unsorted = new UnsortedTail(rows)
+  val unsorted = new UnsortedTail(rows, schedule)
 
   /** The number of waiting rows. */
   def size: Long = unsorted.size + sequences.iterator.map(_.size).sum
@@ -55,6 +57,12 @@ private[group] final class WaitingLayout(val rows: TimedRows) {
   }
 
   /** Starts with a group of which no rows wait. */
+  def begin(): Unit = {
+    sequences.clear()
+    unsorted.begin()
+  }
+
+  /** Removes all rows that wait. */
   def clear(): Unit = {
     sequences.clear()
     unsorted.clear()

@@ -12,9 +12,9 @@ import winops.window.time.Clock
   *
   * They are in one log, [[TimedRows]]. Many rows that arrive together are a [[RowSequence]], in
   * the order of their release, of which only the front is read when rows are released. Few rows
-  * are appended to the [[UnsortedTail]] as they arrive, and all of these are read at each
-  * release. When the log has more than `mostUnsorted` of them, they are written once more, as a
-  * sequence.
+  * are appended to the [[UnsortedTail]] as they arrive. A release reads all of these, or those
+  * that a [[ReleaseSchedule]] names. When the log has more than `mostUnsorted` of them, they are
+  * written once more, as a sequence.
   *
   * Only the oldest rows of a log can be removed. A released row behind a waiting row stays in the
   * log, until the log has many more rows than wait; these are then merged into one sequence.
@@ -37,7 +37,7 @@ final class WaitingLog(
   import WaitingLog._
 
   private val rows = new TimedRows(plan, segments, form)
-  private val layout = new WaitingLayout(rows)
+  private val layout = new WaitingLayout(rows, new ReleaseSchedule(segments))
   private val sequences = layout.sequences
   private val unsorted = layout.unsorted
   private val codec = new WaitingLogCodec(layout)
@@ -118,11 +118,11 @@ final class WaitingLog(
 
   def clear(): Unit = {
     rows.clear()
-    layout.clear()
+    layout.begin()
     count = 0
   }
 
-  /** The form in which [[save]] writes the rows, a number from 0 to 4. */
+  /** The form in which [[save]] writes the rows, a number from 0 to 6. */
   def kind: Int = codec.kind
 
   /** Writes the rows.

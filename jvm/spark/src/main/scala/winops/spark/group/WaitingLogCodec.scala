@@ -20,11 +20,15 @@ private[group] final class WaitingLogCodec(layout: WaitingLayout) {
   private val unsorted = layout.unsorted
   private val sequences = layout.sequences
 
-  /** The form in which [[save]] writes the rows, a number from 0 to 4. */
+  private def firstMillis: Long = Clock.floorToMillis(unsorted.firstTime)
+
+  /** The form in which [[save]] writes the rows, a number from 0 to 6. */
   def kind: Int =
     if (layout.size == 0) NoRows
     else if (layout.isInOrder) RowsInOrder
-    else if (sequences.nonEmpty || unsorted.from > rows.first) Sequences
+    else if (sequences.nonEmpty || unsorted.from > rows.first) {
+      if (unsorted.schedule.isActive) ScheduledSequences else Sequences
+    } else if (unsorted.schedule.isActive) Scheduled
     else if (rows.size == unsorted.size) Rows
     else SomeReleased
 
@@ -39,11 +43,12 @@ private[group] final class WaitingLogCodec(layout: WaitingLayout) {
     require(!layout.isUnsortedBetween, "the waiting rows have not been settled")
     if (written == NoRows) rows.discard()
     else {
-      if (written == SomeReleased) out.number(rows.size - unsorted.size)
+      if (hasReleased(written)) out.number(rows.size - unsorted.size)
       rows.save(out)
-      if (written == Sequences) saveSequences(out, time)
+      if (hasSequences(written)) saveSequences(out, time)
       // In order, the first row has the time, if that row is in the group's own value.
       else if (written != RowsInOrder || !rows.isFirstOpen) time(layout.firstTime)
+      if (unsorted.schedule.isActive) unsorted.schedule.save(out, firstMillis)
     }
   }
 
@@ -69,20 +74,24 @@ private[group] final class WaitingLogCodec(layout: WaitingLayout) {
     *   if the rows cannot be where the bytes say
     */
   def restore(in: ByteReader, kind: Int, clock: Long): Unit = {
-    layout.clear()
+    layout.begin()
     if (kind == NoRows) rows.clear()
     else {
-      val released = if (kind == SomeReleased) in.count(Long.MaxValue) else 0L
+      val released = if (hasReleased(kind)) in.count(Long.MaxValue) else 0L
       rows.restore(in)
-      if (rows.size - released <= 0 || kind < NoRows || kind > Sequences) {
+      if (rows.size - released <= 0 || kind < NoRows || kind > ScheduledSequences) {
         throw new CorruptStateException(s"$released of ${rows.size} rows wait no more")
       }
       def time(): Long = TimeUnit.MILLISECONDS.toMicros(clock + in.number())
-      if (kind == Sequences) restoreSequences(in, () => time())
+      if (hasSequences(kind)) restoreSequences(in, () => time())
       else if (kind == RowsInOrder) {
         val earliest = if (rows.isFirstOpen) rows.timeAt(rows.first) else time()
         sequences += new RowSequence(rows.first, rows.end, earliest)
       } else unsorted.place(rows.first, rows.end, rows.size - released, time())
+      if (kind == Scheduled || kind == ScheduledSequences) {
+        if (unsorted.isEmpty) throw new CorruptStateException("no unsorted row is scheduled")
+        unsorted.schedule.restore(in, firstMillis)
+      }
     }
     unsorted.closeBlock()
   }
@@ -128,4 +137,15 @@ private[group] object WaitingLogCodec {
     * sequences.
     */
   val Sequences = 4
+
+  /** As [[SomeReleased]], then what is stored of the [[ReleaseSchedule]] of the unsorted rows. */
+  val Scheduled = 5
+
+  /** As [[Sequences]], then the same. */
+  val ScheduledSequences = 6
+
+  private def hasReleased(kind: Int): Boolean = kind == SomeReleased || kind == Scheduled
+
+  private def hasSequences(kind: Int): Boolean =
+    kind == Sequences || kind == ScheduledSequences
 }
