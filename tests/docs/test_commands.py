@@ -78,8 +78,9 @@ REASONS = {
     "spark.sql.extensions winops.spark.WinopsExtensions": "settings of a platform",
     "%%configure -f": "runs in a notebook of Microsoft Fabric only; its JSON is parsed below",
     "FROM apache/spark:4.1.2-scala2.13-java17-python3-ubuntu": "builds an image of a container",
-    "Window(Admit.All, Order.Arrival, Bound.MoreThan(100), Triggers(Trigger.EachRow,"
-    " Trigger.Excess(1), Trigger.Never))": "an excerpt of PolicyDescriber's tests",
+    "Window(EveryRow, Arrival, MoreThan(100), Triggers(EachRow, Excess(1), Never))": (
+        "an excerpt of CclSuite"
+    ),
 }
 
 LAUNCHERS = ("pyspark", "spark-submit", "spark-sql")

@@ -148,7 +148,8 @@ def write(spark: SparkSession, first: int, end: int, day: int, width: int, folde
         f"({start} + {DAY} div 2) * 1000 + id AS until",
         f"substr(repeat(sha2(cast(id AS string), 512), {width // 128 + 1}), 1, {width}) AS pad",
     )
-    rows.write.mode("append").parquet(folder)
+    # Two tasks read a row group each. Groups of 128 MB would leave no room for the window.
+    rows.write.mode("append").option("parquet.block.size", 16 << 20).parquet(folder)
 
 
 def run(spark: SparkSession, case: str, source: str, folder: str, rows: int, work: Path) -> None:

@@ -35,7 +35,8 @@ final class StateRelationReader(
     UnsafeProjection.create(schema(stored).map(_.dataType).toArray[DataType])
 
   private val rows: Iterator[InternalRow] = StateErrors.translated {
-    groups.each(filter).flatMap(ofGroup) ++ groups.sharedArrivals.iterator.flatMap(waiting(_, null))
+    groups.each(filter).flatMap(ofGroup) ++
+      groups.sharedArrivals.iterator.flatMap(waiting(_, null))
   }
 
   override def hasNext: Boolean = StateErrors.translated(rows.hasNext)
