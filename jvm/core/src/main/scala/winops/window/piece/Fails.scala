@@ -1,12 +1,12 @@
 package winops.window.piece
 
-import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.storage.bytes.ByteReader
 import winops.terms.{Purpose, RowExpression, Wording}
 import winops.window.changes.ChangeReason
 import winops.window.contents.{FrontView, HeldRows}
 import winops.window.contents.WindowContext.Make
-import winops.window.expression.{RowCondition, WindowView}
-import winops.window.rules.{EvictedRows, FrontPart, Part}
+import winops.window.expression.RowCondition
+import winops.window.rules.{EvictedRows, NewestRowPart, Part}
 
 /** From the oldest row on, the rows for which the condition does not hold. */
 final case class Fails(condition: RowExpression) extends Bound {
@@ -29,16 +29,14 @@ final case class Fails(condition: RowExpression) extends Bound {
 
 /** Evicts the oldest row until the condition holds for the oldest row that is left. */
 private final class ConditionPart(condition: RowCondition, held: HeldRows)
-    extends FrontPart(held) {
+    extends NewestRowPart(held) {
   private val view = new FrontView(held)
-  private var newest = WindowView.NoRow
 
   /** True if other windows have removed rows in the current step since the last evaluation. */
   private var lost = false
 
   override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     super.arrive(row, at, evicted)
-    newest = row
     pass(evicted)
   }
 
@@ -74,18 +72,11 @@ private final class ConditionPart(condition: RowCondition, held: HeldRows)
 
   override def clear(): Unit = {
     super.clear()
-    newest = WindowView.NoRow
     lost = false
-  }
-
-  override def save(out: ByteWriter): Unit = {
-    super.save(out)
-    out.number(newest)
   }
 
   override def restore(in: ByteReader): Unit = {
     super.restore(in)
-    newest = in.number()
     lost = false
   }
 }

@@ -1,10 +1,8 @@
 package winops.window.piece
 
-import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.terms.Wording
 import winops.window.contents.{HeldRows, WindowContext}
-import winops.window.expression.WindowView
-import winops.window.rules.{EvictedRows, FrontPart, Part}
+import winops.window.rules.{NewestRowPart, Part}
 
 /** Admits the first `rows` rows. */
 final case class FirstRows(rows: Long) extends Admit {
@@ -17,31 +15,9 @@ final case class FirstRows(rows: Long) extends Admit {
 }
 
 /** Admits a row while the window holds fewer than `rows` rows, and evicts none. */
-private final class FirstRowsPart(rows: Long, held: HeldRows) extends FrontPart(held) {
-  private var newest = WindowView.NoRow
-
+private final class FirstRowsPart(rows: Long, held: HeldRows) extends NewestRowPart(held) {
   override def admits(row: Long, at: Long): Boolean = count < rows
-
-  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
-    super.arrive(row, at, evicted)
-    newest = row
-  }
 
   override def forget(row: Long): Unit = if (holds(row)) count -= 1
   override def holds(row: Long): Boolean = row <= newest
-
-  override def clear(): Unit = {
-    super.clear()
-    newest = WindowView.NoRow
-  }
-
-  override def save(out: ByteWriter): Unit = {
-    super.save(out)
-    out.number(newest)
-  }
-
-  override def restore(in: ByteReader): Unit = {
-    super.restore(in)
-    newest = in.number()
-  }
 }

@@ -1,12 +1,10 @@
 package winops.window.piece
 
-import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.terms.{Span, Wording}
 import winops.window.changes.ChangeReason
 import winops.window.contents.HeldRows
 import winops.window.contents.WindowContext.Make
-import winops.window.expression.WindowView
-import winops.window.rules.{EvictedRows, FrontPart, Part}
+import winops.window.rules.{EvictedRows, NewestRowPart, Part}
 import winops.window.time.Clock
 
 /** The end of a span in which no row has arrived. */
@@ -20,14 +18,7 @@ final case class Quiet(span: Span) extends Trigger {
 }
 
 /** Evicts all rows when no row has arrived for the span. */
-private final class QuietPart(span: Span, held: HeldRows) extends FrontPart(held) {
-  private var newest = WindowView.NoRow
-
-  override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
-    super.arrive(row, at, evicted)
-    newest = row
-  }
-
+private final class QuietPart(span: Span, held: HeldRows) extends NewestRowPart(held) {
   override def due: Long =
     if (count == 0) Clock.Never
     else {
@@ -37,19 +28,4 @@ private final class QuietPart(span: Span, held: HeldRows) extends FrontPart(held
 
   override def atDue(due: Long, evicted: EvictedRows): Unit =
     while (count > 0) evictOldest(evicted, ChangeReason.Silence)
-
-  override def clear(): Unit = {
-    super.clear()
-    newest = WindowView.NoRow
-  }
-
-  override def save(out: ByteWriter): Unit = {
-    super.save(out)
-    out.number(newest)
-  }
-
-  override def restore(in: ByteReader): Unit = {
-    super.restore(in)
-    newest = in.number()
-  }
 }
