@@ -146,6 +146,16 @@ _SINGLE_WINDOWS = [
         small_batches=2,
         delay="150 seconds",
     ),
+    # Unsorted waiting rows of which a schedule has the next ones, some of them released.
+    trades_case(
+        "delayed-rows-schedule",
+        _ON_CHANGELOG,
+        keep_of("KEEP 20 ROWS", **_TIMED),
+        count=300,
+        symbols=1,
+        small_batches=2,
+        delay="30 seconds",
+    ),
     trades_case("rows-slack", _ON_HDFS, keep_of("KEEP 3 ROWS SLACK 2 PER (symbol)")),
     trades_case("interval", _ON_ROCKSDB, keep_of("KEEP 10 SECONDS", **_TIMED), symbols=12),
     trades_case(

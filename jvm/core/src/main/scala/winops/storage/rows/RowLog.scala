@@ -21,14 +21,15 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   * @param form
   *   predicts the rows
   * @param longestRun
-  *   number of rows in a run at most, a power of two; a run is read whole for each of its rows
+  *   number of rows in a run at most, a power of two, by the number of rows that a micro-batch
+  *   appends; a run is read whole for each of its rows
   */
 final class RowLog(
     segments: Segments,
     withArrival: Boolean,
     rowCheck: RowCheck = RowCheck.Nothing,
     form: RowForm = RowForm.Unknown,
-    longestRun: Int = RowLog.LongestRun)
+    longestRun: Long => Int = _ => RowLog.LongestRun)
     extends RowStore {
   import RowLog._
 
@@ -167,8 +168,10 @@ final class RowLog(
       runs.skipTo(firstOrdinal)
     }
 
-  private def runLength: Int =
-    Math.min(longestRun, RunLengths.of(end - endBefore, firstOrdinal - firstBefore))
+  private def runLength: Int = {
+    val appended = end - endBefore
+    Math.min(longestRun(appended), RunLengths.of(appended, firstOrdinal - firstBefore))
+  }
 
   private def moveIntoRuns(): Unit = {
     val appended = end - endBefore

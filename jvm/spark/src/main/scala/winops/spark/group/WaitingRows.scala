@@ -2,8 +2,8 @@ package winops.spark.group
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** Reads the rows of the open group that wait since earlier micro-batches and are released in
-  * this one, in the order in which they are applied.
+/** Reads rows of the open group that wait since earlier micro-batches and are released in this
+  * one, in the order in which they are applied.
   */
 trait WaitingRows {
 
@@ -17,6 +17,16 @@ trait WaitingRows {
 
   /** Removes the rows, all of which have been taken. */
   def finish(): Unit
+}
+
+private[group] object WaitingRows {
+
+  /** A time after all rows, in microseconds. */
+  val Never: Long = Long.MaxValue
+
+  /** True if a time is before another; each time is before [[Never]], and [[Never]] itself too.
+    */
+  def isDue(time: Long, before: Long): Boolean = time < before || before == Never
 }
 
 /** Stands for waiting rows of which none is released in this micro-batch. */

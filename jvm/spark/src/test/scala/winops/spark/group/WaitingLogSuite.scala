@@ -35,6 +35,30 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("of few rows out of order, those that are due are found in a schedule") {
+    val delays = Gen.oneOf(150, 250)
+    forAll(delays, Gen.choose(1, 3), Gen.oneOf(128, 512), Gen.long, minSuccessful(10)) {
+      (delay, rows, mostUnsorted, seed) =>
+        val checked = new Checked(seed, mostUnsorted)
+        if (seed % 4 == 0) checked.append(FarAhead)
+        (0 until delay + 150).foreach { number =>
+          if (checked.random.nextInt(4) > 0) checked.release(number.toLong)
+          // At times a row is due at once, many rows arrive, or none.
+          val arrived = checked.random.nextInt(20) match {
+            case 0 => Seq(0)
+            case 1 => Seq.fill(checked.random.nextInt(40))(checked.random.nextInt(delay)).sorted
+            case 2 => Nil
+            case _ => Seq.fill(rows)(checked.random.nextInt(delay))
+          }
+          checked.append(arrived.map(number.toLong + _))
+          checked.saveAndRestore()
+        }
+        checked.release(End)
+        assert(checked.log.size == 0)
+        assert(checked.segments.numbers.isEmpty)
+    }
+  }
+
   test("a row in the far future does not keep released rows for ever") {
     Seq(5, 700).foreach { rows =>
       val checked = new Checked(3)
@@ -65,6 +89,16 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val perRow = checked.written.toDouble / 2000
       assert(perRow < bound, s"bytes written per row, delayed by up to $delay batches")
     }
+  }
+
+  test("of few rows out of order, a release reads few that stay") {
+    // To read all rows that wait would be 2,000 bytes; most of a release is one schedule and one run.
+    val (delay, measured) = (360, 320)
+    val checked = new Checked(10)
+    (0 until delay + 40).foreach(checked.batchOfOne(_, delay))
+    checked.read = 0
+    (delay + 40 until delay + 40 + measured).foreach(checked.batchOfOne(_, delay))
+    assert(checked.read / measured < 220)
   }
 
   test("of many rows out of order, a release reads few that stay") {
@@ -106,7 +140,7 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     stored.append((0 until 20).map(_.toLong))
     stored.append((0 until 10).map(_.toLong))
     val (kind, bytes) = stored.save()
-    assert(kind == WaitingLog.Sequences)
+    assert(kind == WaitingLogCodec.Sequences)
     // The last numbers are those of the sequences: rows before, rows, time.
     Seq(-2, -3, -5, -6).foreach { fromEnd =>
       val changed = bytes.clone()
@@ -116,6 +150,26 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           new WaitingLog(Plan, stored.segments).restore(new ByteReader(changed), kind, Clock)
         }
       }
+    }
+  }
+
+  test("a schedule that cannot be is refused") {
+    val checked = new Checked(11)
+    (0 until 400).foreach(checked.batchOfOne(_, 200))
+    val (kind, bytes) = checked.save()
+    assert(kind == WaitingLogCodec.Scheduled)
+    val stored = checked.segments.get(ReleaseSchedule.Number)
+    val otherTimes = stored.clone()
+    // Behind the number of rows, and their end, which takes two bytes.
+    otherTimes(3) = (otherTimes(3) ^ 2).toByte
+    Seq(null, Array.emptyByteArray, stored.dropRight(1), stored :+ 0.toByte, otherTimes).foreach {
+      damaged =>
+        checked.segments.put(ReleaseSchedule.Number, damaged)
+        val log = new WaitingLog(Plan, checked.segments)
+        log.restore(new ByteReader(bytes), kind, Clock)
+        withClue(Option(damaged).map(_.toSeq)) {
+          intercept[CorruptStateException](log.release(405000L, order))
+        }
     }
   }
 

@@ -1,13 +1,8 @@
 package org.apache.spark.sql.winops.execution
 
-import java.util.UUID
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
-import scala.util.Try
-import scala.util.control.NonFatal
-
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
 
 import org.apache.spark.SparkEnv
 import org.apache.spark.rdd.RDD
@@ -17,7 +12,6 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expre
 import org.apache.spark.sql.catalyst.plans.logical.LogicalGroupState
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning, UnspecifiedDistribution}
 import org.apache.spark.sql.execution.{LocalTableScanExec, SparkPlan}
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
 import org.apache.spark.sql.execution.streaming.state._
@@ -25,12 +19,12 @@ import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode, StateOpera
 import org.apache.spark.sql.winops.shuffle.PackedShuffle
 import org.apache.spark.util.CompletionIterator
 
-import winops.spark.execution.{GroupSizesAccumulator, GrownWindow, NextTimerAccumulator, PartitionMetricsAccumulator, StoredTask}
+import winops.spark.execution.{GroupSizesAccumulator, NextTimerAccumulator, PartitionMetricsAccumulator, StoredTask}
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
-import winops.spark.internal.{KeepMetrics, WinopsErrors}
+import winops.spark.internal.KeepMetrics
 import winops.spark.live.LiveQueries
-import winops.spark.plan.{KeepPlan, OperatorPlan}
+import winops.spark.plan.OperatorPlan
 import winops.spark.row.KeyText
 import winops.spark.state.{LargestGroups, StateGroupStore, StateIdentity}
 
@@ -247,128 +241,30 @@ final class StatefulKeepExec private[winops] (
     progress
   }
 
-  override def operatorStateMetadataVersion: Int = StatefulKeepExec.MetadataVersion
+  override def operatorStateMetadataVersion: Int = KeepMetadata.Version
 
   override def operatorStateMetadata(schemaPaths: List[List[String]]): OperatorStateMetadata =
-    OperatorStateMetadataV2(
-      OperatorInfoV1(getStateInfo.operatorId, shortName),
-      Array(
-        StateStoreMetadataV2(
-          StateStoreId.DEFAULT_STORE_NAME,
-          0,
-          getStateInfo.numPartitions,
-          schemaPaths.head)),
-      identity)
+    metadata.current(schemaPaths.head)
 
   override def validateNewMetadata(
       before: OperatorStateMetadata,
-      now: OperatorStateMetadata): Unit = (before, now) match {
-    case (old: OperatorStateMetadataV2, _) =>
-      StateIdentity.check(old.operatorPropertiesJson, identity)
-      plan match {
-        case keep: KeepPlan =>
-          StateIdentity
-            .window(old.operatorPropertiesJson)
-            .flatMap(GrownWindow.warning(_, keep.spec.policy, keep.spec.dialect))
-            .foreach(text => logWarning(text))
-        case _ =>
-      }
-    case _ =>
-  }
+      now: OperatorStateMetadata): Unit = metadata.check(before)
 
   override def validateAndMaybeEvolveStateSchema(
       hadoopConf: Configuration,
       batchId: Long,
-      stateSchemaVersion: Int): List[StateSchemaValidationResult] = {
-    val state = getStateInfo
-    if (batchId > 0) refuseOtherFormat(state)
-    val before =
-      try checkedMetadata(hadoopConf, batchId)
-      catch {
-        // A query that failed in this micro-batch has left its metadata, and may have been another
-        // one. Spark does not write them again.
-        case NonFatal(refused) if batchId > 0 =>
-          withoutMetadata(hadoopConf, batchId).getOrElse(throw refused)
-      }
-    val schemaPaths = before match {
-      case Some(old: OperatorStateMetadataV2) =>
-        // The recorded paths are outdated if the checkpoint has been moved.
-        old.stateStoreInfo.head.stateSchemaFilePaths.map { path =>
-          new Path(stateSchemaDirPath(), new Path(path).getName)
-        }
-      case _ => Nil
-    }
-    val schema = StateStoreColFamilySchema(
-      StateStore.DEFAULT_COL_FAMILY_NAME,
-      0,
-      keySchema,
-      0,
-      StateGroupStore.valueSchema,
-      Some(NoPrefixKeyStateEncoderSpec(keySchema)))
-    List(
-      StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
-        state,
-        hadoopConf,
-        List(schema),
-        session.sessionState,
-        StatefulKeepExec.SchemaVersion,
-        oldSchemaFilePaths = schemaPaths,
-        newSchemaFilePath =
-          Some(new Path(stateSchemaDirPath(), s"${batchId}_${UUID.randomUUID()}"))))
-  }
+      stateSchemaVersion: Int): List[StateSchemaValidationResult] =
+    metadata.checkSchema(hadoopConf, batchId)
 
-  /** Refuses a query with another `checkpointFormatVersion` than its checkpoint. Spark 4.1
-    * refuses it itself; later versions would fail in the store or when they commit.
-    */
-  private def refuseOtherFormat(state: StatefulOperatorStateInfo): Unit = {
-    val format = session.sessionState.conf.stateStoreCheckpointFormatVersion
-    // Version 1 has no ids, and later ones have them after each commit.
-    if (state.stateStoreCkptIds.isDefined != format >= 2) {
-      throw WinopsErrors.runtime(
-        "WINOPS_CHECKPOINT_FORMAT",
-        "before" -> (if (state.stateStoreCkptIds.isDefined) "2" else "1"),
-        "now" -> format.toString)
-    }
-  }
-
-  /** Returns the metadata of a micro-batch or of an earlier one.
-    *
-    * @throws org.apache.spark.SparkException
-    *   if this query cannot continue with them
-    */
-  private def checkedMetadata(conf: Configuration, batch: Long): Option[OperatorStateMetadata] = {
-    val before =
-      try {
-        OperatorStateMetadataReader
-          .createReader(metadataRoot, conf, StatefulKeepExec.MetadataVersion, batch)
-          .read()
-      } catch {
-        // The first micro-batch has no metadata unless it failed before. Spark does not rewrite
-        // metadata that a failed first batch has left, so it is checked too.
-        case _: Exception if batch == 0 => None
-      }
-    // Spark's own check compares the schema only, and its error would hide the actual difference.
-    before.foreach(validateNewMetadata(_, operatorStateMetadata(List(Nil))))
-    before
-  }
-
-  /** Removes the metadata of a micro-batch that was not committed, and returns those of the one
-    * before; None if there is nothing to remove, or if this query cannot continue with those
-    * either.
-    */
-  private def withoutMetadata(
-      conf: Configuration,
-      batch: Long): Option[Option[OperatorStateMetadata]] = {
-    val files = CheckpointFileManager.create(metadataRoot, conf)
-    val file = OperatorStateMetadataV2.metadataFilePath(metadataRoot, batch)
-    val before =
-      if (files.exists(file)) Try(checkedMetadata(conf, batch - 1)).toOption else None
-    if (before.isDefined) files.delete(file)
-    before
-  }
-
-  private def metadataRoot: Path =
-    new Path(getStateInfo.checkpointLocation, getStateInfo.operatorId.toString)
+  private def metadata: KeepMetadata =
+    new KeepMetadata(
+      shortName,
+      plan,
+      identity,
+      getStateInfo,
+      stateSchemaDirPath(),
+      session,
+      text => logWarning(text))
 
   override protected def doExecute(): RDD[InternalRow] = {
     val times =
@@ -445,8 +341,6 @@ final class StatefulKeepExec private[winops] (
 object StatefulKeepExec {
   val OperatorName = "keep"
 
-  private val MetadataVersion = 2
-  private val SchemaVersion = 3
   private val ParentStateFormat = 2
   private val noFunction: (Any, Iterator[Any], LogicalGroupState[Any]) => Iterator[Any] = null
 

@@ -1,0 +1,176 @@
+package org.apache.spark.sql.winops.execution
+
+import java.util.UUID
+
+import scala.util.Try
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.operators.stateful._
+import org.apache.spark.sql.execution.streaming.state._
+
+import winops.spark.execution.GrownWindow
+import winops.spark.internal.WinopsErrors
+import winops.spark.plan.{KeepPlan, OperatorPlan}
+import winops.spark.state.{StateGroupStore, StateIdentity}
+
+/** The metadata of a [[StatefulKeepExec]] in its checkpoint: its [[StateIdentity]] and the schema
+  * of its state.
+  *
+  * @param operator
+  *   name of the operator in the metadata
+  * @param identity
+  *   the identity of the plan
+  * @param state
+  *   the state store of the operator
+  * @param schemaFolder
+  *   folder of the files with the schema
+  * @param warn
+  *   logs a warning
+  */
+private[execution] final class KeepMetadata(
+    operator: String,
+    plan: OperatorPlan,
+    identity: String,
+    state: StatefulOperatorStateInfo,
+    schemaFolder: => Path,
+    session: SparkSession,
+    warn: String => Unit) {
+  import KeepMetadata._
+
+  /** The metadata of the operator.
+    *
+    * @param schemaPaths
+    *   paths of the files with the schema
+    */
+  def current(schemaPaths: List[String]): OperatorStateMetadata =
+    OperatorStateMetadataV2(
+      OperatorInfoV1(state.operatorId, operator),
+      Array(
+        StateStoreMetadataV2(
+          StateStoreId.DEFAULT_STORE_NAME,
+          0,
+          state.numPartitions,
+          schemaPaths)),
+      identity)
+
+  /** Checks that the query can continue with metadata of its checkpoint. Warns if its window has
+    * grown.
+    *
+    * @throws org.apache.spark.SparkException
+    *   if it cannot
+    */
+  def check(before: OperatorStateMetadata): Unit = before match {
+    case old: OperatorStateMetadataV2 =>
+      StateIdentity.check(old.operatorPropertiesJson, identity)
+      plan match {
+        case keep: KeepPlan =>
+          StateIdentity
+            .window(old.operatorPropertiesJson)
+            .flatMap(GrownWindow.warning(_, keep.spec.policy, keep.spec.dialect))
+            .foreach(warn)
+        case _ =>
+      }
+    case _ =>
+  }
+
+  /** Checks the metadata of the checkpoint before a micro-batch, then the schema of the state.
+    * Writes the schema if the checkpoint has none.
+    */
+  def checkSchema(conf: Configuration, batch: Long): List[StateSchemaValidationResult] = {
+    if (batch > 0) refuseOtherFormat()
+    val before =
+      try checked(conf, batch)
+      catch {
+        // A query that failed in this micro-batch has left its metadata, and may have been another
+        // one. Spark does not write them again.
+        case NonFatal(refused) if batch > 0 =>
+          withoutMetadata(conf, batch).getOrElse(throw refused)
+      }
+    val schemaPaths = before match {
+      case Some(old: OperatorStateMetadataV2) =>
+        // The recorded paths are outdated if the checkpoint has been moved.
+        old.stateStoreInfo.head.stateSchemaFilePaths.map { path =>
+          new Path(schemaFolder, new Path(path).getName)
+        }
+      case _ => Nil
+    }
+    val keySchema = StateGroupStore.keySchema(plan.keys)
+    val schema = StateStoreColFamilySchema(
+      StateStore.DEFAULT_COL_FAMILY_NAME,
+      0,
+      keySchema,
+      0,
+      StateGroupStore.valueSchema,
+      Some(NoPrefixKeyStateEncoderSpec(keySchema)))
+    List(
+      StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
+        state,
+        conf,
+        List(schema),
+        session.sessionState,
+        SchemaVersion,
+        oldSchemaFilePaths = schemaPaths,
+        newSchemaFilePath = Some(new Path(schemaFolder, s"${batch}_${UUID.randomUUID()}"))))
+  }
+
+  /** Refuses a query with another `checkpointFormatVersion` than its checkpoint. Spark 4.1
+    * refuses it itself; later versions would fail in the store or when they commit.
+    */
+  private def refuseOtherFormat(): Unit = {
+    val format = session.sessionState.conf.stateStoreCheckpointFormatVersion
+    // Version 1 has no ids, and later ones have them after each commit.
+    if (state.stateStoreCkptIds.isDefined != format >= 2) {
+      throw WinopsErrors.runtime(
+        "WINOPS_CHECKPOINT_FORMAT",
+        "before" -> (if (state.stateStoreCkptIds.isDefined) "2" else "1"),
+        "now" -> format.toString)
+    }
+  }
+
+  /** Returns the metadata of a micro-batch or of an earlier one.
+    *
+    * @throws org.apache.spark.SparkException
+    *   if this query cannot continue with them
+    */
+  private def checked(conf: Configuration, batch: Long): Option[OperatorStateMetadata] = {
+    val before =
+      try OperatorStateMetadataReader.createReader(root, conf, Version, batch).read()
+      catch {
+        // The first micro-batch has no metadata unless it failed before. Spark does not rewrite
+        // metadata that a failed first batch has left, so it is checked too.
+        case _: Exception if batch == 0 => None
+      }
+    // Spark's own check compares the schema only, and its error would hide the actual difference.
+    before.foreach(check)
+    before
+  }
+
+  /** Removes the metadata of a micro-batch that was not committed, and returns those of the one
+    * before; None if there is nothing to remove, or if this query cannot continue with those
+    * either.
+    */
+  private def withoutMetadata(
+      conf: Configuration,
+      batch: Long): Option[Option[OperatorStateMetadata]] = {
+    val files = CheckpointFileManager.create(root, conf)
+    val file = OperatorStateMetadataV2.metadataFilePath(root, batch)
+    val before = if (files.exists(file)) Try(checked(conf, batch - 1)).toOption else None
+    if (before.isDefined) files.delete(file)
+    before
+  }
+
+  private def root: Path = new Path(state.checkpointLocation, state.operatorId.toString)
+}
+
+private[execution] object KeepMetadata {
+
+  /** The version of Spark's metadata. */
+  val Version = 2
+
+  private val SchemaVersion = 3
+}
