@@ -38,6 +38,7 @@ private object RoomsSuite {
       "group",
       "input",
       "state",
+      "restart",
       "frames",
       "aggregates",
       "plan",

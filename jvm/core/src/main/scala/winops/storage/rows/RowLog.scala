@@ -121,6 +121,11 @@ final class RowLog(
 
   override def takeBack(): Unit = open.dropLast()
 
+  override def skipTo(ordinal: Long): Unit = if (ordinal > end) {
+    require(size == 0, s"rows end at $end, before $ordinal")
+    restart(ordinal)
+  }
+
   override def discard(): Unit = {
     release(end)
     restart(0L)

@@ -25,6 +25,11 @@ trait RowStore extends Rows {
   def rowPosition: Int
   def rowLength: Int
 
+  /** Gives the next row that is appended this ordinal, which is not less than [[end]]. Rows
+    * without holes allow this only while there is no row.
+    */
+  def skipTo(ordinal: Long): Unit
+
   /** Starts with a group that has no rows. */
   def clear(): Unit
 

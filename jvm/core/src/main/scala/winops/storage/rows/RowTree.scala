@@ -99,6 +99,11 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
     startAt(0L)
   }
 
+  override def skipTo(ordinal: Long): Unit = {
+    if (size == 0) firstOrdinal = ordinal
+    endOrdinal = ordinal
+  }
+
   override def discard(): Unit = clear()
 
   override def save(out: ByteWriter): Unit = {

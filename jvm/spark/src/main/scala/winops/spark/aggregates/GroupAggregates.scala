@@ -203,6 +203,22 @@ final class GroupAggregates(
     if (storesVisited) saveArrival(visitedArrival, out)
   }
 
+  /** Starts with a group that has rows in its window, without a step.
+    *
+    * @param visitRows
+    *   passes ranges of these rows, from an ordinal until another
+    * @param newest
+    *   the stored values of the newest row, as [[save]] writes them; none if there are none
+    */
+  def startWith(visitRows: ((Long, Long) => Unit) => Unit, newest: Seq[Array[Byte]]): Unit = {
+    clear()
+    visitRows(change(_, _, isIn = true))
+    startStep()
+    isFresh = false
+    lastArrival = newest.headOption.map(arrivalOf).orNull
+    visitedArrival = if (storesVisited) newest.lift(1).map(arrivalOf).orNull else null
+  }
+
   override def restore(in: ByteReader): Unit = {
     summary.restore(in)
     counted.foreach(_.restore(in))
@@ -221,15 +237,15 @@ final class GroupAggregates(
   private def saveArrival(values: UnsafeRow, out: ByteWriter): Unit =
     out.block(if (values == null) Array.emptyByteArray else values.getBytes)
 
-  private def restoreArrival(in: ByteReader): UnsafeRow = {
-    val bytes = in.block()
+  private def restoreArrival(in: ByteReader): UnsafeRow = arrivalOf(in.block())
+
+  private def arrivalOf(bytes: Array[Byte]): UnsafeRow =
     if (bytes.isEmpty) null
     else {
       val values = new UnsafeRow(plan.ofLastArrival.size)
       RowShape.of(plan.ofLastArrival).pointTo(values, bytes)
       values
     }
-  }
 
   /** Returns the results of the last visited step; null if old values are not kept. */
   private def oldResults(): UnsafeRow =

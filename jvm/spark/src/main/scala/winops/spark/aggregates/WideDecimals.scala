@@ -62,7 +62,15 @@ private[aggregates] final class WideDecimals(
   }
 }
 
-private object WideDecimals {
+private[spark] object WideDecimals {
+
+  /** The ordinals of such sums in a buffer of all functions. */
+  def ordinals(aggregates: Seq[WindowAggregate]): Seq[Int] = {
+    val attributes = aggregates.flatMap(_.function.aggBufferAttributes)
+    aggregates.flatMap(one => sumOf(one.function)).map { case (sum, _) =>
+      attributes.indexWhere(_.exprId == sum.exprId)
+    }
+  }
 
   /** The number of digits by which a sum is wider than its values if the rows of a window cannot
     * make it overflow.

@@ -105,7 +105,9 @@ object StoredGroups {
   def in(stored: StoredKeep, store: ReadStateStore): StoredGroups = StateErrors.translated {
     val groups = StateGroupStore.readOnly(store, stored.keys)
     val summary = PartitionSummary.of(groups.partition)
-    summary.foreach(found => StateIdentity.check(found.identity, stored.identity))
+    summary.foreach { found =>
+      val _ = StateIdentity.check(found.identity, stored.identity)
+    }
     new StoredGroups(stored, groups, summary)
   }
 

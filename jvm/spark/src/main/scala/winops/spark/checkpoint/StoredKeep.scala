@@ -13,8 +13,9 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 import winops.policy.Policy
 import winops.spark.analysis.Dialects
 import winops.spark.plan.{Application, KeepPlan, KeepSpec, OperatorPlan, OverPlan, OverSpec}
+import winops.spark.restart.{IdentityFields, StoredTypes}
 import winops.spark.source.SourcePartitions
-import winops.spark.state.{StateErrors, StateIdentity, StateVersion}
+import winops.spark.state.{StateErrors, StateVersion}
 import winops.text.dialect.Dialect
 import winops.window.time.Clock
 
@@ -96,10 +97,10 @@ object StoredKeep {
       time = text(json \ "time").flatMap(name => columns.find(_.name == name)),
       content = columns,
       sourcePartition =
-        Option.when(json \ StateIdentity.SourcePartition != JNothing)(SourcePartitions.column))
+        Option.when(json \ IdentityFields.SourcePartition != JNothing)(SourcePartitions.column))
     def stored(windowNames: Seq[String], whole: OperatorPlan, divided: OperatorPlan) =
       new StoredKeep(identity, row.group, row.keys, windowNames, whole, divided)
-    if (json \ StateIdentity.Over != JNothing) {
+    if (json \ IdentityFields.Over != JNothing) {
       val plan = over(row)
       stored(Nil, plan, plan)
     } else {

@@ -3,12 +3,14 @@ package winops.spark.execution
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
+import winops.spark.frames.Frames
 import winops.spark.group._
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, OperatorPlan, OverPlan}
 import winops.spark.state.{GroupStore, PartitionState, StateErrors}
+import winops.storage.bytes.ByteReader
 import winops.window.changes.{ChangeQueue, Steps}
 import winops.window.time.Clock
 
@@ -26,6 +28,8 @@ import winops.window.time.Clock
   *   times of the micro-batch or table
   * @param state
   *   the open group with its operation
+  * @param restore
+  *   restores the open group from its stored value
   * @param writer
   *   writes the output of the operation
   * @param store
@@ -39,6 +43,7 @@ final class GroupTask private (
     rows: GroupedRows,
     times: BatchTimes,
     state: GroupState[Operation],
+    restore: ByteReader => Unit,
     writer: OutputWriter,
     store: GroupStore,
     partition: PartitionState,
@@ -127,7 +132,7 @@ final class GroupTask private (
     writer.beginGroup()
     val bytes = store.open(key)
     wasRemembered = bytes != null
-    if (wasRemembered) state.restore(bytes) else state.clear()
+    if (wasRemembered) restore(bytes) else state.clear()
     operation.clock.reach(partition.timePassed)
     // The partition has handed out all timers up to this instant, including this group's.
     if (state.registeredTimer <= times.now) state.registeredTimer = Clock.Never
@@ -207,8 +212,11 @@ object GroupTask {
       partition: PartitionState,
       metrics: KeepMetrics): GroupTask = {
     val storage = new GroupStorage(plan, store)
-    def run(state: GroupState[Operation], writer: OutputWriter): GroupTask =
-      new GroupTask(plan, input, rows, times, state, writer, store, partition, metrics)
+    def run(
+        state: GroupState[Operation],
+        restore: ByteReader => Unit,
+        writer: OutputWriter): GroupTask =
+      new GroupTask(plan, input, rows, times, state, restore, writer, store, partition, metrics)
     plan match {
       case keep: KeepPlan =>
         val changes = new ChangeQueue
@@ -217,10 +225,24 @@ object GroupTask {
         val operation = new KeepOperation(keep, storage, changes, steps)
         val state = new GroupState(keep, storage, operation)
         val isTimed = keep.time.isDefined || times.stamp.isDefined
-        run(state, OutputWriter.of(keep, changes, state, None, isTimed, metrics))
+        val rebuild = partition.rebuilt.map { before =>
+          new KeepRebuild(keep, before, storage, changes, state, () => new SpillableSegments)
+        }
+        run(
+          state,
+          in => rebuild.fold(state.restore(in))(_.restore(in)),
+          OutputWriter.of(keep, changes, state, None, isTimed, metrics))
       case over: OverPlan =>
-        val operation = new OverOperation(over, storage, partition.functionsBefore)
-        run(new GroupState(over, storage, operation), OutputWriter.of(over, operation, metrics))
+        val operation =
+          new OverOperation(over, storage, Frames.columns(over), partition.rebuilt.map(_.frames))
+        val state = new GroupState(over, storage, operation)
+        val rebuild = partition.rebuilt.map { before =>
+          new OverRebuild(over, before, storage, state, () => new SpillableSegments)
+        }
+        run(
+          state,
+          in => rebuild.fold(state.restore(in))(_.restore(in)),
+          OutputWriter.of(over, operation, metrics))
     }
   }
 

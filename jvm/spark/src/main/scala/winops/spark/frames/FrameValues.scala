@@ -43,7 +43,4 @@ private[frames] trait FrameValues {
     */
   def startFrom(first: Long, next: Long): Unit
   def restore(in: ByteReader): Unit
-
-  /** True if partial aggregates are stored in pages, outside of what [[save]] writes. */
-  def hasPages: Boolean = false
 }

@@ -21,15 +21,15 @@ import winops.storage.rows.RowLog
   *   stores the columns of [[Frames.columns]] of the rows before
   * @param pages
   *   the storage of partial aggregates
-  * @param functionsBefore
-  *   the identities of the functions that groups are stored with, if a restart has added others
+  * @param formsBefore
+  *   the forms in which groups are stored, if another query has stored them
   */
 private[spark] final class Frames(
     plan: OverPlan,
     whole: RowLog,
     log: RowLog,
     pages: Pages,
-    functionsBefore: Option[Seq[String]] = None) {
+    formsBefore: Option[Seq[FrameForm]] = None) {
   import Frames._
 
   /** The rows as far as frames need them. */
@@ -38,18 +38,15 @@ private[spark] final class Frames(
   private val parts =
     Frames.parts(functions(plan)).map(some => FunctionGroup(some, valuesOf(some, pages)))
 
-  /** The pages of [[partsBefore]]. */
+  /** The pages of [[partsBefore]]. Their partial aggregates are numbered as they were created,
+    * which is not as in [[parts]].
+    */
   private val pagesBefore = pages.another()
 
-  /** Readers of the parts that groups are stored with, if they are others. Their partial
-    * aggregates are numbered as they were created, which is not as in [[parts]].
-    */
-  private val partsBefore: Option[Seq[FunctionGroup]] = functionsBefore.map { before =>
-    val stored = plan.functions.collect {
-      case (one, function) if before.contains(one) => function
-    }
-    Frames.parts(stored).map(some => FunctionGroup(some, valuesOf(some, pagesBefore)))
-  }
+  /** Readers of what groups are stored with, if another query has stored them. */
+  private val partsBefore: Option[Seq[StoredFrame]] =
+    formsBefore.map(_.map(new StoredFrame(_, pagesBefore)))
+  private lazy val forms = Frames.forms(plan)
   private val moved = new ByteWriter
 
   private val values = parts.map(_.values).toArray
@@ -166,30 +163,33 @@ private[spark] final class Frames(
     */
   def restore(in: ByteReader, next: Long): Unit = {
     rows.open()
-    val stored = partsBefore.getOrElse(parts)
     val size = in.count(MaxParts)
-    if (size != stored.size) {
-      throw new CorruptStateException(s"there are $size frames instead of ${stored.size}")
+    val stored = partsBefore.fold(parts.size)(_.size)
+    if (size != stored) {
+      throw new CorruptStateException(s"there are $size frames instead of $stored")
     }
-    if (partsBefore.isDefined) pagesBefore.startAs(pages)
-    stored.foreach(_.values.restore(in))
-    partsBefore.foreach(convert(_, next))
+    partsBefore match {
+      case None => parts.foreach(_.values.restore(in))
+      case Some(before) =>
+        pagesBefore.startAs(pages)
+        before.foreach(_.restore(in))
+        before.foreach(_.clear())
+        // The new partial aggregates may have entries with the numbers of the former ones.
+        pagesBefore.settle()
+        parts.zip(forms).foreach { case (part, form) => takeOver(part, form, before, next) }
+        release(next)
+    }
   }
 
-  /** Takes over the values of the former parts that have no pages, and computes all other values
-    * from the rows. The former pages are removed.
-    */
-  private def convert(before: Seq[FunctionGroup], next: Long): Unit = {
-    parts.foreach { part =>
-      before.find(_.functions == part.functions).filterNot(_.values.hasPages) match {
-        case Some(same) =>
-          moved.clear()
-          same.values.save(moved)
-          part.values.restore(new ByteReader(moved.toArray))
-        case None => part.values.startFrom(log.first, next)
-      }
-    }
-    pagesBefore.discard()
+  /** Takes over the values that are stored without pages, and computes others from the rows. */
+  private def takeOver(
+      part: FunctionGroup,
+      form: FrameForm,
+      before: Seq[StoredFrame],
+      next: Long): Unit = {
+    moved.clear()
+    if (before.exists(_.write(form, moved))) part.values.restore(new ByteReader(moved.toArray))
+    else part.values.startFrom(log.first, next)
   }
 
   private def valuesOf(functions: Seq[FramedFunction], pages: Pages): FrameValues =
@@ -223,8 +223,7 @@ private[spark] final class Frames(
     case other => throw new IllegalArgumentException(other.sql)
   }
 
-  private def foldsRows(aggregate: WindowAggregate): Boolean =
-    plan.spec.exactFloats && AggregateProperties.isFloating(aggregate.function)
+  private def foldsRows(aggregate: WindowAggregate): Boolean = Frames.foldsRows(plan, aggregate)
 }
 
 private[spark] object Frames {
@@ -250,6 +249,18 @@ private[spark] object Frames {
   /** The functions of a plan, each once, sorted by their identities. */
   def functions(plan: OverPlan): Seq[FramedFunction] = plan.functions.map(_._2)
 
+  /** The forms in which the functions of a plan are stored, in the order of their parts. */
+  def forms(plan: OverPlan): Seq[FrameForm] = {
+    val named = plan.functions
+    parts(functions(plan)).map { some =>
+      val ofPart = some.map(function => named.find(_._2 eq function).get)
+      FrameForm.of(ofPart, foldsRows(plan, _))
+    }
+  }
+
+  private def foldsRows(plan: OverPlan, aggregate: WindowAggregate): Boolean =
+    plan.spec.exactFloats && AggregateProperties.isFloating(aggregate.function)
+
   /** Divides functions into those that share the boundaries of a frame, and single ones. */
   private def parts(functions: Seq[FramedFunction]): Seq[Seq[FramedFunction]] = {
     val (framed, single) = functions.partition(isShared)
@@ -267,7 +278,7 @@ private[spark] object Frames {
     }
 
   /** Returns true for functions that share the boundaries of their frame. */
-  private def isShared(one: FramedFunction): Boolean = one.child match {
+  def isShared(one: FramedFunction): Boolean = one.child match {
     case PositionFunction(_: NthValue, _) => one.lower == FrameBound.Unbounded
     case _: PositionFunction | _: WindowAggregate => true
     case _ => false

@@ -75,7 +75,6 @@ private[frames] final class SlidingFrame(
   }
 
   override def settle(): Unit = contents.settle()
-  override def hasPages: Boolean = true
 
   override def save(out: ByteWriter): Unit = {
     super.save(out)

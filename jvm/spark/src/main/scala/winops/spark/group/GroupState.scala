@@ -115,6 +115,11 @@ final class GroupState[+O <: Operation](
   def restore(in: ByteReader): Unit = {
     restoreRows(in)
     operation.restoreResults(in)
+    restoreKey(in)
+  }
+
+  /** Restores the key that the output shows, which ends the value of a group. */
+  private[group] def restoreKey(in: ByteReader): Unit = {
     shownKeys.restore(in)
     in.finish()
   }

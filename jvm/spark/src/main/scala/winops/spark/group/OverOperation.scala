@@ -1,8 +1,8 @@
 package winops.spark.group
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 
-import winops.spark.frames.Frames
+import winops.spark.frames.{FrameForm, Frames}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.OverPlan
 import winops.spark.row.RowBytes
@@ -15,22 +15,29 @@ import winops.window.time.{Clock, GroupClock}
   * A row is stored whole until its results have been emitted, and then with the columns that the
   * frames of later rows need.
   *
-  * @param functionsBefore
-  *   the identities of the functions that groups are stored with, if they are not those of `plan`
+  * @param logColumns
+  *   the columns that are stored of a row whose results have been emitted
+  * @param formsBefore
+  *   the forms in which groups are stored, if another query has stored them
   */
 final class OverOperation(
     plan: OverPlan,
     storage: GroupStorage,
-    functionsBefore: Option[Seq[String]] = None)
+    logColumns: Seq[Attribute],
+    formsBefore: Option[Seq[FrameForm]])
     extends Operation {
-  private val log = storage.logOf(Frames.columns(plan))
+  def this(plan: OverPlan, storage: GroupStorage) =
+    this(plan, storage, Frames.columns(plan), None)
+
+  /** The rows whose results have been emitted. */
+  private[group] val log: RowLog = storage.logOf(logColumns)
   private var arrived = 0L
   private var expired = 0L
 
   /** The rows whose results have not been emitted. */
   val rows: RowLog = storage.rowLog(withArrival = false)
 
-  private val frames = new Frames(plan, rows, log, storage.pages, functionsBefore)
+  private val frames = new Frames(plan, rows, log, storage.pages, formsBefore)
 
   override val clock = new GroupClock(plan.spec.idleMillis.getOrElse(Clock.Never))
 

@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.winops.internal.Catalyst
 
-import winops.spark.checkpoint.StoredTypes
+import winops.spark.restart.StoredTypes
 import winops.spark.internal.WinopsAnalysisException
 
 /** Reads requests and writes replies, which are JSON objects. */

@@ -82,11 +82,19 @@ object FramedFunction {
   def identityOf(function: Expression, content: Seq[Attribute]): String =
     withDigest(textOf(function, content), function)
 
-  /** The identity of a result of a `keep`: the SQL as the query has it, with the name that the
-    * user has written for a function, and a digest of what the SQL does not show.
+  /** The identity of a result of a `keep`: its SQL, with the name that the user has written for a
+    * function, and a digest of what the SQL does not show.
     */
-  def identityOfResult(result: Expression): String =
-    withDigest(UnqualifiedSql.of(HiddenArguments.withStableSql(result)), result)
+  def identityOfResult(result: Expression, content: Seq[Attribute]): String = {
+    val named = HiddenArguments.withStableSql(result).transform { case column: Attribute =>
+      column.withName(spelled(column, content))
+    }
+    withDigest(UnqualifiedSql.of(named), result)
+  }
+
+  /** The name of a column as the input spells it. */
+  private def spelled(column: Attribute, content: Seq[Attribute]): String =
+    content.find(_.exprId == column.exprId).fold(column.name)(_.name)
 
   private def withDigest(text: String, function: Expression): String =
     (text +: HiddenArguments.digest(function).map(Digest + _).toSeq).mkString(" ")
@@ -97,9 +105,11 @@ object FramedFunction {
   private val Digest = "arguments:"
 
   /** The name of a column, with its place in `content` if another column has its name. */
-  def nameOf(column: Attribute, content: Seq[Attribute]): String =
-    if (content.count(_.name == column.name) <= 1) column.name
-    else s"${column.name}#${content.indexWhere(_.exprId == column.exprId)}"
+  def nameOf(column: Attribute, content: Seq[Attribute]): String = {
+    val name = spelled(column, content)
+    if (content.count(_.name == name) <= 1) name
+    else s"$name#${content.indexWhere(_.exprId == column.exprId)}"
+  }
 
   /** The arguments of aggregates that are no expressions, such as IGNORE NULLS of `last_value`.
     */

@@ -26,6 +26,9 @@ trait OperatorSpec {
   /** True if waiting rows are applied when the input of a stream ends. */
   def flushesAtEnd: Boolean
 
+  /** The values that stored rows get in columns that a restart adds; NULL for other columns. */
+  def fill: Map[String, Expression] = Map.empty
+
   /** The words of errors about the operator. */
   def words: OperatorWords
 

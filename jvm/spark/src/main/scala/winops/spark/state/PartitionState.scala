@@ -15,8 +15,8 @@ trait PartitionState {
   /** The stored number of rows, which [[count]] changes; 0 if none is stored. */
   def rowsHeld: Long
 
-  /** The window functions that all groups are stored with, if a restart has added others. */
-  def functionsBefore: Option[Seq[String]] = None
+  /** The query that stored all groups, if a restart has changed what is stored with them. */
+  def rebuilt: Option[RebuiltState] = None
 
   /** Cancels the expired timer of a group that is processed anyway. */
   def cancel(key: UnsafeRow): Unit

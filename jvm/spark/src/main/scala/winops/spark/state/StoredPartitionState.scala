@@ -22,7 +22,7 @@ import winops.window.time.Clock
   * @param idleMillis
   *   the idle time in milliseconds after which a group is removed. If it or the span of the
   *   window has changed at a restart, every group is processed once, because its timer has the
-  *   old time. The same holds if window functions were added: each group is stored with them.
+  *   old time. The same holds if the stored form of the groups has changed.
   * @param allGroups
   *   the keys of all groups
   * @param keyCheck
@@ -56,7 +56,7 @@ final class StoredPartitionState(
   private var waiting = 0L
   private var idleBefore = idleMillis.getOrElse(Clock.Never)
   private var leavesAtOtherTimes = false
-  private var before: Option[Seq[String]] = None
+  private var before: Option[RebuiltState] = None
 
   private var passed = Long.MinValue
   private var wasFlushed = false
@@ -84,7 +84,7 @@ final class StoredPartitionState(
   /** The watermark of a flush after which no later one has come. */
   def flushed: Option[Long] = Option.when(wasFlushed)(passed)
 
-  override def functionsBefore: Option[Seq[String]] = before
+  override def rebuilt: Option[RebuiltState] = before
 
   /** The greatest rank of a group that was returned. */
   private var rankTaken = Long.MinValue
@@ -152,9 +152,9 @@ final class StoredPartitionState(
     if (bytes != null) {
       val in = new ByteReader(bytes)
       val stored = PartitionSummary.restore(in)
-      StateIdentity.check(stored.identity, identity)
+      val plan = StateIdentity.check(stored.identity, identity)
       leavesAtOtherTimes = StateIdentity.changesDueTimes(stored.identity, identity)
-      before = StateIdentity.functionsBefore(stored.identity, identity)
+      before = Option.when(plan.rewrites)(new RebuiltState(stored.identity, identity))
       idleBefore = stored.idle
       passed = stored.passed
       wasFlushed = stored.isFlushed

@@ -10,6 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
+import winops.spark.restart.StoredTypes
 import winops.spark.state.{StateGroupStore, StateIdentity}
 import winops.spark.testing.{Damage, KeepPlans, SpiedType}
 import winops.text.esper.Esper

@@ -10,7 +10,7 @@ import org.json4s.jackson.JsonMethods.parse
 
 import org.apache.spark.sql.types.StructType
 
-import winops.spark.checkpoint.StoredTypes
+import winops.spark.restart.StoredTypes
 import winops.spark.state.StateErrors
 
 /** Reads the file in which Spark describes the state entries of a `keep` operator. Spark's own

@@ -66,7 +66,7 @@ private[execution] final class KeepMetadata(
     */
   def check(before: OperatorStateMetadata): Unit = before match {
     case old: OperatorStateMetadataV2 =>
-      StateIdentity.check(old.operatorPropertiesJson, identity)
+      val _ = StateIdentity.check(old.operatorPropertiesJson, identity)
       plan match {
         case keep: KeepPlan =>
           StateIdentity

@@ -1,4 +1,4 @@
-package winops.spark.checkpoint
+package winops.spark.restart
 
 import org.json4s.{JArray, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}

@@ -1,0 +1,12 @@
+package winops.spark.restart
+
+/** What a user can do about a difference that a restart does not allow. */
+private[restart] object Remedies {
+  val history =
+    "Supply all rows that the query has read with with_history(stream, table), or restore the former query"
+
+  val former = "Restore the former query, or start with a new checkpoint and a new output"
+
+  val carry =
+    "Call keep with on_change=\"carry\" to let the rows that are held enter the new window, or restore the former one"
+}

@@ -1,0 +1,260 @@
+package winops.spark.restart
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.security.MessageDigest
+
+import org.json4s.{JArray, JString, JValue}
+import org.json4s.jackson.JsonMethods.{compact, render}
+
+import winops.spark.plan.FramedFunction
+import winops.window.piece.Resizable
+
+/** The differences between the query that wrote a checkpoint and the query that restarts with it,
+  * and what becomes of the state.
+  *
+  * @param differences
+  *   each difference with its outcome; empty for the same query
+  * @param hash
+  *   identifies the plan when a user confirms it
+  */
+final case class RestartPlan(differences: Seq[Difference], hash: String) {
+
+  /** What becomes of the whole state: the most severe outcome. */
+  def outcome: Outcome = Outcome.worst(differences.map(_.outcome))
+
+  /** Returns true if the query can start. */
+  def isAllowed: Boolean = outcome.severity < Outcome.NeedsHistory.severity
+
+  /** Returns true if the first micro-batch rewrites the stored groups. */
+  def rewrites: Boolean = outcome == Outcome.Rebuilt || outcome == Outcome.Carried
+
+  /** Returns true if the rows that are held enter another window. */
+  def carries: Boolean = outcome == Outcome.Carried
+
+  /** The differences because of which the query cannot start. */
+  def obstacles: Seq[Difference] =
+    differences.filter(_.outcome.severity >= Outcome.NeedsHistory.severity)
+}
+
+object RestartPlan {
+
+  /** Compares the identities of two queries, as parsed JSON.
+    *
+    * @param carries
+    *   true if the query lets rows that are held enter another window
+    */
+  private[spark] def of(
+      before: Map[String, JValue],
+      now: Map[String, JValue],
+      carries: Boolean = false): RestartPlan =
+    RestartPlan(new Comparison(before, now, carries).differences, hash(before, now, carries))
+
+  private def hash(
+      before: Map[String, JValue],
+      now: Map[String, JValue],
+      carries: Boolean): String = {
+    val text = Seq(before, now).map { identity =>
+      identity.toSeq.sortBy(_._1).map { case (name, value) => s"$name=${compact(render(value))}" }
+    }
+    val bytes = MessageDigest
+      .getInstance("SHA-256")
+      .digest(s"${text.mkString("\n")}\n$carries".getBytes(UTF_8))
+    bytes.take(HashBytes).map(byte => f"$byte%02x").mkString
+  }
+
+  private val HashBytes = 8
+
+  private final class Comparison(
+      before: Map[String, JValue],
+      now: Map[String, JValue],
+      carries: Boolean) {
+    import IdentityFields._
+
+    private val read = Seq(before, now).flatMap(_.get(Reads)).flatMap(textsOf).toSet
+
+    private val columns = new ColumnDifferences(
+      before.getOrElse(Columns, JArray(Nil)),
+      now.getOrElse(Columns, JArray(Nil)),
+      read)
+
+    private def isSame(field: String): Boolean = before.get(field) == now.get(field)
+
+    def differences: Seq[Difference] = operator.map(Seq(_)).getOrElse {
+      val rows = columns.differences
+      val results = if (before.contains(Over)) functions else aggregates
+      val others = window ++ Seq(Group, Order, Time, Apply, Arguments, ExactFloats)
+        .flatMap(needingHistory) ++ Seq(Punctuation, Across, SourcePartition).flatMap(refused)
+      val made = others ++ rows ++ results
+      (made ++ zone(made)).map(ofCrossGroup)
+    }
+
+    /** A keep and a window function have no state in common. */
+    private def operator: Option[Difference] = Option.unless(isSame(Over)) {
+      def name(identity: Map[String, JValue]) = if (identity.contains(Over)) "OVER" else "keep"
+      Difference(
+        "operator",
+        name(before),
+        name(now),
+        Outcome.Refused,
+        "The states of keep and of window functions have nothing in common.",
+        Remedies.former)
+    }
+
+    private def window: Seq[Difference] =
+      if (isSame(Policy) && isSame(Dialect)) Nil
+      else if (isResized) {
+        Seq(difference("policy", Policy, Outcome.Continues, ofLength))
+      } else {
+        val lost = "Rows that the former window had evicted cannot be in the new one"
+        val ofWindow = if (isSame(Policy)) Dialect else Policy
+        Seq(if (carries) {
+          difference(
+            "policy",
+            ofWindow,
+            Outcome.Carried,
+            s"The rows that are held enter the new window in their order, and those that it does not keep are deleted. $lost.")
+        } else {
+          difference("policy", ofWindow, Outcome.Refused, s"$lost.", Remedies.carry)
+        })
+      }
+
+    private def isResized: Boolean =
+      isSame(Dialect) && before.contains(Lengths) && isSame(Lengths)
+
+    private def ofLength: String =
+      if (now.get(Lengths).contains(JString(Resizable.ByRows.name))) {
+        "Rows that exceed a shorter window leave with the group's next row. A longer window fills."
+      } else
+        "Rows that are too old for a shorter window leave in the first micro-batch. A longer window fills."
+
+    private def needingHistory(field: String): Option[Difference] = Option.unless(isSame(field)) {
+      difference(
+        field,
+        field,
+        Outcome.NeedsHistory,
+        "The stored rows have been applied in another way.",
+        Remedies.history)
+    }
+
+    private def refused(field: String): Option[Difference] = Option.unless(isSame(field)) {
+      difference(
+        field,
+        field,
+        Outcome.Refused,
+        "The stored state has another form.",
+        Remedies.former)
+    }
+
+    private def functions: Seq[Difference] =
+      FunctionsIdentity.differences(before, now, columns.altered)
+
+    private def aggregates: Seq[Difference] = {
+      val (was, is) = (before.get(Results), now.get(Results))
+      val ofTypes = columns.altered.nonEmpty && is.isDefined
+      if (was == is && isSame(Aggregates) && !ofTypes) Nil
+      else {
+        val (left, right) = (was.toSeq.flatMap(textsOf), is.toSeq.flatMap(textsOf))
+        val needsArrival = lastOf(now).exists(_.nonEmpty) &&
+          (lastOf(now) != lastOf(before) || ofTypes)
+        val isNumberedAnew =
+          was.isDefined != is.isDefined && Seq(before, now).exists(_.contains(OneSided))
+        def of(subject: String, before: String, now: String, because: String) =
+          if (isNumberedAnew) {
+            Difference(
+              subject,
+              before,
+              now,
+              Outcome.NeedsHistory,
+              "Steps and changes have other numbers, because the policy emits one kind of changes only.",
+              Remedies.history)
+          } else if (needsArrival && now != "nothing") {
+            Difference(
+              subject,
+              before,
+              now,
+              Outcome.NeedsHistory,
+              "It has values of the newest row, which the state may not have any more.",
+              Remedies.history)
+          } else Difference(subject, before, now, Outcome.Rebuilt, because)
+        val computed = "The first micro-batch computes it from the rows of the windows."
+        val added =
+          right.diff(left).map(one => of(s"aggregate $one", "nothing", "present", computed))
+        val removed = left.diff(right).map { one =>
+          of(s"aggregate $one", "present", "nothing", "Its stored values are removed.")
+        }
+        if ((added ++ removed).nonEmpty) added ++ removed
+        else if (left != right) {
+          Seq(of("order of the aggregates", left.mkString(", "), right.mkString(", "), computed))
+        } else {
+          // Snapshots have contents without an aggregate.
+          Seq(
+            of(
+              "aggregates",
+              was.fold("nothing")(compactOf),
+              is.fold("nothing")(compactOf),
+              if (is.isDefined) computed else "Their stored values are removed."))
+        }
+      }
+    }
+
+    /** The expressions of the newest row that results have, for each window. */
+    private def lastOf(identity: Map[String, JValue]): Option[Seq[String]] =
+      identity.get(Aggregates).map(stored => textsOf(stored \ "last"))
+
+    /** Another time zone; one that other expressions bring, or no longer need, is no difference.
+      */
+    private def zone(others: Seq[Difference]): Option[Difference] =
+      if (isSame(Zone) || others.nonEmpty && !(before.contains(Zone) && now.contains(Zone))) None
+      else needingHistory(Zone)
+
+    private def ofCrossGroup(one: Difference): Difference =
+      if (isCrossGroup && (one.outcome == Outcome.Rebuilt || one.outcome == Outcome.Carried)) {
+        one.copy(
+          outcome = Outcome.NeedsHistory,
+          because = "The groups of a cross-group window share state, which is not rebuilt.",
+          remedy = Remedies.history)
+      } else one
+
+    private def isCrossGroup: Boolean = before.contains(CrossGroup) || now.contains(CrossGroup)
+
+    private def difference(
+        subject: String,
+        field: String,
+        outcome: Outcome,
+        because: String,
+        remedy: String = ""): Difference = {
+      val (left, right) = (before.get(field), now.get(field))
+      Difference(
+        subject,
+        shown(field, left, right),
+        shown(field, right, left),
+        outcome,
+        because,
+        remedy)
+    }
+
+    private def shown(field: String, value: Option[JValue], other: Option[JValue]): String =
+      (value, other) match {
+        case (Some(_), None) if field == SourcePartition => "known"
+        case (None, Some(_)) if field == SourcePartition =>
+          "unknown because of an operator such as repartition or map before keep"
+        case (Some(json), Some(others)) =>
+          val (own, its) = (compactOf(json), compactOf(others))
+          val isHidden = FramedFunction.withoutDigest(own) == FramedFunction.withoutDigest(its)
+          if (isHidden) s"$own$HiddenDifference" else own
+        case (Some(json), None) => compactOf(json)
+        case (None, _) => "nothing"
+      }
+  }
+
+  private def compactOf(json: JValue): String = compact(render(json))
+
+  private def textsOf(json: JValue): Seq[String] = json match {
+    case JArray(values) => values.collect { case JString(text) => text }
+    case _ => Nil
+  }
+
+  private val HiddenDifference =
+    " (the SQL is the same, but not what the number after arguments: stands for: schemas, " +
+      "options, types, lambda variables, the mode for errors, and the code of functions)"
+}

@@ -1,0 +1,168 @@
+package winops.spark.restart
+
+import scala.util.{Failure, Random, Success, Try}
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions.{col, lit, struct, to_json}
+
+import winops.spark.over.{OverStreamTest, Quote, RandomOver}
+import winops.spark.testing.RandomProperties
+
+/** Restarts of random window functions with other functions and other input columns. A query
+  * whose state is rebuilt gives what a new query gives for the same rows. Runs as many times as
+  * `-Dchanges=` specifies.
+  */
+class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
+  import ChangedFunctionsSuite._
+  import testImplicits._
+
+  (0 until Runs).foreach { run =>
+    property(s"changed functions: run ${run + 1}") { random =>
+      check(random, Changes(run % Changes.size))
+    }
+  }
+
+  private def check(random: Random, change: FunctionsChange): Unit = {
+    val over = new RandomOver(new Random(random.nextLong()))
+    val drawn =
+      over.functions(5, follows = true, if (random.nextInt(4) == 0) Seq(StoresAll) else Nil)
+    val before = OverQuery(Columns, drawn.distinct.take(4))
+    val now = change.make(random, before, drawn.last)
+    val rows = over.quotes(if (random.nextInt(4) == 0) 900 else 100)
+    val cuts = Seq.fill(3)(1 + random.nextInt(rows.size - 1)).sorted
+    val batches = (0 +: cuts :+ rows.size).distinct
+      .sliding(2)
+      .collect { case Seq(from, until) => rows.slice(from, until) }
+      .toSeq
+    withClue(s"${change.name}: from $before to $now: ") {
+      withTempDir { folder =>
+        val stream = memoryStream[Quote]
+        val checkpoint = folder.getCanonicalPath
+        val first = run(before, stream, batches.take(1), checkpoint)
+        Try(run(now, stream, batches.drop(1), checkpoint)) match {
+          case Success(second) =>
+            val early = withTimeOf(batches.head.toDF())
+            val late = withTimeOf(batches.tail.flatten.toDF())
+            val table = stored(before, now, early).union(late.selectExpr(now.columns: _*))
+            val expected = comparable(now, table).collect().toSeq
+            val emitted = second.map(_.getInt(0)).toSet
+            assert(first.map(_.getInt(0)).toSet.intersect(emitted).isEmpty)
+            // Late rows are in the table, and not in the stream.
+            val known = emitted ++ first.map(_.getInt(0))
+            if (known.size == rows.size) {
+              assertSameRows(second, expected.filter(row => emitted(row.getInt(0))), change.name)
+            } else if (second.nonEmpty) {
+              val onlyKnown = comparable(now, table.where($"seq".isin(known.toSeq: _*)))
+              assertSameRows(
+                second,
+                onlyKnown.collect().toSeq.filter(row => emitted(row.getInt(0))),
+                change.name)
+            }
+          case Failure(error) =>
+            assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"), error)
+            assert(change.mayNeedHistory, error.getMessage.take(1500))
+        }
+      }
+    }
+  }
+
+  private def run(
+      query: OverQuery,
+      stream: MemoryStream[Quote],
+      batches: Seq[Seq[Quote]],
+      checkpoint: String): Seq[Row] = {
+    val written = new Written
+    val rows = withTimeOf(stream.toDF()).selectExpr(query.columns: _*)
+    val running =
+      start(comparable(query, rows.withWatermark("ts", "0 seconds")), checkpoint, written)
+    try {
+      running.processAllAvailable()
+      batches.foreach { batch =>
+        stream.addData(batch)
+        running.processAllAvailable()
+      }
+    } finally running.stop()
+    written.rows
+  }
+
+  /** The number of the row, and all columns as JSON. */
+  private def comparable(query: OverQuery, rows: DataFrame): DataFrame = {
+    rows.createOrReplaceTempView(View)
+    val columns = query.functions.zipWithIndex.map { case (function, i) => s"$function AS c$i" }
+    val result = spark.sql(s"SELECT *, ${columns.mkString(", ")} FROM $View")
+    val sorted = result.columns.sorted.map(result(_))
+    result.select($"seq", to_json(struct(sorted.toIndexedSeq: _*), ChangedQueriesSuite.KeepNulls))
+  }
+
+  private def stored(before: OverQuery, now: OverQuery, early: DataFrame): DataFrame = {
+    val rows = early.selectExpr(before.columns: _*)
+    val types = early.selectExpr(now.columns: _*).schema
+    rows.select(types.fields.toIndexedSeq.map { column =>
+      val value = if (rows.columns.contains(column.name)) col(column.name) else lit(null)
+      value.cast(column.dataType).as(column.name)
+    }: _*)
+  }
+}
+
+private object ChangedFunctionsSuite {
+  val Runs: Int = sys.props.get("changes").fold(9)(_.toInt)
+  val Columns: Seq[String] = Seq("k", "ts", "seq", "n", "x", "s", "seq % 7 AS unused")
+
+  /** A function for which all rows are stored with all columns. */
+  val StoresAll = "percentile(n + x + length(s) + seq + unix_seconds(ts), 0.5)"
+
+  final case class OverQuery(columns: Seq[String], functions: Seq[String])
+
+  /** A kind of change, a row of the tables of `docs/restarts.md`. */
+  final case class FunctionsChange(
+      name: String,
+      mayNeedHistory: Boolean,
+      make: (Random, OverQuery, String) => OverQuery)
+
+  val Changes: Seq[FunctionsChange] = Seq(
+    FunctionsChange(
+      "functions are moved",
+      mayNeedHistory = false,
+      (random, query, _) => query.copy(functions = random.shuffle(query.functions))),
+    FunctionsChange(
+      "a function is removed",
+      mayNeedHistory = false,
+      (random, query, _) =>
+        query.copy(functions = random.shuffle(query.functions).drop(1 + random.nextInt(2)))),
+    FunctionsChange(
+      "a function is added",
+      mayNeedHistory = true,
+      (_, query, other) => query.copy(functions = query.functions :+ other)),
+    FunctionsChange(
+      "a column is added",
+      mayNeedHistory = false,
+      (random, query, _) =>
+        query.copy(columns = query.columns.patch(random.nextInt(7), Seq("seq * 2 AS extra"), 0))),
+    FunctionsChange(
+      "a column is removed",
+      mayNeedHistory = false,
+      (_, query, _) => query.copy(columns = query.columns.init)),
+    FunctionsChange(
+      "columns are moved",
+      mayNeedHistory = false,
+      (random, query, _) => query.copy(columns = random.shuffle(query.columns))),
+    FunctionsChange(
+      "a column is widened that no function reads",
+      mayNeedHistory = false,
+      (_, query, _) =>
+        query.copy(columns = query.columns.init :+ "CAST(seq % 7 AS BIGINT) AS unused")),
+    FunctionsChange(
+      "a column is widened",
+      mayNeedHistory = true,
+      (_, query, _) =>
+        query.copy(columns =
+          query.columns.map(c => if (c == "n") "CAST(n AS BIGINT) AS n" else c))),
+    FunctionsChange(
+      "several changes",
+      mayNeedHistory = true,
+      (random, query, other) =>
+        OverQuery(
+          random.shuffle("seq + 1 AS more" +: query.columns.init),
+          random.shuffle(other +: query.functions.drop(1)))))
+}
