@@ -61,7 +61,8 @@ trait OverStreamTest extends KeepStreamTest {
     written.rows
   }
 
-  private def flush(df: DataFrame, checkpoint: String, written: Written): Unit = {
+  /** Runs the available micro-batches, of which the last one flushes. */
+  protected def flush(df: DataFrame, checkpoint: String, written: Written): Unit = {
     val write = (batch: DataFrame, id: Long) => written.add(id, batch.collect().toSeq)
     val query = df.writeStream
       .option("checkpointLocation", checkpoint)
