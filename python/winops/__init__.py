@@ -24,7 +24,7 @@ from winops._session import configure, jar_path
 if TYPE_CHECKING:
     from winops._tools.diagnosis import Diagnosis, Finding
     from winops._tools.doctor import doctor
-    from winops._tools.state import read_state, repartition
+    from winops._tools.state import read_state, repartition, restart_plan
     from winops._tools.timeline import Timeline, timeline
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "keep",
     "read_state",
     "repartition",
+    "restart_plan",
     "spl",
     "timeline",
 ]
@@ -54,6 +55,7 @@ _TOOLS = {
     "doctor": "doctor",
     "read_state": "state",
     "repartition": "state",
+    "restart_plan": "state",
     "timeline": "timeline",
 }
 

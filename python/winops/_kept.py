@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NoReturn, final
 
@@ -438,6 +439,21 @@ class Kept:
         """
         row = self._call.over(self._df, "describe").first()
         return str(row[0]) if row else ""
+
+    def restart_plan(self, checkpoint: str | os.PathLike[str]) -> DataFrame:
+        """Compare the query of `changes` with the checkpoint of a former query.
+
+        For the query of another output, call :func:`winops.restart_plan` with its DataFrame,
+        where the columns of the result are described.
+
+        Parameters
+        ----------
+        checkpoint : str or os.PathLike
+            The ``checkpointLocation`` of the former query.
+        """
+        from winops._tools.state import restart_plan
+
+        return restart_plan(self._changes, checkpoint)
 
     def timeline(self, *, label: str | None = None) -> Timeline:
         """Draw the changes of a table: a bar for each row, from its insert to its delete.

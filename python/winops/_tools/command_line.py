@@ -1,4 +1,4 @@
-"""The command line: ``python -m winops jar``, ``explain``, ``check`` and ``doctor``."""
+"""The command line: ``python -m winops jar``, ``explain``, ``check``, ``doctor`` and so on."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from runpy import run_path
 
 from pyspark.errors import PySparkException
 
 from winops._dialects import WindowPolicy
 from winops._errors import wrong_value
-from winops._session import jar_path, properties_of
+from winops._session import configure, jar_path, properties_of
 from winops._tools.diagnosis import Diagnosis, Finding, numbers_of
 from winops._tools.doctor import findings_of
 from winops._tools.explain import check, explain, read_csv
+from winops._tools.state import restart_plan
 from winops._tools.words import OVER
 
 # The columns of sample rows.
@@ -122,7 +124,59 @@ def command_line() -> argparse.ArgumentParser:
     place.add_argument("--master", help="the master of the session, such as local[2]")
     place.add_argument("--remote", help="a Spark Connect server, such as sc://host:15002")
     doctor.set_defaults(run=_doctor)
+    restarting = commands.add_parser(
+        "restart-plan",
+        help="show what becomes of the state of a checkpoint with another query",
+        description="Compare a query with a checkpoint, without running it. The exit code is 0 if "
+        "the query can restart with the checkpoint, and 1 if not.",
+    )
+    restarting.add_argument("checkpoint", help="the checkpointLocation of the former query")
+    restarting.add_argument(
+        "query",
+        type=_function,
+        metavar="FILE:FUNCTION",
+        help="a function in a file of Python, which takes the session and returns the DataFrame "
+        "of the query before writeStream",
+    )
+    restarting.add_argument("--master", default="local[2]", help="the master of the session")
+    restarting.add_argument(
+        "--conf",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the session; can be repeated",
+    )
+    restarting.set_defaults(run=_restart_plan)
     return parser
+
+
+def _function(text: str) -> tuple[Path, str]:
+    file, separator, name = text.rpartition(":")
+    if not separator or not name.isidentifier() or not Path(file).is_file():
+        raise argparse.ArgumentTypeError(f"FILE:FUNCTION with an existing file, not {text!r}")
+    return Path(file), name
+
+
+def _restart_plan(options: argparse.Namespace) -> int:
+    from pyspark.sql import SparkSession
+
+    file, name = options.query
+    query = run_path(str(file)).get(name)
+    if not callable(query):
+        raise argparse.ArgumentTypeError(f"{file} has no function {name}")
+    builder = SparkSession.builder.master(options.master).appName("winops restart-plan")
+    for setting in options.conf:
+        builder = builder.config(*_pair(setting))
+    spark = configure(builder).getOrCreate()
+    rows = restart_plan(query(spark), options.checkpoint).collect()
+    for row in rows:
+        cost = ""
+        if row.groups:
+            cost = f" ({row.groups} groups, {row.rows} rows, {row.bytes} bytes)"
+        remedy = f" {row.remedy}." if row.remedy else ""
+        sys.stdout.write(f"{row.subject} {row.outcome}{cost}: {row.because}{remedy}\n")
+    sys.stdout.write(f"plan {rows[0].plan}\n")
+    return 1 if {row.outcome for row in rows} & {"needs history", "is refused"} else 0
 
 
 def _jar(options: argparse.Namespace) -> int:

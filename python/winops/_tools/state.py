@@ -1,4 +1,4 @@
-"""The state of a query, read from its checkpoint and moved to other partitions."""
+"""The state of a query: read from its checkpoint, moved, and compared with another query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from winops import _arguments as arguments
 from winops._errors import wrong_type, wrong_value
-from winops._literals import select_from
+from winops._literals import literal, select_from
 from winops._session import check_session
 
 
@@ -160,6 +160,89 @@ def repartition(
         arguments.count("partitions", partitions),
     )
     spark.sql(query).collect()
+
+
+def restart_plan(
+    df: DataFrame,
+    checkpoint: str | os.PathLike[str],
+    *,
+    operator: int | None = None,
+) -> DataFrame:
+    """Compare a query with the checkpoint of another one, before it restarts with it.
+
+    The plan says what becomes of the state because of each difference, what the first
+    micro-batch rewrites, and how to supply what is missing. Nothing is run or changed. Supports
+    Spark Connect; the server must have access to the folder.
+
+    Parameters
+    ----------
+    df : DataFrame
+        A streaming query with ``keep`` or with window functions, as it would be started.
+    checkpoint : str or os.PathLike
+        The ``checkpointLocation`` of the former query.
+    operator : int, optional
+        The operator of the checkpoint, if it has others than the query: its ``operatorId`` in
+        Spark's ``state-metadata`` source.
+
+    Returns
+    -------
+    DataFrame
+        A row about the whole state, then a row for each difference:
+
+        ``operator`` : long
+            the number of the operator;
+        ``subject`` : string
+            what differs, such as ``column price``;
+        ``before``, ``now`` : string
+            the value in the checkpoint and in the query;
+        ``outcome`` : string
+            ``continues``, ``is rebuilt``, ``is carried over``, ``needs history`` or
+            ``is refused``;
+        ``because``, ``remedy`` : string
+            the reason, and what to write if something is missing;
+        ``groups``, ``rows``, ``bytes`` : long
+            what the first micro-batch rewrites, in the row about the whole state;
+        ``plan`` : string
+            identifies the plan, for ``spark.winops.restart.plan``.
+
+    Raises
+    ------
+    AnalysisException
+        ``WINOPS_CHECKPOINT_NOT_FOUND``, ``WINOPS_CHECKPOINT_NO_KEEP``: the folder is not a
+        checkpoint, or its query has no ``keep``; ``WINOPS_CHECKPOINT_BATCH``,
+        ``WINOPS_CHECKPOINT_OPERATOR``: it has no committed batch or no such operator;
+        ``WINOPS_ARGUMENT.VALUE``: `df` is no such query.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from winops import keep, restart_plan
+    >>> folder = mkdtemp()
+    >>> spark.range(4).coalesce(1).write.mode("overwrite").parquet(f"{folder}/rows")
+    >>> stream = spark.readStream.schema("id long").parquet(f"{folder}/rows")
+    >>> changes = keep(stream, "KEEP 2 ROWS", order_by="id").changes().writeStream
+    >>> query = changes.format("noop").trigger(availableNow=True).start(
+    ...     checkpointLocation=f"{folder}/checkpoint"
+    ... )
+    >>> query.awaitTermination()
+    >>> wider = stream.selectExpr("id", "id % 2 AS odd")
+    >>> now = keep(wider, "KEEP 2 ROWS", order_by="id").changes()
+    >>> plan = restart_plan(now, f"{folder}/checkpoint")
+    >>> plan.select("subject", "outcome", "groups", "rows").show()
+    +-----------+----------+------+----+
+    |    subject|   outcome|groups|rows|
+    +-----------+----------+------+----+
+    |whole state|is rebuilt|     1|   2|
+    | column odd|is rebuilt|  NULL|NULL|
+    +-----------+----------+------+----+
+    <BLANKLINE>
+    """
+    spark = df.sparkSession
+    check_session(spark)
+    folder = literal(_folder("checkpoint", checkpoint))
+    number = literal(_number("operator", operator))
+    call = f"winops_restart_plan(TABLE({{df}}), {folder}, {number})"
+    return spark.sql(" ".join(("SELECT * FROM", call)), df=df)
 
 
 def _folder(argument: str, value: object) -> str:

@@ -321,6 +321,14 @@ final class Kept private[winops] (call: KeepCall) {
   /** All events of a window of IBM Streams, with at most `maxRows` rows each. */
   def events(maxRows: Long): DataFrame = call.over(Output.Events, more = atMost(maxRows))
 
+  /** What becomes of the state of a checkpoint if the query of [[changes]] restarts with it. For
+    * the query of another output, call `winops.restartPlan` with its DataFrame.
+    *
+    * @param checkpoint
+    *   the `checkpointLocation` of the former query
+    */
+  def restartPlan(checkpoint: String): DataFrame = winops.restartPlan(all, checkpoint)
+
   /** One or two sentences that describe the window.
     *
     * {{{

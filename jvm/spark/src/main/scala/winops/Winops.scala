@@ -5,7 +5,7 @@ import java.{util => ju}
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.NamedArgumentExpression
+import org.apache.spark.sql.catalyst.expressions.{Expression, FunctionTableSubqueryArgumentExpression, NamedArgumentExpression}
 import org.apache.spark.sql.winops.internal.Datasets
 
 import winops.spark.SparkVersion
@@ -78,18 +78,46 @@ object Winops {
   def repartition(spark: SparkSession, checkpoint: String, partitions: Int, to: String): Unit =
     winops.repartition(spark, checkpoint, partitions, to)
 
+  /** What becomes of the state of a checkpoint if a query restarts with it. */
+  def restartPlan(df: Dataset[_], checkpoint: String): DataFrame =
+    winops.restartPlan(df, checkpoint)
+
+  /** What becomes of the state of one operator of a checkpoint. */
+  def restartPlan(df: Dataset[_], checkpoint: String, operator: Long): DataFrame =
+    winops.restartPlan(df, checkpoint, operator)
+
+  /** The rows of a table function over a query. */
+  private[winops] def callOver(
+      df: Dataset[_],
+      function: String,
+      places: Seq[Any],
+      named: Seq[(String, Any)]): DataFrame = {
+    val query = FunctionTableSubqueryArgumentExpression(Datasets.planOf(df))
+    call(df.sparkSession, function, query +: literals(function, places, named))
+  }
+
   /** The rows of a table function over a checkpoint. */
   private[winops] def call(
       spark: SparkSession,
       function: String,
       places: Seq[Any],
       named: Seq[(String, Any)]): DataFrame = {
-    Option(SparkVersion.mismatch()).foreach(throw _)
-    Datasets.ofFunction(
-      spark,
-      function,
-      places.map(KeepCall.literal(function, _)) ++ named.map { case (name, value) =>
-        NamedArgumentExpression(name, KeepCall.literal(name, value))
-      })
+    call(spark, function, literals(function, places, named))
   }
+
+  private def call(
+      spark: SparkSession,
+      function: String,
+      arguments: Seq[Expression]): DataFrame = {
+    Option(SparkVersion.mismatch()).foreach(throw _)
+    Datasets.ofFunction(spark, function, arguments)
+  }
+
+  private def literals(
+      function: String,
+      places: Seq[Any],
+      named: Seq[(String, Any)]): Seq[Expression] =
+    places.map(KeepCall.literal(function, _)) ++ named.map { case (name, value) =>
+      NamedArgumentExpression(name, KeepCall.literal(name, value))
+    }
 }

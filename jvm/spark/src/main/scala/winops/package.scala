@@ -1,6 +1,6 @@
 import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
 
-import winops.spark.{RepartitionFunction, StateFunction}
+import winops.spark.{RepartitionFunction, RestartPlanFunction, StateFunction}
 
 /** Retention windows for Apache Spark: count, time and condition windows as an operator.
   *
@@ -214,5 +214,25 @@ package object winops {
     val _ = Winops
       .call(spark, RepartitionFunction.Name, Seq(checkpoint, to, partitions), Nil)
       .collect()
+  }
+
+  /** Compares a query with the checkpoint of another one, and says what becomes of the state if
+    * the query restarts with it. Nothing is run or changed.
+    *
+    * The first row is about the whole state, with the numbers of groups, rows and bytes that the
+    * first micro-batch rewrites. Each further row is about one difference: `subject`, `before`,
+    * `now`, `outcome`, `because`, and `remedy` if something is missing. `plan` identifies the
+    * plan for `spark.winops.restart.plan`.
+    *
+    * @param df
+    *   a streaming query with `keep` or with window functions, as it would be started
+    * @param checkpoint
+    *   the `checkpointLocation` of the former query
+    * @param operator
+    *   the `operatorId` of the operator in the checkpoint if it has others than the query
+    */
+  def restartPlan(df: Dataset[_], checkpoint: String, operator: Long = Omitted): DataFrame = {
+    val numbers = Seq("operator" -> operator).filter(_._2 != Omitted)
+    Winops.callOver(df, RestartPlanFunction.Name, Seq(checkpoint), numbers)
   }
 }

@@ -3,6 +3,7 @@ package winops.spark
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
+import org.apache.spark.sql.winops.checkpoint.ResolveRestartPlan
 
 import winops.spark.analysis.{CheckStreamStart, ResolveKeep}
 import winops.spark.execution.StreamReporter
@@ -20,6 +21,8 @@ private[spark] object Registration {
       described(StateFunction.Name, StateFunction, StateFunction.Usage))
     extensions.injectTableFunction(
       described(RepartitionFunction.Name, RepartitionFunction, RepartitionFunction.Usage))
+    extensions.injectTableFunction(
+      described(RestartPlanFunction.Name, RestartPlanFunction, RestartPlanFunction.Usage))
     extensions.injectFunction(
       described(VersionFunction.Name, VersionFunction, VersionFunction.Usage))
     extensions.injectFunction(
@@ -30,6 +33,7 @@ private[spark] object Registration {
     extensions.injectPostHocResolutionRule(_ => CheckRangeFrames)
     extensions.injectPostHocResolutionRule(_ => ResolveOver)
     extensions.injectPostHocResolutionRule(_ => ColumnsOfInput)
+    extensions.injectPostHocResolutionRule(_ => ResolveRestartPlan)
     extensions.injectHintResolutionRule(_ => CheckStreamStart)
     extensions.injectHintResolutionRule(new StreamReporter.Registration(_))
     extensions.injectPlannerStrategy(_ => KeepStrategy)

@@ -29,6 +29,9 @@ trait OperatorSpec {
   /** The values that stored rows get in columns that a restart adds; NULL for other columns. */
   def fill: Map[String, Expression] = Map.empty
 
+  /** True if a restart lets rows that are held enter another window. */
+  def carries: Boolean = false
+
   /** The words of errors about the operator. */
   def words: OperatorWords
 

@@ -21,7 +21,9 @@ final case class Difference(
     because: String,
     remedy: String = "") {
 
-  /** The difference in one line of a message. */
-  def text: String =
-    s"$subject ${outcome.name}: $before in the checkpoint, $now in this query. $because"
+  /** What becomes of the difference, in one line of a message. */
+  def text: String = {
+    val todo = if (remedy.isEmpty) "" else s" $remedy."
+    s"- $subject ${outcome.name}: $because$todo"
+  }
 }

@@ -31,6 +31,9 @@ final case class RestartPlan(differences: Seq[Difference], hash: String) {
   /** Returns true if the rows that are held enter another window. */
   def carries: Boolean = outcome == Outcome.Carried
 
+  /** The differences in a message, one in a line. */
+  def text: String = differences.map(_.text).mkString("\n")
+
   /** The differences because of which the query cannot start. */
   def obstacles: Seq[Difference] =
     differences.filter(_.outcome.severity >= Outcome.NeedsHistory.severity)

@@ -13,7 +13,7 @@ import org.apache.spark.sql.winops.internal.Catalyst
 import winops.spark.expressions.HiddenArguments
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{FramedFunction, KeepPlan, KeepSpec, OperatorPlan, OverPlan}
-import winops.spark.restart.{AggregatesForm, Difference, FrameForms, FunctionsIdentity, RestartPlan}
+import winops.spark.restart.{AggregatesForm, FrameForms, FunctionsIdentity, RestartPlan}
 import winops.spark.restart.IdentityFields._
 import winops.storage.bytes.CorruptStateException
 import winops.window.piece.Resizable
@@ -135,14 +135,9 @@ object StateIdentity {
         "WINOPS_POLICY_CHANGED",
         "before" -> obstacles.map(one => s"${one.subject} = ${one.before}").mkString(", "),
         "now" -> obstacles.map(one => s"${one.subject} = ${one.now}").mkString(", "),
-        "differences" -> found.differences.map(ofDifference).mkString("\n"))
+        "differences" -> found.text)
     }
     found
-  }
-
-  private def ofDifference(one: Difference): String = {
-    val remedy = if (one.remedy.isEmpty) "" else s" ${one.remedy}."
-    s"- ${one.subject} ${one.outcome.name}: ${one.because}$remedy"
   }
 
   /** Returns true if rows expire at other instants under `now` than under `before`. The two

@@ -16,6 +16,7 @@ import org.apache.spark.sql.execution.streaming.state._
 import winops.spark.execution.GrownWindow
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{KeepPlan, OperatorPlan}
+import winops.spark.restart.{Outcome, RestartPlan, RestartSettings}
 import winops.spark.state.{StateGroupStore, StateIdentity}
 
 /** The metadata of a [[StatefulKeepExec]] in its checkpoint: its [[StateIdentity]] and the schema
@@ -66,7 +67,7 @@ private[execution] final class KeepMetadata(
     */
   def check(before: OperatorStateMetadata): Unit = before match {
     case old: OperatorStateMetadataV2 =>
-      val _ = StateIdentity.check(old.operatorPropertiesJson, identity)
+      checkConfirmed(StateIdentity.check(old.operatorPropertiesJson, identity, plan.spec.carries))
       plan match {
         case keep: KeepPlan =>
           StateIdentity
@@ -76,6 +77,21 @@ private[execution] final class KeepMetadata(
         case _ =>
       }
     case _ =>
+  }
+
+  /** Refuses a changed query that is not confirmed, if the session asks for it. */
+  private def checkConfirmed(found: RestartPlan): Unit = {
+    val settings = session.sessionState.conf
+    def setting(name: String): String = settings.getConfString(name, "").trim
+    val isRequired = setting(RestartSettings.Confirm).equalsIgnoreCase("true")
+    if (isRequired && found.outcome != Outcome.Continues &&
+      setting(RestartSettings.Plan) != found.hash) {
+      throw WinopsErrors.runtime(
+        "WINOPS_RESTART_UNCONFIRMED",
+        "differences" -> found.text,
+        "setting" -> RestartSettings.Plan,
+        "plan" -> found.hash)
+    }
   }
 
   /** Checks the metadata of the checkpoint before a micro-batch, then the schema of the state.

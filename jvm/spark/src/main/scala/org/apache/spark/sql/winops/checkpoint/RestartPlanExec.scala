@@ -1,0 +1,155 @@
+package org.apache.spark.sql.winops.checkpoint
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, UnsafeProjection}
+import org.apache.spark.sql.execution.LeafExecNode
+import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants.DIR_NAME_STATE
+import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataV2
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.unsafe.types.UTF8String
+
+import winops.spark.internal.WinopsErrors
+import winops.spark.restart.{Outcome, RestartPlan}
+import winops.spark.state.{PartitionSummary, StateErrors, StateGroupStore, StateIdentity}
+
+/** Compares a query with a checkpoint on the driver, on execution and not on analysis. Reads the
+  * metadata, the summary of each partition, and the sizes of files.
+  */
+final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode {
+  import RestartPlanExec._
+
+  override def output: Seq[Attribute] = plan.output
+
+  private lazy val differences: Seq[InternalRow] = {
+    val toRow = UnsafeProjection.create(output.map(_.dataType).toArray[DataType])
+    val checkpoint = new Checkpoint(session, plan.folder)
+    val batch = checkpoint.batch(None)
+    pairs(checkpoint, batch).flatMap { case (keep, operator) =>
+      val before = keep.operatorPropertiesJson
+      val found = StateIdentity.plan(before, operator.identity, operator.carries)
+      val rewrites = found.rewrites ||
+        found.isAllowed && StateIdentity.changesDueTimes(before, operator.identity)
+      val cost = if (rewrites) costOf(checkpoint, keep, batch) else Cost(0L, 0L, 0L)
+      rowsOf(keep.operatorInfo.operatorId, found, cost).map(row => toRow(row).copy())
+    }
+  }
+
+  /** The operators of the checkpoint with those of the query. */
+  private def pairs(
+      checkpoint: Checkpoint,
+      batch: Long): Seq[(OperatorStateMetadataV2, RestartedOperator)] = {
+    val stored = checkpoint.keeps(batch).sortBy(_.operatorInfo.operatorId)
+    if (plan.operator.isEmpty && stored.size == plan.operators.size) stored.zip(plan.operators)
+    else {
+      plan.operators match {
+        case Seq(only) => Seq(checkpoint.keep(batch, plan.operator) -> only)
+        case several =>
+          throw WinopsErrors.argument(
+            "VALUE",
+            "query",
+            s"a query with as many operators as the checkpoint, which has ${stored.size} and not ${several.size}")
+      }
+    }
+  }
+
+  private def costOf(checkpoint: Checkpoint, keep: OperatorStateMetadataV2, batch: Long): Cost = {
+    val operator = keep.operatorInfo.operatorId
+    val partitions = keep.stateStoreInfo.head.numPartitions
+    val stores = checkpoint.stores(keep, batch)
+    val ids = checkpoint.stateIds(operator, batch)
+    // An entry has a hash before the keys of the group, and a number behind them.
+    val keys = checkpoint
+      .entryKeys(keep)
+      .fields
+      .toSeq
+      .drop(1)
+      .dropRight(1)
+      .map(field => AttributeReference(field.name, field.dataType)())
+    val counted = sparkContext
+      .parallelize(0 until partitions, partitions)
+      .mapPartitions(_.flatMap { partition =>
+        stores.read(partition, batch, ids.map(_(partition))) { store =>
+          StateErrors.translated {
+            val groups = StateGroupStore.readOnly(store, keys)
+            PartitionSummary
+              .of(groups.partition)
+              .map(found => (found.groups, found.rows))
+              .iterator
+          }
+        }
+      })
+      .collect()
+    val bytes = (0 until partitions).map { partition =>
+      val folder = new Path(checkpoint.root, s"$DIR_NAME_STATE/$operator/$partition")
+      if (checkpoint.fileSystem.exists(folder)) {
+        bytesOf(checkpoint.fileSystem.listStatus(folder).toSeq, batch + 1)
+      } else 0L
+    }
+    Cost(counted.map(_._1).sum, counted.map(_._2).sum, bytes.sum)
+  }
+
+  override protected def doExecute(): RDD[InternalRow] = sparkContext.parallelize(differences, 1)
+}
+
+object RestartPlanExec {
+
+  /** What the first micro-batch rewrites. */
+  private final case class Cost(groups: Long, rows: Long, bytes: Long)
+
+  /** The bytes of the files that a store reads for a version: its newest snapshot, and the
+    * changes since.
+    */
+  private def bytesOf(files: Seq[FileStatus], version: Long): Long = {
+    val versions = files.flatMap { file =>
+      val name = file.getPath.getName
+      val number = name.takeWhile(_.isDigit)
+      number.toLongOption.filter(_ <= version).map { found =>
+        (found, name.endsWith(".snapshot") || name.endsWith(".zip"), file.getLen)
+      }
+    }
+    val newest = versions.filter(_._2).map(_._1).maxOption.getOrElse(-1L)
+    versions.collect {
+      case (number, isSnapshot, bytes) if number > newest || number == newest && isSnapshot =>
+        bytes
+    }.sum
+  }
+
+  /** A row for the whole state, then one for each difference. */
+  private def rowsOf(operator: Long, plan: RestartPlan, cost: Cost): Seq[InternalRow] = {
+    val whole = row(
+      operator,
+      Seq("whole state", "", "", plan.outcome.name, summaryOf(plan), ""),
+      Seq(cost.groups, cost.rows, cost.bytes),
+      plan.hash)
+    whole +: plan.differences.map { one =>
+      row(
+        operator,
+        Seq(one.subject, one.before, one.now, one.outcome.name, one.because, one.remedy),
+        Seq(null, null, null),
+        plan.hash)
+    }
+  }
+
+  private def summaryOf(plan: RestartPlan): String = plan.outcome match {
+    case Outcome.Continues if plan.differences.isEmpty => "The query is that of the checkpoint."
+    case Outcome.Continues => "The query uses the state as it is."
+    case Outcome.Rebuilt =>
+      "The first micro-batch reads and writes every group once, without output."
+    case Outcome.Carried =>
+      "The first micro-batch reads and writes every group once, and deletes the rows that leave."
+    case Outcome.NeedsHistory | Outcome.Refused =>
+      "The query fails in its first micro-batch, and the state stays as it is."
+  }
+
+  private def row(
+      operator: Long,
+      texts: Seq[String],
+      numbers: Seq[Any],
+      hash: String): InternalRow = {
+    def text(value: String): Any = UTF8String.fromString(value)
+    InternalRow.fromSeq((operator: Any) +: (texts.map(text) ++ numbers :+ text(hash)))
+  }
+}

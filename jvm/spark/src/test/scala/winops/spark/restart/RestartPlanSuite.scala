@@ -1,0 +1,123 @@
+package winops.spark.restart
+
+import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+
+import winops.spark.testing.{KeepStreamTest, Tick}
+
+/** The plan of a restart, shown before the query runs, and confirmed. */
+class RestartPlanSuite extends KeepStreamTest {
+  import testImplicits._
+
+  private val call = "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts'"
+  private val over = "OVER (PARTITION BY k ORDER BY ts, n ROWS 2 PRECEDING)"
+
+  private val first = Seq(Tick("a", 1, 1), Tick("a", 2, 2), Tick("b", 3, 3), Tick("c", 60, 4))
+
+  private def aggregates(df: DataFrame, functions: String*): DataFrame = keep(
+    df,
+    s"$call, output => 'agg', aggregates => TABLE(SELECT ${functions.mkString(", ")} FROM input_of_keep)")
+
+  private def functions(df: DataFrame, some: String*): DataFrame = {
+    df.createOrReplaceTempView("input_of_over")
+    spark.sql(s"SELECT *, ${some.map(f => s"$f $over").mkString(", ")} FROM input_of_over")
+  }
+
+  private def after(query: DataFrame => DataFrame)(
+      body: (String, MemoryStream[Tick]) => Unit): Unit = withTempDir { folder =>
+    val stream = ticks()
+    stream.addData(first)
+    val _ = runAll(query(timed(stream)), folder.getCanonicalPath)
+    stream.addData(Tick("a", 100, 100))
+    body(folder.getCanonicalPath, stream)
+  }
+
+  private def planOf(df: DataFrame, checkpoint: String): Seq[Row] = {
+    df.createOrReplaceTempView("restarted")
+    spark
+      .sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '$checkpoint')")
+      .collect()
+      .toSeq
+  }
+
+  private def outcomes(plan: Seq[Row]): Seq[(String, String)] =
+    plan.map(row => row.getAs[String]("subject") -> row.getAs[String]("outcome"))
+
+  test("the query of the checkpoint continues") {
+    Seq[DataFrame => DataFrame](
+      keep(_, call),
+      aggregates(_, "avg(n)", "max(n + 1 + 1)"),
+      functions(_, "sum(n)", "avg(coalesce(n, 1 + 1))")).foreach { query =>
+      after(query) { (checkpoint, stream) =>
+        val plan = planOf(query(timed(stream)), checkpoint)
+        assert(outcomes(plan) == Seq("whole state" -> "continues"))
+        assert(plan.head.getAs[Long]("groups") == 0)
+      }
+    }
+  }
+
+  test("each difference has an outcome, and the whole state a cost") {
+    after(keep(_, call)) { (checkpoint, stream) =>
+      val wider = timed(stream).withColumn("more", $"n" * 2).select("more", "ts", "n", "k")
+      val plan = planOf(aggregates(wider, "avg(n)"), checkpoint)
+      assert(
+        outcomes(plan) == Seq(
+          "whole state" -> "is rebuilt",
+          "column more" -> "is rebuilt",
+          "order of the columns" -> "is rebuilt",
+          "aggregate avg(n)" -> "is rebuilt"))
+      val cost = Seq("groups", "rows", "bytes").map(plan.head.getAs[Long])
+      assert(cost.take(2) == Seq(3, 4) && cost(2) > 100)
+      assert(plan.map(_.getAs[String]("plan")).distinct.size == 1)
+    }
+  }
+
+  test("what needs history, or is refused, says what to do") {
+    after(functions(_, "sum(n)")) { (checkpoint, stream) =>
+      val plan = planOf(keep(timed(stream), call), checkpoint)
+      assert(outcomes(plan).map(_._2) == Seq("is refused", "is refused"))
+      timed(stream).createOrReplaceTempView("input_of_over")
+      val running =
+        spark.sql("SELECT *, max(n) OVER (PARTITION BY k ORDER BY ts, n) FROM input_of_over")
+      val needing = planOf(running, checkpoint)
+      assert(outcomes(needing).head._2 == "needs history")
+      assert(needing(1).getAs[String]("remedy").contains("with_history"))
+    }
+  }
+
+  test("nothing is run, and nothing is changed") {
+    after(keep(_, call)) { (checkpoint, stream) =>
+      val _ = planOf(aggregates(timed(stream), "avg(n)"), checkpoint)
+      val changes = runAll(keep(timed(stream), call), checkpoint).rows
+      assert(changes.nonEmpty)
+    }
+  }
+
+  test("a table has no plan of a restart") {
+    after(keep(_, call)) { (checkpoint, _) =>
+      val error = intercept[AnalysisException] {
+        planOf(keep(withTime(first.toDF()), call), checkpoint)
+      }
+      assert(error.getCondition == "WINOPS_ARGUMENT.VALUE")
+    }
+  }
+
+  test("a changed query runs only if its plan is confirmed") {
+    after(keep(_, call)) { (checkpoint, stream) =>
+      withSQLConf(RestartSettings.Confirm -> "true") {
+        assert(runAll(keep(timed(stream), call), checkpoint).rows.nonEmpty)
+        stream.addData(Tick("a", 200, 200))
+        val changed = aggregates(timed(stream), "avg(n)")
+        val error = failureOf(changed, checkpoint)
+        assert(conditionsOf(error).contains("WINOPS_RESTART_UNCONFIRMED"))
+        val hash = planOf(changed, checkpoint).head.getAs[String]("plan")
+        assert(error.getMessage.contains(hash))
+        withSQLConf(RestartSettings.Plan -> hash) {
+          assert(runAll(changed, checkpoint).rows.nonEmpty)
+        }
+        stream.addData(Tick("a", 300, 300))
+        assert(runAll(changed, checkpoint).rows.nonEmpty)
+      }
+    }
+  }
+}
