@@ -19,6 +19,9 @@ Names = str | Sequence[str]
 SortKeys = str | Column | Sequence[str | Column]
 Parameter = int | float | Decimal | str | timedelta
 
+# A value of a column that a restart adds.
+Fill = int | float | Decimal | str | bool | None
+
 _MAX_LONG = 2**63 - 1
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 # Names that other languages use for an argument.
@@ -230,6 +233,20 @@ def columns_of_windows(
     if not given:
         raise wrong_value(f"{shape}; none is given.")
     return given, of_windows
+
+
+def fill(value: Mapping[str, Fill] | None) -> dict[str, Fill]:
+    """Check the values of columns that a restart adds."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise wrong_type(f"fill= takes a dict of columns and values, not {type(value).__name__}.")
+    for each in value.values():
+        if not isinstance(each, int | float | Decimal | str | None):
+            raise wrong_type(
+                "fill= takes a dict of column names and numbers, strings or booleans."
+            )
+    return dict(value)
 
 
 def parameters(value: Mapping[str, Parameter] | None) -> dict[str, int | float | Decimal | str]:

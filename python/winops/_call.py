@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from winops._literals import array, literal, struct
+from winops._literals import Value, array, literal, struct
 from winops._policy import Policy
 
 Output = Literal["changes", "rows", "snapshots", "events", "agg", "withColumns", "describe"]
@@ -27,6 +27,7 @@ class Call:
     per: tuple[str, ...]
     order_by: tuple[str | Column, ...]
     options: Mapping[str, int | str]
+    fill: Mapping[str, Value] = field(default_factory=dict)
 
     def over(
         self,
@@ -49,6 +50,8 @@ class Call:
             arguments.append(f"{name} => {literal(value)}")
         if self.policy.params:
             arguments.append(f"params => {struct(self.policy.params)}")
+        if self.fill:
+            arguments.append(f"fill => {struct(self.fill)}")
         if of_windows is not None:
             arguments.append(f"of_windows => {struct(of_windows)}")
         tables: dict[str, Any] = {"df": df}

@@ -39,6 +39,8 @@ def keep(
     on_null_time: Literal["error", "drop"] | None = None,
     punct: str | None = None,
     at_end: Literal["wait", "flush"] | None = None,
+    on_change: Literal["refuse", "carry"] | None = None,
+    fill: Mapping[str, arguments.Fill] | None = None,
     key_columns: arguments.Names | None = None,
 ) -> Kept:
     """Keep the rows of a static or streaming DataFrame in windows defined by a policy.
@@ -107,6 +109,13 @@ def keep(
         table. In a later run, rows that are not later than the last of them are late, dropped and
         counted. A start without new rows flushes nothing. The query needs
         ``trigger(availableNow=True)``, and the call needs `time` with ``apply="event_time"``.
+    on_change : {"refuse", "carry"}, optional
+        The treatment of a restart with another window: ``refuse``, the default, fails the query;
+        ``carry`` lets the rows that are held enter the new window in the order of their arrival,
+        and deletes those that it does not keep.
+    fill : dict, optional
+        The values that stored rows get in columns that a restart adds, by the names of the
+        columns: int, float, Decimal, str or bool. Other columns are NULL there.
     key_columns : str or list of str, optional
         The primary key columns of the rows, used only to warn about groups of single rows.
 
@@ -165,7 +174,10 @@ def keep(
         ),
         per=arguments.names("per", per),
         order_by=arguments.sort_keys("order_by", order_by),
-        options=options_of(time, apply, origin, idle, max_rows, on_null_time, punct, at_end),
+        options=options_of(
+            time, apply, origin, idle, max_rows, on_null_time, punct, at_end, on_change
+        ),
+        fill=arguments.fill(fill),
     )
     arguments.check_directions("order_by", call.order_by, df)
     keys = arguments.names("key_columns", key_columns)

@@ -74,7 +74,8 @@ class Kept:
                 newer or better rows, ``expired`` by time, ``replaced`` by a newer row of its key,
                 ``condition`` that does not hold, ``distance`` of a newer row's value, ``silence``
                 after the last row, ``trigger`` or ``punctuation`` at which a batch leaves,
-                ``group idle`` and ``group limit`` for a group that is removed.
+                ``group idle`` and ``group limit`` for a group that is removed; ``window changed``
+                for a restart with another window.
 
             The columns of the input follow. ``_change_seq`` orders the changes of a group;
             changes of different groups have no order.

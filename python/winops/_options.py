@@ -17,6 +17,7 @@ def options_of(
     on_null_time: str | None,
     punct: str | None,
     at_end: str | None,
+    on_change: str | None = None,
 ) -> dict[str, int | str]:
     """Check the options of a call, and return those that are given by their names in SQL."""
     if time is None and (apply is not None or on_null_time is not None):
@@ -52,4 +53,6 @@ def options_of(
         options["punct"] = arguments.text("punct", punct, "the name of a column")
     if at_end is not None:
         options["at_end"] = arguments.choice("at_end", at_end, ("wait", "flush"))
+    if on_change is not None:
+        options["on_change"] = arguments.choice("on_change", on_change, ("refuse", "carry"))
     return options

@@ -127,8 +127,8 @@ def command_line() -> argparse.ArgumentParser:
     restarting = commands.add_parser(
         "restart-plan",
         help="show what becomes of the state of a checkpoint with another query",
-        description="Compare a query with a checkpoint, without running it. The exit code is 0 if "
-        "the query can restart with the checkpoint, and 1 if not.",
+        description="Compare a query with a checkpoint, without running it. The exit code is 0 "
+        "if the query can restart with the checkpoint, and 1 if not.",
     )
     restarting.add_argument("checkpoint", help="the checkpointLocation of the former query")
     restarting.add_argument(

@@ -51,6 +51,7 @@ _COLOURS = {
     "punctuation": "#9467bd",
     "group idle": "#b5763f",
     "group limit": "#c44e52",
+    "window changed": "#c44e52",
 }
 _HELD = "#9aa5b1"
 _INK = "#808890"

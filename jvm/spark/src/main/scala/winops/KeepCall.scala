@@ -122,7 +122,9 @@ private object KeepCall {
     "maxRows" -> "max_rows",
     "onNullTime" -> "on_null_time",
     "punct" -> "punct",
-    "atEnd" -> "at_end")
+    "atEnd" -> "at_end",
+    "onChange" -> "on_change",
+    "fill" -> "fill")
 
   def literal(argument: String, value: Any): Expression = value match {
     case interval: Interval => Literal(interval.text)

@@ -75,6 +75,12 @@ final class KeepOptions private[winops] (private[winops] val values: Map[String,
   /** Sets the treatment of a row whose `time` is NULL: `error` or `drop`. */
   def onNullTime(choice: String): KeepOptions = set("onNullTime", choice)
 
+  /** Sets the treatment of a restart with another window: `refuse` or `carry`. */
+  def onChange(choice: String): KeepOptions = set("onChange", choice)
+
+  /** Sets the values that stored rows get in columns that a restart adds. */
+  def fill(values: ju.Map[String, _]): KeepOptions = set("fill", values.asScala.toMap)
+
   /** Names the column with punctuations, for windows of IBM Streams. */
   def punct(name: String): KeepOptions = set("punct", name)
 

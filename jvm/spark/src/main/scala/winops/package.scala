@@ -95,6 +95,12 @@ package object winops {
     * @param atEnd
     *   the treatment of rows that wait for the watermark when the input of a stream ends: `wait`,
     *   the default, leaves them in the checkpoint; `flush` applies them
+    * @param onChange
+    *   the treatment of a restart with another window: `refuse`, the default, fails the query;
+    *   `carry` lets the rows that are held enter the new window
+    * @param fill
+    *   the values that stored rows get in columns that a restart adds, by the names of the
+    *   columns; other columns are NULL there
     * @param keyColumns
     *   the primary key columns, used only to log a warning about groups of single rows
     */
@@ -116,6 +122,8 @@ package object winops {
       onNullTime: String = null,
       punct: String = null,
       atEnd: String = null,
+      onChange: String = null,
+      fill: Map[String, Any] = null,
       keyColumns: Seq[String] = null): Kept = {
     val all = Map[String, Any](
       "rows" -> rows,
@@ -133,6 +141,8 @@ package object winops {
       "onNullTime" -> onNullTime,
       "punct" -> punct,
       "atEnd" -> atEnd,
+      "onChange" -> onChange,
+      "fill" -> fill,
       "keyColumns" -> keyColumns)
     val options = new KeepOptions(all.filter { case (_, value) =>
       value != null && value != Omitted && value != false

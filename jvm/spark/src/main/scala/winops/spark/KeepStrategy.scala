@@ -12,9 +12,10 @@ import org.apache.spark.sql.winops.execution.StatefulKeepExec
 import org.apache.spark.sql.winops.source.{FilePosition, FilePositionExec}
 
 import winops.spark.analysis.KeepDescriber
+import winops.spark.checkpoint.StoredKeep
 import winops.spark.execution.{BatchKeepExec, NewestRowsExec, UnsharedExec}
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
-import winops.spark.plan.{GroupedOperator, Keep}
+import winops.spark.plan.{GroupedOperator, Keep, KeepPlan, OperatorPlan}
 import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder, StoredColumns}
 
 /** Plans the operators and the other nodes of winops. Expressions that group and order the rows
@@ -27,7 +28,7 @@ object KeepStrategy extends SparkStrategy {
       OperatorMetricsPage.install(KeepMetrics.inProgress.toMap)
       val (keys, positions, input) = inputOf(operator)
       StatefulKeepExec(
-        operator.plan(keys, positions),
+        withParser(operator.plan(keys, positions)),
         KeepDescriber.text(operator),
         hasNewRows(operator.child),
         UnsharedExec(NamedExpression.newExprId.id, input)) :: Nil
@@ -42,6 +43,14 @@ object KeepStrategy extends SparkStrategy {
     case repartition: RepartitionState => RepartitionStateExec(repartition) :: Nil
     case restart: RestartPlanRelation => RestartPlanExec(restart) :: Nil
     case _ => Nil
+  }
+
+  /** The plan with what it needs to let rows of another window enter its own. */
+  private def withParser(plan: OperatorPlan): OperatorPlan = plan match {
+    case keep: KeepPlan if keep.spec.restart.carries =>
+      val restart = keep.spec.restart.copy(parser = Some(StoredKeep))
+      keep.copy(spec = keep.spec.copy(restart = restart))
+    case other => other
   }
 
   /** The keys and positions of an operator's rows, and the plan that computes them. */

@@ -36,6 +36,9 @@ object ChangeReason {
   /** The group was removed because there were too many groups or rows. */
   val GroupLimit = 10
 
+  /** A restart replaced the window by another one, which does not have the row. */
+  val WindowChanged = 11
+
   /** The name of each reason in the column `_change_reason`, by its number. */
   val Names: IndexedSeq[String] = IndexedSeq(
     "arrived",
@@ -48,5 +51,6 @@ object ChangeReason {
     "silence",
     "punctuation",
     "group idle",
-    "group limit")
+    "group limit",
+    "window changed")
 }

@@ -118,8 +118,15 @@ final class Machine(
   /** Inserts the newest of `rows`, which arrived at `at`, the instant of the last [[advance]].
     * Returns false if the row was refused and removed.
     */
-  def arrive(at: Long): Boolean = {
-    steps.begin(at)
+  def arrive(at: Long): Boolean = insertNewest(at, at)
+
+  /** Inserts the newest of `rows`, which arrived at `at`, an instant before that of the clock, in
+    * a window that a restart has replaced. Returns false if the row was refused and removed.
+    */
+  def carry(at: Long): Boolean = insertNewest(at, clock.now)
+
+  private def insertNewest(at: Long, instant: Long): Boolean = {
+    steps.begin(instant)
     val comesIn = retainer.arrive(rows.end - 1, at)
     if (comesIn) clock.arrived(at)
     else {
@@ -131,6 +138,21 @@ final class Machine(
     steps.end()
     comesIn
   }
+
+  /** Begins the step of changes that are no effect of a row or a timer. */
+  def beginCorrection(): Unit = steps.begin(clock.now)
+
+  /** Emits an insert or a delete of a row because a restart has replaced the window with this
+    * number. The row must be readable, and need not be in the window.
+    */
+  def emitCorrection(window: Int, row: Long, isInsert: Boolean): Unit = {
+    steps.window = window
+    if (isInsert) steps.insert(row, row + 1, ChangeReason.Arrived)
+    else steps.delete(row, row + 1, ChangeReason.WindowChanged)
+    steps.window = 0
+  }
+
+  def endCorrection(): Unit = steps.end()
 
   /** Handles a window punctuation at `at`, the instant of the last [[advance]]. */
   def punctuate(at: Long): Unit = {
@@ -161,6 +183,13 @@ final class Machine(
   def emitContents(): Unit = {
     steps.begin(clock.now)
     retainer.emitContents()
+    steps.end()
+  }
+
+  /** Emits the rows that were inserted and not deleted, row by row as inserts. */
+  def emitInserted(): Unit = {
+    steps.begin(clock.now)
+    retainer.emitInserted()
     steps.end()
   }
 

@@ -69,6 +69,8 @@ private[window] final class Batching(
     */
   override def emitContents(): Unit = eachFrom(boundary, rows.end)(steps.content)
 
+  override def emitInserted(): Unit = eachFrom(0L, boundary)(steps.content)
+
   override def report(kind: Int): Unit = steps.report(kind, rows.from(boundary), rows.end)
 
   override def leaveAll(reason: Int): Unit = {

@@ -57,6 +57,7 @@ private[window] final class IndependentWindows(
   }
 
   override def emitContents(): Unit = each(_.emitContents())
+  override def emitInserted(): Unit = each(_.emitInserted())
 
   override def report(kind: Int): Unit = each { window =>
     if (window.held > 0) window.report(kind)

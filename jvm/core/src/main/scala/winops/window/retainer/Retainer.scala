@@ -39,6 +39,11 @@ private[window] abstract class Retainer {
   /** Emits the window contents, in the order of the window. */
   def emitContents(): Unit
 
+  /** Emits the rows that were inserted and not deleted, which a batch window holds beside its
+    * contents.
+    */
+  def emitInserted(): Unit = emitContents()
+
   /** Reports the window contents as `kind`. */
   def report(kind: Int): Unit
 

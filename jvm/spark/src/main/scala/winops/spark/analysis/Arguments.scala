@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, FunctionTableSubqueryArgumentExpression, NamedArgumentExpression}
+import org.apache.spark.sql.catalyst.expressions.{Expression, FunctionTableSubqueryArgumentExpression, Literal, NamedArgumentExpression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.{IntervalUtils, MapData}
 import org.apache.spark.sql.types._
@@ -139,6 +139,19 @@ final class Arguments(expressions: Seq[Expression]) {
     }
   }
 
+  /** Constants by names, from a struct; empty if not given. */
+  def constants(name: String): Seq[(String, Literal)] =
+    byName.get(name).toSeq.flatMap { expression =>
+      value(name, expression) match {
+        case (row: InternalRow, struct: StructType) =>
+          struct.fields.toSeq.zipWithIndex.map { case (field, i) =>
+            field.name -> Literal(row.get(i, field.dataType), field.dataType)
+          }
+        case _ =>
+          throw WinopsErrors.argument("VALUE", name, "named_struct('name', value, ...)")
+      }
+    }
+
   /** The plan of a query that is passed as a table. */
   def query(name: String, expected: String = "TABLE(SELECT ... FROM ...)"): Option[LogicalPlan] =
     byName.get(name).map {
@@ -212,7 +225,9 @@ object Arguments {
     "of_windows",
     "mode",
     "max_content",
-    "reason")
+    "reason",
+    "on_change",
+    "fill")
 
   /** Arguments by the names that other languages use for them. */
   private val OtherNames = Map("variables" -> "params")

@@ -1,6 +1,8 @@
 package winops.spark.analysis
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, ExpressionSet, ScalarSubquery, SortOrder}
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, EvalMode, Expression, ExpressionSet, Literal, ScalarSubquery, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Max}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -10,7 +12,7 @@ import org.apache.spark.sql.types._
 import winops.policy.{Policy, Scope}
 import winops.spark.expressions.{CommonExpressions, ExpressionBudget, PolicyExpressions, RedactingExpression, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{AggMode, Application, ColumnsOfInput, InSourceOrder, Keep, KeepSpec, OperatorSpec, Output}
+import winops.spark.plan.{AggMode, Application, ColumnsOfInput, InSourceOrder, Keep, KeepSpec, OperatorSpec, Output, RestartOptions}
 import winops.spark.source.StoredColumns
 import winops.text.dialect.Dialect
 
@@ -22,6 +24,8 @@ object ResolveKeep extends Rule[LogicalPlan] {
   private val DropNullTime = "drop"
   private val WaitAtEnd = "wait"
   private val FlushAtEnd = "flush"
+  private val RefuseChange = "refuse"
+  private val CarryRows = "carry"
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val definitions =
@@ -60,6 +64,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
     }
     order.foreach(o => CheckKeep.deterministic("ORDER BY", o.child))
     val spec = specOf(dialect, arguments, resolved.policy, group, order, time, punctuation)
+      .copy(restart = restartOf(arguments, table))
     CheckKeep.clock(spec, expressions, table, time)
     CheckKeep.output(spec, table)
     CheckKeep.costs(spec, table)
@@ -98,6 +103,34 @@ object ResolveKeep extends Rule[LogicalPlan] {
         throw WinopsErrors.argument("DUPLICATE", "order_by", "either ORDER BY or order_by")
       case Some(query) => QueriedAggregates.order(query, call.child)
     }
+
+  private def restartOf(arguments: Arguments, table: LogicalPlan): RestartOptions = {
+    val choice = arguments.oneOf("on_change", Seq(RefuseChange, CarryRows))(identity)
+    val fill = arguments.constants("fill").map { case (name, value) =>
+      val column = table.output
+        .find(column => SQLConf.get.resolver(column.name, name))
+        .getOrElse(throw WinopsErrors.unknownColumn(name, table.output))
+      column.name -> filled(column, value)
+    }
+    RestartOptions(choice.contains(CarryRows), fill.toMap)
+  }
+
+  /** The value of stored rows in a column. */
+  private def filled(column: Attribute, value: Literal): Expression = {
+    val zone = Some(SQLConf.get.sessionLocalTimeZone)
+    val converted =
+      if (!Cast.canAnsiCast(value.dataType, column.dataType)) None
+      else {
+        val cast = Cast(value, column.dataType, zone, EvalMode.ANSI)
+        Try(Literal.create(cast.eval(), column.dataType)).toOption
+      }
+    converted.getOrElse {
+      throw WinopsErrors.argument(
+        "VALUE",
+        "fill",
+        s"a value of the type ${column.dataType.sql} for the column ${column.name}")
+    }
+  }
 
   private def specOf(
       dialect: Dialect,

@@ -4,7 +4,7 @@ import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.json4s.{JArray, JInt, JNothing, JNull, JString, JValue}
-import org.json4s.jackson.JsonMethods.parse
+import org.json4s.jackson.JsonMethods.{parse => parseJson}
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
 import org.apache.spark.sql.types.StructType
@@ -12,10 +12,10 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
 import winops.policy.Policy
 import winops.spark.analysis.Dialects
-import winops.spark.plan.{Application, KeepPlan, KeepSpec, OperatorPlan, OverPlan, OverSpec}
+import winops.spark.plan.{Application, KeepPlan, KeepSpec, OperatorPlan, OverPlan, OverSpec, StoredPlans}
 import winops.spark.restart.{IdentityFields, StoredTypes}
 import winops.spark.source.SourcePartitions
-import winops.spark.state.{StateErrors, StateVersion}
+import winops.spark.state.{StateErrors, StateGroupStore, StateVersion}
 import winops.text.dialect.Dialect
 import winops.window.time.Clock
 
@@ -42,7 +42,12 @@ final class StoredKeep private (
     val windowNames: Seq[String],
     whole: OperatorPlan,
     divided: OperatorPlan)
-    extends Serializable {
+    extends StoredPlans {
+
+  override def keepOf(idle: Long): KeepPlan = plan(idle) match {
+    case keep: KeepPlan => keep
+    case _: OverPlan => throw StateErrors.failure("it is that of window functions")
+  }
 
   /** The columns of a stored row. */
   def content: Seq[Attribute] = whole.content
@@ -60,7 +65,10 @@ final class StoredKeep private (
     if (idle == Clock.Never) divided else whole.withIdle(idle)
 }
 
-object StoredKeep {
+object StoredKeep extends StoredPlans.Parser {
+
+  override def parse(identity: String, keys: Seq[Attribute]): StoredPlans =
+    StoredKeep(identity, StateGroupStore.keySchema(keys))
 
   /** Parses the identity of a `keep`.
     *
@@ -79,7 +87,7 @@ object StoredKeep {
     }
 
   private def of(identity: String, entryKeys: StructType): StoredKeep = {
-    val json = parse(identity)
+    val json = parseJson(identity)
     json \ "format" match {
       case JInt(format) if format == StateVersion.Current =>
       case other => throw StateVersion.another(other.values)
@@ -174,7 +182,7 @@ object StoredKeep {
     * empty if unreadable.
     */
   def windowOf(identity: String): String = Try {
-    val json = parse(identity)
+    val json = parseJson(identity)
     text(json \ "policy").getOrElse {
       OverSpec.title(texts(json \ "group"), text(json \ "time").toSeq ++ texts(json \ "order"))
     }

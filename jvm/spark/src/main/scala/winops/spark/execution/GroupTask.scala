@@ -30,6 +30,8 @@ import winops.window.time.Clock
   *   the open group with its operation
   * @param restore
   *   restores the open group from its stored value
+  * @param carry
+  *   lets the rows of restored groups enter another window, if a restart has replaced it
   * @param writer
   *   writes the output of the operation
   * @param store
@@ -44,6 +46,7 @@ final class GroupTask private (
     times: BatchTimes,
     state: GroupState[Operation],
     restore: ByteReader => Unit,
+    carry: Option[KeepCarry],
     writer: OutputWriter,
     store: GroupStore,
     partition: PartitionState,
@@ -94,6 +97,9 @@ final class GroupTask private (
       if (key != null) openForTime()
       else if (hasRows) openForRows()
       else finish()
+    case Carrying =>
+      operation.release()
+      if (!carry.exists(_.emitNext())) stage = Arriving
     case Arriving =>
       operation.release()
       if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
@@ -114,7 +120,7 @@ final class GroupTask private (
     partition.cancel(key)
     load()
     arrivals.open(rows)
-    stage = Arriving
+    stage = if (wasRemembered && carry.isDefined) Carrying else Arriving
   }
 
   /** Timers are not deleted when a group is removed or rescheduled, so an entry may be stale. */
@@ -123,7 +129,7 @@ final class GroupTask private (
     // A removed group needs no work; the next unit of work takes another one.
     if (wasRemembered) {
       arrivals.open(NoRows)
-      stage = Arriving
+      stage = if (carry.isDefined) Carrying else Arriving
     }
   }
 
@@ -137,8 +143,11 @@ final class GroupTask private (
     // The partition has handed out all timers up to this instant, including this group's.
     if (state.registeredTimer <= times.now) state.registeredTimer = Clock.Never
     if (state.reachTimer <= times.now) state.reachTimer = Clock.Never
-    sizeBefore = state.held
     waitingBefore = state.waiting
+    sizeBefore = carry match {
+      case Some(carried) if wasRemembered => carried.held + waitingBefore
+      case _ => state.held
+    }
   }
 
   private def expect(row: UnsafeRow): Unit = {
@@ -215,8 +224,19 @@ object GroupTask {
     def run(
         state: GroupState[Operation],
         restore: ByteReader => Unit,
-        writer: OutputWriter): GroupTask =
-      new GroupTask(plan, input, rows, times, state, restore, writer, store, partition, metrics)
+        carry: Option[KeepCarry],
+        writer: OutputWriter): GroupTask = new GroupTask(
+      plan,
+      input,
+      rows,
+      times,
+      state,
+      restore,
+      carry,
+      writer,
+      store,
+      partition,
+      metrics)
     plan match {
       case keep: KeepPlan =>
         val changes = new ChangeQueue
@@ -225,12 +245,29 @@ object GroupTask {
         val operation = new KeepOperation(keep, storage, changes, steps)
         val state = new GroupState(keep, storage, operation)
         val isTimed = keep.time.isDefined || times.stamp.isDefined
-        val rebuild = partition.rebuilt.map { before =>
+        val (carried, rebuilt) = partition.rebuilt.partition(_.isCarried)
+        val rebuild = rebuilt.headOption.map { before =>
           new KeepRebuild(keep, before, storage, changes, state, () => new SpillableSegments)
+        }
+        val carry = for (former <- carried.headOption; plans <- keep.spec.restart.former) yield {
+          new KeepCarry(
+            keep,
+            plans.keepOf(former.idleBefore),
+            former,
+            storage,
+            changes,
+            steps,
+            state,
+            () => new SpillableSegments)
         }
         run(
           state,
-          in => rebuild.fold(state.restore(in))(_.restore(in)),
+          in =>
+            carry match {
+              case Some(other) => other.restore(in)
+              case None => rebuild.fold(state.restore(in))(_.restore(in))
+            },
+          carry,
           OutputWriter.of(keep, changes, state, None, isTimed, metrics))
       case over: OverPlan =>
         val operation =
@@ -242,6 +279,7 @@ object GroupTask {
         run(
           state,
           in => rebuild.fold(state.restore(in))(_.restore(in)),
+          None,
           OutputWriter.of(over, operation, metrics))
     }
   }
@@ -250,6 +288,9 @@ object GroupTask {
 
   /** No group is open. */
   private case object Between extends Stage
+
+  /** Changes are emitted because the rows of the open group are in another window. */
+  private case object Carrying extends Stage
 
   /** Rows arrive at the open group. */
   private case object Arriving extends Stage

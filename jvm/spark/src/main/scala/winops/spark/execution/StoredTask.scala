@@ -45,7 +45,8 @@ final class StoredTask(
     groups.rankOf,
     takesAll = times.flushes && !isCrossGroup,
     isFlushed = times.flushes,
-    largestGroups)
+    largestGroups,
+    plan.spec.restart)
 
   // The partition of a cross-group window counts groups of which it may store no value.
   if (!isCrossGroup) StateErrors.translated(groups.checkSize(partition.groupsRemembered))

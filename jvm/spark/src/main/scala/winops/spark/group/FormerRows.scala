@@ -43,7 +43,7 @@ private[group] final class FormerRows(
   private val values: Seq[Expression] = plan.content.zipWithIndex.map { case (column, i) =>
     columns.indexWhere(_.place == i) match {
       case -1 =>
-        plan.spec.fill.getOrElse(column.name, Literal(null, column.dataType))
+        plan.spec.restart.fill.getOrElse(column.name, Literal(null, column.dataType))
       case place if columns(place).isSame => column
       case place =>
         Cast(content(place), column.dataType, Some(SQLConf.get.sessionLocalTimeZone))
@@ -107,7 +107,8 @@ private[group] final class FormerRows(
       }
     }
 
-    private def eachOf(rows: RowStore)(visit: (Long, Long, UnsafeRow) => Unit): Unit = {
+    /** Visits all rows in the order of their arrival, with their ordinals and arrival times. */
+    def eachOf(rows: RowStore)(visit: (Long, Long, UnsafeRow) => Unit): Unit = {
       var ordinal = rows.first
       while (ordinal < rows.end) {
         val arrival = rows.arrival(ordinal)

@@ -92,7 +92,7 @@ private[spark] final class KeepRebuild(
   /** The ranges of rows in each window, in the order of the rows. */
   private def contentsByWindow(): Array[Seq[(Long, Long)]] = {
     val found = Array.fill(operation.results.size)(Array.newBuilder[Long])
-    operation.machine.emitContents()
+    operation.machine.emitInserted()
     while (!changes.isEmpty) {
       changes.next()
       found(changes.window) += changes.ordinal

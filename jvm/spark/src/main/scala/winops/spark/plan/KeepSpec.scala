@@ -43,7 +43,8 @@ final case class KeepSpec(
     acrossGroups: Boolean = false,
     ofProjection: Boolean = false,
     flushesAtEnd: Boolean = false,
-    emitsReasons: Boolean = false)
+    emitsReasons: Boolean = false,
+    override val restart: RestartOptions = RestartOptions())
     extends OperatorSpec {
   override def words: OperatorWords = OperatorWords.Keep
   override def nodeName: String = "Keep"

@@ -26,11 +26,8 @@ trait OperatorSpec {
   /** True if waiting rows are applied when the input of a stream ends. */
   def flushesAtEnd: Boolean
 
-  /** The values that stored rows get in columns that a restart adds; NULL for other columns. */
-  def fill: Map[String, Expression] = Map.empty
-
-  /** True if a restart lets rows that are held enter another window. */
-  def carries: Boolean = false
+  /** The arguments for a restart with another query. */
+  def restart: RestartOptions = RestartOptions()
 
   /** The words of errors about the operator. */
   def words: OperatorWords

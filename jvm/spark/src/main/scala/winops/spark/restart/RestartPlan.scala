@@ -6,7 +6,7 @@ import java.security.MessageDigest
 import org.json4s.{JArray, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}
 
-import winops.spark.plan.FramedFunction
+import winops.spark.plan.{FramedFunction, RestartOptions}
 import winops.window.piece.Resizable
 
 /** The differences between the query that wrote a checkpoint and the query that restarts with it,
@@ -43,25 +43,26 @@ object RestartPlan {
 
   /** Compares the identities of two queries, as parsed JSON.
     *
-    * @param carries
-    *   true if the query lets rows that are held enter another window
+    * @param options
+    *   the arguments of the query for a restart
     */
   private[spark] def of(
       before: Map[String, JValue],
       now: Map[String, JValue],
-      carries: Boolean = false): RestartPlan =
-    RestartPlan(new Comparison(before, now, carries).differences, hash(before, now, carries))
+      options: RestartOptions): RestartPlan = RestartPlan(
+    new Comparison(before, now, options.carries).differences,
+    hash(before, now, options.text))
 
   private def hash(
       before: Map[String, JValue],
       now: Map[String, JValue],
-      carries: Boolean): String = {
+      options: String): String = {
     val text = Seq(before, now).map { identity =>
       identity.toSeq.sortBy(_._1).map { case (name, value) => s"$name=${compact(render(value))}" }
     }
     val bytes = MessageDigest
       .getInstance("SHA-256")
-      .digest(s"${text.mkString("\n")}\n$carries".getBytes(UTF_8))
+      .digest(s"${text.mkString("\n")}\n$options".getBytes(UTF_8))
     bytes.take(HashBytes).map(byte => f"$byte%02x").mkString
   }
 

@@ -10,8 +10,16 @@ import winops.spark.restart.IdentityFields._
   *   the identity of the query that stored the groups
   * @param now
   *   the identity of the running query
+  * @param idleBefore
+  *   the idle time in milliseconds after which that query removed groups
+  * @param isCarried
+  *   true if the rows of the groups enter another window
   */
-final class RebuiltState(val before: String, now: String) {
+final class RebuiltState(
+    val before: String,
+    now: String,
+    val idleBefore: Long,
+    val isCarried: Boolean) {
   private val was = StateIdentity.fields(before)
   private val is = StateIdentity.fields(now)
 

@@ -12,7 +12,7 @@ import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.spark.expressions.HiddenArguments
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{FramedFunction, KeepPlan, KeepSpec, OperatorPlan, OverPlan}
+import winops.spark.plan.{FramedFunction, KeepPlan, KeepSpec, OperatorPlan, OverPlan, RestartOptions}
 import winops.spark.restart.{AggregatesForm, FrameForms, FunctionsIdentity, RestartPlan}
 import winops.spark.restart.IdentityFields._
 import winops.storage.bytes.CorruptStateException
@@ -108,18 +108,21 @@ object StateIdentity {
     *
     * @param before
     *   the identity in the checkpoint
-    * @param carries
-    *   true if the query lets rows that are held enter another window
+    * @param options
+    *   the arguments of the query for a restart
     * @throws org.apache.spark.sql.winops.internal.WinopsRuntimeException
     *   `WINOPS_STATE_FORMAT` if the checkpoint has another format
     */
-  def plan(before: String, now: String, carries: Boolean = false): RestartPlan = {
+  def plan(
+      before: String,
+      now: String,
+      options: RestartOptions = RestartOptions()): RestartPlan = {
     val was = fields(before)
     was.get(Format) match {
       case Some(JInt(format)) if format == StateVersion.Current =>
       case other => throw StateVersion.another(other.fold[Any]("unknown")(_.values))
     }
-    RestartPlan.of(was, fields(now), carries)
+    RestartPlan.of(was, fields(now), options)
   }
 
   /** Returns the plan of a restart that is possible.
@@ -127,8 +130,11 @@ object StateIdentity {
     * @throws org.apache.spark.sql.winops.internal.WinopsRuntimeException
     *   `WINOPS_POLICY_CHANGED` with the differences if the query cannot use the state
     */
-  def check(before: String, now: String, carries: Boolean = false): RestartPlan = {
-    val found = plan(before, now, carries)
+  def check(
+      before: String,
+      now: String,
+      options: RestartOptions = RestartOptions()): RestartPlan = {
+    val found = plan(before, now, options)
     val obstacles = found.obstacles
     if (obstacles.nonEmpty) {
       throw WinopsErrors.runtime(

@@ -4,6 +4,7 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
+import winops.spark.plan.RestartOptions
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 import winops.storage.rows.RowCheck
 import winops.window.time.Clock
@@ -36,6 +37,8 @@ import winops.window.time.Clock
   *   true if the rows at `now` are applied too, as in a flush
   * @param largestGroups
   *   receives the sizes of the groups that are processed
+  * @param options
+  *   the arguments of the running query for a restart
   */
 final class StoredPartitionState(
     segments: Segments,
@@ -48,7 +51,8 @@ final class StoredPartitionState(
     rankOf: UnsafeRow => Long = _ => 0L,
     takesAll: Boolean = false,
     isFlushed: Boolean = false,
-    largestGroups: LargestGroups = new LargestGroups(0))
+    largestGroups: LargestGroups = new LargestGroups(0),
+    options: RestartOptions = RestartOptions())
     extends PartitionState {
   private val timers = new TimerWheel(segments, width, keyCheck)
   private var groups = 0L
@@ -152,9 +156,11 @@ final class StoredPartitionState(
     if (bytes != null) {
       val in = new ByteReader(bytes)
       val stored = PartitionSummary.restore(in)
-      val plan = StateIdentity.check(stored.identity, identity)
+      val plan = StateIdentity.check(stored.identity, identity, options)
       leavesAtOtherTimes = StateIdentity.changesDueTimes(stored.identity, identity)
-      before = Option.when(plan.rewrites)(new RebuiltState(stored.identity, identity))
+      before = Option.when(plan.rewrites) {
+        new RebuiltState(stored.identity, identity, stored.idle, plan.carries)
+      }
       idleBefore = stored.idle
       passed = stored.passed
       wasFlushed = stored.isFlushed

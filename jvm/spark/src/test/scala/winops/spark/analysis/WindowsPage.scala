@@ -90,7 +90,8 @@ object WindowsPage {
     "silence" -> "no row has arrived for the span of the window",
     "punctuation" -> "a window punctuation has arrived",
     "group idle" -> "its group had no row for the idle time, and is removed",
-    "group limit" -> "there are too many groups or rows, and its group is removed")
+    "group limit" -> "there are too many groups or rows, and its group is removed",
+    "window changed" -> "a restart replaced the window by another one, which does not have the row")
 
   private def table(dialect: Dialect): Seq[String] = {
     val rows = dialect.windows.map { window =>

@@ -24,7 +24,7 @@ object ResolveRestartPlan extends Rule[LogicalPlan] {
     val found = optimized.collect {
       case operator: GroupedOperator if operator.isStreaming =>
         val plan = operator.plan(operator.keys.map(_.toAttribute), Nil)
-        RestartedOperator(StateIdentity.of(plan), plan.spec.carries)
+        RestartedOperator(StateIdentity.of(plan), plan.spec.restart)
     }
     if (found.isEmpty) {
       throw WinopsErrors.argument(

@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.types.{LongType, StringType}
 
+import winops.spark.plan.RestartOptions
+
 /** A call that compares a query with a checkpoint, before the query is resolved.
   *
   * @param folder
@@ -57,7 +59,7 @@ final case class RestartPlanRelation(
   *
   * @param identity
   *   the identity of the operator
-  * @param carries
-  *   true if rows that are held may enter another window
+  * @param options
+  *   its arguments for a restart
   */
-final case class RestartedOperator(identity: String, carries: Boolean)
+final case class RestartedOperator(identity: String, options: RestartOptions)

@@ -29,7 +29,7 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
     val batch = checkpoint.batch(None)
     pairs(checkpoint, batch).flatMap { case (keep, operator) =>
       val before = keep.operatorPropertiesJson
-      val found = StateIdentity.plan(before, operator.identity, operator.carries)
+      val found = StateIdentity.plan(before, operator.identity, operator.options)
       val rewrites = found.rewrites ||
         found.isAllowed && StateIdentity.changesDueTimes(before, operator.identity)
       val cost = if (rewrites) costOf(checkpoint, keep, batch) else Cost(0L, 0L, 0L)

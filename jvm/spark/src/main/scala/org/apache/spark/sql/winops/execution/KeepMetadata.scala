@@ -67,7 +67,7 @@ private[execution] final class KeepMetadata(
     */
   def check(before: OperatorStateMetadata): Unit = before match {
     case old: OperatorStateMetadataV2 =>
-      checkConfirmed(StateIdentity.check(old.operatorPropertiesJson, identity, plan.spec.carries))
+      checkConfirmed(StateIdentity.check(old.operatorPropertiesJson, identity, plan.spec.restart))
       plan match {
         case keep: KeepPlan =>
           StateIdentity
@@ -179,6 +179,17 @@ private[execution] final class KeepMetadata(
     if (before.isDefined) files.delete(file)
     before
   }
+
+  /** The identity with which the state before a micro-batch was stored, if there is one. */
+  def identityBefore(conf: Configuration, batch: Long): Option[String] =
+    if (batch == 0) None
+    else {
+      Try(
+        OperatorStateMetadataReader
+          .createReader(root, conf, Version, batch - 1)
+          .read()).toOption.flatten
+        .collect { case found: OperatorStateMetadataV2 => found.operatorPropertiesJson }
+    }
 
   private def root: Path = new Path(state.checkpointLocation, state.operatorId.toString)
 }

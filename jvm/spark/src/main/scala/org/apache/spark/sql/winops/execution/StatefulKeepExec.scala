@@ -24,7 +24,7 @@ import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.live.LiveQueries
-import winops.spark.plan.OperatorPlan
+import winops.spark.plan.{KeepPlan, OperatorPlan}
 import winops.spark.row.KeyText
 import winops.spark.state.{LargestGroups, StateGroupStore, StateIdentity}
 
@@ -266,6 +266,21 @@ final class StatefulKeepExec private[winops] (
       session,
       text => logWarning(text))
 
+  /** The plan with that of the query whose rows may enter another window. */
+  private def planOfTasks: OperatorPlan = plan match {
+    case keep: KeepPlan =>
+      val restart = keep.spec.restart
+      val former = for {
+        parser <- restart.parser
+        before <- metadata.identityBefore(
+          session.sessionState.newHadoopConf(),
+          getStateInfo.storeVersion)
+        if StateIdentity.plan(before, identity, restart).carries
+      } yield parser.parse(before, keep.keys)
+      keep.copy(spec = keep.spec.copy(restart = restart.copy(parser = None, former = former)))
+    case over => over
+  }
+
   override protected def doExecute(): RDD[InternalRow] = {
     val times =
       if (plan.time.isDefined) {
@@ -275,6 +290,8 @@ final class StatefulKeepExec private[winops] (
       } else BatchTimes.ofBatch(batchTimestamp.get)
     val flushed = Option.when(flushes)(FlushWatermark.of(child, rowWatermark))
     val columns = child.output
+    val ofTasks = planOfTasks
+    val identity = this.identity
     val taskMetrics = metrics
     val ofPartitions = partitionMetrics
     val due = earliestDue
@@ -299,10 +316,10 @@ final class StatefulKeepExec private[winops] (
         val counted = KeepMetrics.ofPartition(taskMetrics)
         val counters = new KeepMetrics(counted)
         val task = new StoredTask(
-          plan,
+          ofTasks,
           identity,
           columns,
-          GroupedRows.ofTask(plan, columns, rows),
+          GroupedRows.ofTask(ofTasks, columns, rows),
           times,
           store,
           counters,

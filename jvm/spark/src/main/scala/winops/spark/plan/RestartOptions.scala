@@ -1,0 +1,29 @@
+package winops.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+
+/** The arguments of a call that matter only at a restart with another query. They are not part of
+  * the query's identity.
+  *
+  * @param carries
+  *   true if the rows that are held may enter another window
+  * @param fill
+  *   the values of stored rows in columns that the restart adds, by the names of the columns;
+  *   NULL in other columns
+  * @param parser
+  *   parses the plan of the query that stored the rows, if rows may be carried
+  * @param former
+  *   the plan of that query, in the tasks of a stream
+  */
+final case class RestartOptions(
+    carries: Boolean = false,
+    fill: Map[String, Expression] = Map.empty,
+    parser: Option[StoredPlans.Parser] = None,
+    former: Option[StoredPlans] = None) {
+
+  /** The options as text, from which a plan gets its hash. */
+  def text: String =
+    (carries.toString +: fill.toSeq.sortBy(_._1).map { case (name, value) =>
+      s"$name=${value.sql}"
+    }).mkString(" ")
+}
