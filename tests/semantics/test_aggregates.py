@@ -13,7 +13,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.replay import NewReplay, at, failure
+from tests.support.replay import NewReplay, at
 from tests.support.transports import same_on_connect
 from winops import Kept, WindowPolicy, esper, keep, spl
 
@@ -302,17 +302,6 @@ def test_a_stream_gives_the_aggregates_of_a_table(
         expected = values(table.where(asked), *order)
         assert len(expected) >= len(rows)
         assert values(stream.written().where(asked), *order) == expected, policy
-
-
-def test_other_aggregates_on_an_old_checkpoint_are_refused(
-    replay: NewReplay,
-) -> None:
-    stream = replay(SCHEMA)
-    stream.add(trades(5))
-    kept = keep(stream.rows(), rows=3, per="symbol", order_by="seq")
-    stream.run(kept.agg(F.sum("price")))
-    stream.add(trades(5))
-    assert "WINOPS_POLICY_CHANGED" in failure(stream.start(kept.agg(F.max("price"))))
 
 
 def test_equal_values_form_one_part_and_are_counted_once(spark: SparkSession) -> None:

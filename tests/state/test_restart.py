@@ -28,7 +28,7 @@ from tests.support.settings import (
 )
 from tests.support.transports import same_on_connect
 from tests.support.versions import SPARK
-from winops import Kept, esper, keep
+from winops import Kept, esper, keep, restart_plan
 
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
 WATERMARK = ("ts", "1 second")
@@ -94,16 +94,45 @@ def test_another_keep_is_refused(
     [
         lambda rows: rows.withColumn("more", F.lit(1)),
         lambda rows: rows.drop("price"),
-        lambda rows: rows.withColumn("price", F.col("price").cast("float")),
         lambda rows: rows.withColumnRenamed("price", "value"),
         lambda rows: rows.select("symbol", "seq", "price", "ts"),
+        lambda rows: rows.withColumn("price", F.col("price").cast("string")),
     ],
 )
-def test_rows_of_another_schema_are_refused(
+def test_columns_may_be_added_removed_moved_and_widened(
     started: Replay, change: Callable[[DataFrame], DataFrame]
 ) -> None:
-    text = failure(started.start(kept(change(started.rows(WATERMARK)))))
+    changes = kept(change(started.rows(WATERMARK)))
+    plan = restart_plan(changes, started.checkpoint).collect()
+    assert {difference.outcome for difference in plan} == {"is rebuilt"}
+    assert plan[0].rows > 0
+    started.run(changes.select("_change_type", "_change_seq", "symbol", "seq"))
+    assert as_expected(started)
+
+
+@same_on_connect
+def test_a_column_of_a_narrower_type_is_refused(started: Replay) -> None:
+    rows = started.rows(WATERMARK).withColumn("price", F.col("price").cast("float"))
+    text = failure(started.start(kept(rows)))
     assert "WINOPS_POLICY_CHANGED" in text
+    assert "column price needs history" in text
+
+
+@same_on_connect
+def test_rows_are_carried_into_another_window(started: Replay) -> None:
+    window = keep(
+        started.rows(WATERMARK),
+        esper("#sort(1, seq desc)"),
+        per="symbol",
+        order_by="seq",
+        time="ts",
+        on_change="carry",
+    )
+    (whole, *_) = window.restart_plan(started.checkpoint).collect()
+    assert whole.outcome == "is carried over"
+    started.run(window.changes())
+    deletes = started.written().where("_change_type = 'delete' AND symbol = 'A'").collect()
+    assert sorted(deleted.seq for deleted in deletes)[:2] == [1, 2]
 
 
 def test_an_operator_above_which_the_source_partition_is_unknown_is_refused(
@@ -282,21 +311,20 @@ def test_inserts_or_deletes_may_replace_changes(started: Replay) -> None:
     assert emitted == [(0, 1), (1, 2), (6, 901)]
 
 
-def test_aggregates_instead_of_changes_are_refused(started: Replay) -> None:
-    window = window_of(started.rows(WATERMARK))
-    text = failure(started.start(window.agg(F.sum("price"))))
-    assert "WINOPS_POLICY_CHANGED" in text
-    assert "sum(price)" in text.split("In this query:")[1]
-    assert "WINOPS_POLICY_CHANGED" in failure(started.start(window.snapshots()))
-
-
-def test_changes_instead_of_aggregates_are_refused(replay: NewReplay) -> None:
+@same_on_connect
+def test_aggregates_may_replace_changes_and_be_replaced(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
-    stream.add([row(1), row(2)])
     window = keep(stream.rows(), "KEEP 2 ROWS PER (symbol)", order_by="seq")
-    stream.run(window.agg(F.sum("price")))
+    stream.add([row(1), row(2)])
+    stream.run(window.changes().select("_change_seq", F.lit(0).alias("total")))
     stream.add([row(3)])
-    assert "WINOPS_POLICY_CHANGED" in failure(stream.start(window.changes()))
+    stream.run(window.agg(F.sum("seq").alias("total")).select("_change_seq", "total"))
+    stream.add([row(4)])
+    stream.run(window.agg(F.max("seq").alias("total")).select("_change_seq", "total"))
+    stream.add([row(5)])
+    stream.run(window.changes().select("_change_seq", F.lit(0).alias("total")))
+    written = stream.written().orderBy("_change_seq").collect()
+    assert [tuple(each) for each in written] == [(0, 0), (1, 0), (3, 5), (5, 4), (6, 0), (7, 0)]
 
 
 @same_on_connect
