@@ -321,8 +321,8 @@ final class Kept private[winops] (call: KeepCall) {
   /** All events of a window of IBM Streams, with at most `maxRows` rows each. */
   def events(maxRows: Long): DataFrame = call.over(Output.Events, more = atMost(maxRows))
 
-  /** What becomes of the state of a checkpoint if the query of [[changes]] restarts with it. For
-    * the query of another output, call `winops.restartPlan` with its DataFrame.
+  /** Compares the query of [[changes]] with the checkpoint of a former query. For the query of
+    * another output, call `winops.restartPlan` with its DataFrame.
     *
     * @param checkpoint
     *   the `checkpointLocation` of the former query

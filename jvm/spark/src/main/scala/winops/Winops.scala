@@ -78,11 +78,11 @@ object Winops {
   def repartition(spark: SparkSession, checkpoint: String, partitions: Int, to: String): Unit =
     winops.repartition(spark, checkpoint, partitions, to)
 
-  /** What becomes of the state of a checkpoint if a query restarts with it. */
+  /** Compares a query with the checkpoint of a former query. */
   def restartPlan(df: Dataset[_], checkpoint: String): DataFrame =
     winops.restartPlan(df, checkpoint)
 
-  /** What becomes of the state of one operator of a checkpoint. */
+  /** Compares a query with one operator of the checkpoint of a former query. */
   def restartPlan(df: Dataset[_], checkpoint: String, operator: Long): DataFrame =
     winops.restartPlan(df, checkpoint, operator)
 

@@ -21,7 +21,7 @@ final case class Difference(
     because: String,
     remedy: String = "") {
 
-  /** What becomes of the difference, in one line of a message. */
+  /** The difference with its outcome and reason, in one line of a message. */
   def text: String = {
     val todo = if (remedy.isEmpty) "" else s" $remedy."
     s"- $subject ${outcome.name}: $because$todo"

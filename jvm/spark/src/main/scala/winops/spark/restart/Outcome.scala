@@ -1,6 +1,6 @@
 package winops.spark.restart
 
-/** What becomes of the state of a checkpoint because of one difference between two queries.
+/** The effect of one difference between two queries on the state of a checkpoint.
   *
   * @param name
   *   the outcome in plans and messages

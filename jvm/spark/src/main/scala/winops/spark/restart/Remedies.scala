@@ -1,6 +1,6 @@
 package winops.spark.restart
 
-/** What a user can do about a difference that a restart does not allow. */
+/** The advice for differences that a restart does not allow. */
 private[restart] object Remedies {
   val history =
     "Supply all rows that the query has read with with_history(stream, table), or restore the former query"

@@ -19,7 +19,7 @@ import winops.window.piece.Resizable
   */
 final case class RestartPlan(differences: Seq[Difference], hash: String) {
 
-  /** What becomes of the whole state: the most severe outcome. */
+  /** The outcome for the whole state: the most severe one. */
   def outcome: Outcome = Outcome.worst(differences.map(_.outcome))
 
   /** Returns true if the query can start. */

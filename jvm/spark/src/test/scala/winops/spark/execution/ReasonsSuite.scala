@@ -189,7 +189,8 @@ class ReasonsSuite extends KeepStreamTest {
 
   test("the cases have every reason") {
     val found = cases.flatMap { case (_, _, _, expected) => reasonsIn(expected) }.toSet
-    assert(ChangeReason.Names.toSet -- found == Set("punctuation"))
+    // CarriedRowsSuite has a restart with another window.
+    assert(ChangeReason.Names.toSet -- found == Set("punctuation", "window changed"))
   }
 
   test("SQL gives the reason, also of a window that is divided by its key") {

@@ -46,15 +46,20 @@ class UndoSuite extends KeepStreamTest {
     case (name, provider) =>
       test(s"the former query continues before the micro-batches of a changed query: $name") {
         withSQLConf(provider)(withTempDir { folder =>
-          val (checkpoint, stream) = (folder.getCanonicalPath, ticks())
-          stream.addData(ticksFrom(0 until 4))
-          val _ = runAll(former(stream.toDF()), checkpoint)
-          stream.addData(ticksFrom(4 until 6))
-          val _ = runAll(changed(stream.toDF()), checkpoint)
-          stream.addData(ticksFrom(6 until 8))
-          val _ = runAll(changed(stream.toDF()), checkpoint)
-          removeFrom(folder, 1L)
-          assertContinues(checkpoint, runAll(former(stream.toDF()), checkpoint), until = 8)
+          val (checkpoint, source) = (new File(folder, "checkpoint"), s"$folder/source")
+          // The source must still have the rows of the removed micro-batches.
+          def runWith(query: DataFrame => DataFrame, numbers: Range): Written = {
+            if (numbers.nonEmpty) {
+              ticksFrom(numbers).toDF().coalesce(1).write.mode("append").parquet(source)
+            }
+            val rows = spark.readStream.schema("k string, sec long, n int").parquet(source)
+            runAll(query(rows), checkpoint.getCanonicalPath)
+          }
+          val _ = runWith(former, 0 until 4)
+          val _ = runWith(changed, 4 until 6)
+          val _ = runWith(changed, 6 until 8)
+          removeFrom(checkpoint, 1L)
+          assertContinues(checkpoint.getPath, runWith(former, 0 until 0), until = 8)
         })
       }
   }

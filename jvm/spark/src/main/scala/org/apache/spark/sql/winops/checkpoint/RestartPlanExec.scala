@@ -96,7 +96,7 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
 
 object RestartPlanExec {
 
-  /** What the first micro-batch rewrites. */
+  /** The groups, rows and bytes that the first micro-batch rewrites. */
   private final case class Cost(groups: Long, rows: Long, bytes: Long)
 
   /** The bytes of the files that a store reads for a version: its newest snapshot, and the
