@@ -155,7 +155,9 @@ object RestartPlan {
     private def aggregates: Seq[Difference] = {
       val (was, is) = (before.get(Results), now.get(Results))
       val ofTypes = columns.altered.nonEmpty && is.isDefined
-      if (was == is && isSame(Aggregates) && !ofTypes) Nil
+      // The form in which aggregates are stored is unknown in checkpoints without it.
+      val isFormKnown = was.isEmpty || before.contains(Aggregates)
+      if (was == is && (isSame(Aggregates) || !isFormKnown) && !ofTypes) Nil
       else {
         val (left, right) = (was.toSeq.flatMap(textsOf), is.toSeq.flatMap(textsOf))
         val needsArrival = lastOf(now).exists(_.nonEmpty) &&
@@ -163,7 +165,15 @@ object RestartPlan {
         val isNumberedAnew =
           was.isDefined != is.isDefined && Seq(before, now).exists(_.contains(OneSided))
         def of(subject: String, before: String, now: String, because: String) =
-          if (isNumberedAnew) {
+          if (!isFormKnown) {
+            Difference(
+              subject,
+              before,
+              now,
+              Outcome.NeedsHistory,
+              "The form in which the aggregates are stored is unknown.",
+              Remedies.history)
+          } else if (isNumberedAnew) {
             Difference(
               subject,
               before,

@@ -32,7 +32,7 @@ final class RebuiltState(
 
   /** True if the query has the stored aggregates. */
   val areAggregatesSame: Boolean = was.get(Results) == is.get(Results) &&
-    was.get(Aggregates) == is.get(Aggregates) &&
+    (was.get(Aggregates) == is.get(Aggregates) || !was.contains(Aggregates)) &&
     columns.forall(column => column.isSame || column.place < 0)
 
   /** The form of the stored aggregates; None if there are none. */

@@ -113,6 +113,14 @@ class StateIdentitySuite extends AnyFunSuite {
     }
   }
 
+  test("a checkpoint that does not say how its aggregates are stored goes on with them") {
+    val ofAggregates = base.copy(spec = base.spec.copy(output = Output.Agg))
+    val now = StateIdentity.of(ofAggregates)
+    val before = compact(render(parse(now).removeField(_._1 == "aggregates")))
+    assert(before != now && StateIdentity.check(before, now).differences.isEmpty)
+    refuses(before, identity)
+  }
+
   private def refuses(before: String, now: String): Unit = {
     val refused = intercept[WinopsRuntimeException](StateIdentity.check(before, now))
     assert(refused.getCondition == "WINOPS_POLICY_CHANGED")
