@@ -47,7 +47,7 @@ private[window] object Retainers {
         val shared = new SharedRows(context.rows)
         new SharingWindow(shared, make(context.over(shared)))
       }
-      new IndependentWindows(windows.toArray, context.rows, context.steps)
+      new IndependentWindows(windows.toArray, context.rows, context.changes)
     }
   }
 
@@ -57,7 +57,7 @@ private[window] object Retainers {
       .rule(window.triggers.leave)
       .filter(_ => isPlain(window) && window.triggers.enter == EachRow)
       .map { rule => context =>
-        new FrontWindow(rule(context), context.rows, context.steps)
+        new FrontWindow(rule(context), context.rows, context.changes)
       }
 
   /** Returns true if the window takes every row, in the order of arrival, and reports nothing. */
@@ -70,7 +70,7 @@ private[window] object Retainers {
     batches match {
       case Nil =>
         partsOf(filters, isUnion).map { parts => context =>
-          new Combination(parts(context), isUnion, context.held, context.steps)
+          new Combination(parts(context), isUnion, context.held, context.changes)
         }
       case Seq(batch) =>
         for {
@@ -82,7 +82,7 @@ private[window] object Retainers {
             windows.indexOf(batch),
             trigger(context),
             context.held,
-            context.steps)
+            context.changes)
       case _ => Left("an intersection has at most one batch window")
     }
   }

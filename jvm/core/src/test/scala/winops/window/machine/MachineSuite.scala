@@ -11,7 +11,7 @@ import winops.storage.btree.Pages
 import winops.storage.bytes.HeapSegments
 import winops.storage.rows.Rows
 import winops.testing.{CclWindow, DrivenGroup, Input, NaiveWindow}
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.ChangeQueue
 import winops.window.expression.Evaluator
 import winops.window.piece.Everything
 import winops.window.time.Clock
@@ -139,7 +139,7 @@ class MachineSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         EmptyRows,
         new Pages(new HeapSegments),
         Evaluator.None,
-        new Steps(new ChangeQueue, policy.stream))
+        new ChangeQueue(policy.stream))
     }
     assert(error.getMessage.contains("combination of admission, order, bound and triggers"))
   }

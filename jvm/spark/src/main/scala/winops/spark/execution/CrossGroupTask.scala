@@ -12,7 +12,7 @@ import winops.spark.row.RowBytes
 import winops.spark.state.{GroupStore, PartitionState, RowKeys, StateErrors, StateVersion}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, ShiftedSegments}
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.ChangeQueue
 import winops.window.crossgroup.{CrossGroupIndex, CrossGroupMachines, GroupRecords}
 import winops.window.machine.Machine
 import winops.window.time.Clock
@@ -50,14 +50,10 @@ final class CrossGroupTask(
     extends OperatorTask {
   import CrossGroupTask._
 
-  private val changes = new ChangeQueue
-  private val steps = new Steps(changes, plan.spec.stream)
+  private val changes = new ChangeQueue(plan.spec.stream)
   private val state = {
     val storage = new GroupStorage(plan, store)
-    new GroupState(
-      plan,
-      storage,
-      new KeepOperation(plan, storage, changes, steps, ownsSteps = false))
+    new GroupState(plan, storage, new KeepOperation(plan, storage, changes, ownsSteps = false))
   }
   private val machine = state.operation.machine
   private val shared = new CrossGroupState(plan, whole, state)
@@ -107,7 +103,7 @@ final class CrossGroupTask(
     }
   }
 
-  private val machines = machinesOf(plan, plan.groupExpressions, steps, whole, records, host)
+  private val machines = machinesOf(plan, plan.groupExpressions, changes, whole, records, host)
 
   StateErrors.translated(begin())
 
@@ -264,13 +260,13 @@ final class CrossGroupTask(
     out.byte(StateVersion.Current)
     out.number(machines.now)
     out.byte(if (machines.isFinished) 1 else 0)
-    steps.save(out)
+    changes.save(out)
     machines.groups.save(out)
     shared.save(out, machines.now)
   }
 
   private def restore(in: ByteReader): Unit = {
-    restoreGroups(in, machines, steps)
+    restoreGroups(in, machines, changes)
     shared.restore(in, machines.now)
   }
 }
@@ -301,7 +297,7 @@ private[spark] object CrossGroupTask {
   def machinesOf(
       plan: KeepPlan,
       group: Seq[Expression],
-      steps: Steps,
+      changes: ChangeQueue,
       whole: GroupStore,
       records: GroupRecords,
       host: CrossGroupMachines.Host[UnsafeRow]): CrossGroupMachines[UnsafeRow] = {
@@ -314,7 +310,7 @@ private[spark] object CrossGroupTask {
       new Pages(new ShiftedSegments(whole.windowSegments, FirstIndexPage), whole.pageMemory),
       records,
       new RowKeys(group))
-    new CrossGroupMachines(steps, groups, host)
+    new CrossGroupMachines(changes, groups, host)
   }
 
   /** Restores the version, the clock, the steps and the index of groups, which precede the rest
@@ -323,10 +319,10 @@ private[spark] object CrossGroupTask {
   def restoreGroups(
       in: ByteReader,
       machines: CrossGroupMachines[UnsafeRow],
-      steps: Steps): Unit = {
+      changes: ChangeQueue): Unit = {
     StateVersion.check(in)
     machines.resume(Clock.restore(in), isFinished = in.byte() == 1)
-    steps.restore(in)
+    changes.restore(in)
     machines.groups.restore(in)
   }
 

@@ -9,7 +9,7 @@ import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, OperatorPlan, OverPlan}
 import winops.spark.state.{GroupStore, PartitionState, StateErrors}
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.ChangeQueue
 import winops.window.time.Clock
 
 /** Runs an operation over the rows of one task, one group after the other, in the order of their
@@ -211,10 +211,9 @@ object GroupTask {
       new GroupTask(plan, input, rows, times, state, writer, store, partition, metrics)
     plan match {
       case keep: KeepPlan =>
-        val changes = new ChangeQueue
-        val steps =
-          new Steps(changes, keep.spec.stream, OutputWriter.ignoresReports(keep.spec.output))
-        val operation = new KeepOperation(keep, storage, changes, steps)
+        val changes =
+          new ChangeQueue(keep.spec.stream, OutputWriter.ignoresReports(keep.spec.output))
+        val operation = new KeepOperation(keep, storage, changes)
         val state = new GroupState(keep, storage, operation)
         val isTimed = keep.time.isDefined || times.stamp.isDefined
         run(state, OutputWriter.of(keep, changes, state, None, isTimed, metrics))
