@@ -190,7 +190,7 @@ final class CrossGroupTask(
         Iterator.empty
       case Punctuation.None =>
         machines.arrive(keyOf(row).copy(), instant) { at =>
-          state.arrives(row)
+          if (!machine.clock.isAlive) state.begin(row)
           RowBytes.append(state.operation.window, at, row)
         } ++ {
           MaxRows.check(plan.spec, heldByGroups)

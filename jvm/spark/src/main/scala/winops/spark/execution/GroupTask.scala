@@ -149,8 +149,10 @@ final class GroupTask private (
   }
 
   private def arrive(): Unit = {
-    state.arrives(arriving)
-    if (operation.arrive(arriving, target)) MaxRows.check(plan.spec, state.held)
+    if (!operation.clock.isAlive) state.begin(arriving)
+    if (operation.arrive(arriving, target)) {
+      MaxRows.check(plan.spec, operation.held + waiting.size)
+    }
     stage = Arriving
   }
 

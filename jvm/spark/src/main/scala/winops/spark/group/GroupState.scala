@@ -41,10 +41,10 @@ final class GroupState[+O <: Operation](
   /** The key of the group as the output shows it. */
   def shownKey: UnsafeRow = shownKeys.of(openKey)
 
-  /** Takes note of a row before it is applied. The first row of a group decides how the output
-    * shows its key.
+  /** Decides how the output shows the key, by a row that is about to be applied to a group that
+    * is not alive. A row that the group does not take leaves the decision to the next one.
     */
-  def arrives(row: UnsafeRow): Unit = if (!operation.clock.isAlive) shownKeys.begin(row)
+  def begin(row: UnsafeRow): Unit = shownKeys.begin(row)
 
   /** The time of the group's registered timer, or [[Clock.Never]]. */
   var registeredTimer: Long = Clock.Never
