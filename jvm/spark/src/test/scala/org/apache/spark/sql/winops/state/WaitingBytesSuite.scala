@@ -65,8 +65,6 @@ private object WaitingBytesSuite {
       read: Int,
       entries: Double,
       rows: Int = MeasuredRows): Unit = {
-    println(
-      s"MEASURED ${sums.written.toDouble / rows} ${sums.read.toDouble / rows} ${sums.entriesWritten.toDouble / rows} $sums")
     TaskTest.check(sums.written <= bytes.toLong * rows, s"bytes: $sums")
     TaskTest.check(sums.read <= read.toLong * rows, s"bytes read: $sums")
     TaskTest.check(sums.entriesWritten <= entries * rows, s"entries: $sums")
