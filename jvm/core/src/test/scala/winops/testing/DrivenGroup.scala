@@ -106,20 +106,22 @@ final class DrivenGroup(
     restart(bytes)
   }
 
-  /** Stores the group, runs the machine over another group, and restores the first one.
+  /** Stores the group, runs the machine over another group, and restores the first one. Returns
+    * the changes of the other group.
     *
     * @param firstRow
     *   the number of the other group's first row
     */
-  def serve(other: Seq[Input], firstRow: Int): Unit = {
+  def serve(other: Seq[Input], firstRow: Int): Seq[ObservedChange] = {
     val (bytes, own, next) = (save(), segments.target, rows)
     segments.target = new HeapSegments
     rows = firstRow
     startGroup()
-    other.foreach(feed)
+    val emitted = other.flatMap(feed)
     segments.target = own
     rows = next
     restore(bytes)
+    emitted
   }
 
   /** Deletes the state of a removed group and restarts it with the same clock. */
@@ -149,8 +151,8 @@ final class DrivenGroup(
       if (policy.leavesHoles) new RowTree(pages, policy.needsArrivals)
       else new RowLog(segments, policy.needsArrivals)
     changes = new ChangeQueue(policy.stream, ignoresReports = skipsReports)
-    machine =
-      new Machine(policy, idle.getOrElse(Clock.Never), log, pages, evaluator(rowAt), changes)
+    val declared = new DeclaredExpressions(policy, evaluator(rowAt))
+    machine = new Machine(policy, idle.getOrElse(Clock.Never), log, pages, declared, changes)
   }
 
   /** Fails if a row leaves for a reason that the pieces of the policy do not name. */

@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.{ChangeQueue, ChangeReason}
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{BatchTrigger, Batches, CombinedParts, EvictedRows}
+import winops.window.rules.{BatchTrigger, Batches, CombinedParts, EvictedRows, NeededValues}
 
 /** Collects pending rows. A trigger inserts them together and deletes the rows of the previous
   * batch. Other windows, the filters, may evict pending rows, which emits nothing.
@@ -12,12 +12,15 @@ import winops.window.rules.{BatchTrigger, Batches, CombinedParts, EvictedRows}
   * @param before
   *   number of filters that the policy names before the batch window; they fire first at an
   *   instant
+  * @param needed
+  *   the values that a row must have
   * @param rows
   *   the rows of the last batch and the pending rows
   */
 private[window] final class Batching(
     filters: CombinedParts,
     before: Int,
+    needed: NeededValues,
     protected val trigger: BatchTrigger,
     protected val rows: HeldRows,
     changes: ChangeQueue)
@@ -29,7 +32,7 @@ private[window] final class Batching(
 
   override def arrive(row: Long, at: Long): Boolean = {
     rows.entered()
-    val isComplete = !trigger.lacksValue(row) && !filters.lacksValue(row)
+    val isComplete = needed.areIn(row)
     if (!isComplete) rows.refused(row)
     isComplete && offer(row, at)
   }

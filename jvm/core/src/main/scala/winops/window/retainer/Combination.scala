@@ -4,7 +4,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.window.changes.{ChangeQueue, ChangeReason}
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{CombinedParts, EvictedRows}
+import winops.window.rules.{CombinedParts, EvictedRows, NeededValues}
 
 /** Windows that decide together about rows. In an intersection, the first window that evicts a
   * row removes it; in a union, the last window does.
@@ -13,10 +13,13 @@ import winops.window.rules.{CombinedParts, EvictedRows}
   *   the windows
   * @param isUnion
   *   true for a union, false for an intersection or a single window
+  * @param needed
+  *   the values that a row must have
   */
 private[window] final class Combination(
     parts: CombinedParts,
     isUnion: Boolean,
+    needed: NeededValues,
     rows: HeldRows,
     changes: ChangeQueue)
     extends Retainer {
@@ -26,7 +29,7 @@ private[window] final class Combination(
 
   override def arrive(row: Long, at: Long): Boolean = {
     rows.entered()
-    val isComplete = !parts.lacksValue(row)
+    val isComplete = needed.areIn(row)
     if (!isComplete) rows.refused(row)
     isComplete && offer(row, at)
   }

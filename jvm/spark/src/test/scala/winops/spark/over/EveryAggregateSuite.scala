@@ -171,14 +171,16 @@ class EveryAggregateSuite extends KeepStreamTest {
         }
       }
       val exact = some.map { case (_, call) =>
-        functionsOf(rows, call).forall(AggregateProperties.of(_).order == AggregateProperties.AnyOrder)
+        functionsOf(rows, call).forall(
+          AggregateProperties.of(_).order == AggregateProperties.AnyOrder)
       }
       val columns = some.zipWithIndex.map { case ((_, call), i) =>
         s"${valueOf(call, call)} AS c$i"
       }
       val Seq(first, others @ _*) = Seq("seq", "seq DESC", "hash(seq)").map { order =>
         val ordered = rows.repartition(1).sortWithinPartitions(expr(order))
-        ofView(ordered)(s"SELECT ${columns.mkString(", ")} FROM input_of_keep GROUP BY k ORDER BY k")
+        ofView(ordered)(
+          s"SELECT ${columns.mkString(", ")} FROM input_of_keep GROUP BY k ORDER BY k")
           .collect()
           .toSeq
       }
