@@ -3,11 +3,11 @@ package winops.aggregation
 import scala.collection.mutable
 import scala.util.Random
 
-import org.scalatest.funsuite.AnyFunSuite
 import winops.storage.btree.{PageMemory, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, Segments}
+import winops.testing.TableTests
 
-class WindowSummarySuite extends AnyFunSuite {
+class WindowSummarySuite extends TableTests {
 
   /** Summaries that list the rows of their range.
     *
@@ -223,8 +223,8 @@ class WindowSummarySuite extends AnyFunSuite {
     }
   }
 
-  test("a window that ends before it begins is refused") {
-    Seq((-101L, -10L << 4), (100L, -10L)).foreach { case (first, length) =>
+  testEach("a window that ends before it begins is refused")((-101L, -10L << 4), (100L, -10L)) {
+    case (first, length) =>
       val out = new ByteWriter
       out.number(first)
       out.number(length)
@@ -232,7 +232,6 @@ class WindowSummarySuite extends AnyFunSuite {
         front(new Lists(_ => ()), new Pages(new HeapSegments))
           .restore(new ByteReader(out.toArray))
       }
-    }
   }
 
   /** Returns true if the window works although it reads damaged bytes. */
