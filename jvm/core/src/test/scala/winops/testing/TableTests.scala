@@ -21,5 +21,9 @@ trait TableTests extends AnyFunSuite {
 object TableTests {
   private def printable(text: String): String =
     if (text.length > 300) s"${printable(text.take(100))}... (${text.length} characters)"
-    else text.flatMap(c => if (c < ' ' || c.isSurrogate) f"\\u${c.toInt}%04x" else c.toString)
+    else {
+      val shown =
+        text.flatMap(c => if (c < ' ' || c.isSurrogate) f"\\u${c.toInt}%04x" else c.toString)
+      if (shown.isBlank) s"'$shown'" else shown
+    }
 }

@@ -13,9 +13,10 @@ import winops.spark.analysis.WindowResults
 import winops.spark.expressions.WindowAggregate
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.testing.{Arrived, KeepPlans}
+import winops.testing.TableTests
 
 /** The bytes of windows of a number of rows and of aggregates over them. */
-class StateBytesSuite extends StateBytesTest {
+class StateBytesSuite extends StateBytesTest with TableTests {
   import StateBytesSuite._
 
   test("a row costs the same in windows of any length, if batches bring few rows of a group") {
@@ -42,23 +43,17 @@ class StateBytesSuite extends StateBytesTest {
     }
   }
 
-  test("runs of rows take little more room than one value of each group") {
+  testEach("runs of rows take little more room than one value of each group")(
+    (20, 25, 1.35),
+    (100, 20, 1.2)) { case (window, mostBytes, most) =>
     withStores { (folder, confs) =>
-      Seq((20, 25, 1.35), (100, 20, 1.2)).foreach { case (window, mostBytes, most) =>
-        val of = new File(folder, window.toString)
-        val ofValues = bytesOfValues(new File(of, "values"), confs, window, 1000)
-        // The rows that filled the windows leave, so that all rows arrived in sparse batches.
-        val ofRuns =
-          costsOf(
-            new File(of, "runs"),
-            confs,
-            planOf(window),
-            window,
-            1000,
-            window * 5 / 4).stored
-        TaskTest.check(ofRuns <= mostBytes, s"$ofRuns bytes a row")
-        TaskTest.check(ofRuns <= most * ofValues, s"$ofRuns bytes a row instead of $ofValues")
-      }
+      val of = new File(folder, window.toString)
+      val ofValues = bytesOfValues(new File(of, "values"), confs, window, 1000)
+      // The rows that filled the windows leave, so that all rows arrived in sparse batches.
+      val ofRuns =
+        costsOf(new File(of, "runs"), confs, planOf(window), window, 1000, window * 5 / 4).stored
+      TaskTest.check(ofRuns <= mostBytes, s"$ofRuns bytes a row")
+      TaskTest.check(ofRuns <= most * ofValues, s"$ofRuns bytes a row instead of $ofValues")
     }
   }
 }
