@@ -205,17 +205,17 @@ def test_aggregates_that_are_not_deterministic_are_refused(
     assert caught.value.getCondition() == "WINOPS_AGGREGATES"
 
 
-def test_aggregates_of_another_table_are_refused(rows: DataFrame, spark: SparkSession) -> None:
+@pytest.mark.parametrize(
+    "other", ["FROM {rows} WHERE size > 1", "FROM range(3)", "FROM {rows} HAVING max(seq) > 1"]
+)
+def test_aggregates_of_another_table_are_refused(
+    rows: DataFrame, spark: SparkSession, other: str
+) -> None:
     table = "TABLE({rows}) PARTITION BY (symbol) ORDER BY (seq)"
-    for other in (
-        "FROM {rows} WHERE size > 1",
-        "FROM range(3)",
-        "FROM {rows} HAVING max(seq) > 1",
-    ):
-        aggregates = f"aggregates => TABLE(SELECT count(*) AS n {other})"
-        query = f"SELECT * FROM keep({table}, 'KEEP 3 ROWS', output => 'agg', {aggregates})"
-        with pytest.raises(AnalysisException, match="WINOPS_AGGREGATES"):
-            assert spark.sql(query, rows=rows).schema
+    aggregates = f"aggregates => TABLE(SELECT count(*) AS n {other})"
+    query = f"SELECT * FROM keep({table}, 'KEEP 3 ROWS', output => 'agg', {aggregates})"
+    with pytest.raises(AnalysisException, match="WINOPS_AGGREGATES"):
+        assert spark.sql(query, rows=rows).schema
 
 
 @pytest.mark.parametrize(

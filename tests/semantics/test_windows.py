@@ -253,12 +253,19 @@ def test_a_random_combination_is_refused_while_it_is_built_or_runs(spark: SparkS
     assert len(counts) > 20
 
 
-def test_sql_takes_the_texts_of_each_dialect(spark: SparkSession) -> None:
-    table = "TABLE(SELECT id FROM range(5)) WITH SINGLE PARTITION ORDER BY (id)"
-    texts = {"esper": "#length(2)", "apama": "retain 2", "spl": "sliding, count(2)"}
-    for name, text in texts.items():
-        query = f"SELECT * FROM keep({table}, {name} => :text) WHERE _change_type = 'delete'"
-        rows = spark.sql(query, {"text": text})
-        assert sorted(row.id for row in rows.collect()) == [0, 1, 2]
+FIVE = "TABLE(SELECT id FROM range(5)) WITH SINGLE PARTITION ORDER BY (id)"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("esper", "#length(2)"), ("apama", "retain 2"), ("spl", "sliding, count(2)")],
+)
+def test_sql_takes_the_texts_of_each_dialect(spark: SparkSession, name: str, text: str) -> None:
+    query = f"SELECT * FROM keep({FIVE}, {name} => :text) WHERE _change_type = 'delete'"
+    rows = spark.sql(query, {"text": text})
+    assert sorted(row.id for row in rows.collect()) == [0, 1, 2]
+
+
+def test_sql_takes_one_text(spark: SparkSession) -> None:
     with pytest.raises(AnalysisException, match="WINOPS_ARGUMENT"):
-        spark.sql(f"SELECT * FROM keep({table}, 'KEEP ALL', esper => '#length(2)')")
+        spark.sql(f"SELECT * FROM keep({FIVE}, 'KEEP ALL', esper => '#length(2)')")
