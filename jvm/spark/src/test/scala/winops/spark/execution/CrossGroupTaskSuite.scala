@@ -84,6 +84,7 @@ class CrossGroupTaskSuite extends TableTests {
     val all = (1 to 10).map(round => (0 until 40).map(i => 2.0 * (round * 40 + i)).sum)
     assert(sums == all.scanLeft(0.0)(_ + _).tail)
     val (_, many, heldLater) = after(40, "sum(n)")
+    // Eight bytes for each of the 80 rows of 30 rounds.
     // The rows alone have more than 20 bytes each.
     assert(many - few < 30 * 80 * 8, s"$few bytes after 10 rounds, $many after 40")
     // The last round has 80 rows, and of the rounds before a block may have rows of two.
