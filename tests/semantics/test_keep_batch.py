@@ -17,6 +17,7 @@ from pyspark.sql.types import LongType, StringType, TimestampType
 
 from tests.support.replay import at
 from tests.support.settings import READ_TASKS, settings
+from tests.support.transports import same_on_connect
 from winops import Kept, keep
 
 TRADES = [
@@ -102,6 +103,7 @@ def test_a_change_has_the_time_of_its_row_or_timer(trades: DataFrame) -> None:
     assert times["delete", 4] == 5_500
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "policy", ["KEEP 2 ROWS SLACK 2", "KEEP EVERY 2 ROWS", "KEEP 3 SECONDS", "KEEP ALL"]
 )
@@ -119,6 +121,7 @@ def test_inserts_and_deletes_are_the_two_kinds_of_changes(trades: DataFrame) -> 
     assert kept.inserts().columns == kept.changes().columns
 
 
+@same_on_connect
 def test_the_newest_rows_are_those_of_a_window_function(spark: SparkSession) -> None:
     rows = spark.range(3000, numPartitions=4).select(
         "id", F.pmod(F.xxhash64("id"), F.lit(37)).alias("key"), F.xxhash64("id").alias("order")
@@ -130,6 +133,7 @@ def test_the_newest_rows_are_those_of_a_window_function(spark: SparkSession) -> 
     assert kept.count() == expected.count() == 37 * 5
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -264,6 +268,7 @@ def test_rows_without_order_keep_the_order_of_their_source(spark: SparkSession) 
     assert sequences(keep(rows, rows=3).rows()) == [97, 98, 99]
 
 
+@same_on_connect
 def test_ties_in_the_order_are_broken_by_the_place_in_the_source(spark: SparkSession) -> None:
     # The order by the bytes of the rows is the other way round.
     rows = spark.range(100, numPartitions=7).select(
@@ -275,6 +280,7 @@ def test_ties_in_the_order_are_broken_by_the_place_in_the_source(spark: SparkSes
     assert sequences(kept.rows()) == [0, 1, 2]
 
 
+@same_on_connect
 @pytest.mark.parametrize("tasks", ["1", "5"])
 def test_files_are_read_in_the_order_of_their_names(
     spark: SparkSession, tmp_path: Path, tasks: str
