@@ -139,7 +139,7 @@ class OverStateSuite extends OverStreamTest with TableTests {
       def costs(first: Int): Seq[Long] = {
         val running = start(query, checkpoint.getCanonicalPath, new Written)
         try {
-          (first until first + 40).foreach { i =>
+          (first until first + 25).foreach { i =>
             stream.addData(quote(i, 100 + i))
             running.processAllAvailable()
           }
