@@ -165,16 +165,7 @@ private object SummationOrderSuite {
       there --= from until until
     }
 
-    def saveAndRestore(): Unit = {
-      val out = new ByteWriter
-      summary.settle()
-      pages.save(out)
-      summary.save(out)
-      val in = new ByteReader(out.toArray)
-      pages.restore(in)
-      summary.restore(in)
-      in.finish()
-    }
+    def saveAndRestore(): Unit = WindowSummarySuite.restored(summary, pages)
   }
 
   trait Valued[S, V] {

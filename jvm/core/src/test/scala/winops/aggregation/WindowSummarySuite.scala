@@ -98,16 +98,7 @@ class WindowSummarySuite extends TableTests {
       assert(visited.toSeq == rows.toSeq)
     }
 
-    def saveAndRestore(): Unit = {
-      val out = new ByteWriter
-      summary.settle()
-      pages.save(out)
-      summary.save(out)
-      val in = new ByteReader(out.toArray)
-      pages.restore(in)
-      summary.restore(in)
-      in.finish()
-    }
+    def saveAndRestore(): Unit = WindowSummarySuite.restored(summary, pages)
 
     def insert(from: Long, until: Long): Unit = {
       (from until until).foreach(rows += _)
@@ -290,5 +281,23 @@ class WindowSummarySuite extends TableTests {
       case 1 => bytes.patch(at, Array.fill[Byte](9)(-1), random.nextInt(10))
       case _ => bytes.updated(at, (bytes(at) ^ (1 << random.nextInt(8))).toByte)
     }
+  }
+}
+
+private[aggregation] object WindowSummarySuite {
+
+  /** Saves a summary and the changed pages of its map, and restores them. */
+  def restored(
+      summary: WindowSummary[_],
+      pages: Pages,
+      out: ByteWriter = new ByteWriter): Unit = {
+    out.clear()
+    summary.settle()
+    pages.save(out)
+    summary.save(out)
+    val in = new ByteReader(out.toArray)
+    pages.restore(in)
+    summary.restore(in)
+    in.finish()
   }
 }

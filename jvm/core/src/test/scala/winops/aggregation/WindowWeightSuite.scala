@@ -10,25 +10,12 @@ import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments}
   * to the newest overflows on its way.
   */
 class WindowWeightSuite extends AnyFunSuite {
+  import WindowSummarySuite.restored
   import WindowWeightSuite._
 
   private def sumsOf(name: String): (Sums, Pages) => WindowSummary[Array[Long]] = name match {
     case "front" => new FrontSummary(_, _)
     case _ => (sums, pages) => new TreeSummary(sums, pages.newMap())
-  }
-
-  private def restored(
-      summary: WindowSummary[Array[Long]],
-      pages: Pages,
-      out: ByteWriter): Unit = {
-    out.clear()
-    summary.settle()
-    pages.save(out)
-    summary.save(out)
-    val in = new ByteReader(out.toArray)
-    pages.restore(in)
-    summary.restore(in)
-    in.finish()
   }
 
   for (kind <- Seq("front", "tree"); seed <- 1 to 20) {

@@ -12,6 +12,7 @@ trait TableTests extends AnyFunSuite {
     cases.foreach { row =>
       val label = row match {
         case parts: Product if parts.productPrefix.startsWith("Tuple") => parts.productElement(0)
+        case parts: Seq[_] => parts.mkString(", ")
         case whole => whole
       }
       test(s"$name: ${TableTests.printable(label.toString)}")(check(row))

@@ -6,7 +6,7 @@ import org.apache.spark.SparkConf
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
+import org.apache.spark.sql.streaming.StreamingQuery
 
 import winops.testing.TableTests
 
@@ -157,22 +157,10 @@ class FlushedChainsSuite extends OverStreamTest with TableTests {
     withTempDir { checkpoint =>
       runs.foreach { batches =>
         batches.foreach(stream.addData(_: Seq[Quote]))
-        late += lateOf(runOnce(query, checkpoint.getCanonicalPath, written))
+        late += lateOf(flush(query, checkpoint.getCanonicalPath, written))
       }
     }
     (written.rows, late)
-  }
-
-  private def runOnce(df: DataFrame, checkpoint: String, written: Written): StreamingQuery = {
-    val write = (batch: DataFrame, id: Long) => written.add(id, batch.collect().toSeq)
-    val query = df.writeStream
-      .option("checkpointLocation", checkpoint)
-      .trigger(Trigger.AvailableNow())
-      .foreachBatch(write)
-      .start()
-    try query.awaitTermination()
-    finally query.stop()
-    query
   }
 
   private def lateOf(query: StreamingQuery): Long =
