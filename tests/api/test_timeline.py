@@ -109,14 +109,17 @@ def test_a_terminal_shows_the_picture() -> None:
     assert "symbol=A" in lines[0]
 
 
-def test_wrong_changes_are_refused() -> None:
-    for changes, words in (
-        ([], "there are none"),
-        ([{"n": 1}], "_change_type"),
-        (testing.changes([{"n": i} for i in range(401)], "KEEP ALL"), "at most 400"),
-    ):
-        with pytest.raises(PySparkValueError, match=words):
-            timeline(changes)
+@pytest.mark.parametrize(
+    ("changes", "words"), [([], "there are none"), ([{"n": 1}], "_change_type")]
+)
+def test_wrong_changes_are_refused(changes: list[Any], words: str) -> None:
+    with pytest.raises(PySparkValueError, match=words):
+        timeline(changes)
+
+
+def test_too_many_changes_and_wrong_columns_are_refused() -> None:
+    with pytest.raises(PySparkValueError, match="at most 400"):
+        timeline(testing.changes([{"n": i} for i in range(401)], "KEEP ALL"))
     with pytest.raises(PySparkValueError, match=r"no column nothing\. .* are n, symbol\."):
         picture(per="nothing")
     with pytest.raises(PySparkValueError, match="no column typo"):

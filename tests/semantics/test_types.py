@@ -12,7 +12,10 @@ from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, finish
 from tests.support.settings import settings
+from tests.support.transports import same_on_connect
 from winops import Kept, keep
+
+pytestmark = same_on_connect
 
 TYPES = {
     "flag": "true",

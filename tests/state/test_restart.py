@@ -30,6 +30,8 @@ from tests.support.transports import same_on_connect
 from tests.support.versions import SPARK
 from winops import Kept, esper, keep
 
+pytestmark = same_on_connect
+
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
 WATERMARK = ("ts", "1 second")
 KEPT_SETTINGS = (STATE_STORE, CODEC, PARTITIONS)
@@ -88,7 +90,6 @@ def test_another_keep_is_refused(
     assert now in latter
 
 
-@same_on_connect
 @pytest.mark.parametrize(
     "change",
     [
@@ -133,7 +134,6 @@ def test_a_refused_restart_loses_nothing(started: Replay) -> None:
     assert as_expected(started)
 
 
-@same_on_connect
 @pytest.mark.parametrize(
     "same",
     [
@@ -203,7 +203,6 @@ def functions_of_nullable(rows: DataFrame) -> DataFrame:
     return rows.selectExpr("*", *lags, *counts, *[f"{x} AS l{i}" for i, x in enumerate(lists)])
 
 
-@same_on_connect
 @pytest.mark.parametrize(
     "query", [changes_of_nullable, aggregates_of_nullable, functions_of_nullable]
 )
@@ -228,7 +227,6 @@ def test_nullability_may_change(
     assert given.where("price IS NULL").count() > 0
 
 
-@same_on_connect
 def test_the_watermark_may_have_another_delay(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([row(1), row(2)], [row(9, "B")])
@@ -240,7 +238,6 @@ def test_the_watermark_may_have_another_delay(replay: NewReplay) -> None:
     assert stream.written().where("seq = 7").count() == 0
 
 
-@same_on_connect
 @pytest.mark.parametrize(
     ("policy", "left"),
     [
@@ -255,7 +252,6 @@ def test_a_window_may_get_another_length(started: Replay, policy: str, left: lis
     assert sorted(deleted.seq for deleted in deletes.collect()) == left
 
 
-@same_on_connect
 def test_aggregates_of_a_long_window_continue_with_another_length(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
 
@@ -299,7 +295,6 @@ def test_changes_instead_of_aggregates_are_refused(replay: NewReplay) -> None:
     assert "WINOPS_POLICY_CHANGED" in failure(stream.start(window.changes()))
 
 
-@same_on_connect
 def test_the_mode_of_agg_may_change(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     window = keep(stream.rows(), "KEEP 2 ROWS PER (symbol)", order_by="seq")
@@ -310,7 +305,6 @@ def test_the_mode_of_agg_may_change(replay: NewReplay) -> None:
     assert totals == [0, 1, 5, 7, 9]
 
 
-@same_on_connect
 @pytest.mark.parametrize(
     "changed",
     [
@@ -333,7 +327,6 @@ def test_settings_of_the_session_may_change(
     assert {found.partition_id for found in state.select("partition_id").collect()} == {0, 1}
 
 
-@same_on_connect
 @pytest.mark.parametrize(("former", "other"), [("1", "2"), ("2", "1")])
 def test_another_checkpoint_format_is_refused_or_without_effect(
     spark: SparkSession, replay: NewReplay, former: str, other: str
@@ -364,7 +357,6 @@ def test_another_checkpoint_format_is_refused_or_without_effect(
     assert as_expected(stream)
 
 
-@same_on_connect
 @pytest.mark.skipif(SPARK < (4, 2), reason="Spark has these formats from 4.2 on")
 @pytest.mark.parametrize("at_first", [True, False])
 @pytest.mark.parametrize(
@@ -387,7 +379,6 @@ def test_a_checkpoint_keeps_the_formats_of_its_first_start(
     assert formats(Path(stream.checkpoint)) == {**FORMATS, **first}
 
 
-@same_on_connect
 def test_another_time_zone_is_refused_if_a_group_depends_on_it(
     spark: SparkSession, replay: NewReplay
 ) -> None:
@@ -412,7 +403,6 @@ def test_another_time_zone_is_refused_if_a_group_depends_on_it(
     assert stream.written().count() == 2
 
 
-@same_on_connect
 @pytest.mark.parametrize("provider", [ROCKSDB, HDFS])
 def test_a_checkpoint_may_be_moved(
     spark: SparkSession, replay: NewReplay, tmp_path: Path, provider: str

@@ -4,7 +4,6 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.scalacheck.Gen
-import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -15,8 +14,9 @@ import org.apache.spark.unsafe.types.UTF8String
 import winops.spark.plan.Application
 import winops.spark.testing.{KeepPlans, MapSegments}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
+import winops.testing.TableTests
 
-class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class WaitingLogSuite extends TableTests with ScalaCheckPropertyChecks {
   import WaitingLogSuite._
 
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
@@ -59,13 +59,12 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a row in the far future does not keep released rows for ever") {
-    Seq(5, 700).foreach { rows =>
-      val checked = new Checked(3)
-      checked.append(FarAhead)
-      (0 until 2000 / rows * 5).foreach(checked.batch(_, 10, rows))
-      assert(checked.segments.numbers.size < 100 + rows)
-    }
+  testEach("a row in the far future does not keep released rows for ever")(5, 700) { rows =>
+    val checked = new Checked(3)
+    checked.append(FarAhead)
+    (0 until 2000 / rows * 5).foreach(checked.batch(_, 10, rows))
+    // Measured: 3 and 202 entries.
+    assert(checked.segments.numbers.size < 100 + rows)
   }
 
   test("a row in the far future in each micro-batch is merged with those before it") {
@@ -76,19 +75,20 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       checked.append((0 until 8).map(_ => number.toLong + 1050) :+ (FarAhead + number))
       checked.saveAndRestore()
     }
+    // Measured: 1,123 bytes.
     assert(checked.lastValue < 10 * WaitingLog.MostSequences)
   }
 
-  test("each of few rows out of order is written a few times") {
-    // More rows wait than may be unsorted, in the second case.
-    Seq(360 -> 45, 1440 -> 70).foreach { case (delay, bound) =>
+  // Measured: 42.2 and 63.1 bytes.
+  // More rows wait than may be unsorted, in the second case.
+  testEach("each of few rows out of order is written a few times")(360 -> 45, 1440 -> 70) {
+    case (delay, bound) =>
       val checked = new Checked(5)
       (0 until delay + 40).foreach(checked.batchOfOne(_, delay))
       checked.written = 0
       (delay + 40 until delay + 2040).foreach(checked.batchOfOne(_, delay))
       val perRow = checked.written.toDouble / 2000
-      assert(perRow < bound, s"bytes written per row, delayed by up to $delay batches")
-    }
+      assert(perRow < bound, "bytes written per row")
   }
 
   test("of few rows out of order, a release reads few that stay") {
@@ -98,22 +98,24 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (0 until delay + 40).foreach(checked.batchOfOne(_, delay))
     checked.read = 0
     (delay + 40 until delay + 40 + measured).foreach(checked.batchOfOne(_, delay))
+    // Measured: 179 bytes.
     assert(checked.read / measured < 220)
   }
 
-  test("of many rows out of order, a release reads few that stay") {
+  // Measured: 12.1 and 10.9 bytes written, and an 11th and a 20th of the stored bytes read.
+  testEach("of many rows out of order, a release reads few that stay")(
+    64 -> 14,
+    WaitingLog.MostUnsorted -> 13) { case (mostUnsorted, bound) =>
     val (delay, rows, measured) = (120, 200, 30)
-    Seq(64 -> 14, WaitingLog.MostUnsorted -> 13).foreach { case (mostUnsorted, bound) =>
-      val checked = new Checked(6, mostUnsorted)
-      (0 until delay + 10).foreach(checked.batchOfMany(_, delay, rows))
-      checked.written = 0
-      checked.read = 0
-      (delay + 10 until delay + 10 + measured).foreach(checked.batchOfMany(_, delay, rows))
-      val (stored, read) = (checked.segments.bytesHeld, checked.read / measured)
-      assert(read < stored / 8, s"of $stored bytes in a micro-batch, unsorted $mostUnsorted")
-      val ofRow = checked.written.toDouble / measured / rows
-      assert(ofRow < bound, s"bytes written per row, unsorted $mostUnsorted")
-    }
+    val checked = new Checked(6, mostUnsorted)
+    (0 until delay + 10).foreach(checked.batchOfMany(_, delay, rows))
+    checked.written = 0
+    checked.read = 0
+    (delay + 10 until delay + 10 + measured).foreach(checked.batchOfMany(_, delay, rows))
+    val (stored, read) = (checked.segments.bytesHeld, checked.read / measured)
+    assert(read < stored / 8, s"of $stored bytes in a micro-batch")
+    val ofRow = checked.written.toDouble / measured / rows
+    assert(ofRow < bound, "bytes written per row")
   }
 
   test("rows of more sequences than a value has are written a few times") {
@@ -124,6 +126,7 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     checked.valuesWritten = 0
     (delay until delay + measured).foreach(checked.batchOfMany(_, delay, rows))
     val ofRow = (checked.written - checked.valuesWritten).toDouble / measured / rows
+    // Measured: 18.0.
     assert(ofRow < 25, "bytes written per row")
   }
 
@@ -173,17 +176,16 @@ class WaitingLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("logs that cannot be are refused") {
-    val places = Seq(Seq(-1), Seq(5, -1, 0, 0), Seq(3, 1, -1, 0, 0), Seq(1, -1, 0, 0))
-    places.foreach { stored =>
-      val out = new ByteWriter
-      stored.tail.foreach(n => out.number(n.toLong))
-      val log = new WaitingLog(Plan, new MapSegments)
-      withClue(stored) {
-        intercept[CorruptStateException] {
-          log.restore(new ByteReader(out.toArray), stored.head, Clock)
-        }
-      }
+  testEach("logs that cannot be are refused")(
+    Seq(-1),
+    Seq(5, -1, 0, 0),
+    Seq(3, 1, -1, 0, 0),
+    Seq(1, -1, 0, 0)) { stored =>
+    val out = new ByteWriter
+    stored.tail.foreach(n => out.number(n.toLong))
+    val log = new WaitingLog(Plan, new MapSegments)
+    intercept[CorruptStateException] {
+      log.restore(new ByteReader(out.toArray), stored.head, Clock)
     }
   }
 }

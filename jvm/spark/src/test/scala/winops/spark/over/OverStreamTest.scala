@@ -2,7 +2,7 @@ package winops.spark.over
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.timestamp_micros
-import org.apache.spark.sql.streaming.Trigger
+import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 
 import winops.spark.testing.KeepStreamTest
 
@@ -61,7 +61,8 @@ trait OverStreamTest extends KeepStreamTest {
     written.rows
   }
 
-  private def flush(df: DataFrame, checkpoint: String, written: Written): Unit = {
+  /** Runs a query over the available rows once, and to its end. */
+  protected def flush(df: DataFrame, checkpoint: String, written: Written): StreamingQuery = {
     val write = (batch: DataFrame, id: Long) => written.add(id, batch.collect().toSeq)
     val query = df.writeStream
       .option("checkpointLocation", checkpoint)
@@ -70,6 +71,7 @@ trait OverStreamTest extends KeepStreamTest {
       .start()
     try query.awaitTermination()
     finally query.stop()
+    query
   }
 
   /** Compares rows as sets with multiplicity, floating-point numbers by their bits. */
