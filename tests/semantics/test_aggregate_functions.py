@@ -1,4 +1,4 @@
-"""The aggregate functions of the Spark that runs, also of one without ScalaTest of the operator."""
+"""The aggregate functions of the Spark that runs, also where ScalaTest of the operator does not."""
 
 from __future__ import annotations
 
