@@ -1,4 +1,4 @@
-"""The aggregate functions of the Spark that runs, also where ScalaTest of the operator does not."""
+"""The aggregate functions of the Spark that runs, also if it has no ScalaTest of the operator."""
 
 from __future__ import annotations
 
