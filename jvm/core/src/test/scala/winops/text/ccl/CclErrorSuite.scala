@@ -270,6 +270,8 @@ class CclErrorSuite extends MarkedMistakes {
     "KEEP ^M ROWS",
     "KEEP ^M SECONDS",
     "KEEP ^M",
+    "KEEP ^M PER (symbol)",
+    "KEEP ^M SLACK 2",
     "KEEP EVERY ^symbol;",
     "KEEP ^n ROWS",
     "KEEP 2 * ^M ROWS",
@@ -285,10 +287,14 @@ class CclErrorSuite extends MarkedMistakes {
   all("syntax: a word before the number of rows or the interval", Category.Syntax)(
     "KEEP ^LAST 5 ROWS",
     "KEEP ^THE LAST 5 ROWS",
-    "KEEP EVERY ^LAST 5 MINUTES")
+    "KEEP ^THE ALL",
+    "KEEP ^THE EVERY 5 ROWS",
+    "KEEP EVERY ^LAST 5 MINUTES",
+    "KEEP EVERY ^LAST INTERVAL '5 MINUTES'")
 
   messages("syntax: a word before the number of rows or the interval")(
-    "KEEP ^LAST 5 ROWS" -> "not LAST. KEEP 5 ROWS keeps the newest 5 rows")
+    "KEEP ^LAST 5 ROWS" -> "not LAST. KEEP 5 ROWS keeps the newest 5 rows",
+    "KEEP ^THE EVERY 5 ROWS" -> "not THE. KEEP 5 ROWS keeps the newest 5 rows")
 
   testEach("a group of KEEP ALL is given beside the text")(
     "KEEP ALL ^PER (symbol)",
