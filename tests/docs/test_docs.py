@@ -19,6 +19,7 @@ import winops
 from tests.support import makefiles
 from tests.support.markdown import blocks, check_blocks
 from tests.support.paths import ROOT
+from tests.support.pictures import make_windows
 from tests.support.settings import settings_restored
 from tests.support.transports import same_on_connect
 from winops import _errors, apama, esper, keep, spl, testing
@@ -199,6 +200,10 @@ def test_links_between_pages_have_targets() -> None:
                 led_to = page.parent / target if target else page
                 assert led_to.exists(), f"{page.name}: {target}"
                 assert not anchor or anchor in anchors(led_to), f"{page.name}: {target}#{anchor}"
+
+
+def test_every_window_has_a_sample_for_its_picture() -> None:
+    assert make_windows().differences() == []
 
 
 def test_rows_of_a_table_have_as_many_cells_as_its_header() -> None:
