@@ -12,7 +12,7 @@ from tests.support.paths import ROOT
 PAGE = ROOT / "docs" / "contributing" / "bug-classes.md"
 NAMED = re.findall(r"`(\w+): ([^`]+)`", PAGE.read_text())
 
-_SCALA = re.compile(r'\b(?:test|property)\(\s*s?"((?:[^"\\]|\\.)*)"')
+_SCALA = re.compile(r'\b(?:test|testEach|all|property)\(\s*s?"((?:[^"\\]|\\.)*)"')
 _PYTHON = re.compile(r"^def (test_\w+)", re.MULTILINE)
 
 

@@ -241,7 +241,9 @@ def test_every_restart_rule_has_tests_that_exist() -> None:
                 assert f"\ndef {function}(" in source.read_text(), rule
             else:
                 (source,) = (ROOT / "jvm").glob(f"*/src/test/**/{suite}.scala")
-                assert f'test("{text}")' in source.read_text(), rule
+                assert re.search(
+                    rf'\btest(?:Each)?\("{re.escape(text)}"\)', source.read_text()
+                ), rule
 
 
 def test_everything_public_is_documented() -> None:

@@ -18,9 +18,7 @@ class LengthSuite extends TableTests {
       case Left(error) => fail(error.toString)
     }
 
-  private val sameName = "windows of the same kind have the same name, whatever their length"
-
-  testEach(sameName)(
+  testEach("windows of the same kind have the same name, whatever their length")(
     "KEEP ALL" -> "rows",
     "KEEP 2 ROWS" -> "rows",
     "KEEP 9 ROWS SLACK 3 PER (a)" -> "rows",
@@ -32,8 +30,11 @@ class LengthSuite extends TableTests {
     assert(of(Ccl, text).map(_.name).contains(name))
   }
 
-  testEach(sameName)("#length(3)" -> "rows", "#keepall" -> "rows", "#time(3 sec)" -> "interval") {
-    case (text, name) => assert(of(Esper, text).map(_.name).contains(name))
+  testEach("windows of Esper of the same kind have the same name")(
+    "#length(3)" -> "rows",
+    "#keepall" -> "rows",
+    "#time(3 sec)" -> "interval") { case (text, name) =>
+    assert(of(Esper, text).map(_.name).contains(name))
   }
 
   test("intervals that count from elsewhere are others") {
