@@ -47,7 +47,7 @@ final class GroupTask private (
   import GroupTask._
 
   private val operation = state.operation
-  private val waiting = state.arrivals.waiting
+  private val silence = Silence.of(times, operation)
   private val arrivals =
     Arrivals.of(plan, input, times, state.arrivals, () => state.held, metrics)
   private val timeOrdinal = plan.timeOrdinal
@@ -70,14 +70,19 @@ final class GroupTask private (
   // The writer reads rows from the group's state, which may be corrupt.
   override def hasNext: Boolean =
     try {
-      while (!writer.hasNext && stage != Done) work()
-      writer.hasNext
+      while (!isAtRow && stage != Done) work()
+      isAtRow
     } catch StateErrors.translate
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
     try writer.next()
     catch StateErrors.translate
+  }
+
+  private def isAtRow: Boolean = {
+    while (silence.isNow && writer.hasNext) writer.drop()
+    writer.hasNext
   }
 
   /** Does one unit of work, after which output rows may be available. */
@@ -94,9 +99,9 @@ final class GroupTask private (
       if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
     case Advancing =>
       operation.release()
-      if (!operation.fireNext(target)) {
-        if (arriving == null) endOfGroup() else arrive()
-      }
+      if (operation.fireNext(target)) silence.fires(operation.clock.now)
+      else if (arriving == null) endOfGroup()
+      else arrive()
     case Ended =>
       operation.release()
       saveGroup()
@@ -124,6 +129,7 @@ final class GroupTask private (
 
   private def load(): Unit = {
     state.key = key
+    silence.begin()
     writer.beginGroup()
     val bytes = store.open(key)
     wasRemembered = bytes != null
@@ -150,12 +156,14 @@ final class GroupTask private (
 
   private def arrive(): Unit = {
     state.arrives(arriving)
+    silence.arrives(arrivals.isOfHistory)
     if (operation.arrive(arriving, target)) MaxRows.check(plan.spec, state.held)
     stage = Arriving
   }
 
   private def endOfGroup(): Unit = {
-    operation.endBatch(times.releaseBefore, isLast = times.flushes && waiting.size == 0)
+    operation.endBatch(times.releaseBefore, isLast = times.flushes && state.arrivals.size == 0)
+    silence.ends()
     writer.endGroup()
     stage = Ended
   }
@@ -179,7 +187,7 @@ final class GroupTask private (
       state.held - sizeBefore,
       state.waiting - waitingBefore)
     partition.measure(key, state.held)
-    if (times.flushes) last = Math.max(last, waiting.lastTime)
+    if (times.flushes) last = Math.max(last, state.arrivals.lastTime)
     if (isRemembered) store.save(state.save) else state.forget()
     stage = Between
   }

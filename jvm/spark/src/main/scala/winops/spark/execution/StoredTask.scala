@@ -45,7 +45,8 @@ final class StoredTask(
     groups.rankOf,
     takesAll = times.flushes && !isCrossGroup,
     isFlushed = times.flushes,
-    largestGroups)
+    largestGroups,
+    times.history)
 
   // The partition of a cross-group window counts groups of which it may store no value.
   if (!isCrossGroup) StateErrors.translated(groups.checkSize(partition.groupsRemembered))
@@ -55,12 +56,17 @@ final class StoredTask(
     plan,
     input,
     rows,
-    partition.flushed.fold(times)(times.afterFlush),
+    timesOfPartition,
     groups,
     new WholeGroupStore(groups.partition, groups.pageMemory),
     groups.records,
     partition,
     metrics)
+
+  private def timesOfPartition: BatchTimes = {
+    val flushed = partition.flushed.fold(times)(times.afterFlush)
+    partition.history.fold(flushed)(flushed.afterHistory(_, partition.timePassed))
+  }
 
   /** Writes what is to be committed, after the last output row. */
   def save(): Unit = {
