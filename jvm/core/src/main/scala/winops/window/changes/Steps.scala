@@ -33,6 +33,9 @@ final class Steps(
   /** Number of rows that all machines sharing these steps evicted without a delete. */
   def rowsEvictedSilently: Long = silent
 
+  /** The instant of the last step, in milliseconds. */
+  def instant: Long = at
+
   /** Counts rows that were evicted without a delete. */
   private[window] def evictSilently(rows: Long): Unit = silent += rows
 

@@ -39,7 +39,8 @@ private[spark] object HistoryCall {
       case Seq(
             stream: FunctionTableSubqueryArgumentExpression,
             history: FunctionTableSubqueryArgumentExpression) =>
-        of(stream.plan, history.plan, emits(named.toMap.get("emit")), named.toMap.get("until"))
+        val values = named.toMap
+        of(stream.plan, history.plan, emits(values.get("emit")), values.get("until"))
       case _ =>
         throw WinopsErrors.argument(
           "MISSING",
@@ -54,12 +55,15 @@ private[spark] object HistoryCall {
     *   true if the rows of the table have output
     * @param until
     *   the time before which rows of the table are read
+    * @param nameOfUntil
+    *   the name of that argument
     */
   def of(
       stream: LogicalPlan,
       history: LogicalPlan,
       emits: Boolean,
-      until: Option[Expression]): LogicalPlan = {
+      until: Option[Expression],
+      nameOfUntil: String = "until"): LogicalPlan = {
     if (history.isStreaming) {
       throw WinopsErrors.argument(
         "VALUE",
@@ -69,18 +73,19 @@ private[spark] object HistoryCall {
     val rows = Project(stream.output.map(columnOf(history, _)), history)
     if (stream.isStreaming) {
       HistorySource.leavesOf(rows).flatMap(HistorySource.refusal).headOption.foreach(throw _)
-      WithHistory(stream, rows, emits, until.map(instant))
+      WithHistory(stream, rows, emits, until.map(instant(_, nameOfUntil)))
     } else throw notStreaming
   }
 
-  /** Whether rows of the table have output, as the argument `emit` says. */
-  def emits(argument: Option[Expression]): Boolean = argument.exists { expression =>
-    lower(Arguments.textOf("emit", expression)) match {
-      case EmitsNothing => false
-      case EmitsAll => true
-      case _ =>
-        throw WinopsErrors.argument("VALUE", "emit", s"'$EmitsNothing' or '$EmitsAll'")
-    }
+  /** Returns true if rows of the table have output, as an argument says. */
+  def emits(argument: Option[Expression], name: String = "emit"): Boolean = argument.exists {
+    expression =>
+      lower(Arguments.textOf(name, expression)) match {
+        case EmitsNothing => false
+        case EmitsAll => true
+        case _ =>
+          throw WinopsErrors.argument("VALUE", name, s"'$EmitsNothing' or '$EmitsAll'")
+      }
   }
 
   private def notStreaming: AnalysisException =
@@ -120,10 +125,10 @@ private[spark] object HistoryCall {
       "reason" -> reason,
       "expected" -> expected)
 
-  private def instant(expression: Expression): Literal = {
+  private def instant(expression: Expression, name: String): Literal = {
     def refused = WinopsErrors.argument(
       "VALUE",
-      "until",
+      name,
       "a constant timestamp, such as TIMESTAMP'2026-01-01 00:00:00'")
     if (!expression.foldable) throw refused
     val cast = expression.dataType match {

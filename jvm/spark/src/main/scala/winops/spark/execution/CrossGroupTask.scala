@@ -70,7 +70,7 @@ final class CrossGroupTask(
     shared.contents,
     isTimed = plan.time.isDefined || times.stamp.isDefined,
     metrics)
-  private val silence = Silence.of(times)
+  private val silence = Silence.of(times, steps)
   private val timeOrdinal = plan.timeOrdinal
   private val emitsRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
@@ -165,7 +165,7 @@ final class CrossGroupTask(
     release()
     if (pieces.hasNext) {
       val _ = pieces.next()
-      if (hasArrived) silence.arrives(arrivals.isOfHistory) else silence.fires(machine.clock.now)
+      if (hasArrived) silence.arrives(arrivals.isOfHistory) else silence.fires()
       if (stage != Ending) {
         val held = machines.groups.held
         emptyPeriods.note(changed = held != heldBefore, groups = machines.groups.size)

@@ -28,6 +28,8 @@ import winops.window.time.Clock
   *   the open group with its operation
   * @param writer
   *   writes the output of the operation
+  * @param silence
+  *   drops the output of rows of a table before the stream
   * @param store
   *   stores the groups between micro-batches
   * @param timers
@@ -40,6 +42,7 @@ final class GroupTask private (
     times: BatchTimes,
     state: GroupState[Operation],
     writer: OutputWriter,
+    silence: Silence,
     store: GroupStore,
     partition: PartitionState,
     metrics: KeepMetrics)
@@ -47,7 +50,6 @@ final class GroupTask private (
   import GroupTask._
 
   private val operation = state.operation
-  private val silence = Silence.of(times, operation)
   private val arrivals =
     Arrivals.of(plan, input, times, state.arrivals, () => state.held, metrics)
   private val timeOrdinal = plan.timeOrdinal
@@ -99,7 +101,7 @@ final class GroupTask private (
       if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
     case Advancing =>
       operation.release()
-      if (operation.fireNext(target)) silence.fires(operation.clock.now)
+      if (operation.fireNext(target)) silence.fires()
       else if (arriving == null) endOfGroup()
       else arrive()
     case Ended =>
@@ -215,8 +217,8 @@ object GroupTask {
       partition: PartitionState,
       metrics: KeepMetrics): GroupTask = {
     val storage = new GroupStorage(plan, store)
-    def run(state: GroupState[Operation], writer: OutputWriter): GroupTask =
-      new GroupTask(plan, input, rows, times, state, writer, store, partition, metrics)
+    def run(state: GroupState[Operation], writer: OutputWriter, silence: Silence): GroupTask =
+      new GroupTask(plan, input, rows, times, state, writer, silence, store, partition, metrics)
     plan match {
       case keep: KeepPlan =>
         val changes = new ChangeQueue
@@ -225,10 +227,16 @@ object GroupTask {
         val operation = new KeepOperation(keep, storage, changes, steps)
         val state = new GroupState(keep, storage, operation)
         val isTimed = keep.time.isDefined || times.stamp.isDefined
-        run(state, OutputWriter.of(keep, changes, state, None, isTimed, metrics))
+        run(
+          state,
+          OutputWriter.of(keep, changes, state, None, isTimed, metrics),
+          Silence.of(times, steps))
       case over: OverPlan =>
         val operation = new OverOperation(over, storage, partition.functionsBefore)
-        run(new GroupState(over, storage, operation), OutputWriter.of(over, operation, metrics))
+        run(
+          new GroupState(over, storage, operation),
+          OutputWriter.of(over, operation, metrics),
+          Silence.of(times, operation))
     }
   }
 

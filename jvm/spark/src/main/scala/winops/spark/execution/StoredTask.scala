@@ -56,17 +56,12 @@ final class StoredTask(
     plan,
     input,
     rows,
-    timesOfPartition,
+    times.in(partition),
     groups,
     new WholeGroupStore(groups.partition, groups.pageMemory),
     groups.records,
     partition,
     metrics)
-
-  private def timesOfPartition: BatchTimes = {
-    val flushed = partition.flushed.fold(times)(times.afterFlush)
-    partition.history.fold(flushed)(flushed.afterHistory(_, partition.timePassed))
-  }
 
   /** Writes what is to be committed, after the last output row. */
   def save(): Unit = {

@@ -3,7 +3,7 @@ package winops.spark.group
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.spark.row.Micros
-import winops.spark.state.HistoryTimes
+import winops.spark.state.{HistoryTimes, StoredPartitionState}
 import winops.window.time.Clock
 
 /** The times of one micro-batch, or of a batch query.
@@ -50,6 +50,13 @@ final case class BatchTimes(
   def atEnd: BatchTimes = copy(
     releaseBefore = if (now == Long.MinValue) releaseBefore else endOfFlush(now),
     flushes = true)
+
+  /** The times for a partition in which earlier micro-batches have flushed rows or read a table.
+    */
+  def in(partition: StoredPartitionState): BatchTimes = {
+    val flushed = partition.flushed.fold(this)(afterFlush)
+    partition.history.fold(flushed)(flushed.afterHistory(_, partition.timePassed))
+  }
 
   /** The times after a flush at the watermark `flushed`. */
   def afterFlush(flushed: Long): BatchTimes =

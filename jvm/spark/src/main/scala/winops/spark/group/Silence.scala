@@ -1,6 +1,7 @@
 package winops.spark.group
 
 import winops.spark.state.HistoryTimes
+import winops.window.changes.Steps
 
 /** Decides which output of the open group is dropped, because it is that of a table before the
   * stream.
@@ -20,8 +21,8 @@ sealed abstract class Silence {
     */
   def arrives(isOfHistory: Boolean): Unit
 
-  /** Takes note that a timer fires at this instant, in milliseconds. */
-  def fires(instant: Long): Unit
+  /** Takes note that a timer has fired. */
+  def fires(): Unit
 
   /** Takes note that the group has no more steps before it is closed. */
   def ends(): Unit
@@ -32,25 +33,21 @@ sealed abstract class Silence {
 
 object Silence {
 
-  /** The silence of a task.
-    *
-    * @param operation
-    *   the operation of the task, if it alone knows which output rows are those of the table
-    */
-  def of(times: BatchTimes, operation: Operation): Silence = operation match {
-    case over: OverOperation => new OfRows(over, times.history.exists(_.isSilent))
-    case _ => of(times)
-  }
+  /** The silence of window functions. */
+  def of(times: BatchTimes, over: OverOperation): Silence =
+    new OfRows(over, times.history.exists(_.isSilent))
 
-  /** The silence of steps. */
-  def of(times: BatchTimes): Silence =
-    times.history.filter(_.isSilent).fold[Silence](None)(new OfSteps(_, times.stamp.isDefined))
+  /** The silence of retention windows. */
+  def of(times: BatchTimes, steps: Steps): Silence =
+    times.history
+      .filter(_.isSilent)
+      .fold[Silence](None)(new OfSteps(_, steps, times.stamp.isDefined))
 
   private object None extends Silence {
     override def begin(): Unit = ()
     override def opens(): Unit = ()
     override def arrives(isOfHistory: Boolean): Unit = ()
-    override def fires(instant: Long): Unit = ()
+    override def fires(): Unit = ()
     override def ends(): Unit = ()
     override def isNow: Boolean = false
   }
@@ -60,7 +57,8 @@ object Silence {
     * @param hasNoTime
     *   true without a time column: timers are then silent until the first row of the stream
     */
-  private final class OfSteps(history: HistoryTimes, hasNoTime: Boolean) extends Silence {
+  private final class OfSteps(history: HistoryTimes, steps: Steps, hasNoTime: Boolean)
+      extends Silence {
     private var isSilent = false
 
     /** True if a row of the stream has been applied. */
@@ -82,8 +80,8 @@ object Silence {
       set(isOfHistory)
     }
 
-    override def fires(instant: Long): Unit =
-      set(if (hasNoTime) history.isRead && !hasStarted else instant <= history.end)
+    override def fires(): Unit =
+      set(if (hasNoTime) history.isRead && !hasStarted else steps.instant <= history.end)
 
     // Some outputs emit the values after the last step before the group is closed.
     override def ends(): Unit = isSilent = !hasSpoken
@@ -106,7 +104,7 @@ object Silence {
     override def opens(): Unit = ()
     override def arrives(isOfHistory: Boolean): Unit =
       if (isSilent && isOfHistory) over.silenceNext()
-    override def fires(instant: Long): Unit = ()
+    override def fires(): Unit = ()
     override def ends(): Unit = ()
     override def isNow: Boolean = over.isNextSilent
   }

@@ -2,6 +2,7 @@ package winops.spark.source
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.winops.source.HistoryRecord
 
 /** The rows of a stream, after those of a table in the first micro-batch.
@@ -72,7 +73,10 @@ final case class WithHistory(
     case (Some(end), Some(column)) =>
       val own = ofHistory(column)
       // A row without a time is left to the operator.
-      val before = Or(IsNull(own), LessThan(own, Cast(end, column.dataType)))
+      val instant =
+        if (end.dataType == column.dataType) end
+        else Cast(end, column.dataType, Some(SQLConf.get.sessionLocalTimeZone))
+      val before = Or(IsNull(own), LessThan(own, instant))
       copy(history = Filter(before, history), until = None)
     case _ => this
   }

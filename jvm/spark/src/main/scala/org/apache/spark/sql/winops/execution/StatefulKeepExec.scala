@@ -242,6 +242,7 @@ final class StatefulKeepExec private[winops] (
     // Spark's metrics have added up all runs of a micro-batch that foreachBatch ran repeatedly.
     partitionMetrics.value.foreach { case (name, value) => longMetric(name).set(value) }
     val progress = super.getProgress()
+    if (history.isDefined) warnOfLate(progress.numRowsDroppedByWatermark)
     val sizes = groupSizes.value
     val _ = progress.customMetrics.put(KeepMetrics.LargestGroup, Long.box(sizes.rows))
     for (live <- LiveQueries.of(sparkContext); state <- info) {
@@ -254,6 +255,14 @@ final class StatefulKeepExec private[winops] (
         state.storeVersion)
     }
     progress
+  }
+
+  private def warnOfLate(rows: Long): Unit = if (rows > 0) {
+    logWarning(
+      s"$rows rows of the stream are older than the rows that it starts with, by more than the " +
+        "delay of withWatermark, and were dropped as late. If the table has them too, name the " +
+        "first time of the stream in until of with_history; otherwise give withWatermark a " +
+        "longer delay.")
   }
 
   override def operatorStateMetadataVersion: Int = KeepMetadata.Version
