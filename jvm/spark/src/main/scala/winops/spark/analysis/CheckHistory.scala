@@ -1,6 +1,7 @@
 package winops.spark.analysis
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.winops.source.HistorySource
 
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.StreamOperators
@@ -27,7 +28,9 @@ private[spark] object CheckHistory {
     }
   }
 
-  /** Refuses tables that stand below other operators than those that begin with them. */
+  /** Refuses tables that stand below other operators than those that begin with them, and sources
+    * of which later reads may have other rows.
+    */
   def query(plan: LogicalPlan): Unit = {
     def check(node: LogicalPlan, above: Option[LogicalPlan]): Unit = {
       node match {
@@ -38,6 +41,9 @@ private[spark] object CheckHistory {
             },
             "Call with_history on the stream of keep or of the window functions; only select, " +
               "filter, explode and withWatermark may be between")
+        // During the analysis, some tables are not yet what they are read as.
+        case table: WithHistory =>
+          HistorySource.leavesOf(table.history).flatMap(HistorySource.refusal).foreach(throw _)
         case _ =>
       }
       node.children.foreach(check(_, Some(node)))

@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.winops.source.HistorySource
 
 import winops.spark.internal.WinopsErrors
 import winops.spark.source.WithHistory
@@ -72,7 +71,6 @@ private[spark] object HistoryCall {
     }
     val rows = Project(stream.output.map(columnOf(history, _)), history)
     if (stream.isStreaming) {
-      HistorySource.leavesOf(rows).flatMap(HistorySource.refusal).headOption.foreach(throw _)
       WithHistory(stream, rows, emits, until.map(instant(_, nameOfUntil)))
     } else throw notStreaming
   }

@@ -13,7 +13,7 @@ final class ArrivalState(plan: OperatorPlan, storage: GroupStorage) {
   /** The rows that wait for the watermark. */
   val waiting: WaitingLog = storage.waitingLog
 
-  /** The rows of a table before the stream that wait and have no output. They are kept apart,
+  /** The rows of a table before the stream that wait and have no output. They have their own log,
     * because the rows themselves do not say where they are from.
     */
   val history: WaitingLog = storage.historyLog

@@ -33,7 +33,7 @@ final class OrderedArrivals(
     }
 
   private var rows: GroupedRows = _
-  private val keepsHistoryApart = times.history.exists(_.isSilent)
+  private val separatesHistory = times.history.exists(_.isSilent)
   private var waiting: WaitingRows = _
   private var history: WaitingRows = _
   private var come: UnsafeRow = _
@@ -95,7 +95,7 @@ final class OrderedArrivals(
     history.finish()
     while (come != null) {
       val log =
-        if (keepsHistoryApart && admission.isOfHistory) state.history else state.waiting
+        if (separatesHistory && admission.isOfHistory) state.history else state.waiting
       log.append(come, order)
       MaxRows.check(plan.spec, held())
       come = admission.next(rows)

@@ -279,7 +279,7 @@ class HistorySuite extends KeepStreamTest {
     val source = "org.apache.spark.sql.sources.SimpleScanSource"
     val scan = spark.read.format(source).option("from", "1").option("to", "3").load()
     val other = scan.selectExpr("'a' AS k", "timestamp_seconds(i) AS ts", "i AS n")
-    assert(condition(after(other)) == "WINOPS_HISTORY_SOURCE")
+    assert(condition(keep(after(other), timed)) == "WINOPS_HISTORY_SOURCE")
     val narrow = table.withColumn("n", col("n").cast("short")).withColumn("more", lit(1))
     assert(after(narrow).schema("n").dataType == input.schema("n").dataType)
   }

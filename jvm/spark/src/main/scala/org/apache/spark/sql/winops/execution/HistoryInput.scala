@@ -37,7 +37,7 @@ object HistoryInput {
     val digest =
       if (!HistorySource.needsDigest(table.history)) Nil
       else {
-        val hashed = table.history.output.filterNot(hasMap)
+        val hashed = table.history.output.filterNot(hasNoHash)
         val hash = ShiftRightUnsigned(new XxHash64(hashed), Literal(HashBits))
         Seq(call(Count(Literal(1)), "rows"), call(Sum(hash), "hashes"))
       }
@@ -47,14 +47,16 @@ object HistoryInput {
     else Aggregate(Nil, columns.toSeq, Project(read, table.history))
   }
 
-  private def hasMap(column: Attribute): Boolean =
-    column.dataType.existsRecursively(_.isInstanceOf[MapType])
+  private def hasNoHash(column: Attribute): Boolean = column.dataType.existsRecursively {
+    case _: MapType | _: VariantType => true
+    case _ => false
+  }
 
   private def call(function: AggregateFunction, name: String): NamedExpression =
     Alias(function.toAggregateExpression(), name)()
 }
 
-/** What the driver knows of a table before the tasks read it.
+/** The figures that the driver has of a table before the tasks read it.
   *
   * @param watermark
   *   the watermark that the rows of the table lead to, in milliseconds; 0 for none

@@ -12,8 +12,8 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 
 import winops.spark.internal.WinopsErrors
 
-/** What the first micro-batch reads of a table, in the checkpoint of the query. If the
-  * micro-batch is run again, it reads the same rows.
+/** The record of what the first micro-batch reads of a table, in the checkpoint of the query. If
+  * the micro-batch is run again, it reads the same rows.
   *
   * The file is in a folder of its own at the top of the checkpoint, which Spark does not purge
   * and which is copied with the checkpoint.
