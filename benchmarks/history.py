@@ -71,8 +71,8 @@ def main() -> None:
             "id AS seq", f"xxhash64(id) % {given.keys} AS k", "id * 0.25D AS price"
         )
         rows.where(f"seq < {given.rows}").write.parquet(f"{folder}/table")
-        for first in range(given.rows, given.rows + 300_000, 50_000):
-            few = rows.where(f"seq >= {first} AND seq < {first + 50_000}").coalesce(1)
+        for start in range(given.rows, given.rows + 300_000, 50_000):
+            few = rows.where(f"seq >= {start} AND seq < {start + 50_000}").coalesce(1)
             few.write.mode("append").parquet(f"{folder}/stream")
         for number in range(given.rounds):
             batch = _batch(spark, folder)

@@ -284,6 +284,36 @@ class HistorySuite extends KeepStreamTest {
     assert(after(narrow).schema("n").dataType == input.schema("n").dataType)
   }
 
+  test("rows of the table precede those of all streams of a union") {
+    val (one, other) = (ticks(), ticks())
+    val union = withTime(one.toDF().union(other.toDF())).withWatermark("ts", "5 seconds")
+    val call = "PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts'"
+    inTempDir { checkpoint =>
+      other.addData(rows.head :+ Tick("a", 110, 20))
+      one.addData(rows(1) ++ rows(2) :+ Tick("b", 110, 21))
+      val written = runAll(keep(withHistory(union, table, "all"), call), checkpoint)
+      val ofB = written.rows.filter(row => row.getAs[String]("k") == "b").sortBy(_.getLong(3))
+      val inserted = ofB.filter(_.getString(0) == "insert").map(_.getAs[Int]("n"))
+      assert(inserted == Seq(2, 5, 21, 7))
+    }
+  }
+
+  test("without a time and an order, rows of the table come first, in its order") {
+    inTempDir { checkpoint =>
+      val source = ticks()
+      source.addData(rows.head)
+      val few = withTime(source.toDF())
+      val call = "PARTITION BY (k), 'KEEP 2 ROWS'"
+      val written = runAll(keep(withHistory(few, table.coalesce(1)), call), checkpoint)
+      def changes(k: String) = written.rows
+        .filter(_.getAs[String]("k") == k)
+        .sortBy(_.getAs[Long]("_change_seq"))
+        .map(row => (row.getString(0), row.getAs[Long]("_change_seq"), row.getAs[Int]("n")))
+      assert(changes("a") == Seq(("insert", 4L, 6), ("delete", 5L, 3)))
+      assert(changes("b") == Seq(("insert", 2L, 7), ("delete", 3L, 2)))
+    }
+  }
+
   private def inTempDir[A](body: String => A): A = {
     var result: Option[A] = None
     withTempDir(folder => result = Some(body(folder.getCanonicalPath)))
