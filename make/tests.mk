@@ -41,6 +41,10 @@ test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts an
 test-restarts: ## 300 random restarts with other columns and expressions, with NULLs in the state
 	SBT_OPTS=-Drestarts=300 ./sbt "spark/testOnly winops.spark.state.RandomRestartsSuite"
 
+.PHONY: test-history
+test-history: ## 360 random windows over streams that start with a table; 20 random queries with window functions
+	SBT_OPTS="-Dhistory=120 -Dover=20" ./sbt "spark/testOnly winops.spark.execution.HistoryPropertySuite winops.spark.over.OverPropertySuite -- -z table -z windows"
+
 .PHONY: test-over
 test-over: ## 2,200 random window functions over streams in 110 runs, and the queries of Spark's own tests
 	SBT_OPTS=-Dover=110 ./sbt "spark/testOnly winops.spark.over.OverPropertySuite winops.spark.over.SparkQueriesSuite"

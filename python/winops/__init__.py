@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from winops._dialects import WindowPolicy, apama, esper, spl
+from winops._history import with_history
 from winops._keep import keep
 from winops._kept import GroupedKept, Kept
 from winops._session import configure, jar_path
@@ -44,6 +45,7 @@ __all__ = [
     "repartition",
     "spl",
     "timeline",
+    "with_history",
 ]
 
 # The modules of tools, which are imported when a program asks for the name.

@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 
-import winops.spark.analysis.{CheckStreamStart, ResolveKeep}
+import winops.spark.analysis.{CheckStreamStart, HoistHistory, ResolveKeep}
 import winops.spark.execution.StreamReporter
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.{CheckRangeFrames, ResolveOver}
@@ -20,6 +20,8 @@ private[spark] object Registration {
       described(StateFunction.Name, StateFunction, StateFunction.Usage))
     extensions.injectTableFunction(
       described(RepartitionFunction.Name, RepartitionFunction, RepartitionFunction.Usage))
+    extensions.injectTableFunction(
+      described(HistoryFunction.Name, HistoryFunction, HistoryFunction.Usage))
     extensions.injectFunction(
       described(VersionFunction.Name, VersionFunction, VersionFunction.Usage))
     extensions.injectFunction(
@@ -30,7 +32,9 @@ private[spark] object Registration {
     extensions.injectPostHocResolutionRule(_ => CheckRangeFrames)
     extensions.injectPostHocResolutionRule(_ => ResolveOver)
     extensions.injectPostHocResolutionRule(_ => ColumnsOfInput)
+    extensions.injectPostHocResolutionRule(_ => HoistHistory)
     extensions.injectHintResolutionRule(_ => CheckStreamStart)
+    extensions.injectOptimizerRule(_ => ReadHistory)
     extensions.injectHintResolutionRule(new StreamReporter.Registration(_))
     extensions.injectPlannerStrategy(_ => KeepStrategy)
   }

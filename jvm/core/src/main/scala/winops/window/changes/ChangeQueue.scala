@@ -58,6 +58,9 @@ final class ChangeQueue(stream: Stream, private[window] val ignoresReports: Bool
   /** Writes the changes of the independent window with this number from now on. */
   private[window] def writeWindow(number: Int): Unit = writing = number.toLong << WindowShift
 
+  /** The instant of the step that was begun last, in milliseconds. */
+  def stepAt: Long = now
+
   /** Begins a step at an instant, in milliseconds, or a nested part of the current step. */
   private[window] def beginStep(instant: Long): Unit = {
     if (depth == 0) {

@@ -190,6 +190,25 @@ final class Arguments(expressions: Seq[Expression]) {
   def parameters(name: String): Map[String, Parameter] =
     byName.get(name).fold(Map.empty[String, Parameter])(Arguments.parameters(name, _))
 
+  /** The plan of the table that the stream starts with, instead of `stream`; the plan itself if
+    * the call has none.
+    */
+  def afterHistory(stream: LogicalPlan): LogicalPlan =
+    query("history", "TABLE(name)") match {
+      case Some(history) =>
+        HistoryCall.of(
+          stream,
+          history,
+          HistoryCall.emits(byName.get("history_emit"), "history_emit"),
+          byName.get("history_until"),
+          "history_until")
+      case None =>
+        Seq("history_emit", "history_until").filter(byName.contains).foreach { name =>
+          throw WinopsErrors.argument("UNKNOWN", name, "it together with history => TABLE(name)")
+        }
+        stream
+    }
+
   private def text(name: String, expression: Expression): String = textOf(name, expression)
 }
 
@@ -212,7 +231,10 @@ object Arguments {
     "of_windows",
     "mode",
     "max_content",
-    "reason")
+    "reason",
+    "history",
+    "history_emit",
+    "history_until")
 
   /** Arguments by the names that other languages use for them. */
   private val OtherNames = Map("variables" -> "params")

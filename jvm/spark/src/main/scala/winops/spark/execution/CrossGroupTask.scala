@@ -66,6 +66,7 @@ final class CrossGroupTask(
     shared.contents,
     isTimed = plan.time.isDefined || times.stamp.isDefined,
     metrics)
+  private val silence = Silence.of(times, changes)
   private val timeOrdinal = plan.timeOrdinal
   private val emitsRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
@@ -83,6 +84,9 @@ final class CrossGroupTask(
   private var pieces = Iterator.empty[UnsafeRow]
   private var opened: UnsafeRow = _
   private var isChanged = false
+
+  /** True from the arrival of the row that is taken until the next one is. */
+  private var hasArrived = false
   private var groupsBefore = 0L
   private var waitingBefore = 0L
 
@@ -130,13 +134,19 @@ final class CrossGroupTask(
     } catch StateErrors.translate
   }
 
-  private def isAtRow: Boolean = writer.hasNext || rowsAtEnd.hasNext
+  private def isAtRow: Boolean = {
+    dropSilent()
+    writer.hasNext || rowsAtEnd.hasNext
+  }
+
+  private def dropSilent(): Unit = while (silence.isNow && writer.hasNext) writer.drop()
 
   private def begin(): Unit = {
+    silence.begin()
     val in = whole.open(NoKey)
     if (in == null) shared.clear() else restore(in)
     groupsBefore = machines.groups.size
-    waitingBefore = waiting.size
+    waitingBefore = waiting
     Iterator
       .continually(partition.nextExpired())
       .takeWhile(_ != null)
@@ -151,6 +161,7 @@ final class CrossGroupTask(
     release()
     if (pieces.hasNext) {
       val _ = pieces.next()
+      if (hasArrived) silence.arrives(arrivals.isOfHistory) else silence.fires()
       if (stage != Ending) {
         val held = machines.groups.held
         emptyPeriods.note(changed = held != heldBefore, groups = machines.groups.size)
@@ -163,6 +174,7 @@ final class CrossGroupTask(
           emptyPeriods.clear()
           pieces = take(arrivals.next())
         case Arriving =>
+          hasArrived = false
           pieces = machines.advance(times.now)
           stage = Advancing
         case Advancing =>
@@ -184,12 +196,15 @@ final class CrossGroupTask(
 
   private def take(row: UnsafeRow): Iterator[UnsafeRow] = {
     val instant = times.timeOf(row, timeOrdinal)
-    punctuation.of(row) match {
+    val kind = punctuation.of(row)
+    hasArrived = kind != Punctuation.None
+    kind match {
       case Punctuation.None if machines.isFinished =>
         metrics.afterFinal += 1
         Iterator.empty
       case Punctuation.None =>
         machines.arrive(keyOf(row).copy(), instant) { at =>
+          hasArrived = true
           if (!machine.clock.isAlive) state.begin(row)
           RowBytes.append(state.operation.window, at, row)
         } ++ {
@@ -213,13 +228,20 @@ final class CrossGroupTask(
     isChanged = false
     state.key = group
     writer.beginGroup()
+    silence.opens()
     val bytes = store.open(group)
     if (bytes != null) state.restore(bytes)
     else if (machines.groups.heldBy(group) == 0) state.clear()
     else throw new CorruptStateException("the rows of a group are counted and not stored")
   }
 
-  private def takeLatest(): Unit = if (writer.hasNext) {
+  private def takeLatest(): Unit = {
+    silence.ends()
+    dropSilent()
+    if (writer.hasNext) addLatest()
+  }
+
+  private def addLatest(): Unit = {
     latest.begin(if (plan.spec.acrossGroups) NoKey else opened)
     while (writer.hasNext) latest.add(writer.next().asInstanceOf[UnsafeRow])
     latest.end()
@@ -234,23 +256,23 @@ final class CrossGroupTask(
     opened = null
   }
 
-  private def waiting: WaitingLog = shared.arrivals.waiting
+  private def waiting: Long = shared.arrivals.size
 
   private def held: Long = heldByGroups + shared.contents.fold(0L)(_.rowsWithoutGroup)
 
   /** The number of rows to which the limit of the plan applies. */
-  private def heldByGroups: Long = machines.groups.held + waiting.size
+  private def heldByGroups: Long = machines.groups.held + waiting
 
   private def finish(): Unit = {
     saveGroup()
     rowsAtEnd = latest.rows
-    if (times.flushes) last = waiting.lastTime
+    if (times.flushes) last = shared.arrivals.lastTime
     due = Math.min(machines.groups.nextDue, shared.arrivals.nextRelease)
     whole.save(save)
     partition.count(
       machines.groups.size - groupsBefore,
       held - partition.rowsHeld,
-      waiting.size - waitingBefore)
+      waiting - waitingBefore)
     writer.count()
     state.operation.count(metrics)
     metrics.expired += machines.groupsReclaimed

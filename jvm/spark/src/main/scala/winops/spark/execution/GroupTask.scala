@@ -28,6 +28,8 @@ import winops.window.time.Clock
   *   the open group with its operation
   * @param writer
   *   writes the output of the operation
+  * @param silence
+  *   drops the output of rows of a table before the stream
   * @param store
   *   stores the groups between micro-batches
   * @param timers
@@ -40,6 +42,7 @@ final class GroupTask private (
     times: BatchTimes,
     state: GroupState[Operation],
     writer: OutputWriter,
+    silence: Silence,
     store: GroupStore,
     partition: PartitionState,
     metrics: KeepMetrics)
@@ -47,7 +50,6 @@ final class GroupTask private (
   import GroupTask._
 
   private val operation = state.operation
-  private val waiting = state.arrivals.waiting
   private val arrivals =
     Arrivals.of(plan, input, times, state.arrivals, () => state.held, metrics)
   private val timeOrdinal = plan.timeOrdinal
@@ -70,14 +72,19 @@ final class GroupTask private (
   // The writer reads rows from the group's state, which may be corrupt.
   override def hasNext: Boolean =
     try {
-      while (!writer.hasNext && stage != Done) work()
-      writer.hasNext
+      while (!isAtRow && stage != Done) work()
+      isAtRow
     } catch StateErrors.translate
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
     try writer.next()
     catch StateErrors.translate
+  }
+
+  private def isAtRow: Boolean = {
+    while (silence.isNow && writer.hasNext) writer.drop()
+    writer.hasNext
   }
 
   /** Does one unit of work, after which output rows may be available. */
@@ -94,9 +101,9 @@ final class GroupTask private (
       if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
     case Advancing =>
       operation.release()
-      if (!operation.fireNext(target)) {
-        if (arriving == null) endOfGroup() else arrive()
-      }
+      if (operation.fireNext(target)) silence.fires()
+      else if (arriving == null) endOfGroup()
+      else arrive()
     case Ended =>
       operation.release()
       saveGroup()
@@ -124,6 +131,7 @@ final class GroupTask private (
 
   private def load(): Unit = {
     state.key = key
+    silence.begin()
     writer.beginGroup()
     val bytes = store.open(key)
     wasRemembered = bytes != null
@@ -150,14 +158,16 @@ final class GroupTask private (
 
   private def arrive(): Unit = {
     if (!operation.clock.isAlive) state.begin(arriving)
+    silence.arrives(arrivals.isOfHistory)
     if (operation.arrive(arriving, target)) {
-      MaxRows.check(plan.spec, operation.held + waiting.size)
+      MaxRows.check(plan.spec, operation.held + state.arrivals.size)
     }
     stage = Arriving
   }
 
   private def endOfGroup(): Unit = {
-    operation.endBatch(times.releaseBefore, isLast = times.flushes && waiting.size == 0)
+    operation.endBatch(times.releaseBefore, isLast = times.flushes && state.arrivals.size == 0)
+    silence.ends()
     writer.endGroup()
     stage = Ended
   }
@@ -181,7 +191,7 @@ final class GroupTask private (
       state.held - sizeBefore,
       state.waiting - waitingBefore)
     partition.measure(key, state.held)
-    if (times.flushes) last = Math.max(last, waiting.lastTime)
+    if (times.flushes) last = Math.max(last, state.arrivals.lastTime)
     if (isRemembered) store.save(state.save) else state.forget()
     stage = Between
   }
@@ -209,8 +219,8 @@ object GroupTask {
       partition: PartitionState,
       metrics: KeepMetrics): GroupTask = {
     val storage = new GroupStorage(plan, store)
-    def run(state: GroupState[Operation], writer: OutputWriter): GroupTask =
-      new GroupTask(plan, input, rows, times, state, writer, store, partition, metrics)
+    def run(state: GroupState[Operation], writer: OutputWriter, silence: Silence): GroupTask =
+      new GroupTask(plan, input, rows, times, state, writer, silence, store, partition, metrics)
     plan match {
       case keep: KeepPlan =>
         val changes =
@@ -218,10 +228,16 @@ object GroupTask {
         val operation = new KeepOperation(keep, storage, changes)
         val state = new GroupState(keep, storage, operation)
         val isTimed = keep.time.isDefined || times.stamp.isDefined
-        run(state, OutputWriter.of(keep, changes, state, None, isTimed, metrics))
+        run(
+          state,
+          OutputWriter.of(keep, changes, state, None, isTimed, metrics),
+          Silence.of(times, changes))
       case over: OverPlan =>
         val operation = new OverOperation(over, storage, partition.functionsBefore)
-        run(new GroupState(over, storage, operation), OutputWriter.of(over, operation, metrics))
+        run(
+          new GroupState(over, storage, operation),
+          OutputWriter.of(over, operation, metrics),
+          Silence.of(times, operation))
     }
   }
 

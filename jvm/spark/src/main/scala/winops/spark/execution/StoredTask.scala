@@ -45,7 +45,8 @@ final class StoredTask(
     groups.rankOf,
     takesAll = times.flushes && !isCrossGroup,
     isFlushed = times.flushes,
-    largestGroups)
+    largestGroups,
+    times.history)
 
   // The partition of a cross-group window counts groups of which it may store no value.
   if (!isCrossGroup) StateErrors.translated(groups.checkSize(partition.groupsRemembered))
@@ -55,7 +56,7 @@ final class StoredTask(
     plan,
     input,
     rows,
-    partition.flushed.fold(times)(times.afterFlush),
+    times.in(partition),
     groups,
     new WholeGroupStore(groups.partition, groups.pageMemory),
     groups.records,

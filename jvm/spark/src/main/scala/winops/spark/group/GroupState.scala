@@ -57,13 +57,13 @@ final class GroupState[+O <: Operation](
 
   private def hasTimer: Boolean = registeredTimer != Clock.Never
 
-  def isEmpty: Boolean = !operation.clock.isAlive && arrivals.waiting.size == 0
+  def isEmpty: Boolean = !operation.clock.isAlive && arrivals.size == 0
 
   /** The number of rows of the group, including waiting rows. */
-  def held: Long = operation.held + arrivals.waiting.size
+  def held: Long = operation.held + arrivals.size
 
   /** The number of rows that wait for the watermark or for the rows that follow. */
-  def waiting: Long = operation.waiting + arrivals.waiting.size
+  def waiting: Long = operation.waiting + arrivals.size
 
   /** The time at which the group has work to do even if no row arrives: the operation's or the
     * release of a waiting row; [[Clock.Never]] if there is neither.
@@ -73,7 +73,7 @@ final class GroupState[+O <: Operation](
   /** Removes the rows that no further row needs, as [[Operation.releaseOutOfReach]]. */
   def releaseOutOfReach(known: Long): Long = {
     val next = operation.releaseOutOfReach(known)
-    if (arrivals.waiting.size == 0) next else Clock.Never
+    if (arrivals.size == 0) next else Clock.Never
   }
 
   def clear(): Unit = {

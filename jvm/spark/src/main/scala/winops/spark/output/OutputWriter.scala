@@ -26,6 +26,11 @@ abstract class OutputWriter(metrics: KeepMetrics) {
     emit()
   }
 
+  /** Skips the next output row. */
+  final def drop(): Unit = {
+    val _ = emit()
+  }
+
   /** Called before a group is opened. */
   def beginGroup(): Unit = ()
 

@@ -32,10 +32,15 @@ trait OverStreamTest extends KeepStreamTest {
 
   /** The rows of a query over a stream, whose last micro-batch flushes. Each of `runs` is a start
     * of the query and has its micro-batches.
+    *
+    * @param before
+    *   puts rows before those of the stream
     */
-  protected def onStream(runs: Seq[Seq[Seq[Quote]]])(query: => DataFrame): Seq[Row] = {
+  protected def onStream(runs: Seq[Seq[Seq[Quote]]], before: DataFrame => DataFrame = identity)(
+      query: => DataFrame): Seq[Row] = {
     val stream = memoryStream[Quote]
-    withTimeOf(stream.toDF()).withWatermark("ts", "0 seconds").createOrReplaceTempView(View)
+    before(withTimeOf(stream.toDF()).withWatermark("ts", "0 seconds"))
+      .createOrReplaceTempView(View)
     val written = new Written
     withTempDir { checkpoint =>
       runs.zipWithIndex.foreach { case (batches, i) =>
