@@ -50,6 +50,7 @@ final class GroupTask private (
   import GroupTask._
 
   private val operation = state.operation
+  private val pending = state.arrivals
   private val arrivals =
     Arrivals.of(plan, input, times, state.arrivals, () => state.held, metrics)
   private val timeOrdinal = plan.timeOrdinal
@@ -160,13 +161,13 @@ final class GroupTask private (
     if (!operation.clock.isAlive) state.begin(arriving)
     silence.arrives(arrivals.isOfHistory)
     if (operation.arrive(arriving, target)) {
-      MaxRows.check(plan.spec, operation.held + state.arrivals.size)
+      MaxRows.check(plan.spec, operation.held + pending.size)
     }
     stage = Arriving
   }
 
   private def endOfGroup(): Unit = {
-    operation.endBatch(times.releaseBefore, isLast = times.flushes && state.arrivals.size == 0)
+    operation.endBatch(times.releaseBefore, isLast = times.flushes && pending.size == 0)
     silence.ends()
     writer.endGroup()
     stage = Ended
@@ -191,7 +192,7 @@ final class GroupTask private (
       state.held - sizeBefore,
       state.waiting - waitingBefore)
     partition.measure(key, state.held)
-    if (times.flushes) last = Math.max(last, state.arrivals.lastTime)
+    if (times.flushes) last = Math.max(last, pending.lastTime)
     if (isRemembered) store.save(state.save) else state.forget()
     stage = Between
   }

@@ -32,7 +32,14 @@ class RowPathSuite extends AnyFunSuite {
   test("avg(n) OVER (PARTITION BY k ORDER BY ts, n ROWS 2 PRECEDING)") {
     val input = Set("OrderedArrivals", "NoWaitingRows")
     val frames =
-      Set("OverOperation", "Frames", "FrameRows", "SlidingFrame", "MovingFrame", "Boundary")
+      Set(
+        "OverOperation",
+        "SilentRows",
+        "Frames",
+        "FrameRows",
+        "SlidingFrame",
+        "MovingFrame",
+        "Boundary")
     val aggregates = Set(
       "GroupAggregates",
       "AggregatePlan",
@@ -70,7 +77,15 @@ private object RowPathSuite {
     * output.
     */
   val Common: Set[String] = {
-    val task = Set("GroupTask", "GroupClock", "Clock", "BatchTimes", "MaxRows", "WaitingLog")
+    val task = Set(
+      "GroupTask",
+      "GroupClock",
+      "Clock",
+      "BatchTimes",
+      "MaxRows",
+      "ArrivalState",
+      "WaitingLog",
+      "Silence")
     val input = Set("HashedGroups", "RunGroups", "SortedRun", "Admission")
     val rows = Set("RowLog", "RowRuns", "RowBuffer", "PackedRow", "Bytes", "RowBytes", "RowShape")
     task ++ input ++ rows + "OutputWriter"
