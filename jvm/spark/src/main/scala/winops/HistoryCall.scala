@@ -9,13 +9,15 @@ import org.apache.spark.sql.winops.internal.Datasets
 import winops.spark.{HistoryFunction, SparkVersion}
 
 /** A call of the table function `with_history`. */
-private[winops] object HistoryCall {
-  def of(
-      stream: Dataset[_],
-      table: Dataset[_],
-      emit: String,
-      until: Option[Timestamp]): DataFrame = {
-    Option(SparkVersion.mismatch()).foreach(throw _)
+private[winops] final class HistoryCall(
+    stream: Dataset[_],
+    table: Dataset[_],
+    emit: String,
+    until: Option[Timestamp]) {
+  Option(SparkVersion.mismatch()).foreach(throw _)
+
+  /** The rows of the stream, after those of the table. */
+  def rows: DataFrame = {
     val tables = Seq(stream, table).map { rows =>
       FunctionTableSubqueryArgumentExpression(Datasets.planOf(rows))
     }

@@ -199,7 +199,7 @@ package object winops {
       table: Dataset[_],
       emit: String = "none",
       until: Timestamp = null): DataFrame =
-    HistoryCall.of(stream, table, emit, Option(until))
+    new HistoryCall(stream, table, emit, Option(until)).rows
 
   /** Reads the rows that the windows of a query hold, from the query's checkpoint.
     *
