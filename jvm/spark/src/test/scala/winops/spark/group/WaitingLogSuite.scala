@@ -42,7 +42,7 @@ class WaitingLogSuite extends TableTests with ScalaCheckPropertyChecks {
         val checked = new Checked(seed, mostUnsorted)
         if (seed % 4 == 0) checked.append(FarAhead)
         (0 until delay + 150).foreach { number =>
-          if (checked.random.nextInt(4) > 0) checked.release(number.toLong)
+          if (checked.random.nextInt(4) > 0) checked.releaseNear(number.toLong)
           // At times a row is due at once, many rows arrive, or none.
           val arrived = checked.random.nextInt(20) match {
             case 0 => Seq(0)
@@ -71,6 +71,21 @@ class WaitingLogSuite extends TableTests with ScalaCheckPropertyChecks {
     checked.saveAndRestore()
     checked.releaseBefore(12000L + BatchTimes.OneMicro)
     assert(checked.log.size == 0)
+  }
+
+  testEach("a flush within a millisecond releases scheduled rows")(3L, 4L, 10L) { until =>
+    val checked = new Checked(3)
+    checked.random.shuffle((1L to 200L).toList).foreach { at =>
+      checked.appendAt(Seq(at * 1000))
+      checked.saveAndRestore()
+    }
+    checked.release(2)
+    checked.append(300L)
+    assert(checked.save()._1 == WaitingLogCodec.Scheduled)
+    checked.saveAndRestore()
+    checked.releaseBefore(until * 1000 + BatchTimes.OneMicro)
+    checked.saveAndRestore()
+    checked.release(End)
   }
 
   testEach("a row in the far future does not keep released rows for ever")(5, 700) { rows =>
@@ -265,7 +280,7 @@ private object WaitingLogSuite {
       * batches are in order, as those of a stream.
       */
     def batch(number: Int, disorder: Int, most: Int): Unit = {
-      if (random.nextInt(3) > 0) release(number.toLong)
+      if (random.nextInt(3) > 0) releaseNear(number.toLong)
       val times = Seq.fill(random.nextInt(most + 1)) {
         Math.max(Math.floorDiv(released, 1000L), number.toLong) + random.nextInt(disorder + 1)
       }
@@ -303,6 +318,12 @@ private object WaitingLogSuite {
     }
 
     def release(millis: Long): Unit = releaseBefore(millis * 1000)
+
+    /** Releases rows as most micro-batches do, or as a flush that leaves later rows of the
+      * millisecond.
+      */
+    def releaseNear(millis: Long): Unit =
+      releaseBefore(millis * 1000 + (if (random.nextInt(6) == 0) BatchTimes.OneMicro else 0L))
 
     /** Releases rows before a time in microseconds. */
     def releaseBefore(before: Long): Unit = {
