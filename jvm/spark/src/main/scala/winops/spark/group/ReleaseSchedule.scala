@@ -2,6 +2,7 @@ package winops.spark.group
 
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
 import winops.storage.rows.RowLog
+import winops.window.time.Clock
 
 /** The places of the unsorted rows that are released next, with their times.
   *
@@ -13,7 +14,8 @@ import winops.storage.rows.RowLog
   * No unsorted row before [[end]] precedes the last row of the schedule, unless it is in the
   * schedule. Rows that arrive later are not in it, so it knows how many of its rows precede them.
   *
-  * Times are milliseconds, as rows are released up to whole milliseconds.
+  * Its times are milliseconds. It is not used for a release up to a time within a millisecond,
+  * which only a flush needs.
   *
   * @param segments
   *   stores the entry of the open group
@@ -68,9 +70,11 @@ private[group] final class ReleaseSchedule(segments: Segments) {
   def end: Long = content.end
 
   /** Returns true if the schedule has all unsorted rows before [[end]] that are released before a
-    * time, and a further one.
+    * time in microseconds, and a further one.
     */
-  def covers(before: Long): Boolean = active && content.rows.last.time >= before
+  def covers(before: Long): Boolean =
+    active && before % Clock.MicrosPerMilli == 0 &&
+      content.rows.last.time >= before / Clock.MicrosPerMilli
 
   /** The rows of the schedule with times from one on until another. */
   def between(from: Long, until: Long): Array[ScheduledRow] =

@@ -17,7 +17,8 @@ import winops.window.time.Clock
   * @param since
   *   the earliest time of all rows of the log that wait
   * @param before
-  *   the time in microseconds before which rows are released; the schedule covers it
+  *   the time in microseconds before which rows are released, a whole millisecond that the
+  *   schedule covers
   */
 private[group] final class ScheduledRows(
     rows: TimedRows,

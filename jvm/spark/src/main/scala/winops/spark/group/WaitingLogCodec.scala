@@ -8,7 +8,8 @@ import winops.window.time.Clock
 /** Writes the waiting rows of a group to its value, and reads them.
   *
   * A log with rows that wait is stored first, then what says which of them wait. Times are stored
-  * in milliseconds, as rows are released up to whole milliseconds.
+  * in milliseconds: no released row in the range of the unsorted ones is of the same millisecond
+  * as a row that waits.
   *
   * @param layout
   *   the places of the rows

@@ -42,7 +42,7 @@ class WaitingLogSuite extends TableTests with ScalaCheckPropertyChecks {
         val checked = new Checked(seed, mostUnsorted)
         if (seed % 4 == 0) checked.append(FarAhead)
         (0 until delay + 150).foreach { number =>
-          if (checked.random.nextInt(4) > 0) checked.release(number.toLong)
+          if (checked.random.nextInt(4) > 0) checked.releaseNear(number.toLong)
           // At times a row is due at once, many rows arrive, or none.
           val arrived = checked.random.nextInt(20) match {
             case 0 => Seq(0)
@@ -57,6 +57,35 @@ class WaitingLogSuite extends TableTests with ScalaCheckPropertyChecks {
         assert(checked.log.size == 0)
         assert(checked.segments.numbers.isEmpty)
     }
+  }
+
+  test("a flush within a millisecond releases each row once") {
+    val checked = new Checked(1)
+    def add(micros: Long): Unit = {
+      checked.appendAt(Seq(micros))
+      checked.saveAndRestore()
+    }
+    // The row that is released is behind one of its millisecond that stays.
+    Seq(10500L, 10000L).foreach(add)
+    checked.releaseBefore(10000L + BatchTimes.OneMicro)
+    checked.saveAndRestore()
+    checked.releaseBefore(12000L + BatchTimes.OneMicro)
+    assert(checked.log.size == 0)
+  }
+
+  testEach("a flush within a millisecond releases scheduled rows")(3L, 4L, 10L) { until =>
+    val checked = new Checked(3)
+    checked.random.shuffle((1L to 200L).toList).foreach { at =>
+      checked.appendAt(Seq(at * 1000))
+      checked.saveAndRestore()
+    }
+    checked.release(2)
+    checked.append(300L)
+    assert(checked.save()._1 == WaitingLogCodec.Scheduled)
+    checked.saveAndRestore()
+    checked.releaseBefore(until * 1000 + BatchTimes.OneMicro)
+    checked.saveAndRestore()
+    checked.release(End)
   }
 
   testEach("a row in the far future does not keep released rows for ever")(5, 700) { rows =>
@@ -238,6 +267,8 @@ private object WaitingLogSuite {
     val random = new Random(seed)
     private var expected = mutable.ArrayBuffer.empty[(Long, Long)]
     private var numbers = 0L
+
+    /** The time in microseconds before which rows have been released. */
     private var released = Long.MinValue
     var log: WaitingLog = newLog()
     log.clear()
@@ -249,9 +280,9 @@ private object WaitingLogSuite {
       * batches are in order, as those of a stream.
       */
     def batch(number: Int, disorder: Int, most: Int): Unit = {
-      if (random.nextInt(3) > 0) release(number.toLong)
+      if (random.nextInt(3) > 0) releaseNear(number.toLong)
       val times = Seq.fill(random.nextInt(most + 1)) {
-        Math.max(released, number.toLong) + random.nextInt(disorder + 1)
+        Math.max(Math.floorDiv(released, 1000L), number.toLong) + random.nextInt(disorder + 1)
       }
       append(if (random.nextInt(4) > 0) times.sorted else times)
       saveAndRestore()
@@ -271,10 +302,12 @@ private object WaitingLogSuite {
 
     def append(millis: Long): Unit = append(Seq(millis))
 
-    def append(millis: Seq[Long]): Unit = {
-      millis.foreach { at =>
-        // Some rows have equal times.
-        val time = at * 1000 + random.nextInt(4) * 300
+    def append(millis: Seq[Long]): Unit =
+      // Some rows have equal times. An earlier row than those released would be late.
+      appendAt(millis.map(at => Math.max(at * 1000 + random.nextInt(4) * 300, released)))
+
+    def appendAt(micros: Seq[Long]): Unit = {
+      micros.foreach { time =>
         log.append(rowOf(time, numbers), order)
         expected += time -> numbers
         numbers += 1
@@ -284,8 +317,16 @@ private object WaitingLogSuite {
       check()
     }
 
-    def release(millis: Long): Unit = {
-      val before = millis * 1000
+    def release(millis: Long): Unit = releaseBefore(millis * 1000)
+
+    /** Releases rows as most micro-batches do, or as a flush that leaves later rows of the
+      * millisecond.
+      */
+    def releaseNear(millis: Long): Unit =
+      releaseBefore(millis * 1000 + (if (random.nextInt(6) == 0) BatchTimes.OneMicro else 0L))
+
+    /** Releases rows before a time in microseconds. */
+    def releaseBefore(before: Long): Unit = {
       val (due, staying) = expected.partition(row => row._1 < before)
       expected = staying
       isReleasing = true
@@ -299,7 +340,7 @@ private object WaitingLogSuite {
       }
       rows.finish()
       isReleasing = false
-      released = millis
+      released = before
       demand(found == due.sortBy(_._1))
       check()
     }

@@ -128,6 +128,24 @@ class FlushedChainsSuite extends OverStreamTest with TableTests {
     assert(late == 0)
   }
 
+  test("rows within the millisecond up to which an aggregation in a union is complete") {
+    def result = query { df =>
+      val rows = df.select("k", "ts", "seq", "n")
+      val single = rows.where("k = 'z'").groupBy("k", "ts", "seq").agg(max("n").as("n"))
+      over("lag(seq) OVER (PARTITION BY k ORDER BY ts, seq)")(
+        rows.where("k <> 'z'").union(single))
+    }
+    def quote(k: String, at: Long, seq: Int) =
+      Quote(k, 1000000000L + at, seq, Some(seq), None, None)
+    // The flush reaches the watermark of these rows first, then that of the last row.
+    val early = Seq(quote("a", 500, 1), quote("a", 0, 2), quote("z", 500, 3), quote("z", 0, 4))
+    val runs = Seq(early.map(Seq(_)), Seq(Seq(quote("b", 1000000, 5))))
+    val expected = onTable(runs.flatten.flatten)(result)
+    withSQLConf(OverSettings.AtEnd -> "wait") {
+      assertSameRows(onStream(runs, delay = "1 second")(result), expected, "union")
+    }
+  }
+
   test("window functions above a windowed aggregation of window functions") {
     def sums = query { df =>
       chain(Seq("lag", "sum"))(df)

@@ -35,11 +35,15 @@ trait OverStreamTest extends KeepStreamTest {
     *
     * @param before
     *   puts rows before those of the stream
+    * @param delay
+    *   the delay of the watermark
     */
-  protected def onStream(runs: Seq[Seq[Seq[Quote]]], before: DataFrame => DataFrame = identity)(
-      query: => DataFrame): Seq[Row] = {
+  protected def onStream(
+      runs: Seq[Seq[Seq[Quote]]],
+      before: DataFrame => DataFrame = identity,
+      delay: String = "0 seconds")(query: => DataFrame): Seq[Row] = {
     val stream = memoryStream[Quote]
-    before(withTimeOf(stream.toDF()).withWatermark("ts", "0 seconds"))
+    before(withTimeOf(stream.toDF()).withWatermark("ts", delay))
       .createOrReplaceTempView(View)
     val written = new Written
     withTempDir { checkpoint =>
