@@ -62,7 +62,7 @@ private[group] final class DueUnsortedRows(
 private object DueUnsortedRows {
   import ReleaseSchedule.MostRows
 
-  /** Where at least so many rows are read, and at most so many of them are due, the rows of a
+  /** If at least so many rows are read, and at most so many of them are due, the rows of a
     * schedule cost fewer bytes than reading all again.
     */
   val LeastRead: Long = 2L * MostRows

@@ -139,10 +139,12 @@ private[group] object WaitingLogCodec {
     */
   val Sequences = 4
 
-  /** As [[SomeReleased]], then what is stored of the [[ReleaseSchedule]] of the unsorted rows. */
+  /** The form of [[SomeReleased]], then what is stored of the [[ReleaseSchedule]] of the unsorted
+    * rows.
+    */
   val Scheduled = 5
 
-  /** As [[Sequences]], then the same. */
+  /** The form of [[Sequences]], then the same. */
   val ScheduledSequences = 6
 
   private def hasReleased(kind: Int): Boolean = kind == SomeReleased || kind == Scheduled
