@@ -8,7 +8,8 @@ trait TableTests extends AnyFunSuite {
 
   /** The name of a test ends with its case, or with the first part of a case that is a tuple. */
   protected def testEach[A](name: String)(cases: A*)(check: A => Any)(implicit
-      position: Position): Unit =
+      position: Position): Unit = {
+    require(cases.nonEmpty, name)
     cases.foreach { row =>
       val label = row match {
         case parts: Product if parts.productPrefix.startsWith("Tuple") => parts.productElement(0)
@@ -17,6 +18,7 @@ trait TableTests extends AnyFunSuite {
       }
       test(s"$name: ${TableTests.printable(label.toString)}")(check(row))
     }
+  }
 }
 
 object TableTests {

@@ -84,7 +84,11 @@ private[group] final class ReleaseSchedule(segments: Segments) {
   def next(before: Long): Long = content.rows(rowsBefore(before)).time
 
   /** Returns true if a row from [[end]] on may precede the [[next]] row of the schedule. */
-  def mayLaterPrecede(before: Long): Boolean = beforeLater <= rowsBefore(before)
+  def mayLaterPrecede(before: Long): Boolean = {
+    // Reading the schedule may lower `beforeLater`.
+    val scheduled = rowsBefore(before)
+    beforeLater <= scheduled
+  }
 
   /** Takes note of the time of a row that has been appended. */
   def appended(time: Long): Unit = if (active) {
@@ -109,14 +113,23 @@ private[group] final class ReleaseSchedule(segments: Segments) {
       out.byte(java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(laterFirst - firstTime))
     }
 
-  /** Restores what [[save]] wrote with the same time. */
+  /** Restores what [[save]] wrote with the same time.
+    *
+    * @throws winops.storage.bytes.CorruptStateException
+    *   if no schedule has so many rows, or no time has the bound
+    */
   def restore(in: ByteReader, firstTime: Long): Unit = {
     val number = in.number()
     val hasTime = number < 0
     active = true
     read = null
-    beforeLater = (if (hasTime) -1L - number else number).toInt
-    laterFirst = if (hasTime) firstTime + (1L << in.byte() >>> 1) else Never
+    val rows = if (hasTime) -1L - number else number
+    val bits = if (hasTime) in.byte() else 0
+    if (rows > MostRows || bits < 0 || bits >= java.lang.Long.SIZE) {
+      throw new CorruptStateException(s"$rows scheduled rows precede one within $bits bits")
+    }
+    beforeLater = rows.toInt
+    laterFirst = if (hasTime) firstTime + (1L << bits >>> 1) else Never
   }
 
   private def rowsBefore(time: Long): Int = content.rows.count(_.time < time)
@@ -126,7 +139,7 @@ private[group] final class ReleaseSchedule(segments: Segments) {
   private def content: Content = {
     if (read == null) {
       read = Content.of(segments.get(Number))
-      if (beforeLater < 0 || beforeLater > read.rows.length) {
+      if (beforeLater > read.rows.length) {
         throw new CorruptStateException(
           s"$beforeLater of ${read.rows.length} scheduled rows precede the others")
       }

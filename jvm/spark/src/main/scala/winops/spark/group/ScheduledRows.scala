@@ -28,6 +28,9 @@ private[group] final class ScheduledRows(
     order: Ordering[InternalRow])
     extends SortedRows {
   private val schedule = tail.schedule
+  if (schedule.end <= tail.from || schedule.end > tail.end) {
+    throw new CorruptStateException(s"a schedule until ${schedule.end} of ${tail.end} rows")
+  }
   private val beforeMillis = Clock.floorToMillis(before)
   private val readsLater = schedule.mayLaterPrecede(beforeMillis)
 

@@ -186,23 +186,63 @@ class WaitingLogSuite extends TableTests with ScalaCheckPropertyChecks {
   }
 
   test("a schedule that cannot be is refused") {
-    val checked = new Checked(11)
-    (0 until 400).foreach(checked.batchOfOne(_, 200))
-    val (kind, bytes) = checked.save()
-    assert(kind == WaitingLogCodec.Scheduled)
+    val (checked, kind, bytes) = scheduled()
     val stored = checked.segments.get(ReleaseSchedule.Number)
     val otherTimes = stored.clone()
     // Behind the number of rows, and their end, which takes two bytes.
     otherTimes(3) = (otherTimes(3) ^ 2).toByte
-    Seq(null, Array.emptyByteArray, stored.dropRight(1), stored :+ 0.toByte, otherTimes).foreach {
-      damaged =>
-        checked.segments.put(ReleaseSchedule.Number, damaged)
-        val log = new WaitingLog(Plan, checked.segments)
-        log.restore(new ByteReader(bytes), kind, Clock)
-        withClue(Option(damaged).map(_.toSeq)) {
-          intercept[CorruptStateException](log.release(405000L, order))
-        }
+    def withEnd(end: Long): Array[Byte] = {
+      val rows = Array.tabulate(ReleaseSchedule.MostRows)(i => ScheduledRow(FarAhead + i, 0))
+      new ReleaseSchedule(checked.segments).replace(rows, end)
+      checked.segments.get(ReleaseSchedule.Number)
     }
+    val otherEnds = Seq(0L, 1L << 20, Long.MaxValue).map(withEnd)
+    val cut = Seq(Array.emptyByteArray, stored.dropRight(1), stored :+ 0.toByte)
+    (cut ++ otherEnds :+ null :+ otherTimes).foreach { damaged =>
+      checked.segments.put(ReleaseSchedule.Number, damaged)
+      withClue(Option(damaged).map(_.toSeq)) {
+        intercept[CorruptStateException](releaseOf(checked.segments, kind, bytes))
+      }
+    }
+  }
+
+  test("the value of a group with a schedule that cannot be is refused") {
+    val (checked, kind, bytes) = scheduled()
+    releaseOf(checked.segments, kind, bytes)
+    // The last two bytes are a number below 0 for that of rows, and a bound of a time.
+    val start = bytes.dropRight(2)
+    val rows = -1L - new ByteReader(bytes.takeRight(2)).number()
+    assert(rows >= 0)
+    def ending(number: Long, bound: Int*): Array[Byte] = {
+      val out = new ByteWriter
+      out.number(number)
+      bound.foreach(out.byte)
+      start ++ out.toArray
+    }
+    val wrapping = rows + (1L << 32)
+    val numbers = Seq(ending(wrapping), ending(-1L - wrapping, 0), ending(Long.MinValue, 0))
+    val bounds = Seq(64, 127, -1, -128).map(ending(-1L - rows, _))
+    (numbers ++ bounds).foreach { damaged =>
+      withClue(damaged.toSeq.drop(start.length)) {
+        intercept[CorruptStateException](releaseOf(checked.segments, kind, damaged))
+      }
+    }
+  }
+
+  /** A log with a schedule to which a later row has been appended, its kind and its value. */
+  private def scheduled(): (Checked, Int, Array[Byte]) = {
+    val checked = new Checked(11)
+    (0 until 400).foreach(checked.batchOfOne(_, 200))
+    checked.append(600L)
+    val (kind, bytes) = checked.save()
+    assert(kind == WaitingLogCodec.Scheduled)
+    (checked, kind, bytes)
+  }
+
+  private def releaseOf(segments: MapSegments, kind: Int, bytes: Array[Byte]): WaitingRows = {
+    val log = new WaitingLog(Plan, segments)
+    log.restore(new ByteReader(bytes), kind, Clock)
+    log.release(405000L, order)
   }
 
   testEach("logs that cannot be are refused")(
