@@ -15,11 +15,12 @@ MEMORY := tests/resilience/memory
 # Classes of Spark, which the JVMs of tests map into memory. A session then starts in half the time.
 CLASSES := target/spark-classes.jsa
 
-$(CLASSES): $(VENV)
+$(CLASSES): $(VENV) | $(JARS)
 	rm -rf target/spark-classes
 	SPARK_SUBMIT_OPTS="-XX:ArchiveClassesAtExit=$@ -Xlog:cds*=off" PYSPARK_PYTHON=$(PY) \
 		.venv/bin/spark-submit --jars "$$($(PY) -m winops jar)" tests/streaming/over_program.py \
-		$(CURDIR)/target/spark-classes >target/spark-classes.log 2>&1
+		$(CURDIR)/target/spark-classes >target/spark-classes.log 2>&1 \
+		|| { cat target/spark-classes.log; exit 1; }
 
 .PHONY: test-long
 test-long: $(VENV) $(JARS) ## Delta, Iceberg and Kafka beside winops, kills of a stream, a small load

@@ -21,6 +21,7 @@ from tests.support.markdown import blocks, check_blocks
 from tests.support.paths import ROOT
 from tests.support.pictures import make_windows
 from tests.support.settings import settings_restored
+from tests.support.suites import python_tests, scala_tests
 from tests.support.transports import same_on_connect
 from winops import _errors, apama, esper, keep, spl, testing
 
@@ -238,12 +239,10 @@ def test_every_restart_rule_has_tests_that_exist() -> None:
         for file, function, suite, text in named:
             if file:
                 (source,) = (ROOT / "tests").glob(f"**/{file}")
-                assert f"\ndef {function}(" in source.read_text(), rule
+                assert function in python_tests(source.read_text()), rule
             else:
                 (source,) = (ROOT / "jvm").glob(f"*/src/test/**/{suite}.scala")
-                assert re.search(
-                    rf'\btest(?:Each)?\("{re.escape(text)}"\)', source.read_text()
-                ), rule
+                assert text in scala_tests(source.read_text()), rule
 
 
 def test_everything_public_is_documented() -> None:

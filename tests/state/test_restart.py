@@ -30,8 +30,6 @@ from tests.support.transports import same_on_connect
 from tests.support.versions import SPARK
 from winops import Kept, esper, keep
 
-pytestmark = same_on_connect
-
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
 WATERMARK = ("ts", "1 second")
 KEPT_SETTINGS = (STATE_STORE, CODEC, PARTITIONS)
@@ -90,6 +88,7 @@ def test_another_keep_is_refused(
     assert now in latter
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "change",
     [
@@ -107,6 +106,7 @@ def test_rows_of_another_schema_are_refused(
     assert "WINOPS_POLICY_CHANGED" in text
 
 
+@same_on_connect
 def test_an_operator_above_which_the_source_partition_is_unknown_is_refused(
     replay: NewReplay,
 ) -> None:
@@ -120,6 +120,7 @@ def test_an_operator_above_which_the_source_partition_is_unknown_is_refused(
     stream.run(kept(rows))
 
 
+@same_on_connect
 def test_another_group_is_refused(started: Replay) -> None:
     rows = started.rows(WATERMARK)
     text = failure(started.start(kept(rows, "KEEP 2 ROWS", per=["symbol", "seq"])))
@@ -134,6 +135,7 @@ def test_a_refused_restart_loses_nothing(started: Replay) -> None:
     assert as_expected(started)
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "same",
     [
@@ -203,6 +205,7 @@ def functions_of_nullable(rows: DataFrame) -> DataFrame:
     return rows.selectExpr("*", *lags, *counts, *[f"{x} AS l{i}" for i, x in enumerate(lists)])
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "query", [changes_of_nullable, aggregates_of_nullable, functions_of_nullable]
 )
@@ -227,6 +230,7 @@ def test_nullability_may_change(
     assert given.where("price IS NULL").count() > 0
 
 
+@same_on_connect
 def test_the_watermark_may_have_another_delay(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([row(1), row(2)], [row(9, "B")])
@@ -238,6 +242,7 @@ def test_the_watermark_may_have_another_delay(replay: NewReplay) -> None:
     assert stream.written().where("seq = 7").count() == 0
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     ("policy", "left"),
     [
@@ -252,6 +257,7 @@ def test_a_window_may_get_another_length(started: Replay, policy: str, left: lis
     assert sorted(deleted.seq for deleted in deletes.collect()) == left
 
 
+@same_on_connect
 def test_aggregates_of_a_long_window_continue_with_another_length(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
 
@@ -267,6 +273,7 @@ def test_aggregates_of_a_long_window_continue_with_another_length(replay: NewRep
         assert answers[seq] == sum(range(first, seq + 1))
 
 
+@same_on_connect
 def test_inserts_or_deletes_may_replace_changes(started: Replay) -> None:
     started.run(window_of(started.rows(WATERMARK)).deletes())
     assert as_expected(started)
@@ -278,6 +285,7 @@ def test_inserts_or_deletes_may_replace_changes(started: Replay) -> None:
     assert emitted == [(0, 1), (1, 2), (6, 901)]
 
 
+@same_on_connect
 def test_aggregates_instead_of_changes_are_refused(started: Replay) -> None:
     window = window_of(started.rows(WATERMARK))
     text = failure(started.start(window.agg(F.sum("price"))))
@@ -295,6 +303,7 @@ def test_changes_instead_of_aggregates_are_refused(replay: NewReplay) -> None:
     assert "WINOPS_POLICY_CHANGED" in failure(stream.start(window.changes()))
 
 
+@same_on_connect
 def test_the_mode_of_agg_may_change(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     window = keep(stream.rows(), "KEEP 2 ROWS PER (symbol)", order_by="seq")
@@ -305,6 +314,7 @@ def test_the_mode_of_agg_may_change(replay: NewReplay) -> None:
     assert totals == [0, 1, 5, 7, 9]
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "changed",
     [
@@ -327,6 +337,7 @@ def test_settings_of_the_session_may_change(
     assert {found.partition_id for found in state.select("partition_id").collect()} == {0, 1}
 
 
+@same_on_connect
 @pytest.mark.parametrize(("former", "other"), [("1", "2"), ("2", "1")])
 def test_another_checkpoint_format_is_refused_or_without_effect(
     spark: SparkSession, replay: NewReplay, former: str, other: str
@@ -357,6 +368,7 @@ def test_another_checkpoint_format_is_refused_or_without_effect(
     assert as_expected(stream)
 
 
+@same_on_connect
 @pytest.mark.skipif(SPARK < (4, 2), reason="Spark has these formats from 4.2 on")
 @pytest.mark.parametrize("at_first", [True, False])
 @pytest.mark.parametrize(
@@ -379,6 +391,7 @@ def test_a_checkpoint_keeps_the_formats_of_its_first_start(
     assert formats(Path(stream.checkpoint)) == {**FORMATS, **first}
 
 
+@same_on_connect
 def test_another_time_zone_is_refused_if_a_group_depends_on_it(
     spark: SparkSession, replay: NewReplay
 ) -> None:
@@ -403,6 +416,7 @@ def test_another_time_zone_is_refused_if_a_group_depends_on_it(
     assert stream.written().count() == 2
 
 
+@same_on_connect
 @pytest.mark.parametrize("provider", [ROCKSDB, HDFS])
 def test_a_checkpoint_may_be_moved(
     spark: SparkSession, replay: NewReplay, tmp_path: Path, provider: str
@@ -420,6 +434,7 @@ def test_a_checkpoint_may_be_moved(
     assert not former.exists()
 
 
+@same_on_connect
 def test_idle_removes_groups_from_before_its_addition(started: Replay) -> None:
     started.run(kept(started.rows(WATERMARK), idle="1 minute"))
     gone = started.written().where("_change_type = 'delete'").orderBy("_change_time", "seq")
@@ -430,6 +445,7 @@ def test_idle_removes_groups_from_before_its_addition(started: Replay) -> None:
     ]
 
 
+@same_on_connect
 @pytest.mark.parametrize(("before", "now"), [({}, {"idle": "1 day"}), ({"idle": "1 day"}, {})])
 def test_idle_is_refused_if_it_changes_the_groups(
     replay: NewReplay, before: dict[str, str], now: dict[str, str]
@@ -445,11 +461,13 @@ def test_idle_is_refused_if_it_changes_the_groups(
     assert "WINOPS_POLICY_CHANGED" in failure(stream.start(newest(**now)))
 
 
+@same_on_connect
 def test_a_lowered_max_rows_applies_to_existing_groups(started: Replay) -> None:
     rows = started.rows(WATERMARK)
     assert "WINOPS_MAX_ROWS" in failure(started.start(kept(rows, max_rows=1)))
 
 
+@same_on_connect
 @pytest.mark.parametrize("provider", [ROCKSDB, HDFS])
 def test_spark_s_state_sources_read_the_checkpoint(
     spark: SparkSession, replay: NewReplay, provider: str

@@ -363,7 +363,13 @@ private object EveryAggregateSuite {
   /** Functions that Spark refuses over a frame. */
   private val NotInFrames = Seq("median", "percentile_cont", "percentile_disc")
 
-  /** Functions whose value is a sketch of the set of rows with bytes that depend on the order. */
+  /** Functions whose value is a sketch of the set of rows with bytes that depend on the order.
+    *
+    * The values of other approximate functions do not depend on the order of as few rows as
+    * these: of `approx_percentile` up to 50,000 rows, of KLL sketches up to 200 rows, of HLL
+    * sketches of 12 bits below 384 distinct values, of `approx_top_k` up to 10,000. Beyond that
+    * they may, within their error.
+    */
   private val Sketching = Seq("approx_top_k_accumulate")
 
   /** Functions of which merged buffers differ in their bytes, with a value that is the same. The
