@@ -3,7 +3,7 @@ package winops.spark
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-import winops.spark.analysis.HistoryCall
+import winops.spark.analysis.HistoryArguments
 
 /** The table function `with_history`, which puts the rows of a table before those of a stream. */
 object HistoryFunction extends (Seq[Expression] => LogicalPlan) {
@@ -16,5 +16,5 @@ object HistoryFunction extends (Seq[Expression] => LogicalPlan) {
       "that the rows of the table lead to. emit => 'all' returns their changes too, until names " +
       "the time before which rows of the table are read."
 
-  override def apply(arguments: Seq[Expression]): LogicalPlan = HistoryCall.of(arguments)
+  override def apply(arguments: Seq[Expression]): LogicalPlan = HistoryArguments.of(arguments)
 }

@@ -196,10 +196,10 @@ final class Arguments(expressions: Seq[Expression]) {
   def afterHistory(stream: LogicalPlan): LogicalPlan =
     query("history", "TABLE(name)") match {
       case Some(history) =>
-        HistoryCall.of(
+        HistoryArguments.of(
           stream,
           history,
-          HistoryCall.emits(byName.get("history_emit"), "history_emit"),
+          HistoryArguments.emits(byName.get("history_emit"), "history_emit"),
           byName.get("history_until"),
           "history_until")
       case None =>

@@ -290,26 +290,28 @@ final class StatefulKeepExec private[winops] (
       session,
       text => logWarning(text))
 
-  /** The times of a micro-batch that reads a table before the rows of the stream. */
-  private def timesWith(read: HistoryFigures): BatchTimes = {
+  /** The times of the micro-batch.
+    *
+    * @param table
+    *   the figures of the table that is read before the rows of the stream
+    */
+  private def timesOf(table: Option[HistoryFigures]): BatchTimes = {
     val times =
       if (plan.time.isEmpty) BatchTimes.ofBatch(batchTimestamp.get)
       else {
-        val watermark = Math.max(ofRows(this.watermark.getOrElse(0L)), read.watermark)
-        BatchTimes.ofWatermarks(watermark, watermark, rowWatermark.passedAtEnd)
+        val reached = table.fold(0L)(_.watermark)
+        def atLeast(sparks: Option[Long]): Long = Math.max(ofRows(sparks.getOrElse(0L)), reached)
+        val times = BatchTimes.ofWatermarks(
+          atLeast(lateWatermark),
+          atLeast(watermark),
+          rowWatermark.passedAtEnd)
+        if (flushes) times.atEnd else times
       }
-    times.copy(history = Some(read.times))
+    times.copy(history = table.map(_.times))
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val read = history.map(HistoryFigures.read(_, initialState, child))
-    val times =
-      if (read.isDefined) timesWith(read.get)
-      else if (plan.time.isDefined) {
-        val (late, now) = (ofRows(lateWatermark.getOrElse(0L)), ofRows(watermark.getOrElse(0L)))
-        val times = BatchTimes.ofWatermarks(late, now, rowWatermark.passedAtEnd)
-        if (flushes) times.atEnd else times
-      } else BatchTimes.ofBatch(batchTimestamp.get)
+    val times = timesOf(history.map(HistoryFigures.read(_, initialState, child)))
     val flushed = Option.when(flushes)(FlushWatermark.of(child, rowWatermark))
     val columns = child.output
     val taskMetrics = metrics

@@ -12,7 +12,7 @@ import winops.spark.internal.WinopsErrors
 import winops.spark.source.WithHistory
 
 /** Resolves a call of the table function `with_history`. */
-private[spark] object HistoryCall {
+private[spark] object HistoryArguments {
   private val Names = Seq("emit", "until")
   private val EmitsNothing = "none"
   private val EmitsAll = "all"
