@@ -135,11 +135,9 @@ final class CrossGroupTask(
   }
 
   private def isAtRow: Boolean = {
-    dropSilent()
+    writer.dropSilent(silence)
     writer.hasNext || rowsAtEnd.hasNext
   }
-
-  private def dropSilent(): Unit = while (silence.isNow && writer.hasNext) writer.drop()
 
   private def begin(): Unit = {
     silence.begin()
@@ -237,7 +235,7 @@ final class CrossGroupTask(
 
   private def takeLatest(): Unit = {
     silence.ends()
-    dropSilent()
+    writer.dropSilent(silence)
     if (writer.hasNext) addLatest()
   }
 

@@ -52,7 +52,7 @@ final class GroupTask private (
   private val operation = state.operation
   private val pending = state.arrivals
   private val arrivals =
-    Arrivals.of(plan, input, times, state.arrivals, () => state.held, metrics)
+    Arrivals.of(plan, input, times, pending, () => state.held, metrics)
   private val timeOrdinal = plan.timeOrdinal
 
   private var stage: Stage = Between
@@ -84,7 +84,7 @@ final class GroupTask private (
   }
 
   private def isAtRow: Boolean = {
-    while (silence.isNow && writer.hasNext) writer.drop()
+    writer.dropSilent(silence)
     writer.hasNext
   }
 

@@ -37,7 +37,7 @@ final class Admission(
     }
     if (taken == null) null
     else {
-      if (historyOrdinal >= 0) ofHistory = isMarked(taken)
+      ofHistory = isMarked(taken)
       columnsOf(taken)
     }
   }

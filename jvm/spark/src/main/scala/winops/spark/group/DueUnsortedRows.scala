@@ -62,8 +62,8 @@ private[group] final class DueUnsortedRows(
 private object DueUnsortedRows {
   import ReleaseSchedule.MostRows
 
-  /** Where a release leaves at least so many unsorted rows in the log, waiting or released, and
-    * at most so many were due, the rows of a schedule cost fewer bytes than reading all again.
+  /** If a release leaves at least so many unsorted rows in the log, waiting or released, and at
+    * most so many were due, the rows of a schedule cost fewer bytes than reading all again.
     */
   val LeastLeft: Long = 2L * MostRows
   val MostDue: Int = MostRows / 4
