@@ -74,6 +74,7 @@ quick: $(VENV) ## compile, core tests, two Spark suites, one Python file; under 
 test: lint-python ## lint, ScalaTest, pytest on classic Spark and on Spark Connect
 	./sbt checkFormat test jars faults spark/makePom
 	touch $(JARS)
+	$(MAKE) $(CLASSES)
 	make/pytest_on_both $(PY) "$(PROGRAMS)" "$(LONG) $(MEMORY)"
 
 .PHONY: demo

@@ -3,7 +3,7 @@
 
 # Tests that start programs, which have sessions of their own.
 PROGRAMS := tests/conformance/test_cases.py tests/conformance/test_conformance.py \
-	tests/docs/test_benchmarks.py tests/resilience/faults
+	tests/docs/test_benchmarks.py tests/docs/test_examples.py tests/resilience/faults
 
 # Tests that take a minute or more each.
 LONG := tests/compatibility/kafka tests/compatibility/lakehouse tests/resilience/load \
@@ -11,6 +11,16 @@ LONG := tests/compatibility/kafka tests/compatibility/lakehouse tests/resilience
 
 # Tests with millions of groups or rows in small heaps.
 MEMORY := tests/resilience/memory
+
+# Classes of Spark, which the JVMs of tests map into memory. A session then starts in half the time.
+CLASSES := target/spark-classes.jsa
+
+$(CLASSES): $(VENV) | $(JARS)
+	rm -rf target/spark-classes
+	SPARK_SUBMIT_OPTS="-XX:ArchiveClassesAtExit=$@ -Xlog:cds*=off" PYSPARK_PYTHON=$(PY) \
+		.venv/bin/spark-submit --jars "$$($(PY) -m winops jar)" tests/streaming/over_program.py \
+		$(CURDIR)/target/spark-classes >target/spark-classes.log 2>&1 \
+		|| { cat target/spark-classes.log; exit 1; }
 
 .PHONY: test-long
 test-long: $(VENV) $(JARS) ## Delta, Iceberg and Kafka beside winops, kills of a stream, a small load
@@ -31,6 +41,10 @@ test-bits: ## sums of doubles to the bit: 200 runs with random cuts, restarts an
 .PHONY: test-restarts
 test-restarts: ## 300 random restarts with other columns and expressions, with NULLs in the state
 	SBT_OPTS=-Drestarts=300 ./sbt "spark/testOnly winops.spark.state.RandomRestartsSuite"
+
+.PHONY: test-history
+test-history: ## 360 random windows over streams that start with a table; 20 random queries with window functions
+	SBT_OPTS="-Dhistory=120 -Dover=20" ./sbt "spark/testOnly winops.spark.execution.HistoryPropertySuite winops.spark.over.OverPropertySuite -- -z table -z windows"
 
 .PHONY: test-over
 test-over: ## 2,200 random window functions over streams in 110 runs, and the queries of Spark's own tests

@@ -134,6 +134,8 @@ def _functions() -> Iterator[str]:
         named = re.search(r"new StateArguments\(Seq\((.*?)\)", text)
         if found[1] == "keep":
             names = arguments
+        elif found[1] == "with_history":
+            names = _strings((_SPARK / "analysis" / "HistoryCall.scala").read_text(), "val Names")
         else:
             names = re.findall(r'"(\w+)"', named[1]) if named else []
         yield f"sql {found[1]}({', '.join(names)})"

@@ -37,9 +37,13 @@ os.environ["PYSPARK_PYTHON"] = sys.executable
 # start inherit this setting. The JVM's code cache may fill up; the JVM then stops compiling.
 # The permissions of files are set without a process for each file. Most tests generate the same
 # code as others, which Spark compiles again when its cache of 100 entries is full.
+# A JVM maps the classes of Spark from a file if `make` has written one, instead of reading and
+# verifying them, and ignores the file of another Java or Spark without a word.
+CLASSES = ROOT / "target/spark-classes.jsa"
 os.environ["SPARK_SUBMIT_OPTS"] = (
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-    " -Dspark.hadoop.fs.file.impl=winops.testing.InProcessFileSystem"
+    + (f" -XX:SharedArchiveFile={CLASSES} -Xlog:cds*=off" if CLASSES.exists() else "")
+    + " -Dspark.hadoop.fs.file.impl=winops.testing.InProcessFileSystem"
     " -Dspark.sql.codegen.cache.maxEntries=2000"
 )
 os.environ["SPARK_DIST_CLASSPATH"] = str(ROOT / "target/jars" / f"winops-test-files_{MINOR}.jar")

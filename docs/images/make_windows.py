@@ -5,6 +5,8 @@ Run by ``make docs``. The same operator and the same matplotlib give the same by
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -13,6 +15,7 @@ from winops import WindowPolicy, apama, esper, spl, testing, timeline
 from winops.testing import Change
 
 FOLDER = Path(__file__).parent / "windows"
+PAGE = Path(__file__).parents[1] / "windows.md"
 START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 SCHEMA = "n long, symbol string, price double, ts timestamp, mark string"
 SYMBOLS = "abacbabc"
@@ -148,7 +151,24 @@ def picture(name: str) -> str:
     return timeline(sample.changes(), per=sample.per, label="n", title=sample.text).svg()
 
 
+def shown() -> list[str]:
+    """Return the names of the pictures on the page, in its order."""
+    return re.findall(r"\]\(images/windows/([\w-]+)\.svg\)", PAGE.read_text(encoding="utf-8"))
+
+
+def differences() -> list[str]:
+    """Return a sentence for each picture that only the page or only SAMPLES has."""
+    names = shown()
+    missing = [name for name in names if name not in SAMPLES]
+    unused = [name for name in SAMPLES if name not in names]
+    return [f"SAMPLES lacks {name}, which {PAGE.name} shows." for name in missing] + [
+        f"SAMPLES has {name}, which {PAGE.name} does not show." for name in unused
+    ]
+
+
 def main() -> None:
+    if found := differences():
+        sys.exit("\n".join([f"{__file__}:", *found]))
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.glob("*.svg"):
         if old.stem not in SAMPLES:

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from winops._dialects import WindowPolicy, apama, esper, spl
+from winops._history import with_history
 from winops._keep import keep
 from winops._kept import GroupedKept, Kept
 from winops._session import configure, jar_path
@@ -45,6 +46,7 @@ __all__ = [
     "restart_plan",
     "spl",
     "timeline",
+    "with_history",
 ]
 
 # The modules of tools, which are imported when a program asks for the name.

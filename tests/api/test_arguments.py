@@ -156,13 +156,13 @@ def test_a_column_object_is_refused_with_a_hint(spark: SparkSession, argument: s
 
 
 @pytest.mark.parametrize("argument", ["per", "order_by", "key_columns"])
+@pytest.mark.parametrize("nothing", [[], ()])
 def test_an_empty_list_of_columns_does_not_mean_a_single_group(
-    spark: SparkSession, argument: str
+    spark: SparkSession, argument: str, nothing: Any
 ) -> None:
-    for nothing in ([], ()):
-        with pytest.raises(PySparkValueError, match=f"{argument}= is an empty list") as caught:
-            keep(spark.range(1), rows=3, **{argument: nothing})
-        assert caught.value.getCondition() == "WINOPS_ARGUMENT"
+    with pytest.raises(PySparkValueError, match=f"{argument}= is an empty list") as caught:
+        keep(spark.range(1), rows=3, **{argument: nothing})
+    assert caught.value.getCondition() == "WINOPS_ARGUMENT"
 
 
 @pytest.mark.parametrize(

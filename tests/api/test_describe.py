@@ -54,22 +54,27 @@ def test_the_group_of_several_windows_is_described(rows: DataFrame) -> None:
     assert described.startswith("For each `symbol`, window a keeps the newest row")
 
 
+@pytest.mark.parametrize("output", ["describe", "Describe"])
 def test_the_output_describe_of_sql_is_the_same_text(
-    spark: SparkSession, rows: DataFrame
+    spark: SparkSession, rows: DataFrame, output: str
 ) -> None:
     policy = "'KEEP 2 ROWS PER (symbol)'"
-    for output in ("describe", "Describe"):
-        query = f"SELECT * FROM keep(TABLE({{t}}), {policy}, output => '{output}')"
-        described = spark.sql(query, t=rows)
-        assert described.columns == ["description"]
-        sentence = keep(rows, "KEEP 2 ROWS PER (symbol)", order_by="seq").describe()
-        assert [row.description for row in described.collect()] == [sentence]
+    query = f"SELECT * FROM keep(TABLE({{t}}), {policy}, output => '{output}')"
+    described = spark.sql(query, t=rows)
+    assert described.columns == ["description"]
+    sentence = keep(rows, "KEEP 2 ROWS PER (symbol)", order_by="seq").describe()
+    assert [row.description for row in described.collect()] == [sentence]
 
 
-def test_a_call_in_sql_without_a_policy_is_refused(spark: SparkSession, rows: DataFrame) -> None:
-    for arguments in ("", ", output => 'rows'", ", max_rows => 5"):
-        with pytest.raises(AnalysisException) as caught:
-            spark.sql(f"SELECT * FROM keep(TABLE({{t}}){arguments})", t=rows)
-        assert caught.value.getCondition() == "WINOPS_ARGUMENT.MISSING"
-        assert "KEEP ALL" in str(caught.value)
+@pytest.mark.parametrize("arguments", ["", ", output => 'rows'", ", max_rows => 5"])
+def test_a_call_in_sql_without_a_policy_is_refused(
+    spark: SparkSession, rows: DataFrame, arguments: str
+) -> None:
+    with pytest.raises(AnalysisException) as caught:
+        spark.sql(f"SELECT * FROM keep(TABLE({{t}}){arguments})", t=rows)
+    assert caught.value.getCondition() == "WINOPS_ARGUMENT.MISSING"
+    assert "KEEP ALL" in str(caught.value)
+
+
+def test_a_call_in_sql_may_keep_all(spark: SparkSession, rows: DataFrame) -> None:
     assert spark.sql("SELECT * FROM keep(TABLE({t}), 'KEEP ALL')", t=rows).count() == 1

@@ -64,9 +64,9 @@ def test_arrays_and_structs_hold_their_values_and_names(session: SparkSession) -
     assert row[2] == []
 
 
-def test_no_character_of_a_text_appears_in_the_query() -> None:
-    for text in TEXTS:
-        assert set(literal(text)) <= set("CAST(X'0123456789abcdef' AS STRING)")
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_character_of_a_text_appears_in_the_query(text: str) -> None:
+    assert set(literal(text)) <= set("CAST(X'0123456789abcdef' AS STRING)")
 
 
 def test_numbers_of_other_classes_are_written_as_numbers() -> None:

@@ -235,16 +235,20 @@ def test_the_package_takes_the_pyspark_of_its_jars() -> None:
 
 
 @pytest.mark.parametrize("version", ["3.5.6", "4.0.2", "4.9.0", "5.0.0.dev1"])
+@pytest.mark.parametrize(
+    "call",
+    [jar_path, lambda: configure(SparkSession.Builder())],
+    ids=["jar_path", "configure"],
+)
 def test_a_spark_version_without_a_jar_is_refused(
-    monkeypatch: pytest.MonkeyPatch, version: str
+    monkeypatch: pytest.MonkeyPatch, version: str, call: Any
 ) -> None:
     monkeypatch.setattr(pyspark, "__version__", version)
-    for call in (jar_path, lambda: configure(SparkSession.Builder())):
-        with pytest.raises(PySparkRuntimeError) as caught:
-            call()
-        assert caught.value.getCondition() == "WINOPS_SPARK_VERSION"
-        assert version[:3] in str(caught.value)
-        assert f"winops_{MINOR}_2.13" in str(caught.value)
+    with pytest.raises(PySparkRuntimeError) as caught:
+        call()
+    assert caught.value.getCondition() == "WINOPS_SPARK_VERSION"
+    assert version[:3] in str(caught.value)
+    assert f"winops_{MINOR}_2.13" in str(caught.value)
 
 
 def test_a_pyspark_without_the_classes_of_errors_is_refused() -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import re
 import sys
 from decimal import Decimal
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
 
@@ -18,7 +16,7 @@ from pyspark.errors import AnalysisException, PySparkValueError
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.paths import ROOT
+from tests.support.pictures import make_windows
 from tests.support.replay import NewReplay, at
 from tests.support.transports import same_on_connect
 from winops import Timeline, esper, keep, spl, testing, timeline
@@ -109,14 +107,17 @@ def test_a_terminal_shows_the_picture() -> None:
     assert "symbol=A" in lines[0]
 
 
-def test_wrong_changes_are_refused() -> None:
-    for changes, words in (
-        ([], "there are none"),
-        ([{"n": 1}], "_change_type"),
-        (testing.changes([{"n": i} for i in range(401)], "KEEP ALL"), "at most 400"),
-    ):
-        with pytest.raises(PySparkValueError, match=words):
-            timeline(changes)
+@pytest.mark.parametrize(
+    ("changes", "words"), [([], "there are none"), ([{"n": 1}], "_change_type")]
+)
+def test_wrong_changes_are_refused(changes: list[Any], words: str) -> None:
+    with pytest.raises(PySparkValueError, match=words):
+        timeline(changes)
+
+
+def test_too_many_changes_and_wrong_columns_are_refused() -> None:
+    with pytest.raises(PySparkValueError, match="at most 400"):
+        timeline(testing.changes([{"n": i} for i in range(401)], "KEEP ALL"))
     with pytest.raises(PySparkValueError, match=r"no column nothing\. .* are n, symbol\."):
         picture(per="nothing")
     with pytest.raises(PySparkValueError, match="no column typo"):
@@ -234,23 +235,10 @@ def test_a_notebook_without_matplotlib_shows_text(monkeypatch: pytest.MonkeyPatc
     assert "displaced" in html
 
 
-def _make_windows() -> ModuleType:
-    path = ROOT / "docs" / "images" / "make_windows.py"
-    spec = importlib.util.spec_from_file_location("make_windows", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @same_on_connect
 def test_the_pictures_of_the_documentation_are_current() -> None:
-    make = _make_windows()
-    page = (ROOT / "docs" / "windows.md").read_text(encoding="utf-8")
-    shown = re.findall(r"\]\(images/windows/([\w-]+)\.svg\)", page)
-    assert sorted(shown) == sorted(make.SAMPLES)
+    make = make_windows()
+    shown = make.shown()
     assert sorted(file.stem for file in make.FOLDER.glob("*.svg")) == sorted(shown)
     changed = [
         name

@@ -17,6 +17,7 @@ SHIM = {
     "winops._call",
     "winops._dialects",
     "winops._errors",
+    "winops._history",
     "winops._keep",
     "winops._kept",
     "winops._literals",

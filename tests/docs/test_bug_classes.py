@@ -8,21 +8,19 @@ from collections import defaultdict
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.suites import python_tests, scala_tests
 
 PAGE = ROOT / "docs" / "contributing" / "bug-classes.md"
 NAMED = re.findall(r"`(\w+): ([^`]+)`", PAGE.read_text())
-
-_SCALA = re.compile(r'\b(?:test|property)\(\s*s?"((?:[^"\\]|\\.)*)"')
-_PYTHON = re.compile(r"^def (test_\w+)", re.MULTILINE)
 
 
 def names_by_module() -> dict[str, list[str]]:
     """Return the names of all tests, by file name."""
     found: dict[str, list[str]] = defaultdict(list)
     for file in ROOT.glob("jvm/*/src/test/**/*.scala"):
-        found[file.stem] += _SCALA.findall(file.read_text())
+        found[file.stem] += scala_tests(file.read_text())
     for file in ROOT.glob("tests/**/test_*.py"):
-        found[file.stem] += _PYTHON.findall(file.read_text())
+        found[file.stem] += python_tests(file.read_text())
     return found
 
 
@@ -35,6 +33,13 @@ def written() -> dict[str, list[str]]:
 def test_a_named_test_exists(written: dict[str, list[str]], module: str, name: str) -> None:
     """Parts of some names are known only at run time."""
     assert any(name in test for test in written[module]), f"{module} has no {name}"
+
+
+@pytest.mark.parametrize("function", ["test", "testEach", "all", "messages", "property"])
+def test_names_of_tests_are_found(function: str) -> None:
+    same_line, next_line = f'{function}("one")', f'  {function}(\n    s"$some others"'
+    source = f'{same_line} {{\n{next_line})(1, 2)\n  latest("no test")'
+    assert scala_tests(source) == ["one", "$some others"]
 
 
 def test_every_class_names_a_test() -> None:

@@ -19,7 +19,9 @@ import winops
 from tests.support import makefiles
 from tests.support.markdown import blocks, check_blocks
 from tests.support.paths import ROOT
+from tests.support.pictures import make_windows
 from tests.support.settings import settings_restored
+from tests.support.suites import python_tests, scala_tests
 from tests.support.transports import same_on_connect
 from winops import _errors, apama, esper, keep, spl, testing
 
@@ -201,6 +203,10 @@ def test_links_between_pages_have_targets() -> None:
                 assert not anchor or anchor in anchors(led_to), f"{page.name}: {target}#{anchor}"
 
 
+def test_every_window_has_a_sample_for_its_picture() -> None:
+    assert make_windows().differences() == []
+
+
 def test_rows_of_a_table_have_as_many_cells_as_its_header() -> None:
     tables = 0
     for page in ALL_PAGES:
@@ -233,10 +239,10 @@ def test_every_restart_rule_has_tests_that_exist() -> None:
         for file, function, suite, text in named:
             if file:
                 (source,) = (ROOT / "tests").glob(f"**/{file}")
-                assert f"\ndef {function}(" in source.read_text(), rule
+                assert function in python_tests(source.read_text()), rule
             else:
                 (source,) = (ROOT / "jvm").glob(f"*/src/test/**/{suite}.scala")
-                assert f'test("{text}")' in source.read_text(), rule
+                assert text in scala_tests(source.read_text()), rule
 
 
 def test_everything_public_is_documented() -> None:

@@ -95,6 +95,7 @@ def test_agg_emits_a_row_for_each_step(rows: DataFrame) -> None:
     assert computed.where("n > 3 OR n < 1 OR sizes > n").count() == 0
 
 
+@same_on_connect
 def test_an_empty_window_has_the_aggregates_of_no_rows(rows: DataFrame) -> None:
     early = rows.where("seq < 3").withColumn("symbol", F.lit("A"))
     late = early.withColumn("ts", F.expr("ts + INTERVAL 1 HOUR")).withColumn("symbol", F.lit("B"))
@@ -168,6 +169,7 @@ def test_a_statement_names_its_own_aggregates(rows: DataFrame) -> None:
     ]
 
 
+@same_on_connect
 def test_aggregates_are_merged_over_all_groups(rows: DataFrame) -> None:
     merged = keep(rows, esper("#groupwin(symbol)#length(2)#merge(symbol)#size"), order_by="seq")
     sizes = [row.size for row in merged.agg().orderBy("_change_seq").collect()]
@@ -205,17 +207,17 @@ def test_aggregates_that_are_not_deterministic_are_refused(
     assert caught.value.getCondition() == "WINOPS_AGGREGATES"
 
 
-def test_aggregates_of_another_table_are_refused(rows: DataFrame, spark: SparkSession) -> None:
+@pytest.mark.parametrize(
+    "other", ["FROM {rows} WHERE size > 1", "FROM range(3)", "FROM {rows} HAVING max(seq) > 1"]
+)
+def test_aggregates_of_another_table_are_refused(
+    rows: DataFrame, spark: SparkSession, other: str
+) -> None:
     table = "TABLE({rows}) PARTITION BY (symbol) ORDER BY (seq)"
-    for other in (
-        "FROM {rows} WHERE size > 1",
-        "FROM range(3)",
-        "FROM {rows} HAVING max(seq) > 1",
-    ):
-        aggregates = f"aggregates => TABLE(SELECT count(*) AS n {other})"
-        query = f"SELECT * FROM keep({table}, 'KEEP 3 ROWS', output => 'agg', {aggregates})"
-        with pytest.raises(AnalysisException, match="WINOPS_AGGREGATES"):
-            assert spark.sql(query, rows=rows).schema
+    aggregates = f"aggregates => TABLE(SELECT count(*) AS n {other})"
+    query = f"SELECT * FROM keep({table}, 'KEEP 3 ROWS', output => 'agg', {aggregates})"
+    with pytest.raises(AnalysisException, match="WINOPS_AGGREGATES"):
+        assert spark.sql(query, rows=rows).schema
 
 
 @pytest.mark.parametrize(
@@ -304,6 +306,7 @@ def test_a_stream_gives_the_aggregates_of_a_table(
         assert values(stream.written().where(asked), *order) == expected, policy
 
 
+@same_on_connect
 def test_equal_values_form_one_part_and_are_counted_once(spark: SparkSession) -> None:
     rows = spark.sql(
         "SELECT n, x, s COLLATE UTF8_LCASE AS s FROM VALUES (1, 0D, 'a'), (2, -0D, 'A'), "
@@ -339,6 +342,7 @@ def posted(
     return values(kept.agg(mode=mode).select(*order, *columns), *order)
 
 
+@same_on_connect
 def test_a_size_is_emitted_only_when_it_changes(named: DataFrame) -> None:
     """Rows that replace others, and rows that are deleted on arrival, change no size."""
     sizes = posted(named, "#length(3)#size", "size")
@@ -374,6 +378,7 @@ def test_mode_changes_deletes_the_values_that_it_replaces(named: DataFrame) -> N
     assert posted(named, statement, "n", "low")[:3] == old_values
 
 
+@same_on_connect
 def test_a_deleted_size_has_the_columns_with_which_it_was_inserted(named: DataFrame) -> None:
     """The deleted size does not include a name that came with a step without a change of size."""
     gap = named.where("seq IN (0, 1, 2, 5)")
@@ -385,6 +390,7 @@ def test_a_deleted_size_has_the_columns_with_which_it_was_inserted(named: DataFr
     assert inserted == [(1, "a"), (2, "b"), (1, "c"), (0, "c"), (1, "f")]
 
 
+@same_on_connect
 def test_each_deleted_value_is_the_one_inserted_before_it(rows: DataFrame) -> None:
     """Each deleted value equals the value inserted before it."""
     kept = keep(rows, "KEEP 4 ROWS", per="symbol", order_by="seq")
@@ -424,6 +430,7 @@ def test_a_mode_that_does_not_apply_to_the_window_is_refused(
     assert "mode" in str(refused.value)
 
 
+@same_on_connect
 def test_a_removed_group_that_returns_starts_without_old_values(
     replay: NewReplay,
 ) -> None:
@@ -500,6 +507,7 @@ def values_of_group_by(policy: str, columns: list[str]) -> list[tuple]:
     return sorted(found, key=str)
 
 
+@same_on_connect
 @pytest.mark.parametrize("mode", ["all", "changes"])
 @pytest.mark.parametrize("policy", LISTS)
 def test_a_select_list_has_its_columns_in_their_order(

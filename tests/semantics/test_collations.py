@@ -9,7 +9,10 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, Replay, at, failure
+from tests.support.transports import same_on_connect
 from winops import esper, keep, spl
+
+pytestmark = same_on_connect
 
 SCHEMA = "seq long, ts timestamp, s string, v double"
 SPELLINGS = ["a", "B", None, "A", "b ", "á", "", "a", None, "Á", " ", "b", "A ", "B"]

@@ -17,6 +17,7 @@ from pyspark.sql.types import LongType, StringType, TimestampType
 
 from tests.support.replay import at
 from tests.support.settings import READ_TASKS, settings
+from tests.support.transports import same_on_connect
 from winops import Kept, keep
 
 TRADES = [
@@ -102,12 +103,15 @@ def test_a_change_has_the_time_of_its_row_or_timer(trades: DataFrame) -> None:
     assert times["delete", 4] == 5_500
 
 
-def test_rows_are_the_inserts_without_the_deletes(trades: DataFrame) -> None:
-    for policy in ("KEEP 2 ROWS SLACK 2", "KEEP EVERY 2 ROWS", "KEEP 3 SECONDS", "KEEP ALL"):
-        kept = keep(trades, policy, per="symbol", order_by="seq", time="ts")
-        left = kept.inserts().select("seq").exceptAll(kept.deletes().select("seq"))
-        assert sequences(kept.rows()) == sequences(left)
-        assert kept.rows().schema == trades.schema
+@same_on_connect
+@pytest.mark.parametrize(
+    "policy", ["KEEP 2 ROWS SLACK 2", "KEEP EVERY 2 ROWS", "KEEP 3 SECONDS", "KEEP ALL"]
+)
+def test_rows_are_the_inserts_without_the_deletes(trades: DataFrame, policy: str) -> None:
+    kept = keep(trades, policy, per="symbol", order_by="seq", time="ts")
+    left = kept.inserts().select("seq").exceptAll(kept.deletes().select("seq"))
+    assert sequences(kept.rows()) == sequences(left)
+    assert kept.rows().schema == trades.schema
 
 
 def test_inserts_and_deletes_are_the_two_kinds_of_changes(trades: DataFrame) -> None:
@@ -117,6 +121,7 @@ def test_inserts_and_deletes_are_the_two_kinds_of_changes(trades: DataFrame) -> 
     assert kept.inserts().columns == kept.changes().columns
 
 
+@same_on_connect
 def test_the_newest_rows_are_those_of_a_window_function(spark: SparkSession) -> None:
     rows = spark.range(3000, numPartitions=4).select(
         "id", F.pmod(F.xxhash64("id"), F.lit(37)).alias("key"), F.xxhash64("id").alias("order")
@@ -128,7 +133,19 @@ def test_the_newest_rows_are_those_of_a_window_function(spark: SparkSession) -> 
     assert kept.count() == expected.count() == 37 * 5
 
 
-def test_rows_dropped_before_the_shuffle_make_no_difference(spark: SparkSession) -> None:
+@same_on_connect
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"rows": 4, "per": "key", "order_by": "tied"},
+        {"rows": 3, "per": "key", "time": "ts", "order_by": "tied"},
+        {"rows": 1, "per": "key"},
+        {"rows": 100, "order_by": "tied"},
+    ],
+)
+def test_rows_dropped_before_the_shuffle_make_no_difference(
+    spark: SparkSession, arguments: dict[str, Any]
+) -> None:
     # The changes need all rows, so this query drops none before the shuffle.
     rows = spark.range(6000, numPartitions=7).selectExpr(
         "id",
@@ -136,17 +153,11 @@ def test_rows_dropped_before_the_shuffle_make_no_difference(spark: SparkSession)
         "IF(id % 17 = 0, NULL, pmod(hash(id + 1), 30)) AS tied",
         "timestamp_millis(pmod(hash(id + 2), 5000)) AS ts",
     )
-    for arguments in (
-        {"rows": 4, "per": "key", "order_by": "tied"},
-        {"rows": 3, "per": "key", "time": "ts", "order_by": "tied"},
-        {"rows": 1, "per": "key"},
-        {"rows": 100, "order_by": "tied"},
-    ):
-        kept = keep(rows, **arguments)
-        left = kept.inserts().select("id").exceptAll(kept.deletes().select("id"))
-        assert [row.id for row in kept.rows().select("id").orderBy("id").collect()] == [
-            row.id for row in left.orderBy("id").collect()
-        ]
+    kept = keep(rows, **arguments)
+    left = kept.inserts().select("id").exceptAll(kept.deletes().select("id"))
+    assert [row.id for row in kept.rows().select("id").orderBy("id").collect()] == [
+        row.id for row in left.orderBy("id").collect()
+    ]
 
 
 def test_a_row_without_a_time_is_an_error_though_others_are_newer(spark: SparkSession) -> None:
@@ -257,6 +268,7 @@ def test_rows_without_order_keep_the_order_of_their_source(spark: SparkSession) 
     assert sequences(keep(rows, rows=3).rows()) == [97, 98, 99]
 
 
+@same_on_connect
 def test_ties_in_the_order_are_broken_by_the_place_in_the_source(spark: SparkSession) -> None:
     # The order by the bytes of the rows is the other way round.
     rows = spark.range(100, numPartitions=7).select(
@@ -268,6 +280,7 @@ def test_ties_in_the_order_are_broken_by_the_place_in_the_source(spark: SparkSes
     assert sequences(kept.rows()) == [0, 1, 2]
 
 
+@same_on_connect
 @pytest.mark.parametrize("tasks", ["1", "5"])
 def test_files_are_read_in_the_order_of_their_names(
     spark: SparkSession, tmp_path: Path, tasks: str

@@ -98,19 +98,21 @@ def test_a_stream_may_be_ordered_downwards(replay: NewReplay) -> None:
     assert [row.seq for row in output if row["_change_type"] == "delete"] == [3, 2, 1, 7]
 
 
-def test_order_by_in_sql_is_over_the_table_by_name_or_as_a_query(rows: DataFrame) -> None:
+@pytest.mark.parametrize("table", ["ordered_input", "SELECT * FROM ordered_input"])
+def test_order_by_in_sql_is_over_the_table_by_name_or_as_a_query(
+    rows: DataFrame, table: str
+) -> None:
     rows.createOrReplaceTempView("ordered_input")
     order = "order_by => TABLE(SELECT * FROM ordered_input ORDER BY seq)"
-    for table in ("ordered_input", "SELECT * FROM ordered_input"):
-        kept = rows.sparkSession.sql(
-            f"SELECT seq FROM keep(TABLE({table}), 'KEEP 1 ROW', {order}, output => 'rows')"
-        )
-        assert [row.seq for row in kept.collect()] == [rows.agg(F.max("seq")).collect()[0][0]]
+    kept = rows.sparkSession.sql(
+        f"SELECT seq FROM keep(TABLE({table}), 'KEEP 1 ROW', {order}, output => 'rows')"
+    )
+    assert [row.seq for row in kept.collect()] == [rows.agg(F.max("seq")).collect()[0][0]]
 
 
-def test_an_invalid_order_is_refused(spark: SparkSession, rows: DataFrame) -> None:
-    other = rows.withColumn("more", F.lit(1))
-    for clause, arguments, condition in (
+@pytest.mark.parametrize(
+    ("clause", "arguments", "condition"),
+    [
         ("", "order_by => TABLE(SELECT * FROM {o} ORDER BY more)", "VALUE"),
         ("", "order_by => TABLE(SELECT * FROM {t})", "VALUE"),
         ("", "order_by => 'seq'", "VALUE"),
@@ -119,11 +121,18 @@ def test_an_invalid_order_is_refused(spark: SparkSession, rows: DataFrame) -> No
             "order_by => TABLE(SELECT * FROM {t} ORDER BY seq)",
             "DUPLICATE",
         ),
-    ):
-        query = f"SELECT * FROM keep(TABLE({{t}}) {clause}, 'KEEP 2 ROWS', {arguments})"
-        with pytest.raises(AnalysisException) as caught:
-            spark.sql(query, t=rows, o=other)
-        assert caught.value.getCondition() == f"WINOPS_ARGUMENT.{condition}", arguments
+    ],
+)
+def test_an_invalid_order_is_refused_in_sql(
+    spark: SparkSession, rows: DataFrame, clause: str, arguments: str, condition: str
+) -> None:
+    query = f"SELECT * FROM keep(TABLE({{t}}) {clause}, 'KEEP 2 ROWS', {arguments})"
+    with pytest.raises(AnalysisException) as caught:
+        spark.sql(query, t=rows, o=rows.withColumn("more", F.lit(1)))
+    assert caught.value.getCondition() == f"WINOPS_ARGUMENT.{condition}"
+
+
+def test_an_invalid_order_is_refused(rows: DataFrame) -> None:
     with pytest.raises(AnalysisException) as caught:
         keep(rows, rows=2, order_by=F.desc("nowhere"))
     assert str(caught.value.getCondition()).startswith("UNRESOLVED_COLUMN")

@@ -17,6 +17,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
+from tests.support.transports import same_on_connect
 from winops import Kept, WindowPolicy, apama, esper, keep, spl
 
 SCHEMA = "seq long, card string, amount double, ts timestamp"
@@ -123,6 +124,7 @@ def counted(changes: DataFrame) -> list[Row]:
     return changes.groupBy("_window").count().collect()
 
 
+@same_on_connect
 @pytest.mark.parametrize("windows", WINDOWS, ids=lambda windows: next(iter(windows)))
 def test_a_restarted_stream_gives_the_columns_of_a_table(
     replay: NewReplay, table: DataFrame, windows: Mapping[str, str | WindowPolicy]
@@ -137,6 +139,7 @@ def test_a_restarted_stream_gives_the_columns_of_a_table(
     assert written == joined(table, windows)
 
 
+@same_on_connect
 def test_a_restarted_stream_gives_the_changes_of_a_table(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     rows = payments()
@@ -149,6 +152,7 @@ def test_a_restarted_stream_gives_the_changes_of_a_table(replay: NewReplay) -> N
     assert emitted == whole.orderBy("card", "_change_seq").collect()
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "other",
     [
@@ -171,6 +175,7 @@ def test_other_windows_are_refused_at_a_restart(
     assert "WINOPS_POLICY_CHANGED" in failure(stream.start(changes))
 
 
+@same_on_connect
 def test_idle_groups_leave_all_windows(table: DataFrame) -> None:
     changes = kept(table, CCL, idle="1 second").changes()
     for window in CCL:
@@ -180,6 +185,7 @@ def test_idle_groups_leave_all_windows(table: DataFrame) -> None:
         assert emitted == {("delete", "insert")}
 
 
+@same_on_connect
 def test_punctuations_reach_every_window(spark: SparkSession) -> None:
     marked = [(seq, "AB"[seq % 2], "window" if seq % 5 == 4 else None) for seq in range(30)]
     rows = spark.createDataFrame(marked, "seq long, card string, mark string")

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, finish
 from tests.support.settings import settings
+from tests.support.transports import same_on_connect
 from winops import Kept, keep
 
 TYPES = {
@@ -66,6 +67,7 @@ def test_a_batch_query_returns_rows_of_every_type_unchanged(spark: SparkSession)
     assert as_text(kept.rows()).collect() == expected[2:]
 
 
+@same_on_connect
 def test_a_stream_returns_rows_of_every_type_unchanged(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -88,6 +90,7 @@ def test_a_stream_returns_rows_of_every_type_unchanged(
     assert written == as_text(rows).orderBy("id").collect()[:2]
 
 
+@same_on_connect
 def test_char_and_varchar_keep_their_types_and_padding(spark: SparkSession) -> None:
     spark.sql("CREATE TABLE padded (id INT, c CHAR(4), v VARCHAR(4)) USING parquet")
     try:
@@ -106,6 +109,7 @@ def group_sizes(kept: Kept) -> Counter[int]:
     return Counter(row._change_seq for row in kept.changes().select("_change_seq").collect())
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "values",
     [
@@ -135,6 +139,7 @@ def test_groups_equal_those_of_group_by(spark: SparkSession, values: str) -> Non
     assert group_sizes(kept) == Counter(number for size in sizes for number in range(size))
 
 
+@same_on_connect
 def test_several_columns_form_one_key(spark: SparkSession) -> None:
     rows = spark.createDataFrame(
         [(1, None, "a"), (2, None, None), (3, None, "a"), (4, 0, None), (5, None, None)],
@@ -143,12 +148,14 @@ def test_several_columns_form_one_key(spark: SparkSession) -> None:
     assert group_sizes(keep(rows, rows=9, per=["x", "y"], order_by="seq")) == {0: 3, 1: 2}
 
 
+@same_on_connect
 def test_the_sign_of_a_zero_stays_in_the_row(spark: SparkSession) -> None:
     rows = spark.sql("SELECT -0.0D AS k")
     (row,) = keep(rows, rows=1, per="k").rows().selectExpr("CAST(k AS STRING) AS k").collect()
     assert row.k == "-0.0"
 
 
+@same_on_connect
 def test_float_groups_continue_in_the_next_batch(replay: NewReplay) -> None:
     stream = replay("seq long, k double")
     nan = float("nan")
@@ -158,6 +165,7 @@ def test_float_groups_continue_in_the_next_batch(replay: NewReplay) -> None:
     assert [row.seq for row in deleted] == [1, 2, 3]
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     "key",
     [
@@ -175,6 +183,7 @@ def test_types_that_cannot_be_groups_are_refused(spark: SparkSession, key: str) 
     assert caught.value.getSqlState() == "42822"
 
 
+@same_on_connect
 @pytest.mark.parametrize(
     ("zone", "changes"),
     [
@@ -206,6 +215,7 @@ def test_intervals_are_not_moved_by_summer_time(
         assert {row.s for row in ends.collect()} == {0}
 
 
+@same_on_connect
 def test_a_local_time_is_read_as_utc(spark: SparkSession) -> None:
     with settings(spark, {"spark.sql.session.timeZone": "Asia/Tokyo"}):
         rows = spark.sql("SELECT TIMESTAMP_NTZ'1970-01-01 00:00:05.5' AS ts")

@@ -129,6 +129,7 @@ def test_a_stream_gives_the_changes_of_a_table(
         }, window
 
 
+@same_on_connect
 def test_spans_count_from_an_origin_before_the_first_row(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(1, at(1.3)), (2, at(5.0))], "seq long, ts timestamp")
     eager = esper("#time_length_batch(2 sec, 9, 'START_EAGER')")
@@ -137,6 +138,7 @@ def test_spans_count_from_an_origin_before_the_first_row(spark: SparkSession) ->
     assert [(row.seq, row.ms) for row in emitted] == [(1, 2000)]
 
 
+@same_on_connect
 def test_punctuation_empties_windows_and_ends_the_input(spark: SparkSession) -> None:
     rows = spark.createDataFrame(
         [
@@ -231,6 +233,7 @@ VIEWS = [
 ]
 
 
+@same_on_connect
 def test_a_random_combination_is_refused_while_it_is_built_or_runs(spark: SparkSession) -> None:
     """No combination fails in a task because no window implements it."""
     rng = random.Random(11)
@@ -253,12 +256,19 @@ def test_a_random_combination_is_refused_while_it_is_built_or_runs(spark: SparkS
     assert len(counts) > 20
 
 
-def test_sql_takes_the_texts_of_each_dialect(spark: SparkSession) -> None:
-    table = "TABLE(SELECT id FROM range(5)) WITH SINGLE PARTITION ORDER BY (id)"
-    texts = {"esper": "#length(2)", "apama": "retain 2", "spl": "sliding, count(2)"}
-    for name, text in texts.items():
-        query = f"SELECT * FROM keep({table}, {name} => :text) WHERE _change_type = 'delete'"
-        rows = spark.sql(query, {"text": text})
-        assert sorted(row.id for row in rows.collect()) == [0, 1, 2]
+FIVE = "TABLE(SELECT id FROM range(5)) WITH SINGLE PARTITION ORDER BY (id)"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("esper", "#length(2)"), ("apama", "retain 2"), ("spl", "sliding, count(2)")],
+)
+def test_sql_takes_the_texts_of_each_dialect(spark: SparkSession, name: str, text: str) -> None:
+    query = f"SELECT * FROM keep({FIVE}, {name} => :text) WHERE _change_type = 'delete'"
+    rows = spark.sql(query, {"text": text})
+    assert sorted(row.id for row in rows.collect()) == [0, 1, 2]
+
+
+def test_sql_takes_one_text(spark: SparkSession) -> None:
     with pytest.raises(AnalysisException, match="WINOPS_ARGUMENT"):
-        spark.sql(f"SELECT * FROM keep({table}, 'KEEP ALL', esper => '#length(2)')")
+        spark.sql(f"SELECT * FROM keep({FIVE}, 'KEEP ALL', esper => '#length(2)')")

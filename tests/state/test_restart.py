@@ -137,6 +137,7 @@ def test_rows_are_carried_into_another_window(started: Replay) -> None:
     assert sorted(deleted.seq for deleted in deletes)[:2] == [1, 2]
 
 
+@same_on_connect
 def test_an_operator_above_which_the_source_partition_is_unknown_is_refused(
     replay: NewReplay,
 ) -> None:
@@ -150,6 +151,7 @@ def test_an_operator_above_which_the_source_partition_is_unknown_is_refused(
     stream.run(kept(rows))
 
 
+@same_on_connect
 def test_another_group_is_refused(started: Replay) -> None:
     rows = started.rows(WATERMARK)
     text = failure(started.start(kept(rows, "KEEP 2 ROWS", per=["symbol", "seq"])))
@@ -302,6 +304,7 @@ def test_aggregates_of_a_long_window_continue_with_another_length(replay: NewRep
         assert answers[seq] == sum(range(first, seq + 1))
 
 
+@same_on_connect
 def test_inserts_or_deletes_may_replace_changes(started: Replay) -> None:
     started.run(window_of(started.rows(WATERMARK)).deletes())
     assert as_expected(started)
@@ -460,6 +463,7 @@ def test_a_checkpoint_may_be_moved(
     assert not former.exists()
 
 
+@same_on_connect
 def test_idle_removes_groups_from_before_its_addition(started: Replay) -> None:
     started.run(kept(started.rows(WATERMARK), idle="1 minute"))
     gone = started.written().where("_change_type = 'delete'").orderBy("_change_time", "seq")
@@ -470,6 +474,7 @@ def test_idle_removes_groups_from_before_its_addition(started: Replay) -> None:
     ]
 
 
+@same_on_connect
 @pytest.mark.parametrize(("before", "now"), [({}, {"idle": "1 day"}), ({"idle": "1 day"}, {})])
 def test_idle_is_refused_if_it_changes_the_groups(
     replay: NewReplay, before: dict[str, str], now: dict[str, str]
@@ -485,11 +490,13 @@ def test_idle_is_refused_if_it_changes_the_groups(
     assert "WINOPS_POLICY_CHANGED" in failure(stream.start(newest(**now)))
 
 
+@same_on_connect
 def test_a_lowered_max_rows_applies_to_existing_groups(started: Replay) -> None:
     rows = started.rows(WATERMARK)
     assert "WINOPS_MAX_ROWS" in failure(started.start(kept(rows, max_rows=1)))
 
 
+@same_on_connect
 @pytest.mark.parametrize("provider", [ROCKSDB, HDFS])
 def test_spark_s_state_sources_read_the_checkpoint(
     spark: SparkSession, replay: NewReplay, provider: str

@@ -25,7 +25,7 @@ POLICIES: dict[str, dict[str, Any]] = {
     "every": {"interval": "7 seconds", "every": True},
     "idle": {"rows": 3, "per": "symbol", "idle": "4 seconds"},
     "batch": {"policy": esper("#length_batch(4)"), "per": "symbol"},
-    "coupled": {
+    "cross-group": {
         "policy": spl("tumbling, count(3), partitioned, partitionCount(2)"),
         "per": "symbol",
     },

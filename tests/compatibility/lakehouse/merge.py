@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.paths import ROOT
-from winops import apama, configure, keep, read_state, repartition, spl
+from winops import apama, configure, keep, read_state, repartition, spl, with_history
 
 _CLASSPATH = ROOT / "target" / "compatibility" / "lakehouse.classpath"
 _SCHEMA = "seq long, symbol string, price double"
@@ -165,6 +165,48 @@ def read_in_the_order_of_delta(spark: SparkSession, folder: Path) -> None:
     assert streamed("flushed", time="ts", at_end="flush") == [*range(40)]
 
 
+def start_with_a_version_of_delta(spark: SparkSession, folder: Path) -> None:
+    """Start a stream with a Delta table, and run the first batch again when it has grown."""
+    path = str(folder / "past")
+
+    def rows(first: int, end: int) -> DataFrame:
+        return (
+            spark.range(first, end)
+            .selectExpr("id AS seq", "'A' AS symbol", "CAST(id AS DOUBLE) AS price")
+            .coalesce(1)
+        )
+
+    rows(0, 10).write.format("delta").save(path)
+    rows(100, 102).write.parquet(str(folder / "live"))
+
+    def run(name: str) -> list[tuple[str, int]]:
+        live = spark.readStream.schema(_SCHEMA).parquet(str(folder / "live"))
+        started = with_history(live, spark.read.format("delta").load(path))
+        query = (
+            keep(started, rows=3, order_by="seq")
+            .changes()
+            .writeStream.format("delta")
+            .option("checkpointLocation", str(folder / "live_checkpoint"))
+            .trigger(availableNow=True)
+            .start(str(folder / name))
+        )
+        query.awaitTermination()
+        written = spark.read.format("delta").load(str(folder / name))
+        return [
+            (row["_change_type"], row.seq) for row in written.orderBy("_change_seq").collect()
+        ]
+
+    expected = [("insert", 100), ("delete", 7), ("insert", 101), ("delete", 8)]
+    assert run("first") == expected
+    rows(10, 20).write.mode("append").format("delta").save(path)
+    # The commit of the first batch is removed, as after a crash before the commit.
+    commits = folder / "live_checkpoint" / "commits"
+    for name in ("0", ".0.crc"):
+        (commits / name).unlink(missing_ok=True)
+    assert run("again") == expected
+    assert [file.name for file in (folder / "live_checkpoint/history").glob("[0-9]*")]
+
+
 def main(transport: str) -> None:
     # The server starts Python for the foreachBatch function.
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -177,6 +219,7 @@ def main(transport: str) -> None:
             assert held == expected, f"{table}: {held} instead of {expected}"
         call_everything(spark, folder)
         read_in_the_order_of_delta(spark, folder)
+        start_with_a_version_of_delta(spark, folder)
         spark.stop()
     print(f"both tables hold the {len(expected)} rows of the windows")
 

@@ -1,6 +1,7 @@
 package winops
 
 import java.{util => ju}
+import java.sql.Timestamp
 
 import scala.jdk.CollectionConverters._
 
@@ -61,6 +62,26 @@ object Winops {
     */
   def windows(dialect: String, policies: ju.Map[String, String]): WindowPolicy =
     WindowPolicy.ofWindows(policies.asScala)(WindowPolicy.of(dialect, _))
+
+  /** Puts the rows of a table before those of a stream, without output of their own. */
+  def withHistory(stream: Dataset[_], table: Dataset[_]): DataFrame =
+    winops.withHistory(stream, table)
+
+  /** Puts the rows of a table before those of a stream.
+    *
+    * @param emit
+    *   `none` or `all`: the rows of the table that have output
+    */
+  def withHistory(stream: Dataset[_], table: Dataset[_], emit: String): DataFrame =
+    winops.withHistory(stream, table, emit)
+
+  /** Puts the rows of a table before a time before those of a stream. */
+  def withHistory(
+      stream: Dataset[_],
+      table: Dataset[_],
+      emit: String,
+      until: Timestamp): DataFrame =
+    winops.withHistory(stream, table, emit, until)
 
   /** The rows that the windows of a query hold after its last committed micro-batch. */
   def readState(spark: SparkSession, checkpoint: String): DataFrame =

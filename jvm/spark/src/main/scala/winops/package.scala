@@ -1,3 +1,5 @@
+import java.sql.Timestamp
+
 import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
 
 import winops.spark.{RepartitionFunction, RestartPlanFunction, StateFunction}
@@ -184,6 +186,30 @@ package object winops {
     * }}}
     */
   def spl(text: String): WindowPolicy = Winops.spl(text)
+
+  /** Puts the rows of a table before those of a stream.
+    *
+    * A `keep` or window functions over the result start with the state that the rows of the table
+    * lead to. The first micro-batch computes it; later ones, and a restart, do not read the table
+    * again.
+    *
+    * @param stream
+    *   the stream
+    * @param table
+    *   rows that precede those of the stream, with the columns of the stream by name; further
+    *   columns are not read
+    * @param emit
+    *   the rows of the table that have output: `none`, the default, or `all`. With `none`, rows
+    *   of the table that leave up to its greatest time have no output either
+    * @param until
+    *   the time before which rows of the table are read; all of them if it is omitted
+    */
+  def withHistory(
+      stream: Dataset[_],
+      table: Dataset[_],
+      emit: String = "none",
+      until: Timestamp = null): DataFrame =
+    new HistoryCall(stream, table, emit, Option(until)).rows
 
   /** Reads the rows that the windows of a query hold, from the query's checkpoint.
     *

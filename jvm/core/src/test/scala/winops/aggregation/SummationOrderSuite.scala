@@ -54,6 +54,7 @@ class SummationOrderSuite extends AnyFunSuite {
       if (expected.isEmpty) overflowed += 1
       (1 to 3).foreach(_ => assert(sum(random, isDirect = false) == expected, s"seed $seed"))
     }
+    // Measured: 37 to 39 of 60. Sums that fit and sums that overflow must both occur.
     assert(overflowed > 3 && overflowed < 45)
   }
 
@@ -164,16 +165,7 @@ private object SummationOrderSuite {
       there --= from until until
     }
 
-    def saveAndRestore(): Unit = {
-      val out = new ByteWriter
-      summary.settle()
-      pages.save(out)
-      summary.save(out)
-      val in = new ByteReader(out.toArray)
-      pages.restore(in)
-      summary.restore(in)
-      in.finish()
-    }
+    def saveAndRestore(): Unit = WindowSummarySuite.restored(summary, pages)
   }
 
   trait Valued[S, V] {

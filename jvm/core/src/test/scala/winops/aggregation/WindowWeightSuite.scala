@@ -10,25 +10,12 @@ import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments}
   * to the newest overflows on its way.
   */
 class WindowWeightSuite extends AnyFunSuite {
+  import WindowSummarySuite.restored
   import WindowWeightSuite._
 
   private def sumsOf(name: String): (Sums, Pages) => WindowSummary[Array[Long]] = name match {
     case "front" => new FrontSummary(_, _)
     case _ => (sums, pages) => new TreeSummary(sums, pages.newMap())
-  }
-
-  private def restored(
-      summary: WindowSummary[Array[Long]],
-      pages: Pages,
-      out: ByteWriter): Unit = {
-    out.clear()
-    summary.settle()
-    pages.save(out)
-    summary.save(out)
-    val in = new ByteReader(out.toArray)
-    pages.restore(in)
-    summary.restore(in)
-    in.finish()
   }
 
   for (kind <- Seq("front", "tree"); seed <- 1 to 20) {
@@ -78,6 +65,8 @@ class WindowWeightSuite extends AnyFunSuite {
       summary.total
       if (row == 600) sums.weighed = 0
     }
+    // Measured: 4,419, one for each row that follows. The 500 rows of the window in each step would
+    // be two million.
     assert(sums.weighed < 10000)
   }
 }

@@ -20,25 +20,38 @@ sealed trait CclWindow {
       window = toString)
   }
 
+  /** Returns true if each row expires at an instant of its own, so that a timer can leave rows in
+    * the window.
+    */
+  def expiresRowsOneByOne: Boolean
+
   protected def pieces: (Bound, Trigger)
 }
 
 object CclWindow {
   case object All extends CclWindow {
+    override def expiresRowsOneByOne: Boolean = false
+
     override protected def pieces: (Bound, Trigger) = (Unbounded, Never)
   }
 
   final case class Rows(count: Int, slack: Int) extends CclWindow {
+    override def expiresRowsOneByOne: Boolean = false
+
     override protected def pieces: (Bound, Trigger) =
       (MoreThan(count.toLong), Excess(slack.toLong))
   }
 
   final case class EveryRows(count: Int) extends CclWindow {
+    override def expiresRowsOneByOne: Boolean = false
+
     override protected def pieces: (Bound, Trigger) =
       (MoreThan(1L), Excess(count.toLong))
   }
 
   final case class Interval(micros: Long) extends CclWindow {
+    override def expiresRowsOneByOne: Boolean = true
+
     override protected def pieces: (Bound, Trigger) =
       (AgeReached(Span.ofMicros(micros)), WhenDue)
   }
@@ -46,6 +59,8 @@ object CclWindow {
   /** Periods of `micros`, counted from `origin` in milliseconds, or from the group's first row.
     */
   final case class EveryInterval(micros: Long, origin: Option[Long]) extends CclWindow {
+    override def expiresRowsOneByOne: Boolean = false
+
     override protected def pieces: (Bound, Trigger) =
       (
         Everything,

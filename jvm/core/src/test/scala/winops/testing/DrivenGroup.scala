@@ -6,7 +6,7 @@ import winops.policy.Policy
 import winops.storage.btree.{PageMemory, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, Segments, ShiftedSegments}
 import winops.storage.rows.{RowLog, RowStore, RowTree}
-import winops.window.changes.{ChangeKind, ChangeQueue, ChangeReason, Steps}
+import winops.window.changes.{ChangeKind, ChangeQueue, ChangeReason}
 import winops.window.expression.Evaluator
 import winops.window.machine.Machine
 import winops.window.time.Clock
@@ -57,9 +57,9 @@ final class DrivenGroup(
     drain()
   }
 
-  def isAlive: Boolean = machine.isAlive
+  def isAlive: Boolean = machine.clock.isAlive
   def nextDue: Long = machine.nextDue
-  def now: Long = machine.now
+  def now: Long = machine.clock.now
   def size: Long = machine.held
 
   /** The number of stored rows. */
@@ -106,25 +106,27 @@ final class DrivenGroup(
     restart(bytes)
   }
 
-  /** Stores the group, runs the machine over another group, and restores the first one.
+  /** Stores the group, runs the machine over another group, and restores the first one. Returns
+    * the changes of the other group.
     *
     * @param firstRow
     *   the number of the other group's first row
     */
-  def serve(other: Seq[Input], firstRow: Int): Unit = {
+  def serve(other: Seq[Input], firstRow: Int): Seq[ObservedChange] = {
     val (bytes, own, next) = (save(), segments.target, rows)
     segments.target = new HeapSegments
     rows = firstRow
     startGroup()
-    other.foreach(feed)
+    val emitted = other.flatMap(feed)
     segments.target = own
     rows = next
     restore(bytes)
+    emitted
   }
 
   /** Deletes the state of a removed group and restarts it with the same clock. */
   def dropForgotten(): Unit = {
-    val clock = machine.now
+    val clock = machine.clock.now
     drop()
     machine.advance(clock)
   }
@@ -148,14 +150,9 @@ final class DrivenGroup(
     log =
       if (policy.leavesHoles) new RowTree(pages, policy.needsArrivals)
       else new RowLog(segments, policy.needsArrivals)
-    changes = new ChangeQueue
-    machine = new Machine(
-      policy,
-      idle.getOrElse(Clock.Never),
-      log,
-      pages,
-      evaluator(rowAt),
-      new Steps(changes, policy.stream, ignoresReports = skipsReports))
+    changes = new ChangeQueue(policy.stream, ignoresReports = skipsReports)
+    val declared = new DeclaredExpressions(policy, evaluator(rowAt))
+    machine = new Machine(policy, idle.getOrElse(Clock.Never), log, pages, declared, changes)
   }
 
   /** Fails if a row leaves for a reason that the pieces of the policy do not name. */

@@ -1,15 +1,17 @@
 package winops.testing
 
-import org.scalatest.funsuite.AnyFunSuite
 import winops.policy.{Category, PolicyError, Scope}
 import winops.text.dialect.Dialect
 
 /** Tests of errors whose texts mark the error: `^` precedes the offending token and is not part
   * of the text.
   */
-trait MarkedMistakes extends AnyFunSuite {
+trait MarkedMistakes extends TableTests {
   protected def dialect: Dialect
   protected def scope: Scope
+
+  /** Messages are shorter than this number of characters. */
+  protected def messageLength: Int = 200
 
   protected def refused(marked: String): PolicyError = refused(marked, scope)
 
@@ -21,17 +23,18 @@ trait MarkedMistakes extends AnyFunSuite {
         assert(error.offset == offset, s"$marked: ${error.message}\n${error.caret}")
         assert(error.text == text)
         assert(error.message.startsWith("expected") || error.message.startsWith("unexpected"))
-        assert(error.message.length < 200, error.message)
+        assert(error.message.length < messageLength, error.message)
         assert(dialect.parse(error.example, scope).isRight, error.example)
         error
       case Right(policy) => fail(s"$text was read as ${policy.text}")
     }
   }
 
-  protected def all(category: Category)(marked: String*): Unit =
-    marked.foreach(text => assert(refused(text).category == category, text))
+  protected def all(name: String, category: Category)(marked: String*): Unit =
+    testEach(name)(marked: _*)(text => assert(refused(text).category == category))
 
-  protected def messages(marked: (String, String)*): Unit = marked.foreach {
-    case (text, message) => assert(refused(text).message.contains(message))
-  }
+  protected def messages(name: String)(marked: (String, String)*): Unit =
+    testEach(s"$name, in words")(marked: _*) { case (text, part) =>
+      assert(refused(text).message.contains(part))
+    }
 }

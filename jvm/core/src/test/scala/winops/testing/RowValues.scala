@@ -10,10 +10,12 @@ import winops.window.piece.Fails
 
 /** The values of one row of a [[DrivenGroup]].
   *
+  * @param v
+  *   a number; None represents NULL, with which no condition holds
   * @param ts
   *   the row's timestamp in milliseconds; None represents NULL
   */
-final case class RowValues(k: Int, v: Int, ts: Option[Long])
+final case class RowValues(k: Int, v: Option[Int], ts: Option[Long])
 
 object RowValues {
   val scope: Scope = Scope(
@@ -26,10 +28,11 @@ object RowValues {
   /** Esper conditions with their expected meanings. */
   val conditions: Map[String, (WindowView, Long => RowValues) => Boolean] = Map(
     "expired_count >= 1 or newest_event.v <> 3" -> ((view, row) =>
-      view.expired >= 1 || row(view.newest).v != 3),
+      view.expired >= 1 || row(view.newest).v.exists(_ != 3)),
     "current_count <= 4 or expired_count = 2" -> ((view, _) =>
       view.count <= 4 || view.expired == 2),
-    "newest_event.v >= v" -> ((view, row) => row(view.newest).v >= row(view.examined).v),
+    "newest_event.v >= v" -> ((view, row) =>
+      row(view.newest).v.exists(newest => row(view.examined).v.exists(newest >= _))),
     "newest_timestamp - oldest_timestamp < 30" -> ((view, _) =>
       view.newestArrival - view.oldestArrival < 30))
 
@@ -47,7 +50,7 @@ object RowValues {
   /** Evaluates columns and [[conditions]] over rows with these values. */
   final class Expressions(row: Long => RowValues) extends Evaluator {
     override def key(expressions: Seq[RowExpression]): RowKey =
-      ordinal => expressions.flatMap(of => bytes(number(of).whole(ordinal))).toArray
+      ordinal => expressions.flatMap(of => bytes(orLeast(number(of), ordinal))).toArray
 
     override def sortKey(by: Seq[SortKey]): RowKey = key(by.map(_.expression))
 
@@ -56,7 +59,7 @@ object RowValues {
     override def number(expression: RowExpression): RowNumber = {
       val value: RowValues => Option[Long] = expression match {
         case RowExpression.Column("k") => row => Some(row.k.toLong)
-        case RowExpression.Column("v") => row => Some(row.v.toLong)
+        case RowExpression.Column("v") => _.v.map(_.toLong)
         case RowExpression.Column("ts") => _.ts
         case other => throw new IllegalArgumentException(s"no value of $other")
       }
@@ -71,6 +74,9 @@ object RowValues {
       val holds = meanings(expression)
       view => holds(view, row)
     }
+
+    private def orLeast(number: RowNumber, ordinal: Long): Long =
+      if (number.isMissing(ordinal)) Long.MinValue else number.whole(ordinal)
 
     private def bytes(number: Long): Array[Byte] = {
       val bytes = new Array[Byte](java.lang.Long.BYTES)

@@ -18,7 +18,9 @@ import scala.collection.immutable.Seq;
  * Spark runs injected rules in every query.
  */
 final class RefusedVersion {
-  private static final String[] TABLE_FUNCTIONS = {"keep", "winops_state", "winops_repartition"};
+  private static final String[] TABLE_FUNCTIONS = {
+    "keep", "winops_state", "winops_repartition", "winops_restart_plan", "with_history"
+  };
 
   private RefusedVersion() {}
 

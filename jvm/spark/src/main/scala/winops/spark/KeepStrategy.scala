@@ -1,14 +1,14 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Literal, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project, Union}
 import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.datasources.v2.StreamingDataSourceV2ScanRelation
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.ui.OperatorMetricsPage
 import org.apache.spark.sql.winops.checkpoint.{RepartitionState, RepartitionStateExec, RestartPlanExec, RestartPlanRelation}
-import org.apache.spark.sql.winops.execution.StatefulKeepExec
+import org.apache.spark.sql.winops.execution.{HistoryInput, StatefulKeepExec}
 import org.apache.spark.sql.winops.source.{FilePosition, FilePositionExec}
 
 import winops.spark.analysis.KeepDescriber
@@ -16,7 +16,7 @@ import winops.spark.checkpoint.StoredKeep
 import winops.spark.execution.{BatchKeepExec, NewestRowsExec, UnsharedExec}
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.{GroupedOperator, Keep, KeepPlan, OperatorPlan}
-import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder, StoredColumns}
+import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder, StoredColumns, WithHistory}
 
 /** Plans the operators and the other nodes of winops. Expressions that group and order the rows
   * are computed once, below the shuffle.
@@ -26,16 +26,21 @@ object KeepStrategy extends SparkStrategy {
     case operator: GroupedOperator if operator.isStreaming =>
       if (operator.spec.flushesAtEnd) checkEnd(operator)
       OperatorMetricsPage.install(KeepMetrics.inProgress.toMap)
-      val (keys, positions, input) = inputOf(operator)
+      val input = inputOf(operator)
       StatefulKeepExec(
-        withParser(operator.plan(keys, positions)),
+        withParser(operator.plan(input.keys, input.positions, input.ofHistory)),
         KeepDescriber.text(operator),
         hasNewRows(operator.child),
-        UnsharedExec(NamedExpression.newExprId.id, input)) :: Nil
+        operator.history.map { table =>
+          HistoryInput(table.emits, table.record) -> planLater(
+            HistoryInput.figures(table, operator))
+        },
+        UnsharedExec(NamedExpression.newExprId.id, input.plan)) :: Nil
     case keep: Keep =>
-      val (keys, positions, input) = inputOf(keep)
-      val plan = keep.plan(keys, positions)
-      val rows = keep.spec.newestRows.fold[SparkPlan](input)(NewestRowsExec(plan, _, input))
+      val input = inputOf(keep)
+      val plan = keep.plan(input.keys, input.positions)
+      val rows =
+        keep.spec.newestRows.fold[SparkPlan](input.plan)(NewestRowsExec(plan, _, input.plan))
       BatchKeepExec(plan, keep.end, rows) :: Nil
     case FilePosition(position, child, isRequired, byAge) =>
       FilePositionExec(position, isRequired, byAge, planLater(child)) :: Nil
@@ -53,13 +58,56 @@ object KeepStrategy extends SparkStrategy {
     case other => other
   }
 
-  /** The keys and positions of an operator's rows, and the plan that computes them. */
-  private def inputOf(operator: GroupedOperator): (Seq[Attribute], Seq[Attribute], SparkPlan) = {
+  /** The input of an operator, with the columns that group and order its rows. */
+  private final case class Input(
+      keys: Seq[Attribute],
+      positions: Seq[Attribute],
+      ofHistory: Option[Attribute],
+      plan: SparkPlan)
+
+  private def inputOf(operator: GroupedOperator): Input = {
     val keys = operator.keys
     val computed = keys.collect { case alias: Alias => alias }
-    val (child, positions) = positioned(operator)
-    val input = ProjectExec(operator.child.output ++ computed ++ positions, planLater(child))
-    (keys.map(_.toAttribute), positions.map(_.toAttribute), input)
+    val (child, positions, ofHistory) = operator.history match {
+      case Some(table) => afterHistory(operator, table)
+      case None =>
+        val (child, positions) = positioned(operator, operator.child, operator.isStreaming)
+        (child, positions, None)
+    }
+    val columns = operator.child.output ++ computed ++ positions ++ ofHistory
+    Input(
+      keys.map(_.toAttribute),
+      positions.map(_.toAttribute),
+      ofHistory,
+      ProjectExec(columns, planLater(child)))
+  }
+
+  /** The rows of a table and of the stream, with columns that order them, and one that is true
+    * for rows of the table.
+    */
+  private def afterHistory(
+      operator: GroupedOperator,
+      table: WithHistory): (LogicalPlan, Seq[Attribute], Option[Attribute]) = {
+    val (stream, ofStream) = positioned(operator, table.stream, byAge = true)
+    val (rows, ofTable) =
+      if (ofStream.isEmpty) (table.history, Nil)
+      else positioned(operator, table.history, byAge = false)
+    val (types, typesOfTable) = (ofStream.map(_.dataType), ofTable.map(_.dataType))
+    val isShared = types == typesOfTable || ofTable.isEmpty
+    val positions = (ofStream ++
+      (if (isShared) Nil else typesOfTable.map(Literal(null, _)))).map(SourceOrder.named)
+    val missing = types.map(Literal(null, _))
+    val positionsOfTable =
+      (if (ofTable.isEmpty) missing else if (isShared) ofTable else missing ++ ofTable)
+        .map(SourceOrder.named)
+    val ofHistory = Alias(Literal(false), "_of_history")()
+    val union = Union(
+      Seq(
+        Project(table.stream.output ++ positions :+ ofHistory, stream),
+        Project(
+          table.history.output ++ positionsOfTable :+ Alias(Literal(true), "_of_history")(),
+          rows)))
+    (union, positions.map(_.toAttribute), Some(ofHistory.toAttribute))
   }
 
   /** Returns true if a source of the stream has new rows for the micro-batch. Spark replaces a
@@ -91,19 +139,26 @@ object KeepStrategy extends SparkStrategy {
       }
     }
 
-  /** The child of an operator, and the expressions that order its rows as their source does. */
-  private def positioned(operator: GroupedOperator): (LogicalPlan, Seq[NamedExpression]) =
-    SourceOrder.of(operator.child) match {
+  /** The rows of an operator, and the expressions that order them as their source does.
+    *
+    * @param byAge
+    *   true if rows of an older file precede those of a newer one
+    */
+  private def positioned(
+      operator: GroupedOperator,
+      rows: LogicalPlan,
+      byAge: Boolean): (LogicalPlan, Seq[NamedExpression]) =
+    SourceOrder.of(rows) match {
       case Right(OrderOfTasks(_)) if operator.followsSource =>
-        (operator.child, Seq(SourceOrder.numberInTasks()))
+        (rows, Seq(SourceOrder.numberInTasks()))
       case Right(order) if operator.followsSource =>
         val Positioned(plan, positions, isUnique, _) = order.positioned
         val checked = plan.transform { case files: FilePosition =>
-          files.copy(isRequired = operator.spec.needsSourceOrder, byAge = operator.isStreaming)
+          files.copy(isRequired = operator.spec.needsSourceOrder, byAge = byAge)
         }
         (checked, if (isUnique) positions else positions :+ SourceOrder.numberInTasks())
       case Left(below) if operator.spec.needsSourceOrder =>
         throw SourceOrder.required(below.nodeName)
-      case _ => (operator.child, Nil)
+      case _ => (rows, Nil)
     }
 }

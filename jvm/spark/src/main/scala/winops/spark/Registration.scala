@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.winops.checkpoint.ResolveRestartPlan
 
-import winops.spark.analysis.{CheckStreamStart, ResolveKeep}
+import winops.spark.analysis.{CheckStreamStart, HoistHistory, ResolveKeep}
 import winops.spark.execution.StreamReporter
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.{CheckRangeFrames, ResolveOver}
@@ -22,6 +22,8 @@ private[spark] object Registration {
     extensions.injectTableFunction(
       described(RepartitionFunction.Name, RepartitionFunction, RepartitionFunction.Usage))
     extensions.injectTableFunction(
+      described(HistoryFunction.Name, HistoryFunction, HistoryFunction.Usage))
+    extensions.injectTableFunction(
       described(RestartPlanFunction.Name, RestartPlanFunction, RestartPlanFunction.Usage))
     extensions.injectFunction(
       described(VersionFunction.Name, VersionFunction, VersionFunction.Usage))
@@ -33,8 +35,10 @@ private[spark] object Registration {
     extensions.injectPostHocResolutionRule(_ => CheckRangeFrames)
     extensions.injectPostHocResolutionRule(_ => ResolveOver)
     extensions.injectPostHocResolutionRule(_ => ColumnsOfInput)
+    extensions.injectPostHocResolutionRule(_ => HoistHistory)
     extensions.injectPostHocResolutionRule(_ => ResolveRestartPlan)
     extensions.injectHintResolutionRule(_ => CheckStreamStart)
+    extensions.injectOptimizerRule(_ => ReadHistory)
     extensions.injectHintResolutionRule(new StreamReporter.Registration(_))
     extensions.injectPlannerStrategy(_ => KeepStrategy)
   }

@@ -71,11 +71,12 @@ private object NoJavaSerializationSuite {
     Seq("Constructor", "Method", "Proxy").map(maker => s"java/lang/reflect/$maker")
 
   /** Uses that start from an object of the query, and not from bytes: the digest of a function,
-    * and the default arguments of an expression.
+    * the default arguments of an expression, and the version of a Delta table.
     */
   val fromObjects: Seq[(String, String)] = Seq(
     "ObjectIdentity" -> "java/io/ObjectOutputStream",
-    "HiddenArguments" -> "java/lang/reflect/Method")
+    "HiddenArguments" -> "java/lang/reflect/Method",
+    "HistorySource$Delta" -> "java/lang/reflect/Method")
 
   /** Spark's readers of types, which instantiate classes. */
   val ofTypes: Seq[String] = Seq("fromJson", "fromDDL", "readSchemaFile")

@@ -11,7 +11,7 @@ import winops.spark.row.RowBytes
 import winops.spark.state.TransientGroupStore
 import winops.spark.testing.KeepPlans
 import winops.storage.bytes.{ByteReader, ByteWriter}
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.ChangeQueue
 
 /** Restores and saves a group, the cost of a group in a micro-batch beside its rows. A long
   * window has its rows in segments, which neither operation reads or writes.
@@ -32,9 +32,7 @@ class GroupStateBenchmark extends AverageNanos {
     val store = new TransientGroupStore
     store.open(UnsafeProjection.create(Array[DataType](LongType)).apply(InternalRow(0L)))
     val storage = new GroupStorage(plan, store)
-    val changes = new ChangeQueue
-    val operation =
-      new KeepOperation(plan, storage, changes, new Steps(changes, plan.spec.stream))
+    val operation = new KeepOperation(plan, storage, new ChangeQueue(plan.spec.stream))
     state = new GroupState(plan, storage, operation)
     state.clear()
     val trades = new Trades(symbols = 1, noise = 10000)

@@ -5,6 +5,7 @@ import java.util.ArrayDeque
 import org.openjdk.jmh.annotations._
 
 import winops.benchmarks.AverageNanos
+import winops.terms.Stream
 
 /** Adds the changes of rows and reads them, as a window of the newest rows does: each row enters
   * and evicts another one.
@@ -16,7 +17,7 @@ class ChangeQueueBenchmark extends AverageNanos {
   @Param(Array("1", "1000"))
   var rows: Int = _
 
-  private val queue = new ChangeQueue
+  private val queue = new ChangeQueue(Stream.InsertsThenDeletes)
   private val deque = new ArrayDeque[Change]
   private var row = 0L
 
@@ -28,8 +29,10 @@ class ChangeQueueBenchmark extends AverageNanos {
     while (n < 1000) {
       var i = 0
       while (i < rows) {
-        queue.add(ChangeKind.Insert, row, row + 1, row, row, 2 * row)
-        queue.add(ChangeKind.Delete, row - 100, row - 99, row, row, 2 * row + 1)
+        queue.beginStep(row)
+        queue.insert(row, row + 1, ChangeReason.Arrived)
+        queue.delete(row - 100, row - 99, ChangeReason.Displaced)
+        queue.endStep()
         row += 1
         i += 1
       }

@@ -14,7 +14,7 @@ import winops.text.apama.Apama
 import winops.text.ccl.Ccl
 import winops.text.esper.Esper
 import winops.text.spl.Spl
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.ChangeQueue
 import winops.window.time.Clock
 
 /** Inserts a row into a full window, including evictions, reading the changes, and settling. */
@@ -31,7 +31,7 @@ class MachineBenchmark extends AverageNanos {
   private var trades: Trades = _
   private var rows: RowStore = _
   private var machine: Machine = _
-  private val changes = new ChangeQueue
+  private var changes: ChangeQueue = _
 
   @Setup
   def fill(): Unit = {
@@ -60,13 +60,9 @@ class MachineBenchmark extends AverageNanos {
     rows =
       if (policy.leavesHoles) new RowTree(pages, policy.needsArrivals)
       else new RowLog(segments, policy.needsArrivals)
-    machine = new Machine(
-      policy,
-      Clock.Never,
-      rows,
-      pages,
-      new LongColumns(places, rows),
-      new Steps(changes, policy.stream))
+    changes = new ChangeQueue(policy.stream)
+    machine =
+      new Machine(policy, Clock.Never, rows, pages, new LongColumns(places, rows), changes)
   }
 
   private def arrive(): Long = {

@@ -19,10 +19,14 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   */
 private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form: RowForm) {
   import RowLog.FirstRun
+  import RowRuns.Unknown
 
   /** The row number at which the oldest run begins; [[end]] if there is no run. */
   private var front = 0L
   private var endRow = 0L
+
+  /** The end of the oldest run, which each release of a row asks for; [[Unknown]] at first. */
+  private var frontEnd = Unknown
 
   /** The ends of the runs that were read or written, by their beginnings. */
   private val ends = mutable.LongMap.empty[Long]
@@ -56,6 +60,7 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form
   def skipTo(row: Long): Unit = {
     front = row
     endRow = row
+    frontEnd = Unknown
   }
 
   /** Returns the run of a row before [[end]]; valid until the next call of a method. */
@@ -90,18 +95,20 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form
     segments.put(FirstRun + start, writer.toArray)
     endRow += count
     ends.update(start, endRow)
+    if (start == front) frontEnd = endRow
   }
 
   /** Removes the runs whose rows are all before `until`. */
   def release(until: Long): Unit = {
     val stop = Math.min(until, endRow)
-    while (front < stop && mayEndBefore(stop) && endOf(front) <= stop) {
-      val next = endOf(front)
+    while (front < stop && mayEndBefore(stop) && endOfFront <= stop) {
+      val next = endOfFront
       segments.remove(FirstRun + front)
       ends.remove(front)
       if (recent.start == front) recent.clear()
       if (other.start == front) other.clear()
       front = next
+      frontEnd = Unknown
     }
   }
 
@@ -172,10 +179,20 @@ private[rows] final class RowRuns(segments: Segments, withArrival: Boolean, form
   private def mayEndBefore(row: Long): Boolean =
     row == endRow || row - front >= RowLog.ShortestRun
 
-  private def endOf(start: Long): Long =
-    ends.getOrElse(
-      start, {
-        if (!read(start)) throw new CorruptStateException(s"the run from $start on is missing")
-        recent.end
-      })
+  private def endOfFront: Long = {
+    if (frontEnd == Unknown) {
+      frontEnd = ends.getOrElse(
+        front, {
+          if (!read(front)) throw new CorruptStateException(s"the run from $front on is missing")
+          recent.end
+        })
+    }
+    frontEnd
+  }
+}
+
+private object RowRuns {
+
+  /** Stands for an end that has not been looked up. */
+  private val Unknown = -1L
 }

@@ -53,13 +53,18 @@ private[ccl] final class KeepParser(
       case _ => byRowsOrUnit(every, first)
     }
 
-  /** Refuses a word before a number or another word, as in `KEEP LAST 5 ROWS`. */
-  private def superfluous(token: Token.Named, what: String): Parser[Nothing] =
-    guard(number ^^^ (()) | name ^^^ (())) ~> checked(
+  /** Refuses a word before a number or another word, as in `KEEP LAST 5 ROWS`. A keyword counts
+    * as a word, unless it can follow a number: a number is missing in `KEEP M ROWS`, and a unit
+    * in `KEEP M PER (symbol)`.
+    */
+  private def superfluous(token: Token.Named, what: String): Parser[Nothing] = {
+    val word = name | not(unitOfNumber | keyword("SLACK", "PER")) ~> anyWord
+    guard(number ^^^ (()) | word ^^^ (())) ~> checked(
       Left(Problem(
         Category.Syntax,
         token.offset,
         s"expected $what, not ${Names.shown(token.name)}. KEEP 5 ROWS keeps the newest 5 rows")))
+  }
 
   /** CCL: a parameter with a text is a whole interval. Before ROWS or a unit, a parameter must be
     * a number.
@@ -76,9 +81,14 @@ private[ccl] final class KeepParser(
       token.offset,
       s"expected a number; the parameter ${Names.shown(token.name)} is a text, which can only be " +
         s"an interval. Give a number: $python in Python, $sql in SQL")
-    guard(keyword("ROW", "ROWS") | unitWord) ~> checked(Left(number)) |
+    guard(unitOfNumber) ~> checked(Left(number)) |
       inParameter(token, value) >> byTime(every)
   }
+
+  /** A keyword that says what a number counts. */
+  private def unitOfNumber: Parser[Any] = keyword("ROW", "ROWS") | unitWord
+
+  private def anyWord: Parser[Token.Named] = accept("a word", { case word: Token.Word => word })
 
   private def byRowsOrUnit(every: Boolean, first: Expr): Parser[KeepClause] =
     keyword("ROW", "ROWS") ~> checked(constants.rows(first)) >> byRows(every) |

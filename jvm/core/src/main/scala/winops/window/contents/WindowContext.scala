@@ -2,7 +2,7 @@ package winops.window.contents
 
 import winops.storage.btree.{PagedMap, Pages}
 import winops.storage.rows.Rows
-import winops.window.changes.Steps
+import winops.window.changes.ChangeQueue
 import winops.window.expression.Evaluator
 
 /** The rows of a group, and what else the windows over these rows are built with. */
@@ -10,7 +10,7 @@ private[window] final class WindowContext(
     val rows: Rows,
     val pages: Pages,
     val evaluator: Evaluator,
-    val steps: Steps) {
+    val changes: ChangeQueue) {
 
   /** The rows as windows see them that decide together. */
   lazy val held: HeldRows = new HeldRows(rows)
@@ -18,7 +18,7 @@ private[window] final class WindowContext(
   def newIndex(): PagedMap = pages.newMap()
 
   /** The same context with other rows. */
-  def over(others: Rows): WindowContext = new WindowContext(others, pages, evaluator, steps)
+  def over(others: Rows): WindowContext = new WindowContext(others, pages, evaluator, changes)
 }
 
 private[window] object WindowContext {

@@ -1,6 +1,6 @@
 package winops.window.crossgroup
 
-import winops.window.changes.Steps
+import winops.window.changes.ChangeQueue
 import winops.window.machine.Machine
 
 /** Runs a cross-group policy over all its groups, with one clock for all.
@@ -9,15 +9,15 @@ import winops.window.machine.Machine
   * one group; the caller reads them, and removes the rows that left, before it asks for the next
   * piece. It finishes the pieces of one call before it makes another.
   *
-  * @param steps
-  *   numbers the steps of all groups together
+  * @param changes
+  *   numbers the steps of all groups together, and receives their changes
   * @param groups
   *   the index of all groups
   * @param host
   *   stores the groups
   */
 final class CrossGroupMachines[G](
-    steps: Steps,
+    changes: ChangeQueue,
     val groups: CrossGroupIndex[G],
     host: CrossGroupMachines.Host[G]) {
   private var clock = Long.MinValue
@@ -45,7 +45,7 @@ final class CrossGroupMachines[G](
   /** Notes the earliest timer of a group anew, because a restart has changed the rule of it. */
   def reschedule(group: G): Unit = {
     val machine = host.open(group)
-    machine.reach(clock)
+    machine.clock.reach(clock)
     groups.changed(group, clock, machine.held, machine.nextDue)
   }
 
@@ -68,7 +68,7 @@ final class CrossGroupMachines[G](
         afterwards { sweep(at) } ++
         piece(group)(insert(group, at, append)) ++
         dismissals(at) ++
-        afterwards { steps.end() }
+        afterwards { changes.endStep() }
     }
 
   /** Handles a window punctuation for all groups. */
@@ -100,16 +100,16 @@ final class CrossGroupMachines[G](
   }
 
   private def insert(group: G, at: Long, append: Long => Unit): () => Unit = {
-    steps.begin(at)
+    changes.beginStep(at)
     val machine = host.open(group)
-    machine.reach(at)
+    machine.clock.reach(at)
     append(at)
     val comesIn = machine.arrive(at)
     () => {
-      if (comesIn || groups.countsRefusedRows && machine.isAlive) {
+      if (comesIn || groups.countsRefusedRows && machine.clock.isAlive) {
         groups.arrived(group, at, machine.held, machine.nextDue)
       }
-      if (!machine.isAlive) remove(group)
+      if (!machine.clock.isAlive) remove(group)
     }
   }
 
@@ -120,7 +120,7 @@ final class CrossGroupMachines[G](
       advance(at) ++ groups.inOrderOfCreation.flatMap { group =>
         piece(group) {
           val machine = host.open(group)
-          machine.reach(at)
+          machine.clock.reach(at)
           emit(machine, at)
           () => update(group, machine, at)
         }
@@ -128,7 +128,7 @@ final class CrossGroupMachines[G](
     }
 
   private def reclaim(group: G): Unit = {
-    steps.evictSilently(groups.heldBy(group))
+    changes.evictSilently(groups.heldBy(group))
     reclaimed += 1
     remove(group)
   }
@@ -159,7 +159,7 @@ final class CrossGroupMachines[G](
   }
 
   private def update(group: G, machine: Machine, at: Long): Unit =
-    if (machine.isAlive) groups.changed(group, at, machine.held, machine.nextDue)
+    if (machine.clock.isAlive) groups.changed(group, at, machine.held, machine.nextDue)
     else remove(group)
 
   private def remove(group: G): Unit = {

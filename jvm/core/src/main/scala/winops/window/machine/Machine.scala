@@ -5,7 +5,7 @@ import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
 import winops.terms.Span
-import winops.window.changes.{ChangeKind, ChangeReason, Steps}
+import winops.window.changes.{ChangeKind, ChangeQueue, ChangeReason}
 import winops.window.contents.WindowContext
 import winops.window.expression.Evaluator
 import winops.window.retainer.{Retainer, Retainers}
@@ -31,7 +31,7 @@ import winops.window.time.{Clock, GroupClock}
   *   stores state beside the rows, such as indexes
   * @param evaluator
   *   evaluates the policy's expressions
-  * @param steps
+  * @param changes
   *   receives the changes; the caller reads them before [[settle]] removes the rows that left
   * @param ownsSteps
   *   true if the steps are numbered for this group alone and stored with it
@@ -42,13 +42,13 @@ final class Machine(
     rows: Rows,
     pages: Pages,
     evaluator: Evaluator,
-    steps: Steps,
+    changes: ChangeQueue,
     ownsSteps: Boolean = true) {
   private val retainer: Retainer = Retainers
     .of(policy)
     .fold(
       why => throw new IllegalArgumentException(s"the machine cannot run ${policy.text}: $why"),
-      _(new WindowContext(rows, pages, evaluator, steps)))
+      _(new WindowContext(rows, pages, evaluator, changes)))
 
   /** The group's clock. */
   val clock = new GroupClock(policy.group.reclaim match {
@@ -66,20 +66,11 @@ final class Machine(
   /** Number of rows that this instance refused. */
   def rowsRefused: Long = refused
 
-  /** Number of rows that all machines with the same `steps` evicted without a delete. */
-  def rowsEvictedSilently: Long = steps.rowsEvictedSilently
-
-  /** Returns true if the group has state to store. */
-  def isAlive: Boolean = clock.isAlive
-
   /** Number of rows stored for the window, pending rows included. */
   def held: Long = retainer.held
 
   /** Returns true if the input has ended, so that no row or timer has an effect. */
   def isFinished: Boolean = finished
-
-  /** The group's clock, in milliseconds. */
-  def now: Long = clock.now
 
   /** The earliest timer; [[Clock.Never]] if there is none. */
   def nextDue: Long = if (isRunning) Math.min(retainerDue, clock.silenceDue) else Clock.Never
@@ -93,27 +84,24 @@ final class Machine(
     * the clock to `instant` and returns false.
     */
   def fireNext(instant: Long): Boolean = {
-    if (steps.ignoresReports) skipReports(instant)
+    if (changes.ignoresReports) skipReports(instant)
     val due = nextDue
     val fires = due <= instant
     if (fires) {
-      steps.begin(due)
+      changes.beginStep(due)
       if (retainerDue == due) {
         retainer.atDue(due)
-        steps.end()
+        changes.endStep()
       } else forget(ChangeReason.GroupIdle)
-    } else reach(instant)
+    } else clock.reach(instant)
     fires
   }
 
   /** Passes over timers that only report unchanged contents. A long silence may have millions. */
   private def skipReports(instant: Long): Unit =
     if (isRunning && retainer.due <= instant && retainer.due >= clock.now) {
-      steps.skip(retainer.skipReports(Math.min(instant, clock.silenceDue - 1)))
+      changes.skipSteps(retainer.skipReports(Math.min(instant, clock.silenceDue - 1)))
     }
-
-  /** Moves the clock to `instant`. The caller has fired all timers up to that instant. */
-  def reach(instant: Long): Unit = clock.reach(instant)
 
   /** Inserts the newest of `rows`, which arrived at `at`, the instant of the last [[advance]].
     * Returns false if the row was refused and removed.
@@ -126,7 +114,7 @@ final class Machine(
   def carry(at: Long): Boolean = insertNewest(at, clock.now)
 
   private def insertNewest(at: Long, instant: Long): Boolean = {
-    steps.begin(instant)
+    changes.beginStep(instant)
     val comesIn = retainer.arrive(rows.end - 1, at)
     if (comesIn) clock.arrived(at)
     else {
@@ -135,39 +123,39 @@ final class Machine(
       // A group without rows is not stored, so no later row may depend on this row's time.
       if (!clock.isAlive) clock.clear()
     }
-    steps.end()
+    changes.endStep()
     comesIn
   }
 
   /** Begins the step of changes that are no effect of a row or a timer. */
-  def beginCorrection(): Unit = steps.begin(clock.now)
+  def beginCorrection(): Unit = changes.beginStep(clock.now)
 
   /** Emits an insert or a delete of a row because a restart has replaced the window with this
     * number. The row must be readable, and need not be in the window.
     */
   def emitCorrection(window: Int, row: Long, isInsert: Boolean): Unit = {
-    steps.window = window
-    if (isInsert) steps.insert(row, row + 1, ChangeReason.Arrived)
-    else steps.delete(row, row + 1, ChangeReason.WindowChanged)
-    steps.window = 0
+    changes.writeWindow(window)
+    if (isInsert) changes.insert(row, row + 1, ChangeReason.Arrived)
+    else changes.delete(row, row + 1, ChangeReason.WindowChanged)
+    changes.writeWindow(0)
   }
 
-  def endCorrection(): Unit = steps.end()
+  def endCorrection(): Unit = changes.endStep()
 
   /** Handles a window punctuation at `at`, the instant of the last [[advance]]. */
   def punctuate(at: Long): Unit = {
-    steps.begin(at)
+    changes.beginStep(at)
     retainer.punctuate()
-    steps.end()
+    changes.endStep()
   }
 
   /** Ends the input at `at`, the instant of the last [[advance]]: reports the contents as final.
     * No row may arrive afterwards.
     */
   def finish(at: Long): Unit = {
-    steps.begin(at)
+    changes.beginStep(at)
     if (retainer.held > 0) retainer.report(ChangeKind.Final)
-    steps.end()
+    changes.endStep()
     clock.live()
     finished = true
   }
@@ -175,22 +163,22 @@ final class Machine(
   /** Removes the group and emits deletes for its rows, because there are too many groups or rows.
     */
   def dismiss(at: Long): Unit = {
-    steps.begin(at)
+    changes.beginStep(at)
     forget(ChangeReason.GroupLimit)
   }
 
   /** Emits the window contents, row by row as inserts, in the order of the window. */
   def emitContents(): Unit = {
-    steps.begin(clock.now)
+    changes.beginStep(clock.now)
     retainer.emitContents()
-    steps.end()
+    changes.endStep()
   }
 
   /** Emits the rows that were inserted and not deleted, row by row as inserts. */
   def emitInserted(): Unit = {
-    steps.begin(clock.now)
+    changes.beginStep(clock.now)
     retainer.emitInserted()
-    steps.end()
+    changes.endStep()
   }
 
   /** Removes the rows that left; the caller has read all changes. */
@@ -203,7 +191,12 @@ final class Machine(
   }
 
   /** Starts a removed group again without moving its clock. */
-  def restart(): Unit = startAfresh()
+  def restart(): Unit = {
+    clock.restart()
+    finished = false
+    if (ownsSteps) changes.restartNumbers()
+    retainer.clear()
+  }
 
   /** Stores the group's state beside the instant of its clock and its rows; the caller calls
     * [[settle]] first.
@@ -213,10 +206,10 @@ final class Machine(
     */
   def save(out: ByteWriter, near: Long = 0L): Unit = {
     val life = clock.kind(near) + (if (finished) GroupClock.Kinds else 0L)
-    val kind = if (ownsSteps) steps.kind(rows) else Steps.Explicit
+    val kind = if (ownsSteps) changes.numbering(rows) else ChangeQueue.Explicit
     out.number(life + Machine.Lives * kind)
     clock.save(out, near)
-    if (ownsSteps && kind == Steps.Explicit) steps.save(out)
+    if (ownsSteps && kind == ChangeQueue.Explicit) changes.save(out)
     retainer.save(out)
   }
 
@@ -224,13 +217,13 @@ final class Machine(
     * group's clock, and its rows, first.
     */
   def restore(in: ByteReader, near: Long = 0L): Unit = {
-    val stored = in.count(Machine.Lives * (Steps.Kinds + 1L) - 1)
+    val stored = in.count(Machine.Lives * (ChangeQueue.Numberings + 1L) - 1)
     val kind = (stored / Machine.Lives).toInt
     val life = stored % Machine.Lives
     finished = life >= GroupClock.Kinds
     clock.restore(in, life % GroupClock.Kinds, near)
     if (ownsSteps) {
-      if (kind == Steps.Explicit) steps.restore(in) else steps.restore(kind, rows)
+      if (kind == ChangeQueue.Explicit) changes.restore(in) else changes.restore(kind, rows)
     }
     retainer.restore(in)
   }
@@ -241,18 +234,11 @@ final class Machine(
   private def retainerDue: Long = Math.max(retainer.due, clock.now)
 
   private def forget(reason: Int): Unit = {
-    steps.evictSilently(retainer.notInserted)
+    changes.evictSilently(retainer.notInserted)
     retainer.leaveAll(reason)
     forgotten += 1
-    steps.end()
-    startAfresh()
-  }
-
-  private def startAfresh(): Unit = {
-    clock.restart()
-    finished = false
-    if (ownsSteps) steps.clear()
-    retainer.clear()
+    changes.endStep()
+    restart()
   }
 }
 

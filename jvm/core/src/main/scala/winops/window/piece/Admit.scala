@@ -13,7 +13,7 @@ abstract class Admit {
   def usesTime: Boolean
 
   /** The expressions that the rule reads from rows. */
-  def reads: Seq[(Purpose, RowExpression)] = Nil
+  def reads: Seq[(Purpose, RowExpression)]
 
   /** The admitted rows, for use after "keeps". */
   def words: String

@@ -1,6 +1,7 @@
 package winops.window.piece
 
 import winops.storage.rows.Rows
+import winops.terms.{Purpose, RowExpression}
 import winops.window.changes.ChangeReason
 import winops.window.rules.{AgeRule, EvictionRule}
 
@@ -11,6 +12,7 @@ abstract class AgeBound extends Bound {
   private[piece] def ageRule(rows: Rows): AgeRule
 
   override def usesTime: Boolean = true
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
   override def looksAtEachRow: Boolean = true

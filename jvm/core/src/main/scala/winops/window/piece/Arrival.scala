@@ -1,10 +1,12 @@
 package winops.window.piece
 
+import winops.terms.{Purpose, RowExpression}
 import winops.window.contents.WindowContext.Make
 import winops.window.rules.Part
 
 /** By arrival, the oldest row first. */
 case object Arrival extends Order {
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def replaces: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def words: String = "the order of arrival"

@@ -33,7 +33,7 @@ abstract class Bound {
   def leavesAtOnce(leave: Trigger): Boolean
 
   /** The expressions that the bound reads from rows. */
-  def reads: Seq[(Purpose, RowExpression)] = Nil
+  def reads: Seq[(Purpose, RowExpression)]
 
   /** The [[winops.window.changes.ChangeReason]]s of rows that exceed the bound. */
   def reasons(leave: Trigger): Seq[Int]

@@ -43,8 +43,6 @@ final case class Crosses(timestamp: RowExpression, span: Span, reference: Option
   */
 private final class TimestampBatchTrigger(timestamp: RowNumber, span: Span, reference: Anchor)
     extends BatchTrigger {
-  override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
-
   override def endsBefore(row: Long, first: Long): Boolean =
     timestamp.whole(row) >= span.nextAfter(timestamp.whole(first), reference.instant)
 

@@ -37,8 +37,6 @@ final case class DeadlineReached(timestamp: RowExpression, span: Span) extends B
   */
 private final class DeadlinePart(timestamp: RowNumber, span: Span, index: PagedMap)
     extends IndexedPart(index) {
-  override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
-
   override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit =
     if (span.after(timestamp.whole(row)) <= at) evicted.add(row, ChangeReason.Expired)
     else index.put(place(row), Array.emptyByteArray)

@@ -1,11 +1,13 @@
 package winops.window.piece
 
+import winops.terms.{Purpose, RowExpression}
 import winops.window.changes.ChangeReason
 import winops.window.rules.NetTrigger
 
 /** The arrival of each row. */
 case object EachRow extends Trigger {
   override def usesTime: Boolean = false
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger
   override def words: String = "when a row arrives"
   override private[window] def net: Option[() => NetTrigger] = Some(() => EachRowNetTrigger)

@@ -1,7 +1,7 @@
 package winops.window.piece
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
-import winops.terms.Wording
+import winops.terms.{Purpose, RowExpression, Wording}
 import winops.window.changes.ChangeReason
 import winops.window.contents.WindowContext.Make
 import winops.window.expression.WindowView
@@ -10,6 +10,7 @@ import winops.window.rules.{ArrivalEviction, BatchTrigger, CountRule, EvictionRu
 /** The arrival of every `rows`-th row. */
 final case class EachRows(rows: Long) extends Trigger {
   override def usesTime: Boolean = false
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger
 
   override def words: String =

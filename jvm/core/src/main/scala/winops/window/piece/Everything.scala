@@ -1,11 +1,13 @@
 package winops.window.piece
 
+import winops.terms.{Purpose, RowExpression}
 import winops.window.contents.WindowContext.Make
 import winops.window.rules.{ArrivalEviction, EvictionRule, Part}
 
 /** Every row: at the leave trigger the window is emptied. */
 case object Everything extends Bound {
   override def usesTime: Boolean = false
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
   override def leavesAtOnce(leave: Trigger): Boolean = false

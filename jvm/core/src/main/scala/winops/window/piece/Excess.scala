@@ -1,6 +1,6 @@
 package winops.window.piece
 
-import winops.terms.Wording
+import winops.terms.{Purpose, RowExpression, Wording}
 import winops.window.changes.ChangeReason
 
 /** The row that exceeds the bound by `rows` rows. A value of 1 evicts a row as soon as it exceeds
@@ -8,6 +8,7 @@ import winops.window.changes.ChangeReason
   */
 final case class Excess(rows: Long) extends Trigger {
   override def usesTime: Boolean = false
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger
 
   override def words: String =

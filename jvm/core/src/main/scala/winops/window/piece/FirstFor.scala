@@ -1,7 +1,7 @@
 package winops.window.piece
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
-import winops.terms.{Origin, Span, Wording}
+import winops.terms.{Origin, Purpose, RowExpression, Span, Wording}
 import winops.window.contents.{HeldRows, WindowContext}
 import winops.window.expression.WindowView
 import winops.window.rules.{FrontPart, Part}
@@ -10,6 +10,7 @@ import winops.window.time.Anchor
 /** Admits the rows that arrive before `span`, counted from `origin`, is over. */
 final case class FirstFor(span: Span, origin: Origin) extends Admit {
   override def usesTime: Boolean = true
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def words: String = s"the $rows"
   override def clause: Option[String] = Some(s"inserts only $rows")
 

@@ -1,12 +1,13 @@
 package winops.window.piece
 
-import winops.terms.Wording
+import winops.terms.{Purpose, RowExpression, Wording}
 import winops.window.contents.{HeldRows, WindowContext}
 import winops.window.rules.{NewestRowPart, Part}
 
 /** Admits the first `rows` rows. */
 final case class FirstRows(rows: Long) extends Admit {
   override def usesTime: Boolean = false
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def words: String = s"the first ${Wording.several(rows)}"
   override def clause: Option[String] = Some(s"inserts only $words")
 

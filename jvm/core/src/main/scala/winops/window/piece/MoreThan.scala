@@ -1,7 +1,7 @@
 package winops.window.piece
 
 import winops.storage.rows.Rows
-import winops.terms.Wording
+import winops.terms.{Purpose, RowExpression, Wording}
 import winops.window.changes.ChangeReason
 import winops.window.contents.WindowContext.Make
 import winops.window.rules.{ArrivalEviction, CountRule, EvictionRule, NoRule}
@@ -10,6 +10,7 @@ import winops.window.rules.{ArrivalEviction, CountRule, EvictionRule, NoRule}
   */
 final case class MoreThan(rows: Long) extends Bound {
   override def usesTime: Boolean = false
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
 

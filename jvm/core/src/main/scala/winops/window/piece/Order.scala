@@ -10,7 +10,7 @@ import winops.window.rules.Part
 abstract class Order {
 
   /** The expressions that the order reads from rows. */
-  def reads: Seq[(Purpose, RowExpression)] = Nil
+  def reads: Seq[(Purpose, RowExpression)]
 
   /** Returns true if a newer row of the same key takes the place of a row. */
   def replaces: Boolean

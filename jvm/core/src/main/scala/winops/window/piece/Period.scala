@@ -2,7 +2,7 @@ package winops.window.piece
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
-import winops.terms.{Origin, Span, Wording}
+import winops.terms.{Origin, Purpose, RowExpression, Span, Wording}
 import winops.window.changes.ChangeReason
 import winops.window.contents.WindowContext.Make
 import winops.window.expression.WindowView
@@ -16,6 +16,7 @@ import winops.window.time.{Anchor, Clock}
   */
 final case class Period(span: Span, origin: Origin, forced: Boolean = false) extends Trigger {
   override def usesTime: Boolean = true
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger
 
   override def words: String = {

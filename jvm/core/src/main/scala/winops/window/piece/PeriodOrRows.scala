@@ -1,7 +1,7 @@
 package winops.window.piece
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
-import winops.terms.{Origin, Span, Wording}
+import winops.terms.{Origin, Purpose, RowExpression, Span, Wording}
 import winops.window.changes.ChangeReason
 import winops.window.contents.WindowContext.Make
 import winops.window.expression.WindowView
@@ -21,6 +21,7 @@ import winops.window.time.Clock
 final case class PeriodOrRows(span: Span, rows: Long, origin: Option[Origin], forced: Boolean)
     extends Trigger {
   override def usesTime: Boolean = true
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger
 
   override def words: String = {

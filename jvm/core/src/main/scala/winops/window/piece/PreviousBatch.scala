@@ -1,6 +1,7 @@
 package winops.window.piece
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.terms.{Purpose, RowExpression}
 import winops.window.changes.ChangeReason
 import winops.window.contents.HeldRows
 import winops.window.contents.WindowContext.Make
@@ -9,6 +10,7 @@ import winops.window.rules.{BatchTrigger, Batches, EvictedRows, Part}
 /** The rows of the previous batch, when a new batch enters. */
 case object PreviousBatch extends Bound {
   override def usesTime: Boolean = false
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = false
   override def leavesAtOnce(leave: Trigger): Boolean = false
@@ -46,8 +48,6 @@ private final class BatchPart(protected val trigger: BatchTrigger, protected val
     with Batches {
   private var head = 0L
   private var leaving: EvictedRows = _
-
-  override def lacksValue(row: Long): Boolean = trigger.lacksValue(row)
 
   override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     leaving = evicted

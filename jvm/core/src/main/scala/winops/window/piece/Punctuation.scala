@@ -1,5 +1,6 @@
 package winops.window.piece
 
+import winops.terms.{Purpose, RowExpression}
 import winops.window.changes.ChangeReason
 import winops.window.contents.WindowContext.Make
 import winops.window.rules.{ArrivalEviction, EvictionRule, NoRule}
@@ -7,6 +8,7 @@ import winops.window.rules.{ArrivalEviction, EvictionRule, NoRule}
 /** A window punctuation. */
 case object Punctuation extends Trigger {
   override def usesTime: Boolean = false
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Punctuation
   override def words: String = "at each window punctuation"
 

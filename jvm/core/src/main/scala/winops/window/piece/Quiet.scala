@@ -1,6 +1,6 @@
 package winops.window.piece
 
-import winops.terms.{Span, Wording}
+import winops.terms.{Purpose, RowExpression, Span, Wording}
 import winops.window.changes.ChangeReason
 import winops.window.contents.HeldRows
 import winops.window.contents.WindowContext.Make
@@ -10,6 +10,7 @@ import winops.window.time.Clock
 /** The end of a span in which no row has arrived. */
 final case class Quiet(span: Span) extends Trigger {
   override def usesTime: Boolean = true
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Silence
   override def words: String = s"when no row arrives for ${Wording.length(span)}"
 

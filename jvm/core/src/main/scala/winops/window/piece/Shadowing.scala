@@ -5,7 +5,7 @@ import scala.collection.mutable
 import winops.storage.btree.PagedMap
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.terms.{Purpose, RowExpression, Wording}
-import winops.window.changes.{ChangeReason, Steps}
+import winops.window.changes.{ChangeQueue, ChangeReason}
 import winops.window.contents.WindowContext.Make
 import winops.window.expression.{RowKey, WindowView}
 import winops.window.rules.{Ordinals, Part}
@@ -61,7 +61,7 @@ private[window] final class Shadows(key: RowKey, newest: PagedMap) {
       staying: Long,
       end: Long,
       reason: Int,
-      steps: Steps): Long = {
+      changes: ChangeQueue): Long = {
     leaving.clear()
     var row = head
     while (row < Math.min(staying, entered)) {
@@ -83,7 +83,7 @@ private[window] final class Shadows(key: RowKey, newest: PagedMap) {
     var inserted = 0L
     while (row < end) {
       if (isSeen(row)) {
-        steps.insert(row, row + 1, reason)
+        changes.insert(row, row + 1, reason)
         inserted += 1
       }
       row += 1
@@ -94,7 +94,7 @@ private[window] final class Shadows(key: RowKey, newest: PagedMap) {
         if (row < displaced) ChangeReason.Displaced
         else if (row < staying) ChangeReason.Expired
         else ChangeReason.Replaced
-      steps.delete(row, row + 1, why)
+      changes.delete(row, row + 1, why)
     }
     inserted
   }

@@ -34,8 +34,6 @@ final case class TimestampBehind(timestamp: RowExpression, span: Span) extends B
   */
 private final class BehindPart(timestamp: RowNumber, span: Span, held: HeldRows)
     extends FrontPart(held) {
-  override def lacksValue(row: Long): Boolean = timestamp.isMissing(row)
-
   override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     super.arrive(row, at, evicted)
     val limit = span.before(timestamp.whole(row))

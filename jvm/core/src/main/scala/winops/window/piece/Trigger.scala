@@ -16,7 +16,7 @@ abstract class Trigger {
   def usesTime: Boolean
 
   /** The expressions that the trigger reads from rows. */
-  def reads: Seq[(Purpose, RowExpression)] = Nil
+  def reads: Seq[(Purpose, RowExpression)]
 
   /** The [[winops.window.changes.ChangeReason]] of the rows of a window that it empties. */
   def reason: Int

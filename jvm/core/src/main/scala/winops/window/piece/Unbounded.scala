@@ -1,12 +1,14 @@
 package winops.window.piece
 
 import winops.storage.rows.Rows
+import winops.terms.{Purpose, RowExpression}
 import winops.window.contents.WindowContext.Make
 import winops.window.rules.{EvictionRule, NoRule}
 
 /** No row ever exceeds the window. */
 case object Unbounded extends Bound {
   override def usesTime: Boolean = false
+  override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
   override def looksAtEachRow: Boolean = true

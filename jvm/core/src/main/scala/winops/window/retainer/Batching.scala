@@ -1,10 +1,10 @@
 package winops.window.retainer
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
-import winops.window.changes.{ChangeReason, Steps}
+import winops.window.changes.{ChangeQueue, ChangeReason}
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{BatchTrigger, Batches, CombinedParts, EvictedRows}
+import winops.window.rules.{BatchTrigger, Batches, CombinedParts, EvictedRows, NeededValues}
 
 /** Collects pending rows. A trigger inserts them together and deletes the rows of the previous
   * batch. Other windows, the filters, may evict pending rows, which emits nothing.
@@ -12,15 +12,18 @@ import winops.window.rules.{BatchTrigger, Batches, CombinedParts, EvictedRows}
   * @param before
   *   number of filters that the policy names before the batch window; they fire first at an
   *   instant
+  * @param needed
+  *   the values that a row must have
   * @param rows
   *   the rows of the last batch and the pending rows
   */
 private[window] final class Batching(
     filters: CombinedParts,
     before: Int,
+    needed: NeededValues,
     protected val trigger: BatchTrigger,
     protected val rows: HeldRows,
-    steps: Steps)
+    changes: ChangeQueue)
     extends Retainer
     with Batches {
   private val evicted = new EvictedRows(byLast = false)
@@ -29,7 +32,7 @@ private[window] final class Batching(
 
   override def arrive(row: Long, at: Long): Boolean = {
     rows.entered()
-    val isComplete = !trigger.lacksValue(row) && !filters.lacksValue(row)
+    val isComplete = needed.areIn(row)
     if (!isComplete) rows.refused(row)
     isComplete && offer(row, at)
   }
@@ -67,14 +70,14 @@ private[window] final class Batching(
   /** Emits the pending rows. The rows of the last batch are not contents: the next batch deletes
     * them.
     */
-  override def emitContents(): Unit = eachFrom(boundary, rows.end)(steps.content)
+  override def emitContents(): Unit = eachFrom(boundary, rows.end)(changes.content)
 
-  override def emitInserted(): Unit = eachFrom(0L, boundary)(steps.content)
+  override def emitInserted(): Unit = eachFrom(0L, boundary)(changes.content)
 
-  override def report(kind: Int): Unit = steps.report(kind, rows.from(boundary), rows.end)
+  override def report(kind: Int): Unit = changes.report(kind, rows.from(boundary), rows.end)
 
   override def leaveAll(reason: Int): Unit = {
-    eachFrom(0L, boundary)(steps.deleteGroup(_, _, reason))
+    eachFrom(0L, boundary)(changes.deleteGroup(_, _, reason))
     eachFrom(0L, rows.end) { (row, _) =>
       val _ = rows.leave(row)
     }
@@ -127,7 +130,7 @@ private[window] final class Batching(
     boundary = until
     var posted = 0L
     eachFrom(lastBoundary, until) { (row, end) =>
-      steps.insert(row, end, ChangeReason.Trigger)
+      changes.insert(row, end, ChangeReason.Trigger)
       filters.forget(row)
       posted += 1
     }
@@ -136,12 +139,12 @@ private[window] final class Batching(
     pending -= posted
     var left = 0L
     eachFrom(0L, lastBoundary) { (row, end) =>
-      steps.delete(row, end, ChangeReason.Trigger)
+      changes.delete(row, end, ChangeReason.Trigger)
       val _ = rows.leave(row)
       left += 1
     }
     val something = posted + left > 0
-    if (!something && trigger.emitsEmpty) steps.emptyTrigger()
+    if (!something && trigger.emitsEmpty) changes.emptyTrigger()
     something
   }
 
@@ -158,7 +161,7 @@ private[window] final class Batching(
       val row = evicted(i)
       if ((row != arriving || isThere) && rows.leave(row)) {
         filters.forget(row)
-        steps.evictSilently(1L)
+        changes.evictSilently(1L)
         if (row != arriving) pending -= 1
       }
       i += 1

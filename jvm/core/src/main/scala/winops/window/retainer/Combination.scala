@@ -1,10 +1,10 @@
 package winops.window.retainer
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
-import winops.window.changes.{ChangeReason, Steps}
+import winops.window.changes.{ChangeQueue, ChangeReason}
 import winops.window.contents.HeldRows
 import winops.window.expression.WindowView
-import winops.window.rules.{CombinedParts, EvictedRows}
+import winops.window.rules.{CombinedParts, EvictedRows, NeededValues}
 
 /** Windows that decide together about rows. In an intersection, the first window that evicts a
   * row removes it; in a union, the last window does.
@@ -13,12 +13,15 @@ import winops.window.rules.{CombinedParts, EvictedRows}
   *   the windows
   * @param isUnion
   *   true for a union, false for an intersection or a single window
+  * @param needed
+  *   the values that a row must have
   */
 private[window] final class Combination(
     parts: CombinedParts,
     isUnion: Boolean,
+    needed: NeededValues,
     rows: HeldRows,
-    steps: Steps)
+    changes: ChangeQueue)
     extends Retainer {
   private val evicted = new EvictedRows(byLast = isUnion)
 
@@ -26,7 +29,7 @@ private[window] final class Combination(
 
   override def arrive(row: Long, at: Long): Boolean = {
     rows.entered()
-    val isComplete = !parts.lacksValue(row)
+    val isComplete = needed.areIn(row)
     if (!isComplete) rows.refused(row)
     isComplete && offer(row, at)
   }
@@ -38,7 +41,7 @@ private[window] final class Combination(
     evicted.clear()
     val admitting = parts.offer(row, at, evicted)
     val comesIn = if (isUnion) admitting > 0 else admitting == parts.size
-    if (comesIn) steps.insert(row, row + 1, ChangeReason.Arrived)
+    if (comesIn) changes.insert(row, row + 1, ChangeReason.Arrived)
     else {
       parts.takeBack(row)
       rows.refused(row)
@@ -78,22 +81,22 @@ private[window] final class Combination(
 
   override def emitContents(): Unit = {
     val ordered = if (parts.size == 1) parts(0).inOrder else null
-    if (ordered != null) ordered.foreach(row => steps.content(row, row + 1))
+    if (ordered != null) ordered.foreach(row => changes.content(row, row + 1))
     else {
       var row = rows.from(0L)
       while (row < rows.end) {
-        steps.content(row, row + 1)
+        changes.content(row, row + 1)
         row = rows.next(row)
       }
     }
   }
 
-  override def report(kind: Int): Unit = steps.report(kind, rows.from(0L), rows.end)
+  override def report(kind: Int): Unit = changes.report(kind, rows.from(0L), rows.end)
 
   override def leaveAll(reason: Int): Unit = {
     var row = rows.from(0L)
     while (row < rows.end) {
-      steps.deleteGroup(row, row + 1, reason)
+      changes.deleteGroup(row, row + 1, reason)
       val next = rows.next(row)
       val _ = rows.leave(row)
       row = next
@@ -126,7 +129,7 @@ private[window] final class Combination(
       if (isOut && rows.leave(row)) {
         // A single window has removed the row from itself already.
         if (!isUnion && parts.size > 1) parts.forget(row)
-        steps.delete(row, row + 1, evicted.reason(i))
+        changes.delete(row, row + 1, evicted.reason(i))
       }
       i += 1
     }

@@ -3,7 +3,7 @@ package winops.window.retainer
 import winops.policy.Window
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
-import winops.window.changes.{ChangeKind, ChangeReason, Steps}
+import winops.window.changes.{ChangeKind, ChangeQueue, ChangeReason}
 import winops.window.contents.WindowContext.Make
 import winops.window.piece.{Arrival, EachRow, EveryRow, Triggers}
 import winops.window.rules.{ArrivalEviction, EvictionRule, ReportTrigger}
@@ -25,8 +25,8 @@ private[window] final class Events(
     eviction: ArrivalEviction,
     trigger: ReportTrigger,
     rows: Rows,
-    steps: Steps)
-    extends FrontRetainer(rows, steps) {
+    changes: ChangeQueue)
+    extends FrontRetainer(rows, changes) {
 
   /** True once the window has been full. */
   private var wasFull = false
@@ -42,7 +42,7 @@ private[window] final class Events(
       if (trigger.beforeRow(row)) emit(ChangeKind.Trigger, head, row)
       if (eviction.fillsBeforeRow(head, row)) fill(head, row)
       leaveUntil(eviction.beforeRow(head, row), row, eviction.reason)
-      steps.insert(row, row + 1, ChangeReason.Arrived)
+      changes.insert(row, row + 1, ChangeReason.Arrived)
       if (eviction.fillsWithRow(row + 1 - head)) fill(head, row + 1)
       if (trigger.afterRow(at, isFirst)) emit(ChangeKind.Trigger, head, row + 1)
       leaveUntil(head + eviction.afterRow(row + 1 - head), row + 1, eviction.reason)
@@ -54,7 +54,7 @@ private[window] final class Events(
   override def atDue(due: Long): Unit =
     if (rule.due(head) <= due) removeUntil(rule.firstStaying(head, rows.end, due), rule.reason)
     else {
-      steps.report(ChangeKind.Trigger, head, rows.end)
+      changes.report(ChangeKind.Trigger, head, rows.end)
       trigger.fired(due)
     }
 
@@ -89,11 +89,11 @@ private[window] final class Events(
 
   private def fill(from: Long, until: Long): Unit = if (!wasFull) {
     wasFull = true
-    steps.report(ChangeKind.InitialFull, from, until)
+    changes.report(ChangeKind.InitialFull, from, until)
   }
 
   private def emit(kind: Int, from: Long, until: Long): Unit =
-    if (from < until) steps.report(kind, from, until)
+    if (from < until) changes.report(kind, from, until)
 }
 
 private[window] object Events {
@@ -107,7 +107,7 @@ private[window] object Events {
       if admit == EveryRow && order == Arrival && enter == EachRow
     } yield context => {
       val (rule, eviction) = rules(context)
-      new Events(rule, eviction, trigger(context), context.rows, context.steps)
+      new Events(rule, eviction, trigger(context), context.rows, context.changes)
     }
   }
 }

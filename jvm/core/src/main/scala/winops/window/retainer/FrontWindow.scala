@@ -2,18 +2,18 @@ package winops.window.retainer
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
-import winops.window.changes.{ChangeReason, Steps}
+import winops.window.changes.{ChangeQueue, ChangeReason}
 import winops.window.rules.EvictionRule
 import winops.window.time.Clock
 
 /** A single window whose oldest rows leave by a rule. */
-private[window] final class FrontWindow(rule: EvictionRule, rows: Rows, steps: Steps)
-    extends FrontRetainer(rows, steps) {
+private[window] final class FrontWindow(rule: EvictionRule, rows: Rows, changes: ChangeQueue)
+    extends FrontRetainer(rows, changes) {
   override def due: Long = if (size == 0) Clock.Never else rule.due(head)
 
   override def arrive(row: Long, at: Long): Boolean = {
     rule.arrive(at)
-    steps.insert(row, row + 1, ChangeReason.Arrived)
+    changes.insert(row, row + 1, ChangeReason.Arrived)
     val excess = rule.excess(size)
     if (excess > 0) removeUntil(head + excess, rule.excessReason)
     true

@@ -2,7 +2,7 @@ package winops.window.retainer
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
-import winops.window.changes.Steps
+import winops.window.changes.ChangeQueue
 import winops.window.contents.SharedRows
 import winops.window.time.Clock
 
@@ -13,7 +13,7 @@ import winops.window.time.Clock
 private[window] final class IndependentWindows(
     windows: Array[SharingWindow],
     rows: Rows,
-    steps: Steps)
+    changes: ChangeQueue)
     extends Retainer {
 
   override def due: Long = {
@@ -101,7 +101,7 @@ private[window] final class IndependentWindows(
 
   /** Returns the window with the number, and writes its changes from now on. */
   private def turnOf(number: Int): Retainer = {
-    steps.window = number
+    changes.writeWindow(number)
     windows(number).retainer
   }
 }

@@ -3,7 +3,7 @@ package winops.window.retainer
 import winops.policy.Window
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
-import winops.window.changes.{ChangeReason, Steps}
+import winops.window.changes.{ChangeQueue, ChangeReason}
 import winops.window.contents.WindowContext.Make
 import winops.window.piece.{EachRow, EveryRow, Never, Shadows, Triggers}
 import winops.window.rules.{EvictionRule, NetTrigger}
@@ -23,8 +23,8 @@ private[window] final class NetChanges(
     trigger: NetTrigger,
     shadows: Shadows,
     rows: Rows,
-    steps: Steps)
-    extends FrontRetainer(rows, steps) {
+    changes: ChangeQueue)
+    extends FrontRetainer(rows, changes) {
   private var entered = rows.end
 
   override def due: Long = {
@@ -42,11 +42,11 @@ private[window] final class NetChanges(
   override def atDue(due: Long): Unit = change(due)
 
   override def notInserted: Long = rows.end - entered
-  override def emitContents(): Unit = emitSeen(steps.content)
-  override def report(kind: Int): Unit = steps.report(kind, head, entered)
+  override def emitContents(): Unit = emitSeen(changes.content)
+  override def report(kind: Int): Unit = changes.report(kind, head, entered)
 
   override def leaveAll(reason: Int): Unit = {
-    emitSeen(steps.deleteGroup(_, _, reason))
+    emitSeen(changes.deleteGroup(_, _, reason))
     head = rows.end
     entered = rows.end
   }
@@ -81,13 +81,13 @@ private[window] final class NetChanges(
     val firstInserted = Math.max(before, staying)
     val inserted =
       if (shadows == null) {
-        steps.insert(firstInserted, end, trigger.reason)
+        changes.insert(firstInserted, end, trigger.reason)
         val firstExpired = Math.min(displaced, before)
-        steps.delete(head, firstExpired, ChangeReason.Displaced)
-        steps.delete(firstExpired, Math.min(staying, before), ChangeReason.Expired)
+        changes.delete(head, firstExpired, ChangeReason.Displaced)
+        changes.delete(firstExpired, Math.min(staying, before), ChangeReason.Expired)
         end - firstInserted
-      } else shadows.change(head, before, displaced, staying, end, trigger.reason, steps)
-    steps.evictSilently(end - before - inserted)
+      } else shadows.change(head, before, displaced, staying, end, trigger.reason, changes)
+    changes.evictSilently(end - before - inserted)
     entered = end
     head = staying
   }
@@ -115,6 +115,11 @@ private[window] object NetChanges {
       shadows <- order.shadows
       if admit == EveryRow && (isTogether || window.changesAtOnce)
     } yield context =>
-      new NetChanges(rule(context.rows), trigger(), shadows(context), context.rows, context.steps)
+      new NetChanges(
+        rule(context.rows),
+        trigger(),
+        shadows(context),
+        context.rows,
+        context.changes)
   }
 }

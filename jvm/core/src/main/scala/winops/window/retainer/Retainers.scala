@@ -1,11 +1,11 @@
 package winops.window.retainer
 
 import winops.policy.{Policy, Retention, Sharing, Window}
-import winops.terms.StepOrder
+import winops.terms.{Purpose, StepOrder}
 import winops.window.contents.SharedRows
 import winops.window.contents.WindowContext.Make
 import winops.window.piece.{Arrival, EachRow, EveryRow, Never, PreviousBatch, Unbounded}
-import winops.window.rules.{BatchTrigger, CombinedParts, Part}
+import winops.window.rules.{BatchTrigger, CombinedParts, NeededValues, Part}
 
 /** Builds the retainer of a policy from what its pieces say. Pieces are named here for a shape
   * alone: every row enters at once, in the order of arrival, without a bound, or in batches.
@@ -47,7 +47,7 @@ private[window] object Retainers {
         val shared = new SharedRows(context.rows)
         new SharingWindow(shared, make(context.over(shared)))
       }
-      new IndependentWindows(windows.toArray, context.rows, context.steps)
+      new IndependentWindows(windows.toArray, context.rows, context.changes)
     }
   }
 
@@ -57,7 +57,7 @@ private[window] object Retainers {
       .rule(window.triggers.leave)
       .filter(_ => isPlain(window) && window.triggers.enter == EachRow)
       .map { rule => context =>
-        new FrontWindow(rule(context), context.rows, context.steps)
+        new FrontWindow(rule(context), context.rows, context.changes)
       }
 
   /** Returns true if the window takes every row, in the order of arrival, and reports nothing. */
@@ -70,7 +70,12 @@ private[window] object Retainers {
     batches match {
       case Nil =>
         partsOf(filters, isUnion).map { parts => context =>
-          new Combination(parts(context), isUnion, context.held, context.steps)
+          new Combination(
+            parts(context),
+            isUnion,
+            neededBy(windows)(context),
+            context.held,
+            context.changes)
         }
       case Seq(batch) =>
         for {
@@ -80,11 +85,20 @@ private[window] object Retainers {
           new Batching(
             parts(context),
             windows.indexOf(batch),
+            neededBy(windows)(context),
             trigger(context),
             context.held,
-            context.steps)
+            context.changes)
       case _ => Left("an intersection has at most one batch window")
     }
+  }
+
+  private def neededBy(windows: Seq[Window]): Make[NeededValues] = { context =>
+    val values = windows.flatMap(_.reads).collect {
+      case (Purpose.Timestamp | Purpose.Deadline, value) => context.evaluator.timestamp(value)
+      case (purpose, value) if purpose.needsValue => context.evaluator.number(value)
+    }
+    new NeededValues(values.toArray)
   }
 
   private def triggerOf(batch: Window): Option[Make[BatchTrigger]] = {

@@ -7,9 +7,6 @@ import winops.window.time.Clock
 /** Decides when a batch is complete. */
 private[window] abstract class BatchTrigger {
 
-  /** Returns true if the row lacks a value that the trigger reads from every row. */
-  def lacksValue(row: Long): Boolean = false
-
   /** Returns true if the batch that begins with `first` is complete without the newest row. */
   def endsBefore(row: Long, first: Long): Boolean = false
 

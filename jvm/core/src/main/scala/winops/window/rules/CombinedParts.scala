@@ -30,13 +30,6 @@ private[window] final class CombinedParts(parts: Array[Part]) {
     }
   }
 
-  /** Returns true if the row lacks a value that any of the windows reads. */
-  def lacksValue(row: Long): Boolean = {
-    var i = 0
-    while (i < parts.length && !parts(i).lacksValue(row)) i += 1
-    i < parts.length
-  }
-
   /** Inserts the newest row into the windows that admit it, and returns their number. */
   def offer(row: Long, at: Long, evicted: EvictedRows): Int = {
     var count = 0

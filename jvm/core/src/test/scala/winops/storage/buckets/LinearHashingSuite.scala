@@ -1,10 +1,10 @@
 package winops.storage.buckets
 
 import org.scalacheck.{Arbitrary, Gen}
-import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+import winops.testing.TableTests
 
-class LinearHashingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class LinearHashingSuite extends TableTests with ScalaCheckPropertyChecks {
   private val numbers = Gen.chooseNum(1L, 3000L)
   private val hashes =
     Gen.listOfN(50, Gen.oneOf(Arbitrary.arbitrary[Long], Gen.oneOf(0L, -1L, Long.MinValue)))
@@ -55,14 +55,12 @@ class LinearHashingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("as many buckets as can be") {
-    Seq(Long.MaxValue, 1L << 62, (1L << 62) - 1).foreach { number =>
-      val hashing = LinearHashing(number)
-      Seq(0L, 1L, -1L, Long.MinValue).foreach { hash =>
-        val bucket = hashing.bucketOf(hash)
-        assert(hashing.bucketOf(bucket) == bucket)
-        assert(java.lang.Long.compareUnsigned(bucket, hash) <= 0)
-      }
+  testEach("as many buckets as can be")(Long.MaxValue, 1L << 62, (1L << 62) - 1) { number =>
+    val hashing = LinearHashing(number)
+    Seq(0L, 1L, -1L, Long.MinValue).foreach { hash =>
+      val bucket = hashing.bucketOf(hash)
+      assert(hashing.bucketOf(bucket) == bucket)
+      assert(java.lang.Long.compareUnsigned(bucket, hash) <= 0)
     }
   }
 }

@@ -1,11 +1,11 @@
 package winops.text.apama
 
-import org.scalatest.funsuite.AnyFunSuite
 import winops.policy._
 import winops.terms.{Origin, RowExpression, Span, StepOrder, Stream}
+import winops.testing.TableTests
 import winops.window.piece._
 
-class ApamaSuite extends AnyFunSuite {
+class ApamaSuite extends TableTests {
   private val scope = Scope(
     parameters = Map(
       "d" -> Parameter.Fraction(BigDecimal("2.5")),
@@ -81,16 +81,17 @@ class ApamaSuite extends AnyFunSuite {
         pieces(bound, period(30000))("within 60.0 every 30.0 retain 5"))
   }
 
-  test("APAMA-12: with unique") {
-    Seq("retain 3", "retain 3 every 2", "within 1.0", "within 1.0 every 0.5 retain 3").foreach {
-      text =>
-        val unique = policy(s"$text with unique v.symbol")
-        val Window(admit, order, bound, triggers) = unique.retention.windows.head
-        assert(order == Shadowing(Seq(RowExpression.Column("symbol")(0))))
-        assert(Window(admit, Arrival, bound, triggers) == window(text))
-        assert(unique.text == s"$text with unique symbol")
-        assert(unique.window == unique.text)
-    }
+  testEach("APAMA-12: with unique")(
+    "retain 3",
+    "retain 3 every 2",
+    "within 1.0",
+    "within 1.0 every 0.5 retain 3") { text =>
+    val unique = policy(s"$text with unique v.symbol")
+    val Window(admit, order, bound, triggers) = unique.retention.windows.head
+    assert(order == Shadowing(Seq(RowExpression.Column("symbol")(0))))
+    assert(Window(admit, Arrival, bound, triggers) == window(text))
+    assert(unique.text == s"$text with unique symbol")
+    assert(unique.window == unique.text)
   }
 
   test("APAMA-13: partition by, kept also where it changes nothing") {
@@ -106,13 +107,6 @@ class ApamaSuite extends AnyFunSuite {
   }
 
   test("keys are columns, with the name of the item before them or not") {
-    Seq(
-      "from v in values partition by v.symbol retain 1",
-      "from v in values partition by symbol retain 1",
-      "partition by anything . symbol retain 1",
-      "partition by `any thing`.\"symbol\" retain 1").foreach { text =>
-      assert(canonical(text) == "partition by symbol retain 1", text)
-    }
     assert(
       canonical("partition by \"trade id\", `a``b`, `within` retain 1") ==
         "partition by `trade id`, `a``b`, `within` retain 1")
@@ -120,35 +114,39 @@ class ApamaSuite extends AnyFunSuite {
     assert(policy("partition by t.symbol retain 1").group.keys.map(_.offset) == Seq(15))
   }
 
-  test("APAMA-14: select gives what a step shows") {
-    def shown(text: String) = {
-      val stream = policy(text).stream
-      assert(stream.order == StepOrder.Net)
-      (stream.inserts, stream.deletes)
-    }
-    Seq("retain 2", "from v in values retain 2", "from v in values retain 2;").foreach(text =>
-      assert(shown(text) == ((true, true)), text))
-    Seq(
-      "from t in values retain 2 select t",
-      "from t in values retain 2 select t;",
-      "from symbol in symbols retain 2 select symbol",
-      "partition by t.symbol retain 2 select t",
-      "retain 2 with unique t.symbol select t",
-      "retain 2 select t",
-      "retain 2 select `t`").foreach(text => assert(shown(text) == ((true, false)), text))
-    Seq(
-      "from t in values retain 2 select rstream t",
-      "from t in values retain 2 select rstream sum(t.price);",
-      "retain 2 select rstream t").foreach(text => assert(shown(text) == ((false, true)), text))
-    Seq(
-      "from t in values retain 2 select sum(t.price)",
-      "from t in values retain 2 select t.price",
-      "from t in values retain 2 select u",
-      "retain 2 select price",
+  testEach("keys are columns, with the name of the item before them or not")(
+    "from v in values partition by v.symbol retain 1",
+    "from v in values partition by symbol retain 1",
+    "partition by anything . symbol retain 1",
+    "partition by `any thing`.\"symbol\" retain 1") { text =>
+    assert(canonical(text) == "partition by symbol retain 1")
+  }
+
+  testEach("APAMA-14: select gives what a step shows")(
+    ("retain 2", true, true),
+    ("from v in values retain 2", true, true),
+    ("from v in values retain 2;", true, true),
+    ("from t in values retain 2 select t", true, false),
+    ("from t in values retain 2 select t;", true, false),
+    ("from symbol in symbols retain 2 select symbol", true, false),
+    ("partition by t.symbol retain 2 select t", true, false),
+    ("retain 2 with unique t.symbol select t", true, false),
+    ("retain 2 select t", true, false),
+    ("retain 2 select `t`", true, false),
+    ("from t in values retain 2 select rstream t", false, true),
+    ("from t in values retain 2 select rstream sum(t.price);", false, true),
+    ("retain 2 select rstream t", false, true),
+    ("from t in values retain 2 select sum(t.price)", true, true),
+    ("from t in values retain 2 select t.price", true, true),
+    ("from t in values retain 2 select u", true, true),
+    ("retain 2 select price", true, true),
+    (
       "from t in values within d every p select R(t.symbol, \"a;b\", t.price * 1.5 >= 3.0);",
-      "from t in values retain 2 select {t.id: [t]} != 'x' ").foreach { text =>
-      assert(shown(text) == ((true, true)), text)
-    }
+      true,
+      true),
+    ("from t in values retain 2 select {t.id: [t]} != 'x' ", true, true)) {
+    case (text, inserts, deletes) =>
+      assert(policy(text).stream == Stream(inserts, deletes, StepOrder.Net))
   }
 
   test("the text of a query that does not show all says so") {
@@ -174,33 +172,37 @@ class ApamaSuite extends AnyFunSuite {
   }
 
   test("APAMA-2: constant expressions of one type, also with parameters") {
-    Seq(
-      "within 0.5 * 3.0 every 2.0/2.0" -> "within 1.5 every 1.0",
-      "within d every p retain n" -> "within 2.5 every 0.5 retain 2",
-      "within d - p * (1.0 + 1.0)" -> "within 1.5",
-      "within -(-d)" -> "within 2.5",
-      "within 1e1" -> "within 10.0",
-      "within 0.000001" -> "within 0.000001",
-      "within 1.0 / 4.0" -> "within 0.25",
-      "retain 7/2 every n * n" -> "retain 3 every 4",
-      "retain `my rows`" -> "retain 9",
-      "within 8640000000.0" -> "within 8640000000.0",
-      "retain 1000000000000" -> "retain 1000000000000").foreach { case (text, expected) =>
-      assert(canonical(text) == expected, text)
-    }
     assert(window("within 0.0015").bound == AgeReached(Span.ofMicros(1500)))
   }
 
-  test("the origin is part of periodic policies alone") {
-    val moved = scope.copy(origin = Some(Origin.FirstRow))
-    Seq("within 1.0", "retain 3", "retain 3 every 2", "within 1.0 retain 3", "retain all")
-      .foreach(text => assert(policy(text, moved) == policy(text), text))
+  testEach("APAMA-2: constant expressions of one type, also with parameters")(
+    "within 0.5 * 3.0 every 2.0/2.0" -> "within 1.5 every 1.0",
+    "within d every p retain n" -> "within 2.5 every 0.5 retain 2",
+    "within d - p * (1.0 + 1.0)" -> "within 1.5",
+    "within -(-d)" -> "within 2.5",
+    "within 1e1" -> "within 10.0",
+    "within 0.000001" -> "within 0.000001",
+    "within 1.0 / 4.0" -> "within 0.25",
+    "retain 7/2 every n * n" -> "retain 3 every 4",
+    "retain `my rows`" -> "retain 9",
+    "within 8640000000.0" -> "within 8640000000.0",
+    "retain 1000000000000" -> "retain 1000000000000") { case (text, expected) =>
+    assert(canonical(text) == expected)
   }
 
-  test("blanks and one semicolon do not matter") {
-    Seq(" within\n\t1.5every 1.0 ;", "within 1.5\u00a0every\u20031.0\r\n").foreach { text =>
-      assert(canonical(text) == "within 1.5 every 1.0", text)
-    }
+  testEach("the origin is part of periodic policies alone")(
+    "within 1.0",
+    "retain 3",
+    "retain 3 every 2",
+    "within 1.0 retain 3",
+    "retain all") { text =>
+    assert(policy(text, scope.copy(origin = Some(Origin.FirstRow))) == policy(text))
+  }
+
+  testEach("blanks and one semicolon do not matter")(
+    " within\n\t1.5every 1.0 ;",
+    "within 1.5\u00a0every\u20031.0\r\n") { text =>
+    assert(canonical(text) == "within 1.5 every 1.0")
   }
 
   test("a text as long and as deep as is allowed") {

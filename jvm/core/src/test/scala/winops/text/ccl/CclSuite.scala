@@ -1,11 +1,11 @@
 package winops.text.ccl
 
-import org.scalatest.funsuite.AnyFunSuite
 import winops.policy._
 import winops.terms.{Origin, Span, Stream}
+import winops.testing.TableTests
 import winops.window.piece._
 
-class CclSuite extends AnyFunSuite {
+class CclSuite extends TableTests {
   private val scope = Scope(
     parameters = Map(
       "N" -> Parameter.Whole(4),
@@ -37,11 +37,14 @@ class CclSuite extends AnyFunSuite {
     assert(Ccl.name == "ccl")
   }
 
-  test("CCL-2 and CCL-21: no clause and KEEP ALL keep everything") {
+  testEach("CCL-2 and CCL-21: no clause and KEEP ALL keep everything")(
+    "",
+    " \n\t",
+    "KEEP ALL",
+    "keep all row;",
+    "Keep All Rows") { text =>
     val everything = pieces(Unbounded, Never)("KEEP ALL")
-    Seq("", " \n\t", "KEEP ALL", "keep all row;", "Keep All Rows").foreach { text =>
-      assert(policy(text) == everything, text)
-    }
+    assert(policy(text) == everything)
     assert(!everything.usesTime)
   }
 
@@ -97,18 +100,23 @@ class CclSuite extends AnyFunSuite {
         "KEEP EVERY 5 SECONDS PER (symbol) ORIGIN FIRST ROW")
   }
 
-  test("the origin is part of periodic policies alone") {
-    val moved = scope.copy(origin = Some(Origin.FirstRow))
-    Seq("", "KEEP 3 ROWS", "KEEP EVERY 3 ROWS", "KEEP 3 SECONDS").foreach { text =>
-      assert(policy(text, moved) == policy(text), text)
-    }
+  testEach("the origin is part of periodic policies alone")(
+    "",
+    "KEEP 3 ROWS",
+    "KEEP EVERY 3 ROWS",
+    "KEEP 3 SECONDS") { text =>
+    assert(policy(text, scope.copy(origin = Some(Origin.FirstRow))) == policy(text))
   }
 
   test("CCL-3: case, blanks and one semicolon do not matter") {
-    Seq("  KEEP\n\t2\n ROWS ;", "keep 2rows", "Keep\u00a02\u2003Row;", "KEEP 2 ROWS\r\n").foreach(
-      text => assert(canonical(text) == "KEEP 2 ROWS", text))
     assert(canonical("KEEP 2 HRS,3 mins") == "KEEP 2 HOURS 3 MINUTES")
   }
+
+  testEach("CCL-3: case, blanks and one semicolon do not matter")(
+    "  KEEP\n\t2\n ROWS ;",
+    "keep 2rows",
+    "Keep\u00a02\u2003Row;",
+    "KEEP 2 ROWS\r\n")(text => assert(canonical(text) == "KEEP 2 ROWS"))
 
   test("CCL-3: names of parameters are case-sensitive") {
     assert(canonical("KEEP N ROWS") == "KEEP 4 ROWS")
@@ -121,73 +129,66 @@ class CclSuite extends AnyFunSuite {
     assert(canonical("KEEP 2 * hours ROWS") == "KEEP 6 ROWS")
   }
 
-  test("CCL-4: counts are constant expressions") {
-    Seq(
-      "1 + 2 * (3 - 2)" -> 3,
-      "10 - 3 - 2" -> 5,
-      "24 / 4 / 2" -> 3,
-      "7/2" -> 3,
-      "-7/2 + 4" -> 1,
-      "-(-3)" -> 3,
-      "3 - -2" -> 5,
-      "3--2" -> 5,
-      "N*N-1" -> 15,
-      "007" -> 7,
-      "1 + (2 - 3) * 2 + 5" -> 4).foreach { case (count, rows) =>
-      assert(window(s"KEEP $count ROWS").bound == MoreThan(rows.toLong), count)
+  testEach("CCL-4: counts are constant expressions")(
+    "1 + 2 * (3 - 2)" -> 3,
+    "10 - 3 - 2" -> 5,
+    "24 / 4 / 2" -> 3,
+    "7/2" -> 3,
+    "-7/2 + 4" -> 1,
+    "-(-3)" -> 3,
+    "3 - -2" -> 5,
+    "3--2" -> 5,
+    "N*N-1" -> 15,
+    "007" -> 7,
+    "1 + (2 - 3) * 2 + 5" -> 4) { case (count, rows) =>
+    assert(window(s"KEEP $count ROWS").bound == MoreThan(rows.toLong))
+  }
+
+  testEach("CCL-5: intervals by units, in any order, with blanks or commas")(
+    "1 MINUTE, 2 SECONDS, 12 MILLISECONDS" -> "1 MINUTE 2 SECONDS 12 MILLISECONDS",
+    "500 MILLIS 1 SEC" -> "1 SECOND 500 MILLISECONDS",
+    "1 day 1 hour 1 minute 1 second 1 millisecond 1 microsecond" ->
+      "1 DAY 1 HOUR 1 MINUTE 1 SECOND 1 MILLISECOND 1 MICROSECOND",
+    "2.5 SECONDS" -> "2 SECONDS 500 MILLISECONDS",
+    "1.5e3 SECONDS" -> "25 MINUTES",
+    "0 MINUTES 1 SECOND" -> "1 SECOND",
+    "0.5 MICROS 0.0000005 SECONDS" -> "1 MICROSECOND",
+    "3000 MICROSECONDS" -> "3 MILLISECONDS",
+    "N SECONDS" -> "4 SECONDS",
+    "F MINUTES" -> "1 MINUTE 30 SECONDS",
+    "2 * F * N HOURS" -> "12 HOURS",
+    "1.0 / 4 SECOND" -> "250 MILLISECONDS",
+    "(N + 1) * 2 SECONDS" -> "10 SECONDS",
+    "1e2 SECONDS" -> "1 MINUTE 40 SECONDS",
+    "100000 DAYS" -> "100000 DAYS") { case (interval, expected) =>
+    assert(canonical(s"KEEP $interval") == s"KEEP $expected")
+  }
+
+  Seq(
+    "DAY" -> "DAY DAYS",
+    "HOUR" -> "HOUR HOURS HR HRS",
+    "MINUTE" -> "MIN MINS MINUTE MINUTES",
+    "SECOND" -> "SEC SECS SECOND SECONDS",
+    "MILLISECOND" -> "MILLISECOND MILLISECONDS MILLIS",
+    "MICROSECOND" -> "MICROSECOND MICROSECONDS MICROS").foreach { case (unit, spellings) =>
+    testEach(s"CCL-1: all spellings of $unit")(spellings.split(' ').toSeq: _*) { spelling =>
+      assert(canonical(s"KEEP 1 $spelling") == s"KEEP 1 $unit")
     }
   }
 
-  test("CCL-5: intervals by units, in any order, with blanks or commas") {
-    Seq(
-      "1 MINUTE, 2 SECONDS, 12 MILLISECONDS" -> "1 MINUTE 2 SECONDS 12 MILLISECONDS",
-      "500 MILLIS 1 SEC" -> "1 SECOND 500 MILLISECONDS",
-      "1 day 1 hour 1 minute 1 second 1 millisecond 1 microsecond" ->
-        "1 DAY 1 HOUR 1 MINUTE 1 SECOND 1 MILLISECOND 1 MICROSECOND",
-      "2.5 SECONDS" -> "2 SECONDS 500 MILLISECONDS",
-      "1.5e3 SECONDS" -> "25 MINUTES",
-      "0 MINUTES 1 SECOND" -> "1 SECOND",
-      "0.5 MICROS 0.0000005 SECONDS" -> "1 MICROSECOND",
-      "3000 MICROSECONDS" -> "3 MILLISECONDS",
-      "N SECONDS" -> "4 SECONDS",
-      "F MINUTES" -> "1 MINUTE 30 SECONDS",
-      "2 * F * N HOURS" -> "12 HOURS",
-      "1.0 / 4 SECOND" -> "250 MILLISECONDS",
-      "(N + 1) * 2 SECONDS" -> "10 SECONDS",
-      "1e2 SECONDS" -> "1 MINUTE 40 SECONDS",
-      "100000 DAYS" -> "100000 DAYS").foreach { case (interval, expected) =>
-      assert(canonical(s"KEEP $interval") == s"KEEP $expected", interval)
-    }
-  }
-
-  test("CCL-1: all spellings of the units") {
-    Map(
-      "DAY" -> "DAY DAYS",
-      "HOUR" -> "HOUR HOURS HR HRS",
-      "MINUTE" -> "MIN MINS MINUTE MINUTES",
-      "SECOND" -> "SEC SECS SECOND SECONDS",
-      "MILLISECOND" -> "MILLISECOND MILLISECONDS MILLIS",
-      "MICROSECOND" -> "MICROSECOND MICROSECONDS MICROS").foreach { case (unit, spellings) =>
-      spellings.split(' ').foreach(s => assert(canonical(s"KEEP 1 $s") == s"KEEP 1 $unit"))
-    }
-  }
-
-  test("CCL-6: hours, minutes and seconds between colons, days before them in quotes") {
-    Seq(
-      "00:10:00" -> "10 MINUTES",
-      "'00:10:00'" -> "10 MINUTES",
-      "02:30" -> "2 HOURS 30 MINUTES",
-      "0:00:05" -> "5 SECONDS",
-      "100:00" -> "4 DAYS 4 HOURS",
-      "0:00:00.000001" -> "1 MICROSECOND",
-      "INTERVAL '3 days 02:30'" -> "3 DAYS 2 HOURS 30 MINUTES",
-      "interval'1.5 DAY 0:00'" -> "1 DAY 12 HOURS",
-      "' 3 DAYS 1 HOUR '" -> "3 DAYS 1 HOUR",
-      "INTERVAL '2 * 5 SECONDS, 1 MINUTE'" -> "1 MINUTE 10 SECONDS").foreach {
-      case (interval, expected) =>
-        assert(canonical(s"KEEP $interval") == s"KEEP $expected", interval)
-        assert(canonical(s"KEEP EVERY $interval;") == s"KEEP EVERY $expected", interval)
-    }
+  testEach("CCL-6: hours, minutes and seconds between colons, days before them in quotes")(
+    "00:10:00" -> "10 MINUTES",
+    "'00:10:00'" -> "10 MINUTES",
+    "02:30" -> "2 HOURS 30 MINUTES",
+    "0:00:05" -> "5 SECONDS",
+    "100:00" -> "4 DAYS 4 HOURS",
+    "0:00:00.000001" -> "1 MICROSECOND",
+    "INTERVAL '3 days 02:30'" -> "3 DAYS 2 HOURS 30 MINUTES",
+    "interval'1.5 DAY 0:00'" -> "1 DAY 12 HOURS",
+    "' 3 DAYS 1 HOUR '" -> "3 DAYS 1 HOUR",
+    "INTERVAL '2 * 5 SECONDS, 1 MINUTE'" -> "1 MINUTE 10 SECONDS") { case (interval, expected) =>
+    assert(canonical(s"KEEP $interval") == s"KEEP $expected")
+    assert(canonical(s"KEEP EVERY $interval;") == s"KEEP EVERY $expected")
   }
 
   test("CCL-5: a parameter alone holds an interval") {

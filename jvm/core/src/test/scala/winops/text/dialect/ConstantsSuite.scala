@@ -1,9 +1,9 @@
 package winops.text.dialect
 
-import org.scalatest.funsuite.AnyFunSuite
 import winops.policy.{Category, Parameter, Scope}
+import winops.testing.TableTests
 
-class ConstantsSuite extends AnyFunSuite {
+class ConstantsSuite extends TableTests {
   private val scope = Scope(
     Map("N" -> Parameter.Whole(3), "F" -> Parameter.Fraction(BigDecimal("2.50"))),
     Seq("price"))
@@ -34,12 +34,17 @@ class ConstantsSuite extends AnyFunSuite {
   }
 
   test("zeros at the end of a fraction are none, however many there are") {
-    Seq("2.5", "0.5", "-0.5", "100.25").foreach { text =>
-      val zeros = "0" * 9000
-      assert(value(text + zeros, mixed = false) == value(text, mixed = false))
-      assert(value(s"$text${zeros}e1", mixed = false) == value(s"${text}e1", mixed = false))
-    }
     assert(value(s"0.${"0" * 9000}", mixed = false) == Right(Value.Fraction(0, 0)))
+  }
+
+  testEach("zeros at the end of a fraction are none, however many there are")(
+    "2.5",
+    "0.5",
+    "-0.5",
+    "100.25") { text =>
+    val zeros = "0" * 9000
+    assert(value(text + zeros, mixed = false) == value(text, mixed = false))
+    assert(value(s"$text${zeros}e1", mixed = false) == value(s"${text}e1", mixed = false))
   }
 
   test("decimal arithmetic is exact, as far as it ends") {
@@ -53,11 +58,17 @@ class ConstantsSuite extends AnyFunSuite {
   }
 
   test("where the kinds may not mix, an operator between two kinds is to blame") {
-    Seq("1 ^+ 2.0", "2.0 ^* N", "1 + 2 * 3 ^- F", "N ^/ 1e0", "(1 ^- 1.0) / 0").foreach { text =>
-      assert(refused(text, mixed = false) == Category.Type, text)
-    }
     assert(refused("1 / ^0", mixed = false) == Category.Range)
     assert(refused("1.5 / ^0.0", mixed = false) == Category.Range)
+  }
+
+  testEach("where the kinds may not mix, an operator between two kinds is to blame")(
+    "1 ^+ 2.0",
+    "2.0 ^* N",
+    "1 + 2 * 3 ^- F",
+    "N ^/ 1e0",
+    "(1 ^- 1.0) / 0") { text =>
+    assert(refused(text, mixed = false) == Category.Type)
   }
 
   test("names that are no parameters, and keywords") {

@@ -1,11 +1,11 @@
 package winops.text.esper
 
-import org.scalatest.funsuite.AnyFunSuite
 import winops.policy._
 import winops.terms.{Origin, RowExpression, SortKey, Span, StepOrder, Stream}
+import winops.testing.TableTests
 import winops.window.piece._
 
-class EsperSuite extends AnyFunSuite {
+class EsperSuite extends TableTests {
   private val scope = Scope(
     parameters = Map(
       "N" -> Parameter.Whole(4),
@@ -189,25 +189,26 @@ class EsperSuite extends AnyFunSuite {
     assert(policy("#length_batch(3)#time_batch(1) retain-union").retention.windows.length == 2)
   }
 
-  test("a chain may begin without a mark, and windows may have their older names") {
-    Seq(
-      "length(3)#unique(symbol)",
-      "win:length(3).std:unique(symbol)",
-      ".win:length(3).std:unique(symbol)",
-      "#win:length(3)#std:unique(symbol)",
-      " # length ( 3 )\n# std : unique ( symbol ) ; ").foreach { text =>
-      assert(policy(text) == policy("#length(3)#unique(symbol)"), text)
-    }
-    Seq(
-      "win" -> Seq("length(1)", "length_batch(1)", "time(1)", "time_batch(1)", "time_accum(1)"),
-      "win" -> Seq("ext_timed(ts, 1)", "ext_timed_batch(ts, 1)", "time_length_batch(1, 1)"),
-      "win" -> Seq("keepall", "firstlength(1)", "firsttime(1)", "expr(true)", "expr_batch(true)"),
-      "std" -> Seq("lastevent", "firstevent", "unique(ts)", "firstunique(ts)"),
-      "ext" -> Seq("sort(1, ts)", "rank(ts, 1, ts)", "time_order(ts, 1)", "timetolive(ts)"))
-      .foreach { case (namespace, windows) =>
-        windows.foreach(w => assert(policy(s".$namespace:$w") == policy(s"#$w"), w))
-      }
+  testEach("a chain may begin without a mark")(
+    "length(3)#unique(symbol)",
+    "win:length(3).std:unique(symbol)",
+    ".win:length(3).std:unique(symbol)",
+    "#win:length(3)#std:unique(symbol)",
+    " # length ( 3 )\n# std : unique ( symbol ) ; ") { text =>
+    assert(policy(text) == policy("#length(3)#unique(symbol)"))
   }
+
+  Seq(
+    "win" -> Seq("length(1)", "length_batch(1)", "time(1)", "time_batch(1)", "time_accum(1)"),
+    "win" -> Seq("ext_timed(ts, 1)", "ext_timed_batch(ts, 1)", "time_length_batch(1, 1)"),
+    "win" -> Seq("keepall", "firstlength(1)", "firsttime(1)", "expr(true)", "expr_batch(true)"),
+    "std" -> Seq("lastevent", "firstevent", "unique(ts)", "firstunique(ts)"),
+    "ext" -> Seq("sort(1, ts)", "rank(ts, 1, ts)", "time_order(ts, 1)", "timetolive(ts)"))
+    .foreach { case (namespace, windows) =>
+      testEach(s"windows may have their older names in $namespace")(windows: _*) { w =>
+        assert(policy(s".$namespace:$w") == policy(s"#$w"))
+      }
+    }
 
   test("groupwin makes a group, and merge at the end changes nothing") {
     val grouped = policy("#groupwin(symbol, volume > 5)#length(2)")
@@ -227,19 +228,20 @@ class EsperSuite extends AnyFunSuite {
 
   private val allColumns = Beside.AllColumns()(0)
 
-  test("derived-value windows compute values of the rows in the windows before them") {
-    Seq(
-      "#length(3)#size" -> derived(Statistic.Size),
-      "#length(3)#size()" -> derived(Statistic.Size),
-      "#length(3)#uni(price)" -> derived(Statistic.Uni, "price"),
-      "#length(3)#stat:uni(price)" -> derived(Statistic.Uni, "price"),
-      "#length(3)#linest(price, volume)" -> derived(Statistic.Linest, "price", "volume"),
-      "#length(3)#correl(price, volume)" -> derived(Statistic.Correl, "price", "volume"),
-      "#length(3)#weighted_avg(price, volume)" ->
-        derived(Statistic.WeightedAverage, "price", "volume")).foreach { case (text, expected) =>
-      assert(policy(text).projection.contains(expected), text)
-      assert(policy(text).retention == policy("#length(3)").retention, text)
-    }
+  testEach("derived-value windows compute values of the rows in the windows before them")(
+    "#length(3)#size" -> derived(Statistic.Size),
+    "#length(3)#size()" -> derived(Statistic.Size),
+    "#length(3)#uni(price)" -> derived(Statistic.Uni, "price"),
+    "#length(3)#stat:uni(price)" -> derived(Statistic.Uni, "price"),
+    "#length(3)#linest(price, volume)" -> derived(Statistic.Linest, "price", "volume"),
+    "#length(3)#correl(price, volume)" -> derived(Statistic.Correl, "price", "volume"),
+    "#length(3)#weighted_avg(price, volume)" ->
+      derived(Statistic.WeightedAverage, "price", "volume")) { case (text, expected) =>
+    assert(policy(text).projection.contains(expected))
+    assert(policy(text).retention == policy("#length(3)").retention)
+  }
+
+  test("a window without a statistic computes none, and one of a union those of all its rows") {
     assert(policy("#length(3)").projection.isEmpty)
     val union = policy("#length(1)#time(1 sec)#size retain-union")
     assert(union.retention == policy("#length(1)#time(1 sec) retain-union").retention)
@@ -260,23 +262,21 @@ class EsperSuite extends AnyFunSuite {
     assert(projected("#size(`trade id`)").contains(Seq(beside("trade id"))))
   }
 
-  test("a column without a name of its own is called as Esper writes its expression") {
-    Seq(
-      "price*2" -> "price*2",
-      "price * ( volume - 2 )" -> "price*(volume-2)",
-      "- price" -> "-price",
-      "price > 3 and not volume = 2" -> "price>3 and not volume=2",
-      "price in ( 1, 2 )" -> "price in (1,2)",
-      "case when price > 2 then 1 end" -> "case when price>2 then 1 end",
-      "coalesce( price, 0.0 )" -> "coalesce(price,0.0)",
-      "cast(price, long)" -> "cast(price,long)",
-      "symbol || 'x'" -> "symbol||'x'",
-      "`trade id`" -> "trade id").foreach { case (expression, name) =>
-      policy(s"#size($expression)").projection match {
-        case Some(Projection.Derived(_, _, Seq(Beside.Of(column)), _)) =>
-          assert(column.name == name)
-        case other => fail(s"$expression: $other")
-      }
+  testEach("a column without a name of its own is called as Esper writes its expression")(
+    "price*2" -> "price*2",
+    "price * ( volume - 2 )" -> "price*(volume-2)",
+    "- price" -> "-price",
+    "price > 3 and not volume = 2" -> "price>3 and not volume=2",
+    "price in ( 1, 2 )" -> "price in (1,2)",
+    "case when price > 2 then 1 end" -> "case when price>2 then 1 end",
+    "coalesce( price, 0.0 )" -> "coalesce(price,0.0)",
+    "cast(price, long)" -> "cast(price,long)",
+    "symbol || 'x'" -> "symbol||'x'",
+    "`trade id`" -> "trade id") { case (expression, name) =>
+    policy(s"#size($expression)").projection match {
+      case Some(Projection.Derived(_, _, Seq(Beside.Of(column)), _)) =>
+        assert(column.name == name)
+      case other => fail(s"$expression: $other")
     }
   }
 
@@ -329,9 +329,12 @@ class EsperSuite extends AnyFunSuite {
 
   test("a window for each key is no other window when values of it are reported") {
     assert(policy("#unique(symbol)").splitByKey.group.keys == Seq(symbol))
-    Seq("#unique(symbol)#size", "select count(*) from S#unique(symbol)").foreach { text =>
-      assert(policy(text).splitByKey == policy(text), text)
-    }
+  }
+
+  testEach("a window for each key is no other window when values of it are reported")(
+    "#unique(symbol)#size",
+    "select count(*) from S#unique(symbol)") { text =>
+    assert(policy(text).splitByKey == policy(text))
   }
 
   test("AS names the stream behind FROM, and columns before it") {
@@ -340,22 +343,24 @@ class EsperSuite extends AnyFunSuite {
     assert(Esper.parse(text.replace("S#length(3)", "S#length(3) as x"), scope).isRight)
   }
 
-  test("reclaim hints are the group's") {
-    def reclaim(hints: String) =
-      policy(s"$hints #groupwin(symbol)#length(2)").group.reclaim
-    Seq(
-      "@Hint('reclaim_group_aged=10,reclaim_group_freq=3')" -> (10000L -> 3000L),
-      "@Hint(\"reclaim_group_aged = 10 , reclaim_group_freq = 3\")" -> (10000L -> 3000L),
-      "@hint('reclaim_group_freq=3') @Hint('RECLAIM_GROUP_AGED=10')" -> (10000L -> 3000L),
-      "@Hint('reclaim_group_aged=10')" -> (10000L -> 10000L),
-      "@Hint('reclaim_group_aged=0.0015')" -> (2L -> 2L),
-      "@Hint('reclaim_group_aged=N,reclaim_group_freq=F')" -> (4000L -> 1500L),
-      "@Hint('reclaim_group_aged=0')" -> (0L -> 0L)).foreach { case (hints, (aged, every)) =>
-      assert(reclaim(hints).contains(Reclaim.SweptAtArrival(aged, every)), hints)
-    }
-    Seq("@Hint('reclaim_group_freq=3')", "@Name('s0')", "@name(\"x\") @Description('it\\'s')")
-      .foreach(hints => assert(reclaim(hints).isEmpty, hints))
+  private def reclaim(hints: String) =
+    policy(s"$hints #groupwin(symbol)#length(2)").group.reclaim
+
+  testEach("reclaim hints are the group's")(
+    "@Hint('reclaim_group_aged=10,reclaim_group_freq=3')" -> (10000L -> 3000L),
+    "@Hint(\"reclaim_group_aged = 10 , reclaim_group_freq = 3\")" -> (10000L -> 3000L),
+    "@hint('reclaim_group_freq=3') @Hint('RECLAIM_GROUP_AGED=10')" -> (10000L -> 3000L),
+    "@Hint('reclaim_group_aged=10')" -> (10000L -> 10000L),
+    "@Hint('reclaim_group_aged=0.0015')" -> (2L -> 2L),
+    "@Hint('reclaim_group_aged=N,reclaim_group_freq=F')" -> (4000L -> 1500L),
+    "@Hint('reclaim_group_aged=0')" -> (0L -> 0L)) { case (hints, (aged, every)) =>
+    assert(reclaim(hints).contains(Reclaim.SweptAtArrival(aged, every)))
   }
+
+  testEach("other annotations reclaim nothing")(
+    "@Hint('reclaim_group_freq=3')",
+    "@Name('s0')",
+    "@name(\"x\") @Description('it\\'s')")(hints => assert(reclaim(hints).isEmpty))
 
   test("reclaim hints mean nothing without groups, which may be given beside the text") {
     val text = "@Hint('reclaim_group_aged=10') #length(2)"
@@ -376,16 +381,14 @@ class EsperSuite extends AnyFunSuite {
     assert(stream("SELECT RSTREAM * FROM S#length(3)") == both.copy(inserts = false))
   }
 
-  test("a whole statement is its windows, with the name of the stream left out") {
-    Seq(
-      "select irstream * from S#unique(symbol)",
-      "@Name('s0') select irstream * from a.b.Trades.std:unique(symbol);",
-      "select irstream * from Trades#unique(Trades.symbol)",
-      "select irstream s.* from S#unique(s.symbol) as s",
-      "select irstream s.* from S as s#unique(s.symbol) retain-intersection",
-      "// the last of each\nselect irstream * /* all */ from S#unique(symbol) // end").foreach {
-      text => assert(policy(text) == policy("#unique(symbol)"), text)
-    }
+  testEach("a whole statement is its windows, with the name of the stream left out")(
+    "select irstream * from S#unique(symbol)",
+    "@Name('s0') select irstream * from a.b.Trades.std:unique(symbol);",
+    "select irstream * from Trades#unique(Trades.symbol)",
+    "select irstream s.* from S#unique(s.symbol) as s",
+    "select irstream s.* from S as s#unique(s.symbol) retain-intersection",
+    "// the last of each\nselect irstream * /* all */ from S#unique(symbol) // end") { text =>
+    assert(policy(text) == policy("#unique(symbol)"))
   }
 
   test("a filter is the policy's, and its conditions belong together") {
@@ -398,108 +401,106 @@ class EsperSuite extends AnyFunSuite {
     assert(filter("").isEmpty)
   }
 
-  test("periods are seconds or sums of units, rounded half up to milliseconds") {
-    Seq(
-      "2" -> Span.ofMillis(2000),
-      "0.5" -> Span.ofMillis(500),
-      ".5" -> Span.ofMillis(500),
-      "0.0015" -> Span.ofMillis(2),
-      "0.0005" -> Span.ofMillis(1),
-      "5 / 2" -> Span.ofMillis(2500),
-      "2L" -> Span.ofMillis(2000),
-      "0.5d" -> Span.ofMillis(500),
-      "N" -> Span.ofMillis(4000),
-      "F" -> Span.ofMillis(1500),
-      "N * F" -> Span.ofMillis(6000),
-      "1 min 30 sec" -> Span.ofMillis(90000),
-      "30 sec 1 min" -> Span.ofMillis(90000),
-      "1 sec 250 milliseconds" -> Span.ofMillis(1250),
-      "0.5 min" -> Span.ofMillis(30000),
-      "N min F sec" -> Span.ofMillis(241500),
-      "1 day 2 hours" -> Span.ofMillis(93600000),
-      "1 week" -> Span.ofMillis(604800000),
-      "1500 microseconds" -> Span.ofMillis(2),
-      "1 msec 400 usec" -> Span.ofMillis(1),
-      "1 month" -> Span(1, 0),
-      "1 year 2 months 1 sec" -> Span(14, 1000000),
-      "2years" -> Span(24, 0),
-      "100000 days" -> Span.ofMillis(8640000000000L)).foreach { case (period, span) =>
-      assert(window(s"#time($period)").bound == AgeReached(span), period)
+  testEach("periods are seconds or sums of units, rounded half up to milliseconds")(
+    "2" -> Span.ofMillis(2000),
+    "0.5" -> Span.ofMillis(500),
+    ".5" -> Span.ofMillis(500),
+    "0.0015" -> Span.ofMillis(2),
+    "0.0005" -> Span.ofMillis(1),
+    "5 / 2" -> Span.ofMillis(2500),
+    "2L" -> Span.ofMillis(2000),
+    "0.5d" -> Span.ofMillis(500),
+    "N" -> Span.ofMillis(4000),
+    "F" -> Span.ofMillis(1500),
+    "N * F" -> Span.ofMillis(6000),
+    "1 min 30 sec" -> Span.ofMillis(90000),
+    "30 sec 1 min" -> Span.ofMillis(90000),
+    "1 sec 250 milliseconds" -> Span.ofMillis(1250),
+    "0.5 min" -> Span.ofMillis(30000),
+    "N min F sec" -> Span.ofMillis(241500),
+    "1 day 2 hours" -> Span.ofMillis(93600000),
+    "1 week" -> Span.ofMillis(604800000),
+    "1500 microseconds" -> Span.ofMillis(2),
+    "1 msec 400 usec" -> Span.ofMillis(1),
+    "1 month" -> Span(1, 0),
+    "1 year 2 months 1 sec" -> Span(14, 1000000),
+    "2years" -> Span(24, 0),
+    "100000 days" -> Span.ofMillis(8640000000000L)) { case (period, span) =>
+    assert(window(s"#time($period)").bound == AgeReached(span))
+  }
+
+  Seq(
+    "1 year" -> "year years YEAR",
+    "1 month" -> "month months",
+    "7 days" -> "week weeks",
+    "1 day" -> "day days",
+    "1 hour" -> "hour hours Hours",
+    "1 min" -> "min minute minutes",
+    "1 sec" -> "sec second seconds",
+    "1 msec" -> "msec millisecond milliseconds",
+    "2 msec" -> "usec microsecond microseconds").foreach { case (period, spellings) =>
+    testEach(s"all spellings of the unit in $period")(spellings.split(' ').toSeq: _*) { unit =>
+      val count = if (period.startsWith("2")) 2000 else 1
+      assert(canonical(s"#time($count $unit)") == s"#time($period)")
     }
   }
 
-  test("all spellings of the units") {
-    Map(
-      "1 year" -> "year years YEAR",
-      "1 month" -> "month months",
-      "7 days" -> "week weeks",
-      "1 day" -> "day days",
-      "1 hour" -> "hour hours Hours",
-      "1 min" -> "min minute minutes",
-      "1 sec" -> "sec second seconds",
-      "1 msec" -> "msec millisecond milliseconds").foreach { case (period, spellings) =>
-      spellings.split(' ').foreach(s => assert(canonical(s"#time(1 $s)") == s"#time($period)"))
-    }
-    "usec microsecond microseconds".split(' ').foreach { unit =>
-      assert(canonical(s"#time(2000 $unit)") == "#time(2 msec)")
-    }
+  testEach("the one text has parameters filled in and one spelling")(
+    " win:length ( N ) . win:keepall ( ) " -> "#length(4)#keepall",
+    "#time(90)" -> "#time(1 min 30 sec)",
+    "#time(1 year 2 month 1 week 3 hour 1 msec)" ->
+      "#time(1 year 2 months 7 days 3 hours 1 msec)",
+    "#time(0 min)" -> "#time(0 sec)",
+    "#sort(3, price asc, symbol DESC)" -> "#sort(3, price, symbol desc)",
+    "#time_batch(1, 5, 'force_update')" -> "#time_batch(1 sec, 5L, 'FORCE_UPDATE')",
+    "#time_batch(1, 'FORCE_UPDATE,START_EAGER')" -> "#time_batch(1 sec, 'START_EAGER')",
+    "#time_length_batch(1, 3, '')" -> "#time_length_batch(1 sec, 3)",
+    "#expr_batch(true, true)" -> "#expr_batch(true)",
+    "#expr_batch(true, FALSE)" -> "#expr_batch(true, false)",
+    "#unique(`trade id`, `order`, `case`, `stream`, `a``b`)" ->
+      "#unique(`trade id`, order, `case`, `stream`, `a``b`)",
+    "length(3)#time(1) retain-union" -> "#length(3)#time(1 sec) retain-union",
+    "length(3)#stat:uni( price , price*2,* )" -> "#length(3)#uni(price, price * 2, *)",
+    "#keepall#size()" -> "#keepall#size",
+    "SELECT COUNT(*) n, SUM( price*2 ) AS `sum(price*2)` FROM S#length(3)#time(1) " +
+      "retain-union GROUP BY symbol,volume>3" ->
+      ("select istream count(*) as n, sum(price * 2) from stream#length(3)#time(1 sec) " +
+        "retain-union group by symbol, volume > 3"),
+    "select irstream count(*) as `from` from S#length(3)" ->
+      "select irstream count(*) as `from` from stream#length(3)",
+    "select * from S#length(3)" -> "select istream * from stream#length(3)",
+    "select rstream x.* from S(x.volume > N, true)#unique(x.symbol)#time(1) as x" ->
+      "select rstream * from stream(volume > 4 and true)#unique(symbol)#time(1 sec)",
+    "select irstream * from S(volume>1)#length(3)" ->
+      "select irstream * from stream(volume > 1)#length(3)",
+    "@Hint('reclaim_group_freq=0.5,reclaim_group_aged=3.0') #groupwin(symbol)#length(3)" ->
+      "@Hint('reclaim_group_aged=3,reclaim_group_freq=0.5') #groupwin(symbol)#length(3)",
+    "@Hint('reclaim_group_aged=3') select * from S#groupwin(symbol)#length(3)#merge(symbol)" ->
+      ("@Hint('reclaim_group_aged=3') " +
+        "select istream * from stream#groupwin(symbol)#length(3)")) { case (text, expected) =>
+    assert(canonical(text) == expected)
+    assert(policy(expected) == policy(text))
   }
 
-  test("the one text has parameters filled in and one spelling") {
-    Seq(
-      " win:length ( N ) . win:keepall ( ) " -> "#length(4)#keepall",
-      "#time(90)" -> "#time(1 min 30 sec)",
-      "#time(1 year 2 month 1 week 3 hour 1 msec)" ->
-        "#time(1 year 2 months 7 days 3 hours 1 msec)",
-      "#time(0 min)" -> "#time(0 sec)",
-      "#sort(3, price asc, symbol DESC)" -> "#sort(3, price, symbol desc)",
-      "#time_batch(1, 5, 'force_update')" -> "#time_batch(1 sec, 5L, 'FORCE_UPDATE')",
-      "#time_batch(1, 'FORCE_UPDATE,START_EAGER')" -> "#time_batch(1 sec, 'START_EAGER')",
-      "#time_length_batch(1, 3, '')" -> "#time_length_batch(1 sec, 3)",
-      "#expr_batch(true, true)" -> "#expr_batch(true)",
-      "#expr_batch(true, FALSE)" -> "#expr_batch(true, false)",
-      "#unique(`trade id`, `order`, `case`, `stream`, `a``b`)" ->
-        "#unique(`trade id`, order, `case`, `stream`, `a``b`)",
-      "length(3)#time(1) retain-union" -> "#length(3)#time(1 sec) retain-union",
-      "length(3)#stat:uni( price , price*2,* )" -> "#length(3)#uni(price, price * 2, *)",
-      "#keepall#size()" -> "#keepall#size",
-      "SELECT COUNT(*) n, SUM( price*2 ) AS `sum(price*2)` FROM S#length(3)#time(1) " +
-        "retain-union GROUP BY symbol,volume>3" ->
-        ("select istream count(*) as n, sum(price * 2) from stream#length(3)#time(1 sec) " +
-          "retain-union group by symbol, volume > 3"),
-      "select irstream count(*) as `from` from S#length(3)" ->
-        "select irstream count(*) as `from` from stream#length(3)",
-      "select * from S#length(3)" -> "select istream * from stream#length(3)",
-      "select rstream x.* from S(x.volume > N, true)#unique(x.symbol)#time(1) as x" ->
-        "select rstream * from stream(volume > 4 and true)#unique(symbol)#time(1 sec)",
-      "select irstream * from S(volume>1)#length(3)" ->
-        "select irstream * from stream(volume > 1)#length(3)",
-      "@Hint('reclaim_group_freq=0.5,reclaim_group_aged=3.0') #groupwin(symbol)#length(3)" ->
-        "@Hint('reclaim_group_aged=3,reclaim_group_freq=0.5') #groupwin(symbol)#length(3)",
-      "@Hint('reclaim_group_aged=3') select * from S#groupwin(symbol)#length(3)#merge(symbol)" ->
-        ("@Hint('reclaim_group_aged=3') " +
-          "select istream * from stream#groupwin(symbol)#length(3)")).foreach {
-      case (text, expected) =>
-        assert(canonical(text) == expected)
-        assert(policy(expected) == policy(text), text)
-    }
+  private def textFrom(origin: Origin, chain: String) =
+    policy(chain, scope.copy(origin = Some(origin))).text
+
+  testEach("the origin is reported where it decides something")(
+    "#firsttime(1 sec)",
+    "#time_batch(1 sec)",
+    "#time_length_batch(1 sec, 3, 'START_EAGER')",
+    "#length(3)#time_batch(1 sec) retain-union") { chain =>
+    assert(textFrom(Origin.At(3000), chain) == s"$chain origin 3000 milliseconds")
+    assert(textFrom(Origin.At(1), chain) == s"$chain origin 1 millisecond")
+    assert(textFrom(Origin.FirstRow, chain) == chain)
   }
 
-  test("the origin is reported where it decides something, in words for people") {
-    def text(chain: String, origin: Origin) =
-      policy(chain, scope.copy(origin = Some(origin))).text
-    Seq(
-      "#firsttime(1 sec)",
-      "#time_batch(1 sec)",
-      "#time_length_batch(1 sec, 3, 'START_EAGER')",
-      "#length(3)#time_batch(1 sec) retain-union").foreach { chain =>
-      assert(text(chain, Origin.At(3000)) == s"$chain origin 3000 milliseconds")
-      assert(text(chain, Origin.At(1)) == s"$chain origin 1 millisecond")
-      assert(text(chain, Origin.FirstRow) == chain)
-    }
-    Seq("#time(1 sec)", "#time_batch(1 sec, 5L)", "#time_length_batch(1 sec, 3)").foreach {
-      chain => assert(text(chain, Origin.At(3000)) == chain)
-    }
+  testEach("the origin is not reported where it decides nothing")(
+    "#time(1 sec)",
+    "#time_batch(1 sec, 5L)",
+    "#time_length_batch(1 sec, 3)")(chain => assert(textFrom(Origin.At(3000), chain) == chain))
+
+  test("the origin of a grouped window stands in the text of the window too") {
     val grouped =
       policy("#groupwin(symbol)#time_batch(1 sec)", scope.copy(origin = Some(Origin.epoch)))
     assert(grouped.text == "#groupwin(symbol)#time_batch(1 sec) origin 0 milliseconds")

@@ -1,11 +1,11 @@
 package winops.text.spl
 
-import org.scalatest.funsuite.AnyFunSuite
 import winops.policy._
 import winops.terms.{Distance, Origin, RowExpression, Span, StepOrder, Stream}
+import winops.testing.TableTests
 import winops.window.piece._
 
-class SplSuite extends AnyFunSuite {
+class SplSuite extends TableTests {
   private val scope = Scope(
     parameters = Map(
       "N" -> Parameter.Whole(4),
@@ -63,6 +63,11 @@ class SplSuite extends AnyFunSuite {
     assert(policy("tumbling, punct()") == tumbling(Punctuation)("tumbling, punct()"))
   }
 
+  testEach("SPL-10: a delta of 0")("n" -> "0", "price" -> "0.0", "when" -> "0") {
+    case (name, zero) =>
+      assert(canonical(s"tumbling, delta($name, 0)") == s"tumbling, delta($name, $zero)")
+  }
+
   test("SPL-10: tumbling by delta, in the arithmetic of the attribute") {
     def exceeds(name: String, distance: Distance) =
       tumbling(Exceeds(column(name), distance))
@@ -78,9 +83,6 @@ class SplSuite extends AnyFunSuite {
     assert(
       policy("tumbling, delta(when, 1.50)") ==
         exceeds("when", Distance.Whole(1500000))("tumbling, delta(when, 1.5)"))
-    Seq("n" -> "0", "price" -> "0.0", "when" -> "0").foreach { case (name, zero) =>
-      assert(canonical(s"tumbling, delta($name, 0)") == s"tumbling, delta($name, $zero)")
-    }
     assert(
       window("tumbling, delta(n, 9223372036854775807)").triggers.leave ==
         Exceeds(column("n"), Distance.Whole(Long.MaxValue)))
@@ -110,37 +112,35 @@ class SplSuite extends AnyFunSuite {
     assert(policy(text) == pieces(bound, EachRow, EachRows(1))(text))
   }
 
-  test("SPL-15 and SPL-16: triggers") {
-    Seq("count(3)", "time(30)", "delta(n, 5)").foreach { eviction =>
-      val plain = window(s"sliding, $eviction")
-      def triggered(text: String, report: Trigger) = {
-        val triggered = s"sliding, $eviction, $text"
-        assert(window(triggered) == plain.copy(triggers = plain.triggers.copy(report = report)))
-        assert(canonical(triggered) == triggered)
-      }
-      triggered("count(5)", EachRows(5))
-      triggered("time(0.5)", Period(millis(500), Origin.FirstRow))
-      triggered("delta(price, 0.5)", Exceeds(column("price"), Distance.Real(0.5)))
-      triggered("delta(when, 60)", Exceeds(column("when"), Distance.Whole(60000000)))
+  testEach("SPL-15 and SPL-16: triggers")("count(3)", "time(30)", "delta(n, 5)") { eviction =>
+    val plain = window(s"sliding, $eviction")
+    def triggered(text: String, report: Trigger) = {
+      val triggered = s"sliding, $eviction, $text"
+      assert(window(triggered) == plain.copy(triggers = plain.triggers.copy(report = report)))
+      assert(canonical(triggered) == triggered)
     }
+    triggered("count(5)", EachRows(5))
+    triggered("time(0.5)", Period(millis(500), Origin.FirstRow))
+    triggered("delta(price, 0.5)", Exceeds(column("price"), Distance.Real(0.5)))
+    triggered("delta(when, 60)", Exceeds(column("when"), Distance.Whole(60000000)))
   }
 
+  private val moved = scope.copy(origin = Some(Origin.At(-1)))
+
+  testEach("SPL-16: the origin is part of time triggers alone")(
+    "tumbling, count(3)",
+    "tumbling, punct()",
+    "tumbling, delta(n, 5)",
+    "sliding, time(5)",
+    "sliding, count(3), count(2)")(text => assert(policy(text, moved) == policy(text)))
+
   test("SPL-16: a time trigger counts from the origin, a time eviction from each row") {
-    val moved = scope.copy(origin = Some(Origin.At(-1)))
     assert(
       policy("sliding, time(5), time(1)", moved).text ==
         "sliding, time(5), time(1) origin -1 milliseconds")
     assert(
       policy("sliding, time(5), time(1)", moved).retention.windows.head.triggers.report ==
         Period(millis(1000), Origin.At(-1)))
-    Seq(
-      "tumbling, count(3)",
-      "tumbling, punct()",
-      "tumbling, delta(n, 5)",
-      "sliding, time(5)",
-      "sliding, count(3), count(2)").foreach { text =>
-      assert(policy(text, moved) == policy(text), text)
-    }
   }
 
   test("SPL-4: partitioned and partitionBy") {
@@ -182,19 +182,16 @@ class SplSuite extends AnyFunSuite {
     assert(policy(both, grouped) == policy(both))
   }
 
-  test("SPL-1: the name of the port may stand first, and before attributes") {
-    Seq(
-      "window P : tumbling, delta(P.n, 5), partitioned; param partitionBy : P.symbol;",
-      "InPort: tumbling, delta(InPort.n, 5), partitioned; param partitionBy : symbol",
-      "`In Port`: tumbling,delta(n,5),partitioned;param partitionBy:`In Port`.symbol;",
-      "window tumbling : tumbling, delta(n, 5), partitioned; param partitionBy : symbol;",
-      "tumbling : tumbling, delta(n, 5), partitioned; param partitionBy : symbol;",
-      "tumbling, delta(p.n, 5), partitioned; param partitionBy : p . symbol;").foreach { text =>
-      assert(
-        canonical(text) ==
-          "tumbling, delta(n, 5), partitioned; param partitionBy : symbol;",
-        text)
-    }
+  testEach("SPL-1: the name of the port may stand first, and before attributes")(
+    "window P : tumbling, delta(P.n, 5), partitioned; param partitionBy : P.symbol;",
+    "InPort: tumbling, delta(InPort.n, 5), partitioned; param partitionBy : symbol",
+    "`In Port`: tumbling,delta(n,5),partitioned;param partitionBy:`In Port`.symbol;",
+    "window tumbling : tumbling, delta(n, 5), partitioned; param partitionBy : symbol;",
+    "tumbling : tumbling, delta(n, 5), partitioned; param partitionBy : symbol;",
+    "tumbling, delta(p.n, 5), partitioned; param partitionBy : p . symbol;") { text =>
+    assert(
+      canonical(text) ==
+        "tumbling, delta(n, 5), partitioned; param partitionBy : symbol;")
   }
 
   test("keywords are names where names stand") {
@@ -216,32 +213,28 @@ class SplSuite extends AnyFunSuite {
     }
   }
 
-  test("SPL-2: sizes are constant expressions") {
-    Seq(
-      "tumbling, count(1 + 2 * (3 - 2))" -> "tumbling, count(3)",
-      "tumbling, count(N * N - 7/2)" -> "tumbling, count(13)",
-      "tumbling, count(`my rows`)" -> "tumbling, count(9)",
-      "tumbling, time(0.50)" -> "tumbling, time(0.5)",
-      "tumbling, time(10.0)" -> "tumbling, time(10)",
-      "tumbling, time(N)" -> "tumbling, time(4)",
-      "tumbling, time(F * 2)" -> "tumbling, time(3)",
-      "tumbling, time(0.000001)" -> "tumbling, time(0.000001)",
-      "tumbling, time(1e2)" -> "tumbling, time(100)",
-      "sliding, delta(n, N - 3), time(-(-1))" -> "sliding, delta(n, 1), time(1)",
-      "sliding, delta(price, 1.0 / 4.0)" -> "sliding, delta(price, 0.25)",
-      "tumbling, count(1000000000000)" -> "tumbling, count(1000000000000)",
-      "tumbling, time(8640000000)" -> "tumbling, time(8640000000)").foreach {
-      case (text, expected) => assert(canonical(text) == expected, text)
-    }
+  testEach("SPL-2: sizes are constant expressions")(
+    "tumbling, count(1 + 2 * (3 - 2))" -> "tumbling, count(3)",
+    "tumbling, count(N * N - 7/2)" -> "tumbling, count(13)",
+    "tumbling, count(`my rows`)" -> "tumbling, count(9)",
+    "tumbling, time(0.50)" -> "tumbling, time(0.5)",
+    "tumbling, time(10.0)" -> "tumbling, time(10)",
+    "tumbling, time(N)" -> "tumbling, time(4)",
+    "tumbling, time(F * 2)" -> "tumbling, time(3)",
+    "tumbling, time(0.000001)" -> "tumbling, time(0.000001)",
+    "tumbling, time(1e2)" -> "tumbling, time(100)",
+    "sliding, delta(n, N - 3), time(-(-1))" -> "sliding, delta(n, 1), time(1)",
+    "sliding, delta(price, 1.0 / 4.0)" -> "sliding, delta(price, 0.25)",
+    "tumbling, count(1000000000000)" -> "tumbling, count(1000000000000)",
+    "tumbling, time(8640000000)" -> "tumbling, time(8640000000)") { case (text, expected) =>
+    assert(canonical(text) == expected)
   }
 
-  test("layout and semicolons do not matter") {
-    Seq(
-      " sliding\n,\tcount(3)\u00a0,time( 1.5 )\r\n",
-      "sliding,count(3),time(1.5);",
-      "window p:sliding,count(3),time(1.5);").foreach { text =>
-      assert(canonical(text) == "sliding, count(3), time(1.5)", text)
-    }
+  testEach("layout and semicolons do not matter")(
+    " sliding\n,\tcount(3)\u00a0,time( 1.5 )\r\n",
+    "sliding,count(3),time(1.5);",
+    "window p:sliding,count(3),time(1.5);") { text =>
+    assert(canonical(text) == "sliding, count(3), time(1.5)")
   }
 
   test("a text as long and as deep as is allowed") {

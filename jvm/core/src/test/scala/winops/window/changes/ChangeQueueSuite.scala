@@ -6,31 +6,27 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import winops.terms.Stream
+
 class ChangeQueueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import ChangeQueueSuite._
 
   test("changes come out one row at a time, in the order in which they were added") {
     forAll(ops, Gen.choose(1, 6)) { (ops, repeats) =>
-      val queue = new ChangeQueue
+      val queue = new ChangeQueue(Stream.InsertsThenDeletes)
       val model = mutable.Queue.empty[One]
       var row = 0L
       var step = 0L
-      var sequence = 0L
       // Repeats make the queue wrap and grow; a short list of operations would not.
       Seq.fill(repeats * 3)(ops).flatten.foreach {
         case Add(insert, rows, at, window) =>
-          queue.add(
-            if (insert) ChangeKind.Insert else ChangeKind.Delete,
-            row,
-            row + rows,
-            at,
-            step,
-            sequence,
-            window)
-          (0 until rows).foreach(i =>
-            model += One(insert, row + i, at, step, sequence + i, window))
+          queue.beginStep(at)
+          queue.writeWindow(window)
+          if (insert) queue.insert(row, row + rows, ChangeReason.Arrived)
+          else queue.delete(row, row + rows, ChangeReason.Expired)
+          queue.endStep()
+          (0 until rows).foreach(i => model += One(insert, row + i, at, step, row + i, window))
           row += rows
-          sequence += rows
           step += 1
         case Take(changes) =>
           (0 until math.min(changes, model.size)).foreach(_ => takeOne(queue, model))
@@ -41,12 +37,16 @@ class ChangeQueueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("rows that follow each other are one entry, but for those of different windows") {
-    val queue = new ChangeQueue
-    def add(row: Long, window: Int): Unit =
-      queue.add(ChangeKind.Insert, row, row + 1, at = 5L, step = 0L, sequence = row, window)
+    val queue = new ChangeQueue(Stream.InsertsThenDeletes)
+    queue.beginStep(5L)
+    def add(row: Long, window: Int): Unit = {
+      queue.writeWindow(window)
+      queue.insert(row, row + 1, ChangeReason.Arrived)
+    }
     add(0L, window = 0)
     add(1L, window = 0)
     add(2L, window = 1)
+    queue.endStep()
     val entries = Iterator
       .continually(())
       .takeWhile(_ => !queue.isEmpty)
@@ -55,6 +55,32 @@ class ChangeQueueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         (queue.ordinal, queue.end, queue.window)
       }
     assert(entries.toSeq == Seq((0L, 2L, 0), (2L, 3L, 1)))
+  }
+
+  test("only a step that emitted something takes a number, and nested steps are one") {
+    val queue = new ChangeQueue(Stream.InsertsThenDeletes.copy(inserts = false))
+    def step(write: => Unit): Unit = {
+      queue.beginStep(0L)
+      write
+      queue.endStep()
+    }
+    step(queue.insert(0L, 1L, ChangeReason.Arrived))
+    step(queue.emptyTrigger())
+    step {
+      step(queue.delete(0L, 1L, ChangeReason.Expired))
+      step(queue.delete(1L, 2L, ChangeReason.Displaced))
+    }
+    step(queue.delete(2L, 3L, ChangeReason.Expired))
+    queue.nextEntry()
+    assert(queue.kind == ChangeKind.EmptyTrigger)
+    val numbers = Iterator
+      .continually(())
+      .takeWhile(_ => !queue.isEmpty)
+      .map { _ =>
+        queue.next()
+        (queue.ordinal, queue.step, queue.sequence)
+      }
+    assert(numbers.toSeq == Seq((0L, 0L, 0L), (1L, 0L, 1L), (2L, 1L, 2L)))
   }
 
   private def takeOne(queue: ChangeQueue, model: mutable.Queue[One]): Unit = {

@@ -95,8 +95,8 @@ private[spark] object AggregateProperties {
       case _: Covariance | _: PearsonCorrelation => is(Merged, FoldedEitherWay)
       case _: RegrSlope | _: RegrIntercept => is(Merged, OfSet)
       case _: First | _: Last | _: MaxMinBy => is(Merged, OfSequence)
-      case _: CollectSet | _: PercentileBase | _: HistogramNumeric => is(FromRows, OfSet)
-      case _: Collect[_] | _: ListAgg => is(FromRows, OfSequence)
+      case _: CollectSet | _: PercentileBase => is(FromRows, OfSet)
+      case _: Collect[_] | _: ListAgg | _: HistogramNumeric => is(FromRows, OfSequence)
       case mode: Mode => is(FromRows, if (mode.reverseOpt.isDefined) OfSet else OfSequence)
       // Merging two of these buffers loses NaN, or breaks ties differently.
       case quantiles: ApproximatePercentile =>

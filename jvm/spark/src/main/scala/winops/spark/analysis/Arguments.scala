@@ -203,6 +203,25 @@ final class Arguments(expressions: Seq[Expression]) {
   def parameters(name: String): Map[String, Parameter] =
     byName.get(name).fold(Map.empty[String, Parameter])(Arguments.parameters(name, _))
 
+  /** The plan of the table that the stream starts with, instead of `stream`; the plan itself if
+    * the call has none.
+    */
+  def afterHistory(stream: LogicalPlan): LogicalPlan =
+    query("history", "TABLE(name)") match {
+      case Some(history) =>
+        HistoryArguments.of(
+          stream,
+          history,
+          HistoryArguments.emits(byName.get("history_emit"), "history_emit"),
+          byName.get("history_until"),
+          "history_until")
+      case None =>
+        Seq("history_emit", "history_until").filter(byName.contains).foreach { name =>
+          throw WinopsErrors.argument("UNKNOWN", name, "it together with history => TABLE(name)")
+        }
+        stream
+    }
+
   private def text(name: String, expression: Expression): String = textOf(name, expression)
 }
 
@@ -227,7 +246,10 @@ object Arguments {
     "max_content",
     "reason",
     "on_change",
-    "fill")
+    "fill",
+    "history",
+    "history_emit",
+    "history_until")
 
   /** Arguments by the names that other languages use for them. */
   private val OtherNames = Map("variables" -> "params")

@@ -28,6 +28,10 @@ object CheckStreamStart extends Rule[LogicalPlan] {
       case _ =>
     }
     plan match {
+      case start: WriteToStreamStatement => CheckHistory.query(start.inputQuery)
+      case _ =>
+    }
+    plan match {
       case start: WriteToStreamStatement if start.inputQuery.exists(isStreamingOperator) =>
         checkWriter(start, Watermarks.operator(start.inputQuery).get.spec.words.operator)
         checkEncoding()

@@ -51,7 +51,8 @@ object ResolveKeep extends Rule[LogicalPlan] {
     val expressions = resolved.expressions
     CheckSupportedPolicy(resolved.policy)
     val filter = expressions.filter.map(RedactingExpression.ofCondition)
-    val table = StoredColumns.of(filter.fold(call.child)(Filter(_, call.child)))
+    val rows = arguments.afterHistory(call.child)
+    val table = StoredColumns.of(filter.fold(rows)(Filter(_, rows)))
     val order = orderOf(call).map(ColumnsOfInput.in(_, table.output))
     val time = arguments.text("time").map(timeColumn(table, _))
     val punctuation = arguments.text("punct").map(punctuationColumn(table, _))
@@ -73,7 +74,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
         .results(spec, arguments, resolved.projected, group, call.child, table.output),
       spec,
       arguments.texts("of_windows"))
-    val rows = InSourceOrder.of(table, spec, definitions)
+    val ordered = InSourceOrder.of(table, spec, definitions)
     val keep = Keep(
       spec = spec,
       group = group,
@@ -85,9 +86,9 @@ object ResolveKeep extends Rule[LogicalPlan] {
       changeColumns = OutputColumns.of(spec, time, group, table) ++ results.columns,
       by = results.by,
       results = results.values,
-      followsSource = rows.followsSource,
-      sourcePartition = rows.sourcePartition,
-      child = rows.child).mapExpressions(CommonExpressions.inlined)
+      followsSource = ordered.followsSource,
+      sourcePartition = ordered.sourcePartition,
+      child = ordered.child).mapExpressions(CommonExpressions.inlined)
     spec.output match {
       case Output.Describe =>
         KeepDescriber.of(spec, if (resolved.keysInText > 0) Nil else partitionBy, time)

@@ -34,7 +34,8 @@ object MovedGroups {
       before.passed,
       Option.when(before.idle != Clock.Never)(before.idle),
       Iterator.empty,
-      isFlushed = before.isFlushed)
+      isFlushed = before.isFlushed,
+      historyRead = before.history)
     new StoredGroups(stored, groups, Some(before)).each.foreach { group =>
       partition.count(1, group.held, group.waiting)
       Seq(group.registeredTimer, group.reachTimer).filter(_ != Clock.Never).foreach {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import winops.spark.group.{ArrivalState, GroupState, Operation}
+import winops.spark.group.{ArrivalState, GroupState, Operation, WaitingLog}
 import winops.spark.row.{Micros, RowBytes}
 import winops.spark.state.StateErrors
 import winops.window.time.Clock
@@ -60,12 +60,15 @@ final class StateRelationReader(
   }
 
   private def waiting(arrivals: ArrivalState, key: InternalRow): Iterator[InternalRow] =
-    arrivals.waiting.ordinals.map { ordinal =>
+    waiting(arrivals.history, key) ++ waiting(arrivals.waiting, key)
+
+  private def waiting(log: WaitingLog, key: InternalRow): Iterator[InternalRow] =
+    log.ordinals.map { ordinal =>
       toldOf.update(PartitionColumn, partition)
       toldOf.update(GroupColumn, key)
       Seq(WindowColumn, NumberColumn, ArrivedColumn, LeavesColumn).foreach(toldOf.setNullAt)
       toldOf.update(WaitsColumn, true)
-      arrivals.waiting.pointTo(waitingRow, ordinal)
+      log.pointTo(waitingRow, ordinal)
       toRow(joinedWaiting)
     }
 }

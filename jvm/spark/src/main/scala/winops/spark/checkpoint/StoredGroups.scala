@@ -8,7 +8,7 @@ import winops.spark.group._
 import winops.spark.plan.{KeepPlan, OperatorPlan, OverPlan}
 import winops.spark.state.{PartitionSummary, StateErrors, StateGroupStore, StateIdentity, WholeGroupStore}
 import winops.storage.bytes.CorruptStateException
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.ChangeQueue
 import winops.window.crossgroup.CrossGroupMachines
 import winops.window.machine.Machine
 import winops.window.time.Clock
@@ -30,14 +30,12 @@ final class StoredGroups(
 
   val plan: OperatorPlan = stored.plan(summary.fold(Clock.Never)(_.idle))
 
-  private val changes = new ChangeQueue
-
   private val storage = new GroupStorage(plan, groups)
 
   private val (operation: Operation, ofOperation: ShownRows) = plan match {
     case keep: KeepPlan =>
-      val steps = stepsOf(keep)
-      val kept = new KeepOperation(keep, storage, changes, steps, ownsSteps = !isCrossGroup)
+      val changes = queueOf(keep)
+      val kept = new KeepOperation(keep, storage, changes, ownsSteps = !isCrossGroup)
       (kept, new RetainedRows(keep, kept, changes))
     case plan: OverPlan =>
       val over = new OverOperation(plan, storage)
@@ -50,8 +48,7 @@ final class StoredGroups(
   /** The rows of [[state]] that readers show beside the waiting ones. */
   private[checkpoint] def shown: ShownRows = ofOperation
 
-  private def stepsOf(keep: KeepPlan): Steps = new Steps(
-    changes,
+  private def queueOf(keep: KeepPlan): ChangeQueue = new ChangeQueue(
     keep.spec.policy.stream.copy(inserts = true, deletes = true),
     ignoresReports = true)
 
@@ -73,12 +70,12 @@ final class StoredGroups(
   def sharedArrivals: Option[ArrivalState] = plan match {
     case keep: KeepPlan if isCrossGroup =>
       val whole = new WholeGroupStore(groups.partition, groups.pageMemory)
-      val steps = stepsOf(keep)
+      val changes = queueOf(keep)
       val host = StoredGroups.NoHost
       val machines =
-        CrossGroupTask.machinesOf(keep, stored.keys, steps, whole, groups.records, host)
+        CrossGroupTask.machinesOf(keep, stored.keys, changes, whole, groups.records, host)
       val in = whole.open(CrossGroupTask.NoKey)
-      CrossGroupTask.restoreGroups(in, machines, steps)
+      CrossGroupTask.restoreGroups(in, machines, changes)
       val storage = new GroupStorage(keep, whole)
       val arrivals = new ArrivalState(keep, storage)
       CrossGroupState.restoreArrivals(in, machines.now, storage, arrivals)

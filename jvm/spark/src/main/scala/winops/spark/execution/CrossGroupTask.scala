@@ -12,7 +12,7 @@ import winops.spark.row.RowBytes
 import winops.spark.state.{GroupStore, PartitionState, RowKeys, StateErrors, StateVersion}
 import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, ShiftedSegments}
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.ChangeQueue
 import winops.window.crossgroup.{CrossGroupIndex, CrossGroupMachines, GroupRecords}
 import winops.window.machine.Machine
 import winops.window.time.Clock
@@ -50,14 +50,10 @@ final class CrossGroupTask(
     extends OperatorTask {
   import CrossGroupTask._
 
-  private val changes = new ChangeQueue
-  private val steps = new Steps(changes, plan.spec.stream)
+  private val changes = new ChangeQueue(plan.spec.stream)
   private val state = {
     val storage = new GroupStorage(plan, store)
-    new GroupState(
-      plan,
-      storage,
-      new KeepOperation(plan, storage, changes, steps, ownsSteps = false))
+    new GroupState(plan, storage, new KeepOperation(plan, storage, changes, ownsSteps = false))
   }
   private val machine = state.operation.machine
   private val shared = new CrossGroupState(plan, whole, state)
@@ -70,6 +66,7 @@ final class CrossGroupTask(
     shared.contents,
     isTimed = plan.time.isDefined || times.stamp.isDefined,
     metrics)
+  private val silence = Silence.of(times, changes)
   private val timeOrdinal = plan.timeOrdinal
   private val emitsRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
@@ -87,6 +84,9 @@ final class CrossGroupTask(
   private var pieces = Iterator.empty[UnsafeRow]
   private var opened: UnsafeRow = _
   private var isChanged = false
+
+  /** True from the arrival of the row that is taken until the next one is. */
+  private var hasArrived = false
   private var groupsBefore = 0L
   private var waitingBefore = 0L
 
@@ -107,7 +107,7 @@ final class CrossGroupTask(
     }
   }
 
-  private val machines = machinesOf(plan, plan.groupExpressions, steps, whole, records, host)
+  private val machines = machinesOf(plan, plan.groupExpressions, changes, whole, records, host)
 
   StateErrors.translated(begin())
 
@@ -134,13 +134,17 @@ final class CrossGroupTask(
     } catch StateErrors.translate
   }
 
-  private def isAtRow: Boolean = writer.hasNext || rowsAtEnd.hasNext
+  private def isAtRow: Boolean = {
+    writer.dropSilent(silence)
+    writer.hasNext || rowsAtEnd.hasNext
+  }
 
   private def begin(): Unit = {
+    silence.begin()
     val in = whole.open(NoKey)
     if (in == null) shared.clear() else restore(in)
     groupsBefore = machines.groups.size
-    waitingBefore = waiting.size
+    waitingBefore = waiting
     Iterator
       .continually(partition.nextExpired())
       .takeWhile(_ != null)
@@ -155,6 +159,7 @@ final class CrossGroupTask(
     release()
     if (pieces.hasNext) {
       val _ = pieces.next()
+      if (hasArrived) silence.arrives(arrivals.isOfHistory) else silence.fires()
       if (stage != Ending) {
         val held = machines.groups.held
         emptyPeriods.note(changed = held != heldBefore, groups = machines.groups.size)
@@ -167,6 +172,7 @@ final class CrossGroupTask(
           emptyPeriods.clear()
           pieces = take(arrivals.next())
         case Arriving =>
+          hasArrived = false
           pieces = machines.advance(times.now)
           stage = Advancing
         case Advancing =>
@@ -188,13 +194,16 @@ final class CrossGroupTask(
 
   private def take(row: UnsafeRow): Iterator[UnsafeRow] = {
     val instant = times.timeOf(row, timeOrdinal)
-    punctuation.of(row) match {
+    val kind = punctuation.of(row)
+    hasArrived = kind != Punctuation.None
+    kind match {
       case Punctuation.None if machines.isFinished =>
         metrics.afterFinal += 1
         Iterator.empty
       case Punctuation.None =>
         machines.arrive(keyOf(row).copy(), instant) { at =>
-          state.arrives(row)
+          hasArrived = true
+          if (!machine.clock.isAlive) state.begin(row)
           RowBytes.append(state.operation.window, at, row)
         } ++ {
           MaxRows.check(plan.spec, heldByGroups)
@@ -217,13 +226,20 @@ final class CrossGroupTask(
     isChanged = false
     state.key = group
     writer.beginGroup()
+    silence.opens()
     val bytes = store.open(group)
     if (bytes != null) state.restore(bytes)
     else if (machines.groups.heldBy(group) == 0) state.clear()
     else throw new CorruptStateException("the rows of a group are counted and not stored")
   }
 
-  private def takeLatest(): Unit = if (writer.hasNext) {
+  private def takeLatest(): Unit = {
+    silence.ends()
+    writer.dropSilent(silence)
+    if (writer.hasNext) addLatest()
+  }
+
+  private def addLatest(): Unit = {
     latest.begin(if (plan.spec.acrossGroups) NoKey else opened)
     while (writer.hasNext) latest.add(writer.next().asInstanceOf[UnsafeRow])
     latest.end()
@@ -238,23 +254,23 @@ final class CrossGroupTask(
     opened = null
   }
 
-  private def waiting: WaitingLog = shared.arrivals.waiting
+  private def waiting: Long = shared.arrivals.size
 
   private def held: Long = heldByGroups + shared.contents.fold(0L)(_.rowsWithoutGroup)
 
   /** The number of rows to which the limit of the plan applies. */
-  private def heldByGroups: Long = machines.groups.held + waiting.size
+  private def heldByGroups: Long = machines.groups.held + waiting
 
   private def finish(): Unit = {
     saveGroup()
     rowsAtEnd = latest.rows
-    if (times.flushes) last = waiting.lastTime
+    if (times.flushes) last = shared.arrivals.lastTime
     due = Math.min(machines.groups.nextDue, shared.arrivals.nextRelease)
     whole.save(save)
     partition.count(
       machines.groups.size - groupsBefore,
       held - partition.rowsHeld,
-      waiting.size - waitingBefore)
+      waiting - waitingBefore)
     writer.count()
     state.operation.count(metrics)
     metrics.expired += machines.groupsReclaimed
@@ -264,13 +280,13 @@ final class CrossGroupTask(
     out.byte(StateVersion.Current)
     out.number(machines.now)
     out.byte(if (machines.isFinished) 1 else 0)
-    steps.save(out)
+    changes.save(out)
     machines.groups.save(out)
     shared.save(out, machines.now)
   }
 
   private def restore(in: ByteReader): Unit = {
-    restoreGroups(in, machines, steps)
+    restoreGroups(in, machines, changes)
     shared.restore(in, machines.now)
   }
 }
@@ -301,7 +317,7 @@ private[spark] object CrossGroupTask {
   def machinesOf(
       plan: KeepPlan,
       group: Seq[Expression],
-      steps: Steps,
+      changes: ChangeQueue,
       whole: GroupStore,
       records: GroupRecords,
       host: CrossGroupMachines.Host[UnsafeRow]): CrossGroupMachines[UnsafeRow] = {
@@ -314,7 +330,7 @@ private[spark] object CrossGroupTask {
       new Pages(new ShiftedSegments(whole.windowSegments, FirstIndexPage), whole.pageMemory),
       records,
       new RowKeys(group))
-    new CrossGroupMachines(steps, groups, host)
+    new CrossGroupMachines(changes, groups, host)
   }
 
   /** Restores the version, the clock, the steps and the index of groups, which precede the rest
@@ -323,10 +339,10 @@ private[spark] object CrossGroupTask {
   def restoreGroups(
       in: ByteReader,
       machines: CrossGroupMachines[UnsafeRow],
-      steps: Steps): Unit = {
+      changes: ChangeQueue): Unit = {
     StateVersion.check(in)
     machines.resume(Clock.restore(in), isFinished = in.byte() == 1)
-    steps.restore(in)
+    changes.restore(in)
     machines.groups.restore(in)
   }
 

@@ -11,7 +11,7 @@ import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, OperatorPlan, OverPlan}
 import winops.spark.state.{GroupStore, PartitionState, StateErrors}
 import winops.storage.bytes.ByteReader
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.ChangeQueue
 import winops.window.time.Clock
 
 /** Runs an operation over the rows of one task, one group after the other, in the order of their
@@ -34,6 +34,8 @@ import winops.window.time.Clock
   *   lets the rows of restored groups enter another window, if a restart has replaced it
   * @param writer
   *   writes the output of the operation
+  * @param silence
+  *   drops the output of rows of a table before the stream
   * @param store
   *   stores the groups between micro-batches
   * @param timers
@@ -48,6 +50,7 @@ final class GroupTask private (
     restore: ByteReader => Unit,
     carry: Option[KeepCarry],
     writer: OutputWriter,
+    silence: Silence,
     store: GroupStore,
     partition: PartitionState,
     metrics: KeepMetrics)
@@ -55,9 +58,9 @@ final class GroupTask private (
   import GroupTask._
 
   private val operation = state.operation
-  private val waiting = state.arrivals.waiting
+  private val pending = state.arrivals
   private val arrivals =
-    Arrivals.of(plan, input, times, state.arrivals, () => state.held, metrics)
+    Arrivals.of(plan, input, times, pending, () => state.held, metrics)
   private val timeOrdinal = plan.timeOrdinal
 
   private var stage: Stage = Between
@@ -78,14 +81,19 @@ final class GroupTask private (
   // The writer reads rows from the group's state, which may be corrupt.
   override def hasNext: Boolean =
     try {
-      while (!writer.hasNext && stage != Done) work()
-      writer.hasNext
+      while (!isAtRow && stage != Done) work()
+      isAtRow
     } catch StateErrors.translate
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
     try writer.next()
     catch StateErrors.translate
+  }
+
+  private def isAtRow: Boolean = {
+    writer.dropSilent(silence)
+    writer.hasNext
   }
 
   /** Does one unit of work, after which output rows may be available. */
@@ -105,9 +113,9 @@ final class GroupTask private (
       if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
     case Advancing =>
       operation.release()
-      if (!operation.fireNext(target)) {
-        if (arriving == null) endOfGroup() else arrive()
-      }
+      if (operation.fireNext(target)) silence.fires()
+      else if (arriving == null) endOfGroup()
+      else arrive()
     case Ended =>
       operation.release()
       saveGroup()
@@ -135,6 +143,7 @@ final class GroupTask private (
 
   private def load(): Unit = {
     state.key = key
+    silence.begin()
     writer.beginGroup()
     val bytes = store.open(key)
     wasRemembered = bytes != null
@@ -163,13 +172,17 @@ final class GroupTask private (
   }
 
   private def arrive(): Unit = {
-    state.arrives(arriving)
-    if (operation.arrive(arriving, target)) MaxRows.check(plan.spec, state.held)
+    if (!operation.clock.isAlive) state.begin(arriving)
+    silence.arrives(arrivals.isOfHistory)
+    if (operation.arrive(arriving, target)) {
+      MaxRows.check(plan.spec, operation.held + pending.size)
+    }
     stage = Arriving
   }
 
   private def endOfGroup(): Unit = {
-    operation.endBatch(times.releaseBefore, isLast = times.flushes && waiting.size == 0)
+    operation.endBatch(times.releaseBefore, isLast = times.flushes && pending.size == 0)
+    silence.ends()
     writer.endGroup()
     stage = Ended
   }
@@ -193,7 +206,7 @@ final class GroupTask private (
       state.held - sizeBefore,
       state.waiting - waitingBefore)
     partition.measure(key, state.held)
-    if (times.flushes) last = Math.max(last, waiting.lastTime)
+    if (times.flushes) last = Math.max(last, pending.lastTime)
     if (isRemembered) store.save(state.save) else state.forget()
     stage = Between
   }
@@ -225,7 +238,8 @@ object GroupTask {
         state: GroupState[Operation],
         restore: ByteReader => Unit,
         carry: Option[KeepCarry],
-        writer: OutputWriter): GroupTask = new GroupTask(
+        writer: OutputWriter,
+        silence: Silence): GroupTask = new GroupTask(
       plan,
       input,
       rows,
@@ -234,15 +248,15 @@ object GroupTask {
       restore,
       carry,
       writer,
+      silence,
       store,
       partition,
       metrics)
     plan match {
       case keep: KeepPlan =>
-        val changes = new ChangeQueue
-        val steps =
-          new Steps(changes, keep.spec.stream, OutputWriter.ignoresReports(keep.spec.output))
-        val operation = new KeepOperation(keep, storage, changes, steps)
+        val changes =
+          new ChangeQueue(keep.spec.stream, OutputWriter.ignoresReports(keep.spec.output))
+        val operation = new KeepOperation(keep, storage, changes)
         val state = new GroupState(keep, storage, operation)
         val isTimed = keep.time.isDefined || times.stamp.isDefined
         val (carried, rebuilt) = partition.rebuilt.partition(_.isCarried)
@@ -256,7 +270,6 @@ object GroupTask {
             former,
             storage,
             changes,
-            steps,
             state,
             () => new SpillableSegments)
         }
@@ -268,7 +281,8 @@ object GroupTask {
               case None => rebuild.fold(state.restore(in))(_.restore(in))
             },
           carry,
-          OutputWriter.of(keep, changes, state, None, isTimed, metrics))
+          OutputWriter.of(keep, changes, state, None, isTimed, metrics),
+          Silence.of(times, changes))
       case over: OverPlan =>
         val operation =
           new OverOperation(over, storage, Frames.columns(over), partition.rebuilt.map(_.frames))
@@ -280,7 +294,8 @@ object GroupTask {
           state,
           in => rebuild.fold(state.restore(in))(_.restore(in)),
           None,
-          OutputWriter.of(over, operation, metrics))
+          OutputWriter.of(over, operation, metrics),
+          Silence.of(times, operation))
     }
   }
 

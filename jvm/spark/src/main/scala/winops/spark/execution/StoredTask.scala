@@ -46,7 +46,8 @@ final class StoredTask(
     takesAll = times.flushes && !isCrossGroup,
     isFlushed = times.flushes,
     largestGroups,
-    plan.spec.restart)
+    plan.spec.restart,
+    times.history)
 
   // The partition of a cross-group window counts groups of which it may store no value.
   if (!isCrossGroup) StateErrors.translated(groups.checkSize(partition.groupsRemembered))
@@ -56,7 +57,7 @@ final class StoredTask(
     plan,
     input,
     rows,
-    partition.flushed.fold(times)(times.afterFlush),
+    times.in(partition),
     groups,
     new WholeGroupStore(groups.partition, groups.pageMemory),
     groups.records,

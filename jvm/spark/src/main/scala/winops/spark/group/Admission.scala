@@ -16,7 +16,13 @@ final class Admission(
     metrics: KeepMetrics) {
   private val timeOrdinal = plan.timeOrdinal
   private val lateBefore = times.lateBefore
+  private val historyOrdinal =
+    plan.ofHistory.fold(-1)(flag => input.indexWhere(_.exprId == flag.exprId))
   private val columnsOf = UnsafeProjection.create(plan.waitingColumns, input)
+
+  /** True if the last admitted row is one of the table that the stream starts with. */
+  def isOfHistory: Boolean = ofHistory
+  private var ofHistory = false
 
   /** The next admitted row of the group, with the columns of waiting rows; null after the last.
     */
@@ -26,11 +32,18 @@ final class Admission(
       val row = rows.next()
       if (timeOrdinal < 0) taken = row
       else if (row.isNullAt(timeOrdinal)) dropNullTime()
-      else if (row.getLong(timeOrdinal) < lateBefore) metrics.late += 1
+      else if (row.getLong(timeOrdinal) < lateBefore && !isMarked(row)) metrics.late += 1
       else taken = row
     }
-    if (taken == null) null else columnsOf(taken)
+    if (taken == null) null
+    else {
+      ofHistory = isMarked(taken)
+      columnsOf(taken)
+    }
   }
+
+  private def isMarked(row: UnsafeRow): Boolean =
+    historyOrdinal >= 0 && row.getBoolean(historyOrdinal)
 
   private def dropNullTime(): Unit =
     if (plan.spec.dropNullTime) metrics.nullTime += 1

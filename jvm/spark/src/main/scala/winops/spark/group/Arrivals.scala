@@ -17,6 +17,11 @@ trait Arrivals {
   /** The columns of the next row that the window holds; valid until the next call of any method.
     */
   def next(): UnsafeRow
+
+  /** True if the last row is one of a table before the stream. Of waiting rows, only those are
+    * known to be that have no output.
+    */
+  def isOfHistory: Boolean
 }
 
 object Arrivals {

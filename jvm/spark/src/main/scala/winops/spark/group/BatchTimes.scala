@@ -3,6 +3,7 @@ package winops.spark.group
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.spark.row.Micros
+import winops.spark.state.{HistoryTimes, StoredPartitionState}
 import winops.window.time.Clock
 
 /** The times of one micro-batch, or of a batch query.
@@ -21,6 +22,8 @@ import winops.window.time.Clock
   * @param passedAtEnd
   *   the time behind the watermark up to which all rows are there at the end of the input, in
   *   microseconds
+  * @param history
+  *   the table that the first micro-batch began with, while its times matter
   */
 final case class BatchTimes(
     lateBefore: Long,
@@ -28,7 +31,8 @@ final case class BatchTimes(
     now: Long,
     stamp: Option[Long],
     flushes: Boolean = false,
-    passedAtEnd: Long = BatchTimes.OneMilli) {
+    passedAtEnd: Long = BatchTimes.OneMilli,
+    history: Option[HistoryTimes] = None) {
   private val arrival = stamp.getOrElse(0L)
 
   /** The time of a row in milliseconds: that of its column or, without one, its arrival time; 0
@@ -47,9 +51,23 @@ final case class BatchTimes(
     releaseBefore = if (now == Long.MinValue) releaseBefore else endOfFlush(now),
     flushes = true)
 
+  /** The times for a partition in which earlier micro-batches have flushed rows or read a table.
+    */
+  def in(partition: StoredPartitionState): BatchTimes = {
+    val flushed = partition.flushed.fold(this)(afterFlush)
+    partition.history.fold(flushed)(flushed.afterHistory(_, partition.timePassed))
+  }
+
   /** The times after a flush at the watermark `flushed`. */
   def afterFlush(flushed: Long): BatchTimes =
     copy(lateBefore = Math.max(lateBefore, endOfFlush(flushed)))
+
+  /** The times after a first micro-batch with a table, in which time had passed up to `passed`.
+    * Spark's watermark for late rows does not know of it.
+    */
+  def afterHistory(table: HistoryTimes, passed: Long): BatchTimes = copy(
+    lateBefore = if (passed > 0) Math.max(lateBefore, Micros.of(passed)) else lateBefore,
+    history = Some(table))
 
   private def endOfFlush(watermark: Long): Long = Micros.of(watermark) + passedAtEnd
 }

@@ -37,7 +37,7 @@ private[group] final class DueUnsortedRows(
     if (staying.isEmpty) tail.clear()
     else {
       tail.place(firstOrdinal, tail.end, staying.length.toLong, firstStaying)
-      val isWorthIt = tail.end - tail.from >= LeastRead && due.length <= MostDue
+      val isWorthIt = tail.end - tail.from >= LeastLeft && due.length <= MostDue
       if (isWorthIt && staying.length > MostRows) {
         tail.schedule.replace(staying.toArray.sorted.distinct.take(MostRows), tail.end)
       } else tail.schedule.remove()
@@ -62,9 +62,9 @@ private[group] final class DueUnsortedRows(
 private object DueUnsortedRows {
   import ReleaseSchedule.MostRows
 
-  /** Where at least so many rows are read, and at most so many of them are due, the rows of a
-    * schedule cost fewer bytes than reading all again.
+  /** If a release leaves at least so many unsorted rows in the log, waiting or released, and at
+    * most so many were due, the rows of a schedule cost fewer bytes than reading all again.
     */
-  val LeastRead: Long = 2L * MostRows
+  val LeastLeft: Long = 2L * MostRows
   val MostDue: Int = MostRows / 4
 }

@@ -120,7 +120,12 @@ private[group] final class FormerRows(
   }
 
   /** Moves the rows that wait for the watermark, in the order of their release. */
-  def moveWaiting(from: WaitingLog, to: WaitingLog): Unit = if (from.size > 0) {
+  def moveWaiting(from: ArrivalState, to: ArrivalState): Unit = {
+    moveWaiting(from.waiting, to.waiting)
+    moveWaiting(from.history, to.history)
+  }
+
+  private def moveWaiting(from: WaitingLog, to: WaitingLog): Unit = if (from.size > 0) {
     val buffer =
       new RowLog(newSegments(), withArrival = false, RowShape.of(plan.waitingColumns))
     val released = from.release(WaitingRows.Never, orderBefore)

@@ -41,10 +41,10 @@ final class GroupState[+O <: Operation](
   /** The key of the group as the output shows it. */
   def shownKey: UnsafeRow = shownKeys.of(openKey)
 
-  /** Takes note of a row before it is applied. The first row of a group decides how the output
-    * shows its key.
+  /** Decides how the output shows the key, by a row that is about to be applied to a group that
+    * is not alive. A row that the group does not take leaves the decision to the next one.
     */
-  def arrives(row: UnsafeRow): Unit = if (!operation.clock.isAlive) shownKeys.begin(row)
+  def begin(row: UnsafeRow): Unit = shownKeys.begin(row)
 
   /** The time of the group's registered timer, or [[Clock.Never]]. */
   var registeredTimer: Long = Clock.Never
@@ -57,13 +57,13 @@ final class GroupState[+O <: Operation](
 
   private def hasTimer: Boolean = registeredTimer != Clock.Never
 
-  def isEmpty: Boolean = !operation.clock.isAlive && arrivals.waiting.size == 0
+  def isEmpty: Boolean = !operation.clock.isAlive && arrivals.size == 0
 
   /** The number of rows of the group, including waiting rows. */
-  def held: Long = operation.held + arrivals.waiting.size
+  def held: Long = operation.held + arrivals.size
 
   /** The number of rows that wait for the watermark or for the rows that follow. */
-  def waiting: Long = operation.waiting + arrivals.waiting.size
+  def waiting: Long = operation.waiting + arrivals.size
 
   /** The time at which the group has work to do even if no row arrives: the operation's or the
     * release of a waiting row; [[Clock.Never]] if there is neither.
@@ -73,7 +73,7 @@ final class GroupState[+O <: Operation](
   /** Removes the rows that no further row needs, as [[Operation.releaseOutOfReach]]. */
   def releaseOutOfReach(known: Long): Long = {
     val next = operation.releaseOutOfReach(known)
-    if (arrivals.waiting.size == 0) next else Clock.Never
+    if (arrivals.size == 0) next else Clock.Never
   }
 
   def clear(): Unit = {

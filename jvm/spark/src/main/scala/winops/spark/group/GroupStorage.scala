@@ -42,6 +42,10 @@ final class GroupStorage(plan: OperatorPlan, val store: GroupStore) {
   /** A new log of rows that wait for the watermark. */
   def waitingLog: WaitingLog = new WaitingLog(plan, store.waitingSegments, waitingForm)
 
+  /** A new log of rows that wait and are of a table before the stream. */
+  def historyLog: WaitingLog =
+    new WaitingLog(plan, new ShiftedSegments(store.waitingSegments, FirstOfHistory), waitingForm)
+
   /** Predicts the rows of a group. */
   def select(key: UnsafeRow): Unit = forms.foreach(_.select(key))
 
@@ -56,4 +60,7 @@ private object GroupStorage {
 
   /** The first segment number of rows with some of their columns, above those of pages. */
   val FirstPartialRow: Long = 1L << 61
+
+  /** The first segment number of waiting rows of a table, above those of other waiting rows. */
+  val FirstOfHistory: Long = 1L << 60
 }

@@ -36,6 +36,8 @@ final class ImmediateArrivals(
     ahead != null
   }
 
+  override def isOfHistory: Boolean = admission.isOfHistory
+
   override def next(): UnsafeRow = {
     val row = if (hasNext) ahead else throw new NoSuchElementException
     ahead = null

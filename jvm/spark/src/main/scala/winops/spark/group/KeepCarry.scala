@@ -10,7 +10,7 @@ import winops.spark.row.{RowBytes, RowShape}
 import winops.spark.state.RebuiltState
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
 import winops.storage.rows.RowLog
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.ChangeQueue
 import winops.window.time.Clock
 
 /** Lets the rows of a group, which another window holds, enter the window of the running query in
@@ -21,9 +21,7 @@ import winops.window.time.Clock
   * @param before
   *   the plan of the query that stored the group
   * @param changes
-  *   the queue of the changes
-  * @param steps
-  *   numbers the changes
+  *   numbers and queues the changes
   * @param state
   *   the open group, in the form of the running query
   * @param newSegments
@@ -35,22 +33,17 @@ private[spark] final class KeepCarry(
     rebuilt: RebuiltState,
     storage: GroupStorage,
     changes: ChangeQueue,
-    steps: Steps,
     state: GroupState[KeepOperation],
     newSegments: () => Segments) {
   private val operation = state.operation
   private val window = operation.window
   private val rows = new FormerRows(plan, rebuilt.columns, newSegments)
-  private val changesBefore = new ChangeQueue
-  private val stepsBefore = new Steps(changesBefore, before.spec.stream)
+  private val changesBefore = new ChangeQueue(before.spec.stream)
   private val storageBefore = new GroupStorage(before, storage.store)
   private val former = {
     val bare =
       before.copy(spec = before.spec.copy(output = Output.Changes), by = Nil, results = Nil)
-    new GroupState(
-      bare,
-      storageBefore,
-      new KeepOperation(bare, storageBefore, changesBefore, stepsBefore))
+    new GroupState(bare, storageBefore, new KeepOperation(bare, storageBefore, changesBefore))
   }
   private val pagesBefore = storage.pages.another()
   private val aggregates = rebuilt.aggregates.toSeq.flatMap { form =>
@@ -99,7 +92,7 @@ private[spark] final class KeepCarry(
     former.operation.clock.saveNow(clock)
     val wasAlive = former.operation.clock.isAlive
     val numbers = new ByteWriter
-    stepsBefore.save(numbers)
+    changesBefore.save(numbers)
     storageBefore.pages.settle()
     pagesBefore.startAs(storageBefore.pages)
     aggregates.foreach(_.restore(in))
@@ -113,14 +106,14 @@ private[spark] final class KeepCarry(
     state.restoreKey(in)
     state.registeredTimer = former.registeredTimer
     state.arrivals.lastOrder = waitingOrder
-    rows.moveWaiting(former.arrivals.waiting, state.arrivals.waiting)
+    rows.moveWaiting(former.arrivals, state.arrivals)
     operation.clock.restoreNow(new ByteReader(clock.toArray))
     storage.reach(operation.clock.now)
     // A group without rows keeps its numbers.
     if (wasAlive) operation.clock.live()
     enter()
     changes.clear()
-    steps.restore(new ByteReader(numbers.toArray))
+    changes.restore(new ByteReader(numbers.toArray))
     fillResults()
   }
 

@@ -9,7 +9,7 @@ import winops.spark.plan.{AggMode, KeepPlan, Output}
 import winops.spark.row.RowBytes
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.{RowLog, RowStore}
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.ChangeQueue
 import winops.window.expression.Evaluator
 import winops.window.machine.Machine
 import winops.window.time.{Clock, GroupClock}
@@ -17,9 +17,7 @@ import winops.window.time.{Clock, GroupClock}
 /** Retains the rows of a group in its windows.
   *
   * @param changes
-  *   the queue of the changes
-  * @param steps
-  *   numbers the machine's steps and writes its changes into the queue
+  *   numbers the machine's steps, and queues their changes
   * @param ownsSteps
   *   whether the group numbers its own steps and stores the numbers
   */
@@ -27,7 +25,6 @@ final class KeepOperation(
     plan: KeepPlan,
     storage: GroupStorage,
     changes: ChangeQueue,
-    steps: Steps,
     ownsSteps: Boolean = true)
     extends Operation {
   private val spec = plan.spec
@@ -65,10 +62,10 @@ final class KeepOperation(
         plan.content,
         (row, ordinal) => RowBytes.pointTo(row, window, ordinal))
     },
-    steps,
+    changes,
     ownsSteps)
 
-  override def clock: GroupClock = machine.clock
+  override val clock: GroupClock = machine.clock
   override def held: Long = machine.held
   override def waiting: Long = 0L
   override def nextDue: Long = machine.nextDue
@@ -108,7 +105,7 @@ final class KeepOperation(
     * that returns in a later micro-batch. The numbers decide how rows are divided into blocks for
     * aggregation. Without the restart, results would depend on the boundaries of micro-batches.
     */
-  private def renumber(): Unit = if (!machine.isAlive && window.end > 0) {
+  private def renumber(): Unit = if (!clock.isAlive && window.end > 0) {
     window.discard()
     machine.restart()
     // Mode `latest` computes the results after the last step of the batch.
@@ -154,7 +151,7 @@ final class KeepOperation(
   override def count(metrics: KeepMetrics): Unit = {
     metrics.afterFinal += afterFinal
     metrics.refused += machine.rowsRefused
-    metrics.evictedSilently += machine.rowsEvictedSilently
+    metrics.evictedSilently += changes.rowsEvictedSilently
     metrics.expired += machine.groupsForgotten
   }
 }

@@ -4,7 +4,7 @@ import winops.spark.aggregates.StoredAggregates
 import winops.spark.plan.KeepPlan
 import winops.spark.state.RebuiltState
 import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.ChangeQueue
 
 /** Restores groups of a retention window that another query has stored, as the running one stores
   * them. The windows and their numbers go on; rows get the columns of the query, and aggregates
@@ -28,12 +28,11 @@ private[spark] final class KeepRebuild(
   private val rows = new FormerRows(plan, rebuilt.columns, newSegments)
   private val moved = Option.unless(rebuilt.areRowsSame) {
     val before = rows.before.asInstanceOf[KeepPlan]
-    val own = new ChangeQueue
     val ofBefore = new GroupStorage(before, storage.store)
     val former = new GroupState(
       before,
       ofBefore,
-      new KeepOperation(before, ofBefore, own, new Steps(own, before.spec.stream)))
+      new KeepOperation(before, ofBefore, new ChangeQueue(before.spec.stream)))
     new MovedGroup(rows, former, ofBefore, state, storage)
   }
 

@@ -3,8 +3,6 @@ package winops.spark.group
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.window.time.Clock
-
 /** Releases the rows of several sources in one order. Of equal rows, that of the first source
   * precedes.
   *
@@ -64,7 +62,7 @@ private[group] object MergedRows {
       order: Ordering[InternalRow]): WaitingRows = {
     val tail = layout.unsorted
     if (!WaitingRows.isDue(tail.firstTime, before)) NoWaitingRows
-    else if (before != Never && tail.schedule.covers(Clock.floorToMillis(before))) {
+    else if (before != Never && tail.schedule.covers(before)) {
       new ScheduledRows(layout.rows, tail, layout.firstTime, before, order)
     } else new DueUnsortedRows(layout.rows, tail, layout.firstTime, before, order)
   }

@@ -41,6 +41,6 @@ private[group] final class MovedGroup[+O <: Operation](
     // Frees the pages of the former rows. The indexes beside them stay.
     formerStorage.pages.settle()
     state.arrivals.lastOrder = former.arrivals.lastOrder
-    rows.moveWaiting(former.arrivals.waiting, state.arrivals.waiting)
+    rows.moveWaiting(former.arrivals, state.arrivals)
   }
 }

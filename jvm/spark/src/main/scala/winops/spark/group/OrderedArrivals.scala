@@ -33,15 +33,19 @@ final class OrderedArrivals(
     }
 
   private var rows: GroupedRows = _
+  private val separatesHistory = times.history.exists(_.isSilent)
   private var waiting: WaitingRows = _
+  private var history: WaitingRows = _
   private var come: UnsafeRow = _
   private var ahead: UnsafeRow = _
+  private var ofHistory = false
 
   override def open(rows: GroupedRows): Unit = {
     this.rows = rows
     come = null
     ahead = null
     waiting = state.waiting.release(releaseBefore, order)
+    history = state.history.release(releaseBefore, order)
   }
 
   override def hasNext: Boolean = {
@@ -49,7 +53,7 @@ final class OrderedArrivals(
       val row = choose()
       if (row != null && isReleased(row)) {
         ahead = row
-        if (row eq come) come = null else waiting.take()
+        take(row)
       } else {
         holdBack()
         rows = null
@@ -64,21 +68,40 @@ final class OrderedArrivals(
     contentOf(row)
   }
 
-  /** The first in order of the waiting and the new rows; of equal rows, the waiting one. */
+  override def isOfHistory: Boolean = ofHistory
+
+  private def take(row: UnsafeRow): Unit =
+    if (row eq come) {
+      ofHistory = admission.isOfHistory
+      come = null
+    } else {
+      ofHistory = row eq history.first
+      if (ofHistory) history.take() else waiting.take()
+    }
+
+  /** The first in order of the waiting and the new rows; of equal rows, the waiting one, and
+    * first that of a table before the stream.
+    */
   private def choose(): UnsafeRow = {
     if (come == null) come = admission.next(rows)
-    val waited = waiting.first
-    if (waited == null || come != null && order.compare(waited, come) > 0) come else waited
+    firstOf(history.first, firstOf(waiting.first, come))
   }
+
+  private def firstOf(one: UnsafeRow, other: UnsafeRow): UnsafeRow =
+    if (one == null || other != null && order.compare(one, other) > 0) other else one
 
   private def holdBack(): Unit = {
     waiting.finish()
+    history.finish()
     while (come != null) {
-      state.waiting.append(come, order)
+      val log =
+        if (separatesHistory && admission.isOfHistory) state.history else state.waiting
+      log.append(come, order)
       MaxRows.check(plan.spec, held())
       come = admission.next(rows)
     }
     state.waiting.settle(order)
+    state.history.settle(order)
   }
 
   // No later instant could release a row at the last instant.

@@ -39,6 +39,8 @@ final class OverOperation(
 
   private val frames = new Frames(plan, rows, log, storage.pages, formsBefore)
 
+  private val silent = new SilentRows
+
   override val clock = new GroupClock(plan.spec.idleMillis.getOrElse(Clock.Never))
 
   /** The number of the first row whose results have not been emitted. */
@@ -49,6 +51,15 @@ final class OverOperation(
 
   /** The results of the row [[next]]; valid until the next call. */
   def results: UnsafeRow = frames.results(next)
+
+  /** Drops the output of the row that arrives next. */
+  def silenceNext(): Unit = silent.add(rows.end)
+
+  /** Returns true if the output of the row [[next]] is dropped. */
+  def isNextSilent: Boolean = silent.contains(next)
+
+  /** Drops the output of the same rows as `former`, whose rows have the same numbers. */
+  private[group] def silenceAs(former: OverOperation): Unit = silent.startAs(former.silent)
 
   /** Takes note that the results of the row [[next]] have been emitted. */
   def take(): Unit = frames.rows.keepNext()
@@ -84,6 +95,7 @@ final class OverOperation(
   override def release(): Unit = {
     if (next > rows.first) {
       rows.release(next)
+      silent.release(next)
       frames.release(next)
     }
     // Of a group that ended, all results have been emitted. Its rows are numbered from 0 again.
@@ -106,6 +118,7 @@ final class OverOperation(
     log.clear()
     frames.clear()
     clock.clear()
+    silent.clear()
   }
 
   override def forget(): Unit = {
@@ -117,21 +130,26 @@ final class OverOperation(
     rows.discard()
     log.discard()
     frames.clear()
+    silent.clear()
   }
 
   override def settle(): Unit = frames.settle()
 
   override def save(out: ByteWriter): Unit = {
     rows.save(out)
-    out.number(clock.kind(nearLastArrival))
+    out.number(clock.kind(nearLastArrival) + (if (silent.isEmpty) 0 else GroupClock.Kinds))
     clock.save(out, nearLastArrival)
+    if (!silent.isEmpty) silent.save(out, next)
     log.save(out)
     frames.save(out)
   }
 
   override def restoreRows(in: ByteReader): Unit = {
     rows.restore(in)
-    clock.restore(in, in.count(GroupClock.Kinds - 1), nearLastArrival)
+    val kind = in.count(2 * GroupClock.Kinds - 1)
+    clock.restore(in, kind % GroupClock.Kinds, nearLastArrival)
+    silent.clear()
+    if (kind >= GroupClock.Kinds) silent.restore(in, rows.first)
     log.restore(in)
     if (log.end != rows.first) {
       throw new CorruptStateException(

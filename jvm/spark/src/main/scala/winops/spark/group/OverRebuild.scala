@@ -45,6 +45,7 @@ private[spark] final class OverRebuild(
           rows.whole.move(former.rows, operation.rows)
           partial.move(former.log, operation.log)
         }
+        operation.silenceAs(former)
         moveClock(former.clock)
       case None => state.restoreRows(in)
     }

@@ -2,6 +2,7 @@ package winops.spark.group
 
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
 import winops.storage.rows.RowLog
+import winops.window.time.Clock
 
 /** The places of the unsorted rows that are released next, with their times.
   *
@@ -13,7 +14,8 @@ import winops.storage.rows.RowLog
   * No unsorted row before [[end]] precedes the last row of the schedule, unless it is in the
   * schedule. Rows that arrive later are not in it, so it knows how many of its rows precede them.
   *
-  * Times are milliseconds, as rows are released up to whole milliseconds.
+  * Its times are milliseconds. It is not used for a release up to a time within a millisecond,
+  * which only a flush needs.
   *
   * @param segments
   *   stores the entry of the open group
@@ -68,9 +70,11 @@ private[group] final class ReleaseSchedule(segments: Segments) {
   def end: Long = content.end
 
   /** Returns true if the schedule has all unsorted rows before [[end]] that are released before a
-    * time, and a further one.
+    * time in microseconds, and a further one.
     */
-  def covers(before: Long): Boolean = active && content.rows.last.time >= before
+  def covers(before: Long): Boolean =
+    active && before % Clock.MicrosPerMilli == 0 &&
+      content.rows.last.time >= before / Clock.MicrosPerMilli
 
   /** The rows of the schedule with times from one on until another. */
   def between(from: Long, until: Long): Array[ScheduledRow] =
@@ -80,7 +84,11 @@ private[group] final class ReleaseSchedule(segments: Segments) {
   def next(before: Long): Long = content.rows(rowsBefore(before)).time
 
   /** Returns true if a row from [[end]] on may precede the [[next]] row of the schedule. */
-  def mayLaterPrecede(before: Long): Boolean = beforeLater <= rowsBefore(before)
+  def mayLaterPrecede(before: Long): Boolean = {
+    // Reading the schedule may lower `beforeLater`.
+    val scheduled = rowsBefore(before)
+    beforeLater <= scheduled
+  }
 
   /** Takes note of the time of a row that has been appended. */
   def appended(time: Long): Unit = if (active) {
@@ -105,14 +113,23 @@ private[group] final class ReleaseSchedule(segments: Segments) {
       out.byte(java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(laterFirst - firstTime))
     }
 
-  /** Restores what [[save]] wrote with the same time. */
+  /** Restores what [[save]] wrote with the same time.
+    *
+    * @throws winops.storage.bytes.CorruptStateException
+    *   if no schedule has so many rows, or no time has the bound
+    */
   def restore(in: ByteReader, firstTime: Long): Unit = {
     val number = in.number()
     val hasTime = number < 0
     active = true
     read = null
-    beforeLater = (if (hasTime) -1L - number else number).toInt
-    laterFirst = if (hasTime) firstTime + (1L << in.byte() >>> 1) else Never
+    val rows = if (hasTime) -1L - number else number
+    val bits = if (hasTime) in.byte() else 0
+    if (rows > MostRows || bits < 0 || bits >= java.lang.Long.SIZE) {
+      throw new CorruptStateException(s"$rows scheduled rows precede one within $bits bits")
+    }
+    beforeLater = rows.toInt
+    laterFirst = if (hasTime) firstTime + (1L << bits >>> 1) else Never
   }
 
   private def rowsBefore(time: Long): Int = content.rows.count(_.time < time)
@@ -122,7 +139,7 @@ private[group] final class ReleaseSchedule(segments: Segments) {
   private def content: Content = {
     if (read == null) {
       read = Content.of(segments.get(Number))
-      if (beforeLater < 0 || beforeLater > read.rows.length) {
+      if (beforeLater > read.rows.length) {
         throw new CorruptStateException(
           s"$beforeLater of ${read.rows.length} scheduled rows precede the others")
       }

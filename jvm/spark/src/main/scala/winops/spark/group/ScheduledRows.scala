@@ -17,7 +17,8 @@ import winops.window.time.Clock
   * @param since
   *   the earliest time of all rows of the log that wait
   * @param before
-  *   the time in microseconds before which rows are released; the schedule covers it
+  *   the time in microseconds before which rows are released, a whole millisecond that the
+  *   schedule covers
   */
 private[group] final class ScheduledRows(
     rows: TimedRows,
@@ -27,6 +28,9 @@ private[group] final class ScheduledRows(
     order: Ordering[InternalRow])
     extends SortedRows {
   private val schedule = tail.schedule
+  if (schedule.end <= tail.from || schedule.end > tail.end) {
+    throw new CorruptStateException(s"a schedule until ${schedule.end} of ${tail.end} rows")
+  }
   private val beforeMillis = Clock.floorToMillis(before)
   private val readsLater = schedule.mayLaterPrecede(beforeMillis)
 

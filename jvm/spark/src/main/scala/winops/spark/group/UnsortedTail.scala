@@ -10,7 +10,8 @@ import winops.window.time.Clock
 /** The newest rows of a [[WaitingLog]], which wait in the order of their arrival.
   *
   * They arrived after the rows of all sequences, but for one that is being appended. Some rows in
-  * their range have been released: those before the earliest time of all rows that wait.
+  * their range have been released: those before the millisecond of the earliest time of all rows
+  * that wait.
   *
   * @param rows
   *   the rows of the log
@@ -34,6 +35,9 @@ private[group] final class UnsortedTail(rows: TimedRows, val schedule: ReleaseSc
   def size: Long = waiting
 
   def isEmpty: Boolean = waiting == 0
+
+  /** True if there are rows that wait, and released rows in their range. */
+  def hasReleased: Boolean = !isEmpty && waiting < endOrdinal - fromOrdinal
 
   /** The ordinal of the first row, or one before it. */
   def from: Long = fromOrdinal

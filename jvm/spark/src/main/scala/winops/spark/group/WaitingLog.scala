@@ -90,8 +90,12 @@ final class WaitingLog(
   def release(before: Long, order: Ordering[InternalRow]): WaitingRows = {
     unsorted.closeBlock()
     if (count == 0 || !WaitingRows.isDue(firstTime, before)) NoWaitingRows
-    else if (layout.isInOrder) new Released(new RowsInOrder(rows, sequences.head, before))
-    else new Released(MergedRows.of(layout, before, order))
+    else {
+      val due =
+        if (layout.isInOrder) new RowsInOrder(rows, sequences.head, before)
+        else MergedRows.of(layout, before, order)
+      new Released(due, before, order)
+    }
   }
 
   /** Writes rows once more if many are unsorted, if the log has many released rows, or if there
@@ -172,7 +176,8 @@ final class WaitingLog(
   }
 
   /** Counts the rows that are taken, and removes them when all have been. */
-  private final class Released(due: WaitingRows) extends WaitingRows {
+  private final class Released(due: WaitingRows, before: Long, order: Ordering[InternalRow])
+      extends WaitingRows {
     override def first: UnsafeRow = due.first
 
     override def take(): Unit = {
@@ -183,6 +188,10 @@ final class WaitingLog(
     override def finish(): Unit = {
       due.finish()
       sequences.filterInPlace(_.size > 0)
+      // Stored times, which are milliseconds, would not tell released rows of the same millisecond
+      // as one that stays.
+      val isWithinMilli = before % Clock.MicrosPerMilli != 0
+      if (isWithinMilli && unsorted.hasReleased) sortUnsorted(order)
       layout.releaseFront()
       if (count == 0) layout.clear()
     }

@@ -8,7 +8,8 @@ import winops.window.time.Clock
 /** Writes the waiting rows of a group to its value, and reads them.
   *
   * A log with rows that wait is stored first, then what says which of them wait. Times are stored
-  * in milliseconds, as rows are released up to whole milliseconds.
+  * in milliseconds: no released row in the range of the unsorted ones is of the same millisecond
+  * as a row that waits.
   *
   * @param layout
   *   the places of the rows
@@ -138,10 +139,12 @@ private[group] object WaitingLogCodec {
     */
   val Sequences = 4
 
-  /** As [[SomeReleased]], then what is stored of the [[ReleaseSchedule]] of the unsorted rows. */
+  /** The form of [[SomeReleased]], then what is stored of the [[ReleaseSchedule]] of the unsorted
+    * rows.
+    */
   val Scheduled = 5
 
-  /** As [[Sequences]], then the same. */
+  /** The form of [[Sequences]], then the same. */
   val ScheduledSequences = 6
 
   private def hasReleased(kind: Int): Boolean = kind == SomeReleased || kind == Scheduled

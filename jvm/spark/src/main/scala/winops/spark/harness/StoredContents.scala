@@ -6,7 +6,7 @@ import winops.spark.group.{GroupState, GroupStorage, KeepOperation}
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
 import winops.spark.state.TransientGroupStore
-import winops.window.changes.{ChangeQueue, Steps}
+import winops.window.changes.ChangeQueue
 
 /** Reads the window contents of stored groups. */
 private[harness] object StoredContents {
@@ -15,11 +15,10 @@ private[harness] object StoredContents {
     * windows has its number several times.
     */
   def of(plan: KeepPlan, store: TransientGroupStore): Seq[(UnsafeRow, Seq[Long])] = {
-    val changes = new ChangeQueue
     val storage = new GroupStorage(plan, store)
-    val steps = new Steps(changes, plan.spec.policy.stream.copy(inserts = true, deletes = true))
+    val changes = new ChangeQueue(plan.spec.policy.stream.copy(inserts = true, deletes = true))
     val operation =
-      new KeepOperation(plan, storage, changes, steps, ownsSteps = !plan.spec.isCrossGroup)
+      new KeepOperation(plan, storage, changes, ownsSteps = !plan.spec.isCrossGroup)
     val state = new GroupState(plan, storage, operation)
     val row = new UnsafeRow(plan.content.size)
     store.all.map { key =>

@@ -72,8 +72,8 @@ private final class AggOutput(
       // A step without results keeps the values of the step before.
       if (replaces) values.clear()
       replaces = false
-      if (spec.emitsOldValues) add(ChangeRows.Delete, before)
-      if (spec.emitsNewValues) add(ChangeRows.Insert, now)
+      if (spec.emitsOldValues) add(ChangesReader.Delete, before)
+      if (spec.emitsNewValues) add(ChangesReader.Insert, now)
     }
   }
 

@@ -1,5 +1,7 @@
 package winops.spark.output
 
+import org.apache.spark.unsafe.types.UTF8String
+
 import winops.spark.internal.KeepMetrics
 import winops.window.changes.{ChangeKind, ChangeQueue}
 
@@ -35,4 +37,11 @@ private[output] abstract class ChangesReader(changes: ChangeQueue, metrics: Keep
     metrics.inserted += inserted
     metrics.deleted += deleted
   }
+}
+
+private[output] object ChangesReader {
+
+  // The types of changes, the values of the first change column.
+  val Insert: UTF8String = UTF8String.fromString("insert")
+  val Delete: UTF8String = UTF8String.fromString("delete")
 }

@@ -3,7 +3,7 @@ package winops.spark.output
 import org.apache.spark.sql.catalyst.InternalRow
 
 import winops.spark.aggregates.StepAggregates
-import winops.spark.group.{GroupState, KeepOperation, OverOperation}
+import winops.spark.group.{GroupState, KeepOperation, OverOperation, Silence}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output, OverPlan}
 import winops.window.changes.ChangeQueue
@@ -24,6 +24,11 @@ abstract class OutputWriter(metrics: KeepMetrics) {
   final def next(): InternalRow = {
     emitted += 1
     emit()
+  }
+
+  /** Skips the output rows that come next and are silent. */
+  final def dropSilent(silence: Silence): Unit = while (silence.isNow && hasNext) {
+    val _ = emit()
   }
 
   /** Called before a group is opened. */

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window}
 
 import winops.spark.plan.Over
-import winops.spark.source.StoredColumns
+import winops.spark.source.{StoredColumns, WithHistory}
 
 /** Puts the arguments of window functions back into the functions.
   *
@@ -73,6 +73,7 @@ private[spark] object InlinedWindow {
 
   @tailrec private def inputOf(rows: LogicalPlan): Seq[NamedExpression] = rows match {
     case StoredColumns(child) => inputOf(child)
+    case table: WithHistory => inputOf(table.stream)
     case Project(columns, below @ Project(_, Project(_, _: Over))) => columns ++ arguments(below)
     case Project(columns, _) => columns
     case _ => Nil

@@ -7,7 +7,7 @@ import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.spark.expressions.PolicyExpression
 import winops.spark.row.KeyTypes
-import winops.spark.source.SourceOrder
+import winops.spark.source.{SourceOrder, WithHistory}
 
 /** The logical node of an operator that processes the rows of each group in order. */
 sealed trait GroupedOperator extends UnaryNode {
@@ -42,8 +42,19 @@ sealed trait GroupedOperator extends UnaryNode {
     *   the columns of [[keys]]
     * @param positions
     *   the columns that order the rows of a micro-batch as their source does
+    * @param ofHistory
+    *   the column that is true for rows of a table before the stream
     */
-  def plan(keys: Seq[Attribute], positions: Seq[Attribute]): OperatorPlan
+  def plan(
+      keys: Seq[Attribute],
+      positions: Seq[Attribute],
+      ofHistory: Option[Attribute] = None): OperatorPlan
+
+  /** The table whose rows the operator processes before those of the stream. */
+  def history: Option[WithHistory] = child match {
+    case history: WithHistory => Some(history)
+    case _ => None
+  }
 
   override def nodeName: String = spec.nodeName
 
@@ -133,7 +144,10 @@ final case class Keep(
     case _ => child.outputSet
   }
 
-  override def plan(keys: Seq[Attribute], positions: Seq[Attribute]): KeepPlan = KeepPlan(
+  override def plan(
+      keys: Seq[Attribute],
+      positions: Seq[Attribute],
+      ofHistory: Option[Attribute]): KeepPlan = KeepPlan(
     spec = spec,
     keys = keys,
     groupExpressions = group.map(KeyTypes.normalized),
@@ -149,7 +163,8 @@ final case class Keep(
     results = results,
     content = content,
     sourcePartition = sourcePartition,
-    positions = positions)
+    positions = positions,
+    ofHistory = ofHistory)
 
   override protected def withNewChildInternal(newChild: LogicalPlan): Keep =
     copy(child = newChild)
@@ -205,7 +220,10 @@ final case class Over(
   // The rows of a stream are stored whole until their results are known.
   override lazy val references: AttributeSet = child.outputSet
 
-  override def plan(keys: Seq[Attribute], positions: Seq[Attribute]): OverPlan = OverPlan(
+  override def plan(
+      keys: Seq[Attribute],
+      positions: Seq[Attribute],
+      ofHistory: Option[Attribute]): OverPlan = OverPlan(
     spec = spec,
     keys = keys,
     groupExpressions = group.map(KeyTypes.normalized),
@@ -215,7 +233,8 @@ final case class Over(
     results = results,
     content = content,
     sourcePartition = sourcePartition,
-    positions = positions)
+    positions = positions,
+    ofHistory = ofHistory)
 
   override protected def withNewChildInternal(newChild: LogicalPlan): Over =
     copy(child = newChild)

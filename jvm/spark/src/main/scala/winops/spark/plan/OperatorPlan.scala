@@ -46,6 +46,11 @@ sealed trait OperatorPlan extends Product with Serializable {
     */
   def positions: Seq[Attribute]
 
+  /** In a micro-batch with a table before the stream, the input column that is true for rows of
+    * the table.
+    */
+  def ofHistory: Option[Attribute]
+
   /** The columns of an output row. */
   def output: Seq[Attribute]
 
@@ -67,9 +72,14 @@ sealed trait OperatorPlan extends Product with Serializable {
   final def stamp: Seq[SortOrder] =
     (if (spec.rowsWait) time.map(SortOrder(_, Ascending, NullsLast, Nil)).toSeq else Nil) ++ order
 
-  /** The order of the rows of one micro-batch. Only equal rows tie. */
-  final def arrival: Seq[SortOrder] =
-    (stamp ++ (sourcePartition ++ positions).map(SortOrder(_, Ascending))) :+ bytes
+  /** The order of the rows of one micro-batch. Only equal rows tie. Rows of a table before the
+    * stream precede its rows, or those of the same time.
+    */
+  final def arrival: Seq[SortOrder] = {
+    val history = ofHistory.map(SortOrder(_, Descending)).toSeq
+    val ordered = if (spec.rowsWait) stamp ++ history else history ++ stamp
+    (ordered ++ (sourcePartition ++ positions).map(SortOrder(_, Ascending))) :+ bytes
+  }
 
   /** The order of waiting rows across micro-batches. Rows of one partition of an ordered source
     * keep the order of their micro-batches and positions.
@@ -122,7 +132,8 @@ final case class KeepPlan(
     results: Seq[Expression],
     content: Seq[Attribute],
     sourcePartition: Option[Attribute],
-    positions: Seq[Attribute])
+    positions: Seq[Attribute],
+    ofHistory: Option[Attribute] = None)
     extends OperatorPlan {
   override def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
 
@@ -151,7 +162,8 @@ final case class OverPlan(
     results: Seq[Expression],
     content: Seq[Attribute],
     sourcePartition: Option[Attribute],
-    positions: Seq[Attribute])
+    positions: Seq[Attribute],
+    ofHistory: Option[Attribute] = None)
     extends OperatorPlan {
   override def output: Seq[Attribute] = OverPlan.output(content, results, changeColumns)
 

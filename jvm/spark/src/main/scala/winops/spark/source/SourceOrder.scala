@@ -1,7 +1,7 @@
 package winops.spark.source
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Literal, MonotonicallyIncreasingID, PythonUDTF, ScalarSubquery, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Expression, Literal, MonotonicallyIncreasingID, PythonUDTF, ScalarSubquery, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.winops.source.{FilePosition, Sources}
 
@@ -82,6 +82,9 @@ object SourceOrder {
   def required(operator: String): AnalysisException =
     WinopsErrors.analysis("WINOPS_ORDER_REQUIRED", "operator" -> operator)
 
+  /** A new column of the value of a position. */
+  def named(position: Expression): Alias = Alias(position, Name)()
+
   /** The number of a row in its task, in the bits below the number of the task. */
   def numberInTasks(): Alias = Alias(MonotonicallyIncreasingID(), Name)()
 
@@ -99,6 +102,10 @@ object SourceOrder {
       // References are replaced by their plans before the positions are read.
       case other: Positioned => Positioned(reference, Nil, other.isUnique)
     }
+
+    // The table is given its own order when the first micro-batch is planned.
+    override protected def ofHistory(node: WithHistory, stream: SourceOrder): SourceOrder =
+      OrderOfTasks(node)
 
     /** Orders the rows of the children one child after the other. */
     override protected def ofUnion(union: Union, orders: Seq[SourceOrder]): SourceOrder =
@@ -139,6 +146,9 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
   /** The order of the rows of all children, given the order of each child. */
   protected def ofUnion(union: Union, children: Seq[SourceOrder]): SourceOrder
 
+  /** The order of a stream that starts with a table, given the order of the stream. */
+  protected def ofHistory(node: WithHistory, stream: SourceOrder): SourceOrder
+
   /** The order of a reference's rows, given the order of its definition. */
   protected def ofReference(
       reference: CTERelationRef,
@@ -168,6 +178,7 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
     case union: Union =>
       val (obstacles, orders) = union.children.map(of).partitionMap(identity)
       obstacles.headOption.toLeft(ofUnion(union, orders))
+    case node: WithHistory => of(node.stream).map(ofHistory(node, _))
     case coalesce: Repartition if !coalesce.shuffle =>
       // Which tasks are merged, and in which order, may depend on the location of their data.
       of(coalesce.child).map(ofCoalesced(coalesce, _))

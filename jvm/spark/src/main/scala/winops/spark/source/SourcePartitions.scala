@@ -65,6 +65,15 @@ object SourcePartitions {
       partitioned(union.copy(children = numbered))
     }
 
+    /** Adds the empty value to the rows of the table, which precedes those of all partitions. */
+    override protected def ofHistory(node: WithHistory, stream: SourceOrder): SourceOrder =
+      stream match {
+        case Positioned(plan, Seq(partition), _, _) =>
+          val rows = Project(node.output :+ partition, plan)
+          partitioned(node.withColumns(rows, Seq(Literal(Array.emptyByteArray))))
+        case _ => OrderOfTasks(node)
+      }
+
     /** Replaces a reference by the plan of its definition, as the optimizer would later. The
       * definition must be removed, because it has no references any more.
       */

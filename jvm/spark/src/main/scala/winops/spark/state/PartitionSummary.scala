@@ -22,6 +22,8 @@ import winops.window.time.Clock
   *   the number of rows in windows or waiting
   * @param waiting
   *   the number of rows that wait for the watermark
+  * @param history
+  *   the table that the stream started with, while its times matter
   */
 final case class PartitionSummary(
     identity: String,
@@ -30,15 +32,18 @@ final case class PartitionSummary(
     isFlushed: Boolean,
     groups: Long,
     rows: Long,
-    waiting: Long) {
+    waiting: Long,
+    history: Option[HistoryTimes] = None) {
   private[state] def save(out: ByteWriter): Unit = {
     out.byte(StateVersion.Current)
     out.block(identity.getBytes(UTF_8))
     out.number(idle)
     out.number(passed)
-    out.number(groups)
+    // A number below 0 says that a table follows, so that other summaries need no byte for it.
+    out.number(if (history.isEmpty) groups else -1L - groups)
     out.number(rows)
     out.number(waiting << 1 | (if (isFlushed) 1L else 0L))
+    history.foreach(_.save(out))
   }
 }
 
@@ -55,15 +60,17 @@ object PartitionSummary {
     StateVersion.check(in)
     val identity = new String(in.block(), UTF_8)
     val (idle, passed) = (in.number(), Clock.restore(in))
-    val (groups, rows) = (in.count(Long.MaxValue), in.count(Long.MaxValue))
+    val (groups, rows) = (in.number(), in.count(Long.MaxValue))
     val waiting = in.count(Long.MaxValue)
+    val history = Option.when(groups < 0)(HistoryTimes.restore(in))
     PartitionSummary(
       identity,
       idle,
       passed,
       isFlushed = (waiting & 1) == 1,
-      groups,
+      if (groups < 0) -1L - groups else groups,
       rows,
-      waiting >> 1)
+      waiting >> 1,
+      history)
   }
 }

@@ -39,6 +39,8 @@ import winops.window.time.Clock
   *   receives the sizes of the groups that are processed
   * @param options
   *   the arguments of the running query for a restart
+  * @param historyRead
+  *   the table that this micro-batch begins with
   */
 final class StoredPartitionState(
     segments: Segments,
@@ -52,7 +54,8 @@ final class StoredPartitionState(
     takesAll: Boolean = false,
     isFlushed: Boolean = false,
     largestGroups: LargestGroups = new LargestGroups(0),
-    options: RestartOptions = RestartOptions())
+    options: RestartOptions = RestartOptions(),
+    historyRead: Option[HistoryTimes] = None)
     extends PartitionState {
   private val timers = new TimerWheel(segments, width, keyCheck)
   private var groups = 0L
@@ -64,6 +67,7 @@ final class StoredPartitionState(
 
   private var passed = Long.MinValue
   private var wasFlushed = false
+  private var historyBefore: Option[HistoryTimes] = None
 
   StateErrors.translated(restore(segments.get(PartitionSummary.Number)))
 
@@ -87,6 +91,9 @@ final class StoredPartitionState(
 
   /** The watermark of a flush after which no later one has come. */
   def flushed: Option[Long] = Option.when(wasFlushed)(passed)
+
+  /** The table that an earlier micro-batch began with, while its times matter. */
+  def history: Option[HistoryTimes] = historyBefore
 
   override def rebuilt: Option[RebuiltState] = before
 
@@ -146,8 +153,9 @@ final class StoredPartitionState(
     val idle = idleMillis.getOrElse(Clock.Never)
     // Once the watermark is later, it makes the same rows late.
     val flushed = isFlushed && now >= passed || wasFlushed && now <= passed
-    PartitionSummary(identity, idle, Math.max(passed, now), flushed, groups, rows, waiting)
-      .save(out)
+    val reached = Math.max(passed, now)
+    val history = historyRead.orElse(historyBefore).filter(_.end >= reached)
+    PartitionSummary(identity, idle, reached, flushed, groups, rows, waiting, history).save(out)
     timers.save(out)
     segments.put(PartitionSummary.Number, out.toArray)
   }
@@ -167,6 +175,7 @@ final class StoredPartitionState(
       groups = stored.groups
       rows = stored.rows
       waiting = stored.waiting
+      historyBefore = stored.history
       timers.restore(in)
       in.finish()
     }

@@ -4,12 +4,13 @@ import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.functions.max
 
 import winops.spark.testing.KeepStreamTest
+import winops.testing.TableTests
 
 /** Values that are equal with different bytes, in every comparison within a window: as keys of
   * `groupBy`, in DISTINCT, in conditions, and across groups. Spark's own GROUP BY and DISTINCT
   * are the reference.
   */
-class EqualValuesSuite extends KeepStreamTest {
+class EqualValuesSuite extends KeepStreamTest with TableTests {
   import EqualValuesSuite._
 
   private val columnNames = (Numbers ++ Texts).map(_._1)
@@ -85,22 +86,26 @@ class EqualValuesSuite extends KeepStreamTest {
     assert(wrong.sorted.take(12).isEmpty)
   }
 
-  test("a condition on DISTINCT values counts them as GROUP BY does") {
+  testEach("a condition on DISTINCT values counts them as GROUP BY does")(
+    "x",
+    "sax",
+    "s",
+    "sr",
+    "si",
+    "sast") { name =>
     createRows()
     val expected = ranks
-    Seq("x", "sax", "s", "sr", "si", "sast").foreach { name =>
-      val kept = spark.sql(
-        "SELECT n FROM keep(TABLE(equal_values) WITH SINGLE PARTITION ORDER BY (n), " +
-          s"esper => '#expr(count(distinct $name) <= 1)') " +
-          "WHERE _change_type = 'delete' ORDER BY _change_seq")
-      var head = 0
-      val left = (0 until Rows).flatMap { newest =>
-        val from = head
-        while ((head to newest).flatMap(expected(name)).distinct.size > 1) head += 1
-        from until head
-      }
-      assert(kept.collect().map(_.getInt(0)).toSeq == left, name)
+    val kept = spark.sql(
+      "SELECT n FROM keep(TABLE(equal_values) WITH SINGLE PARTITION ORDER BY (n), " +
+        s"esper => '#expr(count(distinct $name) <= 1)') " +
+        "WHERE _change_type = 'delete' ORDER BY _change_seq")
+    var head = 0
+    val left = (0 until Rows).flatMap { newest =>
+      val from = head
+      while ((head to newest).flatMap(expected(name)).distinct.size > 1) head += 1
+      from until head
     }
+    assert(kept.collect().map(_.getInt(0)).toSeq == left)
   }
 
   test("DISTINCT of a function with an order compares the values, not the order") {
@@ -111,31 +116,30 @@ class EqualValuesSuite extends KeepStreamTest {
     assert(rows.take(4).map(_.getAs[String]("listed")).toSeq == Seq("0", "1,0", "2,1,0", "2,1,0"))
   }
 
-  test("groupBy within a window has the groups of GROUP BY") {
+  testEach("groupBy within a window has the groups of GROUP BY")(Numbers.map(_._1): _*) { name =>
     createRows()
-    Numbers.map(_._1).foreach { name =>
-      val select = Seq(s"$name AS key", "count(*) AS rows", "max(n) AS newest")
-      val ours = aggregates("'KEEP ALL'", select, Seq(name))
-      assert(lastOfEach(ours) == groups(name), name)
+    val select = Seq(s"$name AS key", "count(*) AS rows", "max(n) AS newest")
+    val ours = aggregates("'KEEP ALL'", select, Seq(name))
+    assert(lastOfEach(ours) == groups(name))
+  }
+
+  testEach("group by of Esper's, of one window and over all groups, has the groups of GROUP BY")(
+    "x",
+    "sx",
+    "asx") { name =>
+    createRows()
+    Seq("#keepall", "#groupwin(n % 3)#keepall").foreach { window =>
+      val ours = spark.sql(
+        "SELECT * FROM keep(TABLE(equal_values) WITH SINGLE PARTITION ORDER BY (n), " +
+          s"esper => 'select $name as key, count(*) as rows, max(n) as newest from S$window " +
+          s"group by $name', output => 'agg')")
+      assert(lastOfEach(ours) == groups(name), s"$name of $window")
     }
   }
 
-  test("group by of Esper's, of one window and over all groups, has the groups of GROUP BY") {
-    createRows()
-    Seq("x", "sx", "asx").foreach { name =>
-      Seq("#keepall", "#groupwin(n % 3)#keepall").foreach { window =>
-        val ours = spark.sql(
-          "SELECT * FROM keep(TABLE(equal_values) WITH SINGLE PARTITION ORDER BY (n), " +
-            s"esper => 'select $name as key, count(*) as rows, max(n) as newest from S$window " +
-            s"group by $name', output => 'agg')")
-        assert(lastOfEach(ours) == groups(name), s"$name of $window")
-      }
-    }
-  }
-
-  test("a window for each key, and a row for each, are those of GROUP BY") {
-    createRows()
-    Seq("x", "f", "sax").foreach { name =>
+  testEach("a window for each key, and a row for each, are those of GROUP BY")("x", "f", "sax") {
+    name =>
+      createRows()
       val count = spark.sql(s"SELECT $name FROM equal_values GROUP BY $name").count()
       val order = "WITH SINGLE PARTITION ORDER BY (n)"
       Seq(
@@ -151,7 +155,6 @@ class EqualValuesSuite extends KeepStreamTest {
           assert(kept.count() == count, arguments)
         }
       }
-    }
   }
 
   test(
@@ -179,25 +182,26 @@ class EqualValuesSuite extends KeepStreamTest {
     }
   }
 
-  test("groups within a window that cannot be compared are refused") {
+  testEach("groups within a window that cannot be compared are refused")(
+    "map('a', n)",
+    "array(map('a', n))") { key =>
     createRows()
-    Seq("map('a', n)", "array(map('a', n))").foreach { key =>
-      val error = intercept[AnalysisException] {
-        aggregates("'KEEP 4 ROWS'", Seq("count(*) AS rows"), Seq(key))
-      }
-      assert(error.getCondition == "WINOPS_GROUP_TYPE", key)
+    val error = intercept[AnalysisException] {
+      aggregates("'KEEP 4 ROWS'", Seq("count(*) AS rows"), Seq(key))
     }
+    assert(error.getCondition == "WINOPS_GROUP_TYPE")
   }
 
-  test("DISTINCT of values that cannot be compared is refused") {
+  testEach("DISTINCT of values that cannot be compared is refused")(
+    "map('a', n)",
+    "array(map(n, 'a'))",
+    "parse_json('1')") { value =>
     createRows()
-    Seq("map('a', n)", "array(map(n, 'a'))", "parse_json('1')").foreach { value =>
-      val error = intercept[AnalysisException] {
-        aggregates("'KEEP 4 ROWS'", Seq(s"count(DISTINCT $value) AS values"))
-      }
-      assert(error.getCondition == "WINOPS_AGGREGATES", value)
-      assert(error.getMessage.contains("DISTINCT"), value)
+    val error = intercept[AnalysisException] {
+      aggregates("'KEEP 4 ROWS'", Seq(s"count(DISTINCT $value) AS values"))
     }
+    assert(error.getCondition == "WINOPS_AGGREGATES")
+    assert(error.getMessage.contains("DISTINCT"))
   }
 
   /** The latest count and newest row of each key. */

@@ -1,7 +1,6 @@
 package winops.spark.analysis
 
 import org.scalatest.Assertion
-import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression}
@@ -12,13 +11,14 @@ import org.apache.spark.sql.types._
 import winops.policy._
 import winops.spark.expressions.OfLastArrival
 import winops.spark.testing.{EvaluatedRows, ProjectedRows}
+import winops.testing.TableTests
 import winops.text.dialect.Problem
 import winops.text.esper.Esper
 
 /** The values that a policy computes from its rows. The expected numbers are Esper's for the same
   * rows.
   */
-class ProjectionsSuite extends AnyFunSuite {
+class ProjectionsSuite extends TableTests {
   import EvaluatedRows._
   import ProjectionsSuite._
 
@@ -119,16 +119,18 @@ class ProjectionsSuite extends AnyFunSuite {
     assert(typesOf("#size") == Seq(LongType))
   }
 
-  test("counts are longs, all other statistics doubles that are never NULL") {
-    Seq("#uni(i)", "#linest(dec, f)", "#correl(l, d)", "#weighted_avg(f, dec)").foreach { text =>
-      val computed = aggregates(text, numbers).columns
-      val (counts, others) = computed.partition { column =>
-        Set("datapoints", "dataPoints", "n")(column.name)
-      }
-      assert(counts.forall(_.dataType == LongType), text)
-      assert(others.forall(_.dataType == DoubleType), text)
-      assert(computed.forall(!_.nullable), text)
+  testEach("counts are longs, all other statistics doubles that are never NULL")(
+    "#uni(i)",
+    "#linest(dec, f)",
+    "#correl(l, d)",
+    "#weighted_avg(f, dec)") { text =>
+    val computed = aggregates(text, numbers).columns
+    val (counts, others) = computed.partition { column =>
+      Set("datapoints", "dataPoints", "n")(column.name)
     }
+    assert(counts.forall(_.dataType == LongType))
+    assert(others.forall(_.dataType == DoubleType))
+    assert(computed.forall(!_.nullable))
   }
 
   test("second moments keep their digits beside a large mean") {
@@ -222,21 +224,19 @@ class ProjectionsSuite extends AnyFunSuite {
     assert(found.columns.forall(_.resolved))
   }
 
-  test("what comes out is made of aggregates, keys and the last row alone") {
-    Seq(
-      "#linest(price, volume, symbol, *)",
-      "select symbol, upper(symbol) || count(*) as x from T#keepall group by symbol",
-      "select sum(price) filter from T#keepall").foreach { text =>
-      val found = aggregates(text, trades)
-      val keys = AttributeSet(found.by.map(_.toAttribute))
-      def isClosed(part: Expression): Boolean = part match {
-        case _: AggregateExpression | _: OfLastArrival =>
-          part.references.subsetOf(columnsOfTrades)
-        case column: Attribute => keys.contains(column)
-        case other => other.children.forall(isClosed)
-      }
-      assert(found.columns.flatMap(_.children).forall(isClosed), text)
+  testEach("what comes out is made of aggregates, keys and the last row alone")(
+    "#linest(price, volume, symbol, *)",
+    "select symbol, upper(symbol) || count(*) as x from T#keepall group by symbol",
+    "select sum(price) filter from T#keepall") { text =>
+    val found = aggregates(text, trades)
+    val keys = AttributeSet(found.by.map(_.toAttribute))
+    def isClosed(part: Expression): Boolean = part match {
+      case _: AggregateExpression | _: OfLastArrival =>
+        part.references.subsetOf(columnsOfTrades)
+      case column: Attribute => keys.contains(column)
+      case other => other.children.forall(isClosed)
     }
+    assert(found.columns.flatMap(_.children).forall(isClosed))
   }
 
   test("every example of the dialect has a meaning") {

@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.util.Random
 
 import org.json4s.jackson.JsonMethods.parse
-import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
@@ -13,10 +12,11 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 import winops.spark.restart.StoredTypes
 import winops.spark.state.{StateGroupStore, StateIdentity}
 import winops.spark.testing.{Damage, KeepPlans, SpiedType}
+import winops.testing.TableTests
 import winops.text.esper.Esper
 
 /** The description of a `keep` in a checkpoint, as written and with alterations. */
-class StoredKeepSuite extends AnyFunSuite {
+class StoredKeepSuite extends TableTests {
   private val plan = KeepPlans.plan(
     KeepPlans.spec("#sort(300, text desc, n)", idleMillis = Some(60000L), dialect = Esper),
     Seq(KeepPlans.n))
@@ -38,26 +38,23 @@ class StoredKeepSuite extends AnyFunSuite {
     assert(outcomes.toSet == Set("another", "WINOPS_STATE_FORMAT"))
   }
 
-  test("what is not JSON, or not of these types, is reported by name") {
-    val said = Seq(
-      "",
-      "{",
-      "[]",
-      "7",
-      "null",
-      "[" * 100000,
-      identity
-        .replace("\"columns\":{", "\"columns\":[{")
-        .replace("]},\"format\"", "]}],\"format\""),
-      identity.replace("\"timestamp\"", "\"no type\""),
-      identity.replace("\"timestamp\"", "7"),
-      identity.replace("\"esper\"", "7"),
-      identity.replace("#sort", "#nothing"))
-    said.foreach { text =>
-      assert(text != identity)
-      assert(outcome(text) == "WINOPS_STATE_FORMAT", text.take(100))
-    }
-    said.foreach(StoredKeep.windowOf)
+  testEach("what is not JSON, or not of these types, is reported by name")(
+    "",
+    "{",
+    "[]",
+    "7",
+    "null",
+    "[" * 100000,
+    identity
+      .replace("\"columns\":{", "\"columns\":[{")
+      .replace("]},\"format\"", "]}],\"format\""),
+    identity.replace("\"timestamp\"", "\"no type\""),
+    identity.replace("\"timestamp\"", "7"),
+    identity.replace("\"esper\"", "7"),
+    identity.replace("#sort", "#nothing")) { text =>
+    assert(text != identity)
+    assert(outcome(text) == "WINOPS_STATE_FORMAT")
+    StoredKeep.windowOf(text)
   }
 
   test("a user-defined type is the one that its values are stored as; no class is made") {

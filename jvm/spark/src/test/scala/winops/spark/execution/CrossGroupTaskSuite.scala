@@ -1,7 +1,5 @@
 package winops.spark.execution
 
-import org.scalatest.funsuite.AnyFunSuite
-
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection, UnsafeRow}
@@ -16,11 +14,12 @@ import winops.spark.plan.{AggMode, Application, KeepPlan, Output}
 import winops.spark.state.{StateIdentity, StoredPartitionState}
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans}
 import winops.storage.btree.PageMemory
+import winops.testing.TableTests
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
 
-class CrossGroupTaskSuite extends AnyFunSuite {
+class CrossGroupTaskSuite extends TableTests {
   import CrossGroupTaskSuite._
 
   test("what a jump of the watermark ends is emitted while the jump goes on") {
@@ -85,6 +84,7 @@ class CrossGroupTaskSuite extends AnyFunSuite {
     val all = (1 to 10).map(round => (0 until 40).map(i => 2.0 * (round * 40 + i)).sum)
     assert(sums == all.scanLeft(0.0)(_ + _).tail)
     val (_, many, heldLater) = after(40, "sum(n)")
+    // Eight bytes for each of the 80 rows of 30 rounds.
     // The rows alone have more than 20 bytes each.
     assert(many - few < 30 * 80 * 8, s"$few bytes after 10 rounds, $many after 40")
     // The last round has 80 rows, and of the rounds before a block may have rows of two.
@@ -96,29 +96,29 @@ class CrossGroupTaskSuite extends AnyFunSuite {
     assert(ofDistinct == sums.map(_ / 2) && allRows == 10 * 80)
   }
 
-  test("the number of rows held is right after state that did not count rows of swept groups") {
-    val from = "from S#groupwin(k)#length(3)"
-    Seq("sum(n)" -> 1, "sum(distinct n)" -> 66).foreach { case (select, held) =>
-      val policy = s"@Hint('reclaim_group_aged=4') select $select $from"
-      val swept = KeepPlans.projected(plan(Esper, policy))
-      val driven = new DrivenTask(swept)
-      val groups = 0 until 64
-      driven.run(rowsOf(groups, 0), BatchTimes.ofBatch(10000))(_ => ())
-      driven.run(rowsOf(Seq(64), 0), BatchTimes.ofBatch(20000))(_ => ())
-      val stored = new StoredPartitionState(
-        driven.partitionSegments,
-        StateIdentity.of(swept),
-        swept.keys.size,
-        20000,
-        None,
-        Iterator.empty)
-      stored.count(0, 1 - stored.rowsHeld, 0)
-      stored.save()
-      driven.run(rowsOf(Seq(65), 0), BatchTimes.ofBatch(30000))(_ => ())
-      assert(driven.rowsHeld >= held && driven.rowsHeld <= held + 1, select)
-      driven.run(rowsOf(Seq(65), 0), BatchTimes.ofBatch(31000))(_ => ())
-      assert(driven.rowsHeld >= held + 1, select)
-    }
+  testEach(
+    "the number of rows held is right after state that did not count rows of swept groups")(
+    "sum(n)" -> 1,
+    "sum(distinct n)" -> 66) { case (select, held) =>
+    val policy = s"@Hint('reclaim_group_aged=4') select $select from S#groupwin(k)#length(3)"
+    val swept = KeepPlans.projected(plan(Esper, policy))
+    val driven = new DrivenTask(swept)
+    val groups = 0 until 64
+    driven.run(rowsOf(groups, 0), BatchTimes.ofBatch(10000))(_ => ())
+    driven.run(rowsOf(Seq(64), 0), BatchTimes.ofBatch(20000))(_ => ())
+    val stored = new StoredPartitionState(
+      driven.partitionSegments,
+      StateIdentity.of(swept),
+      swept.keys.size,
+      20000,
+      None,
+      Iterator.empty)
+    stored.count(0, 1 - stored.rowsHeld, 0)
+    stored.save()
+    driven.run(rowsOf(Seq(65), 0), BatchTimes.ofBatch(30000))(_ => ())
+    assert(driven.rowsHeld >= held && driven.rowsHeld <= held + 1)
+    driven.run(rowsOf(Seq(65), 0), BatchTimes.ofBatch(31000))(_ => ())
+    assert(driven.rowsHeld >= held + 1)
   }
 
   test("a silence of more periods than the limit is refused") {
@@ -168,21 +168,21 @@ class CrossGroupTaskSuite extends AnyFunSuite {
     }
   }
 
-  test("idle time that a restart adds or shortens ends groups that were silent for longer") {
+  testEach("idle time that a restart adds or shortens ends groups that were silent for longer")(
+    None,
+    Some(3600000L)) { before =>
     val policy = "sliding, count(5), partitioned, partitionCount(9999)"
-    Seq(None, Some(3600000L)).foreach { before =>
-      val driven = new DrivenTask(silent(policy, before))
-      driven.batch(0, 1000)(rowsOf(0 until 300, at = 1000): _*)
-      driven.batch(1000, 4000)(rowsOf(100 until 200, at = 4000): _*)
-      val shorter = driven.restarted(silent(policy, Some(5000L)))
-      val first = shorter.batch(4000, 6000)(rowsOf(Seq(0, 150, 999), at = 6000): _*)
-      val ended = first.takeWhile(_.kind == "delete")
-      assert(ended.map(_.row.n) == (0L until 100L) ++ (200L until 300L))
-      assert(first.drop(200).map(_.row.n) == Seq(0L, 150L, 999L))
-      assert(shorter.groupsRemembered == 102)
-      assert(shorter.batch(6000, 9000)(Nil: _*).size == 2 * 99)
-      assert(shorter.batch(9000, 20000)(Nil: _*).size == 5 && shorter.groupsRemembered == 0)
-    }
+    val driven = new DrivenTask(silent(policy, before))
+    driven.batch(0, 1000)(rowsOf(0 until 300, at = 1000): _*)
+    driven.batch(1000, 4000)(rowsOf(100 until 200, at = 4000): _*)
+    val shorter = driven.restarted(silent(policy, Some(5000L)))
+    val first = shorter.batch(4000, 6000)(rowsOf(Seq(0, 150, 999), at = 6000): _*)
+    val ended = first.takeWhile(_.kind == "delete")
+    assert(ended.map(_.row.n) == (0L until 100L) ++ (200L until 300L))
+    assert(first.drop(200).map(_.row.n) == Seq(0L, 150L, 999L))
+    assert(shorter.groupsRemembered == 102)
+    assert(shorter.batch(6000, 9000)(Nil: _*).size == 2 * 99)
+    assert(shorter.batch(9000, 20000)(Nil: _*).size == 5 && shorter.groupsRemembered == 0)
   }
 
   test("idle time that a restart removes lets groups stay") {

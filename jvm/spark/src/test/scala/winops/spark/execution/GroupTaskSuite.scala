@@ -3,7 +3,6 @@ package winops.spark.execution
 import scala.util.Random
 
 import org.scalacheck.{Gen, Shrink}
-import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
@@ -11,10 +10,11 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 import winops.spark.group.BatchTimes
 import winops.spark.plan.Application
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
+import winops.testing.TableTests
 import winops.text.esper.Esper
 
 /** The order of applied rows, and time, across the batches of one task. */
-class GroupTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class GroupTaskSuite extends TableTests with ScalaCheckPropertyChecks {
   import KeepPlans._
   import GroupTaskSuite._
 
@@ -49,68 +49,70 @@ class GroupTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("rows that a reclaimed group held are counted, and so is the group") {
-    Seq("#length(3)", "#length_batch(3)", "#time_batch(700 msec)#length(2)").foreach { windows =>
-      val hint = "@Hint('reclaim_group_aged=0.4,reclaim_group_freq=0.1')"
-      val grouped = spec(
-        s"$hint #groupwin(k)$windows",
-        Some(Application.EventTime),
-        dialect = winops.text.esper.Esper)
-      val driven = new DrivenTask(plan(grouped, Seq(n)))
-      val random = new Random(8)
-      val rows = (0 until 400).map { i =>
-        Arrived(random.nextInt(12).toLong, Some(1000L + i * 50000L), i.toLong)
+  testEach("rows that a reclaimed group held are counted, and so is the group")(
+    "#length(3)",
+    "#length_batch(3)",
+    "#time_batch(700 msec)#length(2)") { windows =>
+    val hint = "@Hint('reclaim_group_aged=0.4,reclaim_group_freq=0.1')"
+    val grouped = spec(
+      s"$hint #groupwin(k)$windows",
+      Some(Application.EventTime),
+      dialect = winops.text.esper.Esper)
+    val driven = new DrivenTask(plan(grouped, Seq(n)))
+    val random = new Random(8)
+    val rows = (0 until 400).map { i =>
+      Arrived(random.nextInt(12).toLong, Some(1000L + i * 50000L), i.toLong)
+    }
+    feed(driven, random, rows, 30000L)
+    val metric = driven.metric(_)
+    assert(metric("groupsExpired") > 20)
+    assert(metric("rowsEvictedSilently") > 20)
+    assert(metric("rowsDeleted") > 0)
+    val stillHeld = driven.rowsHeld
+    // A batch's rows are held until the next batch deletes them.
+    val gone = metric("rowsDeleted") + metric("rowsEvictedSilently") + metric("rowsRefused")
+    assert(gone + stillHeld == rows.size)
+  }
+
+  testEach("rows behind the end of the input are counted, of one group and of several")(
+    Seq(k),
+    Nil) { keys =>
+    Seq(Some(Application.EventTime), Some(Application.Arrival), None).foreach { application =>
+      val tumbling = spec("tumbling, punct()", application, dialect = winops.text.spl.Spl)
+      val marked =
+        plan(tumbling.copy(punctuation = Some("text")), Seq(n), keys).copy(punctuation =
+          Some(text))
+      val driven = new DrivenTask(marked)
+      def row(n: Long, mark: String = null) = Arrived(n % 2, Some(n * 1000L), n, mark)
+      val batches = Seq(
+        Seq(row(1), row(2, "window"), row(3)),
+        Seq(row(4), row(5, "final"), row(6), row(7), row(8, "window")),
+        Seq(row(9, "final"), row(10)),
+        Nil)
+      batches.zipWithIndex.foreach { case (rows, i) =>
+        val clock =
+          if (application.isEmpty) BatchTimes.ofBatch(i * 100L)
+          else BatchTimes.ofWatermarks(0L, if (i < 3) 0L else 100L)
+        driven.run(rows, clock)(_ => ())
       }
-      feed(driven, random, rows, 30000L)
-      val metric = driven.metric(_)
-      assert(metric("groupsExpired") > 20)
-      assert(metric("rowsEvictedSilently") > 20)
-      assert(metric("rowsDeleted") > 0)
-      val stillHeld = driven.rowsHeld
-      // A batch's rows are held until the next batch deletes them.
-      val gone = metric("rowsDeleted") + metric("rowsEvictedSilently") + metric("rowsRefused")
-      assert(gone + stillHeld == rows.size, windows)
+      assert(driven.metric("rowsAfterFinal") == 3)
+      assert(driven.metric("rowsInserted") == 3)
+      assert(driven.metric("rowsDeleted") + driven.rowsHeld == 3)
     }
   }
 
-  test("rows behind the end of the input are counted, of one group and of several") {
-    Seq(Seq(k), Nil).foreach { keys =>
-      Seq(Some(Application.EventTime), Some(Application.Arrival), None).foreach { application =>
-        val tumbling = spec("tumbling, punct()", application, dialect = winops.text.spl.Spl)
-        val marked =
-          plan(tumbling.copy(punctuation = Some("text")), Seq(n), keys).copy(punctuation =
-            Some(text))
-        val driven = new DrivenTask(marked)
-        def row(n: Long, mark: String = null) = Arrived(n % 2, Some(n * 1000L), n, mark)
-        val batches = Seq(
-          Seq(row(1), row(2, "window"), row(3)),
-          Seq(row(4), row(5, "final"), row(6), row(7), row(8, "window")),
-          Seq(row(9, "final"), row(10)),
-          Nil)
-        batches.zipWithIndex.foreach { case (rows, i) =>
-          val clock =
-            if (application.isEmpty) BatchTimes.ofBatch(i * 100L)
-            else BatchTimes.ofWatermarks(0L, if (i < 3) 0L else 100L)
-          driven.run(rows, clock)(_ => ())
-        }
-        assert(driven.metric("rowsAfterFinal") == 3)
-        assert(driven.metric("rowsInserted") == 3)
-        assert(driven.metric("rowsDeleted") + driven.rowsHeld == 3)
-      }
-    }
-  }
-
-  test("a group that holds nothing and a partition without groups leave no state but a header") {
-    Seq(Some(Application.EventTime), Some(Application.Arrival)).foreach { application =>
-      val driven =
-        new DrivenTask(plan(spec("KEEP 2000 ROWS", application, idleMillis = Some(500L)), Seq(n)))
-      val random = new Random(5)
-      feed(driven, random, randomRows(random, 3000), 1000000L)
-      assert(driven.store.values == 0)
-      assert(driven.partitionSegments.numbers == Set(0L))
-      assert(driven.rowsHeld == 0)
-      assert(driven.earliestDue == Long.MaxValue)
-    }
+  testEach(
+    "a group that holds nothing and a partition without groups leave no state but a header")(
+    Some(Application.EventTime),
+    Some(Application.Arrival)) { application =>
+    val driven =
+      new DrivenTask(plan(spec("KEEP 2000 ROWS", application, idleMillis = Some(500L)), Seq(n)))
+    val random = new Random(5)
+    feed(driven, random, randomRows(random, 3000), 1000000L)
+    assert(driven.store.values == 0)
+    assert(driven.partitionSegments.numbers == Set(0L))
+    assert(driven.rowsHeld == 0)
+    assert(driven.earliestDue == Long.MaxValue)
   }
 
   test("a row waits until the watermark is past its time, and rows wait in the order of time") {

@@ -8,9 +8,10 @@ import org.apache.spark.sql.winops.execution.StatefulKeepExec
 
 import winops.spark.plan.Keep
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.TableTests
 
 /** The plan of `keep`, and its text in EXPLAIN. */
-class PlanSuite extends KeepStreamTest {
+class PlanSuite extends KeepStreamTest with TableTests {
   import testImplicits._
 
   private val call = "PARTITION BY (k, n % 10) ORDER BY (n DESC), 'keep 2 rows', time => 'ts'"
@@ -45,31 +46,29 @@ class PlanSuite extends KeepStreamTest {
     assert(explained(rows).toSet == Set(s"$line, idle [60000 ms], output [rows]"))
   }
 
-  test("rows of a table that cannot be among the newest are dropped before the shuffle") {
-    val table = withTime(Seq(Tick("a", 1, 1)).toDF())
-    def drops(arguments: String): Boolean =
-      keep(table, arguments).queryExecution.executedPlan.toString.contains("NewestRows")
-    val group = "PARTITION BY (k) ORDER BY (n)"
-    Seq(
-      s"$group, 'keep 2 rows', output => 'rows'",
-      ", 'keep 2 rows', output => 'rows'",
-      s"$group, 'keep 2 rows', output => 'rows', time => 'ts'",
-      s"$group, esper => '#lastevent', output => 'rows'").foreach { arguments =>
-      assert(drops(arguments), arguments)
-    }
-    Seq(
-      s"$group, 'keep 2 rows'",
-      s"$group, 'keep 2 rows slack 2', output => 'rows'",
-      s"$group, 'keep every 2 rows', output => 'rows'",
-      s"$group, 'keep 100000 rows', output => 'rows'",
-      s"$group, 'keep 2 rows', output => 'rows', max_rows => 2",
-      s"$group, 'keep 2 rows', output => 'rows', time => 'ts', idle => '1 minute'",
-      s"$group, 'keep 2 rows', output => 'rows', time => 'ts', on_null_time => 'drop'",
-      s"$group, 'keep 2 rows', output => 'rows', time => 'ts', apply => 'arrival'",
-      s"$group, 'keep 2 rows', output => 'rows', punct => 'k'").foreach { arguments =>
-      assert(!drops(arguments), arguments)
-    }
-  }
+  private def drops(arguments: String): Boolean =
+    keep(withTime(Seq(Tick("a", 1, 1)).toDF()), arguments).queryExecution.executedPlan.toString
+      .contains("NewestRows")
+
+  private val group = "PARTITION BY (k) ORDER BY (n)"
+
+  testEach("rows of a table that cannot be among the newest are dropped before the shuffle")(
+    s"$group, 'keep 2 rows', output => 'rows'",
+    ", 'keep 2 rows', output => 'rows'",
+    s"$group, 'keep 2 rows', output => 'rows', time => 'ts'",
+    s"$group, esper => '#lastevent', output => 'rows'")(arguments => assert(drops(arguments)))
+
+  testEach("no rows are dropped before the shuffle")(
+    s"$group, 'keep 2 rows'",
+    s"$group, 'keep 2 rows slack 2', output => 'rows'",
+    s"$group, 'keep every 2 rows', output => 'rows'",
+    s"$group, 'keep 100000 rows', output => 'rows'",
+    s"$group, 'keep 2 rows', output => 'rows', max_rows => 2",
+    s"$group, 'keep 2 rows', output => 'rows', time => 'ts', idle => '1 minute'",
+    s"$group, 'keep 2 rows', output => 'rows', time => 'ts', on_null_time => 'drop'",
+    s"$group, 'keep 2 rows', output => 'rows', time => 'ts', apply => 'arrival'",
+    s"$group, 'keep 2 rows', output => 'rows', punct => 'k'")(arguments =>
+    assert(!drops(arguments)))
 
   test("columns of a table that nobody reads are not read, but a stream stores all") {
     def columnsRead(df: DataFrame): Seq[String] =

@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import winops.spark.group.BatchTimes
 import winops.spark.plan.{Application, KeepPlan}
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans, KeepStreamTest, Tick}
+import winops.testing.TableTests
 import winops.text.apama.Apama
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
@@ -15,127 +16,126 @@ import winops.text.spl.Spl
 import winops.window.changes.ChangeReason
 
 /** The reason of each change, for every kind of window. */
-class ReasonsSuite extends KeepStreamTest {
+class ReasonsSuite extends KeepStreamTest with TableTests {
   import KeepPlans._
   import ReasonsSuite._
   import testImplicits._
 
   // Rows as the time in tenths of a second and a text, numbered from 1; then the changes as the
   // number of the row with + or -, and the reason of those that follow.
-  private val cases: Seq[(Dialect, String, String, String)] = Seq(
-    (Ccl, "KEEP ALL", "0a 1a", "arrived +1 +2"),
-    (Ccl, "KEEP 2 ROWS", "0a 1a 2a", "arrived +1 +2 +3 displaced -1"),
-    (Ccl, "KEEP 2 ROWS SLACK 2", "0a 1a 2a 3a", "arrived +1 +2 +3 +4 displaced -1 -2"),
+  private val cases: Seq[(String, Dialect, String, String)] = Seq(
+    ("KEEP ALL", Ccl, "0a 1a", "arrived +1 +2"),
+    ("KEEP 2 ROWS", Ccl, "0a 1a 2a", "arrived +1 +2 +3 displaced -1"),
+    ("KEEP 2 ROWS SLACK 2", Ccl, "0a 1a 2a 3a", "arrived +1 +2 +3 +4 displaced -1 -2"),
     // Both are one window: the newest row stays alone.
-    (Ccl, "KEEP 1 ROW SLACK 2", "0a 1a 2a", "arrived +1 +2 +3 trigger -1 -2"),
-    (Ccl, "KEEP EVERY 2 ROWS", "0a 1a 2a", "arrived +1 +2 +3 trigger -1 -2"),
-    (Ccl, "KEEP 200 MILLISECONDS", "0a 1a", "arrived +1 +2 expired -1 -2"),
-    (Ccl, "KEEP EVERY 1 SECOND", "1a 2a", "arrived +1 +2 trigger -1 -2"),
-    (Esper, "#length(2)", "0a 1a 2a", "arrived +1 +2 +3 displaced -1"),
-    (Esper, "#lastevent", "0a 1a", "arrived +1 +2 displaced -1"),
-    (Esper, "#keepall", "0a 1a", "arrived +1 +2"),
-    (Esper, "#time(200 msec)", "0a 1a", "arrived +1 +2 expired -1 -2"),
-    (Esper, "#time_accum(200 msec)", "0a 1a", "arrived +1 +2 silence -1 -2"),
-    (Esper, "#ext_timed(ts, 200 msec)", "0a 1a 2a", "arrived +1 +2 +3 expired -1"),
+    ("KEEP 1 ROW SLACK 2", Ccl, "0a 1a 2a", "arrived +1 +2 +3 trigger -1 -2"),
+    ("KEEP EVERY 2 ROWS", Ccl, "0a 1a 2a", "arrived +1 +2 +3 trigger -1 -2"),
+    ("KEEP 200 MILLISECONDS", Ccl, "0a 1a", "arrived +1 +2 expired -1 -2"),
+    ("KEEP EVERY 1 SECOND", Ccl, "1a 2a", "arrived +1 +2 trigger -1 -2"),
+    ("#length(2)", Esper, "0a 1a 2a", "arrived +1 +2 +3 displaced -1"),
+    ("#lastevent", Esper, "0a 1a", "arrived +1 +2 displaced -1"),
+    ("#keepall", Esper, "0a 1a", "arrived +1 +2"),
+    ("#time(200 msec)", Esper, "0a 1a", "arrived +1 +2 expired -1 -2"),
+    ("#time_accum(200 msec)", Esper, "0a 1a", "arrived +1 +2 silence -1 -2"),
+    ("#ext_timed(ts, 200 msec)", Esper, "0a 1a 2a", "arrived +1 +2 +3 expired -1"),
     (
-      Esper,
       "#expr(newest_event.n - oldest_event.n < 2)",
+      Esper,
       "0a 1a 2a",
       "arrived +1 +2 +3 condition -1"),
-    (Esper, "#firstlength(1)", "0a 1a", "arrived +1"),
-    (Esper, "#firstevent", "0a 1a", "arrived +1"),
-    (Esper, "#firsttime(200 msec)", "0a 1a 2a", "arrived +1 +2"),
-    (Esper, "#firstunique(text)", "0a 1a 2b", "arrived +1 +3"),
-    (Esper, "#unique(text)", "0a 1b 2a", "arrived +1 +2 +3 replaced -1"),
-    (Esper, "#sort(1, n)", "0a 1a", "arrived +1 +2 displaced -2"),
+    ("#firstlength(1)", Esper, "0a 1a", "arrived +1"),
+    ("#firstevent", Esper, "0a 1a", "arrived +1"),
+    ("#firsttime(200 msec)", Esper, "0a 1a 2a", "arrived +1 +2"),
+    ("#firstunique(text)", Esper, "0a 1a 2b", "arrived +1 +3"),
+    ("#unique(text)", Esper, "0a 1b 2a", "arrived +1 +2 +3 replaced -1"),
+    ("#sort(1, n)", Esper, "0a 1a", "arrived +1 +2 displaced -2"),
     (
-      Esper,
       "#rank(text, 2, n)",
+      Esper,
       "0a 1b 2a 3c",
       "arrived +1 +2 +3 replaced -1 arrived +4 displaced -4"),
-    (Esper, "#time_order(ts, 200 msec)", "0a", "arrived +1 expired -1"),
-    (Esper, "#timetolive(ts)", "1a", "arrived +1 expired -1"),
-    (Esper, "#length_batch(1)", "0a 1a", "trigger +1 +2 -1"),
-    (Esper, "#time_batch(200 msec)", "0a 3a", "trigger +1 +2 -1 -2"),
-    (Esper, "#ext_timed_batch(ts, 200 msec)", "0a 2a 4a", "trigger +1 +2 -1"),
-    (Esper, "#time_length_batch(1 sec, 1)", "0a 1a", "trigger +1 +2 -1 -2"),
-    (Esper, "#expr_batch(newest_event.text = 'b')", "0a 1b 2b", "trigger +1 +2 +3 -1 -2"),
+    ("#time_order(ts, 200 msec)", Esper, "0a", "arrived +1 expired -1"),
+    ("#timetolive(ts)", Esper, "1a", "arrived +1 expired -1"),
+    ("#length_batch(1)", Esper, "0a 1a", "trigger +1 +2 -1"),
+    ("#time_batch(200 msec)", Esper, "0a 3a", "trigger +1 +2 -1 -2"),
+    ("#ext_timed_batch(ts, 200 msec)", Esper, "0a 2a 4a", "trigger +1 +2 -1"),
+    ("#time_length_batch(1 sec, 1)", Esper, "0a 1a", "trigger +1 +2 -1 -2"),
+    ("#expr_batch(newest_event.text = 'b')", Esper, "0a 1b 2b", "trigger +1 +2 +3 -1 -2"),
     (
-      Esper,
       "#length(2)#time(300 msec)",
+      Esper,
       "0a 1a 2a",
       "arrived +1 +2 +3 displaced -1 expired -2 -3"),
     (
-      Esper,
       "#time(200 msec)#unique(text)",
+      Esper,
       "0a 1a 2b",
       "arrived +1 +2 replaced -1 arrived +3 expired -2 -3"),
     (
-      Esper,
       "#length(1)#time(300 msec) retain-union",
+      Esper,
       "0a 1a 5a",
       "arrived +1 +2 expired -1 arrived +3 displaced -2"),
     (
-      Esper,
       "#length(3)#length_batch(2) retain-union",
+      Esper,
       "0a 1a 2a 3a 4a",
       "arrived +1 +2 +3 +4 trigger -1 arrived +5 displaced -2"),
-    (Apama, "within 0.2", "0a 1a", "arrived +1 +2 expired -1 -2"),
-    (Apama, "within 0.3 every 0.2", "0a 1a", "trigger +1 +2 expired -1 -2"),
-    (Apama, "retain 1", "0a 1a", "arrived +1 +2 displaced -1"),
-    (Apama, "retain 2 every 2", "0a 1a 2a 3a", "trigger +1 +2 +3 +4 displaced -1 -2"),
-    (Apama, "within 0.3 retain 1", "0a 1a", "arrived +1 +2 displaced -1 expired -2"),
+    ("within 0.2", Apama, "0a 1a", "arrived +1 +2 expired -1 -2"),
+    ("within 0.3 every 0.2", Apama, "0a 1a", "trigger +1 +2 expired -1 -2"),
+    ("retain 1", Apama, "0a 1a", "arrived +1 +2 displaced -1"),
+    ("retain 2 every 2", Apama, "0a 1a 2a 3a", "trigger +1 +2 +3 +4 displaced -1 -2"),
+    ("within 0.3 retain 1", Apama, "0a 1a", "arrived +1 +2 displaced -1 expired -2"),
     (
-      Apama,
       "within 0.4 every 0.2 retain 2",
+      Apama,
       "2a 3a 4a",
       "trigger +1 +2 +3 displaced -1 expired -2 -3"),
     (
-      Apama,
       "within 0.5 with unique text",
+      Apama,
       "0a 1b 2a",
       "arrived +1 +2 +3 replaced -1 expired -2 -3"),
     (
-      Apama,
       "retain 2 with unique text",
+      Apama,
       "0a 1b 2b 3c",
       "arrived +1 +2 +3 displaced -1 replaced -2 arrived +4"),
-    (Apama, "retain all", "0a 1a", "arrived +1 +2"),
-    (Spl, "tumbling, count(2)", "0a 1a", "arrived +1 +2 trigger -1 -2"),
-    (Spl, "tumbling, time(0.2)", "0a 1a", "arrived +1 +2 trigger -1 -2"),
-    (Spl, "tumbling, delta(n, 1)", "0a 1a 2a", "arrived +1 +2 trigger -1 -2 arrived +3"),
-    (Spl, "sliding, count(1)", "0a 1a", "arrived +1 displaced -1 arrived +2"),
-    (Spl, "sliding, time(0.2)", "0a 1a", "arrived +1 +2 expired -1 -2"),
-    (Spl, "sliding, delta(n, 1)", "0a 1a 2a", "arrived +1 +2 distance -1 arrived +3"),
+    ("retain all", Apama, "0a 1a", "arrived +1 +2"),
+    ("tumbling, count(2)", Spl, "0a 1a", "arrived +1 +2 trigger -1 -2"),
+    ("tumbling, time(0.2)", Spl, "0a 1a", "arrived +1 +2 trigger -1 -2"),
+    ("tumbling, delta(n, 1)", Spl, "0a 1a 2a", "arrived +1 +2 trigger -1 -2 arrived +3"),
+    ("sliding, count(1)", Spl, "0a 1a", "arrived +1 displaced -1 arrived +2"),
+    ("sliding, time(0.2)", Spl, "0a 1a", "arrived +1 +2 expired -1 -2"),
+    ("sliding, delta(n, 1)", Spl, "0a 1a 2a", "arrived +1 +2 distance -1 arrived +3"),
     (
-      Spl,
       "sliding, time(0.2), count(2), partitioned, partitionAge(0.15); param partitionBy : k;",
+      Spl,
       "0a 1a 2a",
       "arrived +1 +2 +3 expired -1 -2 group idle -3"),
     (
-      Spl,
       "sliding, count(1), partitioned, partitionCount(1); param partitionBy : text;",
+      Spl,
       "0a 1a 2b",
       "arrived +1 displaced -1 arrived +2 +3 group limit -2"),
     (
-      Spl,
       "sliding, count(1), partitioned, tupleCount(1); param partitionBy : text;",
+      Spl,
       "0a 1a 2b",
       "arrived +1 displaced -1 arrived +2 +3 group limit -2"))
 
-  test("each kind of window gives its reasons, as a table and as a stream row by row") {
-    cases.foreach { case (dialect, policy, rows, expected) =>
-      val plan = planOf(dialect, policy)
-      if (!plan.spec.isCrossGroup) {
-        val table = DrivenTask.table(plan, arrivals(rows), Some(Late))
-        assert(inWords(table) == expected, s"$policy as a table")
-      }
-      assert(inWords(streamed(plan, rows)) == expected, s"$policy as a stream")
+  testEach("each kind of window gives its reasons, as a table and as a stream row by row")(
+    cases: _*) { case (policy, dialect, rows, expected) =>
+    val plan = planOf(dialect, policy)
+    if (!plan.spec.isCrossGroup) {
+      val table = DrivenTask.table(plan, arrivals(rows), Some(Late))
+      assert(inWords(table) == expected, "as a table")
     }
+    assert(inWords(streamed(plan, rows)) == expected, "as a stream")
   }
 
   test("rows leave for the documented reasons, and each of them occurs") {
-    val wrong = cases.flatMap { case (dialect, policy, rows, _) =>
+    val wrong = cases.flatMap { case (policy, dialect, rows, _) =>
       val plan = planOf(dialect, policy)
       val known = plan.spec.policy.reasons.map(ChangeReason.Names).toSet
       val leaving = streamed(plan, rows).filter(_.kind == "delete").map(_.reason).toSet
@@ -171,20 +171,18 @@ class ReasonsSuite extends KeepStreamTest {
         ("delete", 2L, "punctuation")))
   }
 
-  test("reasons cost no byte of state") {
-    cases.foreach { case (dialect, policy, rows, _) =>
-      val plan = planOf(dialect, policy)
-      val without = plan.copy(
-        spec = plan.spec.copy(emitsReasons = false),
-        changeColumns = plan.changeColumns.init)
-      def bytes(plan: KeepPlan): Seq[(Int, Long, Long)] = {
-        val driven = new DrivenTask(plan)
-        ReasonsSuite.run(driven, arrivals(rows).map(Seq(_))) { _ =>
-          (driven.store.values, driven.store.bytes, driven.partitionSegments.bytesHeld)
-        }
+  testEach("reasons cost no byte of state")(cases: _*) { case (policy, dialect, rows, _) =>
+    val plan = planOf(dialect, policy)
+    val without = plan.copy(
+      spec = plan.spec.copy(emitsReasons = false),
+      changeColumns = plan.changeColumns.init)
+    def bytes(plan: KeepPlan): Seq[(Int, Long, Long)] = {
+      val driven = new DrivenTask(plan)
+      ReasonsSuite.run(driven, arrivals(rows).map(Seq(_))) { _ =>
+        (driven.store.values, driven.store.bytes, driven.partitionSegments.bytesHeld)
       }
-      assert(bytes(plan) == bytes(without), policy)
     }
+    assert(bytes(plan) == bytes(without))
   }
 
   test("the cases have every reason") {
@@ -216,16 +214,17 @@ class ReasonsSuite extends KeepStreamTest {
         ordered("'KEEP 1 ROW'").columns.toSeq)
   }
 
-  test("the argument is a boolean, and goes with changes alone") {
+  testEach("the argument is a boolean, and goes with changes alone")(
+    "reason => 1" -> "VALUE",
+    "reason => NULL" -> "VALUE",
+    "reason => true, output => 'rows'" -> "UNKNOWN") { case (argument, condition) =>
     val rows = Seq(Tick("a", 1, 1)).toDF()
-    Seq(
-      "reason => 1" -> "VALUE",
-      "reason => NULL" -> "VALUE",
-      "reason => true, output => 'rows'" -> "UNKNOWN").foreach { case (argument, condition) =>
-      val error = intercept[AnalysisException](keep(rows, s", 'KEEP 1 ROW', $argument"))
-      assert(error.getCondition == s"WINOPS_ARGUMENT.$condition", argument)
-    }
-    val taken = rows.withColumnRenamed("k", "_change_reason")
+    val error = intercept[AnalysisException](keep(rows, s", 'KEEP 1 ROW', $argument"))
+    assert(error.getCondition == s"WINOPS_ARGUMENT.$condition")
+  }
+
+  test("a column of the input may have the name of the reason's, if there are no reasons") {
+    val taken = Seq(Tick("a", 1, 1)).toDF().withColumnRenamed("k", "_change_reason")
     assert(
       intercept[AnalysisException](keep(taken, ", 'KEEP 1 ROW', reason => true")).getCondition ==
         "WINOPS_COLUMN_CONFLICT")

@@ -9,16 +9,16 @@ import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, LongType}
 import org.apache.spark.sql.winops.testing.ListenerBus
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 import winops.storage.btree.PageMemory
 import winops.storage.bytes.{HeapSegments, Segments}
+import winops.testing.TableTests
 
 /** Groups of tables that do not fit into memory. */
-class SpillSuite extends KeepStreamTest {
+class SpillSuite extends KeepStreamTest with TableTests {
   import testImplicits._
 
   private val policies = Seq(
@@ -62,26 +62,25 @@ class SpillSuite extends KeepStreamTest {
     }
   }
 
-  test("a stream gives the same rows when its pages are unloaded in a micro-batch") {
-    val rows = (0 until 9000).map(n => Tick(s"${n % 2}", n.toLong, n * 4801 % 9000))
-    Seq("HDFSBackedStateStoreProvider", "RocksDBStateStoreProvider").foreach { provider =>
-      val name = s"org.apache.spark.sql.execution.streaming.state.$provider"
-      withSQLConf(SQLConf.STATE_STORE_PROVIDER_CLASS.key -> name) {
-        policies.foreach { arguments =>
-          def run(): Seq[String] = {
-            val emitted = Seq.newBuilder[String]
-            withTempDir { dir =>
-              val stream = ticks()
-              rows.grouped(5000).foreach { batch =>
-                stream.addData(batch)
-                val written = runAll(keep(timed(stream), arguments), dir.getCanonicalPath)
-                emitted ++= written.rows.map(withoutTime).sorted
-              }
+  for (provider <- Seq(KeepStreamTest.hdfs, KeepStreamTest.rocksDb)) {
+    testEach(
+      s"a stream gives the same rows when its pages are unloaded, in ${provider._2.split('.').last}")(
+      policies: _*) { arguments =>
+      val rows = (0 until 9000).map(n => Tick(s"${n % 2}", n.toLong, n * 4801 % 9000))
+      withSQLConf(provider) {
+        def run(): Seq[String] = {
+          val emitted = Seq.newBuilder[String]
+          withTempDir { dir =>
+            val stream = ticks()
+            rows.grouped(5000).foreach { batch =>
+              stream.addData(batch)
+              val written = runAll(keep(timed(stream), arguments), dir.getCanonicalPath)
+              emitted ++= written.rows.map(withoutTime).sorted
             }
-            emitted.result()
           }
-          assert(spilling(run()) == run(), s"$arguments $provider")
+          emitted.result()
         }
+        assert(spilling(run()) == run())
       }
     }
   }

@@ -1,16 +1,15 @@
 package winops.spark.execution
 
-import org.scalatest.funsuite.AnyFunSuite
-
 import winops.spark.plan.Application
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
+import winops.testing.TableTests
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
 
 /** Instants at the limits of SQL's timestamps, and clocks that jump. */
-class TimeLimitsSuite extends AnyFunSuite {
+class TimeLimitsSuite extends TableTests {
   import KeepPlans._
   import TimeLimitsSuite._
 
@@ -58,42 +57,38 @@ class TimeLimitsSuite extends AnyFunSuite {
     }
   }
 
-  test("every window by time ends at the last instant of all") {
-    val windows = Seq(
-      Ccl -> "KEEP 100000 DAYS",
-      Ccl -> "KEEP EVERY 100000 DAYS",
-      Ccl -> "KEEP EVERY 3 MICROSECONDS",
-      Esper -> "#time(10 sec)",
-      Esper -> "#time_batch(10 sec)",
-      Esper -> "#time_batch(1 month)",
-      Esper -> "#ext_timed(ts, 10 sec)",
-      Esper -> "#ext_timed_batch(ts, 10 sec)",
-      Esper -> "#time_accum(10 sec)",
-      Esper -> "#time_order(ts, 10 sec)",
-      Spl -> "tumbling, time(10)",
-      Spl -> "sliding, time(10), time(10)",
-      Spl -> "sliding, count(2), time(10)")
+  testEach("every window by time ends at the last instant of all")(
+    "KEEP 100000 DAYS" -> Ccl,
+    "KEEP EVERY 100000 DAYS" -> Ccl,
+    "KEEP EVERY 3 MICROSECONDS" -> Ccl,
+    "#time(10 sec)" -> Esper,
+    "#time_batch(10 sec)" -> Esper,
+    "#time_batch(1 month)" -> Esper,
+    "#ext_timed(ts, 10 sec)" -> Esper,
+    "#ext_timed_batch(ts, 10 sec)" -> Esper,
+    "#time_accum(10 sec)" -> Esper,
+    "#time_order(ts, 10 sec)" -> Esper,
+    "tumbling, time(10)" -> Spl,
+    "sliding, time(10), time(10)" -> Spl,
+    "sliding, count(2), time(10)" -> Spl) { case (policy, dialect) =>
     val last = Seq(Long.MaxValue - 1, Long.MaxValue)
-    windows.foreach { case (dialect, policy) =>
-      withClue(s"$policy: ") {
-        assert(table(policy, dialect, last).forall(_.at.forall(_ == Long.MaxValue / 1000)))
-      }
-    }
+    assert(table(policy, dialect, last).forall(_.at.forall(_ == Long.MaxValue / 1000)))
   }
 
-  test("a watermark that jumps by a year fires all that is due, each at its own time") {
+  testEach("a watermark that jumps by a year fires all that is due, each at its own time")(
+    "KEEP 1 MINUTE",
+    "KEEP EVERY 1 MINUTE",
+    "KEEP 200 DAYS") { policy =>
     val year = 365L * 86400 * 1000
     val start = 1000000L
     val rows = (0L until 200L).map(i => Arrived(i % 50, Some((start + i) * 1000), i))
-    Seq("KEEP 1 MINUTE", "KEEP EVERY 1 MINUTE", "KEEP 200 DAYS").foreach { policy =>
-      val driven = new DrivenTask(inTime(policy, idle = Some(year / 2)))
-      val came = driven.batch(0, start)(rows: _*)
-      val emitted = came ++ driven.batch(start, start + year)()
-      val onTable = DrivenTask.table(driven.plan, rows, Some(start + year))
-      assert(emitted.groupBy(_.row.k) == onTable.groupBy(_.row.k))
-      assert(emitted.count(_.kind == "delete") == rows.size)
-      assert(driven.store.values == 0)
-    }
+    val driven = new DrivenTask(inTime(policy, idle = Some(year / 2)))
+    val came = driven.batch(0, start)(rows: _*)
+    val emitted = came ++ driven.batch(start, start + year)()
+    val onTable = DrivenTask.table(driven.plan, rows, Some(start + year))
+    assert(emitted.groupBy(_.row.k) == onTable.groupBy(_.row.k))
+    assert(emitted.count(_.kind == "delete") == rows.size)
+    assert(driven.store.values == 0)
   }
 
   test(
@@ -116,17 +111,16 @@ class TimeLimitsSuite extends AnyFunSuite {
     assert(driven.metric("numRowsDroppedByWatermark") == 3)
   }
 
-  test("timer scan: a row that is over when it comes leaves in the batch that it comes in") {
-    Application.all.foreach { application =>
-      val driven = new DrivenTask(plan(spec("KEEP 30 MILLISECONDS", Some(application)), Seq(n)))
-      driven.batch(0, 10)(Arrived(2, Some(900000), 1))
-      val emitted = driven.batch(10, 1000)(Arrived(1, Some(20000), 2))
-      assert(
-        emitted.filter(_.row.k == 1).map(change => (change.kind, change.at.get)) ==
-          Seq("insert" -> 20, "delete" -> 50))
-      assert(driven.rowsHeld == 0)
-      assert(driven.earliestDue == Long.MaxValue)
-    }
+  testEach("timer scan: a row that is over when it comes leaves in the batch that it comes in")(
+    Application.all: _*) { application =>
+    val driven = new DrivenTask(plan(spec("KEEP 30 MILLISECONDS", Some(application)), Seq(n)))
+    driven.batch(0, 10)(Arrived(2, Some(900000), 1))
+    val emitted = driven.batch(10, 1000)(Arrived(1, Some(20000), 2))
+    assert(
+      emitted.filter(_.row.k == 1).map(change => (change.kind, change.at.get)) ==
+        Seq("insert" -> 20, "delete" -> 50))
+    assert(driven.rowsHeld == 0)
+    assert(driven.earliestDue == Long.MaxValue)
   }
 
   test("timer scan: what is entered before the instant of the last scan is found by the next") {
@@ -141,22 +135,23 @@ class TimeLimitsSuite extends AnyFunSuite {
     assert(driven.batch(4000, 6000)().map(_.row.k) == Seq(1))
   }
 
-  test("TTL and rank: a group that falls silent leaves as a whole, however old its rows") {
-    Seq("#sort(3, n desc)", "#rank(n, 3, n desc)", "#unique(n)").foreach { policy =>
-      val driven = new DrivenTask(
-        plan(spec(policy, Some(Application.Arrival), Some(100L), dialect = Esper), Seq(n)))
-      driven.batch(0, 1)(Arrived(1, Some(1000), 9))
-      (1L to 20L).foreach { i =>
-        val emitted = driven.batch(i * 50, i * 50 + 1)(Arrived(1, Some((i + 1) * 50000), i % 2))
-        assert(emitted.forall(change => change.kind == "insert" || change.row.n != 9), policy)
-      }
-      val content = driven.rowsHeld
-      val emitted = driven.batch(1001, 1150)()
-      assert(emitted.count(_.row.n == 9) == 1, policy)
-      assert(emitted.map(change => (change.kind, change.at)).toSet == Set("delete" -> Some(1150)))
-      assert(emitted.size == content)
-      assert(driven.store.values == 0)
+  testEach("TTL and rank: a group that falls silent leaves as a whole, however old its rows")(
+    "#sort(3, n desc)",
+    "#rank(n, 3, n desc)",
+    "#unique(n)") { policy =>
+    val driven = new DrivenTask(
+      plan(spec(policy, Some(Application.Arrival), Some(100L), dialect = Esper), Seq(n)))
+    driven.batch(0, 1)(Arrived(1, Some(1000), 9))
+    (1L to 20L).foreach { i =>
+      val emitted = driven.batch(i * 50, i * 50 + 1)(Arrived(1, Some((i + 1) * 50000), i % 2))
+      assert(emitted.forall(change => change.kind == "insert" || change.row.n != 9))
     }
+    val content = driven.rowsHeld
+    val emitted = driven.batch(1001, 1150)()
+    assert(emitted.count(_.row.n == 9) == 1)
+    assert(emitted.map(change => (change.kind, change.at)).toSet == Set("delete" -> Some(1150)))
+    assert(emitted.size == content)
+    assert(driven.store.values == 0)
   }
 }
 

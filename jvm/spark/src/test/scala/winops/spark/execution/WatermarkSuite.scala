@@ -3,9 +3,10 @@ package winops.spark.execution
 import org.apache.spark.sql.{AnalysisException, Row}
 
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.TableTests
 
 /** Windows whose time is the watermark. */
-class WatermarkSuite extends KeepStreamTest {
+class WatermarkSuite extends KeepStreamTest with TableTests {
   import testImplicits._
 
   private def facts(rows: Seq[Row]): Seq[(String, Int)] =
@@ -109,16 +110,16 @@ class WatermarkSuite extends KeepStreamTest {
     assert(!untimed.schema("_change_time").metadata.contains("spark.watermarkDelayMs"))
   }
 
-  test("a stream without a watermark is refused where time is used") {
-    val bare = withTime(ticks().toDF())
-    Seq(
-      ", 'KEEP 1 ROW', time => 'ts'",
-      ", 'KEEP 1 SECOND', time => 'ts', apply => 'arrival'",
-      ", 'KEEP 1 ROW', time => 'ts', apply => 'arrival', idle => '1 day'").foreach { arguments =>
-      val error = intercept[AnalysisException](keep(bare, arguments))
-      assert(error.getCondition == "WINOPS_WATERMARK_REQUIRED")
-    }
-    keep(bare, ", 'KEEP 1 ROW', time => 'ts', apply => 'arrival'")
+  testEach("a stream without a watermark is refused where time is used")(
+    ", 'KEEP 1 ROW', time => 'ts'",
+    ", 'KEEP 1 SECOND', time => 'ts', apply => 'arrival'",
+    ", 'KEEP 1 ROW', time => 'ts', apply => 'arrival', idle => '1 day'") { arguments =>
+    val error = intercept[AnalysisException](keep(withTime(ticks().toDF()), arguments))
+    assert(error.getCondition == "WINOPS_WATERMARK_REQUIRED")
+  }
+
+  test("a stream without a watermark may have a time for the order of rows") {
+    keep(withTime(ticks().toDF()), ", 'KEEP 1 ROW', time => 'ts', apply => 'arrival'")
   }
 
   test("a row is released by microseconds though the clock counts milliseconds") {

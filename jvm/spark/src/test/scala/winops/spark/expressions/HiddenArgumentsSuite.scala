@@ -11,9 +11,10 @@ import org.apache.spark.sql.types.IntegerType
 
 import winops.spark.plan.FramedFunction
 import winops.spark.testing.KeepStreamTest
+import winops.testing.TableTests
 
 /** Identities of expressions: equal for equal expressions of two starts, and for no others. */
-class HiddenArgumentsSuite extends KeepStreamTest {
+class HiddenArgumentsSuite extends KeepStreamTest with TableTests {
   import HiddenArgumentsSuite._
 
   private val columns = "seq INT, j STRING, arr ARRAY<INT>, brr ARRAY<INT>, m MAP<STRING, INT>"
@@ -76,16 +77,14 @@ class HiddenArgumentsSuite extends KeepStreamTest {
         identityOf("aggregate(arr, 0, (b, y) -> b - y)"))
   }
 
-  test("an expression without hidden arguments has its SQL alone") {
-    Seq(
-      "seq + 1" -> "(seq + 1)",
-      "sum(seq)" -> "sum(seq)",
-      "avg(seq)" -> "avg(seq)",
-      "stddev(seq)" -> "stddev_samp(CAST(seq AS DOUBLE)) true",
-      "case when seq > 1 then 'a' else j end" -> "CASE WHEN (seq > 1) THEN 'a' ELSE j END",
-      "cast(j AS INT)" -> "CAST(j AS INT)").foreach { case (text, sql) =>
-      assert(identityOf(text) == sql)
-    }
+  testEach("an expression without hidden arguments has its SQL alone")(
+    "seq + 1" -> "(seq + 1)",
+    "sum(seq)" -> "sum(seq)",
+    "avg(seq)" -> "avg(seq)",
+    "stddev(seq)" -> "stddev_samp(CAST(seq AS DOUBLE)) true",
+    "case when seq > 1 then 'a' else j end" -> "CASE WHEN (seq > 1) THEN 'a' ELSE j END",
+    "cast(j AS INT)" -> "CAST(j AS INT)") { case (text, sql) =>
+    assert(identityOf(text) == sql)
   }
 
   test("the text is the same for ever, because checkpoints hold it") {

@@ -1,7 +1,5 @@
 package winops.spark.expressions
 
-import org.scalatest.funsuite.AnyFunSuite
-
 import org.apache.spark.sql.catalyst.analysis.AnalysisContext
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet}
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, LocalRelation}
@@ -12,11 +10,12 @@ import winops.policy._
 import winops.spark.internal.WinopsErrors
 import winops.spark.testing.EvaluatedRows
 import winops.terms.{Distance, RowExpression, SortKey, Span}
+import winops.testing.TableTests
 import winops.text.dialect.Problem
 import winops.window.piece._
 
 /** The expressions that each part of a policy accepts, over rows with columns of every type. */
-class PolicyExpressionsSuite extends AnyFunSuite {
+class PolicyExpressionsSuite extends TableTests {
   import EvaluatedRows._
   import PolicyExpressionsSuite._
 
@@ -120,65 +119,82 @@ class PolicyExpressionsSuite extends AnyFunSuite {
     }
   }
 
-  test("a key, a group and a sort criterion need a column") {
-    Seq("1", "upper('a')", "1 + 1", "null").foreach { constant =>
-      Seq("keys", "group", "sorts").foreach { use =>
-        refused(uses(use)(computed(constant)), Category.Type, s"$use by $constant")
-      }
+  testEach("a key, a group and a sort criterion need a column")(
+    "1",
+    "upper('a')",
+    "1 + 1",
+    "null") { constant =>
+    Seq("keys", "group", "sorts").foreach { use =>
+      refused(uses(use)(computed(constant)), Category.Type, s"$use by $constant")
     }
   }
 
-  test("what is no expression is a matter of syntax") {
-    Seq("", " ", "d >", "d > 1; drop table t", "d d d", "(d", "d as x", "d x", "*", "d[")
-      .foreach(text => refused(uses("fails")(computed(text)), Category.Syntax, text))
-  }
+  testEach("what is no expression is a matter of syntax")(
+    "",
+    " ",
+    "d >",
+    "d > 1; drop table t",
+    "d d d",
+    "(d",
+    "d as x",
+    "d x",
+    "*",
+    "d[")(text => refused(uses("fails")(computed(text)), Category.Syntax, text))
 
-  test("values that do not go together are a matter of types") {
-    Seq(
-      "s + list",
-      "map > 1",
-      "abs(d, d) > 1",
-      "d.x > 1",
-      "upper(list) = 'A'",
-      "sum(s, d) > 1",
-      "sum(d) filter (where d) > 1",
-      "sum(sum(d)) > 1",
-      "count(distinct map) > 1",
-      "current_count",
-      "newest_event = oldest_event",
-      "newest_event",
-      "view_reference = 1",
-      "length(view_reference) > 0")
-      .foreach(text => refused(uses("fails")(computed(text)), Category.Type, text))
-  }
+  testEach("values that do not go together are a matter of types")(
+    "s + list",
+    "map > 1",
+    "abs(d, d) > 1",
+    "d.x > 1",
+    "upper(list) = 'A'",
+    "sum(s, d) > 1",
+    "sum(d) filter (where d) > 1",
+    "sum(sum(d)) > 1",
+    "count(distinct map) > 1",
+    "current_count",
+    "newest_event = oldest_event",
+    "newest_event",
+    "view_reference = 1",
+    "length(view_reference) > 0")(text =>
+    refused(uses("fails")(computed(text)), Category.Type, text))
 
-  test("parameters that nobody gave are unbound") {
-    Seq(":n > 1", "? > 1").foreach { text =>
-      refused(uses("fails")(computed(text)), Category.UnboundParameter, text)
-    }
+  testEach("parameters that nobody gave are unbound")(":n > 1", "? > 1") { text =>
+    refused(uses("fails")(computed(text)), Category.UnboundParameter, text)
   }
 
   test("built-in names belong to conditions alone") {
-    Seq("current_count", "oldest_timestamp", "newest_event.l").foreach { name =>
-      refused(uses("keys")(computed(name)), Category.UnknownColumn, name)
-      refused(uses("filter")(computed(s"$name > 1")), Category.UnknownColumn, name)
-      assert(PolicyExpressions.resolve(uses("fails")(computed(s"$name > 1")), columns).isRight)
-    }
     refused(uses("fails")(computed("newest_event.nosuch > 1")), Category.UnknownColumn, "field")
   }
 
-  test("aggregates belong to conditions alone, and over columns of the row") {
-    Seq("sorts", "keys", "group", "deadline", "exceeds real", "timestamp behind").foreach { use =>
-      refused(uses(use)(computed("max(l)")), Category.Unsupported, use)
-    }
-    refused(uses("filter")(computed("max(l) > 1")), Category.Unsupported, "filter")
-    Seq(
-      "sum(current_count) > 1",
-      "max(newest_event.d) > 1",
-      "sum(d) filter (where current_count > 1) > 1",
-      "exists(list, x -> x > sum(d))")
-      .foreach(text => refused(uses("fails")(computed(text)), Category.Unsupported, text))
+  testEach("built-in names belong to conditions alone")(
+    "current_count",
+    "oldest_timestamp",
+    "newest_event.l") { name =>
+    refused(uses("keys")(computed(name)), Category.UnknownColumn, name)
+    refused(uses("filter")(computed(s"$name > 1")), Category.UnknownColumn, name)
+    assert(PolicyExpressions.resolve(uses("fails")(computed(s"$name > 1")), columns).isRight)
   }
+
+  test("aggregates belong to conditions alone, and over columns of the row") {
+    refused(uses("filter")(computed("max(l) > 1")), Category.Unsupported, "filter")
+  }
+
+  testEach("aggregates belong to conditions alone, and over columns of the row")(
+    "sorts",
+    "keys",
+    "group",
+    "deadline",
+    "exceeds real",
+    "timestamp behind") { use =>
+    refused(uses(use)(computed("max(l)")), Category.Unsupported, use)
+  }
+
+  testEach("aggregates belong to conditions alone, and over columns of the row")(
+    "sum(current_count) > 1",
+    "max(newest_event.d) > 1",
+    "sum(d) filter (where current_count > 1) > 1",
+    "exists(list, x -> x > sum(d))")(text =>
+    refused(uses("fails")(computed(text)), Category.Unsupported, text))
 
   /** Expressions whose values would differ on a retry, after a restart or on another machine. */
   private val unrepeatable = Seq(
@@ -299,11 +315,12 @@ class PolicyExpressionsSuite extends AnyFunSuite {
     assert(AnalysisContext.get eq context)
   }
 
-  test("what runs on Spark's own methods is none the worse for it") {
-    Seq("luhn_check(s)", "is_valid_utf8(s)", "url_encode(s) = 's'", "parse_json(s) is null")
-      .foreach { text =>
-        assert(PolicyExpressions.resolve(uses("fails")(computed(text)), columns).isRight, text)
-      }
+  testEach("what runs on Spark's own methods is none the worse for it")(
+    "luhn_check(s)",
+    "is_valid_utf8(s)",
+    "url_encode(s) = 's'",
+    "parse_json(s) is null") { text =>
+    assert(PolicyExpressions.resolve(uses("fails")(computed(text)), columns).isRight)
   }
 
   test("an expression that nests too deep is refused before it costs anything") {

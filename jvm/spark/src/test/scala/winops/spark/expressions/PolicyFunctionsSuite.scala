@@ -1,7 +1,5 @@
 package winops.spark.expressions
 
-import org.scalatest.funsuite.AnyFunSuite
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, BindReferences, Expression}
@@ -11,11 +9,12 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.policy.Category
 import winops.spark.testing.EvaluatedRows
+import winops.testing.TableTests
 import winops.testing.fuzz.Fuzzing
 import winops.text.dialect.Problem
 
 /** Spark functions in a policy text return a value, at a cost bounded by the text's length. */
-class PolicyFunctionsSuite extends AnyFunSuite {
+class PolicyFunctionsSuite extends TableTests {
   import EvaluatedRows.computed
 
   private val columns = Seq(
@@ -60,29 +59,36 @@ class PolicyFunctionsSuite extends AnyFunSuite {
     assert(areValues.count(identity) > 100)
   }
 
-  test("functions whose value or buffer a number sizes are not there") {
-    Seq(
-      "approx_count_distinct(price, 0.0001)",
-      "approx_count_distinct(price, 0.05)",
-      "APPROX_COUNT_DISTINCT(price, 0.0001)",
-      "array_insert(array(volume), 1000000000, volume)",
-      "format_number(price, 2000000000)",
-      "count_min_sketch(price, 1e-9D, 0.99D, 1)",
-      "hll_sketch_agg(price, 21)",
-      "theta_sketch_agg(price, 26)",
-      "kll_sketch_agg_double(price, 65535)",
-      "approx_top_k(price, 5, 1000000)",
-      "decimal('1e-1000000000')",
-      "uniform(1, 5)",
-      "randstr(1000000000)").foreach(refused(_, Category.Unsupported))
-    Seq("round", "bround", "ceil", "floor").foreach { name =>
-      Seq("1000000000", "-1000000000", "39", "int(price)", "1 + 1").foreach { digits =>
-        refused(s"$name(price, $digits)", Category.Range)
-      }
+  testEach("functions whose value or buffer a number sizes are not there")(
+    "approx_count_distinct(price, 0.0001)",
+    "approx_count_distinct(price, 0.05)",
+    "APPROX_COUNT_DISTINCT(price, 0.0001)",
+    "array_insert(array(volume), 1000000000, volume)",
+    "format_number(price, 2000000000)",
+    "count_min_sketch(price, 1e-9D, 0.99D, 1)",
+    "hll_sketch_agg(price, 21)",
+    "theta_sketch_agg(price, 26)",
+    "kll_sketch_agg_double(price, 65535)",
+    "approx_top_k(price, 5, 1000000)",
+    "decimal('1e-1000000000')",
+    "uniform(1, 5)",
+    "randstr(1000000000)")(refused(_, Category.Unsupported))
+
+  testEach("functions whose value or buffer a number sizes are not there")(
+    "round",
+    "bround",
+    "ceil",
+    "floor") { name =>
+    Seq("1000000000", "-1000000000", "39", "int(price)", "1 + 1").foreach { digits =>
+      refused(s"$name(price, $digits)", Category.Range)
     }
-    Seq("round(price, 2)", "round(price)", "floor(price, -2)", "approx_count_distinct(price)")
-      .foreach(call => assert(resolved(call).isRight, call))
   }
+
+  testEach("functions whose value or buffer a number sizes are not there")(
+    "round(price, 2)",
+    "round(price)",
+    "floor(price, -2)",
+    "approx_count_distinct(price)")(call => assert(resolved(call).isRight))
 
   test("no type is read from a text, which could name any class") {
     val ofClass =
@@ -96,41 +102,38 @@ class PolicyFunctionsSuite extends AnyFunSuite {
     assert(!NamedInText.isMade)
   }
 
-  test("what is constant does not become long while it is worked out") {
-    val text = "'" + "a" * 3000 + "'"
-    Seq(
-      s"replace(replace($text, 'a', $text), 'a', $text)",
-      s"date(replace(replace($text, 'a', $text), 'a', $text))",
-      s"timestamp(replace($text, 'a', $text))",
-      s"length(regexp_replace($text, 'a', $text))",
-      s"length(concat_ws($text, split($text, '')))",
-      ("hex(" * 30) + "'a'" + (")" * 30),
-      s"levenshtein($text, $text)",
-      "rlike('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', '(a+)+b')",
-      "'aaaaaaaa' like '%a%a%a%b'").foreach(refused(_, Category.Unsupported))
-    Seq(
-      "replace(symbol, 'a', 'b')",
-      "symbol like 'A%'",
-      "date('2026-01-01') > ts",
-      "to_timestamp('2026-01-01 00:00:00', 'yyyy-MM-dd HH:mm:ss') < ts",
-      "upper('a') = symbol",
-      "count(*)",
-      "count(1)").foreach(call => assert(resolved(call).isRight, call))
-  }
+  private val text = "'" + "a" * 3000 + "'"
 
-  test("operands that Spark writes twice do not double with each call inside another") {
-    def nested(before: String, after: String, times: Int) =
-      before * times + "volume" + after * times
-    Seq(
-      "case " -> " when 1 then 2 when 3 then 4 end",
-      "nullif(" -> ", 1)",
-      "nullifzero(" -> ")",
-      "right(" -> ", 2)",
-      "if(" -> " between 0 and 1, 1, 2)",
-      "regexp_substr(" -> ", 'a')").foreach { case (before, after) =>
-      refused(nested(before, after, 30), Category.Limit)
-      assert(resolved(nested(before, after, 1)).isRight, before)
-    }
+  testEach("what is constant does not become long while it is worked out")(
+    s"replace(replace($text, 'a', $text), 'a', $text)",
+    s"date(replace(replace($text, 'a', $text), 'a', $text))",
+    s"timestamp(replace($text, 'a', $text))",
+    s"length(regexp_replace($text, 'a', $text))",
+    s"length(concat_ws($text, split($text, '')))",
+    ("hex(" * 30) + "'a'" + (")" * 30),
+    s"levenshtein($text, $text)",
+    "rlike('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', '(a+)+b')",
+    "'aaaaaaaa' like '%a%a%a%b'")(refused(_, Category.Unsupported))
+
+  testEach("what is constant and short is worked out")(
+    "replace(symbol, 'a', 'b')",
+    "symbol like 'A%'",
+    "date('2026-01-01') > ts",
+    "to_timestamp('2026-01-01 00:00:00', 'yyyy-MM-dd HH:mm:ss') < ts",
+    "upper('a') = symbol",
+    "count(*)",
+    "count(1)")(call => assert(resolved(call).isRight))
+
+  testEach("operands that Spark writes twice do not double with each call inside another")(
+    "case " -> " when 1 then 2 when 3 then 4 end",
+    "nullif(" -> ", 1)",
+    "nullifzero(" -> ")",
+    "right(" -> ", 2)",
+    "if(" -> " between 0 and 1, 1, 2)",
+    "regexp_substr(" -> ", 'a')") { case (before, after) =>
+    def nested(times: Int) = before * times + "volume" + after * times
+    refused(nested(30), Category.Limit)
+    assert(resolved(nested(1)).isRight)
   }
 
   test("expressions of many parts are refused before Spark goes through them") {

@@ -3,9 +3,10 @@ package winops.spark.input
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 
 import winops.spark.testing.KeepStreamTest
+import winops.testing.TableTests
 
 /** Group keys whose values are equal although their bytes differ. */
-class GroupKeysSuite extends KeepStreamTest {
+class GroupKeysSuite extends KeepStreamTest with TableTests {
   import testImplicits._
   import GroupKeysSuite._
 
@@ -68,24 +69,26 @@ class GroupKeysSuite extends KeepStreamTest {
     assert(zeros.map(1 / _).toSeq == Seq(0.0, -0.0, 0.0, -0.0, -0.0).map(1 / _))
   }
 
-  test("floats, structs of doubles and several keys are normalized too") {
+  testEach("floats, structs of doubles and several keys are normalized too")(
+    "f",
+    "s",
+    "a",
+    "f, s") { keys =>
     val df = rows
       .toDF()
       .selectExpr("CAST(x AS FLOAT) AS f", "named_struct('x', x) AS s", "array(x, 1D) AS a", "n")
-    Seq("f", "s", "a", "f, s").foreach { keys =>
-      val kept = keep(df, s"PARTITION BY ($keys) ORDER BY (n), 'KEEP 9 ROWS'")
-      assert(kept.where("_change_seq = 0").count() == 4, keys)
-    }
+    val kept = keep(df, s"PARTITION BY ($keys) ORDER BY (n), 'KEEP 9 ROWS'")
+    assert(kept.where("_change_seq = 0").count() == 4)
   }
 
-  test("keys that cannot be compared are refused") {
-    val types = Seq("map('a', 1)", "array(map('a', 1))", "parse_json('1')")
-    types.foreach { value =>
-      val error = intercept[AnalysisException] {
-        keep(spark.sql(s"SELECT $value AS x, 1 AS n"), "PARTITION BY (x), 'KEEP 1 ROW'")
-      }
-      assert(error.getCondition == "WINOPS_GROUP_TYPE", value)
+  testEach("keys that cannot be compared are refused")(
+    "map('a', 1)",
+    "array(map('a', 1))",
+    "parse_json('1')") { value =>
+    val error = intercept[AnalysisException] {
+      keep(spark.sql(s"SELECT $value AS x, 1 AS n"), "PARTITION BY (x), 'KEEP 1 ROW'")
     }
+    assert(error.getCondition == "WINOPS_GROUP_TYPE")
   }
 }
 

@@ -1,14 +1,16 @@
 package winops.spark.over
 
 import java.io.File
-import java.nio.file.{Files, StandardCopyOption}
+import java.nio.file.{Files, Paths, StandardCopyOption}
 
+import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions.{AggregateWindowFunction, RuntimeReplaceableAggregate}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
+import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streaming.Trigger
 
 import winops.spark.aggregates.AggregateProperties
@@ -126,25 +128,79 @@ class EveryAggregateSuite extends KeepStreamTest {
 
   test("every aggregate: each registered function has a call here") {
     val unknown = registered.diff(Calls.keys.toSeq ++ NotOverRows)
-    assert(unknown.isEmpty, "add a call with arguments to Calls")
+    assert(
+      unknown.isEmpty,
+      "add a call with arguments to Calls, as docs/contributing/adding-an-aggregate.md says")
     assert(registered.size > 70)
+  }
+
+  /** The functions that the optimizer makes of a call. */
+  private def functionsOf(rows: DataFrame, call: String): Seq[AggregateFunction] = {
+    val plan = ofView(rows)(s"SELECT $call FROM input_of_keep").queryExecution.optimizedPlan
+    val functions = plan
+      .flatMap(_.expressions)
+      .flatMap(_.collect { case AggregateExpression(function, _, _, _, _) => function })
+    // A constant condition leaves no function.
+    assert(functions.nonEmpty, call)
+    functions
+  }
+
+  test("every aggregate: the list for versions of Spark without these tests has all calls") {
+    val list = Files.readAllLines(Paths.get("tests/data/aggregate-functions.txt"))
+    assert(list.asScala.toSeq.sorted == (Calls.keys ++ NotOverRows).toSeq.sorted)
   }
 
   test("every aggregate: the properties of each function are known") {
     withRows { rows =>
       val unknown = calls.flatMap { case (name, call) =>
-        val plan = ofView(rows)(s"SELECT $call FROM input_of_keep").queryExecution.optimizedPlan
-        val functions = plan
-          .flatMap(_.expressions)
-          .flatMap(_.collect { case AggregateExpression(function, _, _, _, _) =>
-            function
-          })
-        // A constant condition leaves no function.
-        assert(functions.nonEmpty, call)
-        functions.filter(AggregateProperties.ofSpark(_).isEmpty).map(name -> _.getClass.getName)
+        functionsOf(rows, call)
+          .filter(AggregateProperties.ofSpark(_).isEmpty)
+          .map(name -> _.getClass.getName)
       }
-      assert(unknown.distinct.isEmpty, "add a line to AggregateProperties.ofSpark")
+      assert(
+        unknown.distinct.isEmpty,
+        "add a line to AggregateProperties.ofSpark, as docs/contributing/adding-an-aggregate.md says")
     }
+  }
+
+  test("every aggregate: a function that ignores the order has one value in any order") {
+    withRows { rows =>
+      val some = calls.filter { case (_, call) =>
+        !Sketching.exists(call.startsWith) && functionsOf(rows, call).forall { function =>
+          AggregateProperties.of(function).order.isWithin(AggregateProperties.OfSet)
+        }
+      }
+      val exact = some.map { case (_, call) =>
+        functionsOf(rows, call).forall(
+          AggregateProperties.of(_).order == AggregateProperties.AnyOrder)
+      }
+      val columns = some.zipWithIndex.map { case ((_, call), i) =>
+        s"${valueOf(call, call)} AS c$i"
+      }
+      def inOrder(order: String): Seq[Row] = {
+        val ordered = rows.repartition(1).sortWithinPartitions(expr(order))
+        ofView(ordered)(
+          s"SELECT ${columns.mkString(", ")} FROM input_of_keep GROUP BY k ORDER BY k")
+          .collect()
+          .toSeq
+      }
+      val first = inOrder("seq")
+      val others = Seq("seq DESC", "hash(seq)").map(inOrder)
+      assert(first.size == 2)
+      val different = for {
+        i <- some.indices
+        other <- others
+        isSame = if (exact(i)) SameBits.same _ else isClose _
+        if !first.zip(other).forall { case (a, b) => isSame(asSet(a.get(i)), asSet(b.get(i))) }
+      } yield some(i)._2
+      assert(different.isEmpty, "its order in AggregateProperties.ofSpark is wrong")
+    }
+  }
+
+  /** A value with the elements of an array in an order of their own. */
+  private def asSet(value: Any): Any = shown(value) match {
+    case elements: Seq[_] => elements.sortBy(_.toString)
+    case other => other
   }
 
   Frames.foreach { case (frame, isMerged) =>
@@ -306,6 +362,15 @@ private object EveryAggregateSuite {
 
   /** Functions that Spark refuses over a frame. */
   private val NotInFrames = Seq("median", "percentile_cont", "percentile_disc")
+
+  /** Functions whose value is a sketch of the set of rows with bytes that depend on the order.
+    *
+    * The values of other approximate functions do not depend on the order of as few rows as
+    * these: of `approx_percentile` up to 50,000 rows, of KLL sketches up to 200 rows, of HLL
+    * sketches of 12 bits below 384 distinct values, of `approx_top_k` up to 10,000. Beyond that
+    * they may, within their error.
+    */
+  private val Sketching = Seq("approx_top_k_accumulate")
 
   /** Functions of which merged buffers differ in their bytes, with a value that is the same. The
     * estimate of a small HLL sketch depends on the order of its values.

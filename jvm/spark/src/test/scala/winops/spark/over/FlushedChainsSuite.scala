@@ -6,13 +6,15 @@ import org.apache.spark.SparkConf
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
+import org.apache.spark.sql.streaming.StreamingQuery
+
+import winops.testing.TableTests
 
 /** Chains of stateful operators over a finite input that is read in several runs, each of which
   * flushes its waiting rows. The first row of a run is one millisecond after the last of the run
   * before, so a watermark that a flush moves too far makes it late.
   */
-class FlushedChainsSuite extends OverStreamTest {
+class FlushedChainsSuite extends OverStreamTest with TableTests {
   import FlushedChainsSuite._
   import testImplicits._
 
@@ -78,50 +80,69 @@ class FlushedChainsSuite extends OverStreamTest {
     }
   }
 
-  test("an aggregation of single times in between") {
-    def single(df: DataFrame) = df.groupBy("k", "ts", "seq").agg(max("n").as("n"))
-    Seq(Seq("lag"), Seq("inserts", "sum")).foreach { above =>
-      Seq(Seq("sum"), Seq("dropDuplicates", "lag")).foreach { below =>
-        def result = query(df => chain(above)(single(chain(below)(df))))
-        val hint = (below ++ above).mkString(", ")
-        val expected = onTable(rows.flatten.flatten)(result)
-        val (streamed, late) = onRuns(rows)(result)
-        // Above another operator, Spark emits the last time when a later one has come.
-        val last = rows.flatten.flatten.map(_.at).max / 1000
-        def early(some: Seq[Row]) = some.filter(_.getAs[java.sql.Timestamp]("ts").getTime < last)
-        assertSameRows(early(streamed), early(expected), hint)
-        assert(late == 0, hint)
-      }
+  for (above <- Seq(Seq("lag"), Seq("inserts", "sum"));
+    below <- Seq(Seq("sum"), Seq("dropDuplicates", "lag"))) {
+    val hint = (below ++ above).mkString(", ")
+    test(s"an aggregation of single times in between: $hint") {
+      def single(df: DataFrame) = df.groupBy("k", "ts", "seq").agg(max("n").as("n"))
+      def result = query(df => chain(above)(single(chain(below)(df))))
+      val expected = onTable(rows.flatten.flatten)(result)
+      val (streamed, late) = onRuns(rows)(result)
+      // Above another operator, Spark emits the last time when a later one has come.
+      val last = rows.flatten.flatten.map(_.at).max / 1000
+      def early(some: Seq[Row]) = some.filter(_.getAs[java.sql.Timestamp]("ts").getTime < last)
+      assertSameRows(early(streamed), early(expected), hint)
+      assert(late == 0)
     }
   }
 
-  test("rows of the last time of a flush are late in the next start, as earlier ones") {
+  testEach("rows of the last time of a flush are late in the next start, as earlier ones")(
+    Seq("lag"),
+    Seq("lag", "sum"),
+    Seq("dropDuplicates", "inserts")) { names =>
     val again = rows.flatten.flatten.filter(row => row.at == rows.head.flatten.map(_.at).max)
     val runs = Seq(rows.head, Seq(again.map(_.copy(seq = 1000))) ++ rows(1), rows(2))
     assert(again.nonEmpty)
-    Seq(Seq("lag"), Seq("lag", "sum"), Seq("dropDuplicates", "inserts")).foreach { names =>
-      val expected = onTable(rows.flatten.flatten)(query(chain(names)))
-      val (streamed, late) = onRuns(runs)(query(chain(names)))
-      assertSameRows(streamed, expected, names.mkString(", "))
-      assert(late == again.size, names)
-    }
+    val expected = onTable(rows.flatten.flatten)(query(chain(names)))
+    val (streamed, late) = onRuns(runs)(query(chain(names)))
+    assertSameRows(streamed, expected, names.mkString(", "))
+    assert(late == again.size)
   }
 
-  test("a windowed aggregation above emits the windows that end before the last row") {
-    def counts(names: Seq[String]) = query { df =>
+  testEach("a windowed aggregation above emits the windows that end before the last row")(
+    Seq("lag"),
+    Seq("lag", "sum"),
+    Seq("sum", "dropDuplicates", "inserts")) { names =>
+    def counts = query { df =>
       chain(names)(df)
         .groupBy(window($"ts", "4 milliseconds"), $"k")
         .agg(count("*").as("c"), sum("n").as("s"))
         .select(unix_millis($"window.end").as("end"), $"k", $"c", $"s")
     }
-    Seq(Seq("lag"), Seq("lag", "sum"), Seq("sum", "dropDuplicates", "inserts")).foreach { names =>
-      val last = rows.flatten.flatten.map(_.at).max / 1000
-      val expected = onTable(rows.flatten.flatten)(counts(names))
-      val (streamed, late) = onRuns(rows)(counts(names))
-      val ended = expected.filter(_.getAs[Long]("end") < last)
-      assert(ended.nonEmpty)
-      assertSameRows(streamed, ended, names.mkString(", "))
-      assert(late == 0)
+    val last = rows.flatten.flatten.map(_.at).max / 1000
+    val expected = onTable(rows.flatten.flatten)(counts)
+    val (streamed, late) = onRuns(rows)(counts)
+    val ended = expected.filter(_.getAs[Long]("end") < last)
+    assert(ended.nonEmpty)
+    assertSameRows(streamed, ended, names.mkString(", "))
+    assert(late == 0)
+  }
+
+  test("rows within the millisecond up to which an aggregation in a union is complete") {
+    def result = query { df =>
+      val rows = df.select("k", "ts", "seq", "n")
+      val single = rows.where("k = 'z'").groupBy("k", "ts", "seq").agg(max("n").as("n"))
+      over("lag(seq) OVER (PARTITION BY k ORDER BY ts, seq)")(
+        rows.where("k <> 'z'").union(single))
+    }
+    def quote(k: String, at: Long, seq: Int) =
+      Quote(k, 1000000000L + at, seq, Some(seq), None, None)
+    // The flush reaches the watermark of these rows first, then that of the last row.
+    val early = Seq(quote("a", 500, 1), quote("a", 0, 2), quote("z", 500, 3), quote("z", 0, 4))
+    val runs = Seq(early.map(Seq(_)), Seq(Seq(quote("b", 1000000, 5))))
+    val expected = onTable(runs.flatten.flatten)(result)
+    withSQLConf(OverSettings.AtEnd -> "wait") {
+      assertSameRows(onStream(runs, delay = "1 second")(result), expected, "union")
     }
   }
 
@@ -154,22 +175,10 @@ class FlushedChainsSuite extends OverStreamTest {
     withTempDir { checkpoint =>
       runs.foreach { batches =>
         batches.foreach(stream.addData(_: Seq[Quote]))
-        late += lateOf(runOnce(query, checkpoint.getCanonicalPath, written))
+        late += lateOf(flush(query, checkpoint.getCanonicalPath, written))
       }
     }
     (written.rows, late)
-  }
-
-  private def runOnce(df: DataFrame, checkpoint: String, written: Written): StreamingQuery = {
-    val write = (batch: DataFrame, id: Long) => written.add(id, batch.collect().toSeq)
-    val query = df.writeStream
-      .option("checkpointLocation", checkpoint)
-      .trigger(Trigger.AvailableNow())
-      .foreachBatch(write)
-      .start()
-    try query.awaitTermination()
-    finally query.stop()
-    query
   }
 
   private def lateOf(query: StreamingQuery): Long =

@@ -4,12 +4,15 @@ import scala.util.Random
 
 import org.apache.spark.sql.Row
 
+import winops.withHistory
 import winops.spark.testing.RandomProperties
 import winops.window.time.Clock.MicrosPerMilli
 
 /** Random window functions over a stream, with late rows and a restart, give the rows of a table.
   */
 class OverPropertySuite extends OverStreamTest with RandomProperties {
+  import testImplicits._
+
   private val runs = sys.props.get("over").fold(4)(_.toInt)
   private val functionsOfRun = 20
 
@@ -25,6 +28,26 @@ class OverPropertySuite extends OverStreamTest with RandomProperties {
 
   property("two orders of which one begins with the other") { random =>
     compare(random)(_.ofTwoOrders(functionsOfRun, follows = false))
+  }
+
+  property("functions over a stream that starts with a table") { random =>
+    for (run <- 0 until runs) {
+      val over = new RandomOver(new Random(random.nextLong()))
+      val (history, rows) = over.quotes(120).sortBy(row => (row.at, row.seq)).splitAt(50)
+      val columns = over.functions(functionsOfRun, follows = run % 2 == 0).zipWithIndex.map {
+        case (column, i) => s"$column AS c$i"
+      }
+      def query = spark.sql(s"SELECT seq, ${columns.mkString(", ")} FROM $View")
+      val emit = if (run % 4 < 3) "none" else "all"
+      val starts = over.runs(rows)
+      val streamed =
+        onStream(starts, withHistory(_, withTimeOf(history.toDF()), emit))(query)
+      val known = streamed.map(_.getInt(0)).toSet
+      val ofHistory = history.map(_.seq).toSet
+      assert(known.intersect(ofHistory) == (if (emit == "all") ofHistory else Set.empty))
+      val table = onTable(history ++ rows.filter(row => known(row.seq)))(query)
+      assertSameColumns(streamed, table.filter(row => known(row.getInt(0))), columns)
+    }
   }
 
   private def compare(random: Random)(functions: RandomOver => Seq[String]): Unit = {

@@ -6,8 +6,10 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 
+import winops.testing.TableTests
+
 /** The state of window functions over a stream: what is stored, restarts and limits. */
-class OverStateSuite extends OverStreamTest {
+class OverStateSuite extends OverStreamTest with TableTests {
   import testImplicits._
 
   private val second = 1000000L
@@ -41,72 +43,60 @@ class OverStateSuite extends OverStreamTest {
   private def rowsHeld(progress: StreamingQueryProgress): Long =
     progress.stateOperators.map(_.customMetrics.get("rowsHeld").longValue).sum
 
-  test("a frame from the start of the partition stores no rows, others each row once") {
-    Seq(
-      s"sum(n) OVER ($w), row_number() OVER ($w), lag(n) IGNORE NULLS OVER ($w)" -> 0,
-      s"sum(n) OVER ($w ROWS 4 PRECEDING), lag(n, 3) OVER ($w)" -> 4,
-      s"lead(n, 4) OVER ($w)" -> 4,
-      s"lead(n, 4) OVER ($w), lag(n, 3) OVER ($w)" -> 7,
-      s"collect_list(n) OVER ($w)" -> 19).foreach { case (columns, stored) =>
-      withTempDir { checkpoint =>
-        val stream = memoryStream[Quote]
-        viewOf(stream)
-        val rows = (1 to 20).map(i => quote(i, i.toLong))
-        val last = feed(select(columns), stream, checkpoint, new Written, rows)
-        // One row waits for the watermark.
-        assert(rowsHeld(last) == stored + 1, columns)
-      }
+  testEach("a frame from the start of the partition stores no rows, others each row once")(
+    s"sum(n) OVER ($w), row_number() OVER ($w), lag(n) IGNORE NULLS OVER ($w)" -> 0,
+    s"sum(n) OVER ($w ROWS 4 PRECEDING), lag(n, 3) OVER ($w)" -> 4,
+    s"lead(n, 4) OVER ($w)" -> 4,
+    s"lead(n, 4) OVER ($w), lag(n, 3) OVER ($w)" -> 7,
+    s"collect_list(n) OVER ($w)" -> 19) { case (columns, stored) =>
+    withTempDir { checkpoint =>
+      val stream = memoryStream[Quote]
+      viewOf(stream)
+      val rows = (1 to 20).map(i => quote(i, i.toLong))
+      val last = feed(select(columns), stream, checkpoint, new Written, rows)
+      // One row waits for the watermark.
+      assert(rowsHeld(last) == stored + 1)
     }
   }
 
-  test("rows of silent groups leave when no later row has them in a frame") {
-    val byTime = "PARTITION BY k ORDER BY ts"
+  private val byTime = "PARTITION BY k ORDER BY ts"
+
+  // The last time at which rows are held, and the rows held before and after.
+  testEach("rows of silent groups leave when no later row has them in a frame")(
+    ("RANGE INTERVAL 5 SECONDS PRECEDING", 109L, 50, 0),
+    ("RANGE BETWEEN INTERVAL 9 SECONDS PRECEDING AND INTERVAL 5 SECONDS PRECEDING", 113L, 50, 0),
+    ("RANGE BETWEEN INTERVAL 2 SECONDS PRECEDING AND INTERVAL 2 SECONDS FOLLOWING", 106L, 40, 0),
+    ("RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 3 SECONDS PRECEDING", 107L, 30, 0),
+    ("RANGE INTERVAL 1 DAY PRECEDING", 104L + 4 * 86400, 50, 0),
+    ("RANGE INTERVAL 1 MONTH PRECEDING", 104L + 34 * 86400, 50, 0),
+    (s"RANGE INTERVAL 5 SECONDS PRECEDING), lag(n, 3) OVER ($byTime", 109L, 50, 5),
+    (
+      s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime RANGE INTERVAL 9 SECONDS PRECEDING",
+      113L,
+      50,
+      0),
+    (
+      s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime ROWS 70 PRECEDING",
+      200L,
+      50,
+      52)) { case (frame, last, before, after) =>
     val silent = (0 until 50).map(i => quote(i, 100 + i / 10))
     def other(seq: Int, at: Long): Quote = quote(seq, at).copy(k = "b")
-    // The last time at which rows are held, and the rows held before and after.
-    Seq(
-      ("RANGE INTERVAL 5 SECONDS PRECEDING", 109L, 50, 0),
-      (
-        "RANGE BETWEEN INTERVAL 9 SECONDS PRECEDING AND INTERVAL 5 SECONDS PRECEDING",
-        113L,
-        50,
-        0),
-      (
-        "RANGE BETWEEN INTERVAL 2 SECONDS PRECEDING AND INTERVAL 2 SECONDS FOLLOWING",
-        106L,
-        40,
-        0),
-      ("RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 3 SECONDS PRECEDING", 107L, 30, 0),
-      ("RANGE INTERVAL 1 DAY PRECEDING", 104L + 4 * 86400, 50, 0),
-      ("RANGE INTERVAL 1 MONTH PRECEDING", 104L + 34 * 86400, 50, 0),
-      (s"RANGE INTERVAL 5 SECONDS PRECEDING), lag(n, 3) OVER ($byTime", 109L, 50, 5),
-      (
-        s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime RANGE INTERVAL 9 SECONDS PRECEDING",
-        113L,
-        50,
-        0),
-      (
-        s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime ROWS 70 PRECEDING",
-        200L,
-        50,
-        52))
-      .foreach { case (frame, last, before, after) =>
-        withTempDir { checkpoint =>
-          val stream = memoryStream[Quote]
-          viewOf(stream)
-          val columns = s"sum(n) OVER ($byTime $frame)"
-          // A query is started for each of the times.
-          def heldAt(rows: Seq[Quote]): Long =
-            rowsHeld(feed(select(columns), stream, checkpoint, new Written, rows))
-          stream.addData(silent)
-          // One row of the other group waits for the watermark.
-          assert(heldAt(Seq(other(50, Math.min(last - 2, 105)))) >= before, columns)
-          val beforeLast = heldAt(Seq(other(51, last)))
-          val now = heldAt(Seq(other(52, last + 1), other(53, last + 100 * 86400)))
-          assert(beforeLast >= before, columns)
-          assert(now <= after + 2, columns)
-        }
-      }
+    withTempDir { checkpoint =>
+      val stream = memoryStream[Quote]
+      viewOf(stream)
+      val columns = s"sum(n) OVER ($byTime $frame)"
+      // A query is started for each of the times.
+      def heldAt(rows: Seq[Quote]): Long =
+        rowsHeld(feed(select(columns), stream, checkpoint, new Written, rows))
+      stream.addData(silent)
+      // One row of the other group waits for the watermark.
+      assert(heldAt(Seq(other(50, Math.min(last - 2, 105)))) >= before)
+      val beforeLast = heldAt(Seq(other(51, last)))
+      val now = heldAt(Seq(other(52, last + 1), other(53, last + 100 * 86400)))
+      assert(beforeLast >= before)
+      assert(now <= after + 2)
+    }
   }
 
   test("a group that returns after silence has the results of a table") {
@@ -149,7 +139,7 @@ class OverStateSuite extends OverStreamTest {
       def costs(first: Int): Seq[Long] = {
         val running = start(query, checkpoint.getCanonicalPath, new Written)
         try {
-          (first until first + 40).foreach { i =>
+          (first until first + 25).foreach { i =>
             stream.addData(quote(i, 100 + i))
             running.processAllAvailable()
           }

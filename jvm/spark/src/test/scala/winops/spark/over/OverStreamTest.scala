@@ -2,7 +2,7 @@ package winops.spark.over
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.timestamp_micros
-import org.apache.spark.sql.streaming.Trigger
+import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 
 import winops.spark.testing.KeepStreamTest
 
@@ -32,10 +32,19 @@ trait OverStreamTest extends KeepStreamTest {
 
   /** The rows of a query over a stream, whose last micro-batch flushes. Each of `runs` is a start
     * of the query and has its micro-batches.
+    *
+    * @param before
+    *   puts rows before those of the stream
+    * @param delay
+    *   the delay of the watermark
     */
-  protected def onStream(runs: Seq[Seq[Seq[Quote]]])(query: => DataFrame): Seq[Row] = {
+  protected def onStream(
+      runs: Seq[Seq[Seq[Quote]]],
+      before: DataFrame => DataFrame = identity,
+      delay: String = "0 seconds")(query: => DataFrame): Seq[Row] = {
     val stream = memoryStream[Quote]
-    withTimeOf(stream.toDF()).withWatermark("ts", "0 seconds").createOrReplaceTempView(View)
+    before(withTimeOf(stream.toDF()).withWatermark("ts", delay))
+      .createOrReplaceTempView(View)
     val written = new Written
     withTempDir { checkpoint =>
       runs.zipWithIndex.foreach { case (batches, i) =>
@@ -61,8 +70,8 @@ trait OverStreamTest extends KeepStreamTest {
     written.rows
   }
 
-  /** Runs the available micro-batches, of which the last one flushes. */
-  protected def flush(df: DataFrame, checkpoint: String, written: Written): Unit = {
+  /** Runs a query over the available rows once, and to its end. */
+  protected def flush(df: DataFrame, checkpoint: String, written: Written): StreamingQuery = {
     val write = (batch: DataFrame, id: Long) => written.add(id, batch.collect().toSeq)
     val query = df.writeStream
       .option("checkpointLocation", checkpoint)
@@ -71,6 +80,7 @@ trait OverStreamTest extends KeepStreamTest {
       .start()
     try query.awaitTermination()
     finally query.stop()
+    query
   }
 
   /** Compares rows as sets with multiplicity, floating-point numbers by their bits. */

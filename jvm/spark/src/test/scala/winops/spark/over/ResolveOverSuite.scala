@@ -9,11 +9,12 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types.LongType
 
 import winops.spark.plan.Over
+import winops.testing.TableTests
 
 /** The plans of window functions over a stream, and the errors of those that a stream cannot
   * have.
   */
-class ResolveOverSuite extends OverStreamTest {
+class ResolveOverSuite extends OverStreamTest with TableTests {
   import testImplicits._
 
   private def stream: DataFrame =
@@ -148,26 +149,25 @@ class ResolveOverSuite extends OverStreamTest {
     assert(functions.flatMap(_.references).map(_.name).toSet == Set("n", "seq"))
   }
 
-  test("refused functions name the reason and an alternative") {
-    stream.createOrReplaceTempView(View)
-    val byTime = "PARTITION BY k ORDER BY ts"
-    val expected = Map(
-      s"ntile(4) OVER ($byTime, seq)" -> "row_number",
-      s"percent_rank() OVER ($byTime)" -> "rank",
-      s"cume_dist() OVER ($byTime)" -> "needs all rows",
-      "sum(n) OVER (PARTITION BY k)" -> "groupBy",
-      s"sum(n) OVER ($byTime, seq ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" -> "FOLLOWING",
-      "lag(n) OVER (PARTITION BY k ORDER BY ts DESC)" -> "ascending",
-      "row_number() OVER (PARTITION BY k ORDER BY ts DESC)" -> "keep with rows=1",
-      "lag(n) OVER (PARTITION BY k ORDER BY seq)" -> "watermark is ts: let ORDER BY begin with ts",
-      "sum(n) OVER (ORDER BY CAST(ts AS LONG) RANGE 10 PRECEDING)" -> "RANGE INTERVAL",
-      s"sum(n + rand()) OVER ($byTime)" -> "deterministic",
-      "sum(n) OVER (PARTITION BY rand() ORDER BY ts)" -> "it is not deterministic")
-    expected.foreach { case (function, text) =>
+  private val byTime = "PARTITION BY k ORDER BY ts"
+
+  testEach("refused functions name the reason and an alternative")(
+    s"ntile(4) OVER ($byTime, seq)" -> "row_number",
+    s"percent_rank() OVER ($byTime)" -> "rank",
+    s"cume_dist() OVER ($byTime)" -> "needs all rows",
+    "sum(n) OVER (PARTITION BY k)" -> "groupBy",
+    s"sum(n) OVER ($byTime, seq ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" -> "FOLLOWING",
+    "lag(n) OVER (PARTITION BY k ORDER BY ts DESC)" -> "ascending",
+    "row_number() OVER (PARTITION BY k ORDER BY ts DESC)" -> "keep with rows=1",
+    "lag(n) OVER (PARTITION BY k ORDER BY seq)" -> "watermark is ts: let ORDER BY begin with ts",
+    "sum(n) OVER (ORDER BY CAST(ts AS LONG) RANGE 10 PRECEDING)" -> "RANGE INTERVAL",
+    s"sum(n + rand()) OVER ($byTime)" -> "deterministic",
+    "sum(n) OVER (PARTITION BY rand() ORDER BY ts)" -> "it is not deterministic") {
+    case (function, text) =>
+      stream.createOrReplaceTempView(View)
       val error = refusal(spark.sql(s"SELECT seq, $function AS value FROM $View"))
-      assert(error.getCondition == "WINOPS_OVER", function)
-      assert(error.getMessage.contains(text), function)
-    }
+      assert(error.getCondition == "WINOPS_OVER")
+      assert(error.getMessage.contains(text))
   }
 
   test("without a watermark, withWatermark is the answer") {
@@ -205,16 +205,14 @@ class ResolveOverSuite extends OverStreamTest {
     assert(operators(over(s"lag(n) OVER ($byTime, seq)")).size == 1)
   }
 
-  test("settings with values that they cannot have") {
-    Map(
-      OverSettings.MaxRows -> "0",
-      OverSettings.Idle -> "2 months",
-      OverSettings.NullTime -> "first",
-      OverSettings.ExactFloats -> "yes please").foreach { case (name, value) =>
-      withSQLConf(name -> value) {
-        val error = refusal(stream.withColumn("a", sum("n").over(w)))
-        assert(error.getMessage.contains(s"$name = $value"))
-      }
+  testEach("settings with values that they cannot have")(
+    OverSettings.MaxRows -> "0",
+    OverSettings.Idle -> "2 months",
+    OverSettings.NullTime -> "first",
+    OverSettings.ExactFloats -> "yes please") { case (name, value) =>
+    withSQLConf(name -> value) {
+      val error = refusal(stream.withColumn("a", sum("n").over(w)))
+      assert(error.getMessage.contains(s"$name = $value"))
     }
   }
 

@@ -1,7 +1,7 @@
 package winops.spark.testing
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, JoinedRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.types.UTF8String
@@ -10,7 +10,7 @@ import winops.spark.execution.{GroupTask, OperatorTask}
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
-import winops.spark.plan.{Keep, KeepPlan, OperatorPlan, Output}
+import winops.spark.plan.{Keep, KeepPlan, OperatorPlan, Output, OverPlan}
 import winops.spark.row.{KeyHash, RowShape}
 import winops.spark.state.{GroupStore, NoGroupStore, PartitionState, StateIdentity, StoredPartitionState, TransientGroupStore, TransientPartitionState, WholeGroupStore}
 import winops.storage.btree.PageMemory
@@ -77,8 +77,27 @@ final class DrivenTask(
   def batch(late: Long, now: Long)(rows: Arrived*): Seq[Changed] =
     run(rows, BatchTimes.ofWatermarks(late, now))(DrivenTask.changed(plan, _))
 
+  /** Runs a first batch in which the rows of a table precede those of the stream. */
+  def batchAfter(history: Seq[Arrived], times: BatchTimes)(rows: Arrived*): Seq[Changed] = {
+    val ofHistory = Some(KeepPlans.ofHistory)
+    val first = plan match {
+      case keep: KeepPlan => keep.copy(ofHistory = ofHistory)
+      case over: OverPlan => over.copy(ofHistory = ofHistory)
+    }
+    val input = KeepPlans.input :+ KeepPlans.ofHistory
+    val all = DrivenTask.groupedAfter(first, input, history, rows)
+    run(first, input, all, times)(DrivenTask.changed(plan, _))
+  }
+
   /** Runs a batch; `read` receives each output row. */
-  def run[A](rows: Seq[Arrived], times: BatchTimes)(read: InternalRow => A): Seq[A] = {
+  def run[A](rows: Seq[Arrived], times: BatchTimes)(read: InternalRow => A): Seq[A] =
+    run(plan, KeepPlans.input, DrivenTask.grouped(plan, rows), times)(read)
+
+  private def run[A](
+      plan: OperatorPlan,
+      input: Seq[Attribute],
+      rows: GroupedRows,
+      times: BatchTimes)(read: InternalRow => A): Seq[A] = {
     val ofPartition = new AlteredSegments(partitionSegments, seenAs)
     val timers = new StoredPartitionState(
       ofPartition,
@@ -88,13 +107,14 @@ final class DrivenTask(
       plan.spec.idleMillis,
       store.all.iterator,
       RowShape.of(plan.keys),
-      hashOf(_) ^ Long.MinValue)
+      hashOf(_) ^ Long.MinValue,
+      historyRead = times.history)
     val metrics = new KeepMetrics(counters)
     val task = OperatorTask.of(
       plan,
-      KeepPlans.input,
-      DrivenTask.grouped(plan, rows),
-      times,
+      input,
+      rows,
+      times.in(timers),
       stored,
       new WholeGroupStore(ofPartition),
       new AlteredRecords(records, seenAs),
@@ -160,6 +180,22 @@ object DrivenTask {
     plan,
     KeepPlans.input,
     KeepPlans.inInputOrder(plan, rows.zipWithIndex.map { case (row, i) => unsafe(row, i) }))
+
+  /** The rows of one task, of which the first are those of a table. */
+  private def groupedAfter(
+      plan: OperatorPlan,
+      input: Seq[Attribute],
+      history: Seq[Arrived],
+      rows: Seq[Arrived]): GroupedRows = {
+    val joiner =
+      UnsafeProjection.create(KeepPlans.input :+ KeepPlans.ofHistory, input)
+    def marked(rows: Seq[Arrived], isOfHistory: Boolean): Seq[UnsafeRow] =
+      rows.zipWithIndex.map { case (row, i) =>
+        joiner(new JoinedRow(unsafe(row, i), InternalRow(isOfHistory))).copy()
+      }
+    val all = marked(rows, isOfHistory = false) ++ marked(history, isOfHistory = true)
+    GroupedRows(plan, input, KeepPlans.inInputOrder(plan, all, input))
+  }
 
   private val toUnsafe =
     UnsafeProjection.create(KeepPlans.input.map(_.dataType).toArray[DataType])

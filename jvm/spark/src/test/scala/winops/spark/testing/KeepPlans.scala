@@ -2,7 +2,7 @@ package winops.spark.testing
 
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, RowOrdering, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
-import org.apache.spark.sql.types.{LongType, StringType, TimestampType}
+import org.apache.spark.sql.types.{BooleanType, LongType, StringType, TimestampType}
 
 import winops.policy.{Policy, Scope}
 import winops.spark.analysis.{ColumnKinds, OutputColumns, Projections, ResolvedPolicy, SeveralWindows, WindowResults}
@@ -24,6 +24,9 @@ object KeepPlans {
 
   val content: Seq[Attribute] = Seq(k, ts, n, text)
   val input: Seq[Attribute] = content :+ position
+
+  /** The column that is true for rows of a table before the stream. */
+  val ofHistory: Attribute = AttributeReference("_of_history", BooleanType, nullable = false)()
 
   private val table = LocalRelation(content)
   private val scope = Scope(
@@ -140,7 +143,10 @@ object KeepPlans {
   }
 
   /** Rows in input order, all in one reused object, as after a sorted shuffle. */
-  def inInputOrder(plan: OperatorPlan, rows: Seq[UnsafeRow]): Iterator[UnsafeRow] = {
+  def inInputOrder(
+      plan: OperatorPlan,
+      rows: Seq[UnsafeRow],
+      input: Seq[Attribute] = input): Iterator[UnsafeRow] = {
     val reused = UnsafeRow.createFromByteArray(0, input.size)
     val hash = KeyHash(plan.keys, input)
     val sorted =

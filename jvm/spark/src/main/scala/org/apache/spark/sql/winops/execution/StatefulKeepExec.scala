@@ -32,8 +32,7 @@ import winops.spark.state.{LargestGroups, StateGroupStore, StateIdentity}
   *
   * Spark provides operator ids, state and watermarks only to its own operators, which it finds by
   * class, and sets them by calling the virtual method `copy`. This class therefore extends
-  * `FlatMapGroupsWithStateExec` and overrides all of its behavior. The second child is an empty
-  * table.
+  * `FlatMapGroupsWithStateExec` and overrides all of its behavior.
   *
   * @param plan
   *   what the tasks execute
@@ -44,6 +43,10 @@ import winops.spark.state.{LargestGroups, StateGroupStore, StateIdentity}
   *   input
   * @param description
   *   what the operator does, in English
+  * @param history
+  *   the table that is read in this micro-batch before the rows of the stream
+  * @param figures
+  *   the plan of the [[HistoryFigures]] of that table; an empty table without one
   * @param input
   *   the plan of the input rows
   */
@@ -56,6 +59,8 @@ final class StatefulKeepExec private[winops] (
     batchTimestamp: Option[Long],
     lateWatermark: Option[Long],
     watermark: Option[Long],
+    history: Option[HistoryInput],
+    figures: SparkPlan,
     input: SparkPlan)
     extends FlatMapGroupsWithStateExec(
       StatefulKeepExec.noFunction,
@@ -75,7 +80,7 @@ final class StatefulKeepExec private[winops] (
       batchTimestamp,
       lateWatermark,
       watermark,
-      LocalTableScanExec(Nil, Nil, None),
+      figures,
       false,
       false,
       input) {
@@ -88,6 +93,8 @@ final class StatefulKeepExec private[winops] (
     batchTimestamp,
     lateWatermark,
     watermark,
+    history,
+    figures,
     input)
   private lazy val keySchema = StateGroupStore.keySchema(plan.keys)
 
@@ -144,7 +151,15 @@ final class StatefulKeepExec private[winops] (
       batchTimestampMs,
       eventTimeWatermarkForLateEvents,
       eventTimeWatermarkForEviction,
+      history,
+      initialState,
       child)
+
+  // Spark's operator replaces its second child only if that is an initial state.
+  override protected def withNewChildrenInternal(
+      newLeft: SparkPlan,
+      newRight: SparkPlan): FlatMapGroupsWithStateExec =
+    copy(child = newLeft, initialState = newRight)
 
   /** Sets the number of partitions to 1 if a single task runs. Spark waits for the commits of as
     * many state stores as the number says.
@@ -227,6 +242,7 @@ final class StatefulKeepExec private[winops] (
     // Spark's metrics have added up all runs of a micro-batch that foreachBatch ran repeatedly.
     partitionMetrics.value.foreach { case (name, value) => longMetric(name).set(value) }
     val progress = super.getProgress()
+    if (history.isDefined) warnOfLate(progress.numRowsDroppedByWatermark)
     val sizes = groupSizes.value
     val _ = progress.customMetrics.put(KeepMetrics.LargestGroup, Long.box(sizes.rows))
     for (live <- LiveQueries.of(sparkContext); state <- info) {
@@ -239,6 +255,14 @@ final class StatefulKeepExec private[winops] (
         state.storeVersion)
     }
     progress
+  }
+
+  private def warnOfLate(rows: Long): Unit = if (rows > 0) {
+    logWarning(
+      s"$rows rows of the stream are older than the rows that it starts with, by more than the " +
+        "delay of withWatermark, and were dropped as late. If the table has them too, name the " +
+        "first time of the stream in until of with_history; otherwise give withWatermark a " +
+        "longer delay.")
   }
 
   override def operatorStateMetadataVersion: Int = KeepMetadata.Version
@@ -281,13 +305,28 @@ final class StatefulKeepExec private[winops] (
     case over => over
   }
 
-  override protected def doExecute(): RDD[InternalRow] = {
+  /** The times of the micro-batch.
+    *
+    * @param table
+    *   the figures of the table that is read before the rows of the stream
+    */
+  private def timesOf(table: Option[HistoryFigures]): BatchTimes = {
     val times =
-      if (plan.time.isDefined) {
-        val (late, now) = (ofRows(lateWatermark.getOrElse(0L)), ofRows(watermark.getOrElse(0L)))
-        val times = BatchTimes.ofWatermarks(late, now, rowWatermark.passedAtEnd)
+      if (plan.time.isEmpty) BatchTimes.ofBatch(batchTimestamp.get)
+      else {
+        val reached = table.fold(0L)(_.watermark)
+        def atLeast(sparks: Option[Long]): Long = Math.max(ofRows(sparks.getOrElse(0L)), reached)
+        val times = BatchTimes.ofWatermarks(
+          atLeast(lateWatermark),
+          atLeast(watermark),
+          rowWatermark.passedAtEnd)
         if (flushes) times.atEnd else times
-      } else BatchTimes.ofBatch(batchTimestamp.get)
+      }
+    times.copy(history = table.map(_.times))
+  }
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val times = timesOf(history.map(HistoryFigures.read(_, initialState, child)))
     val flushed = Option.when(flushes)(FlushWatermark.of(child, rowWatermark))
     val columns = child.output
     val ofTasks = planOfTasks
@@ -367,16 +406,26 @@ object StatefulKeepExec {
     *   what the operator does, in English
     * @param hasNewRows
     *   true if the sources of the stream have new rows for the micro-batch
+    * @param history
+    *   the table that is read before them, and the plan of its figures
     */
   def apply(
       plan: OperatorPlan,
       description: String,
       hasNewRows: Boolean,
-      input: SparkPlan): StatefulKeepExec = {
-    val flushes = plan.spec.flushesAtEnd && !hasNewRows
-    val identity = StateIdentity.of(plan)
-    new StatefulKeepExec(plan, identity, flushes, description, None, None, None, None, input)
-  }
+      history: Option[(HistoryInput, SparkPlan)],
+      input: SparkPlan): StatefulKeepExec = new StatefulKeepExec(
+    plan,
+    StateIdentity.of(plan),
+    plan.spec.flushesAtEnd && !hasNewRows && history.isEmpty,
+    description,
+    None,
+    None,
+    None,
+    None,
+    history.map(_._1),
+    history.fold[SparkPlan](LocalTableScanExec(Nil, Nil, None))(_._2),
+    input)
 
   /** The coordinator that the start of the query has created. A micro-batch's session is a clone
     * made for a run of the query, and accessing its streaming query manager would leave another

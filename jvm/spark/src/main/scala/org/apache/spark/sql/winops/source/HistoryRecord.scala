@@ -1,0 +1,69 @@
+package org.apache.spark.sql.winops.source
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.Using
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+
+import winops.spark.internal.WinopsErrors
+
+/** The record of what the first micro-batch reads of a table, in the checkpoint of the query. If
+  * the micro-batch is run again, it reads the same rows.
+  *
+  * The file is in a folder of its own at the top of the checkpoint, which Spark does not purge
+  * and which is copied with the checkpoint.
+  *
+  * @param checkpoint
+  *   the folder of the checkpoint
+  * @param number
+  *   the number of the table among those of the query
+  */
+final case class HistoryRecord(checkpoint: String, number: Int) {
+  import HistoryRecord._
+
+  /** Returns the recorded lines of a kind. Writes `lines` if there is no record yet. */
+  def of(kind: String, lines: => Seq[String]): Seq[String] = {
+    val path = new Path(new Path(checkpoint, Folder), s"$number-$kind")
+    val manager =
+      CheckpointFileManager.create(
+        path.getParent,
+        SparkSession.active.sessionState.newHadoopConf())
+    if (manager.exists(path)) {
+      val bytes = Using.resource(manager.open(path))(_.readAllBytes())
+      new String(bytes, UTF_8).linesIterator.toSeq match {
+        case Version +: recorded => recorded
+        case _ => throw changed(s"the record $path cannot be read")
+      }
+    } else {
+      val written = lines
+      manager.mkdirs(path.getParent)
+      val out = manager.createAtomic(path, overwriteIfPossible = false)
+      try {
+        out.write((Version +: written).mkString("", "\n", "\n").getBytes(UTF_8))
+        out.close()
+      } catch {
+        case error: Throwable =>
+          out.cancel()
+          throw error
+      }
+      written
+    }
+  }
+
+  /** The error of a table that has not the rows that the first micro-batch began to read. */
+  def changed(reason: String): AnalysisException =
+    WinopsErrors.analysis(
+      "WINOPS_HISTORY_CHANGED",
+      "reason" -> reason,
+      "checkpoint" -> checkpoint)
+}
+
+object HistoryRecord {
+  private val Folder = "history"
+  private val Version = "v1"
+}

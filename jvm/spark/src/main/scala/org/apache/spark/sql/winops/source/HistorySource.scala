@@ -1,0 +1,165 @@
+package org.apache.spark.sql.winops.source
+
+import java.util.UUID
+
+import scala.util.Try
+
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.EliminateSubqueryAliases
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.{ExternalRDD, LogicalRDD}
+import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.v2._
+import org.apache.spark.sql.execution.streaming.runtime.{MicroBatchExecution, StreamExecution}
+
+import winops.spark.internal.WinopsErrors
+import winops.spark.source.OrderOfTasks
+
+/** Reads a table in the first micro-batch of a query, and the same rows if the micro-batch is run
+  * again.
+  */
+object HistorySource {
+  private val DeltaPackage = "org.apache.spark.sql.delta."
+
+  /** The number of the micro-batch that is planned in this thread; None outside of a query. */
+  def batch: Option[Long] = property(MicroBatchExecution.BATCH_ID_KEY).map(_.toLong)
+
+  /** The run of the query whose micro-batch is planned in this thread. */
+  def query: Option[StreamExecution] = for {
+    id <- property(StreamExecution.QUERY_ID_KEY)
+    session <- SparkSession.getActiveSession
+    query <- Option(session.sharedState.activeStreamingQueries.get(UUID.fromString(id)))
+  } yield query
+
+  private def property(name: String): Option[String] =
+    SparkContext.getActive.flatMap(context => Option(context.getLocalProperty(name)))
+
+  /** The error of a source of which later reads may have other rows; None for other sources. */
+  def refusal(leaf: LeafNode): Option[AnalysisException] =
+    Option.when(kindOf(leaf).isEmpty) {
+      WinopsErrors.analysis("WINOPS_HISTORY_SOURCE", "source" -> leaf.nodeName)
+    }
+
+  /** Returns true if the rows of a plan are found again by a digest of all of them. */
+  def needsDigest(plan: LogicalPlan): Boolean =
+    leavesOf(plan).exists(kindOf(_).contains(Rows))
+
+  /** The sources of a plan. */
+  def leavesOf(plan: LogicalPlan): Seq[LeafNode] =
+    plan.collectLeaves().collect { case leaf: LeafNode => leaf }
+
+  /** The plan that reads the rows that are recorded, or records those that it reads. */
+  def recorded(plan: LogicalPlan, record: HistoryRecord): LogicalPlan = {
+    val sources = leavesOf(plan).flatMap(leaf => kindOf(leaf).map(leaf -> _)).map {
+      case (_, files: Files) => files.current.map(RecordedFiles.line).sorted
+      case (_, delta: Delta) => Seq(s"delta\t${delta.version}\t${delta.path}")
+      case _ => Seq("rows")
+    }
+    val now = sources.zipWithIndex.flatMap { case (lines, i) => lines.map(line => s"$i\t$line") }
+    val before = record.of("source", now)
+    val ofSources = before.map(_.split("\t", 2)).groupMap(_.head.toInt)(_.last)
+    if (ofSources.keys.exists(_ >= sources.size)) {
+      throw record.changed("the query had another table")
+    }
+    var next = -1
+    plan.transformUp {
+      case leaf: LeafNode if kindOf(leaf).isDefined =>
+        next += 1
+        kindOf(leaf).get.restricted(leaf, ofSources.getOrElse(next, Nil), record)
+    }
+  }
+
+  /** The way in which the rows of a source are found again. */
+  private sealed trait Kind {
+    def restricted(leaf: LeafNode, lines: Seq[String], record: HistoryRecord): LogicalPlan
+  }
+
+  /** By the digest of all rows. */
+  private case object Rows extends Kind {
+    override def restricted(
+        leaf: LeafNode,
+        lines: Seq[String],
+        record: HistoryRecord): LogicalPlan =
+      if (lines == Seq("rows")) leaf else throw record.changed("the query had another table")
+  }
+
+  /** By the list of the files. */
+  private final class Files(index: => FileIndex, replaced: FileIndex => Option[LogicalPlan])
+      extends Kind {
+    def current: Seq[FileStatusWithMetadata] = RecordedFiles.of(index.listFiles(Nil, Nil))
+
+    override def restricted(
+        leaf: LeafNode,
+        lines: Seq[String],
+        record: HistoryRecord): LogicalPlan = {
+      val now = current.map(RecordedFiles.line).toSet
+      lines.find(!now.contains(_)).foreach { missing =>
+        throw record.changed(s"the file ${RecordedFiles.path(missing)} is gone or was changed")
+      }
+      if (now.size == lines.size) leaf
+      else {
+        replaced(new RecordedFiles(index, lines.toSet)).getOrElse {
+          throw record.changed("files were added to the table")
+        }
+      }
+    }
+  }
+
+  /** By the version of the Delta table. */
+  private final class Delta(relation: HadoopFsRelation) extends Kind {
+    private val index = relation.location
+
+    def path: String = index.getClass.getMethod("path").invoke(index).toString
+
+    def version: Long = {
+      val snapshot = index.getClass.getMethod("getSnapshot").invoke(index)
+      snapshot.getClass.getMethod("version").invoke(snapshot).asInstanceOf[Long]
+    }
+
+    override def restricted(
+        leaf: LeafNode,
+        lines: Seq[String],
+        record: HistoryRecord): LogicalPlan = lines.map(_.split("\t", 3).toSeq) match {
+      case Seq(Seq("delta", version, own)) if own == path =>
+        val rows =
+          SparkSession.active.read.format("delta").option("versionAsOf", version).load(own)
+        val plan = EliminateSubqueryAliases(rows.queryExecution.analyzed)
+        Project(
+          leaf.output.map { column =>
+            val same = plan.output.find(_.name == column.name).getOrElse {
+              throw record.changed(s"version $version of $own has no column ${column.name}")
+            }
+            Alias(same, column.name)(column.exprId)
+          },
+          plan)
+      case _ => throw record.changed("the query had another table")
+    }
+  }
+
+  private def kindOf(leaf: LeafNode): Option[Kind] = leaf match {
+    case _ if leaf.isStreaming => None
+    case LogicalRelation(relation: HadoopFsRelation, _, _, _, _)
+        if relation.location.getClass.getName.startsWith(DeltaPackage) =>
+      Option.when(Try(new Delta(relation).version).isSuccess)(new Delta(relation))
+    case logical @ LogicalRelation(relation: HadoopFsRelation, _, _, _, _) =>
+      Some(
+        new Files(
+          relation.location,
+          files =>
+            Some(
+              logical.copy(relation = relation.copy(location = files)(relation.sparkSession)))))
+    case DataSourceV2Relation(table: FileTable, _, _, _, _, _) =>
+      Some(new Files(table.fileIndex, _ => None))
+    case scan: DataSourceV2ScanRelation =>
+      scan.relation.table match {
+        case table: FileTable => Some(new Files(table.fileIndex, _ => None))
+        case _ => None
+      }
+    case _: InMemoryRelation | _: LogicalRDD | _: ExternalRDD[_] => Some(Rows)
+    case _ => Sources.order(leaf).collect { case OrderOfTasks(_) => Rows }
+  }
+}

@@ -1,0 +1,56 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.winops.source.HistorySource
+
+import winops.spark.internal.WinopsErrors
+import winops.spark.over.StreamOperators
+import winops.spark.plan.GroupedOperator
+import winops.spark.source.WithHistory
+
+/** Refuses tables before a stream that no operator can begin with. */
+private[spark] object CheckHistory {
+
+  /** Refuses a table over a stream with which the operator would not have a watermark. */
+  def operator(operator: GroupedOperator, node: WithHistory): Unit = {
+    if (node.until.isDefined && operator.time.isEmpty) {
+      throw refused(
+        s"until needs a time column, and ${operator.spec.words.operator} has none",
+        "Give the time column, or filter the table before with_history")
+    }
+    if (operator.time.isDefined) {
+      node.stream.find(StreamOperators.haveState).foreach { below =>
+        throw refused(
+          s"the stream has the stateful operator ${below.nodeName} below with_history, whose " +
+            "watermark the table would move",
+          s"Write the rows of ${below.nodeName} to a table, and stream from that table")
+      }
+    }
+  }
+
+  /** Refuses tables that stand below other operators than those that begin with them, and sources
+    * of which later reads may have other rows.
+    */
+  def query(plan: LogicalPlan): Unit = {
+    def check(node: LogicalPlan, above: Option[LogicalPlan]): Unit = {
+      node match {
+        case _: WithHistory if !above.exists(_.isInstanceOf[GroupedOperator]) =>
+          throw refused(
+            above.fold("the query has no keep and no window functions over the stream") { other =>
+              s"${other.nodeName} is above with_history"
+            },
+            "Call with_history on the stream of keep or of the window functions; only select, " +
+              "filter, explode and withWatermark may be between")
+        // During the analysis, some tables are not yet what they are read as.
+        case table: WithHistory =>
+          HistorySource.leavesOf(table.history).flatMap(HistorySource.refusal).foreach(throw _)
+        case _ =>
+      }
+      node.children.foreach(check(_, Some(node)))
+    }
+    check(plan, None)
+  }
+
+  private def refused(reason: String, expected: String) =
+    WinopsErrors.analysis("WINOPS_HISTORY_PLACE", "reason" -> reason, "expected" -> expected)
+}

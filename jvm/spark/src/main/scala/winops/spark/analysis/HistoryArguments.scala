@@ -1,0 +1,142 @@
+package winops.spark.analysis
+
+import java.util.Locale
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+
+import winops.spark.internal.WinopsErrors
+import winops.spark.source.WithHistory
+
+/** Resolves a call of the table function `with_history`. */
+private[spark] object HistoryArguments {
+  private val Names = Seq("emit", "until")
+  private val EmitsNothing = "none"
+  private val EmitsAll = "all"
+
+  /** The plan of a call with these arguments. */
+  def of(arguments: Seq[Expression]): LogicalPlan = {
+    val (tables, others) = arguments.span(_.isInstanceOf[FunctionTableSubqueryArgumentExpression])
+    val named = others.map {
+      case NamedArgumentExpression(name, value) if Names.contains(lower(name)) =>
+        lower(name) -> value
+      case NamedArgumentExpression(name, _) =>
+        throw WinopsErrors.argument("UNKNOWN", name, Names.mkString("one of ", ", ", ""))
+      case other =>
+        throw WinopsErrors.argument(
+          "UNKNOWN",
+          other.sql,
+          "TABLE(stream), TABLE(history), and then named arguments")
+    }
+    named.groupBy(_._1).foreach { case (name, given) =>
+      if (given.size > 1) throw WinopsErrors.argument("DUPLICATE", name, "each argument once")
+    }
+    tables match {
+      case Seq(
+            stream: FunctionTableSubqueryArgumentExpression,
+            history: FunctionTableSubqueryArgumentExpression) =>
+        val values = named.toMap
+        of(stream.plan, history.plan, emits(values.get("emit")), values.get("until"))
+      case _ =>
+        throw WinopsErrors.argument(
+          "MISSING",
+          "table",
+          "TABLE(stream) and TABLE(history) as the first two arguments")
+    }
+  }
+
+  /** Puts the rows of a table before those of a stream, or of another table.
+    *
+    * @param emits
+    *   true if the rows of the table have output
+    * @param until
+    *   the time before which rows of the table are read
+    * @param nameOfUntil
+    *   the name of that argument
+    */
+  def of(
+      stream: LogicalPlan,
+      history: LogicalPlan,
+      emits: Boolean,
+      until: Option[Expression],
+      nameOfUntil: String = "until"): LogicalPlan = {
+    if (history.isStreaming) {
+      throw WinopsErrors.argument(
+        "VALUE",
+        "history",
+        "a table, as rows of a stream have no end; give the stream as the first argument")
+    }
+    val rows = Project(stream.output.map(columnOf(history, _)), history)
+    if (stream.isStreaming) {
+      WithHistory(stream, rows, emits, until.map(instant(_, nameOfUntil)))
+    } else throw notStreaming
+  }
+
+  /** Returns true if rows of the table have output, as an argument says. */
+  def emits(argument: Option[Expression], name: String = "emit"): Boolean = argument.exists {
+    expression =>
+      lower(Arguments.textOf(name, expression)) match {
+        case EmitsNothing => false
+        case EmitsAll => true
+        case _ =>
+          throw WinopsErrors.argument("VALUE", name, s"'$EmitsNothing' or '$EmitsAll'")
+      }
+  }
+
+  private def notStreaming: AnalysisException =
+    WinopsErrors.analysis(
+      "WINOPS_HISTORY_PLACE",
+      "reason" -> "the first argument of with_history is a table and no stream",
+      "expected" -> "Over tables, give keep the union of both: history.unionByName(table)")
+
+  /** The column of the table with the name of a column of the stream, with its type. */
+  private def columnOf(history: LogicalPlan, column: Attribute): NamedExpression =
+    history.output.filter(own => SQLConf.get.resolver(own.name, column.name)) match {
+      case Seq(own) if own.dataType == column.dataType => Alias(own, column.name)()
+      case Seq(own) if Cast.canUpCast(own.dataType, column.dataType) =>
+        Alias(Cast(own, column.dataType), column.name)()
+      case Seq(own) =>
+        throw columnError(
+          column,
+          s"the table has it as ${own.dataType.sql}, which is not always a value of the stream's type",
+          s"Cast the column of the table to ${column.dataType.sql}")
+      case Seq() =>
+        throw columnError(
+          column,
+          s"the table has no such column; its columns are ${history.output.map(_.name).mkString(", ")}",
+          s"Add the column to the table, with NULL where its value is not known")
+      case _ =>
+        throw columnError(
+          column,
+          "the table has several columns of this name",
+          "Select one of them")
+    }
+
+  private def columnError(column: Attribute, reason: String, expected: String) =
+    WinopsErrors.analysis(
+      "WINOPS_HISTORY_COLUMN",
+      "column" -> column.name,
+      "type" -> column.dataType.sql,
+      "reason" -> reason,
+      "expected" -> expected)
+
+  private def instant(expression: Expression, name: String): Literal = {
+    def refused = WinopsErrors.argument(
+      "VALUE",
+      name,
+      "a constant timestamp, such as TIMESTAMP'2026-01-01 00:00:00'")
+    if (!expression.foldable) throw refused
+    val cast = expression.dataType match {
+      case TimestampType | TimestampNTZType => expression
+      case DateType | _: StringType =>
+        Cast(expression, TimestampType, Some(SQLConf.get.sessionLocalTimeZone), EvalMode.TRY)
+      case _ => throw refused
+    }
+    Option(cast.eval()).map(Literal(_, cast.dataType)).getOrElse(throw refused)
+  }
+
+  private def lower(name: String): String = name.toLowerCase(Locale.ROOT)
+}

@@ -1,0 +1,118 @@
+package winops.spark.source
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.winops.source.HistoryRecord
+
+/** The rows of a stream, after those of a table in the first micro-batch.
+  *
+  * @param history
+  *   the table, whose columns are those of the stream by their places
+  * @param emits
+  *   true if rows of the table have output
+  * @param until
+  *   the time before which rows of the table are read, until the column of the time is known
+  * @param record
+  *   the record of what is read, in the checkpoint of the query whose first micro-batch is
+  *   planned
+  */
+final case class WithHistory(
+    stream: LogicalPlan,
+    history: LogicalPlan,
+    emits: Boolean,
+    until: Option[Literal] = None,
+    record: Option[HistoryRecord] = None)
+    extends BinaryNode {
+  override def left: LogicalPlan = stream
+  override def right: LogicalPlan = history
+  override def output: Seq[Attribute] = stream.output
+
+  // A column that is pruned from one of the inputs would be missing in the other.
+  override lazy val references: AttributeSet =
+    AttributeSet.fromAttributeSets(children.map(_.outputSet))
+
+  override protected def withNewChildrenInternal(
+      newLeft: LogicalPlan,
+      newRight: LogicalPlan): WithHistory = copy(stream = newLeft, history = newRight)
+
+  /** The expression over the columns of the table. */
+  private def ofHistory(expression: Expression): Expression = {
+    val columns = AttributeMap(stream.output.zip(history.output))
+    expression.transform { case column: Attribute => columns.getOrElse(column, column) }
+  }
+
+  /** The node below a row-by-row operator as the node above it; None if `operator` is another
+    * one.
+    */
+  private def above(operator: UnaryNode): Option[WithHistory] = {
+    val ofTable = operator match {
+      case Project(columns, _) =>
+        val own = columns.map {
+          case alias: Alias => Alias(ofHistory(alias.child), alias.name)()
+          case column => Alias(ofHistory(column), column.name)()
+        }
+        Some(Project(own, history))
+      case Filter(condition, _) => Some(Filter(ofHistory(condition), history))
+      case generate: Generate =>
+        Some(
+          generate.copy(
+            generator = ofHistory(generate.generator).asInstanceOf[Generator],
+            generatorOutput = generate.generatorOutput.map(_.newInstance()),
+            child = history))
+      case _: EventTimeWatermark | _: SubqueryAlias | _: View | _: StoredColumns |
+          _: ResolvedHint =>
+        Some(history)
+      case _ => None
+    }
+    ofTable.map(copy(operator.withNewChildren(Seq(stream)), _))
+  }
+
+  /** Reads the rows of the table before the time [[until]] only. */
+  def cutAt(time: Option[Attribute]): WithHistory = (until, time) match {
+    case (Some(end), Some(column)) =>
+      val own = ofHistory(column)
+      // A row without a time is left to the operator.
+      val instant =
+        if (end.dataType == column.dataType) end
+        else Cast(end, column.dataType, Some(SQLConf.get.sessionLocalTimeZone))
+      val before = Or(IsNull(own), LessThan(own, instant))
+      copy(history = Filter(before, history), until = None)
+    case _ => this
+  }
+
+  /** Gives the rows of the stream another plan, with further columns behind its own. */
+  def withColumns(rows: LogicalPlan, ofHistory: Seq[Expression]): WithHistory = {
+    val added = ofHistory.map(Alias(_, "_added")())
+    copy(rows, Project(history.output ++ added, history))
+  }
+}
+
+object WithHistory {
+
+  /** Moves a node up through the row-by-row operators above it.
+    *
+    * @param definitions
+    *   the plans of the WITH clause, by id
+    */
+  def hoisted(plan: LogicalPlan, definitions: Map[Long, CTERelationDef]): LogicalPlan =
+    plan match {
+      case operator: UnaryNode =>
+        hoisted(operator.child, definitions) match {
+          case below: WithHistory => below.above(operator).getOrElse(operator)
+          case _ => operator
+        }
+      case reference: CTERelationRef =>
+        definitions.get(reference.cteId).map(_.child).filter(isIn) match {
+          case Some(definition) =>
+            val columns = definition.output.zip(reference.output).map { case (column, renamed) =>
+              Alias(column, renamed.name)(renamed.exprId)
+            }
+            hoisted(Project(columns, definition), definitions)
+          case None => reference
+        }
+      case other => other
+    }
+
+  private def isIn(plan: LogicalPlan): Boolean = plan.exists(_.isInstanceOf[WithHistory])
+}

@@ -1,0 +1,29 @@
+package winops.spark.state
+
+import winops.storage.bytes.{ByteReader, ByteWriter}
+
+/** The times of a table that a stream starts with.
+  *
+  * @param end
+  *   the greatest time of the rows of the table, in milliseconds; `Long.MinValue` without a time
+  *   column and for an empty table
+  * @param isSilent
+  *   true if rows of the table, and timers that are due up to its end, have no output
+  * @param isRead
+  *   true in the micro-batch that reads the table
+  */
+final case class HistoryTimes(end: Long, isSilent: Boolean, isRead: Boolean) {
+
+  /** Stores what later micro-batches need. */
+  def save(out: ByteWriter): Unit = {
+    out.number(end)
+    out.byte(if (isSilent) 1 else 0)
+  }
+}
+
+object HistoryTimes {
+  def restore(in: ByteReader): HistoryTimes = {
+    val end = in.number()
+    HistoryTimes(end, isSilent = in.byte() == 1, isRead = false)
+  }
+}

@@ -1,0 +1,322 @@
+package winops.spark.execution
+
+import java.io.File
+import java.sql.Timestamp
+
+import scala.util.Random
+
+import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions.{col, explode, lit, sequence, timestamp_seconds}
+
+import winops.{readState, withHistory}
+import winops.spark.testing.{KeepStreamTest, Tick}
+
+/** Streams that start with a table. */
+class HistorySuite extends KeepStreamTest {
+  import testImplicits._
+
+  private val history = Seq(
+    Tick("a", 100, 1),
+    Tick("b", 101, 2),
+    Tick("a", 102, 3),
+    Tick("a", 104, 4),
+    Tick("b", 110, 5))
+
+  private val rows = Seq(
+    Seq(Tick("a", 111, 6), Tick("b", 112, 7)),
+    Seq(Tick("a", 115, 8), Tick("c", 116, 9)),
+    Seq(Tick("c", 140, 10), Tick("a", 140, 11)))
+
+  private val random = new Random(7)
+  private val numbers = "KEEP 2 ROWS"
+  private val timed = s"PARTITION BY (k) ORDER BY (n), '$numbers', time => 'ts'"
+
+  private def table: DataFrame = withTime(history.toDF())
+
+  /** The output of a query and the state that it leaves; each micro-batch is a start. */
+  private def run(
+      batches: Seq[Seq[Tick]],
+      delay: String,
+      history: Option[(DataFrame, String)] = None)(
+      query: DataFrame => DataFrame): (Written, Seq[Row]) = {
+    val stream = ticks()
+    val rows = withTime(stream.toDF()).withWatermark("ts", delay)
+    val input = history.fold(rows) { case (table, emit) => withHistory(rows, table, emit) }
+    val written = new Written
+    var state = Seq.empty[Row]
+    withTempDir { checkpoint =>
+      batches.foreach { batch =>
+        stream.addData(batch)
+        runAll(query(input), checkpoint.getCanonicalPath, written)
+      }
+      state = readState(spark, checkpoint.getCanonicalPath)
+        .drop("_partition", "_row")
+        .collect()
+        .toSeq
+    }
+    (written, state)
+  }
+
+  private def sorted(rows: Seq[Row]): Seq[String] = rows.map(_.toString).sorted
+
+  private def timeOf(row: Row): Long =
+    row.getAs[java.sql.Timestamp]("_change_time").getTime / 1000
+
+  test("changes after a table are those after the same rows of a stream") {
+    Seq("0 seconds", "5 seconds").foreach { delay =>
+      val (all, state) = run(history +: rows, delay)(keep(_, timed))
+      val (warm, warmState) = run(rows, delay, Some(table -> "none"))(keep(_, timed))
+      assert(sorted(warm.rows) == sorted(all.rows.filter(timeOf(_) > 110)), delay)
+      assert(sorted(warmState) == sorted(state))
+      val (loud, loudState) = run(rows, delay, Some(table -> "all"))(keep(_, timed))
+      assert(sorted(loud.rows) == sorted(all.rows), delay)
+      assert(sorted(loudState) == sorted(state))
+    }
+  }
+
+  private def over(df: DataFrame, functions: String*): DataFrame = {
+    df.createOrReplaceTempView("input_of_over")
+    val columns = functions.zipWithIndex.map { case (f, i) =>
+      s"${f.replace("OVER w", "OVER (PARTITION BY k ORDER BY ts, n")}) AS c$i"
+    }
+    spark.sql(s"SELECT *, ${columns.mkString(", ")} FROM input_of_over")
+  }
+
+  private def spoken(rows: Seq[Row]): Seq[Row] =
+    rows.filter { row =>
+      if (row.schema.fieldNames.contains("_change_time")) timeOf(row) > 110
+      else row.getAs[Int]("n") > 5
+    }
+
+  private def assertLike(query: DataFrame => DataFrame, hint: String): Unit =
+    withClue(s"$hint: ") {
+      val delay = s"${5 * random.nextInt(2)} seconds"
+      val (all, state) = run(history +: rows, delay)(query)
+      val expected = if (random.nextInt(3) == 0) "all" -> all.rows else "none" -> spoken(all.rows)
+      Seq(expected).foreach { case (emit, expected) =>
+        val (warm, warmState) = run(rows, delay, Some(table -> emit))(query)
+        assert(sorted(warm.rows) == sorted(expected), s"emit $emit")
+        assert(sorted(warmState) == sorted(state))
+      }
+    }
+
+  test("all outputs after a table are those after the same rows of a stream") {
+    val sums = "aggregates => TABLE(SELECT sum(n) AS s, max(n) AS m FROM input_of_keep)"
+    Seq(
+      s"$timed, $sums, output => 'agg'",
+      s"$timed, $sums, output => 'agg', mode => 'changes'",
+      s"$timed, $sums, output => 'agg', mode => 'latest'",
+      s"$timed, $sums, output => 'withColumns'",
+      s"$timed, output => 'snapshots'",
+      "PARTITION BY (k) ORDER BY (n), spl => 'tumbling, count(2)', time => 'ts', output => 'events'",
+      "PARTITION BY (k) ORDER BY (n), windows => named_struct('a', 'KEEP 2 ROWS', 'b', " +
+        "'KEEP 7 SECONDS'), time => 'ts'",
+      "PARTITION BY (k) ORDER BY (n), spl => 'sliding, count(2), partitioned, partitionCount(2)', " +
+        "time => 'ts'").foreach { arguments =>
+      assertLike(keep(_, arguments), arguments)
+    }
+  }
+
+  test("window functions after a table are those after the same rows of a stream") {
+    Seq(
+      Seq("sum(n) OVER w"),
+      Seq("sum(n) OVER w ROWS 2 PRECEDING", "lag(n) OVER w"),
+      Seq("lead(n) OVER w", "count(*) OVER w"),
+      Seq("max(n) OVER w ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING")).foreach { functions =>
+      assertLike(over(_, functions: _*), functions.toString)
+    }
+  }
+
+  private def stream(): (MemoryStream[Tick], DataFrame) = {
+    val source = ticks()
+    (source, withTime(source.toDF()).withWatermark("ts", "0 seconds"))
+  }
+
+  private def changesOf(query: DataFrame, source: MemoryStream[Tick]): Seq[String] = {
+    var changes = Seq.empty[String]
+    withTempDir { checkpoint =>
+      val written = new Written
+      rows.foreach { batch =>
+        source.addData(batch)
+        runAll(query, checkpoint.getCanonicalPath, written)
+      }
+      changes = sorted(written.rows)
+    }
+    changes
+  }
+
+  test("operators between the table and keep apply to both") {
+    def shaped(df: DataFrame): DataFrame = df
+      .filter($"n" =!= 4)
+      .select($"ts", explode(sequence(lit(1), lit(2))).as("i"), $"k", ($"n" * 10).as("n"))
+    val call = "PARTITION BY (k) ORDER BY (n, i), 'KEEP 3 ROWS', time => 'ts'"
+    val (source, input) = stream()
+    val direct = changesOf(keep(withHistory(shaped(input), shaped(table)), call), source)
+    val (second, other) = stream()
+    assert(changesOf(keep(shaped(withHistory(other, table)), call), second) == direct)
+    val (third, views) = stream()
+    views.createOrReplaceTempView("stream_of_ticks")
+    table.createOrReplaceTempView("table_of_ticks")
+    val sql = "WITH rows AS (SELECT ts, explode(sequence(1, 2)) AS i, k, n * 10 AS n FROM " +
+      "with_history(TABLE(stream_of_ticks), TABLE(table_of_ticks)) WHERE n <> 4) " +
+      s"SELECT * FROM keep(TABLE(rows) $call)"
+    assert(changesOf(spark.sql(sql), third) == direct)
+    assert(direct.nonEmpty)
+  }
+
+  test("the watermark may follow the table, and until cuts the table") {
+    val (source, input) = stream()
+    val cut = table.filter($"ts" < timestamp_seconds(lit(104)))
+    val until = new Timestamp(104000)
+    val all = changesOf(keep(withHistory(input, cut, "all"), timed), source)
+    val (second, other) = stream()
+    assert(changesOf(keep(withHistory(other, table, "all", until), timed), second) == all)
+    val third = ticks()
+    val later =
+      withHistory(withTime(third.toDF()), cut, "all").withWatermark("ts", "0 seconds")
+    assert(changesOf(keep(later, timed), third) == all)
+    assert(all.exists(_.endsWith(",3]")) && !all.exists(_.endsWith(",4]")))
+  }
+
+  test("rows of the stream before the table's end are late, and are counted") {
+    val (source, input) = stream()
+    withTempDir { checkpoint =>
+      source.addData(Tick("a", 105, 20), Tick("a", 120, 21))
+      val query =
+        start(keep(withHistory(input, table), timed), checkpoint.getCanonicalPath, new Written)
+      try {
+        query.processAllAvailable()
+        val first = progressOf(query).head
+        assert(first.stateOperators.head.numRowsDroppedByWatermark == 1)
+        source.addData(Tick("a", 109, 22))
+        query.processAllAvailable()
+        assert(progressOf(query).map(_.stateOperators.head.numRowsDroppedByWatermark).sum == 2)
+      } finally query.stop()
+    }
+  }
+
+  /** Runs `check` with a folder of files of the table, and one for a checkpoint whose first
+    * micro-batch has failed in the sink.
+    */
+  private def afterFailure(check: (File, String, DataFrame => DataFrame, Written) => Unit): Unit =
+    withTempDir { folder =>
+      withTempDir { checkpoint =>
+        val files = new File(folder, "table")
+        table.repartition(2).write.parquet(files.getCanonicalPath)
+        val (source, input) = stream()
+        def query(table: DataFrame) = keep(withHistory(input, table, "all"), timed)
+        source.addData(rows.flatten)
+        val failing = start(
+          query(spark.read.parquet(files.getCanonicalPath)),
+          checkpoint.getCanonicalPath,
+          new Written,
+          (_, _) => throw new IllegalStateException("the sink fails"))
+        intercept[Exception](failing.processAllAvailable())
+        check(files, checkpoint.getCanonicalPath, query(_), new Written)
+      }
+    }
+
+  test("a first micro-batch that is run again reads the same files") {
+    val (source, input) = stream()
+    source.addData(rows.flatten)
+    var expected = Seq.empty[String]
+    withTempDir { checkpoint =>
+      val query = keep(withHistory(input, table, "all"), timed)
+      expected = sorted(runAll(query, checkpoint.getCanonicalPath).rows)
+    }
+    afterFailure { (files, checkpoint, query, written) =>
+      withTime(Seq(Tick("a", 105, 99)).toDF()).write.mode("append").parquet(files.getPath)
+      runAll(query(spark.read.parquet(files.getPath)), checkpoint, written)
+      assert(sorted(written.rows) == expected)
+    }
+    afterFailure { (files, checkpoint, query, _) =>
+      val gone = files.listFiles.filter(_.getName.endsWith("parquet")).head
+      assert(gone.delete())
+      val error = failureOf(query(spark.read.parquet(files.getPath)), checkpoint)
+      assert(conditionsOf(error).contains("WINOPS_HISTORY_CHANGED"))
+      assert(error.getMessage.contains(gone.getName))
+    }
+    afterFailure { (_, checkpoint, query, _) =>
+      val error = failureOf(query(table), checkpoint)
+      assert(conditionsOf(error).contains("WINOPS_HISTORY_CHANGED"))
+    }
+  }
+
+  test("a checkpoint that has begun ignores the table, and the query may drop it") {
+    val (source, input) = stream()
+    val written = new Written
+    withTempDir { checkpoint =>
+      val path = checkpoint.getCanonicalPath
+      source.addData(rows.head)
+      runAll(keep(withHistory(input, table, "all"), timed), path, written)
+      source.addData(rows(1))
+      runAll(keep(withHistory(input, table.limit(1), "all"), timed), path, written)
+      source.addData(rows(2))
+      runAll(keep(input, timed), path, written)
+    }
+    val (all, _) = run(history +: rows, "0 seconds")(keep(_, timed))
+    assert(sorted(written.rows) == sorted(all.rows))
+  }
+
+  test("other places, sources and columns are refused by name") {
+    def condition(df: => DataFrame): String =
+      inTempDir(path => intercept[AnalysisException](runAll(df, path)).getCondition)
+    val (_, input) = stream()
+    def after(table: DataFrame) = withHistory(input, table)
+    assert(condition(after(table)) == "WINOPS_HISTORY_PLACE")
+    assert(condition(withHistory(table, table)) == "WINOPS_HISTORY_PLACE")
+    assert(condition(keep(after(table).dropDuplicates("n"), timed)) == "WINOPS_HISTORY_PLACE")
+    assert(
+      condition(keep(withHistory(input.dropDuplicates("k", "ts"), table), timed)) ==
+        "WINOPS_HISTORY_PLACE")
+    assert(condition(after(table.drop("n"))) == "WINOPS_HISTORY_COLUMN")
+    assert(
+      condition(after(table.withColumn("n", col("n").cast("string")))) ==
+        "WINOPS_HISTORY_COLUMN")
+    assert(condition(after(input)) == "WINOPS_ARGUMENT.VALUE")
+    assert(condition(withHistory(input, table, "some")) == "WINOPS_ARGUMENT.VALUE")
+    val source = "org.apache.spark.sql.sources.SimpleScanSource"
+    val scan = spark.read.format(source).option("from", "1").option("to", "3").load()
+    val other = scan.selectExpr("'a' AS k", "timestamp_seconds(i) AS ts", "i AS n")
+    assert(condition(keep(after(other), timed)) == "WINOPS_HISTORY_SOURCE")
+    val narrow = table.withColumn("n", col("n").cast("short")).withColumn("more", lit(1))
+    assert(after(narrow).schema("n").dataType == input.schema("n").dataType)
+  }
+
+  test("rows of the table precede those of all streams of a union") {
+    val (one, other) = (ticks(), ticks())
+    val union = withTime(one.toDF().union(other.toDF())).withWatermark("ts", "5 seconds")
+    val call = "PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts'"
+    inTempDir { checkpoint =>
+      other.addData(rows.head :+ Tick("a", 110, 20))
+      one.addData(rows(1) ++ rows(2) :+ Tick("b", 110, 21))
+      val written = runAll(keep(withHistory(union, table, "all"), call), checkpoint)
+      val ofB = written.rows.filter(row => row.getAs[String]("k") == "b").sortBy(_.getLong(3))
+      val inserted = ofB.filter(_.getString(0) == "insert").map(_.getAs[Int]("n"))
+      assert(inserted == Seq(2, 5, 21, 7))
+    }
+  }
+
+  test("without a time and an order, rows of the table come first, in its order") {
+    inTempDir { checkpoint =>
+      val source = ticks()
+      source.addData(rows.head)
+      val few = withTime(source.toDF())
+      val call = "PARTITION BY (k), 'KEEP 2 ROWS'"
+      val written = runAll(keep(withHistory(few, table.coalesce(1)), call), checkpoint)
+      def changes(k: String) = written.rows
+        .filter(_.getAs[String]("k") == k)
+        .sortBy(_.getAs[Long]("_change_seq"))
+        .map(row => (row.getString(0), row.getAs[Long]("_change_seq"), row.getAs[Int]("n")))
+      assert(changes("a") == Seq(("insert", 4L, 6), ("delete", 5L, 3)))
+      assert(changes("b") == Seq(("insert", 2L, 7), ("delete", 3L, 2)))
+    }
+  }
+
+  private def inTempDir[A](body: String => A): A = {
+    var result: Option[A] = None
+    withTempDir(folder => result = Some(body(folder.getCanonicalPath)))
+    result.get
+  }
+}
