@@ -45,7 +45,8 @@ final class OrderedArrivals(
     come = null
     ahead = null
     waiting = state.waiting.release(releaseBefore, order)
-    history = state.history.release(releaseBefore, order)
+    history =
+      if (separatesHistory) state.history.release(releaseBefore, order) else NoWaitingRows
   }
 
   override def hasNext: Boolean = {
@@ -101,7 +102,7 @@ final class OrderedArrivals(
       come = admission.next(rows)
     }
     state.waiting.settle(order)
-    state.history.settle(order)
+    if (separatesHistory) state.history.settle(order)
   }
 
   // No later instant could release a row at the last instant.

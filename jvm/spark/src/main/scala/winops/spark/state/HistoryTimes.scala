@@ -17,13 +17,17 @@ final case class HistoryTimes(end: Long, isSilent: Boolean, isRead: Boolean) {
   /** Stores what later micro-batches need. */
   def save(out: ByteWriter): Unit = {
     out.number(end)
-    out.byte(if (isSilent) 1 else 0)
+    out.number(if (isSilent) 1L else 0L)
   }
 }
 
 object HistoryTimes {
-  def restore(in: ByteReader): HistoryTimes = {
-    val end = in.number()
-    HistoryTimes(end, isSilent = in.byte() == 1, isRead = false)
-  }
+
+  /** Restores what [[HistoryTimes.save]] wrote.
+    *
+    * @throws winops.storage.bytes.CorruptStateException
+    *   if the bytes are damaged
+    */
+  def restore(in: ByteReader): HistoryTimes =
+    HistoryTimes(in.number(), isSilent = in.count(1) == 1, isRead = false)
 }

@@ -128,6 +128,23 @@ class HistorySuite extends KeepStreamTest {
     }
   }
 
+  test("rows of the table that wait have no output after a restart with another column") {
+    val queries = Seq[DataFrame => DataFrame](
+      keep(_, timed),
+      over(_, "lead(n) OVER w"),
+      over(_, "max(n) OVER w ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING"))
+    for (query <- queries; delay <- Seq("0 seconds", "20 seconds")) {
+      def changed(starts: Int): DataFrame => DataFrame = {
+        val started = Iterator.from(0)
+        df => query(if (started.next() < starts) df else df.withColumn("more", $"n" + 1))
+      }
+      val (all, state) = run(history +: rows, delay)(changed(2))
+      val (warm, warmState) = run(rows, delay, Some(table -> "none"))(changed(1))
+      assert(sorted(warm.rows) == sorted(spoken(all.rows)), delay)
+      assert(sorted(warmState) == sorted(state))
+    }
+  }
+
   private def stream(): (MemoryStream[Tick], DataFrame) = {
     val source = ticks()
     (source, withTime(source.toDF()).withWatermark("ts", "0 seconds"))
