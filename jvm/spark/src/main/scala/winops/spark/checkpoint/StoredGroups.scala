@@ -6,6 +6,7 @@ import org.apache.spark.sql.execution.streaming.state.ReadStateStore
 import winops.spark.execution.CrossGroupTask
 import winops.spark.group._
 import winops.spark.plan.{KeepPlan, OperatorPlan, OverPlan}
+import winops.spark.restart.Outcome
 import winops.spark.state.{PartitionSummary, StateErrors, StateGroupStore, StateIdentity, WholeGroupStore}
 import winops.storage.bytes.CorruptStateException
 import winops.window.changes.ChangeQueue
@@ -103,7 +104,10 @@ object StoredGroups {
     val groups = StateGroupStore.readOnly(store, stored.keys)
     val summary = PartitionSummary.of(groups.partition)
     summary.foreach { found =>
-      val _ = StateIdentity.check(found.identity, stored.identity)
+      if (StateIdentity.check(found.identity, stored.identity).outcome != Outcome.Continues) {
+        throw new CorruptStateException(
+          "the metadata of the checkpoint are not those of the query that stored the state")
+      }
     }
     new StoredGroups(stored, groups, summary)
   }

@@ -10,7 +10,7 @@ import winops.spark.internal.KeepMetrics
 import winops.spark.output.OutputWriter
 import winops.spark.plan.{KeepPlan, OperatorPlan, OverPlan}
 import winops.spark.state.{GroupStore, PartitionState, StateErrors}
-import winops.storage.bytes.ByteReader
+import winops.storage.bytes.{ByteReader, CorruptStateException}
 import winops.window.changes.ChangeQueue
 import winops.window.time.Clock
 
@@ -263,11 +263,15 @@ object GroupTask {
         val rebuild = rebuilt.headOption.map { before =>
           new KeepRebuild(keep, before, storage, changes, state, () => new SpillableSegments)
         }
-        val carry = for (former <- carried.headOption; plans <- keep.spec.restart.former) yield {
+        val carry = carried.headOption.map { before =>
+          val former = keep.spec.restart.former.getOrElse {
+            throw new CorruptStateException(
+              "the metadata of the checkpoint are not those of the query that stored the state")
+          }
           new KeepCarry(
             keep,
-            plans.keepOf(former.idleBefore),
-            former,
+            former.keepOf(before.idleBefore),
+            before,
             storage,
             changes,
             state,

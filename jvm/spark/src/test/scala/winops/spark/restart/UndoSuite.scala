@@ -2,16 +2,30 @@ package winops.spark.restart
 
 import java.io.File
 
-import org.apache.commons.io.FileUtils
+import scala.concurrent.duration.DurationInt
 
+import org.apache.commons.io.FileUtils
+import org.scalatest.concurrent.PatienceConfiguration.Timeout
+
+import org.apache.spark.SparkConf
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQueryException
 
+import winops.readState
 import winops.spark.testing.{KeepStreamTest, Tick}
 
 /** Returns to the former query after a restart with another one, as `docs/restarts.md` says. */
 class UndoSuite extends KeepStreamTest {
+  import KeepStreamTest._
   import testImplicits._
+
+  override protected def sparkConf: SparkConf = super.sparkConf
+    .set(SQLConf.STREAMING_MAINTENANCE_INTERVAL.key, "10")
+    .set(SQLConf.STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT.key, "1")
+
+  /** The name of a file with a version of the state. */
+  private val Version = "(\\d+)\\.(\\w+)".r
 
   private val call = "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS'"
 
@@ -29,50 +43,133 @@ class UndoSuite extends KeepStreamTest {
       stream.addData(ticksFrom(0 until 4))
       val _ = runAll(former(stream.toDF()), checkpoint)
       stream.addData(ticksFrom(4 until 6))
-      val failing = start(
-        changed(stream.toDF()),
-        checkpoint,
-        new Written,
-        (_, _) => throw new IllegalStateException("sink"))
-      intercept[StreamingQueryException] {
-        try failing.processAllAvailable()
-        finally failing.stop()
-      }
+      fail(changed(stream.toDF()), checkpoint)
       assertContinues(checkpoint, runAll(former(stream.toDF()), checkpoint))
     }
   }
 
-  Seq("HDFS" -> KeepStreamTest.hdfs, "RocksDB" -> KeepStreamTest.rocksDb).foreach {
-    case (name, provider) =>
-      test(s"the former query continues before the micro-batches of a changed query: $name") {
-        withSQLConf(provider)(withTempDir { folder =>
-          val (checkpoint, source) = (new File(folder, "checkpoint"), s"$folder/source")
-          // The source must still have the rows of the removed micro-batches.
-          def runWith(query: DataFrame => DataFrame, numbers: Range): Written = {
-            if (numbers.nonEmpty) {
-              ticksFrom(numbers).toDF().coalesce(1).write.mode("append").parquet(source)
-            }
-            val rows = spark.readStream.schema("k string, sec long, n int").parquet(source)
-            runAll(query(rows), checkpoint.getCanonicalPath)
-          }
-          val _ = runWith(former, 0 until 4)
-          val _ = runWith(changed, 4 until 6)
-          val _ = runWith(changed, 6 until 8)
-          removeFrom(checkpoint, 1L)
-          assertContinues(checkpoint.getPath, runWith(former, 0 until 0), until = 8)
-        })
-      }
+  test("a query whose first micro-batch failed is no former query") {
+    withTempDir { folder =>
+      val (checkpoint, stream) = (folder.getCanonicalPath, ticks())
+      val rows = stream.toDF()
+      stream.addData(ticksFrom(0 until 4))
+      fail(keep(rows.select($"k", $"sec", $"n", $"sec".as("more")), call), checkpoint)
+      val written = runAll(keep(rows.select($"k", $"n"), call), checkpoint)
+      assert(written.rows.map(_.getAs[Int]("n")) == Seq(0, 1, 2, 0, 3, 1))
+      assert(
+        readState(spark, checkpoint).select($"k", $"n").as[(String, Int)].collect().toSet ==
+          Set("a" -> 2, "a" -> 3))
+    }
   }
 
+  test("rows enter another window after a start with it has failed") {
+    withTempDir { folder =>
+      val (checkpoint, stream) = (folder.getCanonicalPath, ticks())
+      val restart = "on_change => 'carry'"
+      def first(df: DataFrame): DataFrame =
+        keep(df, s"PARTITION BY (k) ORDER BY (n), 'KEEP 3 ROWS', $restart")
+      def second(df: DataFrame): DataFrame =
+        keep(df, s"PARTITION BY (k) ORDER BY (n), esper => '#firstlength(2)', $restart")
+      def held: Seq[Int] = readState(spark, checkpoint).select("n").as[Int].collect().toSeq.sorted
+      stream.addData(ticksFrom(0 until 4))
+      val _ = runAll(first(stream.toDF()), checkpoint)
+      stream.addData(ticksFrom(4 until 5))
+      fail(second(stream.toDF()), checkpoint)
+      assert(held == Seq(1, 2, 3))
+      val former = runAll(first(stream.toDF()), checkpoint)
+      assert(former.rows.map(_.getAs[Int]("n")) == Seq(4, 1))
+      assert(held == Seq(2, 3, 4))
+      stream.addData(ticksFrom(5 until 6))
+      val written = runAll(second(stream.toDF()), checkpoint)
+      assert(written.rows.map(_.getAs[Int]("n")) == Seq(4))
+      assert(held == Seq(2, 3))
+    }
+  }
+
+  private def fail(query: DataFrame, checkpoint: String): Unit = {
+    val failing =
+      start(query, checkpoint, new Written, (_, _) => throw new IllegalStateException("sink"))
+    val _ = intercept[StreamingQueryException] {
+      try failing.processAllAvailable()
+      finally failing.stop()
+    }
+  }
+
+  Seq(
+    "HDFS" -> Seq(hdfs),
+    "RocksDB" -> Seq(rocksDb),
+    "RocksDB with changelog" -> Seq(rocksDb, changelog)).foreach { case (name, settings) =>
+    test(s"the former query continues before the micro-batches of a changed query: $name") {
+      withSQLConf(settings: _*)(withTempDir { folder =>
+        val (checkpoint, copy) = (new File(folder, "checkpoint"), new File(folder, "copy"))
+        val source = s"$folder/source"
+        // The source must still have the rows of the removed micro-batches.
+        def runWith(
+            query: DataFrame => DataFrame,
+            numbers: Range,
+            checkpoint: File = checkpoint,
+            snapshotAfter: Long = -1L): Written = {
+          if (numbers.nonEmpty) {
+            ticksFrom(numbers).toDF().coalesce(1).write.mode("append").parquet(source)
+          }
+          val rows = spark.readStream
+            .option("maxFilesPerTrigger", 1)
+            .schema("k string, sec long, n int")
+            .parquet(source)
+          val written = new Written
+          val running = start(query(rows), checkpoint.getCanonicalPath, written)
+          try {
+            running.processAllAvailable()
+            if (snapshotAfter >= 0) eventually(Timeout(30.seconds)) {
+              assert(snapshots(checkpoint).exists(_ > snapshotAfter))
+            }
+          } finally running.stop()
+          written
+        }
+        val _ = runWith(former, 0 until 4)
+        (4 until 8).foreach { n =>
+          runWith(changed, n until n + 1, snapshotAfter = if (n == 7) 2L else -1L)
+        }
+        removeFrom(checkpoint, 1L)
+        val written = runWith(former, 0 until 0)
+        // A copy has no state in memory.
+        FileUtils.copyDirectory(checkpoint, copy)
+        runWith(former, 8 until 9, copy).rows.foreach(row => written.add(9, Seq(row)))
+        assertContinues(copy.getPath, written, until = 9)
+      })
+    }
+  }
+
+  /** The versions of the state that are stored whole. */
+  private def snapshots(checkpoint: File): Seq[Long] =
+    partitions(checkpoint).flatMap(_.listFiles()).map(_.getName).collect {
+      case Version(version, "snapshot" | "zip") => version.toLong
+    }
+
+  private def partitions(checkpoint: File): Seq[File] =
+    (0 until 2).map(partition => new File(checkpoint, s"state/0/$partition"))
+
   /** Removes a micro-batch and later ones from a checkpoint. */
-  private def removeFrom(checkpoint: File, batch: Long): Unit =
-    Seq("offsets", "commits", "state/0/_metadata/v2").foreach { folder =>
-      val files = new File(checkpoint, folder).listFiles()
+  private def removeFrom(checkpoint: File, batch: Long): Unit = {
+    def remove(folder: File, isRemoved: String => Boolean): Unit = {
+      val files = folder.listFiles()
       assert(files != null, folder)
       files
-        .filter(_.getName.stripPrefix(".").stripSuffix(".crc").toLongOption.exists(_ >= batch))
+        .filter(file => isRemoved(file.getName.stripPrefix(".").stripSuffix(".crc")))
         .foreach(FileUtils.forceDelete)
     }
+    Seq("offsets", "commits", "state/0/_metadata/v2").foreach { folder =>
+      remove(new File(checkpoint, folder), _.toLongOption.exists(_ >= batch))
+    }
+    partitions(checkpoint).foreach { folder =>
+      remove(
+        folder,
+        {
+          case Version(version, _) => version.toLong > batch
+          case _ => false
+        })
+    }
+  }
 
   private def assertContinues(checkpoint: String, written: Written, until: Int = 6): Unit = {
     val changes = written.rows.map { row =>

@@ -2,9 +2,6 @@ package org.apache.spark.sql.winops.execution
 
 import java.util.UUID
 
-import scala.util.Try
-import scala.util.control.NonFatal
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
@@ -65,7 +62,7 @@ private[execution] final class KeepMetadata(
     * @throws org.apache.spark.SparkException
     *   if it cannot
     */
-  def check(before: OperatorStateMetadata): Unit = before match {
+  private def check(before: OperatorStateMetadata): Unit = before match {
     case old: OperatorStateMetadataV2 =>
       checkConfirmed(StateIdentity.check(old.operatorPropertiesJson, identity, plan.spec.restart))
       plan match {
@@ -99,14 +96,10 @@ private[execution] final class KeepMetadata(
     */
   def checkSchema(conf: Configuration, batch: Long): List[StateSchemaValidationResult] = {
     if (batch > 0) refuseOtherFormat()
-    val before =
-      try checked(conf, batch)
-      catch {
-        // A query that failed in this micro-batch has left its metadata, and may have been another
-        // one. Spark does not write them again.
-        case NonFatal(refused) if batch > 0 =>
-          withoutMetadata(conf, batch).getOrElse(throw refused)
-      }
+    val before = committed(conf, batch)
+    // Spark's own check compares the schema only, and its error would hide the actual difference.
+    before.foreach(check)
+    removeUncommitted(conf, batch)
     val schemaPaths = before match {
       case Some(old: OperatorStateMetadataV2) =>
         // The recorded paths are outdated if the checkpoint has been moved.
@@ -148,47 +141,26 @@ private[execution] final class KeepMetadata(
     }
   }
 
-  /** Returns the metadata of a micro-batch or of an earlier one.
-    *
-    * @throws org.apache.spark.SparkException
-    *   if this query cannot continue with them
+  /** The metadata with which the state before a micro-batch was stored; None before the first
+    * one.
     */
-  private def checked(conf: Configuration, batch: Long): Option[OperatorStateMetadata] = {
-    val before =
-      try OperatorStateMetadataReader.createReader(root, conf, Version, batch).read()
-      catch {
-        // The first micro-batch has no metadata unless it failed before. Spark does not rewrite
-        // metadata that a failed first batch has left, so it is checked too.
-        case _: Exception if batch == 0 => None
-      }
-    // Spark's own check compares the schema only, and its error would hide the actual difference.
-    before.foreach(check)
-    before
-  }
+  private def committed(conf: Configuration, batch: Long): Option[OperatorStateMetadata] =
+    if (batch == 0) None
+    else OperatorStateMetadataReader.createReader(root, conf, Version, batch - 1).read()
 
-  /** Removes the metadata of a micro-batch that was not committed, and returns those of the one
-    * before; None if there is nothing to remove, or if this query cannot continue with those
-    * either.
+  /** Removes the metadata of a start that failed in the micro-batch. They may be those of another
+    * query, and Spark would not replace them.
     */
-  private def withoutMetadata(
-      conf: Configuration,
-      batch: Long): Option[Option[OperatorStateMetadata]] = {
+  private def removeUncommitted(conf: Configuration, batch: Long): Unit = {
     val files = CheckpointFileManager.create(root, conf)
     val file = OperatorStateMetadataV2.metadataFilePath(root, batch)
-    val before = if (files.exists(file)) Try(checked(conf, batch - 1)).toOption else None
-    if (before.isDefined) files.delete(file)
-    before
+    if (files.exists(file)) files.delete(file)
   }
 
   /** The identity with which the state before a micro-batch was stored, if there is one. */
   def identityBefore(conf: Configuration, batch: Long): Option[String] =
-    if (batch == 0) None
-    else {
-      Try(
-        OperatorStateMetadataReader
-          .createReader(root, conf, Version, batch - 1)
-          .read()).toOption.flatten
-        .collect { case found: OperatorStateMetadataV2 => found.operatorPropertiesJson }
+    committed(conf, batch).collect { case found: OperatorStateMetadataV2 =>
+      found.operatorPropertiesJson
     }
 
   private def root: Path = new Path(state.checkpointLocation, state.operatorId.toString)
