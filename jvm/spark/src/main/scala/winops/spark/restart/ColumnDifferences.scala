@@ -3,9 +3,9 @@ package winops.spark.restart
 import org.json4s.{JArray, JNothing, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}
 
-import org.apache.spark.sql.catalyst.expressions.Cast
 import org.apache.spark.sql.types.{StructField, StructType}
 
+import winops.spark.expressions.LosslessCast
 import winops.text.dialect.Names
 
 /** Compares the input columns of two queries. Columns are matched by their names; several columns
@@ -72,7 +72,8 @@ private[spark] final class ColumnDifferences(
   private def types: Seq[Difference] =
     common.filter(key => wasBy(key).json != isBy(key).json).map { key =>
       val (one, other) = (wasBy(key), isBy(key))
-      val isWider = Cast.canUpCast(one.field.dataType, other.field.dataType)
+      val (was, is) = (one.field.dataType, other.field.dataType)
+      val isWider = LosslessCast.isPossible(was, is)
       val outcome =
         if (isWider && !read(one.name)) Outcome.Rebuilt else Outcome.NeedsHistory
       Difference(
@@ -82,9 +83,11 @@ private[spark] final class ColumnDifferences(
         outcome,
         if (outcome == Outcome.Rebuilt) "The stored values are cast to the wider type."
         else if (isWider) "The window, the group, the order or the time read it."
+        else if (!LosslessCast.hasSameFields(was, is))
+          "The fields of its structs have other names, or are in another order."
         else "The stored values cannot be cast without loss.",
         if (outcome == Outcome.Rebuilt) ""
-        else s"Cast the column to ${one.text} before keep. ${Remedies.history}")
+        else s"Give the column the type ${one.text} before keep. ${Remedies.history}")
     }
 
   private def order: Seq[Difference] = {
