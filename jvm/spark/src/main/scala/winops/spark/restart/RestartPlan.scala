@@ -150,7 +150,7 @@ object RestartPlan {
     }
 
     private def functions: Seq[Difference] =
-      FunctionsIdentity.differences(before, now, columns.altered)
+      FunctionsIdentity.differences(before, now, columns.altered, columns.renamed)
 
     private def aggregates: Seq[Difference] = {
       val (was, is) = (before.get(Results), now.get(Results))

@@ -108,4 +108,68 @@ class ChangedColumnsSuite extends KeepStreamTest {
         }
     }
   }
+
+  test("a column whose name is written in another case keeps its values") {
+    Seq(
+      ("n * 2 AS Price", "n * 2 AS price", "price", "2"),
+      ("n * 2 AS Price", "CAST(n * 2 AS bigint) AS PRICE", "PRICE", "2"),
+      ("array(n) AS Price", "array(n) AS price", "price", "ArraySeq(1)")).foreach {
+      case (before, now, column, expected) =>
+        restarted(before, now) { (plan, run) =>
+          assert(outcomes(plan) == Seq("is rebuilt", "is rebuilt"))
+          assert(deleted(run(), column) == expected)
+        }
+    }
+  }
+
+  test("a session in which the case of names matters has another column") {
+    withSQLConf("spark.sql.caseSensitive" -> "true") {
+      restarted("n * 2 AS Price", "n * 2 AS price") { (plan, run) =>
+        assert(plan.map(_.getAs[String]("because")).exists(_.contains("It is NULL")))
+        assert(deleted(run(), "price") == "null")
+      }
+    }
+  }
+
+  test("aggregates and functions over a column in another case are those of its values") {
+    withTempDir { folder =>
+      val checkpoint = folder.getCanonicalPath
+      val stream = ticks()
+      def query(column: String) = {
+        val rows = timed(stream).selectExpr("k", "ts", "n", s"n * 10 AS $column")
+        keep(
+          rows,
+          "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts', output => 'agg', " +
+            "aggregates => TABLE(SELECT sum(price) AS total FROM input_of_keep)")
+      }
+      stream.addData(Tick("a", 1, 1))
+      val _ = runAll(query("Price"), checkpoint)
+      val rows = after(stream, query("price"), checkpoint)
+      assert(rows.map(_.getAs[Long]("total")) == Seq(10, 30))
+    }
+    withTempDir { folder =>
+      val checkpoint = folder.getCanonicalPath
+      val stream = ticks()
+      def query(column: String) = {
+        timed(stream)
+          .selectExpr("k", "ts", "n", s"n * 10 AS $column")
+          .createOrReplaceTempView("input_of_over")
+        spark.sql(
+          "SELECT *, sum(price) OVER (PARTITION BY k ORDER BY ts ROWS 1 PRECEDING) AS total FROM input_of_over")
+      }
+      stream.addData(Tick("a", 1, 1), Tick("b", 50, 1))
+      val _ = runAll(query("Price"), checkpoint)
+      val rows = after(stream, query("price"), checkpoint)
+      assert(rows.filter(_.getAs[String]("k") == "a").map(_.getAs[Long]("total")) == Seq(30))
+    }
+  }
+
+  test("columns that differ in their case only are not mixed up") {
+    withSQLConf("spark.sql.caseSensitive" -> "true") {
+      restarted("n * 2 AS N", "n * 3 AS nN") { (plan, run) =>
+        assert(outcomes(plan).head == "is rebuilt")
+        assert(deleted(run(), "n") == "1")
+      }
+    }
+  }
 }
