@@ -120,4 +120,62 @@ class RestartPlanSuite extends KeepStreamTest {
       }
     }
   }
+
+  test("one plan confirms all operators of a query, whichever of them have changed") {
+    def union(first: Option[String], second: Option[String])(df: DataFrame): DataFrame =
+      Seq(first, second)
+        .map { more =>
+          val column = more.getOrElse("n AS more")
+          keep(df.selectExpr("k", "ts", "n", column), call).select("_change_seq", "k", "n")
+        }
+        .reduce(_ union _)
+    def chain(first: Option[String], second: Option[String])(df: DataFrame): DataFrame = {
+      val rows = df.selectExpr("k", "ts", "n", first.getOrElse("n AS more"))
+      val below = keep(rows, call)
+        .filter($"_change_type" === "insert")
+        .selectExpr("k", "_change_time AS ts", "n AS seq", second.getOrElse("n AS other"))
+      keep(below, "PARTITION BY (k) ORDER BY (seq), 'KEEP 2 ROWS', time => 'ts'")
+    }
+    val (changed, other, same) = (Some("n * 2 AS changed"), Some("n * 3 AS tripled"), None)
+    for {
+      query <- Seq(union _, chain _)
+      (first, second) <- Seq(changed -> other, changed -> same, same -> other)
+    } {
+      after(query(None, None)) { (checkpoint, stream) =>
+        val now = query(first, second)(timed(stream))
+        val rows = planOf(now, checkpoint)
+        val plans = rows.map(_.getAs[String]("plan")).distinct
+        assert(plans.size == 1)
+        val outcomesOf = rows.groupMap(_.getAs[Long]("operator"))(_.getAs[String]("outcome"))
+        assert(outcomesOf.keySet == Set(0, 1))
+        withSQLConf(RestartSettings.Confirm -> "true") {
+          val error = failureOf(now, checkpoint)
+          assert(conditionsOf(error).contains("WINOPS_RESTART_UNCONFIRMED"))
+          withSQLConf(RestartSettings.Plan -> plans.head) {
+            stream.addData(Tick("a", 300, 300))
+            assert(runAll(now, checkpoint).rows.nonEmpty)
+          }
+        }
+      }
+      // Without the plan of the whole query, each error names what is to be added.
+      after(query(None, None)) { (checkpoint, stream) =>
+        val now = query(first, second)(timed(stream))
+        withSQLConf(RestartSettings.Confirm -> "true") {
+          val confirmed = Iterator.iterate("") { plan =>
+            withSQLConf(RestartSettings.Plan -> plan) {
+              val error = failureOf(now, checkpoint)
+              s"set ${RestartSettings.Plan} to ([0-9a-f, ]+)".r
+                .findFirstMatchIn(error.getMessage)
+                .get
+                .group(1)
+            }
+          }
+          val plan = confirmed.drop(Seq(first, second).count(_.isDefined)).next()
+          withSQLConf(RestartSettings.Plan -> plan) {
+            assert(runAll(now, checkpoint).rows.nonEmpty)
+          }
+        }
+      }
+    }
+  }
 }

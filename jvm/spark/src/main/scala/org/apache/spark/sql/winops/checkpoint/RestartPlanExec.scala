@@ -27,13 +27,16 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
     val toRow = UnsafeProjection.create(output.map(_.dataType).toArray[DataType])
     val checkpoint = new Checkpoint(session, plan.folder)
     val batch = checkpoint.batch(None)
-    pairs(checkpoint, batch).flatMap { case (keep, operator) =>
+    val plans = pairs(checkpoint, batch).map { case (keep, operator) =>
       val before = keep.operatorPropertiesJson
-      val found = StateIdentity.plan(before, operator.identity, operator.options)
-      val rewrites = found.rewrites ||
-        found.isAllowed && StateIdentity.changesDueTimes(before, operator.identity)
+      (keep, operator, StateIdentity.plan(before, operator.identity, operator.options))
+    }
+    val whole = RestartPlan.together(plans.map(_._3.hash))
+    plans.flatMap { case (keep, operator, found) =>
+      val rewrites = found.rewrites || found.isAllowed &&
+        StateIdentity.changesDueTimes(keep.operatorPropertiesJson, operator.identity)
       val cost = if (rewrites) costOf(checkpoint, keep, batch) else Cost(0L, 0L, 0L)
-      rowsOf(keep.operatorInfo.operatorId, found, cost).map(row => toRow(row).copy())
+      rowsOf(keep.operatorInfo.operatorId, found, cost, whole).map(row => toRow(row).copy())
     }
   }
 
@@ -117,19 +120,27 @@ object RestartPlanExec {
     }.sum
   }
 
-  /** A row for the whole state, then one for each difference. */
-  private def rowsOf(operator: Long, plan: RestartPlan, cost: Cost): Seq[InternalRow] = {
+  /** A row for the whole state, then one for each difference.
+    *
+    * @param query
+    *   the plan of the query with all its operators
+    */
+  private def rowsOf(
+      operator: Long,
+      plan: RestartPlan,
+      cost: Cost,
+      query: String): Seq[InternalRow] = {
     val whole = row(
       operator,
       Seq("whole state", "", "", plan.outcome.name, summaryOf(plan), ""),
       Seq(cost.groups, cost.rows, cost.bytes),
-      plan.hash)
+      query)
     whole +: plan.differences.map { one =>
       row(
         operator,
         Seq(one.subject, one.before, one.now, one.outcome.name, one.because, one.remedy),
         Seq(null, null, null),
-        plan.hash)
+        query)
     }
   }
 
