@@ -1,7 +1,13 @@
 package winops.spark.restart
 
+import java.io.File
+
+import scala.util.Random
+
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.expressions.UserDefinedFunction
+import org.apache.spark.sql.functions.udf
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
@@ -71,6 +77,34 @@ class RestartPlanSuite extends KeepStreamTest {
       assert(plan.map(_.getAs[String]("plan")).distinct.size == 1)
     }
   }
+
+  test("the cost has the bytes of the files that a start reads, with each state store") {
+    import KeepStreamTest.{changelog, formatTwo, hdfs, rocksDb}
+    Seq(Seq(hdfs), Seq(rocksDb), Seq(rocksDb, changelog), Seq(rocksDb, changelog, formatTwo))
+      .foreach { settings =>
+        withSQLConf(settings: _*) {
+          withClue(s"$settings: ") {
+            after(wide(keep(_, call))) { (checkpoint, stream) =>
+              val plan = planOf(wide(aggregates(_, "avg(n)"))(timed(stream)), checkpoint)
+              assert(plan.head.getAs[Long]("rows") == 4)
+              val bytes = plan.head.getAs[Long]("bytes")
+              assert(
+                bytes > 4 * RestartPlanSuite.Incompressible && bytes <= bytesOf(
+                  new File(checkpoint, "state")))
+            }
+          }
+        }
+      }
+  }
+
+  /** The query with a column of bytes that no store can compress. */
+  private def wide(query: DataFrame => DataFrame)(df: DataFrame): DataFrame = {
+    query(df.withColumn("filler", RestartPlanSuite.filler($"n")))
+  }
+
+  private def bytesOf(file: File): Long =
+    if (file.isDirectory) file.listFiles.map(bytesOf).sum
+    else file.length
 
   test("what needs history, or is refused, says what to do") {
     after(functions(_, "sum(n)")) { (checkpoint, stream) =>
@@ -178,4 +212,10 @@ class RestartPlanSuite extends KeepStreamTest {
       }
     }
   }
+}
+
+private object RestartPlanSuite {
+  val Incompressible = 20000
+
+  val filler: UserDefinedFunction = udf((n: Int) => new Random(n).nextBytes(Incompressible))
 }

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.winops.checkpoint
 
-import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.hadoop.fs.Path
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -16,7 +16,7 @@ import winops.spark.restart.{Outcome, RestartPlan}
 import winops.spark.state.{PartitionSummary, StateErrors, StateGroupStore, StateIdentity}
 
 /** Compares a query with a checkpoint on the driver, on execution and not on analysis. Reads the
-  * metadata, the summary of each partition, and the sizes of files.
+  * metadata, the summary of each partition, for which it loads the store, and the sizes of files.
   */
 final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode {
   import RestartPlanExec._
@@ -87,9 +87,7 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
       .collect()
     val bytes = (0 until partitions).map { partition =>
       val folder = new Path(checkpoint.root, s"$DIR_NAME_STATE/$operator/$partition")
-      if (checkpoint.fileSystem.exists(folder)) {
-        bytesOf(checkpoint.fileSystem.listStatus(folder).toSeq, batch + 1)
-      } else 0L
+      new StoreFiles(checkpoint.fileSystem, folder).bytes(batch + 1)
     }
     Cost(counted.map(_._1).sum, counted.map(_._2).sum, bytes.sum)
   }
@@ -101,24 +99,6 @@ object RestartPlanExec {
 
   /** The groups, rows and bytes that the first micro-batch rewrites. */
   private final case class Cost(groups: Long, rows: Long, bytes: Long)
-
-  /** The bytes of the files that a store reads for a version: its newest snapshot, and the
-    * changes since.
-    */
-  private def bytesOf(files: Seq[FileStatus], version: Long): Long = {
-    val versions = files.flatMap { file =>
-      val name = file.getPath.getName
-      val number = name.takeWhile(_.isDigit)
-      number.toLongOption.filter(_ <= version).map { found =>
-        (found, name.endsWith(".snapshot") || name.endsWith(".zip"), file.getLen)
-      }
-    }
-    val newest = versions.filter(_._2).map(_._1).maxOption.getOrElse(-1L)
-    versions.collect {
-      case (number, isSnapshot, bytes) if number > newest || number == newest && isSnapshot =>
-        bytes
-    }.sum
-  }
 
   /** A row for the whole state, then one for each difference.
     *
