@@ -28,7 +28,7 @@ private[spark] object CheckHistory {
     }
   }
 
-  /** Refuses tables that stand below other operators than those that begin with them, and sources
+  /** Refuses tables that stand below other operators than those that begin with them, and tables
     * of which later reads may have other rows.
     */
   def query(plan: LogicalPlan): Unit = {
@@ -43,7 +43,7 @@ private[spark] object CheckHistory {
               "filter, explode and withWatermark may be between")
         // During the analysis, some tables are not yet what they are read as.
         case table: WithHistory =>
-          HistorySource.leavesOf(table.history).flatMap(HistorySource.refusal).foreach(throw _)
+          HistorySource.refusal(table.history).foreach(throw _)
         case _ =>
       }
       node.children.foreach(check(_, Some(node)))

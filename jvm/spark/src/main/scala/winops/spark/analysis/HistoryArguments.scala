@@ -7,9 +7,11 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.winops.internal.Catalyst
 
+import winops.spark.expressions.LosslessCast
 import winops.spark.internal.WinopsErrors
-import winops.spark.source.WithHistory
+import winops.spark.source.{StoredColumns, WithHistory}
 
 /** Resolves a call of the table function `with_history`. */
 private[spark] object HistoryArguments {
@@ -69,10 +71,18 @@ private[spark] object HistoryArguments {
         "history",
         "a table, as rows of a stream have no end; give the stream as the first argument")
     }
-    val rows = Project(stream.output.map(columnOf(history, _)), history)
-    if (stream.isStreaming) {
-      WithHistory(stream, rows, emits, until.map(instant(_, nameOfUntil)))
-    } else throw notStreaming
+    if (!stream.isStreaming) throw notStreaming
+    val columns = stream.output.map(column => column -> ofTable(history, column))
+    // Expressions over the rows are compiled for the declared nullability.
+    val input =
+      if (columns.exists { case (column, own) => mayHaveMoreNulls(own, column) })
+        StoredColumns.of(stream)
+      else stream
+    val rows = input.output.zip(columns).map { case (column, (_, own)) =>
+      val value = if (own.dataType == column.dataType) own else Cast(own, column.dataType)
+      Alias(value, column.name)()
+    }
+    WithHistory(input, Project(rows, history), emits, until.map(instant(_, nameOfUntil)))
   }
 
   /** Returns true if rows of the table have output, as an argument says. */
@@ -92,17 +102,30 @@ private[spark] object HistoryArguments {
       "reason" -> "the first argument of with_history is a table and no stream",
       "expected" -> "Over tables, give keep the union of both: history.unionByName(table)")
 
-  /** The column of the table with the name of a column of the stream, with its type. */
-  private def columnOf(history: LogicalPlan, column: Attribute): NamedExpression =
+  /** Returns true if a column of the table may be NULL, or have NULLs in it, where that of the
+    * stream may not.
+    */
+  private def mayHaveMoreNulls(own: Attribute, column: Attribute): Boolean =
+    own.nullable && !column.nullable ||
+      own.dataType != column.dataType && Catalyst.asNullable(column.dataType) != column.dataType
+
+  /** The column of the table with the name of a column of the stream, whose values the type of
+    * the stream has.
+    */
+  private def ofTable(history: LogicalPlan, column: Attribute): Attribute =
     history.output.filter(own => SQLConf.get.resolver(own.name, column.name)) match {
-      case Seq(own) if own.dataType == column.dataType => Alias(own, column.name)()
-      case Seq(own) if Cast.canUpCast(own.dataType, column.dataType) =>
-        Alias(Cast(own, column.dataType), column.name)()
+      case Seq(own) if LosslessCast.isPossible(own.dataType, column.dataType) => own
+      case Seq(own) if !LosslessCast.hasSameFields(own.dataType, column.dataType) =>
+        throw columnError(
+          column,
+          s"the table has it as ${own.dataType.sql}, whose fields have other names or another order",
+          "Build its structs in the table anew, with the names and in the order of the stream's " +
+            "fields, as named_struct does")
       case Seq(own) =>
         throw columnError(
           column,
-          s"the table has it as ${own.dataType.sql}, which is not always a value of the stream's type",
-          s"Cast the column of the table to ${column.dataType.sql}")
+          s"the table has it as ${own.dataType.sql}, of which some values are lost in the stream's type",
+          s"Cast the column of the table to ${column.dataType.sql}, or that of the stream to a wider type")
       case Seq() =>
         throw columnError(
           column,

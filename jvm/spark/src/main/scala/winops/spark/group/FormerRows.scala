@@ -2,6 +2,8 @@ package winops.spark.group
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{DataType, UserDefinedType}
+import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.spark.plan.{FramedFunction, KeepPlan, OperatorPlan, Output, OverPlan}
 import winops.spark.restart.FormerColumn
@@ -46,9 +48,13 @@ private[group] final class FormerRows(
         plan.spec.restart.fill.getOrElse(column.name, Literal(null, column.dataType))
       case place if columns(place).isSame => column
       case place =>
-        Cast(content(place), column.dataType, Some(SQLConf.get.sessionLocalTimeZone))
+        Cast(content(place), stored(column.dataType), Some(SQLConf.get.sessionLocalTimeZone))
     }
   }
+
+  /** The type as which values are stored. Values cannot be cast to a user-defined type. */
+  private def stored(dataType: DataType): DataType =
+    Catalyst.transform(dataType) { case own: UserDefinedType[_] => own.sqlType }
 
   private val ofWaiting =
     UnsafeProjection.create(values ++ plan.sourcePartition, content ++ plan.sourcePartition)

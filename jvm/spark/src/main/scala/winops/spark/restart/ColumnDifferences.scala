@@ -3,13 +3,15 @@ package winops.spark.restart
 import org.json4s.{JArray, JNothing, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}
 
-import org.apache.spark.sql.catalyst.expressions.Cast
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{StructField, StructType}
 
+import winops.spark.expressions.LosslessCast
 import winops.text.dialect.Names
 
 /** Compares the input columns of two queries. Columns are matched by their names; several columns
-  * of one name are matched in their order.
+  * of one name are matched in their order. A column without a match is that with its name in
+  * another case, if the case of names does not matter and each query has only one such column.
   *
   * @param before
   *   the columns in the identity of the checkpoint
@@ -27,26 +29,43 @@ private[spark] final class ColumnDifferences(
   private val was = columnsOf(before)
   private val is = columnsOf(now)
 
-  private val common = was.map(_.key).filter(is.map(_.key).toSet)
+  /** The columns of both queries, in the order of the checkpoint. */
+  private val common: Seq[(Column, Column)] = {
+    val byKey = is.map(column => column.key -> column).toMap
+    was.flatMap(column => byKey.get(column.key).orElse(inOtherCase(column)).map(column -> _))
+  }
 
-  private def areIn(columns: Seq[Column]): Map[(String, Int), Column] =
-    columns.map(column => column.key -> column).toMap
+  private def inOtherCase(column: Column): Option[Column] = {
+    def isSame(other: Column) = SQLConf.get.resolver(column.name, other.name)
+    is.filter(isSame) match {
+      case Seq(only) if was.count(isSame) == 1 => Some(only)
+      case _ => None
+    }
+  }
 
-  private val (wasBy, isBy) = (areIn(was), areIn(is))
+  private def differing: Seq[(Column, Column)] =
+    common.filter { case (one, other) => one.json != other.json }
 
-  /** The names of the columns whose type differs. */
+  /** The names of the columns whose type, or the case of whose name, differs. */
   val altered: Set[String] =
-    common.filter(key => wasBy(key).json != isBy(key).json).map(_._1).toSet
+    differing.flatMap { case (one, other) => Seq(one.name, other.name) }.toSet
+
+  /** The names in the query of the columns whose name had another case. */
+  val renamed: Map[String, String] =
+    common.collect { case (one, other) if one.name != other.name => one.name -> other.name }.toMap
 
   /** The columns of the checkpoint, in their order, with their places in the query. */
-  def former: Seq[FormerColumn] = was.map { column =>
-    val place = is.indexWhere(_.key == column.key)
-    FormerColumn(column.field, place, place >= 0 && is(place).json == column.json)
+  def former: Seq[FormerColumn] = {
+    val now = common.toMap
+    was.map { column =>
+      val place = now.get(column).fold(-1)(is.indexOf(_))
+      FormerColumn(column.field, place, now.get(column).exists(_.json == column.json))
+    }
   }
 
   def differences: Seq[Difference] = removed ++ added ++ types ++ order
 
-  private def removed: Seq[Difference] = was.filterNot(c => isBy.contains(c.key)).map { column =>
+  private def removed: Seq[Difference] = was.diff(common.map(_._1)).map { column =>
     Difference(
       s"column ${column.shown}",
       column.text,
@@ -57,7 +76,7 @@ private[spark] final class ColumnDifferences(
       if (read(column.name)) Remedies.history else "")
   }
 
-  private def added: Seq[Difference] = is.filterNot(c => wasBy.contains(c.key)).map { column =>
+  private def added: Seq[Difference] = is.diff(common.map(_._2)).map { column =>
     Difference(
       s"column ${column.shown}",
       "no such column",
@@ -70,25 +89,35 @@ private[spark] final class ColumnDifferences(
   }
 
   private def types: Seq[Difference] =
-    common.filter(key => wasBy(key).json != isBy(key).json).map { key =>
-      val (one, other) = (wasBy(key), isBy(key))
-      val isWider = Cast.canUpCast(one.field.dataType, other.field.dataType)
-      val outcome =
-        if (isWider && !read(one.name)) Outcome.Rebuilt else Outcome.NeedsHistory
+    differing.map { case (one, other) =>
+      val (was, is) = (one.field.dataType, other.field.dataType)
+      val isWider = LosslessCast.isPossible(was, is)
+      val isRead = read(one.name) || read(other.name)
+      val isRenamed = one.name != other.name
+      val outcome = if (isWider && !isRead) Outcome.Rebuilt else Outcome.NeedsHistory
+      def text(column: Column) =
+        if (isRenamed) s"${column.shown} ${column.text}" else column.text
       Difference(
         s"column ${one.shown}",
-        one.text,
-        other.text,
+        text(one),
+        text(other),
         outcome,
-        if (outcome == Outcome.Rebuilt) "The stored values are cast to the wider type."
+        if (outcome == Outcome.Rebuilt && was == is && isRenamed)
+          "Its name has another case. The stored values are kept."
+        else if (outcome == Outcome.Rebuilt) "The stored values are cast to the wider type."
         else if (isWider) "The window, the group, the order or the time read it."
+        else if (!LosslessCast.hasSameFields(was, is))
+          "The fields of its structs have other names, or are in another order."
         else "The stored values cannot be cast without loss.",
         if (outcome == Outcome.Rebuilt) ""
-        else s"Cast the column to ${one.text} before keep. ${Remedies.history}")
+        else if (isWider && isRenamed)
+          s"Name the column ${one.shown} before keep. ${Remedies.history}"
+        else s"Give the column the type ${one.text} before keep. ${Remedies.history}")
     }
 
   private def order: Seq[Difference] = {
-    val (left, right) = (common, is.map(_.key).filter(wasBy.contains))
+    val right = common.map(_._2)
+    val left = right.sortBy(is.indexOf(_))
     if (left == right) Nil
     else {
       Seq(

@@ -9,6 +9,6 @@ import org.apache.spark.sql.types.StructField
   * @param place
   *   its place among the columns of the query; -1 if the query does not have it
   * @param isSame
-  *   true if the column has the same type in the query
+  *   true if the column has the same name and type in the query
   */
 private[spark] final case class FormerColumn(field: StructField, place: Int, isSame: Boolean)

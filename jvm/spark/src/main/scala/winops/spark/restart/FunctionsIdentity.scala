@@ -42,15 +42,19 @@ private[spark] object FunctionsIdentity {
   /** The differences between the functions of two queries.
     *
     * @param altered
-    *   the columns whose type differs
+    *   the columns whose type, or the case of whose name, differs
+    * @param renamed
+    *   the names in the query of the columns whose name had another case
     */
   def differences(
       before: Map[String, JValue],
       now: Map[String, JValue],
-      altered: Set[String]): Seq[Difference] = {
+      altered: Set[String],
+      renamed: Map[String, String]): Seq[Difference] = {
     val (was, is) = (functions(before), functions(now))
     val kept = was.values.flatMap(reach(_, "keeps")).toSeq
-    val columns = was.values.flatMap(columnsOf).toSeq.distinct
+    val columns =
+      was.values.flatMap(columnsOf).map(name => renamed.getOrElse(name, name)).toSeq.distinct
     def computed(name: String, function: JValue, before: String): Difference = {
       val needed = reach(function, "needs").fold("other rows")(_.description)
       val isKept = reach(function, "needs").exists(needs => kept.exists(_.covers(needs)))

@@ -15,7 +15,7 @@ import winops.window.piece.Resizable
   * @param differences
   *   each difference with its outcome; empty for the same query
   * @param hash
-  *   identifies the plan when a user confirms it
+  *   identifies the plan of this operator when a user confirms it
   */
 final case class RestartPlan(differences: Seq[Difference], hash: String) {
 
@@ -40,6 +40,13 @@ final case class RestartPlan(differences: Seq[Difference], hash: String) {
 }
 
 object RestartPlan {
+
+  /** The plan of a query with several operators, from the hashes of their plans. */
+  def together(hashes: Seq[String]): String = hashes.distinct.mkString(",")
+
+  /** The hashes in what [[together]] returned. */
+  def parts(plan: String): Seq[String] =
+    plan.split(',').map(_.trim).filter(_.nonEmpty).toIndexedSeq
 
   /** Compares the identities of two queries, as parsed JSON.
     *
@@ -150,7 +157,7 @@ object RestartPlan {
     }
 
     private def functions: Seq[Difference] =
-      FunctionsIdentity.differences(before, now, columns.altered)
+      FunctionsIdentity.differences(before, now, columns.altered, columns.renamed)
 
     private def aggregates: Seq[Difference] = {
       val (was, is) = (before.get(Results), now.get(Results))

@@ -6,6 +6,6 @@ object RestartSettings {
   /** True refuses a query that is not that of its checkpoint, unless [[Plan]] names the plan. */
   val Confirm = "spark.winops.restart.confirm"
 
-  /** The hash of a plan that may be carried out. */
+  /** The plan that may be carried out: the hashes of all operators, separated by commas. */
   val Plan = "spark.winops.restart.plan"
 }

@@ -7,7 +7,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
-import org.apache.spark.sql.functions.{col, explode, lit, sequence, timestamp_seconds}
+import org.apache.spark.sql.functions._
 
 import winops.{readState, withHistory}
 import winops.spark.testing.{KeepStreamTest, Tick}
@@ -257,6 +257,125 @@ class HistorySuite extends KeepStreamTest {
     afterFailure { (_, checkpoint, query, _) =>
       val error = failureOf(query(table), checkpoint)
       assert(conditionsOf(error).contains("WINOPS_HISTORY_CHANGED"))
+    }
+  }
+
+  test("a first micro-batch that is run again reads the same files in subqueries") {
+    val queries = Seq[DataFrame => DataFrame](
+      table => table.where("n IN (SELECT n FROM listed)"),
+      table => table.where("EXISTS (SELECT 1 FROM listed WHERE listed.n = n)").where("n < 5"),
+      table => table.withColumn("n", expr("n + (SELECT count(*) FROM listed)").cast("int")),
+      table => table.where("n IN (SELECT n FROM listed WHERE n IN (SELECT n FROM listed))"),
+      table => table.where("n IN (WITH some AS (SELECT n FROM listed) SELECT n FROM some)"))
+    for ((query, v2) <- queries.map(_ -> false) :+ (queries.head -> true)) withTempDir { folder =>
+      val sources = if (v2) "" else "parquet"
+      withSQLConf("spark.sql.sources.useV1SourceList" -> sources) {
+        val (files, more) = (s"${folder.getPath}/rows", s"${folder.getPath}/listed")
+        table.write.parquet(files)
+        table.select("n").where("n IN (1, 3)").coalesce(1).write.parquet(more)
+        def filled(): DataFrame = {
+          val (source, input) = stream()
+          source.addData(rows.flatten)
+          input
+        }
+        val failed = filled()
+        def changes(input: DataFrame = failed): DataFrame = {
+          spark.read.parquet(more).createOrReplaceTempView("listed")
+          keep(withHistory(input, query(spark.read.parquet(files)), "all"), timed)
+        }
+        val expected = inTempDir(path => sorted(runAll(changes(filled()), path).rows))
+        withTempDir { checkpoint =>
+          val path = checkpoint.getCanonicalPath
+          val fails = (_: DataFrame, _: Long) => throw new IllegalStateException("the sink fails")
+          val failing = start(changes(), path, new Written, fails)
+          intercept[Exception](failing.processAllAvailable())
+          table.select("n").where("n = 4").coalesce(1).write.mode("append").parquet(more)
+          if (v2) {
+            val error = failureOf(changes(), path)
+            assert(conditionsOf(error).contains("WINOPS_HISTORY_CHANGED"))
+          } else assert(sorted(runAll(changes(), path).rows) == expected)
+        }
+      }
+    }
+  }
+
+  test("sources in subqueries that cannot be read again are refused by name") {
+    withTempDir { folder =>
+      val files = s"${folder.getPath}/rows"
+      table.write.parquet(files)
+      val source = "org.apache.spark.sql.sources.SimpleScanSource"
+      val scan = spark.read.format(source).option("from", "1").option("to", "3").load()
+      scan.createOrReplaceTempView("scanned")
+      Seq(
+        "n IN (SELECT i FROM scanned)",
+        "n > (SELECT max(i) FROM scanned)",
+        "n IN (SELECT n FROM VALUES (1) AS t(n) WHERE EXISTS (SELECT * FROM scanned))").foreach {
+        condition =>
+          val rows = spark.read.parquet(files).where(condition)
+          val error = refused(rows)
+          assert(error.getCondition == "WINOPS_HISTORY_SOURCE", condition)
+          assert(error.getMessage.contains("reads"), condition)
+      }
+    }
+  }
+
+  private def refused(table: DataFrame): AnalysisException = {
+    val (_, input) = stream()
+    inTempDir { path =>
+      intercept[AnalysisException](runAll(keep(withHistory(input, table), timed), path))
+    }
+  }
+
+  test("expressions that have other values in another run are refused by name") {
+    withTempDir { folder =>
+      val files = s"${folder.getPath}/rows"
+      table.write.parquet(files)
+      val rows = spark.read.parquet(files)
+      val random = udf(() => 1).asNondeterministic()
+      Seq(
+        rows.where(rand() < 0.5) -> "rand(",
+        rows.where("rand(3) < 0.5") -> "rand(3)",
+        rows.sample(0.5) -> "Sample",
+        rows.withColumn("k", expr("uuid()")) -> "uuid()",
+        rows.withColumn("n", monotonically_increasing_id().cast("int")) -> "monotonically",
+        rows.withColumn("n", random()) -> "UDF",
+        rows.where("n IN (SELECT n FROM VALUES (1) AS t(n) WHERE rand() < 0.5)") -> "rand(",
+        rows.where("ts < (SELECT current_timestamp())") -> "current_timestamp()").foreach {
+        case (changing, name) =>
+          withClue(s"$name: ") {
+            val error = refused(changing)
+            assert(error.getCondition == "WINOPS_HISTORY_SOURCE")
+            assert(error.getMessage.contains(name))
+          }
+      }
+    }
+  }
+
+  test("the current time in the table is that of the micro-batch that was begun") {
+    withTempDir { folder =>
+      val files = s"${folder.getPath}/rows"
+      table.write.parquet(files)
+      val (source, input) = stream()
+      source.addData(rows.flatten)
+      val aged = spark.read.parquet(files).withColumn("n", unix_millis(current_timestamp()))
+      val wide = input.withColumn("n", $"n".cast("long"))
+      val query = keep(withHistory(wide, aged, "all"), timed)
+      val first = new Written
+      withTempDir { checkpoint =>
+        val failing =
+          start(
+            query,
+            checkpoint.getCanonicalPath,
+            new Written,
+            (rows, id) => {
+              first.add(id, rows.collect().toSeq)
+              throw new IllegalStateException("the sink fails")
+            })
+        intercept[Exception](failing.processAllAvailable())
+        Thread.sleep(20)
+        val again = runAll(query, checkpoint.getCanonicalPath)
+        assert(sorted(again.batch(0)) == sorted(first.rows) && first.rows.nonEmpty)
+      }
     }
   }
 

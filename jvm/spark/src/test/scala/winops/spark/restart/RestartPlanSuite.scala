@@ -1,7 +1,13 @@
 package winops.spark.restart
 
+import java.io.File
+
+import scala.util.Random
+
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.expressions.UserDefinedFunction
+import org.apache.spark.sql.functions.udf
 
 import winops.spark.testing.{KeepStreamTest, Tick}
 
@@ -72,6 +78,34 @@ class RestartPlanSuite extends KeepStreamTest {
     }
   }
 
+  test("the cost has the bytes of the files that a start reads, with each state store") {
+    import KeepStreamTest.{changelog, formatTwo, hdfs, rocksDb}
+    Seq(Seq(hdfs), Seq(rocksDb), Seq(rocksDb, changelog), Seq(rocksDb, changelog, formatTwo))
+      .foreach { settings =>
+        withSQLConf(settings: _*) {
+          withClue(s"$settings: ") {
+            after(wide(keep(_, call))) { (checkpoint, stream) =>
+              val plan = planOf(wide(aggregates(_, "avg(n)"))(timed(stream)), checkpoint)
+              assert(plan.head.getAs[Long]("rows") == 4)
+              val bytes = plan.head.getAs[Long]("bytes")
+              assert(
+                bytes > 4 * RestartPlanSuite.Incompressible && bytes <= bytesOf(
+                  new File(checkpoint, "state")))
+            }
+          }
+        }
+      }
+  }
+
+  /** The query with a column of bytes that no store can compress. */
+  private def wide(query: DataFrame => DataFrame)(df: DataFrame): DataFrame = {
+    query(df.withColumn("filler", RestartPlanSuite.filler($"n")))
+  }
+
+  private def bytesOf(file: File): Long =
+    if (file.isDirectory) file.listFiles.map(bytesOf).sum
+    else file.length
+
   test("what needs history, or is refused, says what to do") {
     after(functions(_, "sum(n)")) { (checkpoint, stream) =>
       val plan = planOf(keep(timed(stream), call), checkpoint)
@@ -120,4 +154,68 @@ class RestartPlanSuite extends KeepStreamTest {
       }
     }
   }
+
+  test("one plan confirms all operators of a query, whichever of them have changed") {
+    def union(first: Option[String], second: Option[String])(df: DataFrame): DataFrame =
+      Seq(first, second)
+        .map { more =>
+          val column = more.getOrElse("n AS more")
+          keep(df.selectExpr("k", "ts", "n", column), call).select("_change_seq", "k", "n")
+        }
+        .reduce(_ union _)
+    def chain(first: Option[String], second: Option[String])(df: DataFrame): DataFrame = {
+      val rows = df.selectExpr("k", "ts", "n", first.getOrElse("n AS more"))
+      val below = keep(rows, call)
+        .filter($"_change_type" === "insert")
+        .selectExpr("k", "_change_time AS ts", "n AS seq", second.getOrElse("n AS other"))
+      keep(below, "PARTITION BY (k) ORDER BY (seq), 'KEEP 2 ROWS', time => 'ts'")
+    }
+    val (changed, other, same) = (Some("n * 2 AS changed"), Some("n * 3 AS tripled"), None)
+    for {
+      query <- Seq(union _, chain _)
+      (first, second) <- Seq(changed -> other, changed -> same, same -> other)
+    } {
+      after(query(None, None)) { (checkpoint, stream) =>
+        val now = query(first, second)(timed(stream))
+        val rows = planOf(now, checkpoint)
+        val plans = rows.map(_.getAs[String]("plan")).distinct
+        assert(plans.size == 1)
+        val outcomesOf = rows.groupMap(_.getAs[Long]("operator"))(_.getAs[String]("outcome"))
+        assert(outcomesOf.keySet == Set(0, 1))
+        withSQLConf(RestartSettings.Confirm -> "true") {
+          val error = failureOf(now, checkpoint)
+          assert(conditionsOf(error).contains("WINOPS_RESTART_UNCONFIRMED"))
+          withSQLConf(RestartSettings.Plan -> plans.head) {
+            stream.addData(Tick("a", 300, 300))
+            assert(runAll(now, checkpoint).rows.nonEmpty)
+          }
+        }
+      }
+      // Without the plan of the whole query, each error names what is to be added.
+      after(query(None, None)) { (checkpoint, stream) =>
+        val now = query(first, second)(timed(stream))
+        withSQLConf(RestartSettings.Confirm -> "true") {
+          val confirmed = Iterator.iterate("") { plan =>
+            withSQLConf(RestartSettings.Plan -> plan) {
+              val error = failureOf(now, checkpoint)
+              s"set ${RestartSettings.Plan} to ([0-9a-f, ]+)".r
+                .findFirstMatchIn(error.getMessage)
+                .get
+                .group(1)
+            }
+          }
+          val plan = confirmed.drop(Seq(first, second).count(_.isDefined)).next()
+          withSQLConf(RestartSettings.Plan -> plan) {
+            assert(runAll(now, checkpoint).rows.nonEmpty)
+          }
+        }
+      }
+    }
+  }
+}
+
+private object RestartPlanSuite {
+  val Incompressible = 20000
+
+  val filler: UserDefinedFunction = udf((n: Int) => new Random(n).nextBytes(Incompressible))
 }

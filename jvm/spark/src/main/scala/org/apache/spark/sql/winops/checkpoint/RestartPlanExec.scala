@@ -1,6 +1,6 @@
 package org.apache.spark.sql.winops.checkpoint
 
-import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.hadoop.fs.Path
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -16,7 +16,7 @@ import winops.spark.restart.{Outcome, RestartPlan}
 import winops.spark.state.{PartitionSummary, StateErrors, StateGroupStore, StateIdentity}
 
 /** Compares a query with a checkpoint on the driver, on execution and not on analysis. Reads the
-  * metadata, the summary of each partition, and the sizes of files.
+  * metadata, the summary of each partition, for which it loads the store, and the sizes of files.
   */
 final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode {
   import RestartPlanExec._
@@ -27,13 +27,16 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
     val toRow = UnsafeProjection.create(output.map(_.dataType).toArray[DataType])
     val checkpoint = new Checkpoint(session, plan.folder)
     val batch = checkpoint.batch(None)
-    pairs(checkpoint, batch).flatMap { case (keep, operator) =>
+    val plans = pairs(checkpoint, batch).map { case (keep, operator) =>
       val before = keep.operatorPropertiesJson
-      val found = StateIdentity.plan(before, operator.identity, operator.options)
-      val rewrites = found.rewrites ||
-        found.isAllowed && StateIdentity.changesDueTimes(before, operator.identity)
+      (keep, operator, StateIdentity.plan(before, operator.identity, operator.options))
+    }
+    val whole = RestartPlan.together(plans.map(_._3.hash))
+    plans.flatMap { case (keep, operator, found) =>
+      val rewrites = found.rewrites || found.isAllowed &&
+        StateIdentity.changesDueTimes(keep.operatorPropertiesJson, operator.identity)
       val cost = if (rewrites) costOf(checkpoint, keep, batch) else Cost(0L, 0L, 0L)
-      rowsOf(keep.operatorInfo.operatorId, found, cost).map(row => toRow(row).copy())
+      rowsOf(keep.operatorInfo.operatorId, found, cost, whole).map(row => toRow(row).copy())
     }
   }
 
@@ -84,9 +87,7 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
       .collect()
     val bytes = (0 until partitions).map { partition =>
       val folder = new Path(checkpoint.root, s"$DIR_NAME_STATE/$operator/$partition")
-      if (checkpoint.fileSystem.exists(folder)) {
-        bytesOf(checkpoint.fileSystem.listStatus(folder).toSeq, batch + 1)
-      } else 0L
+      new StoreFiles(checkpoint.fileSystem, folder).bytes(batch + 1)
     }
     Cost(counted.map(_._1).sum, counted.map(_._2).sum, bytes.sum)
   }
@@ -99,37 +100,27 @@ object RestartPlanExec {
   /** The groups, rows and bytes that the first micro-batch rewrites. */
   private final case class Cost(groups: Long, rows: Long, bytes: Long)
 
-  /** The bytes of the files that a store reads for a version: its newest snapshot, and the
-    * changes since.
+  /** A row for the whole state, then one for each difference.
+    *
+    * @param query
+    *   the plan of the query with all its operators
     */
-  private def bytesOf(files: Seq[FileStatus], version: Long): Long = {
-    val versions = files.flatMap { file =>
-      val name = file.getPath.getName
-      val number = name.takeWhile(_.isDigit)
-      number.toLongOption.filter(_ <= version).map { found =>
-        (found, name.endsWith(".snapshot") || name.endsWith(".zip"), file.getLen)
-      }
-    }
-    val newest = versions.filter(_._2).map(_._1).maxOption.getOrElse(-1L)
-    versions.collect {
-      case (number, isSnapshot, bytes) if number > newest || number == newest && isSnapshot =>
-        bytes
-    }.sum
-  }
-
-  /** A row for the whole state, then one for each difference. */
-  private def rowsOf(operator: Long, plan: RestartPlan, cost: Cost): Seq[InternalRow] = {
+  private def rowsOf(
+      operator: Long,
+      plan: RestartPlan,
+      cost: Cost,
+      query: String): Seq[InternalRow] = {
     val whole = row(
       operator,
       Seq("whole state", "", "", plan.outcome.name, summaryOf(plan), ""),
       Seq(cost.groups, cost.rows, cost.bytes),
-      plan.hash)
+      query)
     whole +: plan.differences.map { one =>
       row(
         operator,
         Seq(one.subject, one.before, one.now, one.outcome.name, one.because, one.remedy),
         Seq(null, null, null),
-        plan.hash)
+        query)
     }
   }
 

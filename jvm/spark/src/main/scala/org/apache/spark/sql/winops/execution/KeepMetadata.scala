@@ -81,13 +81,14 @@ private[execution] final class KeepMetadata(
     val settings = session.sessionState.conf
     def setting(name: String): String = settings.getConfString(name, "").trim
     val isRequired = setting(RestartSettings.Confirm).equalsIgnoreCase("true")
-    if (isRequired && found.outcome != Outcome.Continues &&
-      setting(RestartSettings.Plan) != found.hash) {
+    // Each operator checks its own part of the plan of the query.
+    val confirmed = RestartPlan.parts(setting(RestartSettings.Plan))
+    if (isRequired && found.outcome != Outcome.Continues && !confirmed.contains(found.hash)) {
       throw WinopsErrors.runtime(
         "WINOPS_RESTART_UNCONFIRMED",
         "differences" -> found.text,
         "setting" -> RestartSettings.Plan,
-        "plan" -> found.hash)
+        "plan" -> RestartPlan.together(confirmed :+ found.hash))
     }
   }
 

@@ -7,8 +7,9 @@ import scala.util.Try
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.EliminateSubqueryAliases
-import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, InputFileName, PlanExpression}
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.{ExternalRDD, LogicalRDD}
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
@@ -38,25 +39,70 @@ object HistorySource {
   private def property(name: String): Option[String] =
     SparkContext.getActive.flatMap(context => Option(context.getLocalProperty(name)))
 
-  /** The error of a source of which later reads may have other rows; None for other sources. */
-  def refusal(leaf: LeafNode): Option[AnalysisException] =
-    Option.when(kindOf(leaf).isEmpty) {
-      WinopsErrors.analysis("WINOPS_HISTORY_SOURCE", "source" -> leaf.nodeName)
+  /** The error of a source of which later reads may have other rows, or of an expression that may
+    * have other values; None for other tables.
+    */
+  def refusal(plan: LogicalPlan): Option[AnalysisException] = {
+    val own = plan.collectWithSubqueries { case definition: CTERelationDef =>
+      definition.id
+    }.toSet
+    val leaves = leavesOf(plan).filter {
+      case reference: CTERelationRef => !own.contains(reference.cteId)
+      case leaf => kindOf(leaf).isEmpty
     }
+    (leaves.map(_.nodeName).headOption orElse changing(plan)).map { source =>
+      WinopsErrors.analysis("WINOPS_HISTORY_SOURCE", "source" -> source)
+    }
+  }
+
+  /** An expression or operator of a plan that has other values if it is computed again. */
+  private def changing(plan: LogicalPlan): Option[String] = {
+    def ofNode(isChanging: Expression => Boolean)(node: LogicalPlan): Seq[String] = node match {
+      // The seed of a call without one is a part of the plan too.
+      case sample: Sample => Seq(sample.nodeName)
+      case other =>
+        other.expressions.flatMap(_.collect { case own if isChanging(own) => own.sql })
+    }
+    val ofAll = plan.collectWithSubqueries { case node => node }.flatMap(ofNode(isRandom))
+    // Elsewhere the time is that of the micro-batch, which the checkpoint records.
+    val ofSubqueries = plan.subqueriesAll.flatMap(_.flatMap(ofNode(isTime)))
+    (ofAll ++ ofSubqueries).headOption
+  }
+
+  private def isRandom(expression: Expression): Boolean = expression match {
+    case _: PlanExpression[_] | _: InputFileName => false
+    case other => !other.deterministic && other.children.forall(_.deterministic)
+  }
+
+  private def isTime(expression: Expression): Boolean =
+    expression.containsPattern(CURRENT_LIKE) &&
+      expression.children.forall(!_.containsPattern(CURRENT_LIKE))
 
   /** Returns true if the rows of a plan are found again by a digest of all of them. */
   def needsDigest(plan: LogicalPlan): Boolean =
     leavesOf(plan).exists(kindOf(_).contains(Rows))
 
-  /** The sources of a plan. */
-  def leavesOf(plan: LogicalPlan): Seq[LeafNode] =
-    plan.collectLeaves().collect { case leaf: LeafNode => leaf }
+  private def leavesOf(plan: LogicalPlan): Seq[LeafNode] =
+    plan.collectWithSubqueries { case leaf: LeafNode => leaf }
+
+  /** Replaces the sources of a plan and of its subqueries whose rows are found again, always in
+    * the same order.
+    */
+  private def replaced(plan: LogicalPlan)(replace: (LeafNode, Kind) => LogicalPlan): LogicalPlan =
+    plan.transformUpWithSubqueries {
+      case leaf: LeafNode if kindOf(leaf).isDefined => replace(leaf, kindOf(leaf).get)
+    }
 
   /** The plan that reads the rows that are recorded, or records those that it reads. */
   def recorded(plan: LogicalPlan, record: HistoryRecord): LogicalPlan = {
-    val sources = leavesOf(plan).flatMap(leaf => kindOf(leaf).map(leaf -> _)).map {
-      case (_, files: Files) => files.current.map(RecordedFiles.line).sorted
-      case (_, delta: Delta) => Seq(s"delta\t${delta.version}\t${delta.path}")
+    val kinds = Seq.newBuilder[Kind]
+    val _ = replaced(plan) { (leaf, kind) =>
+      kinds += kind
+      leaf
+    }
+    val sources = kinds.result().map {
+      case files: Files => files.current.map(RecordedFiles.line).sorted
+      case delta: Delta => Seq(s"delta\t${delta.version}\t${delta.path}")
       case _ => Seq("rows")
     }
     val now = sources.zipWithIndex.flatMap { case (lines, i) => lines.map(line => s"$i\t$line") }
@@ -66,10 +112,9 @@ object HistorySource {
       throw record.changed("the query had another table")
     }
     var next = -1
-    plan.transformUp {
-      case leaf: LeafNode if kindOf(leaf).isDefined =>
-        next += 1
-        kindOf(leaf).get.restricted(leaf, ofSources.getOrElse(next, Nil), record)
+    replaced(plan) { (leaf, kind) =>
+      next += 1
+      kind.restricted(leaf, ofSources.getOrElse(next, Nil), record)
     }
   }
 
