@@ -56,19 +56,18 @@ private[spark] final class KeepRebuild(
     moved match {
       case Some(group) =>
         val former = group.former.operation
-        group.restore(in)(rows.whole.move(former.window, operation.window))
-        moveMachine(former)
+        val machine = new ByteWriter
+        group.restore(in) {
+          // The stored numbers and windows refer to the rows, which are removed from here.
+          former.machine.save(machine)
+          rows.whole.move(former.window, operation.window)
+        }
+        // The pages of the machine's indexes stay where they are.
+        operation.machine.restore(new ByteReader(machine.toArray))
       case None => state.restoreRows(in)
     }
     if (rebuilt.areAggregatesSame) operation.restoreResults(in) else replaceAggregates(in)
     state.restoreKey(in)
-  }
-
-  /** The pages of the machine's indexes stay where they are. */
-  private def moveMachine(former: KeepOperation): Unit = {
-    val out = new ByteWriter
-    former.machine.save(out)
-    operation.machine.restore(new ByteReader(out.toArray))
   }
 
   private def replaceAggregates(in: ByteReader): Unit = {
