@@ -126,7 +126,9 @@ object RestartPlan {
 
     /** Why the rows of the former window cannot enter the new one. */
     private def notCarried: Option[String] =
-      if (isNamed(before) != isNamed(now) && !haveResults) {
+      if (Seq(before, now).exists(_.contains(OneSided))) {
+        Some("A policy that emits inserts only or deletes only does not number the other ones.")
+      } else if (isNamed(before) != isNamed(now) && !haveResults) {
         Some(
           "Changes of windows with names have the name in _window, and other changes have no such column.")
       } else None

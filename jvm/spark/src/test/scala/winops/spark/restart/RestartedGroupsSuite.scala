@@ -199,6 +199,19 @@ class RestartedGroupsSuite extends TableTests {
       .plan(StateIdentity.of(before), StateIdentity.of(now), RestartOptions(carries = true))
       .outcome
 
+  test("rows of a policy that emits one kind of changes are not carried over") {
+    val sort = planOf(Esper, "#sort(3, n)")
+    val both = planOf(Esper, "#length(3)")
+    assert(outcomeOf(both, sort) == Outcome.Carried)
+    Seq("istream", "rstream").foreach { kind =>
+      val oneSided = planOf(Esper, s"select $kind * from S#length(3)")
+      assert(outcomeOf(oneSided, sort) == Outcome.Refused)
+      assert(outcomeOf(sort, oneSided) == Outcome.Refused)
+      assert(outcomeOf(both, oneSided) == Outcome.Refused)
+      assert(outcomeOf(oneSided, both) == Outcome.Refused)
+    }
+  }
+
   test("between windows with names and one without, only aggregates are carried over") {
     val (one, named) = (planOf(Esper, "#sort(3, n)"), planOf(Seq("KEEP 3 ROWS", "KEEP 1 DAY")))
     assert(outcomeOf(one, named) == Outcome.Refused)
