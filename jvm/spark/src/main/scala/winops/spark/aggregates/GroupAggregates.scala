@@ -125,6 +125,9 @@ final class GroupAggregates(
         plan.byColumns ++ content
     })
 
+  /** The number of values of `by` that the step has changed. */
+  private[aggregates] def touchedValues: Int = touched.size
+
   /** The input row of the projection, without the columns of the row of [[beside]]. */
   private var answers: InternalRow = _
   private var last: UnsafeRow = _
@@ -212,7 +215,15 @@ final class GroupAggregates(
     */
   def startWith(visitRows: ((Long, Long) => Unit) => Unit, newest: Seq[Array[Byte]]): Unit = {
     clear()
-    visitRows(change(_, _, isIn = true))
+    visitRows { (from, until) =>
+      var start = from
+      while (start < until) {
+        val end = if (isDivided) Math.min(start + GroupAggregates.RowsOfStep, until) else until
+        change(start, end, isIn = true)
+        if (touched.size >= GroupAggregates.RowsOfStep) touched.clear()
+        start = end
+      }
+    }
     startStep()
     isFresh = false
     lastArrival = newest.headOption.map(arrivalOf).orNull
@@ -340,6 +351,11 @@ final class GroupAggregates(
 }
 
 private object GroupAggregates {
+
+  /** Number of rows after which the values that they have touched are forgotten, if no step needs
+    * them.
+    */
+  val RowsOfStep = 4096L
 
   /** Prepends the length, so that no prefix begins with another one. */
   def prefixOf(values: Array[Byte]): Array[Byte] = {

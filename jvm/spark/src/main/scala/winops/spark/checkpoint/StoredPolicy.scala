@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import winops.policy.{Policy, Scope}
 import winops.spark.analysis.{ColumnKinds, ResolvedPolicy, SeveralWindows}
 import winops.spark.expressions.PolicyExpressions
+import winops.spark.restart.NamedWindows
 import winops.terms.Origin
 import winops.text.dialect.Dialect
 
@@ -27,7 +28,7 @@ private[spark] final class StoredPolicy(
 
   /** The policy whose window has the text `text`; `None` if the text cannot be parsed. */
   def read(text: String): Option[Policy] = text match {
-    case Named(_*) => readSeveral(text).map(SeveralWindows.of(_).policy)
+    case NamedWindows.First(_*) => readSeveral(text).map(SeveralWindows.of(_).policy)
     case _ => readOne(text)
   }
 
@@ -54,8 +55,8 @@ private[spark] final class StoredPolicy(
     * consumes the whole text is taken.
     */
   private def readSeveral(text: String): Option[List[(String, ResolvedPolicy)]] = text match {
-    case Named(quoted, rest) =>
-      val ends = Next.findAllMatchIn(rest).map(_.start).toVector :+ rest.length
+    case NamedWindows.First(quoted, rest) =>
+      val ends = NamedWindows.Next.findAllMatchIn(rest).map(_.start).toVector :+ rest.length
       ends.iterator
         .flatMap { end =>
           for {
@@ -70,9 +71,6 @@ private[spark] final class StoredPolicy(
 }
 
 private object StoredPolicy {
-  private val Name = "(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z_0-9]*)"
-  private val Named: Regex = s"(?s)$Name: (.*)".r
-  private val Next: Regex = s", (?=$Name: )".r
   private val Counting: Regex =
     "(?is)(.*) origin (first row|(-?[0-9]+) milliseconds?)".r
 

@@ -62,6 +62,10 @@ private[group] final class FormerRows(
   private lazy val order = RowOrdering.create(plan.waitingOrder, plan.waitingColumns)
   private val waiting = new UnsafeRow(plan.waitingColumns.size)
 
+  // Memory that Spark grants for segments stays with them until the task ends.
+  private lazy val waitingBuffer =
+    new RowLog(newSegments(), withArrival = false, RowShape.of(plan.waitingColumns))
+
   /** Moves whole rows. */
   val whole: Mover = new Mover(content, plan.content)
 
@@ -82,6 +86,7 @@ private[group] final class FormerRows(
       from)
     private val row = new UnsafeRow(from.size)
     private val moved = new UnsafeRow(to.size)
+    private lazy val buffer = new RowLog(newSegments(), withArrival = true, RowShape.of(to))
 
     /** Moves all rows, which keep their ordinals and arrival times. */
     def move(rows: RowStore, target: RowStore): Unit = {
@@ -99,7 +104,6 @@ private[group] final class FormerRows(
     }
 
     private def moveThroughBuffer(rows: RowStore, target: RowStore): Unit = {
-      val buffer = new RowLog(newSegments(), withArrival = true, RowShape.of(to))
       val first = rows.first
       eachOf(rows)((_, arrival, row) => RowBytes.append(buffer, arrival, row))
       rows.discard()
@@ -111,6 +115,7 @@ private[group] final class FormerRows(
         RowBytes.append(target, arrival, moved)
         buffer.release(ordinal + 1)
       }
+      buffer.discard()
     }
 
     /** Visits all rows in the order of their arrival, with their ordinals and arrival times. */
@@ -132,8 +137,7 @@ private[group] final class FormerRows(
   }
 
   private def moveWaiting(from: WaitingLog, to: WaitingLog): Unit = if (from.size > 0) {
-    val buffer =
-      new RowLog(newSegments(), withArrival = false, RowShape.of(plan.waitingColumns))
+    val buffer = waitingBuffer
     val released = from.release(WaitingRows.Never, orderBefore)
     while (released.first != null) {
       RowBytes.append(buffer, 0L, ofWaiting(released.first))
@@ -144,8 +148,11 @@ private[group] final class FormerRows(
       RowBytes.pointTo(waiting, buffer, buffer.first)
       to.append(waiting, order)
       buffer.release(buffer.first + 1)
+      // Rows that have another order now are sorted on the heap.
+      if (buffer.first % MostSorted == 0) to.settle(order)
     }
     to.settle(order)
+    buffer.discard()
   }
 }
 
@@ -153,4 +160,7 @@ private object FormerRows {
 
   /** The number of rows up to which a new log keeps its rows in memory until it is stored. */
   val MostDirect = 512L
+
+  /** The number of waiting rows that are sorted at a time. */
+  val MostSorted = 4096L
 }

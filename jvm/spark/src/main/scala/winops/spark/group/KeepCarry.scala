@@ -1,14 +1,12 @@
 package winops.spark.group
 
-import java.util.BitSet
-
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.spark.aggregates.StoredAggregates
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.{RowBytes, RowShape}
 import winops.spark.state.RebuiltState
-import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
+import winops.storage.bytes.{ByteReader, ByteWriter, SegmentedBits, Segments}
 import winops.storage.rows.RowLog
 import winops.window.changes.ChangeQueue
 import winops.window.time.Clock
@@ -16,7 +14,8 @@ import winops.window.time.Clock
 /** Lets the rows of a group, which another window holds, enter the window of the running query in
   * the order of their arrival. Rows that were inserted before and are not in the new window are
   * deleted at the clock of the group; rows that waited for a trigger before and are in the new
-  * window are inserted. The numbers of steps and changes continue.
+  * window are inserted. The numbers of steps and changes continue, and so does the silence of the
+  * group.
   *
   * @param before
   *   the plan of the query that stored the group
@@ -57,25 +56,38 @@ private[spark] final class KeepCarry(
   }
 
   private val row = new UnsafeRow(plan.content.size)
-  private val windowsBefore = before.spec.policy.windowNames
-  private val windows = plan.spec.policy.windowNames
-  private val count = plan.spec.windows
+  private val emitsRows = plan.spec.output == Output.WithColumns
 
-  /** The rows on their way, by their places in the order of arrival. */
-  private var carried: RowLog = _
+  /** For each window, and then for each removed one, the number of the former window of its name;
+    * -1 for a new name.
+    */
+  private val numbersBefore: Seq[Int] = {
+    val windows = plan.spec.policy.windowNames
+    if (windows.isEmpty) Seq(0)
+    else {
+      val windowsBefore = before.spec.policy.windowNames
+      (windows ++ plan.spec.restart.removedWindows(windows)).map(windowsBefore.indexOf(_))
+    }
+  }
+
+  /** The rows on their way. The place of a row is its number in the order of arrival. */
+  private val carried = new RowLog(newSegments(), withArrival = true, RowShape.of(plan.content))
 
   /** For each former window, the places of the rows that were inserted. */
-  private var inserted = Array.empty[BitSet]
+  private val inserted = newBits(before.spec.windows)
 
-  /** For each window, the places of the rows that are in it. */
-  private var kept = Array.empty[BitSet]
+  /** The places of the rows that the window has taken, which have ordinals without holes. */
+  private val taken = newBits(1).head
 
-  /** The place, among the carried rows, of each row in the window, by its ordinal. */
-  private var places = Array.empty[Int]
+  /** For each window, the ordinals of the rows in it. */
+  private val kept = newBits(plan.spec.windows)
 
-  /** The ordinal in the window of each carried row, if the window has taken it. */
-  private var ordinals = Array.empty[Int]
-  private var next = 0
+  // The next row, and the next window for which it may change.
+  private var place = 0L
+  private var number = 0
+
+  /** The ordinal in the window of the next row, if the window has taken it. */
+  private var ordinal = 0L
   private var isOpen = false
   private var isShown = false
   private var heldBefore = 0L
@@ -83,14 +95,15 @@ private[spark] final class KeepCarry(
   /** The number of rows that the former window held. */
   def held: Long = heldBefore
 
+  private def newBits(count: Int): Seq[SegmentedBits] =
+    Seq.fill(count)(new SegmentedBits(newSegments()))
+
   /** Restores the open group, with its rows in the new window. */
   def restore(in: ByteReader): Unit = {
     former.key = state.key
     former.restoreRows(in)
     heldBefore = former.operation.held
-    val clock = new ByteWriter
-    former.operation.clock.saveNow(clock)
-    val wasAlive = former.operation.clock.isAlive
+    val clock = former.operation.clock
     val numbers = new ByteWriter
     changesBefore.save(numbers)
     storageBefore.pages.settle()
@@ -100,6 +113,12 @@ private[spark] final class KeepCarry(
     collect()
     aggregates.foreach(_.clear())
     pagesBefore.settle()
+    val instant = new ByteWriter
+    clock.saveNow(instant)
+    val life = clock.kind(0L)
+    val lastArrival = new ByteWriter
+    clock.save(lastArrival, 0L)
+    val wasAlive = clock.isAlive
     former.operation.forget()
     storageBefore.pages.discard()
     state.clear()
@@ -107,11 +126,13 @@ private[spark] final class KeepCarry(
     state.registeredTimer = former.registeredTimer
     state.arrivals.lastOrder = waitingOrder
     rows.moveWaiting(former.arrivals, state.arrivals)
-    operation.clock.restoreNow(new ByteReader(clock.toArray))
+    operation.clock.restoreNow(new ByteReader(instant.toArray))
     storage.reach(operation.clock.now)
     // A group without rows keeps its numbers.
     if (wasAlive) operation.clock.live()
     enter()
+    // The last row to arrive need not be among those that are held.
+    operation.clock.restore(new ByteReader(lastArrival.toArray), life, 0L)
     changes.clear()
     changes.restore(new ByteReader(numbers.toArray))
     fillResults()
@@ -119,49 +140,43 @@ private[spark] final class KeepCarry(
 
   /** Copies the former rows, and notes which of them were inserted. */
   private def collect(): Unit = {
-    carried = new RowLog(newSegments(), withArrival = true, RowShape.of(plan.content))
-    val stored = Array.newBuilder[Long]
-    rows.whole.eachOf(former.operation.window) { (ordinal, arrival, row) =>
-      RowBytes.append(carried, arrival, row)
-      stored += ordinal
-    }
-    val ordinals = stored.result()
-    inserted = Array.fill(before.spec.windows)(new BitSet(ordinals.length))
+    val window = former.operation.window
+    val first = window.first
+    carried.discard()
+    inserted.foreach(_.clear())
     former.operation.machine.emitInserted()
     while (!changesBefore.isEmpty) {
       changesBefore.next()
-      inserted(changesBefore.window)
-        .set(java.util.Arrays.binarySearch(ordinals, changesBefore.ordinal))
+      inserted(changesBefore.window)(changesBefore.ordinal - first) = true
+    }
+    rows.whole.eachOf(window) { (ordinal, arrival, row) =>
+      // The former window may have holes, so a place is at or before that of the ordinal.
+      inserted.foreach(places => places(carried.end) = places.contains(ordinal - first))
+      RowBytes.append(carried, arrival, row)
     }
   }
 
   /** Inserts the rows into the new window, without output. */
   private def enter(): Unit = {
-    val size = carried.end.toInt
-    places = new Array[Int](size)
-    ordinals = new Array[Int](size)
+    taken.clear()
+    kept.foreach(_.clear())
     var reached = Long.MinValue
-    var place = 0
-    while (place < size) {
-      reached = Math.min(operation.clock.now, Math.max(reached, arrivalOf(place.toLong)))
-      RowBytes.pointTo(row, carried, place.toLong)
-      val ordinal = window.end.toInt
+    var place = 0L
+    while (place < carried.end) {
+      reached = Math.min(operation.clock.now, Math.max(reached, arrivalOf(place)))
+      RowBytes.pointTo(row, carried, place)
       RowBytes.append(window, reached, row)
-      if (operation.machine.carry(reached)) {
-        places(ordinal) = place
-        ordinals(place) = ordinal
-      }
+      taken(place) = operation.machine.carry(reached)
       operation.machine.settle()
       changes.clear()
       place += 1
     }
-    kept = Array.fill(count)(new BitSet(size))
     operation.machine.emitInserted()
     while (!changes.isEmpty) {
       changes.next()
-      kept(changes.window).set(places(changes.ordinal.toInt))
+      kept(changes.window)(changes.ordinal) = true
     }
-    next = 0
+    begin()
     isOpen = false
     isShown = false
   }
@@ -178,55 +193,107 @@ private[spark] final class KeepCarry(
 
   private def fillResults(): Unit = operation.results.zipWithIndex.foreach {
     case (results, number) =>
-      results.startWith(visit => eachIn(number)(ordinal => visit(ordinal, ordinal + 1)), Nil)
+      // Rows that are yet to be emitted enter the results when they are.
+      results.startWith(
+        visit =>
+          eachKept(number) { isEmitted =>
+            if (isEmitted || !emitsRows) visit(ordinal, ordinal + 1)
+          },
+        aggregates.lift(number).fold(Seq.empty[Array[Byte]])(_.newest))
   }
 
-  /** Visits the ordinals of the rows in a window. */
-  private def eachIn(number: Int)(visit: Long => Unit): Unit = {
-    var place = kept(number).nextSetBit(0)
-    while (place >= 0) {
-      visit(ordinals(place).toLong)
-      place = kept(number).nextSetBit(place + 1)
+  /** Moves through the rows in a window.
+    *
+    * @param visit
+    *   receives whether the former query has inserted the row
+    */
+  private def eachKept(number: Int)(visit: Boolean => Unit): Unit = {
+    begin()
+    while (place < carried.end) {
+      if (isKept(number)) visit(inserted.exists(_.contains(place)))
+      step()
     }
+    begin()
   }
 
-  /** Emits the next change of a row; returns false after the last one. */
+  private def begin(): Unit = {
+    place = 0L
+    ordinal = 0L
+    number = 0
+  }
+
+  /** Moves to the next row. */
+  private def step(): Unit = {
+    if (taken.contains(place)) ordinal += 1
+    place += 1
+    number = 0
+  }
+
+  private def isKept(number: Int): Boolean =
+    number < kept.size && taken.contains(place) && kept(number).contains(ordinal)
+
+  /** Emits the next changes; returns false after the last ones. */
   def emitNext(): Boolean = {
     takeBack()
-    // Aggregates have the new contents with their next step.
-    val until = if (plan.spec.followsContent) 0 else carried.end.toInt * count
-    while (next < until && !isChanged(next / count, next % count)) next += 1
-    val hasNext = next < until
-    if (hasNext) {
-      if (!isOpen) operation.machine.beginCorrection()
-      isOpen = true
-      emit(next / count, next % count)
-      next += 1
-    } else if (isOpen) {
-      operation.machine.endCorrection()
-      isOpen = false
+    if (emitsRows) emitPendingRows()
+    else {
+      // Aggregates have the new contents with their next step.
+      if (!plan.spec.followsContent) findChange()
+      else place = carried.end
+      val hasNext = place < carried.end
+      if (hasNext) {
+        if (!isOpen) operation.machine.beginCorrection()
+        isOpen = true
+        emitChange()
+        number += 1
+      } else if (isOpen) {
+        operation.machine.endCorrection()
+        isOpen = false
+      }
+      hasNext
     }
-    hasNext
   }
 
-  private def wasInserted(place: Int, number: Int): Boolean =
-    if (windows.nonEmpty && windowsBefore.contains(windows(number))) {
-      inserted(windowsBefore.indexOf(windows(number))).get(place)
-    } else inserted.exists(_.get(place))
+  /** Inserts all rows that waited for a trigger, in one step: a row is emitted with aggregates of
+    * all windows.
+    */
+  private def emitPendingRows(): Boolean = {
+    val isFirst = !isOpen
+    if (isFirst) {
+      isOpen = true
+      operation.machine.beginCorrection()
+      kept.indices.foreach { number =>
+        eachKept(number) { isEmitted =>
+          if (!isEmitted) operation.machine.emitCorrection(number, ordinal, isInsert = true)
+        }
+      }
+      operation.machine.endCorrection()
+    }
+    isFirst
+  }
 
-  private def isChanged(place: Int, number: Int): Boolean =
-    wasInserted(place, number) != kept(number).get(place)
+  /** Moves to the next row and window whose contents change. */
+  private def findChange(): Unit =
+    while (place < carried.end && (number == numbersBefore.size || !isChanged)) {
+      if (number < numbersBefore.size) number += 1 else step()
+    }
 
-  private def emit(place: Int, number: Int): Unit =
-    if (kept(number).get(place)) {
-      operation.machine.emitCorrection(number, ordinals(place).toLong, isInsert = true)
+  private def isChanged: Boolean = {
+    val numberBefore = numbersBefore(number)
+    val wasInserted = numberBefore >= 0 && inserted(numberBefore).contains(place)
+    wasInserted != isKept(number)
+  }
+
+  private def emitChange(): Unit =
+    if (isKept(number)) {
+      operation.machine.emitCorrection(number, ordinal, isInsert = true)
     } else {
       // The row is readable until the next change.
-      RowBytes.pointTo(row, carried, place.toLong)
-      val ordinal = window.end
+      RowBytes.pointTo(row, carried, place)
+      val shown = window.end
       RowBytes.append(window, 0L, row)
       isShown = true
-      operation.machine.emitCorrection(number, ordinal, isInsert = false)
+      operation.machine.emitCorrection(number, shown, isInsert = false)
     }
 
   private def takeBack(): Unit = if (isShown) {

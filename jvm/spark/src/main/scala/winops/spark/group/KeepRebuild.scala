@@ -3,7 +3,7 @@ package winops.spark.group
 import winops.spark.aggregates.StoredAggregates
 import winops.spark.plan.KeepPlan
 import winops.spark.state.RebuiltState
-import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
+import winops.storage.bytes.{ByteReader, ByteWriter, SegmentedBits, Segments}
 import winops.window.changes.ChangeQueue
 
 /** Restores groups of a retention window that another query has stored, as the running one stores
@@ -56,19 +56,18 @@ private[spark] final class KeepRebuild(
     moved match {
       case Some(group) =>
         val former = group.former.operation
-        group.restore(in)(rows.whole.move(former.window, operation.window))
-        moveMachine(former)
+        val machine = new ByteWriter
+        group.restore(in) {
+          // The stored numbers and windows refer to the rows, which are removed from here.
+          former.machine.save(machine)
+          rows.whole.move(former.window, operation.window)
+        }
+        // The pages of the machine's indexes stay where they are.
+        operation.machine.restore(new ByteReader(machine.toArray))
       case None => state.restoreRows(in)
     }
     if (rebuilt.areAggregatesSame) operation.restoreResults(in) else replaceAggregates(in)
     state.restoreKey(in)
-  }
-
-  /** The pages of the machine's indexes stay where they are. */
-  private def moveMachine(former: KeepOperation): Unit = {
-    val out = new ByteWriter
-    former.machine.save(out)
-    operation.machine.restore(new ByteReader(out.toArray))
   }
 
   private def replaceAggregates(in: ByteReader): Unit = {
@@ -78,40 +77,45 @@ private[spark] final class KeepRebuild(
     // The new aggregates may have entries with the numbers of those that are removed.
     pagesBefore.settle()
     if (operation.results.nonEmpty) {
-      val contents = contentsByWindow()
-      operation.results.zipWithIndex.foreach { case (results, window) =>
-        val newest = if (aggregates.size > window) aggregates(window).newest else Nil
-        results.startWith(
-          visit => contents(window).foreach { case (from, until) => visit(from, until) },
-          newest)
+      findContents()
+      operation.results.zipWithIndex.foreach { case (results, number) =>
+        val newest = if (aggregates.size > number) aggregates(number).newest else Nil
+        results.startWith(eachRange(number), newest)
       }
+      contents.foreach(_.clear())
     }
   }
 
-  /** The ranges of rows in each window, in the order of the rows. */
-  private def contentsByWindow(): Array[Seq[(Long, Long)]] = {
-    val found = Array.fill(operation.results.size)(Array.newBuilder[Long])
+  /** For each window, the rows in it, by their places behind the first row. */
+  private val contents =
+    operation.results.map(_ => new SegmentedBits(newSegments()))
+
+  private def findContents(): Unit = {
+    val first = operation.window.first
     operation.machine.emitInserted()
     while (!changes.isEmpty) {
       changes.next()
-      found(changes.window) += changes.ordinal
+      contents(changes.window)(changes.ordinal - first) = true
     }
-    found.map(ordinals => KeepRebuild.ranges(ordinals.result().sorted))
   }
-}
 
-private object KeepRebuild {
-
-  /** The ranges without holes of sorted numbers. */
-  def ranges(sorted: Array[Long]): Seq[(Long, Long)] = {
-    val found = Seq.newBuilder[(Long, Long)]
-    var i = 0
-    while (i < sorted.length) {
-      val from = sorted(i)
-      while (i + 1 < sorted.length && sorted(i + 1) == sorted(i) + 1) i += 1
-      found += from -> (sorted(i) + 1)
-      i += 1
+  /** Visits the rows of a window in their order, as ranges of ordinals without holes. */
+  private def eachRange(number: Int)(visit: (Long, Long) => Unit): Unit = {
+    val rows = operation.window
+    val first = rows.first
+    var from = first
+    var until = first
+    var ordinal = first
+    while (ordinal < rows.end) {
+      if (contents(number).contains(ordinal - first)) {
+        if (ordinal != until) {
+          if (from < until) visit(from, until)
+          from = ordinal
+        }
+        until = ordinal + 1
+      }
+      ordinal = rows.next(ordinal)
     }
-    found.result()
+    if (from < until) visit(from, until)
   }
 }

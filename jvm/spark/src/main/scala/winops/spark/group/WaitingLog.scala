@@ -46,6 +46,9 @@ final class WaitingLog(
   /** The number of waiting rows. */
   def size: Long = count
 
+  /** The number of waiting rows that a sort may copy to the heap. */
+  private[group] def unsortedRows: Long = unsorted.size
+
   /** The earliest time of a waiting row in microseconds, or the beginning of its millisecond;
     * `Long.MaxValue` if no row waits.
     */

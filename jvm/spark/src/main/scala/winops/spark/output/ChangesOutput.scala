@@ -27,7 +27,11 @@ private final class ChangesOutput(
   private val window = state.operation.window
   private val content = new UnsafeRow(plan.content.size)
 
-  private val windows = plan.spec.policy.windowNames
+  /** The names of the windows, and then of those that a restart has removed. */
+  private val windows = plan.spec.policy.windowNames match {
+    case Seq() => Nil
+    case names => names ++ plan.spec.restart.removedWindows(names)
+  }
   private val reasons: Seq[String] =
     if (!plan.spec.emitsReasons) Nil
     // A split policy has a group for each key, so a row that is one too many has been replaced.

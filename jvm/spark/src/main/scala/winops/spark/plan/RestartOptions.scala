@@ -2,6 +2,8 @@ package winops.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 
+import winops.window.time.Clock
+
 /** The arguments of a call that matter only at a restart with another query. They are not part of
   * the query's identity.
   *
@@ -20,6 +22,10 @@ final case class RestartOptions(
     fill: Map[String, Expression] = Map.empty,
     parser: Option[StoredPlans.Parser] = None,
     former: Option[StoredPlans] = None) {
+
+  /** The names of the former windows that are not among these names of windows. */
+  def removedWindows(names: Seq[String]): Seq[String] =
+    former.toSeq.flatMap(_.keepOf(Clock.Never).spec.policy.windowNames).diff(names)
 
   /** The options as text, from which a plan gets its hash. */
   def text: String =

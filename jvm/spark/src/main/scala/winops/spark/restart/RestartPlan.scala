@@ -118,16 +118,34 @@ object RestartPlan {
       } else {
         val lost = "Rows that the former window had evicted cannot be in the new one"
         val ofWindow = if (isSame(Policy)) Dialect else Policy
-        Seq(if (carries) {
-          difference(
-            "policy",
-            ofWindow,
-            Outcome.Carried,
-            s"The rows that are held enter the new window in their order, and those that it does not keep are deleted. $lost.")
-        } else {
-          difference("policy", ofWindow, Outcome.Refused, s"$lost.", Remedies.carry)
-        })
+        val found = notCarried match {
+          case Some(why) => difference("policy", ofWindow, Outcome.Refused, why, Remedies.former)
+          case None if carries =>
+            difference(
+              "policy",
+              ofWindow,
+              Outcome.Carried,
+              s"The rows that are held enter the new window in their order, and those that it does not keep are deleted. $lost.")
+          case None => difference("policy", ofWindow, Outcome.Refused, s"$lost.", Remedies.carry)
+        }
+        Seq(found)
       }
+
+    /** Why the rows of the former window cannot enter the new one. */
+    private def notCarried: Option[String] =
+      if (Seq(before, now).exists(_.contains(OneSided))) {
+        Some("A policy that emits inserts only or deletes only does not number the other ones.")
+      } else if (isNamed(before) != isNamed(now) && !haveResults) {
+        Some(
+          "Changes of windows with names have the name in _window, and other changes have no such column.")
+      } else None
+
+    private def isNamed(identity: Map[String, JValue]): Boolean = identity.get(Policy).exists {
+      case JString(text) => NamedWindows.First.matches(text)
+      case _ => false
+    }
+
+    private def haveResults: Boolean = Seq(before, now).forall(_.contains(Results))
 
     private def isResized: Boolean =
       isSame(Dialect) && before.contains(Lengths) && isSame(Lengths)

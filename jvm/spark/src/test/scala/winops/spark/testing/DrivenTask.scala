@@ -108,6 +108,7 @@ final class DrivenTask(
       store.all.iterator,
       RowShape.of(plan.keys),
       hashOf(_) ^ Long.MinValue,
+      options = plan.spec.restart,
       historyRead = times.history)
     val metrics = new KeepMetrics(counters)
     val task = OperatorTask.of(
