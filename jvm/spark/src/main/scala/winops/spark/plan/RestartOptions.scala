@@ -10,6 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.Expression
   * @param fill
   *   the values of stored rows in columns that the restart adds, by the names of the columns;
   *   NULL in other columns
+  * @param hasHistory
+  *   true if a table can supply the rows that the state lacks
   * @param parser
   *   parses the plan of the query that stored the rows, if rows may be carried
   * @param former
@@ -18,6 +20,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 final case class RestartOptions(
     carries: Boolean = false,
     fill: Map[String, Expression] = Map.empty,
+    hasHistory: Boolean = false,
     parser: Option[StoredPlans.Parser] = None,
     former: Option[StoredPlans] = None) {
 

@@ -3,7 +3,6 @@ package org.apache.spark.sql.winops.execution
 import java.util.UUID
 
 import scala.util.Try
-import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -26,6 +25,8 @@ import winops.spark.state.{StateGroupStore, StateIdentity}
   *   name of the operator in the metadata
   * @param identity
   *   the identity of the plan
+  * @param readsHistory
+  *   true if the micro-batch reads a table that may replace the state
   * @param state
   *   the state store of the operator
   * @param schemaFolder
@@ -37,11 +38,14 @@ private[execution] final class KeepMetadata(
     operator: String,
     plan: OperatorPlan,
     identity: String,
+    readsHistory: Boolean,
     state: StatefulOperatorStateInfo,
     schemaFolder: => Path,
     session: SparkSession,
     warn: String => Unit) {
   import KeepMetadata._
+
+  private val restart = plan.spec.restart.copy(hasHistory = readsHistory)
 
   /** The metadata of the operator.
     *
@@ -67,7 +71,7 @@ private[execution] final class KeepMetadata(
     */
   def check(before: OperatorStateMetadata): Unit = before match {
     case old: OperatorStateMetadataV2 =>
-      checkConfirmed(StateIdentity.check(old.operatorPropertiesJson, identity, plan.spec.restart))
+      checkConfirmed(StateIdentity.check(old.operatorPropertiesJson, identity, restart))
       plan match {
         case keep: KeepPlan =>
           StateIdentity
@@ -99,14 +103,7 @@ private[execution] final class KeepMetadata(
     */
   def checkSchema(conf: Configuration, batch: Long): List[StateSchemaValidationResult] = {
     if (batch > 0) refuseOtherFormat()
-    val before =
-      try checked(conf, batch)
-      catch {
-        // A query that failed in this micro-batch has left its metadata, and may have been another
-        // one. Spark does not write them again.
-        case NonFatal(refused) if batch > 0 =>
-          withoutMetadata(conf, batch).getOrElse(throw refused)
-      }
+    val before = withoutFailed(conf, batch)
     val schemaPaths = before match {
       case Some(old: OperatorStateMetadataV2) =>
         // The recorded paths are outdated if the checkpoint has been moved.
@@ -166,30 +163,30 @@ private[execution] final class KeepMetadata(
     before
   }
 
-  /** Removes the metadata of a micro-batch that was not committed, and returns those of the one
-    * before; None if there is nothing to remove, or if this query cannot continue with those
-    * either.
+  /** Returns the metadata with which the query continues. Removes those of another query that has
+    * failed in this micro-batch, because Spark does not write them again.
     */
-  private def withoutMetadata(
-      conf: Configuration,
-      batch: Long): Option[Option[OperatorStateMetadata]] = {
+  private def withoutFailed(conf: Configuration, batch: Long): Option[OperatorStateMetadata] = {
     val files = CheckpointFileManager.create(root, conf)
     val file = OperatorStateMetadataV2.metadataFilePath(root, batch)
-    val before = if (files.exists(file)) Try(checked(conf, batch - 1)).toOption else None
-    if (before.isDefined) files.delete(file)
-    before
+    if (!files.exists(file) || identityAt(conf, batch).contains(identity)) checked(conf, batch)
+    else {
+      val before = checked(conf, Math.max(0L, batch - 1))
+      files.delete(file)
+      if (batch == 0) None else before
+    }
   }
 
   /** The identity with which the state before a micro-batch was stored, if there is one. */
   def identityBefore(conf: Configuration, batch: Long): Option[String] =
-    if (batch == 0) None
-    else {
-      Try(
-        OperatorStateMetadataReader
-          .createReader(root, conf, Version, batch - 1)
-          .read()).toOption.flatten
-        .collect { case found: OperatorStateMetadataV2 => found.operatorPropertiesJson }
-    }
+    if (batch == 0) None else identityAt(conf, batch - 1)
+
+  private def identityAt(conf: Configuration, batch: Long): Option[String] =
+    Try(
+      OperatorStateMetadataReader
+        .createReader(root, conf, Version, batch)
+        .read()).toOption.flatten
+      .collect { case found: OperatorStateMetadataV2 => found.operatorPropertiesJson }
 
   private def root: Path = new Path(state.checkpointLocation, state.operatorId.toString)
 }
