@@ -3,7 +3,7 @@ package winops.spark.restart
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 
-import org.json4s.{JArray, JString, JValue}
+import org.json4s.{JArray, JNothing, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}
 
 import winops.spark.plan.{FramedFunction, RestartOptions}
@@ -95,8 +95,8 @@ object RestartPlan {
     private val read = Seq(before, now).flatMap(_.get(Reads)).flatMap(textsOf).toSet
 
     private val columns = new ColumnDifferences(
-      before.getOrElse(Columns, JArray(Nil)),
-      now.getOrElse(Columns, JArray(Nil)),
+      before.getOrElse(Columns, JNothing),
+      now.getOrElse(Columns, JNothing),
       read)
 
     private def isSame(field: String): Boolean = before.get(field) == now.get(field)

@@ -116,10 +116,8 @@ private[checkpoint] final class FormerOperator(
       val missing = operator.spec.restart.fill
         .getOrElse(column.name, Literal(null, column.dataType))
       columns.zip(stored).find(_._1.place == place).fold(missing) { case (former, own) =>
-        if (former.isSame) own
-        else if (Cast.canCast(own.dataType, column.dataType)) {
-          Cast(own, column.dataType, Some(SQLConf.get.sessionLocalTimeZone))
-        } else missing
+        val cast = Cast(own, column.dataType, Some(SQLConf.get.sessionLocalTimeZone))
+        if (former.isSame) own else if (cast.resolved) cast else missing
       }
     }
     val ofStream = operator.child.output.map { column =>

@@ -63,17 +63,18 @@ private[execution] final class KeepMetadata(
           schemaPaths)),
       identity)
 
-  /** Checks that the query can continue with metadata of its checkpoint. Warns if its window has
-    * grown.
+  /** Checks that the query can continue with metadata of its checkpoint. Warns if a window that
+    * it continues has grown.
     *
     * @throws org.apache.spark.SparkException
     *   if it cannot
     */
   def check(before: OperatorStateMetadata): Unit = before match {
     case old: OperatorStateMetadataV2 =>
-      checkConfirmed(StateIdentity.check(old.operatorPropertiesJson, identity, restart))
+      val found = StateIdentity.check(old.operatorPropertiesJson, identity, restart)
+      checkConfirmed(found)
       plan match {
-        case keep: KeepPlan =>
+        case keep: KeepPlan if !found.replaces =>
           StateIdentity
             .window(old.operatorPropertiesJson)
             .flatMap(GrownWindow.warning(_, keep.spec.policy, keep.spec.dialect))
