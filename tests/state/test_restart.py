@@ -120,7 +120,6 @@ def test_a_column_of_a_narrower_type_is_refused(started: Replay) -> None:
     assert "column price needs history" in text
 
 
-@same_on_connect
 def test_a_table_supplies_what_the_state_lacks(spark: SparkSession, started: Replay) -> None:
     rows = started.rows(WATERMARK)
     # Row 9 waits, and is not read from the table.

@@ -22,6 +22,10 @@ object ReadHistory extends Rule[LogicalPlan] {
     */
   private val firstBatches = mutable.LinkedHashMap.empty[String, Long]
 
+  /** The last run whose log says what becomes of the table. Spark may plan a micro-batch again.
+    */
+  private var told = ""
+
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val nodes = plan.collect { case node: WithHistory => node }
     // The rule is applied until the plan stays the same.
@@ -61,18 +65,24 @@ object ReadHistory extends Rule[LogicalPlan] {
     }
   }
 
-  private def tell(query: StreamExecution, replaced: Seq[ReplacedStates]): Unit = {
-    if (replaced.isEmpty) {
-      logInfo(
-        s"The query ${query.id} continues from its checkpoint. The table of with_history was " +
-          "read when the checkpoint began, and is not read again.")
-    } else {
-      replaced.foreach { found =>
+  private def tell(query: StreamExecution, replaced: Seq[ReplacedStates]): Unit =
+    if (isNew(query.runId.toString)) {
+      if (replaced.isEmpty) {
+        logInfo(
+          s"The query ${query.id} continues from its checkpoint. The table of with_history was " +
+            "read when the checkpoint began, and is not read again.")
+      } else {
+        val plans = replaced.map(_.plan).mkString(", ")
         logWarning(
-          s"The query ${query.id} replaces the state of the former query by the rows of the " +
-            "table of with_history, because the state lacks rows: plan " + found.plan)
+          s"The query ${query.id} removes the state of the former query, and forms it anew from " +
+            s"the table of with_history, because the state lacks rows: plan $plans")
       }
     }
+
+  private def isNew(run: String): Boolean = synchronized {
+    val before = told
+    told = run
+    before != run
   }
 
   private def firstBatchOf(run: String, batch: Long): Long = firstBatches.synchronized {
