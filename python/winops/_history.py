@@ -27,7 +27,9 @@ def with_history(
 
     A ``keep`` or window functions over the result start with the state that the rows of the table
     lead to, as if the stream had read the table first. The first micro-batch computes it; later
-    ones, and a restart, do not read the table again. Supports Spark Connect.
+    ones, and a restart, do not read the table again. A restart with another query whose
+    :func:`winops.restart_plan` says ``needs history`` replaces the state by the rows of the
+    table. Supports Spark Connect.
 
     Parameters
     ----------
@@ -41,7 +43,8 @@ def with_history(
         rows that leave up to the greatest time of the table have no output either.
     until : str or datetime.datetime, optional
         The time before which rows of the table are read, such as ``"2026-01-01 00:00:00"``. If it
-        is omitted, all rows are read.
+        is omitted, all rows are read. A restart that replaces the state reads the rows before the
+        watermark that the former query had reached.
 
     Returns
     -------
@@ -58,7 +61,8 @@ def with_history(
         type; ``WINOPS_HISTORY_SOURCE``: its source may have other rows if it is read again;
         ``WINOPS_HISTORY_PLACE``: the result is not the input of ``keep`` or window functions.
     StreamingQueryException
-        ``WINOPS_HISTORY_CHANGED``: the first micro-batch failed, and the table has changed since.
+        ``WINOPS_HISTORY_CHANGED``: a micro-batch that reads the table failed, and the table has
+        changed since.
 
     Examples
     --------

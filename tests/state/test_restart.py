@@ -28,7 +28,7 @@ from tests.support.settings import (
 )
 from tests.support.transports import same_on_connect
 from tests.support.versions import SPARK
-from winops import Kept, esper, keep, restart_plan
+from winops import Kept, esper, keep, restart_plan, with_history
 
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
 WATERMARK = ("ts", "1 second")
@@ -118,6 +118,22 @@ def test_a_column_of_a_narrower_type_is_refused(started: Replay) -> None:
     text = failure(started.start(kept(rows)))
     assert "WINOPS_POLICY_CHANGED" in text
     assert "column price needs history" in text
+
+
+def test_a_table_supplies_what_the_state_lacks(spark: SparkSession, started: Replay) -> None:
+    rows = started.rows(WATERMARK)
+    # Row 9 waits, and is not read from the table.
+    table = spark.createDataFrame([row(1), row(2), row(9, "B")], SCHEMA)
+    changed = kept(with_history(rows, table), order_by=["seq", "price"])
+    refused = restart_plan(kept(rows, order_by=["seq", "price"]), started.checkpoint).collect()
+    plan = restart_plan(changed, started.checkpoint).collect()
+    assert {one.outcome for one in (*refused, *plan)} == {"needs history"}
+    assert any("with_history" in one.remedy for one in refused)
+    assert not any(one.remedy for one in plan)
+    assert (plan[0].groups, plan[0].rows) == (2, 3)
+    started.run(changed)
+    assert as_expected(started)
+    assert started.written().where("seq = 9 AND _change_type = 'insert'").count() == 1
 
 
 @same_on_connect

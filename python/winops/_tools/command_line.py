@@ -176,7 +176,8 @@ def _restart_plan(options: argparse.Namespace) -> int:
         remedy = f" {row.remedy}." if row.remedy else ""
         sys.stdout.write(f"{row.subject} {row.outcome}{cost}: {row.because}{remedy}\n")
     sys.stdout.write(f"plan {rows[0].plan}\n")
-    return 1 if {row.outcome for row in rows} & {"needs history", "is refused"} else 0
+    # A row about something that the query lacks says how to supply it.
+    return 1 if any(row.outcome == "is refused" or row.remedy for row in rows) else 0
 
 
 def _jar(options: argparse.Namespace) -> int:

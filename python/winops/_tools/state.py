@@ -199,9 +199,10 @@ def restart_plan(
             ``continues``, ``is rebuilt``, ``is carried over``, ``needs history`` or
             ``is refused``;
         ``because``, ``remedy`` : string
-            the reason, and what to write if something is missing;
+            the reason, and what to write if something is missing; with ``with_history``,
+            nothing is missing where the outcome is ``needs history``;
         ``groups``, ``rows``, ``bytes`` : long
-            what the first micro-batch rewrites, in the row about the whole state;
+            what the first micro-batch rewrites or removes, in the row about the whole state;
         ``plan`` : string
             identifies the plan, for ``spark.winops.restart.plan``.
 

@@ -191,7 +191,8 @@ package object winops {
     *
     * A `keep` or window functions over the result start with the state that the rows of the table
     * lead to. The first micro-batch computes it; later ones, and a restart, do not read the table
-    * again.
+    * again. A restart with another query whose [[restartPlan]] says `needs history` replaces the
+    * state by the rows of the table.
     *
     * @param stream
     *   the stream
@@ -202,7 +203,8 @@ package object winops {
     *   the rows of the table that have output: `none`, the default, or `all`. With `none`, rows
     *   of the table that leave up to its greatest time have no output either
     * @param until
-    *   the time before which rows of the table are read; all of them if it is omitted
+    *   the time before which rows of the table are read; all of them if it is omitted. A restart
+    *   that replaces the state reads the rows before the watermark that the former query reached
     */
   def withHistory(
       stream: Dataset[_],

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.datasources.v2.StreamingDataSourceV2ScanRelation
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.ui.OperatorMetricsPage
-import org.apache.spark.sql.winops.checkpoint.{RepartitionState, RepartitionStateExec, RestartPlanExec, RestartPlanRelation}
+import org.apache.spark.sql.winops.checkpoint.{RepartitionState, RepartitionStateExec, RestartPlanExec, RestartPlanRelation, WaitingRows, WaitingRowsExec}
 import org.apache.spark.sql.winops.execution.{HistoryInput, StatefulKeepExec}
 import org.apache.spark.sql.winops.source.{FilePosition, FilePositionExec}
 
@@ -32,8 +32,8 @@ object KeepStrategy extends SparkStrategy {
         KeepDescriber.text(operator),
         hasNewRows(operator.child),
         operator.history.map { table =>
-          HistoryInput(table.emits, table.record) -> planLater(
-            HistoryInput.figures(table, operator))
+          HistoryInput(table.emits, table.record, table.replaced.flatMap(_.passed)) ->
+            planLater(HistoryInput.figures(table, operator))
         },
         UnsharedExec(NamedExpression.newExprId.id, input.plan)) :: Nil
     case keep: Keep =>
@@ -45,6 +45,7 @@ object KeepStrategy extends SparkStrategy {
     case FilePosition(position, child, isRequired, byAge) =>
       FilePositionExec(position, isRequired, byAge, planLater(child)) :: Nil
     case StoredColumns(child) => planLater(child) :: Nil
+    case rows: WaitingRows => WaitingRowsExec(rows) :: Nil
     case repartition: RepartitionState => RepartitionStateExec(repartition) :: Nil
     case restart: RestartPlanRelation => RestartPlanExec(restart) :: Nil
     case _ => Nil
@@ -82,8 +83,8 @@ object KeepStrategy extends SparkStrategy {
       ProjectExec(columns, planLater(child)))
   }
 
-  /** The rows of a table and of the stream, with columns that order them, and one that is true
-    * for rows of the table.
+  /** The rows of a table, those that have waited in a state that it replaces, and those of the
+    * stream, with columns that order them, and one that is true for rows of the table.
     */
   private def afterHistory(
       operator: GroupedOperator,
@@ -94,19 +95,31 @@ object KeepStrategy extends SparkStrategy {
       else positioned(operator, table.history, byAge = false)
     val (types, typesOfTable) = (ofStream.map(_.dataType), ofTable.map(_.dataType))
     val isShared = types == typesOfTable || ofTable.isEmpty
-    val positions = (ofStream ++
+    val waiting = table.replaced.flatMap(_.waiting)
+    // Rows that have waited precede those of the stream, with a negative number.
+    val number = if (waiting.isEmpty || ofStream.isEmpty) Nil else Seq(Literal(0L))
+    val positions = (number ++ ofStream ++
       (if (isShared) Nil else typesOfTable.map(Literal(null, _)))).map(SourceOrder.named)
     val missing = types.map(Literal(null, _))
     val positionsOfTable =
-      (if (ofTable.isEmpty) missing else if (isShared) ofTable else missing ++ ofTable)
+      (number ++
+        (if (ofTable.isEmpty) missing else if (isShared) ofTable else missing ++ ofTable))
         .map(SourceOrder.named)
     val ofHistory = Alias(Literal(false), "_of_history")()
+    val others = waiting.toSeq.map { rows =>
+      val (own, added) = rows.output.splitAt(table.stream.output.size)
+      val positionsOfWaiting =
+        (number.map(_ => added.head) ++
+          positions.drop(number.size).map(column => Literal(null, column.dataType)))
+          .map(SourceOrder.named)
+      Project(own ++ positionsOfWaiting :+ added.last, rows)
+    }
     val union = Union(
       Seq(
         Project(table.stream.output ++ positions :+ ofHistory, stream),
         Project(
           table.history.output ++ positionsOfTable :+ Alias(Literal(true), "_of_history")(),
-          rows)))
+          rows)) ++ others)
     (union, positions.map(_.toAttribute), Some(ofHistory.toAttribute))
   }
 

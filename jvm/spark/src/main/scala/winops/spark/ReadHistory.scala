@@ -4,57 +4,91 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.winops.checkpoint.ReplacedStates
 import org.apache.spark.sql.winops.source.{HistoryRecord, HistorySource}
 
 import winops.spark.source.WithHistory
 
-/** Reads the tables that streams start with in the first micro-batch of a query, and removes them
-  * from all others.
+/** Reads the tables that streams start with in the first micro-batch of a query, and those that
+  * replace a state in the first micro-batch of a restart that needs history. Removes the tables
+  * from all other micro-batches.
   */
 object ReadHistory extends Rule[LogicalPlan] {
   private val MaxRuns = 100
 
-  /** The last runs of queries that have read the table, or whose log says that they do not. */
-  private val told = mutable.LinkedHashSet.empty[String]
+  /** The first micro-batches of the last runs of queries with a table. Only the first one of a
+    * run can have the state of another query.
+    */
+  private val firstBatches = mutable.LinkedHashMap.empty[String, Long]
+
+  /** The last run whose log says what becomes of the table. Spark may plan a micro-batch again.
+    */
+  private var told = ""
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val nodes = plan.collect { case node: WithHistory => node }
-    if (nodes.isEmpty) plan
+    // The rule is applied until the plan stays the same.
+    if (nodes.isEmpty || nodes.exists(_.record.isDefined)) plan
     else {
-      HistorySource.batch match {
-        case Some(batch) if readsIn(batch) =>
-          plan.transform {
-            case node: WithHistory if node.record.isEmpty => read(node, nodes.indexOf(node))
-          }
-        case Some(_) =>
-          tell()
-          plan.transform { case node: WithHistory => node.stream }
-        // A plan that is explained has no micro-batch.
-        case None => plan
+      val planned =
+        for (batch <- HistorySource.batch; query <- HistorySource.query)
+          yield read(plan, nodes, batch, query)
+      // A plan that is explained has no micro-batch.
+      planned.getOrElse(plan)
+    }
+  }
+
+  private def read(
+      plan: LogicalPlan,
+      nodes: Seq[WithHistory],
+      batch: Long,
+      query: StreamExecution): LogicalPlan = {
+    val first = firstBatchOf(query.runId.toString, batch)
+    val checkpoint = query.resolvedCheckpointRoot
+    if (batch == 0) {
+      plan.transform { case node: WithHistory =>
+        node.begun(HistoryRecord(checkpoint, nodes.indexOf(node)))
+      }
+    } else {
+      val replaced =
+        if (batch == first) ReplacedStates.of(checkpoint, batch, plan) else Nil
+      if (batch == first) tell(query, replaced)
+      plan.transform { case node: WithHistory =>
+        replaced.find(_.operator.history.exists(_ eq node)).fold(node.stream) { found =>
+          val restart = HistoryRecord.Restart(batch, found.plan)
+          node.replacing(
+            found.state,
+            HistoryRecord(checkpoint, nodes.indexOf(node), Some(restart)))
+        }
       }
     }
   }
 
-  /** Returns true for the micro-batch that reads the tables. */
-  private def readsIn(batch: Long): Boolean = batch == 0
-
-  private def read(node: WithHistory, number: Int): WithHistory =
-    HistorySource.query.fold(node) { query =>
-      val _ = isNew(query.runId.toString)
-      val record = HistoryRecord(query.resolvedCheckpointRoot, number)
-      node.copy(history = HistorySource.recorded(node.history, record), record = Some(record))
-    }
-
-  private def tell(): Unit = HistorySource.query.foreach { query =>
+  private def tell(query: StreamExecution, replaced: Seq[ReplacedStates]): Unit =
     if (isNew(query.runId.toString)) {
-      logInfo(
-        s"The query ${query.id} continues from its checkpoint. The table of with_history was " +
-          "read when the checkpoint began, and is not read again.")
+      if (replaced.isEmpty) {
+        logInfo(
+          s"The query ${query.id} continues from its checkpoint. The table of with_history was " +
+            "read when the checkpoint began, and is not read again.")
+      } else {
+        val plans = replaced.map(_.plan).mkString(", ")
+        logWarning(
+          s"The query ${query.id} removes the state of the former query, and forms it anew from " +
+            s"the table of with_history, because the state lacks rows: plan $plans")
+      }
     }
+
+  private def isNew(run: String): Boolean = synchronized {
+    val before = told
+    told = run
+    before != run
   }
 
-  private def isNew(run: String): Boolean = told.synchronized {
-    if (told.size >= MaxRuns) told.remove(told.head)
-    told.add(run)
+  private def firstBatchOf(run: String, batch: Long): Long = firstBatches.synchronized {
+    if (!firstBatches.contains(run) && firstBatches.size >= MaxRuns) {
+      firstBatches.remove(firstBatches.head._1)
+    }
+    firstBatches.getOrElseUpdate(run, batch)
   }
 }

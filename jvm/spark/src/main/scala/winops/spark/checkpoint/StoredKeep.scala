@@ -52,6 +52,9 @@ final class StoredKeep private (
   /** The columns of a stored row. */
   def content: Seq[Attribute] = whole.content
 
+  /** Returns true if waiting rows have the column of [[SourcePartitions]]. */
+  def hasSourcePartition: Boolean = whole.sourcePartition.isDefined
+
   /** Returns true if the `keep` has no group, so that one task has all rows. */
   def isUngrouped: Boolean = group.isEmpty
 

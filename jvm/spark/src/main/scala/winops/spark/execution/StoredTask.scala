@@ -8,7 +8,7 @@ import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.OperatorPlan
 import winops.spark.row.RowShape
-import winops.spark.state.{LargestGroups, StateErrors, StateGroupStore, StoredPartitionState, WholeGroupStore}
+import winops.spark.state.{LargestGroups, PartitionSummary, StateErrors, StateGroupStore, StateIdentity, StoredPartitionState, WholeGroupStore}
 
 /** A task of a stream, with its state in a state store of Spark's.
   *
@@ -31,6 +31,15 @@ final class StoredTask(
     metrics: KeepMetrics,
     largestGroups: LargestGroups = new LargestGroups(0)) {
   private val isCrossGroup = plan.spec.isCrossGroup
+  private val readsHistory = times.history.exists(_.isRead)
+  private val restart = plan.spec.restart.copy(hasHistory = readsHistory)
+
+  /** The number of entries of a state that were removed because a table replaces it. */
+  var entriesCleared: Long = 0L
+
+  /** The watermark of a flush in that state. */
+  private val flushedBefore: Option[Long] =
+    if (readsHistory) StateErrors.translated(clear()) else None
 
   val groups = new StateGroupStore(store, plan.keys, inOrder = !isCrossGroup)
 
@@ -46,8 +55,9 @@ final class StoredTask(
     takesAll = times.flushes && !isCrossGroup,
     isFlushed = times.flushes,
     largestGroups,
-    plan.spec.restart,
-    times.history)
+    restart,
+    times.history,
+    flushedBefore)
 
   // The partition of a cross-group window counts groups of which it may store no value.
   if (!isCrossGroup) StateErrors.translated(groups.checkSize(partition.groupsRemembered))
@@ -63,6 +73,16 @@ final class StoredTask(
     groups.records,
     partition,
     metrics)
+
+  private def clear(): Option[Long] = {
+    val former = new StateGroupStore(store, plan.keys)
+    PartitionSummary.of(former.partition).flatMap { summary =>
+      val _ = StateIdentity.check(summary.identity, identity, restart)
+      former.clear()
+      entriesCleared = former.entriesRemoved
+      Option.when(summary.isFlushed)(summary.passed)
+    }
+  }
 
   /** Writes what is to be committed, after the last output row. */
   def save(): Unit = {

@@ -12,6 +12,8 @@ import winops.window.time.Clock
   * @param fill
   *   the values of stored rows in columns that the restart adds, by the names of the columns;
   *   NULL in other columns
+  * @param hasHistory
+  *   true if a table can supply the rows that the state lacks
   * @param parser
   *   parses the plan of the query that stored the rows, if rows may be carried
   * @param former
@@ -20,6 +22,7 @@ import winops.window.time.Clock
 final case class RestartOptions(
     carries: Boolean = false,
     fill: Map[String, Expression] = Map.empty,
+    hasHistory: Boolean = false,
     parser: Option[StoredPlans.Parser] = None,
     former: Option[StoredPlans] = None) {
 

@@ -155,8 +155,12 @@ private[restart] object ColumnDifferences {
     }
   }
 
+  /** The columns of a schema; none if there is no schema. */
   def columnsOf(schema: JValue): Seq[Column] = {
-    val stored = StoredTypes.columns(schema).getOrElse(new StructType)
+    val stored = schema match {
+      case JNothing => new StructType
+      case known => StoredTypes.columns(known).getOrElse(new StructType)
+    }
     val json = schema \ "fields" match {
       case JArray(fields) => fields
       case _ => Nil

@@ -11,4 +11,4 @@ import org.apache.spark.sql.types.StructField
   * @param isSame
   *   true if the column has the same name and type in the query
   */
-private[spark] final case class FormerColumn(field: StructField, place: Int, isSame: Boolean)
+final case class FormerColumn(field: StructField, place: Int, isSame: Boolean)

@@ -10,6 +10,9 @@ private[spark] object IdentityFields {
   val Punctuation = "punctuation"
   val Across = "across"
   val Group = "group"
+
+  /** The types of the group key. */
+  val Keys = "keys"
   val Order = "order"
   val Time = "time"
   val Apply = "apply"

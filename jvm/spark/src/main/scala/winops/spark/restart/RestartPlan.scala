@@ -3,7 +3,7 @@ package winops.spark.restart
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 
-import org.json4s.{JArray, JString, JValue}
+import org.json4s.{JArray, JNothing, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}
 
 import winops.spark.plan.{FramedFunction, RestartOptions}
@@ -16,14 +16,22 @@ import winops.window.piece.Resizable
   *   each difference with its outcome; empty for the same query
   * @param hash
   *   identifies the plan of this operator when a user confirms it
+  * @param hasHistory
+  *   true if a table can supply the rows that the state lacks
   */
-final case class RestartPlan(differences: Seq[Difference], hash: String) {
+final case class RestartPlan(
+    differences: Seq[Difference],
+    hash: String,
+    hasHistory: Boolean = false) {
 
   /** The outcome for the whole state: the most severe one. */
   def outcome: Outcome = Outcome.worst(differences.map(_.outcome))
 
   /** Returns true if the query can start. */
-  def isAllowed: Boolean = outcome.severity < Outcome.NeedsHistory.severity
+  def isAllowed: Boolean = replaces || outcome.severity < Outcome.NeedsHistory.severity
+
+  /** Returns true if the first micro-batch removes the state and forms it anew from a table. */
+  def replaces: Boolean = hasHistory && outcome == Outcome.NeedsHistory
 
   /** Returns true if the first micro-batch rewrites the stored groups. */
   def rewrites: Boolean = outcome == Outcome.Rebuilt || outcome == Outcome.Carried
@@ -36,7 +44,8 @@ final case class RestartPlan(differences: Seq[Difference], hash: String) {
 
   /** The differences because of which the query cannot start. */
   def obstacles: Seq[Difference] =
-    differences.filter(_.outcome.severity >= Outcome.NeedsHistory.severity)
+    if (isAllowed) Nil
+    else differences.filter(_.outcome.severity >= Outcome.NeedsHistory.severity)
 }
 
 object RestartPlan {
@@ -56,9 +65,18 @@ object RestartPlan {
   private[spark] def of(
       before: Map[String, JValue],
       now: Map[String, JValue],
-      options: RestartOptions): RestartPlan = RestartPlan(
-    new Comparison(before, now, options.carries).differences,
-    hash(before, now, options.text))
+      options: RestartOptions): RestartPlan = {
+    val found = RestartPlan(
+      new Comparison(before, now, options.carries).differences,
+      hash(before, now, options.text),
+      options.hasHistory)
+    // The table is ignored by every other plan, so that it may be dropped.
+    if (found.replaces) {
+      found.copy(
+        differences = found.differences.map(_.copy(remedy = "")),
+        hash = hash(before, now, s"${options.text} history"))
+    } else found
+  }
 
   private def hash(
       before: Map[String, JValue],
@@ -84,8 +102,8 @@ object RestartPlan {
     private val read = Seq(before, now).flatMap(_.get(Reads)).flatMap(textsOf).toSet
 
     private val columns = new ColumnDifferences(
-      before.getOrElse(Columns, JArray(Nil)),
-      now.getOrElse(Columns, JArray(Nil)),
+      before.getOrElse(Columns, JNothing),
+      now.getOrElse(Columns, JNothing),
       read)
 
     private def isSame(field: String): Boolean = before.get(field) == now.get(field)
@@ -93,8 +111,11 @@ object RestartPlan {
     def differences: Seq[Difference] = operator.map(Seq(_)).getOrElse {
       val rows = columns.differences
       val results = if (before.contains(Over)) functions else aggregates
-      val others = window ++ Seq(Group, Order, Time, Apply, Arguments, ExactFloats)
-        .flatMap(needingHistory) ++ Seq(Punctuation, Across, SourcePartition).flatMap(refused)
+      val others = window ++ group ++ Seq(Order, Time, Apply, Arguments, ExactFloats)
+        .flatMap(needingHistory(_, "The stored rows have been applied in another way.")) ++
+        Seq(Punctuation, Across).flatMap(
+          needingHistory(_, "The stored state has another form.")) ++
+        refused(SourcePartition, "The stored state has another form.", Remedies.former) ++ task
       val made = others ++ rows ++ results
       (made ++ zone(made)).map(ofCrossGroup)
     }
@@ -119,14 +140,14 @@ object RestartPlan {
         val lost = "Rows that the former window had evicted cannot be in the new one"
         val ofWindow = if (isSame(Policy)) Dialect else Policy
         val found = notCarried match {
-          case Some(why) => difference("policy", ofWindow, Outcome.Refused, why, Remedies.former)
+          case Some(why) => difference("policy", ofWindow, Outcome.NeedsHistory, why, Remedies.history)
           case None if carries =>
             difference(
               "policy",
               ofWindow,
               Outcome.Carried,
               s"The rows that are held enter the new window in their order, and those that it does not keep are deleted. $lost.")
-          case None => difference("policy", ofWindow, Outcome.Refused, s"$lost.", Remedies.carry)
+          case None => difference("policy", ofWindow, Outcome.NeedsHistory, s"$lost.", Remedies.carry)
         }
         Seq(found)
       }
@@ -156,23 +177,40 @@ object RestartPlan {
       } else
         "Rows that are too old for a shorter window leave in the first micro-batch. A longer window fills."
 
-    private def needingHistory(field: String): Option[Difference] = Option.unless(isSame(field)) {
-      difference(
-        field,
-        field,
-        Outcome.NeedsHistory,
-        "The stored rows have been applied in another way.",
-        Remedies.history)
-    }
+    private def needingHistory(field: String, because: String): Option[Difference] =
+      Option.unless(isSame(field)) {
+        difference(field, field, Outcome.NeedsHistory, because, Remedies.history)
+      }
 
-    private def refused(field: String): Option[Difference] = Option.unless(isSame(field)) {
-      difference(
-        field,
-        field,
-        Outcome.Refused,
-        "The stored state has another form.",
-        Remedies.former)
-    }
+    private def refused(field: String, because: String, remedy: String): Option[Difference] =
+      Option.unless(isSame(field)) {
+        difference(field, field, Outcome.Refused, because, remedy)
+      }
+
+    private def group: Option[Difference] =
+      if (areKeysSame) needingHistory(Group, "The stored rows have been applied in another way.")
+      else {
+        val shown = if (isSame(Group)) Keys else Group
+        Some(
+          difference(
+            Group,
+            shown,
+            Outcome.Refused,
+            "A checkpoint has group keys of one number and type.",
+            Remedies.another))
+      }
+
+    /** The types of the keys are unknown in checkpoints without them. */
+    private def areKeysSame: Boolean = isSame(Keys) || !before.contains(Keys)
+
+    private def task: Option[Difference] =
+      if (!areKeysSame) None
+      else {
+        refused(
+          CrossGroup,
+          "One task has the state of a cross-group window, and several tasks have that of others.",
+          Remedies.another)
+      }
 
     private def functions: Seq[Difference] =
       FunctionsIdentity.differences(before, now, columns.altered, columns.renamed)
@@ -244,7 +282,7 @@ object RestartPlan {
       */
     private def zone(others: Seq[Difference]): Option[Difference] =
       if (isSame(Zone) || others.nonEmpty && !(before.contains(Zone) && now.contains(Zone))) None
-      else needingHistory(Zone)
+      else needingHistory(Zone, "The stored rows have been applied in another way.")
 
     private def ofCrossGroup(one: Difference): Difference =
       if (isCrossGroup && (one.outcome == Outcome.Rebuilt || one.outcome == Outcome.Carried)) {

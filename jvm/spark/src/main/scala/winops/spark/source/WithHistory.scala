@@ -3,7 +3,7 @@ package winops.spark.source
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.winops.source.HistoryRecord
+import org.apache.spark.sql.winops.source.{HistoryRecord, HistorySource}
 
 /** The rows of a stream, after those of a table in the first micro-batch.
   *
@@ -13,16 +13,21 @@ import org.apache.spark.sql.winops.source.HistoryRecord
   *   true if rows of the table have output
   * @param until
   *   the time before which rows of the table are read, until the column of the time is known
+  * @param cut
+  *   the condition of that time, over the columns of the table, until the table is read
   * @param record
-  *   the record of what is read, in the checkpoint of the query whose first micro-batch is
-  *   planned
+  *   the record of what is read, in the checkpoint of the query whose micro-batch is planned
+  * @param replaced
+  *   the state of another query that the rows of the table replace
   */
 final case class WithHistory(
     stream: LogicalPlan,
     history: LogicalPlan,
     emits: Boolean,
     until: Option[Literal] = None,
-    record: Option[HistoryRecord] = None)
+    cut: Option[Expression] = None,
+    record: Option[HistoryRecord] = None,
+    replaced: Option[ReplacedState] = None)
     extends BinaryNode {
   override def left: LogicalPlan = stream
   override def right: LogicalPlan = history
@@ -68,7 +73,9 @@ final case class WithHistory(
     ofTable.map(copy(operator.withNewChildren(Seq(stream)), _))
   }
 
-  /** Reads the rows of the table before the time [[until]] only. */
+  /** Reads the rows of the table before the time [[until]] only, unless a restart knows from what
+    * time on the stream has supplied them.
+    */
   def cutAt(time: Option[Attribute]): WithHistory = (until, time) match {
     case (Some(end), Some(column)) =>
       val own = ofHistory(column)
@@ -77,8 +84,25 @@ final case class WithHistory(
         if (end.dataType == column.dataType) end
         else Cast(end, column.dataType, Some(SQLConf.get.sessionLocalTimeZone))
       val before = Or(IsNull(own), LessThan(own, instant))
-      copy(history = Filter(before, history), until = None)
+      copy(until = None, cut = Some(before))
     case _ => this
+  }
+
+  /** The node as the first micro-batch of a checkpoint reads it. */
+  def begun(record: HistoryRecord): WithHistory = read(cut, record)
+
+  /** The node as it is read in the place of a state. */
+  def replacing(state: ReplacedState, record: HistoryRecord): WithHistory = {
+    val before = state.until.map { case (column, instant) =>
+      val own = history.output(column)
+      Or(IsNull(own), LessThan(own, Literal(instant, own.dataType)))
+    }
+    read(before.orElse(cut), record).copy(replaced = Some(state))
+  }
+
+  private def read(condition: Option[Expression], record: HistoryRecord): WithHistory = {
+    val rows = HistorySource.recorded(history, record)
+    copy(history = condition.fold(rows)(Filter(_, rows)), cut = None, record = Some(record))
   }
 
   /** Gives the rows of the stream another plan, with further columns behind its own. */

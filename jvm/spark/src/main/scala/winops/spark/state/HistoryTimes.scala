@@ -5,8 +5,9 @@ import winops.storage.bytes.{ByteReader, ByteWriter}
 /** The times of a table that a stream starts with.
   *
   * @param end
-  *   the greatest time of the rows of the table, in milliseconds; `Long.MinValue` without a time
-  *   column and for an empty table
+  *   the greatest time of the rows of the table, in milliseconds, or the later time up to which
+  *   timers have fired in the state that it replaces; `Long.MinValue` without a time column and
+  *   for an empty table
   * @param isSilent
   *   true if rows of the table, and timers that are due up to its end, have no output
   * @param isRead

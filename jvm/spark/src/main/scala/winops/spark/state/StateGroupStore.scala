@@ -56,6 +56,9 @@ final class StateGroupStore private (
   /** The number of entries that groups with short values share. */
   def numberOfBuckets: Long = values.numberOfBuckets
 
+  /** Removes everything from the store. This object is not used any more. */
+  def clear(): Unit = entries.clear()
+
   /** Checks the number of groups that have a value. With a wrong number, groups would be taken
     * for new ones.
     *

@@ -12,8 +12,8 @@ import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.spark.expressions.HiddenArguments
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{FramedFunction, KeepPlan, KeepSpec, OperatorPlan, OverPlan, RestartOptions}
-import winops.spark.restart.{AggregatesForm, FrameForms, FunctionsIdentity, RestartPlan}
+import winops.spark.plan.{Application, FramedFunction, KeepPlan, KeepSpec, OperatorPlan, OverPlan, RestartOptions}
+import winops.spark.restart.{AggregatesForm, ColumnDifferences, FormerColumn, FrameForms, FunctionsIdentity, RestartPlan}
 import winops.spark.restart.IdentityFields._
 import winops.storage.bytes.CorruptStateException
 import winops.window.piece.Resizable
@@ -33,6 +33,7 @@ object StateIdentity {
     }
     val json: JObject = ofOperation ~
       (Group -> texts(spec.group)) ~
+      (Keys -> texts(plan.keys.map(_.dataType.catalogString))) ~
       (Order -> texts(spec.order)) ~
       (Time -> plan.time.map(_.name)) ~
       (Apply -> spec.application.map(_.name)) ~
@@ -153,6 +154,22 @@ object StateIdentity {
     val (was, is) = (fields(before), fields(now))
     was.get(Policy) != is.get(Policy) && !is.get(Lengths).contains(JString(Resizable.ByRows.name))
   }
+
+  /** The name of the time column of a query whose rows wait for the watermark. */
+  def timeOfWaiting(identity: String): Option[String] = {
+    val own = fields(identity)
+    own
+      .get(Time)
+      .filter(_ => own.get(Apply).contains(JString(Application.EventTime.name)))
+      .collect { case JString(name) => name }
+  }
+
+  /** Returns true if the rows of a query have a time. */
+  def hasTime(identity: String): Boolean = fields(identity).contains(Time)
+
+  /** The columns of the rows that the query `before` has stored, in their order. */
+  def former(before: String, now: String): Seq[FormerColumn] =
+    new ColumnDifferences(fields(before)(Columns), fields(now)(Columns)).former
 
   /** The text of the window that an identity names. */
   def window(identity: String): Option[String] =

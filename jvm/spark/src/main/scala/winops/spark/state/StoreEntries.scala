@@ -92,6 +92,13 @@ private[spark] final class StoreEntries(
     writable.remove(entry, StateStore.DEFAULT_COL_FAMILY_NAME)
   }
 
+  /** Removes all entries. */
+  def clear(): Unit = all.foreach { entry =>
+    removes += 1
+    wrote += entry.key.getSizeInBytes
+    writable.remove(entry.key, StateStore.DEFAULT_COL_FAMILY_NAME)
+  }
+
   /** Iterates over all entries, each valid until the next one. If the iteration stops early,
     * Spark closes the store's iterator at the end of the task.
     */

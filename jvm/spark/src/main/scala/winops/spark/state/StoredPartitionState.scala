@@ -41,6 +41,8 @@ import winops.window.time.Clock
   *   the arguments of the running query for a restart
   * @param historyRead
   *   the table that this micro-batch begins with
+  * @param flushedBefore
+  *   the watermark of a flush in a state that the table replaces
   */
 final class StoredPartitionState(
     segments: Segments,
@@ -55,7 +57,8 @@ final class StoredPartitionState(
     isFlushed: Boolean = false,
     largestGroups: LargestGroups = new LargestGroups(0),
     options: RestartOptions = RestartOptions(),
-    historyRead: Option[HistoryTimes] = None)
+    historyRead: Option[HistoryTimes] = None,
+    flushedBefore: Option[Long] = None)
     extends PartitionState {
   private val timers = new TimerWheel(segments, width, keyCheck)
   private var groups = 0L
@@ -90,7 +93,7 @@ final class StoredPartitionState(
   override def timePassed: Long = passed
 
   /** The watermark of a flush after which no later one has come. */
-  def flushed: Option[Long] = Option.when(wasFlushed)(passed)
+  def flushed: Option[Long] = Option.when(wasFlushed)(passed).orElse(flushedBefore)
 
   /** The table that an earlier micro-batch began with, while its times matter. */
   def history: Option[HistoryTimes] = historyBefore
@@ -152,8 +155,9 @@ final class StoredPartitionState(
     val out = new ByteWriter
     val idle = idleMillis.getOrElse(Clock.Never)
     // Once the watermark is later, it makes the same rows late.
-    val flushed = isFlushed && now >= passed || wasFlushed && now <= passed
-    val reached = Math.max(passed, now)
+    val flushed = isFlushed && now >= passed || wasFlushed && now <= passed ||
+      flushedBefore.exists(now <= _)
+    val reached = Math.max(Math.max(passed, now), flushedBefore.getOrElse(Long.MinValue))
     val history = historyRead.orElse(historyBefore).filter(_.end >= reached)
     PartitionSummary(identity, idle, reached, flushed, groups, rows, waiting, history).save(out)
     timers.save(out)

@@ -181,7 +181,7 @@ object ChangedQueries {
         Option.when(query.output == "agg" && isDefault(query))(query.copy(mode = "changes"))),
     Change(
       "another window",
-      Outcome.Refused,
+      Outcome.NeedsHistory,
       (_, query) =>
         Some(
           query.copy(window =

@@ -29,7 +29,7 @@ class StateIdentitySuite extends AnyFunSuite {
   test("the text is the same for ever, because checkpoints hold it") {
     assert(
       identity ==
-        """{"dialect":"ccl","policy":"KEEP 2 ROWS","lengths":"rows","group":["k"],""" +
+        """{"dialect":"ccl","policy":"KEEP 2 ROWS","lengths":"rows","group":["k"],"keys":["bigint"],""" +
         """"order":["n ASC NULLS FIRST"],"time":"ts","apply":"arrival",""" +
         """"columns":{"type":"struct","fields":[""" +
         """{"name":"k","type":"long","nullable":true,"metadata":{}},""" +

@@ -5,8 +5,6 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
 
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.GroupedOperator
-import winops.spark.state.StateIdentity
 
 /** Replaces the call of `winops_restart_plan` by a relation, after the query in it was resolved.
   *
@@ -21,11 +19,7 @@ object ResolveRestartPlan extends Rule[LogicalPlan] {
 
   private def operatorsOf(query: LogicalPlan): Seq[RestartedOperator] = {
     val optimized = SparkSession.active.sessionState.optimizer.execute(query)
-    val found = optimized.collect {
-      case operator: GroupedOperator if operator.isStreaming =>
-        val plan = operator.plan(operator.keys.map(_.toAttribute), Nil)
-        RestartedOperator(StateIdentity.of(plan), plan.spec.restart)
-    }
+    val found = RestartedOperator.of(optimized)
     if (found.isEmpty) {
       throw WinopsErrors.argument(
         "VALUE",

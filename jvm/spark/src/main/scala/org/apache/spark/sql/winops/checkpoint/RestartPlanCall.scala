@@ -4,7 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.types.{LongType, StringType}
 
-import winops.spark.plan.RestartOptions
+import winops.spark.plan.{GroupedOperator, RestartOptions}
+import winops.spark.state.StateIdentity
 
 /** A call that compares a query with a checkpoint, before the query is resolved.
   *
@@ -63,3 +64,19 @@ final case class RestartPlanRelation(
   *   its arguments for a restart
   */
 final case class RestartedOperator(identity: String, options: RestartOptions)
+
+object RestartedOperator {
+
+  /** The operators in a query, in the order of their numbers. */
+  def in(query: LogicalPlan): Seq[GroupedOperator] = query.collect {
+    case operator: GroupedOperator if operator.isStreaming => operator
+  }
+
+  /** The operators in an optimized query, in the order of their numbers. */
+  def of(query: LogicalPlan): Seq[RestartedOperator] = in(query).map { operator =>
+    val plan = operator.plan(operator.keys.map(_.toAttribute), Nil)
+    RestartedOperator(
+      StateIdentity.of(plan),
+      plan.spec.restart.copy(hasHistory = operator.history.isDefined))
+  }
+}

@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
 import org.apache.spark.sql.execution.LeafExecNode
 import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants.DIR_NAME_STATE
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataV2
@@ -13,7 +13,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.internal.WinopsErrors
 import winops.spark.restart.{Outcome, RestartPlan}
-import winops.spark.state.{PartitionSummary, StateErrors, StateGroupStore, StateIdentity}
+import winops.spark.state.StateIdentity
 
 /** Compares a query with a checkpoint on the driver, on execution and not on analysis. Reads the
   * metadata, the summary of each partition, for which it loads the store, and the sizes of files.
@@ -33,10 +33,15 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
     }
     val whole = RestartPlan.together(plans.map(_._3.hash))
     plans.flatMap { case (keep, operator, found) =>
-      val rewrites = found.rewrites || found.isAllowed &&
+      val rewrites = found.rewrites || found.replaces || found.isAllowed &&
         StateIdentity.changesDueTimes(keep.operatorPropertiesJson, operator.identity)
-      val cost = if (rewrites) costOf(checkpoint, keep, batch) else Cost(0L, 0L, 0L)
-      rowsOf(keep.operatorInfo.operatorId, found, cost, whole).map(row => toRow(row).copy())
+      val former = new FormerOperator(checkpoint, keep, batch)
+      val cost = if (rewrites) costOf(checkpoint, keep, former, batch) else Cost(0L, 0L, 0L)
+      val until =
+        if (found.outcome == Outcome.NeedsHistory) former.untilBy(operator.identity) else None
+      rowsOf(keep.operatorInfo.operatorId, found, cost, until, whole).map { row =>
+        toRow(row).copy()
+      }
     }
   }
 
@@ -58,38 +63,19 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
     }
   }
 
-  private def costOf(checkpoint: Checkpoint, keep: OperatorStateMetadataV2, batch: Long): Cost = {
+  private def costOf(
+      checkpoint: Checkpoint,
+      keep: OperatorStateMetadataV2,
+      former: FormerOperator,
+      batch: Long): Cost = {
     val operator = keep.operatorInfo.operatorId
     val partitions = keep.stateStoreInfo.head.numPartitions
-    val stores = checkpoint.stores(keep, batch)
-    val ids = checkpoint.stateIds(operator, batch)
-    // An entry has a hash before the keys of the group, and a number behind them.
-    val keys = checkpoint
-      .entryKeys(keep)
-      .fields
-      .toSeq
-      .drop(1)
-      .dropRight(1)
-      .map(field => AttributeReference(field.name, field.dataType)())
-    val counted = sparkContext
-      .parallelize(0 until partitions, partitions)
-      .mapPartitions(_.flatMap { partition =>
-        stores.read(partition, batch, ids.map(_(partition))) { store =>
-          StateErrors.translated {
-            val groups = StateGroupStore.readOnly(store, keys)
-            PartitionSummary
-              .of(groups.partition)
-              .map(found => (found.groups, found.rows))
-              .iterator
-          }
-        }
-      })
-      .collect()
+    val counted = former.summaries()
     val bytes = (0 until partitions).map { partition =>
       val folder = new Path(checkpoint.root, s"$DIR_NAME_STATE/$operator/$partition")
       new StoreFiles(checkpoint.fileSystem, folder).bytes(batch + 1)
     }
-    Cost(counted.map(_._1).sum, counted.map(_._2).sum, bytes.sum)
+    Cost(counted.map(_.groups).sum, counted.map(_.rows).sum, bytes.sum)
   }
 
   override protected def doExecute(): RDD[InternalRow] = sparkContext.parallelize(differences, 1)
@@ -102,6 +88,8 @@ object RestartPlanExec {
 
   /** A row for the whole state, then one for each difference.
     *
+    * @param until
+    *   the time up to which a table has to have the rows that the state lacks
     * @param query
     *   the plan of the query with all its operators
     */
@@ -109,10 +97,11 @@ object RestartPlanExec {
       operator: Long,
       plan: RestartPlan,
       cost: Cost,
+      until: Option[String],
       query: String): Seq[InternalRow] = {
     val whole = row(
       operator,
-      Seq("whole state", "", "", plan.outcome.name, summaryOf(plan), ""),
+      Seq("whole state", "", "", plan.outcome.name, summaryOf(plan, until), ""),
       Seq(cost.groups, cost.rows, cost.bytes),
       query)
     whole +: plan.differences.map { one =>
@@ -124,16 +113,24 @@ object RestartPlanExec {
     }
   }
 
-  private def summaryOf(plan: RestartPlan): String = plan.outcome match {
+  private def summaryOf(plan: RestartPlan, until: Option[String]): String = plan.outcome match {
     case Outcome.Continues if plan.differences.isEmpty => "The query is that of the checkpoint."
     case Outcome.Continues => "The query uses the state as it is."
     case Outcome.Rebuilt =>
       "The first micro-batch reads and writes every group once, without output."
     case Outcome.Carried =>
       "The first micro-batch reads and writes every group once, and deletes the rows that leave."
-    case Outcome.NeedsHistory | Outcome.Refused =>
+    case Outcome.NeedsHistory if plan.replaces =>
+      s"The first micro-batch removes every group, and forms the state from ${rowsOf(until)}."
+    case Outcome.NeedsHistory =>
+      "The query fails in its first micro-batch, and the state stays as it is. " +
+        s"With with_history, the state would be formed from ${rowsOf(until)}."
+    case Outcome.Refused =>
       "The query fails in its first micro-batch, and the state stays as it is."
   }
+
+  private def rowsOf(until: Option[String]): String =
+    until.fold("all rows of the table")(time => s"the rows of the table before $time")
 
   private def row(
       operator: Long,

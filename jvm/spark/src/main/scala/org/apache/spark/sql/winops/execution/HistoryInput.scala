@@ -20,8 +20,13 @@ import winops.spark.state.HistoryTimes
   *   true if rows of the table have output
   * @param record
   *   the record of what is read
+  * @param passed
+  *   the instant in milliseconds up to which timers have fired in a state that the table replaces
   */
-final case class HistoryInput(emits: Boolean, record: Option[HistoryRecord])
+final case class HistoryInput(
+    emits: Boolean,
+    record: Option[HistoryRecord],
+    passed: Option[Long] = None)
 
 object HistoryInput {
   private val HashBits = 32
@@ -93,8 +98,10 @@ private[winops] object HistoryFigures {
       .map(DateTimeUtils.microsToMillis)
     val watermarks = input.collect { case node: EventTimeWatermarkExec => node }
     end.foreach(millis => watermarks.foreach(_.eventTimeStats.add(millis)))
-    val times =
-      HistoryTimes(end.getOrElse(Long.MinValue), isSilent = !table.emits, isRead = true)
+    val times = HistoryTimes(
+      (end ++ table.passed).maxOption.getOrElse(Long.MinValue),
+      isSilent = !table.emits,
+      isRead = true)
     HistoryFigures(
       end.fold(0L)(millis => Math.max(0L, millis - delay(watermarks.map(_.delayMs)))),
       times)

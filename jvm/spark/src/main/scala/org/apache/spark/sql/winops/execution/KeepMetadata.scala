@@ -23,6 +23,8 @@ import winops.spark.state.{StateGroupStore, StateIdentity}
   *   name of the operator in the metadata
   * @param identity
   *   the identity of the plan
+  * @param readsHistory
+  *   true if the micro-batch reads a table that may replace the state
   * @param state
   *   the state store of the operator
   * @param schemaFolder
@@ -34,11 +36,14 @@ private[execution] final class KeepMetadata(
     operator: String,
     plan: OperatorPlan,
     identity: String,
+    readsHistory: Boolean,
     state: StatefulOperatorStateInfo,
     schemaFolder: => Path,
     session: SparkSession,
     warn: String => Unit) {
   import KeepMetadata._
+
+  private val restart = plan.spec.restart.copy(hasHistory = readsHistory)
 
   /** The metadata of the operator.
     *
@@ -56,17 +61,18 @@ private[execution] final class KeepMetadata(
           schemaPaths)),
       identity)
 
-  /** Checks that the query can continue with metadata of its checkpoint. Warns if its window has
-    * grown.
+  /** Checks that the query can continue with metadata of its checkpoint. Warns if a window that
+    * it continues has grown.
     *
     * @throws org.apache.spark.SparkException
     *   if it cannot
     */
   private def check(before: OperatorStateMetadata): Unit = before match {
     case old: OperatorStateMetadataV2 =>
-      checkConfirmed(StateIdentity.check(old.operatorPropertiesJson, identity, plan.spec.restart))
+      val found = StateIdentity.check(old.operatorPropertiesJson, identity, restart)
+      checkConfirmed(found)
       plan match {
-        case keep: KeepPlan =>
+        case keep: KeepPlan if !found.replaces =>
           StateIdentity
             .window(old.operatorPropertiesJson)
             .flatMap(GrownWindow.warning(_, keep.spec.policy, keep.spec.dialect))

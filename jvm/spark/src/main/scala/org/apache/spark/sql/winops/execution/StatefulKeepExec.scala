@@ -286,6 +286,7 @@ final class StatefulKeepExec private[winops] (
       shortName,
       plan,
       identity,
+      readsHistory = history.isDefined,
       getStateInfo,
       stateSchemaDirPath(),
       session,
@@ -379,9 +380,10 @@ final class StatefulKeepExec private[winops] (
             counters.waiting += partition.rowsWaiting
             counters.groups += partition.groupsRemembered
             updated += groups.entriesPut
-            removed += groups.entriesRemoved
+            removed += groups.entriesRemoved + task.entriesCleared
             counters.entriesRead += groups.entriesRead
-            counters.entriesWritten += groups.entriesPut + groups.entriesRemoved
+            counters.entriesWritten +=
+              groups.entriesPut + groups.entriesRemoved + task.entriesCleared
             counters.bytesRead += groups.bytesRead
             counters.bytesWritten += groups.bytesWritten
             counted.foreach { case (name, metric) => taskMetrics(name) += metric.value }

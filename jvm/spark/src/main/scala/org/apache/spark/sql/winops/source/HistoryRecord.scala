@@ -12,8 +12,8 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 
 import winops.spark.internal.WinopsErrors
 
-/** The record of what the first micro-batch reads of a table, in the checkpoint of the query. If
-  * the micro-batch is run again, it reads the same rows.
+/** The record of what a micro-batch reads of a table, in the checkpoint of the query. If the
+  * micro-batch is run again, it reads the same rows.
   *
   * The file is in a folder of its own at the top of the checkpoint, which Spark does not purge
   * and which is copied with the checkpoint.
@@ -22,13 +22,22 @@ import winops.spark.internal.WinopsErrors
   *   the folder of the checkpoint
   * @param number
   *   the number of the table among those of the query
+  * @param restart
+  *   the restart that reads the table; None for the first micro-batch of the checkpoint
   */
-final case class HistoryRecord(checkpoint: String, number: Int) {
+final case class HistoryRecord(
+    checkpoint: String,
+    number: Int,
+    restart: Option[HistoryRecord.Restart] = None) {
   import HistoryRecord._
+
+  private val name = restart.fold(number.toString) { at =>
+    s"restart-${at.batch}-${at.plan}-$number"
+  }
 
   /** Returns the recorded lines of a kind. Writes `lines` if there is no record yet. */
   def of(kind: String, lines: => Seq[String]): Seq[String] = {
-    val path = new Path(new Path(checkpoint, Folder), s"$number-$kind")
+    val path = new Path(new Path(checkpoint, Folder), s"$name-$kind")
     val manager =
       CheckpointFileManager.create(
         path.getParent,
@@ -55,15 +64,28 @@ final case class HistoryRecord(checkpoint: String, number: Int) {
     }
   }
 
-  /** The error of a table that has not the rows that the first micro-batch began to read. */
+  /** The error of a table that has not the rows that the micro-batch began to read. */
   def changed(reason: String): AnalysisException =
     WinopsErrors.analysis(
       "WINOPS_HISTORY_CHANGED",
       "reason" -> reason,
-      "checkpoint" -> checkpoint)
+      "expected" -> restart.fold(
+        s"start the query with a new checkpoint instead of $checkpoint") { _ =>
+        s"remove the files $name-* in $checkpoint/$Folder, and the micro-batch reads the table as it is"
+      })
 }
 
 object HistoryRecord {
   private val Folder = "history"
+
+  /** A restart with another query.
+    *
+    * @param batch
+    *   its first micro-batch
+    * @param plan
+    *   the hash of its plan
+    */
+  final case class Restart(batch: Long, plan: String)
+
   private val Version = "v1"
 }

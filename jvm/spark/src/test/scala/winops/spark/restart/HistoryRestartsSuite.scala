@@ -1,0 +1,398 @@
+package winops.spark.restart
+
+import java.io.File
+
+import scala.util.Random
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions.{lit, struct, to_json}
+
+import winops.{readState, withHistory}
+import winops.spark.plan.Application
+import winops.spark.testing.{KeepStreamTest, RandomProperties, Reading, Readings, Tick}
+
+/** Restarts that need history, and get it from a table. */
+class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
+  import HistoryRestartsSuite._
+  import testImplicits._
+
+  (0 until Runs).foreach { run =>
+    property(s"a table supplies what the state lacks: run ${run + 1}") { random =>
+      check(random, Changes(run % Changes.size))
+    }
+  }
+
+  private def check(random: Random, change: Change): Unit = {
+    val (before, now) = Iterator
+      .continually(ChangedQueries.randomQuery(random))
+      .flatMap(query => change.make(random, query).map(query -> _))
+      // A table has an order of arrival only by order_by.
+      .filter { case (one, other) =>
+        areByTime(other) || one.window.time == other.window.time && other.orderBy == "n"
+      }
+      .next()
+    val exact = areByTime(before, now)
+    val readings = Readings.random(random, Seq.fill(4)(1 + random.nextInt(60))) match {
+      case some => some :+ Readings.heartbeat(some.size.toLong)
+    }
+    val (early, late) = readings.splitAt(1 + random.nextInt(readings.size - 1))
+    val first = if (exact) split(random, early) else Seq(early)
+    val rest = split(random, late)
+    withClue(
+      s"${change.name}: from ${before.call} over ${before.columns} to ${now.call} over ${now.columns}, $first: ") {
+      val fresh = lives(now, now, first, rest, None)
+      val table = Readings.columns(spark.sparkContext.parallelize(early, 1).toDF())
+      val restarted = lives(before, now, first, rest, Some(table))
+      if (exact) assert(restarted.rows.sorted == fresh.rows.sorted)
+      else assert(restarted.rows.diff(fresh.rows).isEmpty)
+      assert(restarted.state == fresh.state)
+    }
+  }
+
+  /** Runs a query over some micro-batches, and then another one, whose output it returns. */
+  private def lives(
+      before: KeepQuery,
+      now: KeepQuery,
+      first: Seq[Seq[Reading]],
+      rest: Seq[Seq[Reading]],
+      table: Option[DataFrame]): Life = {
+    var life = Life(Nil, Nil)
+    withTempDir { folder =>
+      val checkpoint = folder.getCanonicalPath
+      val stream = memoryStream[Reading]
+      val _ = run(before, stream, first, checkpoint, None)
+      val rows = run(now, stream, rest, checkpoint, table)
+      life = Life(rows.map(_.getString(0)), stateOf(checkpoint, now.window.time.isDefined))
+    }
+    life
+  }
+
+  private def stateOf(checkpoint: String, isTimed: Boolean): Seq[String] = {
+    val times = if (isTimed) Nil else Seq("_arrived", "_leaves")
+    val state = readState(spark, checkpoint).drop(Seq("_partition", "_row") ++ times: _*)
+    val columns = state.columns.sorted.map(state(_))
+    state
+      .select(to_json(struct(columns.toIndexedSeq: _*)))
+      .collect()
+      .map(_.getString(0))
+      .sorted
+      .toSeq
+  }
+
+  private def run(
+      query: KeepQuery,
+      stream: MemoryStream[Reading],
+      batches: Seq[Seq[Reading]],
+      checkpoint: String,
+      table: Option[DataFrame]): Seq[Row] = {
+    val written = new Written
+    val rows = Readings
+      .columns(stream.toDF())
+      .selectExpr(query.columns: _*)
+      .withWatermark("ts", Readings.Disorder)
+    val input =
+      table.fold(rows)(history => withHistory(rows, history.selectExpr(query.columns: _*)))
+    val result = keep(input, query.call)
+    val omitted = if (query.window.time.isEmpty) Seq("_change_time") else Nil
+    val columns = result.columns.diff(omitted).sorted.map(result(_))
+    val running = start(
+      result.filter($"k" >= 0).select(to_json(struct(columns.toIndexedSeq: _*))),
+      checkpoint,
+      written)
+    try {
+      running.processAllAvailable()
+      batches.foreach { batch =>
+        stream.addData(batch)
+        running.processAllAvailable()
+      }
+    } finally running.stop()
+    written.rows
+  }
+
+  private def split(random: Random, rows: Seq[Reading]): Seq[Seq[Reading]] = {
+    val cuts = Seq.fill(2)(random.nextInt(rows.size + 1)).distinct.sorted
+    (0 +: cuts)
+      .zip(cuts :+ rows.size)
+      .map { case (from, until) => rows.slice(from, until) }
+      .filter(_.nonEmpty)
+  }
+
+  private val call = "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts'"
+  private val other = "PARTITION BY (k) ORDER BY (n DESC), 'KEEP 3 ROWS', time => 'ts'"
+
+  private val early = Seq(
+    Seq(Tick("a", 1, 1), Tick("a", 2, 2), Tick("b", 3, 3)),
+    Seq(Tick("a", 20, 4), Tick("b", 21, 5), Tick("a", 21, 6)),
+    Seq(Tick("a", 27, 7), Tick("b", 27, 8), Tick("a", 24, 9)))
+
+  private val late = Seq(Tick("a", 28, 10), Tick("a", 27, 11), Tick("b", 60, 12))
+  private val last = Seq(Tick("a", 70, 13), Tick("b", 90, 14))
+
+  private def input(stream: MemoryStream[Tick]): DataFrame =
+    withTime(stream.toDF()).withWatermark("ts", "5 seconds")
+
+  private def table: DataFrame = withTime(early.flatten.toDF())
+
+  private def shown(rows: Seq[Row]): Seq[String] = rows.map(_.toString).sorted
+
+  private def ticksState(checkpoint: String): Seq[String] =
+    shown(readState(spark, checkpoint).drop("_partition", "_row").collect().toSeq)
+
+  /** Runs `before` over the early rows, and `body` with the checkpoint. */
+  private def after(before: DataFrame => DataFrame)(
+      body: (String, MemoryStream[Tick]) => Unit): Unit = withTempDir { folder =>
+    val stream = ticks()
+    early.foreach { batch =>
+      stream.addData(batch)
+      runAll(before(input(stream)), folder.getCanonicalPath)
+    }
+    body(folder.getCanonicalPath, stream)
+  }
+
+  /** The output of a query for the late rows, and its state, if it has always run. */
+  private def always(now: DataFrame => DataFrame): (Seq[String], Seq[String]) = {
+    var found = (Seq.empty[String], Seq.empty[String])
+    after(now) { (checkpoint, stream) =>
+      val written = new Written
+      Seq(late, last).foreach { batch =>
+        stream.addData(batch)
+        runAll(now(input(stream)), checkpoint, written)
+      }
+      found = (shown(written.rows), ticksState(checkpoint))
+    }
+    found
+  }
+
+  private def assertReplaced(
+      before: DataFrame => DataFrame,
+      now: DataFrame => DataFrame): Unit = {
+    val (rows, state) = always(now)
+    after(before) { (checkpoint, stream) =>
+      val written = new Written
+      stream.addData(late)
+      runAll(now(withHistory(input(stream), table)), checkpoint, written)
+      stream.addData(last)
+      // A later start has no table, or ignores it.
+      runAll(now(withHistory(input(stream), table.limit(1))), checkpoint, written)
+      assert(shown(written.rows) == rows)
+      assert(ticksState(checkpoint) == state)
+    }
+  }
+
+  private def over(df: DataFrame, functions: String*): DataFrame = {
+    df.createOrReplaceTempView("input_of_over")
+    val columns = functions.zipWithIndex.map { case (f, i) =>
+      s"${f.replace("OVER w", "OVER (PARTITION BY k ORDER BY ts, n")}) AS c$i"
+    }
+    spark.sql(s"SELECT *, ${columns.mkString(", ")} FROM input_of_over")
+  }
+
+  test("rows that waited go on waiting, on each store") {
+    Seq(
+      Seq(KeepStreamTest.hdfs),
+      Seq(KeepStreamTest.rocksDb),
+      Seq(KeepStreamTest.rocksDb, KeepStreamTest.changelog),
+      Seq(KeepStreamTest.rocksDb, KeepStreamTest.formatTwo)).foreach { settings =>
+      withSQLConf(settings: _*)(assertReplaced(keep(_, call), keep(_, other)))
+    }
+  }
+
+  test("functions with OVER that the stored rows do not serve") {
+    assertReplaced(
+      over(_, "sum(n) OVER w ROWS 1 PRECEDING"),
+      over(_, "sum(n) OVER w ROWS 1 PRECEDING", "sum(n) OVER w", "lag(n, 3) OVER w"))
+  }
+
+  test("windows of another kind, other groups, and cross-group windows") {
+    val groups = "PARTITION BY (substring(k, 1, 1)) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts'"
+    assertReplaced(keep(_, call), keep(_, groups))
+    assertReplaced(
+      keep(_, call),
+      keep(_, "PARTITION BY (k) ORDER BY (n), esper => '#sort(2, n desc)', time => 'ts'"))
+    val shared = "PARTITION BY (k) ORDER BY (n), time => 'ts', " +
+      "spl => 'sliding, count(2), partitioned, partitionCount(2)'"
+    assertReplaced(df => keep(df.withColumn("more", $"n" * 2), shared), keep(_, shared))
+    assertReplaced(keep(_, shared), keep(_, shared.replace("count(2), part", "count(3), part")))
+  }
+
+  test("a first micro-batch that has failed is run again with the same rows") {
+    val now = keep(_: DataFrame, other)
+    val (rows, state) = always(now)
+    withTempDir { folder =>
+      val files = new File(folder, "table").getCanonicalPath
+      table.repartition(2).write.parquet(files)
+      after(keep(_, call)) { (checkpoint, stream) =>
+        stream.addData(late)
+        def query: DataFrame = now(withHistory(input(stream), spark.read.parquet(files)))
+        val failing = start(
+          query,
+          checkpoint,
+          new Written,
+          (_, _) => throw new IllegalStateException("the sink fails"))
+        intercept[Exception] {
+          try failing.processAllAvailable()
+          finally failing.stop()
+        }
+        withTime(Seq(Tick("a", 2, 99)).toDF()).write.mode("append").parquet(files)
+        val written = new Written
+        runAll(query, checkpoint, written)
+        stream.addData(last)
+        runAll(query, checkpoint, written)
+        assert(shown(written.rows) == rows)
+        assert(ticksState(checkpoint) == state)
+      }
+    }
+  }
+
+  test("another query, and the former one, run a micro-batch in which a query has failed") {
+    after(keep(_, call)) { (checkpoint, stream) =>
+      stream.addData(late)
+      val wider = "PARTITION BY (k) ORDER BY (n DESC), 'KEEP 9 ROWS', time => 'ts'"
+      def fails(arguments: String): Unit = {
+        val failing = start(
+          keep(withHistory(input(stream), table), arguments),
+          checkpoint,
+          new Written,
+          (_, _) => throw new IllegalStateException("the sink fails"))
+        val _ = intercept[Exception] {
+          try failing.processAllAvailable()
+          finally failing.stop()
+        }
+      }
+      fails(wider)
+      fails("PARTITION BY (k) ORDER BY (n), esper => '#sort(2, n desc)', time => 'ts'")
+      val written = runAll(keep(withHistory(input(stream), table), other), checkpoint)
+      stream.addData(last)
+      runAll(keep(withHistory(input(stream), table), other), checkpoint, written)
+      val (rows, state) = always(keep(_, other))
+      assert(shown(written.rows) == rows)
+      assert(ticksState(checkpoint) == state)
+    }
+    after(keep(_, call)) { (checkpoint, stream) =>
+      stream.addData(late)
+      val failing = start(
+        keep(withHistory(input(stream), table), other),
+        checkpoint,
+        new Written,
+        (_, _) => throw new IllegalStateException("the sink fails"))
+      intercept[Exception] {
+        try failing.processAllAvailable()
+        finally failing.stop()
+      }
+      val written = runAll(keep(input(stream), call), checkpoint)
+      stream.addData(last)
+      runAll(keep(input(stream), call), checkpoint, written)
+      val (rows, state) = always(keep(_, call))
+      assert(shown(written.rows) == rows)
+      assert(ticksState(checkpoint) == state)
+    }
+  }
+
+  test("rows of the table from the watermark on are those of the stream, whatever until says") {
+    val (rows, _) = always(keep(_, other))
+    after(keep(_, call)) { (checkpoint, stream) =>
+      stream.addData(late :+ Tick("a", 29, 20))
+      val ahead = table.union(withTime((late ++ last).toDF()))
+      val started = withHistory(input(stream), ahead, "none", new java.sql.Timestamp(2000))
+      val written = runAll(keep(started, other), checkpoint)
+      assert(written.rows.exists(_.getAs[Int]("n") == 20))
+      assert(shown(written.rows).intersect(rows).nonEmpty)
+    }
+  }
+
+  test("a restart that needs no history ignores the table, and its plan does not depend on it") {
+    after(keep(_, call)) { (checkpoint, stream) =>
+      def wider(df: DataFrame): DataFrame = keep(df.withColumn("more", $"n" * 2), call)
+      def hash(df: DataFrame): String = {
+        df.createOrReplaceTempView("restarted")
+        spark
+          .sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '$checkpoint')")
+          .head()
+          .getAs[String]("plan")
+      }
+      val history = table.withColumn("more", lit(1))
+      val plan = hash(wider(input(stream)))
+      assert(hash(wider(withHistory(input(stream), table))) == plan)
+      stream.addData(late)
+      withSQLConf(RestartSettings.Confirm -> "true", RestartSettings.Plan -> plan) {
+        runAll(wider(withHistory(input(stream), history)), checkpoint)
+      }
+      assert(!new File(checkpoint, "history").exists)
+    }
+  }
+
+  test("a plan with a table can be confirmed; without one, the query is refused") {
+    after(keep(_, call)) { (checkpoint, stream) =>
+      stream.addData(late)
+      def planOf(df: DataFrame): Row = {
+        df.createOrReplaceTempView("restarted")
+        spark.sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '$checkpoint')").head()
+      }
+      val without = planOf(keep(input(stream), other))
+      assert(without.getAs[String]("outcome") == "needs history")
+      assert(
+        without.getAs[String]("because").contains("before 1969") ||
+          without.getAs[String]("because").contains("before 1970"))
+      val error = failureOf(keep(input(stream), other), checkpoint)
+      assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"))
+      assert(error.getMessage.contains("with_history"))
+      val started = keep(withHistory(input(stream), table), other)
+      val plan = planOf(started)
+      assert(plan.getAs[String]("outcome") == "needs history")
+      assert(
+        plan.getAs[String]("because").startsWith("The first micro-batch removes every group"))
+      assert(plan.getAs[Long]("groups") == 2)
+      withSQLConf(RestartSettings.Confirm -> "true") {
+        assert(
+          conditionsOf(failureOf(started, checkpoint)).contains("WINOPS_RESTART_UNCONFIRMED"))
+        withSQLConf(RestartSettings.Plan -> plan.getAs[String]("plan")) {
+          assert(runAll(started, checkpoint).rows.nonEmpty)
+        }
+      }
+    }
+  }
+
+  test("group keys of another type are refused, and the message says what to do") {
+    after(keep(_, call)) { (checkpoint, stream) =>
+      stream.addData(late)
+      val byNumber = "PARTITION BY (n) ORDER BY (ts), 'KEEP 2 ROWS', time => 'ts'"
+      val error = failureOf(keep(withHistory(input(stream), table), byNumber), checkpoint)
+      assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"))
+      assert(error.getMessage.contains("group is refused"))
+      assert(error.getMessage.contains("new checkpoint"))
+    }
+  }
+
+  test("without a time, the table has what the stream has delivered") {
+    val now = keep(_: DataFrame, "PARTITION BY (k) ORDER BY (n DESC), 'KEEP 3 ROWS'")
+    withTempDir { folder =>
+      val (checkpoint, stream) = (folder.getCanonicalPath, ticks())
+      stream.addData(early.flatten)
+      val _ = runAll(keep(withTime(stream.toDF()), "PARTITION BY (k), 'KEEP 2 ROWS'"), checkpoint)
+      stream.addData(late)
+      val warm = runAll(now(withHistory(withTime(stream.toDF()), table)), checkpoint)
+      withTempDir { other =>
+        val again = ticks()
+        again.addData(early.flatten)
+        val _ = runAll(now(withTime(again.toDF())), other.getCanonicalPath)
+        again.addData(late)
+        val all = runAll(now(withTime(again.toDF())), other.getCanonicalPath)
+        def withoutTime(rows: Seq[Row]) = rows.map(_.toSeq.patch(1, Nil, 1).toString).sorted
+        assert(withoutTime(warm.rows) == withoutTime(all.rows))
+      }
+    }
+  }
+}
+
+private object HistoryRestartsSuite {
+  val Changes: Seq[Change] = ChangedQueries.all.filter(_.outcome == Outcome.NeedsHistory)
+
+  val Runs: Int = sys.props.get("changes").fold(2 * Changes.size)(_.toInt)
+
+  /** The output of a query, and its state. */
+  final case class Life(rows: Seq[String], state: Seq[String])
+
+  def areByTime(queries: KeepQuery*): Boolean =
+    queries.forall(_.window.time.contains(Application.EventTime))
+}
