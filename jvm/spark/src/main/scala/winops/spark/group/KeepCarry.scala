@@ -91,6 +91,7 @@ private[spark] final class KeepCarry(
     val clock = new ByteWriter
     former.operation.clock.saveNow(clock)
     val wasAlive = former.operation.clock.isAlive
+    val latestArrival = former.operation.clock.latestArrival
     val numbers = new ByteWriter
     changesBefore.save(numbers)
     storageBefore.pages.settle()
@@ -112,6 +113,8 @@ private[spark] final class KeepCarry(
     // A group without rows keeps its numbers.
     if (wasAlive) operation.clock.live()
     enter()
+    // The silence goes on: the rows that are held may be older than the last one that arrived.
+    if (wasAlive) operation.clock.arrived(latestArrival)
     changes.clear()
     changes.restore(new ByteReader(numbers.toArray))
     fillResults()
