@@ -3,7 +3,7 @@ package winops.spark.restart
 /** The advice for differences that a restart does not allow. */
 private[restart] object Remedies {
   val history =
-    "Supply all rows that the query has read with with_history(stream, table), or restore the former query"
+    "Start with a new checkpoint, and supply all rows that the query has read with with_history(stream, table), or restore the former query"
 
   val former = "Restore the former query, or start with a new checkpoint and a new output"
 

@@ -35,7 +35,7 @@ final case class Change(
 object Change {
   sealed trait Check
 
-  /** What a new query emits for the same rows. */
+  /** The output of a new query for the same rows. */
   case object AsNew extends Check
 
   /** Changes that a consumer can apply to the rows that it has. */

@@ -374,7 +374,7 @@ private object ChangedQueriesSuite {
 
   /** Reasons for which a note of the page gives another outcome than its table. */
   private val OfNotes =
-    Seq("one kind of changes only", "share state", "newest row")
+    Seq("one kind of changes only", "share state")
 
   /** Options for all fields, in one time zone. */
   val JsonOptions: java.util.Map[String, String] =
