@@ -84,13 +84,14 @@ ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
 //   bits      the runs of SameBitsSuite
 //   over      the runs of OverPropertySuite
 //   restarts  the runs of RandomRestartsSuite
-//   changes   the runs of ChangedQueriesSuite
+//   changes   the runs of RestartRulesSuite, ChangedFunctionsSuite and CarriedRowsSuite
+//   history   the runs of HistoryPropertySuite and HistoryFailureSuite
 //   fuzz      the heap of `make fuzz`, which also uses all compilers of the JVM
 val seed = sys.props.getOrElse("seed", "2026")
 val spilling = sys.props
   .get("spill")
   .map(rows => s"-Dspark.shuffle.spill.numElementsForceSpillThreshold=$rows")
-val sizesOfSuites = Seq("giant", "bits", "over", "restarts", "changes").flatMap(name =>
+val sizesOfSuites = Seq("giant", "bits", "over", "restarts", "changes", "history").flatMap(name =>
   sys.props.get(name).map(size => s"-D$name=$size"))
 val fuzzed =
   sys.props.get("fuzz").toSeq.flatMap(heap => Seq(s"-Xmx$heap", "-XX:TieredStopAtLevel=4"))

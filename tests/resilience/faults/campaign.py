@@ -3,6 +3,7 @@ r"""Injects faults of many kinds into queries with `keep` and compares the commi
     python -m tests.resilience.faults.campaign --faults 200 --seed 7
     python -m tests.resilience.faults.campaign --faults 20 --seconds 120 --lanes local \
         --only "kafka to"
+    python -m tests.resilience.faults.campaign --faults 60 --kinds changed --faults-of-run 5
     python -m tests.resilience.faults.campaign --faults 20 --control    # without winops
 
 Each run is a query over generated rows, from files or from a Kafka broker of the campaign, with a
@@ -50,6 +51,8 @@ from tests.resilience.faults.runs import (
 from tests.support.paths import ROOT
 
 FILES = 80
+# The files that are a table before the stream, in some runs.
+FILES_OF_HISTORY = 20
 LOCAL = ("local[1]", "local[2]", "local[4]", "local[2,4]", "local[4,4]")
 CLUSTER = ("local-cluster[2,1,1024]", "local-cluster[3,1,1024]")
 CLOCKS = (0, 1, -1)
@@ -80,6 +83,7 @@ def _run(arguments: argparse.Namespace, work: Path, counts: FaultCounts) -> None
     rng = random.Random(arguments.seed)
     files = work / "rows"
     write_files(files, FILES, ROWS_OF_FILE, arguments.seed)
+    history, later = _divided(files, work)
     preload = moved_clock(work)
     if preload is None:
         counts.left_out.append("there is no C compiler: no clock was moved")
@@ -89,7 +93,15 @@ def _run(arguments: argparse.Namespace, work: Path, counts: FaultCounts) -> None
             chance = random.Random(rng.random())
             places = _places(CLUSTER if name == "cluster" else LOCAL, preload, chance)
             lanes.append(
-                Lane(name, work / f"{name}-{len(lanes)}", places, preload, counts, chance)
+                Lane(
+                    name,
+                    work / f"{name}-{len(lanes)}",
+                    places,
+                    preload,
+                    counts,
+                    chance,
+                    arguments.kinds,
+                )
             )
             stack.callback(lanes[-1].close)
         servers = (
@@ -97,7 +109,7 @@ def _run(arguments: argparse.Namespace, work: Path, counts: FaultCounts) -> None
         )
         jobs = [CONTROL] if arguments.control else list(WINDOWS)
         answers = _answers(jobs, files, work / "answers", lanes[0].life)
-        given = Input(files, answers, TOPIC, servers)
+        given = Input(files, history, later, answers, TOPIC, servers)
         plans = _Shared(
             plan
             for plan in _plans(rng, jobs, kafka=servers is not None)
@@ -111,6 +123,16 @@ def _run(arguments: argparse.Namespace, work: Path, counts: FaultCounts) -> None
             thread.start()
         for thread in threads:
             thread.join()
+
+
+def _divided(files: Path, work: Path) -> tuple[Path, Path]:
+    """Return folders of the first files, and of the others; both have the same name."""
+    folders = work / "history" / "rows", work / "later" / "rows"
+    for folder in folders:
+        folder.mkdir(parents=True)
+    for number, file in enumerate(sorted(files.glob("*.parquet"))):
+        (folders[number >= FILES_OF_HISTORY] / file.name).hardlink_to(file)
+    return folders
 
 
 def _filled(
@@ -144,12 +166,17 @@ def _work(
 
 
 def _answers(jobs: list[str], files: Path, to: Path, life: Life) -> dict[str, Answer]:
-    found = {}
+    found: dict[str, Answer] = {}
     for number, job in enumerate(JOBS[name] for name in jobs):
         if not job.by_batch_time:
-            folder = to / str(number)
-            life.ask("table", job=job.name, source=str(files), to=str(folder))
-            found[job.name] = answer(read_files(folder.glob("*.parquet")))
+            for variant in job.variants:
+                folder = to / str(number) / variant
+                life.ask(
+                    "table", job=job.name, variant=variant, source=str(files), to=str(folder)
+                )
+                facts = answer(read_files(folder.glob("*.parquet")))
+                if found.setdefault(job.name, facts) != facts:
+                    raise ValueError(f"{job.name} {variant} has other facts")
     return found
 
 
@@ -177,7 +204,7 @@ def _plans(rng: random.Random, jobs: list[str], *, kafka: bool) -> Iterator[Plan
         source, sink = ends[(number + number // len(stores)) % len(ends)]
         if store in (WITH_CHANGELOG, FORMAT_2):
             store = FORMAT_2 if sink == "kafka" else WITH_CHANGELOG
-        yield Plan(job, source, sink, store)
+        yield Plan(job, source, sink, store, number % 3 < 2 and JOBS[job].takes_history)
 
 
 class _Shared(Iterator[Plan]):
@@ -203,6 +230,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--faults-of-run", type=int, default=12)
     parser.add_argument("--no-kafka", action="store_true")
     parser.add_argument("--only", default="", help="runs that this text is in, as `kafka to`")
+    parser.add_argument("--kinds", default="", help="kinds that this text is in, as `changed`")
     parser.add_argument("--control", action="store_true", help="Spark's own operator instead")
     parser.add_argument("--work", type=Path, help="an empty directory (default: temporary)")
     parser.add_argument("--report", type=Path, default=ROOT / "artifacts" / "faults")

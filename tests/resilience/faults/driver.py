@@ -23,7 +23,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from tests.resilience.faults.jobs import JOBS, ROWS
 from tests.resilience.faults.stops import KAFKA_METRICS, Cause, chain
-from winops import configure
+from winops import configure, with_history
 
 # JSON's own timestamp format is limited to milliseconds.
 MICROS = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
@@ -82,7 +82,7 @@ class Driver:
     def _start(self, run: Mapping[str, Any]) -> None:
         for name, value in run["settings"].items():
             self._spark.conf.set(name, value)
-        facts = JOBS[run["job"]].facts(self._stream(run))
+        facts = JOBS[run["job"]].facts(self._rows(run), run["variant"])
         if run["sink"] == "kafka":
             facts = facts.select(F.col("k").alias("key"), F.to_json(F.struct("*")).alias("value"))
         writer = (
@@ -94,10 +94,10 @@ class Driver:
         self._query = writer.start()
         threading.Thread(target=self._await, args=(self._query, run), daemon=True).start()
 
-    def table(self, job: str, source: str, to: str) -> None:
+    def table(self, job: str, variant: str, source: str, to: str) -> None:
         """Compute the answer of a job from a table."""
         rows = self._spark.read.schema(ROWS).parquet(source)
-        JOBS[job].facts(rows).coalesce(1).write.parquet(to)
+        JOBS[job].facts(rows, variant).coalesce(1).write.parquet(to)
         say("answered")
 
     def fill(self, source: str, servers: str, topic: str) -> None:
@@ -125,6 +125,13 @@ class Driver:
         facts = F.from_json(F.col("value").cast("string"), "k string, position long, fact string")
         records.select(facts.alias("r")).select("r.*").coalesce(1).write.parquet(to)
         say("answered")
+
+    def _rows(self, run: Mapping[str, Any]) -> DataFrame:
+        stream = self._stream(run)
+        if run["history"] is None:
+            return stream
+        table = self._spark.read.schema(ROWS).parquet(run["history"])
+        return with_history(stream, table, emit="all")
 
     def _stream(self, run: Mapping[str, Any]) -> DataFrame:
         reader = self._spark.readStream.options(**run["source_options"])

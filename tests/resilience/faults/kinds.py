@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from tests.resilience.faults.damage import damage
 from tests.resilience.faults.lives import Place
 from tests.resilience.faults.orders import Target
+from tests.resilience.faults.runs import Run
 from tests.resilience.faults.stops import Cause, flaw
 from tests.resilience.faults.trial import Trial
 
 KILL_SECONDS = 2.5
 TOLD_SECONDS = 8.0
+# The share of changed restarts after which the former query continues.
+FORMER = 0.3
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,19 @@ class Struck:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of fault: the places where it is possible, and its relative frequency."""
+    """A kind of fault.
+
+    Attributes
+    ----------
+    possible
+        Returns True if the fault can be drawn while the run goes on at a place.
+    weight
+        The relative frequency.
+    """
 
     name: str
     strike: Callable[[Trial], Struck]
-    possible: Callable[[Place], bool]
+    possible: Callable[[Place, Run], bool]
     weight: int
 
 
@@ -61,6 +72,34 @@ def _kill_in_commit(trial: Trial) -> Struck:
     trial.order(target, moment, "wait")
     trial.be_killed()
     return Struck(_told(target, moment), "killed")
+
+
+def _kill_in_first(trial: Trial) -> Struck:
+    """Kill the driver in the first micro-batch, which reads the table before the stream."""
+    target, moment = _chosen(trial, trial.first_targets())
+    trial.order(target, moment, "wait", of_next_start=True)
+    trial.be_killed()
+    return Struck(_told(target, moment), "killed")
+
+
+def _kill_changed(trial: Trial) -> Struck:
+    """Restart with another query, and kill the driver in the first micro-batch.
+
+    The next start has the changed query, or the former one.
+    """
+    trial.stop()
+    before = trial.run.variant
+    changed = trial.run.variant = trial.rng.choice(trial.run.other_variants)
+    target, moment = _chosen(trial, trial.first_targets())
+    trial.order(target, moment, "wait", of_next_start=True)
+    if trial.rng.random() < FORMER:
+        trial.run.variant = before
+    after = trial.run.variant
+    trial.be_killed()
+    how = "changed" if after == changed else "former"
+    return Struck(
+        f"{before} to {changed}, {_told(target, moment)}", f"killed, then the {how} query"
+    )
 
 
 def _kill_executor(trial: Trial) -> Struck:
@@ -175,15 +214,27 @@ def _written_in_vain(trial: Trial, before: int) -> str | None:
     return None
 
 
-MOVED = Kind("moved: cores, executors, clock", _move, lambda place: True, 2)
+MOVED = Kind("moved: cores, executors, clock", _move, lambda place, run: True, 2)
+# Each run with a table before the stream begins with this fault.
+IN_FIRST = Kind(
+    "with_history: killed in the first micro-batch", _kill_in_first, lambda place, run: False, 0
+)
+CHANGED = Kind(
+    "changed restart: killed in the first micro-batch",
+    _kill_changed,
+    lambda place, run: bool(run.other_variants),
+    10,
+)
 KINDS = (
-    Kind("driver killed at random", _kill_at_random, lambda place: not place.clustered, 2),
-    Kind("driver killed in a commit", _kill_in_commit, lambda place: True, 4),
-    Kind("executor killed", _kill_executor, lambda place: place.clustered, 12),
-    Kind("slow task, speculation", _slow_task, lambda place: place.clustered, 8),
-    Kind("task failed, tried again", _fail_task, lambda place: place.retries, 12),
-    Kind("write or rename failed", _fail_write, lambda place: True, 10),
-    Kind("read failed", _fail_read, lambda place: True, 6),
-    Kind("state or commit log damaged", _damage, lambda place: not place.clustered, 10),
+    Kind("driver killed at random", _kill_at_random, lambda place, run: not place.clustered, 2),
+    Kind("driver killed in a commit", _kill_in_commit, lambda place, run: True, 4),
+    Kind("executor killed", _kill_executor, lambda place, run: place.clustered, 12),
+    Kind("slow task, speculation", _slow_task, lambda place, run: place.clustered, 8),
+    Kind("task failed, tried again", _fail_task, lambda place, run: place.retries, 12),
+    Kind("write or rename failed", _fail_write, lambda place, run: True, 10),
+    Kind("read failed", _fail_read, lambda place, run: True, 6),
+    Kind("state or commit log damaged", _damage, lambda place, run: not place.clustered, 10),
     MOVED,
+    IN_FIRST,
+    CHANGED,
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.resilience.faults.counts import FaultCounts
-from tests.resilience.faults.kinds import KINDS, MOVED, Kind
+from tests.resilience.faults.kinds import IN_FIRST, KINDS, MOVED, Kind
 from tests.resilience.faults.lives import Life, Place, Stuck
 from tests.resilience.faults.runs import Input, Plan, Run
 from tests.resilience.faults.trial import InputEnded, Trial
@@ -29,8 +29,10 @@ class Lane:
         preload: Path | None,
         counts: FaultCounts,
         rng: random.Random,
+        kinds: str,
     ) -> None:
         self.name = name
+        self._kinds = kinds
         self._folder = folder
         self._places = places
         self._preload = preload
@@ -77,14 +79,17 @@ class Lane:
         trial = Trial(run, self.life, self.next_life, self._rng)
         what = f"{run.plan} in {run.folder}"
         try:
-            trial.start()
-            trial.await_batches(1)
+            if run.plan.history:
+                self._strike(trial, IN_FIRST, what)
+            else:
+                trial.start()
+                trial.await_batches(1)
             if run.by_batch_time:
                 self._strike(trial, MOVED, what)
             for _ in range(faults):
                 if self._counts.done:
                     break
-                self._strike(trial, self._draw(trial.place), what)
+                self._strike(trial, self._draw(trial), what)
             trial.stop()
             trial.start(hasten=True)
             trial.life.await_event("ended")
@@ -119,8 +124,10 @@ class Lane:
         if ended:
             raise InputEnded
 
-    def _draw(self, place: Place) -> Kind:
-        possible = [kind for kind in KINDS if kind.possible(place)]
+    def _draw(self, trial: Trial) -> Kind:
+        possible = [kind for kind in KINDS if kind.possible(trial.place, trial.run)]
+        chosen = [kind for kind in possible if self._kinds in kind.name]
+        possible = chosen or possible
         weights = [kind.weight * self._urgency(kind) for kind in possible]
         return self._rng.choices(possible, weights)[0]
 

@@ -33,12 +33,15 @@ class Target:
 
 
 _STATE = r"/state/0/\d+/"
-DRIVER_TARGETS = (
-    Target("offset log", "rename", r"/offsets/\d+$", False),
+COMMIT_TARGETS = (
     Target("commit log", "rename", r"/commits/\d+$", False),
     Target("commit log", "close", r"/commits/\.\d+\..*tmp$", False),
-    Target("offset log", "write", r"/offsets/\.\d+\..*tmp$", False, DURING),
     Target("commit log", "write", r"/commits/\.\d+\..*tmp$", False, DURING),
+)
+DRIVER_TARGETS = (
+    *COMMIT_TARGETS,
+    Target("offset log", "rename", r"/offsets/\d+$", False),
+    Target("offset log", "write", r"/offsets/\.\d+\..*tmp$", False, DURING),
 )
 SOURCE_LOG_TARGETS = (
     Target("source's log", "rename", r"/sources/0/\d+(\.compact)?$", False),

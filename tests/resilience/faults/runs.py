@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -18,7 +19,7 @@ from tests.resilience.faults.answers import (
     read_files,
 )
 from tests.resilience.faults.batch_times import Arrivals, FileArrivals, TopicArrivals, replayed
-from tests.resilience.faults.jobs import JOBS
+from tests.resilience.faults.jobs import AS_IT_IS, JOBS
 from tests.resilience.faults.lives import Life
 from tests.support.settings import (
     CHANGELOG,
@@ -51,16 +52,29 @@ class Plan:
     source: str
     sink: str
     store: str
+    # True if the stream starts with a table of the first rows.
+    history: bool = False
 
     def __str__(self) -> str:
-        return f"{self.job}; {self.source} to {self.sink}; {self.store}"
+        after = "; with_history" if self.history else ""
+        return f"{self.job}; {self.source} to {self.sink}; {self.store}{after}"
 
 
 @dataclass(frozen=True)
 class Input:
-    """The input of all runs of a campaign, with the answers that a table can compute."""
+    """The input of all runs of a campaign, with the answers that a table can compute.
+
+    Attributes
+    ----------
+    history
+        A folder with the files of the first rows.
+    later
+        A folder with the other files.
+    """
 
     files: Path
+    history: Path
+    later: Path
     answers: Mapping[str, Answer]
     topic: str
     servers: str | None
@@ -74,6 +88,7 @@ class Run:
         self.folder = folder
         self._given = given
         self._dumps = count()
+        self.variant = AS_IT_IS
         folder.mkdir(parents=True)
         self.checkpoint = folder / "checkpoint"
         self._output = folder / "output"
@@ -84,6 +99,11 @@ class Run:
     def by_batch_time(self) -> bool:
         """True if the window uses the time of batches."""
         return JOBS[self.plan.job].by_batch_time
+
+    @property
+    def other_variants(self) -> list[str]:
+        """The variants of the query that a restart may change to."""
+        return [v for v in JOBS[self.plan.job].variants if v != self.variant]
 
     def command(self, partitions: int, *, read_tasks: int, hasten: bool) -> dict[str, Any]:
         """Return the start command for a driver; `partitions` applies to the first start only.
@@ -96,10 +116,12 @@ class Run:
         retained = "1000" if self.by_batch_time else "10"
         command: dict[str, Any] = {
             "job": self.plan.job,
+            "variant": self.variant,
+            "history": str(self._given.history) if self.plan.history else None,
             "source": self.plan.source,
             "sink": self.plan.sink,
             "checkpoint": str(self.checkpoint),
-            "input": str(self._given.files),
+            "input": str(self._given.later if self.plan.history else self._given.files),
             "settings": {
                 **STORES[self.plan.store],
                 PARTITIONS: str(partitions),
@@ -115,7 +137,7 @@ class Run:
             {
                 **kafka,
                 "subscribe": self._given.topic,
-                "startingOffsets": "earliest",
+                "startingOffsets": self._starting_offsets(),
                 "maxOffsetsPerTrigger": str(batch * ROWS_OF_FILE),
             }
             if self.plan.source == "kafka"
@@ -127,6 +149,12 @@ class Run:
             else {"path": str(self._output)}
         )
         return command
+
+    def _starting_offsets(self) -> str:
+        if not self.plan.history:
+            return "earliest"
+        rows = ROWS_OF_FILE * len(list(self._given.history.glob("*.parquet")))
+        return json.dumps({self._given.topic: {"0": rows}})
 
     def last_commit(self) -> int:
         """Return the number of the last committed batch, or -1."""

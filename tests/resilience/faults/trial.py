@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from tests.resilience.faults.lives import Life, Place, Stuck
 from tests.resilience.faults.orders import (
+    COMMIT_TARGETS,
     DRIVER_TARGETS,
     OUTPUT_TARGETS,
     READ_SOURCE_TARGETS,
@@ -123,6 +124,13 @@ class Trial:
         if self.run.plan.store == "RocksDB":
             found.append(SST)
         return [t for t in found if in_task is None or t.in_task == in_task]
+
+    def first_targets(self) -> list[Target]:
+        """Return the operations that the first micro-batch after a start does."""
+        found = [*STATE_TARGETS, *COMMIT_TARGETS]
+        if self.run.plan.store == "RocksDB":
+            found.append(SST)
+        return found
 
     def reads(self) -> list[Target]:
         """Return the files that this run reads when it is started again."""

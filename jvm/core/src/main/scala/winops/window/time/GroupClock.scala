@@ -20,6 +20,9 @@ final class GroupClock(silence: Long) {
   /** The instant of the group, in milliseconds. */
   def now: Long = clock
 
+  /** The instant of the last arrival; `Long.MinValue` if there was none. */
+  def latestArrival: Long = lastArrival
+
   /** True if the group has state to store beside rows that wait. */
   def isAlive: Boolean = alive
 

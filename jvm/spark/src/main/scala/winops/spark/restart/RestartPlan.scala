@@ -140,14 +140,16 @@ object RestartPlan {
         val lost = "Rows that the former window had evicted cannot be in the new one"
         val ofWindow = if (isSame(Policy)) Dialect else Policy
         val found = notCarried match {
-          case Some(why) => difference("policy", ofWindow, Outcome.NeedsHistory, why, Remedies.history)
+          case Some(why) =>
+            difference("policy", ofWindow, Outcome.NeedsHistory, why, Remedies.history)
           case None if carries =>
             difference(
               "policy",
               ofWindow,
               Outcome.Carried,
               s"The rows that are held enter the new window in their order, and those that it does not keep are deleted. $lost.")
-          case None => difference("policy", ofWindow, Outcome.NeedsHistory, s"$lost.", Remedies.carry)
+          case None =>
+            difference("policy", ofWindow, Outcome.NeedsHistory, s"$lost.", Remedies.carry)
         }
         Seq(found)
       }

@@ -54,6 +54,18 @@ class CarriedRowsSuite extends KeepStreamTest with RandomProperties {
     assert(now == Seq((3, "delete", 1), (4, "delete", 2), (5, "delete", 3)))
   }
 
+  test("a group that holds no rows keeps its numbers, and its silence goes on") {
+    val idle = ", idle => '30 seconds'"
+    val (before, now) = carried(
+      "'KEEP 2 SECONDS'" + idle,
+      "esper => '#firstlength(1)'" + idle,
+      Tick("z", 20, 8),
+      Tick("a", 21, 9),
+      Tick("z", 60, 10))
+    assert(before.map(_._1) == (0 until 6))
+    assert(now == Seq((6, "insert", 9), (7, "delete", 9)))
+  }
+
   test("rows that a window would take later are deleted, and inserted by its trigger") {
     val (_, now) = carried("'KEEP 3 ROWS'", "esper => '#length_batch(4)'", Tick("a", 20, 9))
     assert(now.take(3) == Seq((3, "delete", 1), (4, "delete", 2), (5, "delete", 3)))

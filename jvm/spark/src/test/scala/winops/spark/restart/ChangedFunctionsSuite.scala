@@ -6,24 +6,29 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, lit, struct, to_json}
 
+import winops.withHistory
 import winops.spark.over.{OverSettings, OverStreamTest, Quote, RandomOver}
 import winops.spark.testing.RandomProperties
 
-/** Restarts of random window functions with other functions and other input columns. A query
-  * whose state is rebuilt gives what a new query gives for the same rows. Runs as many times as
-  * `-Dchanges=` specifies.
+/** Restarts of random window functions with other functions and other input columns. A query that
+  * continues, or whose state is rebuilt, gives what a new query gives for the same rows, and so
+  * does one that needs history, with a new checkpoint and the former rows as a table. Runs as
+  * many times as `-Dchanges=` specifies.
   */
 class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
   import ChangedFunctionsSuite._
   import testImplicits._
 
   (0 until Runs).foreach { run =>
-    property(s"changed functions: run ${run + 1}") { random =>
-      check(random, Changes(run % Changes.size))
+    val change = Changes(run % Changes.size)
+    property(s"${change.name}: run ${run + 1}") { random =>
+      val outcomes = LazyList.continually(check(random, change)).take(MostDraws)
+      assert(outcomes.exists(outcome => change.rule.forall(_._2 == outcome)))
     }
   }
 
-  private def check(random: Random, change: FunctionsChange): Unit = {
+  /** Draws two queries, and checks the restart; returns the outcome in its plan. */
+  private def check(random: Random, change: FunctionsChange): Outcome = {
     val over = new RandomOver(new Random(random.nextLong()))
     val drawn =
       over.functions(5, follows = true, if (random.nextInt(4) == 0) Seq(StoresAll) else Nil)
@@ -35,41 +40,82 @@ class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
       .sliding(2)
       .collect { case Seq(from, until) => rows.slice(from, until) }
       .toSeq
-    withClue(s"${change.name}: from $before to $now: ") {
+    var outcome: Outcome = Outcome.Continues
+    withClue(s"from $before to $now: ") {
       withTempDir { folder =>
-        val stream = memoryStream[Quote]
-        val checkpoint = folder.getCanonicalPath
-        val first = run(before, stream, batches.take(1), checkpoint, ends = false)
-        Try(run(now, stream, batches.drop(1), checkpoint, ends = true)) match {
-          case Success(second) =>
-            val early = withTimeOf(batches.head.toDF())
-            val late = withTimeOf(batches.tail.flatten.toDF())
-            val table = stored(before, now, early).union(late.selectExpr(now.columns: _*))
-            val emitted = second.map(_.getInt(0)).toSet
-            assert(first.map(_.getInt(0)).toSet.intersect(emitted).isEmpty)
-            // Late rows are in the table, and not in the stream.
-            val known = emitted ++ first.map(_.getInt(0))
-            val all = comparable(now, table.where($"seq".isin(known.toSeq: _*))).collect()
-            assertSameRows(second, all.toSeq.filter(row => emitted(row.getInt(0))), change.name)
-          case Failure(error) =>
-            assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"), error)
-            assert(change.mayNeedHistory, error.getMessage.take(1500))
-        }
+        outcome = check(before, now, batches, folder.getCanonicalPath)
+        assert(change.outcomes(outcome))
       }
     }
+    outcome
   }
+
+  private def check(
+      before: OverQuery,
+      now: OverQuery,
+      batches: Seq[Seq[Quote]],
+      folder: String): Outcome = {
+    val stream = memoryStream[Quote]
+    val checkpoint = s"$folder/checkpoint"
+    val first = run(before, inputOf(before, stream), stream, batches.take(1), checkpoint)
+    val outcome = planOf(now, stream, checkpoint)
+    val late = withTimeOf(batches.tail.flatten.toDF()).selectExpr(now.columns: _*)
+    Try(run(now, inputOf(now, stream), stream, batches.tail, checkpoint, ends = true)) match {
+      case Success(second) =>
+        assert(outcome.severity < Outcome.NeedsHistory.severity, "was not refused")
+        val table = stored(before, now, withTimeOf(batches.head.toDF())).union(late)
+        val emitted = second.map(_.getInt(0)).toSet
+        assert(first.map(_.getInt(0)).toSet.intersect(emitted).isEmpty)
+        assertAsTable(now, second, table, emitted ++ first.map(_.getInt(0)))
+      case Failure(error) =>
+        assert(outcome.severity >= Outcome.NeedsHistory.severity, error.getMessage.take(1500))
+        assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"), error)
+        val source = memoryStream[Quote]
+        val history = withTimeOf(batches.head.toDF()).selectExpr(now.columns: _*)
+        val input = withHistory(inputOf(now, source), history, "all")
+        val all = run(now, input, source, batches.tail, s"$folder/with-history", ends = true)
+        assertAsTable(now, all, history.union(late), all.map(_.getInt(0)).toSet)
+    }
+    outcome
+  }
+
+  /** Compares rows with those of a table; late rows are in the table, and not among the known. */
+  private def assertAsTable(
+      query: OverQuery,
+      emitted: Seq[Row],
+      table: DataFrame,
+      known: Set[Int]): Unit = {
+    val numbers = emitted.map(_.getInt(0)).toSet
+    val all = comparable(query, table.where($"seq".isin(known.toSeq: _*))).collect()
+    assertSameRows(emitted, all.toSeq.filter(row => numbers(row.getInt(0))), query.toString)
+  }
+
+  /** The most severe outcome for the state of an operator. */
+  private def planOf(
+      query: OverQuery,
+      stream: MemoryStream[Quote],
+      checkpoint: String): Outcome = {
+    comparable(query, inputOf(query, stream)).createOrReplaceTempView("restarted")
+    val rows = spark
+      .sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '$checkpoint')")
+      .where("subject = 'whole state'")
+      .collect()
+    Outcome.worst(rows.flatMap(row => Outcome.all.find(_.name == row.getAs[String]("outcome"))))
+  }
+
+  private def inputOf(query: OverQuery, stream: MemoryStream[Quote]): DataFrame =
+    withTimeOf(stream.toDF()).selectExpr(query.columns: _*).withWatermark("ts", "0 seconds")
 
   private def run(
       query: OverQuery,
+      input: DataFrame,
       stream: MemoryStream[Quote],
       batches: Seq[Seq[Quote]],
       checkpoint: String,
-      ends: Boolean): Seq[Row] = {
+      ends: Boolean = false): Seq[Row] = {
     val written = new Written
-    val rows = withTimeOf(stream.toDF()).selectExpr(query.columns: _*)
-    val result = comparable(query, rows.withWatermark("ts", "0 seconds"))
     val (early, last) = if (ends) batches.splitAt(batches.size - 1) else (batches, Nil)
-    val running = start(result, checkpoint, written)
+    val running = start(comparable(query, input), checkpoint, written)
     try {
       running.processAllAvailable()
       early.foreach { batch =>
@@ -80,7 +126,7 @@ class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
     last.foreach { batch =>
       stream.addData(batch)
       withSQLConf(OverSettings.AtEnd -> "flush") {
-        flush(comparable(query, rows.withWatermark("ts", "0 seconds")), checkpoint, written)
+        flush(comparable(query, input), checkpoint, written)
       }
     }
     written.rows
@@ -92,7 +138,9 @@ class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
     val columns = query.functions.zipWithIndex.map { case (function, i) => s"$function AS c$i" }
     val result = spark.sql(s"SELECT *, ${columns.mkString(", ")} FROM $View")
     val sorted = result.columns.sorted.map(result(_))
-    result.select($"seq", to_json(struct(sorted.toIndexedSeq: _*), ChangedQueriesSuite.KeepNulls))
+    result.select(
+      $"seq",
+      to_json(struct(sorted.toIndexedSeq: _*), ChangedQueriesSuite.JsonOptions))
   }
 
   private def stored(before: OverQuery, now: OverQuery, early: DataFrame): DataFrame = {
@@ -106,7 +154,8 @@ class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
 }
 
 private object ChangedFunctionsSuite {
-  val Runs: Int = sys.props.get("changes").fold(9)(_.toInt)
+  import Outcome._
+
   val Columns: Seq[String] = Seq("k", "ts", "seq", "n", "x", "s", "seq % 7 AS unused")
 
   /** A function for which all rows are stored with all columns. */
@@ -114,55 +163,66 @@ private object ChangedFunctionsSuite {
 
   final case class OverQuery(columns: Seq[String], functions: Seq[String])
 
-  /** A kind of change, a row of the tables of `docs/restarts.md`. */
+  /** A kind of change.
+    *
+    * @param rule
+    *   the rule of `docs/restarts.md` with its outcome, if the page has one for functions alone
+    * @param outcomes
+    *   the outcomes that the plan of the restart may name
+    */
   final case class FunctionsChange(
       name: String,
-      mayNeedHistory: Boolean,
-      make: (Random, OverQuery, String) => OverQuery)
+      outcomes: Set[Outcome],
+      make: (Random, OverQuery, String) => OverQuery,
+      rule: Option[(String, Outcome)] = None)
+
+  private val MostDraws = 30
+
+  private def changed(name: String, outcomes: Outcome*)(
+      make: (Random, OverQuery, String) => OverQuery): FunctionsChange =
+    FunctionsChange(name, outcomes.toSet, make)
+
+  /** A change with a rule of its own. Other outcomes come of functions that are there already. */
+  private def ofRule(rule: String, outcome: Outcome, others: Outcome*)(
+      make: (Random, OverQuery, String) => OverQuery): FunctionsChange =
+    FunctionsChange(rule, others.toSet + outcome, make, Some(rule -> outcome))
+
+  private def added(rule: String, outcome: Outcome): FunctionsChange =
+    ofRule(rule, outcome, Continues, Rebuilt, NeedsHistory) { (_, query, other) =>
+      query.copy(functions = query.functions :+ other)
+    }
+
+  private def columns(name: String, outcomes: Outcome*)(
+      make: (Random, Seq[String]) => Seq[String]): FunctionsChange =
+    changed(name, outcomes: _*) { (random, query, _) =>
+      query.copy(columns = make(random, query.columns))
+    }
 
   val Changes: Seq[FunctionsChange] = Seq(
-    FunctionsChange(
-      "functions are moved",
-      mayNeedHistory = false,
-      (random, query, _) => query.copy(functions = random.shuffle(query.functions))),
-    FunctionsChange(
-      "a function is removed",
-      mayNeedHistory = false,
-      (random, query, _) =>
-        query.copy(functions = random.shuffle(query.functions).drop(1 + random.nextInt(2)))),
-    FunctionsChange(
-      "a function is added",
-      mayNeedHistory = true,
-      (_, query, other) => query.copy(functions = query.functions :+ other)),
-    FunctionsChange(
-      "a column is added",
-      mayNeedHistory = false,
-      (random, query, _) =>
-        query.copy(columns = query.columns.patch(random.nextInt(7), Seq("seq * 2 AS extra"), 0))),
-    FunctionsChange(
-      "a column is removed",
-      mayNeedHistory = false,
-      (_, query, _) => query.copy(columns = query.columns.init)),
-    FunctionsChange(
-      "columns are moved",
-      mayNeedHistory = false,
-      (random, query, _) => query.copy(columns = random.shuffle(query.columns))),
-    FunctionsChange(
-      "a column is widened that no function reads",
-      mayNeedHistory = false,
-      (_, query, _) =>
-        query.copy(columns = query.columns.init :+ "CAST(seq % 7 AS BIGINT) AS unused")),
-    FunctionsChange(
-      "a column is widened",
-      mayNeedHistory = true,
-      (_, query, _) =>
-        query.copy(columns =
-          query.columns.map(c => if (c == "n") "CAST(n AS BIGINT) AS n" else c))),
-    FunctionsChange(
-      "several changes",
-      mayNeedHistory = true,
-      (random, query, other) =>
-        OverQuery(
-          random.shuffle("seq + 1 AS more" +: query.columns.init),
-          random.shuffle(other +: query.functions.drop(1)))))
+    ofRule("functions with OVER are moved or get other names", Continues) { (random, query, _) =>
+      query.copy(functions = random.shuffle(query.functions))
+    },
+    ofRule("functions with OVER are removed", Rebuilt, Continues) { (random, query, _) =>
+      query.copy(functions = random.shuffle(query.functions).drop(1 + random.nextInt(2)))
+    },
+    added("functions with OVER are added that the stored rows serve", Rebuilt),
+    added("other functions with OVER are added: a running total, a longer frame", NeedsHistory),
+    columns("a column is added", Rebuilt) { (random, all) =>
+      all.patch(random.nextInt(all.size), Seq("seq * 2 AS extra"), 0)
+    },
+    columns("a column is removed", Rebuilt)((_, all) => all.init),
+    columns("columns are moved", Rebuilt, Continues)((random, all) => random.shuffle(all)),
+    columns("a column is widened that no function reads", Rebuilt) { (_, all) =>
+      all.init :+ "CAST(seq % 7 AS BIGINT) AS unused"
+    },
+    columns("a column is widened", Rebuilt, NeedsHistory) { (_, all) =>
+      all.map(column => if (column == "n") "CAST(n AS BIGINT) AS n" else column)
+    },
+    changed("several changes", Rebuilt, NeedsHistory) { (random, query, other) =>
+      OverQuery(
+        random.shuffle("seq + 1 AS more" +: query.columns.init),
+        random.shuffle(other +: query.functions.drop(1)))
+    })
+
+  val Runs: Int = Math.max(Changes.size, sys.props.get("changes").fold(0)(_.toInt))
 }

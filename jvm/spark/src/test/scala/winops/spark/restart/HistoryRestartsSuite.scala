@@ -25,8 +25,7 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
 
   private def check(random: Random, change: Change): Unit = {
     val (before, now) = Iterator
-      .continually(ChangedQueries.randomQuery(random))
-      .flatMap(query => change.make(random, query).map(query -> _))
+      .continually(change.draw(random))
       // A table has an order of arrival only by order_by.
       .filter { case (one, other) =>
         areByTime(other) || one.window.time == other.window.time && other.orderBy == "n"
@@ -40,7 +39,7 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     val first = if (exact) split(random, early) else Seq(early)
     val rest = split(random, late)
     withClue(
-      s"${change.name}: from ${before.call} over ${before.columns} to ${now.call} over ${now.columns}, $first: ") {
+      s"${change.rule}: from ${before.call} over ${before.columns} to ${now.call} over ${now.columns}, $first: ") {
       val fresh = lives(now, now, first, rest, None)
       val table = Readings.columns(spark.sparkContext.parallelize(early, 1).toDF())
       val restarted = lives(before, now, first, rest, Some(table))
@@ -87,26 +86,28 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
       checkpoint: String,
       table: Option[DataFrame]): Seq[Row] = {
     val written = new Written
-    val rows = Readings
-      .columns(stream.toDF())
-      .selectExpr(query.columns: _*)
-      .withWatermark("ts", Readings.Disorder)
-    val input =
-      table.fold(rows)(history => withHistory(rows, history.selectExpr(query.columns: _*)))
-    val result = keep(input, query.call)
-    val omitted = if (query.window.time.isEmpty) Seq("_change_time") else Nil
-    val columns = result.columns.diff(omitted).sorted.map(result(_))
-    val running = start(
-      result.filter($"k" >= 0).select(to_json(struct(columns.toIndexedSeq: _*))),
-      checkpoint,
-      written)
-    try {
-      running.processAllAvailable()
-      batches.foreach { batch =>
-        stream.addData(batch)
+    withSQLConf(query.settings.toSeq: _*) {
+      val rows = Readings
+        .columns(stream.toDF())
+        .selectExpr(query.columns: _*)
+        .withWatermark("ts", Readings.Disorder)
+      val input =
+        table.fold(rows)(history => withHistory(rows, history.selectExpr(query.columns: _*)))
+      val result = keep(input, query.call)
+      val omitted = if (query.window.time.isEmpty) Seq("_change_time") else Nil
+      val columns = result.columns.diff(omitted).sorted.map(result(_))
+      val running = start(
+        result.filter($"k" >= 0).select(to_json(struct(columns.toIndexedSeq: _*))),
+        checkpoint,
+        written)
+      try {
         running.processAllAvailable()
-      }
-    } finally running.stop()
+        batches.foreach { batch =>
+          stream.addData(batch)
+          running.processAllAvailable()
+        }
+      } finally running.stop()
+    }
     written.rows
   }
 
