@@ -110,7 +110,8 @@ def keep(
         counted. A start without new rows flushes nothing. The query needs
         ``trigger(availableNow=True)``, and the call needs `time` with ``apply="event_time"``.
     on_change : {"refuse", "carry"}, optional
-        The treatment of a restart with another window: ``refuse``, the default, fails the query;
+        The treatment of a restart with another window: ``refuse``, the default, fails the query,
+        unless the table of :func:`winops.with_history` has the rows before;
         ``carry`` lets the rows that are held enter the new window in the order of their arrival,
         and deletes those that it does not keep.
     fill : dict, optional

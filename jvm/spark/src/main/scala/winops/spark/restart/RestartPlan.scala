@@ -202,11 +202,13 @@ object RestartPlan {
             Remedies.another))
       }
 
-    /** The types of the keys are unknown in checkpoints without them. */
-    private def areKeysSame: Boolean = isSame(Keys) || !before.contains(Keys)
+    /** Checkpoints without the types of the keys do not say either whether groups share state. */
+    private def areKeysKnown: Boolean = before.contains(Keys)
+
+    private def areKeysSame: Boolean = isSame(Keys) || !areKeysKnown
 
     private def task: Option[Difference] =
-      if (!areKeysSame) None
+      if (!areKeysKnown || !isSame(Keys)) None
       else {
         refused(
           CrossGroup,

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType}
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
 import winops.policy.Scope
-import winops.spark.plan.{Application, KeepPlan, KeepSpec, Output}
+import winops.spark.plan.{Application, KeepPlan, KeepSpec, Output, RestartOptions}
 import winops.spark.restart.Outcome
 import winops.spark.testing.KeepPlans
 import winops.terms.Origin
@@ -88,6 +88,28 @@ class StateIdentitySuite extends AnyFunSuite {
       assert(parameters.get("now").startsWith(s"$field = "), refused.getMessage)
       assert(parameters.get("before") != parameters.get("now"))
     }
+  }
+
+  test("a table allows what needs history, and nothing that is refused") {
+    val hasHistory = RestartOptions(hasHistory = true)
+    def planOf(now: KeepPlan, options: RestartOptions) =
+      StateIdentity.plan(identity, StateIdentity.of(now), options)
+    val ordered = base.copy(spec = base.spec.copy(order = Nil))
+    val (without, found) = (planOf(ordered, RestartOptions()), planOf(ordered, hasHistory))
+    assert(!without.isAllowed && without.obstacles.forall(_.remedy.contains("with_history")))
+    assert(found.isAllowed && found.replaces && !found.rewrites && found.obstacles.isEmpty)
+    assert(found.outcome == Outcome.NeedsHistory && found.hash != without.hash)
+    Seq(
+      base.copy(keys = Seq(AttributeReference("k", IntegerType)())),
+      base.copy(keys = base.keys :+ n),
+      base.copy(spec = base.spec.copy(punctuation = Some("text")))).foreach { other =>
+      assert(planOf(other, hasHistory).outcome == Outcome.Refused)
+      assert(planOf(other, hasHistory).obstacles.exists(_.remedy.contains("new checkpoint")))
+    }
+    val same = planOf(base, hasHistory)
+    assert(!same.replaces && same.hash == planOf(base, RestartOptions()).hash)
+    val unknown = identity.replace(""""keys":["bigint"],""", "")
+    assert(StateIdentity.plan(unknown, identity).differences.isEmpty)
   }
 
   test("windows that differ in their length alone take each other's state") {

@@ -73,7 +73,7 @@ private[checkpoint] final class FormerOperator(
       .find(column => column.field.name == time && column.isSame)
   } yield own
 
-  /** What a query takes over if a table replaces the state.
+  /** Returns what a query takes over if a table replaces the state.
     *
     * @param now
     *   the identity of the query
