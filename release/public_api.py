@@ -135,7 +135,9 @@ def _functions() -> Iterator[str]:
         if found[1] == "keep":
             names = arguments
         elif found[1] == "with_history":
-            names = _strings((_SPARK / "analysis" / "HistoryCall.scala").read_text(), "val Names")
+            names = _strings(
+                (_SPARK / "analysis" / "HistoryArguments.scala").read_text(), "val Names"
+            )
         else:
             names = re.findall(r'"(\w+)"', named[1]) if named else []
         yield f"sql {found[1]}({', '.join(names)})"

@@ -25,7 +25,7 @@ from winops._session import configure, jar_path
 if TYPE_CHECKING:
     from winops._tools.diagnosis import Diagnosis, Finding
     from winops._tools.doctor import doctor
-    from winops._tools.state import read_state, repartition, restart_plan
+    from winops._tools.state import forget, read_state, repartition, restart_plan
     from winops._tools.timeline import Timeline, timeline
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "configure",
     "doctor",
     "esper",
+    "forget",
     "jar_path",
     "keep",
     "read_state",
@@ -55,6 +56,7 @@ _TOOLS = {
     "Finding": "diagnosis",
     "Timeline": "timeline",
     "doctor": "doctor",
+    "forget": "state",
     "read_state": "state",
     "repartition": "state",
     "restart_plan": "state",

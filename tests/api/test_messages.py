@@ -202,7 +202,15 @@ def test_a_changed_column_is_named(replay: NewReplay, spark: SparkSession) -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["keep", "winops_state", "winops_repartition", "winops_version", "winops_sample"]
+    "name",
+    [
+        "keep",
+        "winops_state",
+        "winops_repartition",
+        "winops_forget",
+        "winops_version",
+        "winops_sample",
+    ],
 )
 def test_describe_function_explains_each_function(spark: SparkSession, name: str) -> None:
     rows = spark.sql(f"DESCRIBE FUNCTION EXTENDED {name}").collect()

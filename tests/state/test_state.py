@@ -1,8 +1,9 @@
-"""The state in a checkpoint: read, and moved to another number of partitions."""
+"""The state in a checkpoint: read, and moved to other partitions or without some groups."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -30,7 +31,7 @@ from tests.support.settings import (
 )
 from tests.support.transports import on_classic_spark
 from tests.support.versions import SPARK
-from winops import keep, read_state, repartition
+from winops import forget, keep, read_state, repartition
 
 SCHEMA = "seq long, symbol string, price double, ts timestamp"
 SINK_EVOLUTION = "spark.sql.streaming.queryEvolution.enableSinkEvolution"
@@ -126,6 +127,56 @@ def test_commits_with_the_name_of_a_sink_are_read_moved_and_continued(
     goes_on_when_moved(spark, replay, tmp_path, {SINK_EVOLUTION: "true"}, run)
     commits = (tmp_path / "moved/commits").glob("[0-9]*")
     assert {file.read_text().partition("\n")[0] for file in commits} == {"v3"}
+
+
+def test_changes_continue_without_forgotten_groups(
+    spark: SparkSession, started: Replay, replay: NewReplay, tmp_path: Path
+) -> None:
+    target = tmp_path / "erased"
+    where = "_group.symbol LIKE 'S1%' OR symbol IS NULL"
+    forgotten = {symbol for symbol in SYMBOLS if symbol is None or symbol.startswith("S1")}
+    before = read_state(spark, started.checkpoint)
+    assert forget(spark, started.checkpoint, where=where, to=target) == len(forgotten)
+    assert shown(read_state(spark, target)) == shown(before.where(f"NOT ({where})"))
+    never = replay(SCHEMA)
+    never.add(*([row for row in rows(batch) if row[1] not in forgotten] for batch in (0, 1)))
+    never.run(kept(never.rows(("ts", "1 second"))))
+    first = [Counter(emitted(stream.written())) for stream in (started, never)]
+
+    started.checkpoint = str(target)
+    for stream in (started, never):
+        stream.add(rows(2), [(10_000, "Z", 0.0, at(100_000))])
+        stream.run(kept(stream.rows(("ts", "1 second"))))
+    then = [Counter(emitted(stream.written())) for stream in (started, never)]
+    assert then[0] - first[0] == then[1] - first[1] != Counter()
+
+
+def test_a_refused_forget_names_the_columns_of_the_group(
+    spark: SparkSession, started: Replay, tmp_path: Path
+) -> None:
+    target = tmp_path / "erased"
+    with pytest.raises(AnalysisException) as caught:
+        forget(spark, started.checkpoint, where="price > 1", to=target, operator=0)
+    assert caught.value.getCondition() == "WINOPS_FORGET_CONDITION"
+    assert "over the columns of its group key: symbol." in str(caught.value)
+    assert not target.exists()
+
+
+def test_the_checkpoint_of_a_running_query_is_refused(
+    spark: SparkSession, replay: NewReplay, tmp_path: Path
+) -> None:
+    stream = replay(SCHEMA)
+    stream.add(rows(0))
+    changes = kept(stream.rows(("ts", "1 second"))).writeStream.format("noop")
+    query = changes.option("checkpointLocation", stream.checkpoint).start()
+    try:
+        query.processAllAvailable()
+        with pytest.raises(AnalysisException) as caught:
+            forget(spark, stream.checkpoint, where="symbol = 'S1'", to=tmp_path / "erased")
+    finally:
+        query.stop()
+    assert caught.value.getCondition() == "WINOPS_CHECKPOINT_RUNNING"
+    assert query.id in str(caught.value)
 
 
 def goes_on_when_moved(
@@ -228,6 +279,8 @@ def test_a_folder_without_a_checkpoint_is_refused(spark: SparkSession, tmp_path:
         (lambda spark: read_state(spark, "x", operator="0"), PySparkTypeError),
         (lambda spark: repartition(spark, "x", 0, to="y"), PySparkValueError),
         (lambda spark: repartition(spark, "x", 2, to=None), PySparkTypeError),
+        (lambda spark: forget(spark, "x", where=True, to="y"), PySparkTypeError),
+        (lambda spark: forget(spark, "x", where="k = 1", to=7), PySparkTypeError),
     ],
 )
 def test_invalid_arguments_are_refused(

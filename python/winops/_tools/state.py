@@ -1,4 +1,4 @@
-"""The state of a query: read from its checkpoint, moved, and compared with another query."""
+"""The state of a query: read, moved without some groups or not, and compared with a query."""
 
 from __future__ import annotations
 
@@ -162,6 +162,87 @@ def repartition(
     spark.sql(query).collect()
 
 
+def forget(
+    spark: SparkSession,
+    checkpoint: str | os.PathLike[str],
+    *,
+    where: str,
+    to: str | os.PathLike[str],
+    operator: int | None = None,
+) -> int:
+    """Write a new checkpoint that continues a query without some groups.
+
+    Stop the query, call `forget`, and start the query with the new checkpoint. The groups are
+    gone as if no row of them had arrived: a later row begins a new group, with numbers from 0. No
+    deletes are emitted for their rows, so delete the rows that the sink has there. The old
+    checkpoint is not changed: delete its folder, which still contains the rows. Supports Spark
+    Connect.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        The session that copies the state. It needs the same state store settings as the query,
+        such as ``checkpointFormatVersion``.
+    checkpoint : str or os.PathLike
+        The ``checkpointLocation`` of the query.
+    where : str
+        A condition in SQL over the columns of the group key, as the struct ``_group`` of
+        `read_state` has them, such as ``customer = 'x'``. A group for which it is true is
+        removed, and one for which it is NULL is not.
+    to : str or os.PathLike
+        The folder of the new checkpoint, which must be empty or not exist.
+    operator : int, optional
+        The only ``keep`` that loses groups: its ``operatorId`` in Spark's ``state-metadata``
+        source. All of the query do if omitted.
+
+    Returns
+    -------
+    int
+        The number of groups that were removed, of all ``keep``s together.
+
+    Raises
+    ------
+    AnalysisException
+        ``WINOPS_FORGET_CONDITION``: `where` is no condition over the group key;
+        ``WINOPS_FORGET_WINDOW``: the groups of the window depend on each other, or it has none;
+        ``WINOPS_CHECKPOINT_RUNNING``: the query runs; also the conditions of `repartition`.
+    PySparkException
+        ``WINOPS_STATE_FORMAT``: another version of winops wrote the state, or it is damaged.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from winops import forget, keep, read_state
+    >>> folder = mkdtemp()
+    >>> spark.range(4).coalesce(1).write.mode("overwrite").parquet(f"{folder}/rows")
+    >>> stream = spark.readStream.schema("id long").parquet(f"{folder}/rows")
+    >>> changes = keep(stream, "KEEP 2 ROWS", per="id", order_by="id").changes().writeStream
+    >>> query = changes.format("noop").trigger(availableNow=True).start(
+    ...     checkpointLocation=f"{folder}/before"
+    ... )
+    >>> query.awaitTermination()
+    >>> forget(spark, f"{folder}/before", where="id IN (1, 2)", to=f"{folder}/after")
+    2
+    >>> read_state(spark, f"{folder}/after").select("id").orderBy("id").show()
+    +---+
+    | id|
+    +---+
+    |  0|
+    |  3|
+    +---+
+    <BLANKLINE>
+    """
+    check_session(spark)
+    query = select_from(
+        "winops_forget",
+        _folder("checkpoint", checkpoint),
+        _folder("to", to),
+        _condition("where", where),
+        _number("operator", operator),
+    )
+    return sum(keep.forgotten_groups for keep in spark.sql(query).collect())
+
+
 def restart_plan(
     df: DataFrame,
     checkpoint: str | os.PathLike[str],
@@ -251,6 +332,12 @@ def _folder(argument: str, value: object) -> str:
     if not isinstance(given, str):
         raise wrong_type(f"{argument}= takes the path of a folder, not {type(given).__name__}.")
     return given
+
+
+def _condition(argument: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise wrong_type(f"{argument}= takes a condition in SQL, not {type(value).__name__}.")
+    return value
 
 
 def _number(argument: str, value: int | None) -> int | None:

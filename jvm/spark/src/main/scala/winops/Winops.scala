@@ -99,6 +99,23 @@ object Winops {
   def repartition(spark: SparkSession, checkpoint: String, partitions: Int, to: String): Unit =
     winops.repartition(spark, checkpoint, partitions, to)
 
+  /** Writes a new checkpoint that continues a query without the groups of a condition, and
+    * returns their number.
+    */
+  def forget(spark: SparkSession, checkpoint: String, where: String, to: String): Long =
+    winops.forget(spark, checkpoint, where, to)
+
+  /** Writes a new checkpoint in which one `keep` of a query lacks the groups of a condition, and
+    * returns their number.
+    */
+  def forget(
+      spark: SparkSession,
+      checkpoint: String,
+      where: String,
+      to: String,
+      operator: Long): Long =
+    winops.forget(spark, checkpoint, where, to, operator)
+
   /** Compares a query with the checkpoint of a former query. */
   def restartPlan(df: Dataset[_], checkpoint: String): DataFrame =
     winops.restartPlan(df, checkpoint)

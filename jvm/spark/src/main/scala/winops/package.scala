@@ -2,7 +2,7 @@ import java.sql.Timestamp
 
 import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
 
-import winops.spark.{RepartitionFunction, RestartPlanFunction, StateFunction}
+import winops.spark.{ForgetFunction, RepartitionFunction, RestartPlanFunction, StateFunction}
 
 /** Retention windows for Apache Spark: count, time and condition windows as an operator.
   *
@@ -252,6 +252,37 @@ package object winops {
     val _ = Winops
       .call(spark, RepartitionFunction.Name, Seq(checkpoint, to, partitions), Nil)
       .collect()
+  }
+
+  /** Writes a new checkpoint that continues a query without some groups, as if no row of them had
+    * arrived, and returns their number.
+    *
+    * Stop the query, call `forget`, and start the query with the new checkpoint. The rows of the
+    * groups that the sink has are not deleted. The old checkpoint is not changed: delete its
+    * folder, which still contains the rows.
+    *
+    * @param checkpoint
+    *   the `checkpointLocation` of the query
+    * @param where
+    *   a condition in SQL over the columns of the group key, such as `customer = 'x'`; a group
+    *   for which it is true is removed
+    * @param to
+    *   the folder of the new checkpoint, which must be empty or not exist
+    * @param operator
+    *   the `operatorId` of the only `keep` that loses groups; by default all of the query do
+    */
+  def forget(
+      spark: SparkSession,
+      checkpoint: String,
+      where: String,
+      to: String,
+      operator: Long = Omitted): Long = {
+    val numbers = Seq("operator" -> operator).filter(_._2 != Omitted)
+    Winops
+      .call(spark, ForgetFunction.Name, Seq(checkpoint, to, where), numbers)
+      .collect()
+      .map(_.getAs[Long]("forgotten_groups"))
+      .sum
   }
 
   /** Compares a query with the checkpoint of another one, and says what becomes of the state if

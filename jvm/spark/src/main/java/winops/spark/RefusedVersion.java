@@ -19,7 +19,12 @@ import scala.collection.immutable.Seq;
  */
 final class RefusedVersion {
   private static final String[] TABLE_FUNCTIONS = {
-    "keep", "winops_state", "winops_repartition", "winops_restart_plan", "with_history"
+    "keep",
+    "winops_state",
+    "winops_repartition",
+    "winops_forget",
+    "winops_restart_plan",
+    "with_history"
   };
 
   private RefusedVersion() {}

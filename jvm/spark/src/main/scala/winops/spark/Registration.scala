@@ -22,6 +22,8 @@ private[spark] object Registration {
     extensions.injectTableFunction(
       described(RepartitionFunction.Name, RepartitionFunction, RepartitionFunction.Usage))
     extensions.injectTableFunction(
+      described(ForgetFunction.Name, ForgetFunction, ForgetFunction.Usage))
+    extensions.injectTableFunction(
       described(HistoryFunction.Name, HistoryFunction, HistoryFunction.Usage))
     extensions.injectTableFunction(
       described(RestartPlanFunction.Name, RestartPlanFunction, RestartPlanFunction.Usage))

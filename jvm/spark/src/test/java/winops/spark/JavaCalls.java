@@ -90,6 +90,14 @@ public final class JavaCalls {
     };
   }
 
+  /** Returns the numbers of groups that two calls have removed. */
+  public static long[] forgotten(SparkSession spark, String checkpoint, String to) {
+    return new long[] {
+      Winops.forget(spark, checkpoint, "k = 'a'", to + "/all"),
+      Winops.forget(spark, checkpoint, "k > 'b'", to + "/one", 0)
+    };
+  }
+
   private static Column functionOf(String name) {
     return org.apache.spark.sql.functions.upper(col(name));
   }

@@ -229,6 +229,8 @@ class KeepApiSuite extends KeepStreamTest {
       val moved = s"$folder/moved"
       assert(JavaCalls.state(spark, checkpoint, moved).toSeq == Seq(3L, 3L, 3L))
       assert(winops.readState(spark, checkpoint, batch = 0, operator = 0).count() == 3)
+      assert(JavaCalls.forgotten(spark, moved, s"$folder/without").toSeq == Seq(1L, 0L))
+      assert(winops.readState(spark, s"$folder/without/all").count() == 1)
       stream.addData(Tick("a", 5, 5))
       val last = runAll(ofScala.deletes(), moved).rows
       assert(last.map(_.getAs[Int]("n")) == Seq(2))

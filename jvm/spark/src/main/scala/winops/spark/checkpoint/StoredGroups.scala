@@ -56,6 +56,10 @@ final class StoredGroups(
   /** The number of buckets among which groups with short values are divided. */
   def buckets: Long = groups.numberOfBuckets
 
+  /** The number of groups that a condition accepts. */
+  def count(condition: GroupCondition): Long =
+    groups.each.foldLeft(0L)((sum, key) => if (condition.accepts(key)) sum + 1 else sum)
+
   /** Opens all groups one by one, each in [[state]]. */
   def each: Iterator[GroupState[Operation]] = groups.each.map(open)
 

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.winops.checkpoint
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.hadoop.fs.{FileUtil, Path}
 
 import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants.{DIR_NAME_METADATA, DIR_NAME_STATE}
@@ -11,7 +13,7 @@ import org.apache.spark.sql.winops.execution.StatefulKeepExec
 import winops.spark.checkpoint.StoredKeep
 import winops.spark.internal.WinopsErrors
 
-/** Writes a checkpoint that continues another one with a different number of partitions.
+/** Writes a checkpoint that continues another one with a change of its state.
   *
   * The offset log is written before the state, so that a query that is started too early fails:
   * it finds begun micro-batches without state. The commit of the last micro-batch is written
@@ -21,14 +23,14 @@ import winops.spark.internal.WinopsErrors
   *   the existing checkpoint
   * @param folder
   *   the folder of the new checkpoint
-  * @param partitions
-  *   the new number of partitions
+  * @param change
+  *   the change
   */
 private[winops] final class CheckpointMove(
     session: SparkSession,
     from: Checkpoint,
     folder: String,
-    partitions: Int) {
+    change: StateChange) {
   import CheckpointMove._
 
   private val hadoop = session.sessionState.newHadoopConf()
@@ -43,23 +45,25 @@ private[winops] final class CheckpointMove(
     *   the result for each `keep` operator
     */
   def run(): Seq[MovedKeep] = {
-    val batch = from.batch(None)
+    refuseRunning()
+    val (begun, batch) = (from.latestBatch, from.batch(None))
     val keeps = from.keeps(batch)
     refuseOthers(batch)
     refuseUnfinished(batch)
     if (fileSystem.exists(to) && fileSystem.listStatus(to).nonEmpty) {
       throw WinopsErrors.analysis("WINOPS_CHECKPOINT_EXISTS", "path" -> to.toString)
     }
+    change.operator.foreach(number => from.keep(batch, Some(number)))
     // Reads the state of all operators, so that its errors are found before anything is written.
     val moves = keeps.map { keep =>
       val stores = from.stores(keep, batch)
       val stored = StoredKeep(keep.operatorPropertiesJson, stores.entryKeys)
-      keep -> new StateMove(session, from, keep, stored, stores, batch, partitions)
+      keep -> new StateMove(session, from, keep, stored, stores, batch, change)
     }
     copy(DIR_NAME_METADATA)
     val logs = new CheckpointLogs(session, to.toString)
-    (Math.max(0L, batch - 1) to from.latestBatch).foreach { number =>
-      from.offsets(number).foreach(offsets => add(logs.add(number, moved(offsets))))
+    (Math.max(0L, batch - 1) to begun).foreach { number =>
+      from.offsets(number).foreach(offsets => add(logs.add(number, change.offsets(offsets))))
     }
     copy(Sources)
     val results = moves.map { case (keep, move) =>
@@ -67,10 +71,31 @@ private[winops] final class CheckpointMove(
       describe(keep, result.partitions, batch)
       result -> ids
     }
+    if (from.latestBatch != begun || from.batch(None) != batch) {
+      throw running("another micro-batch has run while the checkpoint was copied")
+    }
     val ids = results.collect { case (keep, Some(ids)) => keep.operator -> ids.map(Array(_)) }
     add(logs.add(batch, CheckpointLogs.withStateIds(from.commit(batch), ids.toMap)))
     results.map(_._1)
   }
+
+  /** Refuses the checkpoint of a query that runs in this application. Spark does not tell of the
+    * queries of others.
+    */
+  private def refuseRunning(): Unit = session.sharedState.activeStreamingQueries
+    .values()
+    .asScala
+    .find(query => new Path(query.resolvedCheckpointRoot) == from.root)
+    .foreach { query =>
+      val name = Option(query.name).fold(query.id.toString)(name => s"$name (${query.id})")
+      throw running(s"the query $name runs with it")
+    }
+
+  private def running(reason: String): Throwable =
+    WinopsErrors.analysis(
+      "WINOPS_CHECKPOINT_RUNNING",
+      "path" -> from.root.toString,
+      "reason" -> reason)
 
   private def refuseOthers(batch: Long): Unit = {
     val others = from
@@ -98,9 +123,6 @@ private[winops] final class CheckpointMove(
         "batch" -> from.latestBatch.toString)
     }
   }
-
-  private def moved(offsets: CheckpointLogs.Offsets): CheckpointLogs.Offsets =
-    CheckpointLogs.withSetting(offsets, SQLConf.SHUFFLE_PARTITIONS.key -> partitions.toString)
 
   /** Writes the operator's metadata and the schema file of its state. */
   private def describe(keep: OperatorStateMetadataV2, partitions: Int, batch: Long): Unit = {

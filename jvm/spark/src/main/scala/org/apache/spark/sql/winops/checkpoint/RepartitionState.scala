@@ -1,15 +1,11 @@
 package org.apache.spark.sql.winops.checkpoint
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
-import org.apache.spark.sql.catalyst.plans.logical.LeafNode
 import org.apache.spark.sql.types.{IntegerType, LongType}
 
-/** Writes a new checkpoint with another number of partitions, each time it is executed.
+/** Writes a new checkpoint with another number of partitions.
   *
-  * @param from
-  *   the folder of the existing checkpoint, which is not changed
-  * @param to
-  *   the folder of the new checkpoint
   * @param partitions
   *   the new number of partitions
   */
@@ -18,8 +14,13 @@ final case class RepartitionState(
     to: String,
     partitions: Int,
     output: Seq[Attribute] = RepartitionState.columns)
-    extends LeafNode {
+    extends MovedCheckpoint {
   override def simpleString(maxFields: Int): String = s"RepartitionState to $partitions"
+
+  override private[checkpoint] def change: StateChange = NewPartitions(partitions)
+
+  override private[checkpoint] def row(keep: MovedKeep): InternalRow =
+    InternalRow(keep.operator, keep.partitions, keep.groups, keep.rows)
 }
 
 object RepartitionState {

@@ -11,10 +11,11 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.winops.state.KeepStores
 
-import winops.spark.checkpoint.{MovedGroups, StoredGroups, StoredKeep}
+import winops.spark.checkpoint.{GroupCondition, MovedGroups, StoredGroups, StoredKeep}
 import winops.spark.state.{EntryShape, GroupPiece, PartitionSummary, StateErrors, StateGroupStore}
 
-/** Moves the state of one `keep` operator after a micro-batch into another number of partitions.
+/** Moves the state of one `keep` operator after a micro-batch into a new checkpoint: into another
+  * number of partitions, or without some groups.
   */
 private[winops] final class StateMove(
     session: SparkSession,
@@ -23,22 +24,28 @@ private[winops] final class StateMove(
     stored: StoredKeep,
     stores: KeepStores,
     batch: Long,
-    partitions: Int) {
+    change: StateChange) {
   import StateMove._
 
   private val operator = keep.operatorInfo.operatorId
   private val before = keep.stateStoreInfo.head.numPartitions
   private val ids = checkpoint.stateIds(operator, batch)
+  private val forgotten = change.forgotten(keep, stored)
 
   private val parts: Seq[OldPartition] = {
     val (stores, stored, batch, ids) = (this.stores, this.stored, this.batch, this.ids)
+    val forgotten = this.forgotten
     session.sparkContext
       .parallelize(0 until before, before)
       .mapPartitions(_.flatMap { partition =>
         stores.read(partition, batch, ids.map(_(partition))) { store =>
           StateErrors.translated {
             val groups = StoredGroups.in(stored, store)
-            groups.summary.map(OldPartition(groups.isCrossGroup, groups.buckets, _)).iterator
+            // Also finds a failure of the condition before anything is written.
+            val leaving = forgotten.fold(0L)(groups.count)
+            groups.summary
+              .map(OldPartition(groups.isCrossGroup, groups.buckets, leaving, _))
+              .iterator
           }
         }
       })
@@ -52,7 +59,14 @@ private[winops] final class StateMove(
 
   // An ungrouped operator and cross-group state have a single partition.
   private val isOneTask = stored.isUngrouped || parts.exists(_.isCrossGroup)
-  private val after = if (isOneTask) 1 else partitions
+  private val after = if (isOneTask) 1 else change.partitions(keep)
+
+  if (isOneTask && forgotten.isDefined) {
+    throw GroupCondition.withoutGroups(
+      stored,
+      operator,
+      "its groups depend on each other, so that the others would be different without the group")
+  }
 
   /** Writes the new state.
     *
@@ -68,7 +82,14 @@ private[winops] final class StateMove(
     val target = stores.copy(folder = folder.toString, settings = StateStoreConf(settings))
     val written = (if (isOneTask) moveEntries(target) else moveGroups(target)).sortBy(_.partition)
     (0 until after).foreach(number => asVersion(target, number))
-    val moved = MovedKeep(operator, after, written.map(_.groups).sum, written.map(_.rows).sum)
+    val (groups, rows) = (written.map(_.groups).sum, written.map(_.rows).sum)
+    val moved = MovedKeep(
+      operator,
+      after,
+      groups,
+      rows,
+      forgottenGroups = parts.map(_.leaving).sum,
+      forgottenRows = parts.map(_.summary.rows).sum - rows)
     (moved, Option.when(ids.isDefined)(written.flatMap(_.id)))
   }
 
@@ -93,9 +114,11 @@ private[winops] final class StateMove(
       })
   }
 
-  /** Moves each group into the partition to which the query's shuffle sends its rows. */
+  /** Moves each group that is not forgotten into the partition to which the query's shuffle sends
+    * its rows.
+    */
   private def moveGroups(target: KeepStores): Array[Written] = {
-    val (stored, keys) = (this.stored, this.stored.keys)
+    val (stored, keys, forgotten) = (this.stored, this.stored.keys, this.forgotten)
     // Equals the partitioning of the query's shuffle.
     val place = HashPartitioning(keys, after).partitionIdExpression
     val before = parts.headOption.map(_.summary)
@@ -104,10 +127,11 @@ private[winops] final class StateMove(
       store => {
         val placeOfGroup = UnsafeProjection.create(Seq(place), keys)
         val groups = StateGroupStore.readOnly(store, keys)
-        groups.pieces.map { piece =>
-          val group = piece.group(keys.size)
-          ((placeOfGroup(group).getInt(0), groups.rankOf(group)), piece)
-        }
+        for {
+          piece <- groups.pieces
+          group = piece.group(keys.size)
+          if !forgotten.exists(_.accepts(group))
+        } yield ((placeOfGroup(group).getInt(0), groups.rankOf(group)), piece)
       },
       (store: StateStore, pieces: Iterator[GroupPiece]) =>
         before.fold((0L, 0L))(MovedGroups.enter(stored, store, pieces, buckets, _)))
@@ -163,10 +187,15 @@ private object StateMove {
   private val Changelog =
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 
-  /** The summary of an existing partition. */
+  /** An existing partition.
+    *
+    * @param leaving
+    *   the number of groups that are forgotten
+    */
   private final case class OldPartition(
       isCrossGroup: Boolean,
       buckets: Long,
+      leaving: Long,
       summary: PartitionSummary)
 
   /** Partitions entries by their target partition. */

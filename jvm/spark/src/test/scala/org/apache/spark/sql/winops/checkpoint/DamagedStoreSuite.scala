@@ -92,11 +92,13 @@ class DamagedStoreSuite extends KeepStreamTest with TaskTest {
 
   private def assertRefused(checkpoint: File, target: File): Unit = {
     val before = filesIn(checkpoint)
-    Seq(s"winops_state('$checkpoint')", s"winops_repartition('$checkpoint', '$target', 3)")
-      .foreach { call =>
-        val failure = intercept[Exception](spark.sql(s"SELECT * FROM $call").collect())
-        assert(conditionsOf(failure).contains(Refused), call)
-      }
+    Seq(
+      s"winops_state('$checkpoint')",
+      s"winops_repartition('$checkpoint', '$target', 3)",
+      s"winops_forget('$checkpoint', '$target-forgotten', 'crc32(k) = 0')").foreach { call =>
+      val failure = intercept[Exception](spark.sql(s"SELECT * FROM $call").collect())
+      assert(conditionsOf(failure).contains(Refused), call)
+    }
     assert(filesIn(checkpoint) == before)
   }
 

@@ -6,16 +6,16 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
 import org.apache.spark.sql.execution.LeafExecNode
 import org.apache.spark.sql.types.DataType
 
-/** Repartitions a checkpoint on the driver, once, on execution and not on analysis. */
-final case class RepartitionStateExec(plan: RepartitionState) extends LeafExecNode {
+/** Writes a checkpoint on the driver, once, on execution and not on analysis. */
+final case class MovedCheckpointExec(plan: MovedCheckpoint) extends LeafExecNode {
   override def output: Seq[Attribute] = plan.output
 
   private lazy val moved: Seq[InternalRow] = {
     val toRow = UnsafeProjection.create(output.map(_.dataType).toArray[DataType])
     val checkpoint =
       new Checkpoint(session, plan.from)
-    new CheckpointMove(session, checkpoint, plan.to, plan.partitions).run().map { keep =>
-      toRow(InternalRow(keep.operator, keep.partitions, keep.groups, keep.rows)).copy()
+    new CheckpointMove(session, checkpoint, plan.to, plan.change).run().map { keep =>
+      toRow(plan.row(keep)).copy()
     }
   }
 
