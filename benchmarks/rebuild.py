@@ -32,7 +32,7 @@ from trades import TRADES_IN_TURNS
 from workloads import MILLION, Workload, newest
 
 ROOT = Path(__file__).resolve().parents[1]
-# What is measured: micro-batches of one size, and all micro-batches up to the second of these.
+# The lines of the results: four micro-batches of one size, and all up to the second of them.
 ORDINARY = "micro-batch"
 RESTARTED = "first after a restart with the same query"
 CHANGED = "first after a restart with the mean"
