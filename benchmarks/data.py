@@ -61,6 +61,9 @@ def _write(batch: pa.Table, path: Path) -> None:
 
 def deliver(path: Path, source: Path) -> None:
     """Move a complete micro-batch into the directory of a file source at once."""
+    if (source / path.name).exists():
+        # Another query that reads the directory has received it.
+        return
     try:
         (source / path.name).hardlink_to(path)
     except OSError:

@@ -56,9 +56,19 @@ def _mean_of_steps(kept: Kept) -> DataFrame:
     return kept.agg(F.avg("price").alias("mean"))
 
 
+def _high_of_steps(kept: Kept) -> DataFrame:
+    return kept.agg(F.max("price").alias("high"))
+
+
+def _high_and_mean_of_steps(kept: Kept) -> DataFrame:
+    return kept.agg(F.max("price").alias("high"), F.avg("price").alias("mean"))
+
+
 CHANGES = Question("changes", Kept.changes, tells_deletes=True)
 MEAN_LOW_HIGH = Question("mean, low, high", _mean_low_high)
 AVERAGE = Question("average", _average)
 MEAN = Question("mean", _mean)
 MEAN_OF_STEPS = Question("mean of each step", _mean_of_steps)
+HIGH_OF_STEPS = Question("greatest of each step", _high_of_steps)
+HIGH_AND_MEAN_OF_STEPS = Question("greatest and mean of each step", _high_and_mean_of_steps)
 RUNNING_TOTAL = Question("running total", _total)

@@ -102,19 +102,36 @@ def counted(answer: DataFrame) -> DataFrame:
 
 
 class QuerySide:
-    """A Spark streaming query that keeps running."""
+    """A Spark streaming query that keeps running.
 
-    def __init__(self, name: str, spark: SparkSession, workload: Workload, work: Path) -> None:
+    Attributes
+    ----------
+    source
+        The folder of its micro-batches.
+    checkpoint
+        The folder of its checkpoint.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        spark: SparkSession,
+        workload: Workload,
+        work: Path,
+        source: Path | None = None,
+    ) -> None:
         self.name = name
-        self._source = work / name / "source"
-        self._source.mkdir(parents=True)
+        self._folder = work / name
+        # A copy of a checkpoint reads the folder that its files are in.
+        self.source = source or self._folder / "source"
+        self.source.mkdir(parents=True, exist_ok=True)
         self._query: StreamingQuery | None = None
         self._last_batch = -1
         self._counts_changes = False
         self._state: dict[str, int] = {}
         self._spark = spark
         self._workload = workload
-        self.checkpoint = work / name / "checkpoint"
+        self.checkpoint = self._folder / "checkpoint"
 
     def take(self, path: Path, rows: int) -> Times:
         """Pass a micro-batch of `rows` rows, wait for its output, and return the duration.
@@ -155,9 +172,7 @@ class QuerySide:
         """
         if not self._counts_changes:
             self._counts_changes = True
-            if self._query is not None:
-                self._query.stop()
-            self._query = None
+            self.pause()
         observed = [each["observedMetrics"].get(_COUNTS) for each in self._run(path, rows)]
         return Counts(
             sum(one["inserted"] for one in observed if one),
@@ -166,7 +181,7 @@ class QuerySide:
 
     def _run(self, path: Path, rows: int) -> list[Any]:
         """Run the query over a micro-batch; return the progress of all of its batches."""
-        deliver(path, self._source)
+        deliver(path, self.source)
         query = self._query or self._start(path)
         query.processAllAvailable()
         batches = [
@@ -185,18 +200,23 @@ class QuerySide:
         """Return the latest value of a metric of the state store."""
         return self._state[name]
 
-    def stop(self) -> None:
-        """Stop the query and remove its files."""
+    def pause(self) -> None:
+        """Stop the query; the next micro-batch starts it from its checkpoint."""
         if self._query is not None:
             self._query.stop()
-        shutil.rmtree(self._source.parent, ignore_errors=True)
+        self._query = None
+
+    def stop(self) -> None:
+        """Stop the query and remove its files."""
+        self.pause()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _answer(self, stream: DataFrame) -> tuple[DataFrame, str]:
         return winops_query(stream, self._workload), "append"
 
     def _start(self, example: Path) -> StreamingQuery:
         schema = self._spark.read.parquet(str(example)).schema
-        stream = self._spark.readStream.schema(schema).parquet(str(self._source))
+        stream = self._spark.readStream.schema(schema).parquet(str(self.source))
         answer, output_mode = self._answer(stream)
         if self._counts_changes:
             answer = counted(answer)

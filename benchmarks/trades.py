@@ -25,6 +25,10 @@ def _even(rng: np.random.Generator, seq: Numbers, keys: int) -> Numbers:
     return rng.integers(0, keys, len(seq), dtype="int64")
 
 
+def _in_turns(_rng: np.random.Generator, seq: Numbers, keys: int) -> Numbers:
+    return seq % keys
+
+
 def _skewed(rng: np.random.Generator, seq: Numbers, keys: int) -> Numbers:
     return (keys * rng.uniform(0, 1, len(seq)) ** 1.5).astype("int64")
 
@@ -101,4 +105,5 @@ SKEWED_TRADES = _trades("skewed-trades", _skewed)
 SILENT_TRADES = _trades("silent-trades", _coming_and_going)
 DELAYED_TRADES = _trades("delayed-trades", _even, _delayed)
 FEED = Source("feed", key="key", order=("seq",), batches=_feed)
+TRADES_IN_TURNS = _trades("trades-in-turns", _in_turns)
 FILLED_TRADES = _trades("filled-trades", _each_then_any)

@@ -100,3 +100,20 @@ def test_tables_are_compared_with_spark_s_own_windows(tmp_path: Path) -> None:
     results = json.loads((tmp_path / "table.json").read_text())
     assert list(results["ratios"]) == ["last rows", "mean, low, high"]
     assert (tmp_path / "table.md").read_text() in output
+
+
+@on_classic_spark
+def test_a_rebuilt_aggregate_is_compared_with_a_replay(tmp_path: Path) -> None:
+    output = output_of(
+        SCRIPTS / "rebuild.py",
+        *("--keys", "40", "--rows", "50", "--rounds", "1"),
+        *("--data", str(tmp_path / "data"), "--out", str(tmp_path)),
+    )
+    assert (tmp_path / "rebuild.md").read_text() in output
+    [taken] = json.loads((tmp_path / "rebuild.json").read_text())["rounds"]
+    ordinary, restarted, changed, afterwards, replayed = taken.values()
+    for one in (ordinary, restarted, changed, afterwards):
+        assert one["counted"]["rowsInserted"] == one["rows_out"] == 40
+    assert replayed["counted"]["rowsInserted"] == 40 * (50 + 4)
+    assert changed["counted"]["stateBytesRead"] > restarted["counted"]["stateBytesRead"]
+    assert 0 < changed["changelog_bytes"] < replayed["changelog_bytes"]

@@ -29,7 +29,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 NOTEBOOKS = sorted((ROOT / "docs").glob("**/*.ipynb"))
 # The blocks of these pages need Delta Lake and a Kafka broker, so they run in the tests of
 # tests/compatibility. Blocks of other languages are in test_commands.py.
-ELSEWHERE = {ROOT / "docs" / "how-to" / name for name in ("delta.md", "kafka.md")}
+ELSEWHERE = {
+    ROOT / "docs" / "how-to" / name for name in ("delta.md", "delta-restarts.md", "kafka.md")
+}
 RUN_HERE = [
     *(page for page in PAGES if page not in ELSEWHERE),
     *(pytest.param(notebook, marks=same_on_connect) for notebook in NOTEBOOKS),

@@ -1,4 +1,4 @@
-"""Runs the blocks of the page docs/how-to/delta.md with Delta Lake alone, as the page says."""
+"""Runs the blocks of a page on Delta Lake, with Delta Lake alone, as the page says."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from tests.compatibility.recipes import session
 from tests.support.markdown import check_blocks
 from tests.support.paths import ROOT
 
-PAGE = ROOT / "docs" / "how-to" / "delta.md"
+FOLDER = ROOT / "docs" / "how-to"
 
 
-def main(transport: str) -> None:
+def main(transport: str, page: Path) -> None:
+    """Run the blocks of a page."""
     delta = [jar for jar in jars() if "iceberg" not in Path(jar).name]
     with TemporaryDirectory() as name:
-        spark = session(transport, Path(name), delta, PAGE)
-        run = check_blocks(PAGE, {"spark": spark})
+        spark = session(transport, Path(name), delta, page)
+        run = check_blocks(page, {"spark": spark})
         spark.stop()
     print(f"{run} blocks of the page ran")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], FOLDER / sys.argv[2])

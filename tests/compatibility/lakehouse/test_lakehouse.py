@@ -1,6 +1,8 @@
-"""Sessions with the extensions of Delta and Iceberg, and the page on Delta Lake."""
+"""Sessions with the extensions of Delta and Iceberg, and the pages on Delta Lake."""
 
 from __future__ import annotations
+
+import pytest
 
 from tests.support.programs import output_of_module
 from tests.support.transports import TRANSPORT
@@ -11,6 +13,7 @@ def test_changes_are_merged_into_tables_beside_other_extensions() -> None:
     assert "both tables hold the 12 rows of the windows" in output
 
 
-def test_the_page_on_delta_prints_its_output() -> None:
-    output = output_of_module("tests.compatibility.lakehouse.recipe", TRANSPORT)
-    assert "5 blocks of the page ran" in output
+@pytest.mark.parametrize(("page", "blocks"), [("delta.md", 5), ("delta-restarts.md", 8)])
+def test_a_page_on_delta_prints_its_output(page: str, blocks: int) -> None:
+    output = output_of_module("tests.compatibility.lakehouse.recipe", TRANSPORT, page)
+    assert f"{blocks} blocks of the page ran" in output

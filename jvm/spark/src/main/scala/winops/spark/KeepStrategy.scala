@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.datasources.v2.StreamingDataSourceV2ScanRelation
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.ui.OperatorMetricsPage
-import org.apache.spark.sql.winops.checkpoint.{MovedCheckpoint, MovedCheckpointExec, RestartPlanExec, RestartPlanRelation, WaitingRows, WaitingRowsExec}
+import org.apache.spark.sql.winops.checkpoint.{MovedCheckpoint, MovedCheckpointExec, RestartPlanExec, RestartPlanRelation, StoredWaitingRows, StoredWaitingRowsExec}
 import org.apache.spark.sql.winops.execution.{HistoryInput, StatefulKeepExec}
 import org.apache.spark.sql.winops.source.{FilePosition, FilePositionExec}
 
@@ -45,7 +45,7 @@ object KeepStrategy extends SparkStrategy {
     case FilePosition(position, child, isRequired, byAge) =>
       FilePositionExec(position, isRequired, byAge, planLater(child)) :: Nil
     case StoredColumns(child) => planLater(child) :: Nil
-      case rows: WaitingRows => WaitingRowsExec(rows) :: Nil
+      case rows: StoredWaitingRows => StoredWaitingRowsExec(rows) :: Nil
       case moved: MovedCheckpoint => MovedCheckpointExec(moved) :: Nil
     case restart: RestartPlanRelation => RestartPlanExec(restart) :: Nil
     case _ => Nil

@@ -18,7 +18,7 @@ import winops.spark.source.SourcePartitions
   * @param content
   *   the columns of the rows, as they are stored
   */
-final case class WaitingRows(
+final case class StoredWaitingRows(
     stored: StoredKeep,
     stores: KeepStores,
     batch: Long,
@@ -30,17 +30,17 @@ final case class WaitingRows(
     ofHistory: Attribute)
     extends LeafNode {
   override def output: Seq[Attribute] = content ++ sourcePartition :+ number :+ ofHistory
-  override def simpleString(maxFields: Int): String = s"WaitingRows after batch $batch"
+  override def simpleString(maxFields: Int): String = s"StoredWaitingRows after batch $batch"
 }
 
-object WaitingRows {
+object StoredWaitingRows {
   def apply(
       stored: StoredKeep,
       stores: KeepStores,
       batch: Long,
       ids: Option[Array[String]],
       partitions: Int,
-      content: Seq[Attribute]): WaitingRows = WaitingRows(
+      content: Seq[Attribute]): StoredWaitingRows = StoredWaitingRows(
     stored,
     stores,
     batch,
@@ -52,8 +52,8 @@ object WaitingRows {
     AttributeReference("_of_history", BooleanType, nullable = false)())
 }
 
-/** Reads [[WaitingRows]] from the state of each partition. */
-final case class WaitingRowsExec(rows: WaitingRows) extends LeafExecNode {
+/** Reads [[StoredWaitingRows]] from the state of each partition. */
+final case class StoredWaitingRowsExec(rows: StoredWaitingRows) extends LeafExecNode {
   override def output: Seq[Attribute] = rows.output
 
   override protected def doExecute(): RDD[InternalRow] = {
