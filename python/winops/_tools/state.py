@@ -285,7 +285,7 @@ def restart_plan(
         ``groups``, ``rows``, ``bytes`` : long
             what the first micro-batch rewrites or removes, in the row about the whole state;
         ``plan`` : string
-            identifies the plan, for ``spark.winops.restart.plan``.
+            identifies the plan of the whole query, for ``spark.winops.restart.plan``.
 
     Raises
     ------

@@ -120,4 +120,23 @@ class HistoryColumnsSuite extends KeepStreamTest {
           org.apache.spark.sql.functions.transform(df("w"), _.isNull).as("v")))
     assert(valuesOf(named) == Seq("ArraySeq(false, true)", "ArraySeq(false)"))
   }
+
+  test("window functions see the NULLs of the table") {
+    val stream = ticks()
+    stream.addData(Tick("a", 100, 2), Tick("b", 200, 3))
+    val table = withTime(Seq(Tick("a", 1, 1)).toDF())
+      .selectExpr("k", "ts", "CAST(NULL AS int) AS n", "array(nullif(n, n)) AS w")
+    val input = timed(stream).selectExpr("k", "ts", "n", "array(n) AS w")
+    withHistory(input, table, "all").createOrReplaceTempView("started")
+    val functions = spark.sql(
+      "SELECT k, ts, n, lag(n, 1, 7) OVER (PARTITION BY k ORDER BY ts) AS before, count(n) OVER w AS known, " +
+        "first_value(w[0]) OVER w AS first FROM started " +
+        "WINDOW w AS (PARTITION BY k ORDER BY ts ROWS 1 PRECEDING)")
+    withTempDir { checkpoint =>
+      val rows = runAll(functions, checkpoint.getCanonicalPath).rows
+      val ofA =
+        rows.filter(_.getAs[String]("k") == "a").sortBy(_.getAs[java.sql.Timestamp]("ts").getTime)
+      assert(ofA.map(_.toSeq.drop(2).mkString(" ")) == Seq("null 7 0 null", "2 null 1 null"))
+    }
+  }
 }
