@@ -102,13 +102,18 @@ class CarriedRowsSuite extends KeepStreamTest with RandomProperties {
 
   (1 to Runs).foreach { run =>
     property(s"the changes before and after are those of one consumer: run $run") { random =>
-      check(random)
+      check(mixed(random))
     }
   }
 
   (1 to Runs / 2).foreach { run =>
-    property(s"aggregates after a restart are those of the changes: run $run")(checkAggregates)
+    property(s"aggregates after a restart are those of the changes: run $run") { random =>
+      checkAggregates(mixed(random))
+    }
   }
+
+  /** The first number that a generator draws is nearly that of generators with seeds near by. */
+  private def mixed(random: Random): Random = new Random(random.nextLong())
 
   /** A consumer that applies all changes never deletes a row that it does not have, and ends with
     * the rows that the state has.

@@ -3,10 +3,13 @@ package winops.spark.restart
 import scala.util.{Failure, Random, Success, Try}
 
 import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, lit, struct, to_json}
 
 import winops.withHistory
+import winops.spark.aggregates.AggregateProperties
 import winops.spark.over.{OverSettings, OverStreamTest, Quote, RandomOver}
 import winops.spark.testing.RandomProperties
 
@@ -59,6 +62,9 @@ class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
     val checkpoint = s"$folder/checkpoint"
     val first = run(before, inputOf(before, stream), stream, batches.take(1), checkpoint)
     val outcome = planOf(now, stream, checkpoint)
+    assert(
+      (outcome.severity >= Outcome.NeedsHistory.severity) ==
+        StoredReach.needsHistory(before, now, canStore))
     val late = withTimeOf(batches.tail.flatten.toDF()).selectExpr(now.columns: _*)
     Try(run(now, inputOf(now, stream), stream, batches.tail, checkpoint, ends = true)) match {
       case Success(second) =>
@@ -132,6 +138,23 @@ class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
     written.rows
   }
 
+  /** Returns true if the buffer of an aggregate of the columns is stored, instead of rows. */
+  private def canStore(call: String): Boolean = {
+    withTimeOf(Seq.empty[Quote].toDF()).createOrReplaceTempView(View)
+    val functions = spark
+      .sql(s"SELECT $call FROM $View")
+      .queryExecution
+      .analyzed
+      .flatMap(_.expressions)
+      .flatMap(_.collect { case aggregate: AggregateExpression => aggregate.aggregateFunction })
+      .flatMap {
+        case replaced: RuntimeReplaceable =>
+          replaced.replacement.collect { case function: AggregateFunction => function }
+        case function => Seq(function)
+      }
+    functions.forall(AggregateProperties.of(_).buffer != AggregateProperties.FromRows)
+  }
+
   /** The number of the row, and all columns as JSON. */
   private def comparable(query: OverQuery, rows: DataFrame): DataFrame = {
     rows.createOrReplaceTempView(View)
@@ -162,6 +185,87 @@ private object ChangedFunctionsSuite {
   val StoresAll = "percentile(n + x + length(s) + seq + unix_seconds(ts), 0.5)"
 
   final case class OverQuery(columns: Seq[String], functions: Seq[String])
+
+  /** The rows before the current one that a window function of [[RandomOver]] needs, and those
+    * that are stored for it, by its text.
+    */
+  final class StoredReach(function: String, canStore: String => Boolean) {
+    import StoredReach._
+
+    private val Call(call, order, frame) = function: @unchecked
+    private val name = call.takeWhile(_ != '(')
+    private val isOffset = name == "lag" || name == "lead"
+    private val isRank = Set("rank", "dense_rank", "row_number")(name)
+    private val ignoresNulls = call.contains("IGNORE NULLS")
+    private val hasPeers =
+      !isOffset && !isRank && (frame.isEmpty || frame.startsWith("RANGE"))
+
+    /** The columns from which the function is computed. */
+    def columns: Set[String] =
+      columnsOf(
+        call) ++ (if (hasPeers || isRank && name != "row_number") columnsOf(order) else Nil)
+
+    def needs: Reach =
+      if (isOffset) {
+        val distance = call.replaceAll("[^0-9]", "").toLong
+        if (name == "lead" || distance == 0) Rows(0)
+        else if (ignoresNulls) All
+        else Rows(distance)
+      } else if (isRank || frame.isEmpty) All
+      else
+        frame match {
+          case s"${_}BETWEEN UNBOUNDED PRECEDING AND ${_}" => All
+          case s"ROWS BETWEEN $rows PRECEDING AND ${_}" => Rows(rows.toLong)
+          case s"RANGE BETWEEN INTERVAL $millis MILLISECONDS PRECEDING AND ${_}" =>
+            Millis(millis.toLong)
+          case s"RANGE ${_}" => Millis(0)
+          case _ => Rows(0)
+        }
+
+    def keeps: Reach =
+      if (isOffset && ignoresNulls) Rows(0)
+      else if (!isOffset && needs == All) {
+        // Functions that are no aggregates store a number.
+        if (isRank || name == "nth_value" || canStore(call)) Rows(0) else All
+      } else needs
+  }
+
+  object StoredReach {
+    private val Call = """(.*) OVER \(.*?ORDER BY (.*?) ?((?:(?:ROWS|RANGE) .*)?)\)""".r
+    private val Column = """\b(?:k|ts|seq|n|x|s)\b""".r
+
+    sealed trait Reach
+    case object All extends Reach
+    final case class Rows(count: Long) extends Reach
+    final case class Millis(count: Long) extends Reach
+
+    private def covers(stored: Reach, needed: Reach): Boolean = (stored, needed) match {
+      case (All, _) => true
+      case (Rows(some), Rows(others)) => some >= others
+      case (Millis(some), Millis(others)) => some >= others
+      case (Millis(_), others) => others == Rows(0)
+      case _ => false
+    }
+
+    private def columnsOf(text: String): Set[String] = Column.findAllIn(text).toSet
+
+    /** Returns true if a function that is added, or reads a column of another type, needs rows
+      * that are not stored, or the order or the group reads such a column.
+      */
+    def needsHistory(before: OverQuery, now: OverQuery, canStore: String => Boolean): Boolean = {
+      val isWidened = now.columns.exists(_.startsWith("CAST(n "))
+      val stored = before.functions.map(new StoredReach(_, canStore))
+      val columns = stored.flatMap(_.columns).toSet
+      val keeps = stored.map(_.keeps)
+      val readsAltered = isWidened && columnsOf(
+        before.functions.head.replaceAll(".* OVER", "").replaceAll("(ROWS|RANGE) .*", ""))("n")
+      readsAltered || now.functions.exists { function =>
+        val reach = new StoredReach(function, canStore)
+        val isNew = !before.functions.contains(function) || isWidened && reach.columns("n")
+        isNew && !(reach.columns.subsetOf(columns) && keeps.exists(covers(_, reach.needs)))
+      }
+    }
+  }
 
   /** A kind of change.
     *
