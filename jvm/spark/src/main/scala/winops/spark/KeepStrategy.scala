@@ -45,8 +45,8 @@ object KeepStrategy extends SparkStrategy {
     case FilePosition(position, child, isRequired, byAge) =>
       FilePositionExec(position, isRequired, byAge, planLater(child)) :: Nil
     case StoredColumns(child) => planLater(child) :: Nil
-      case rows: StoredWaitingRows => StoredWaitingRowsExec(rows) :: Nil
-      case moved: MovedCheckpoint => MovedCheckpointExec(moved) :: Nil
+    case rows: StoredWaitingRows => StoredWaitingRowsExec(rows) :: Nil
+    case moved: MovedCheckpoint => MovedCheckpointExec(moved) :: Nil
     case restart: RestartPlanRelation => RestartPlanExec(restart) :: Nil
     case _ => Nil
   }

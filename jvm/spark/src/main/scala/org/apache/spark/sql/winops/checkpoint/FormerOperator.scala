@@ -111,7 +111,13 @@ private[checkpoint] final class FormerOperator(
       AttributeReference(column.field.name, as)()
     }
     val rows =
-      StoredWaitingRows(StoredKeep(identity, stores.entryKeys), stores, batch, ids, partitions, stored)
+      StoredWaitingRows(
+        StoredKeep(identity, stores.entryKeys),
+        stores,
+        batch,
+        ids,
+        partitions,
+        stored)
     def value(column: Attribute, place: Int): Expression = {
       val missing = operator.spec.restart.fill
         .getOrElse(column.name, Literal(null, column.dataType))
