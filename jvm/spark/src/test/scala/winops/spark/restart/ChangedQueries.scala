@@ -176,7 +176,7 @@ object ChangedQueries {
   private val OtherLengths: Seq[(Dialect, Int => String)] = Seq(
     Apama -> (n => s"within ${n / 10.0}"),
     Apama -> (n => s"retain $n with unique i"),
-    Apama -> (n => s"within 2 every 0.1 retain $n"),
+    Apama -> (n => s"within 2.0 every 0.1 retain $n"),
     Esper -> (n => s"#firstlength($n)"),
     Esper -> (n => s"#sort($n, text desc, n)"),
     Esper -> (n => s"#rank(i, $n, n)"),
@@ -328,7 +328,7 @@ object ChangedQueries {
         }),
       changed("`max_rows`", Continues)(_.copy(arguments = Map("max_rows" -> "100000"))),
       change("`at_end`", Continues) { (_, query) =>
-        Option.when(query.window.time.isDefined) {
+        Option.when(query.window.time.contains(Application.EventTime)) {
           query.copy(arguments = Map("at_end" -> "'flush'"))
         }
       },
@@ -345,7 +345,7 @@ object ChangedQueries {
 
   private val ofOrder: Seq[Change] = Seq(
     changed("`order_by`", NeedsHistory)(_.copy(orderBy = "n DESC")),
-    changed("the group", NeedsHistory)(_.copy(partitionBy = "k % 2")),
+    changed("the group", NeedsHistory)(_.copy(partitionBy = "k, n % 2")),
     change("`time`, `apply`", NeedsHistory) { (_, query) =>
       query.window.time.map { now =>
         val next = Application.all.find(_ != now)
