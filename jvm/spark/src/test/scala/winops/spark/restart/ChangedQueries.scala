@@ -176,7 +176,7 @@ object ChangedQueries {
   private val OtherLengths: Seq[(Dialect, Int => String)] = Seq(
     Apama -> (n => s"within ${n / 10.0}"),
     Apama -> (n => s"retain $n with unique i"),
-    Apama -> (n => s"within 2 every 0.1 retain $n"),
+    Apama -> (n => s"within 2.0 every 0.1 retain $n"),
     Esper -> (n => s"#firstlength($n)"),
     Esper -> (n => s"#sort($n, text desc, n)"),
     Esper -> (n => s"#rank(i, $n, n)"),
@@ -324,11 +324,15 @@ object ChangedQueries {
           (Spl -> policy(before), Spl -> policy(now))
         },
         NeedsHistory),
-      change("`punct`", NeedsHistory) { (_, query) =>
-        Option.when(query.window.dialect == Ccl && query.window.time.isDefined) {
-          query.copy(partitionBy = "", arguments = Map("punct" -> "'text'"))
-        }
-      },
+      Change(
+        "`punct`",
+        NeedsHistory,
+        random => {
+          val window = RandomWindow(Ccl, "KEEP 3 ROWS", Some(pick(random, Application.all)))
+          val mark = "CASE WHEN n % 7 = 0 THEN 'window' END AS mark"
+          val query = KeepQuery(window, Columns :+ mark, "changes", Nil, partitionBy = "")
+          (query, query.copy(arguments = Map("punct" -> "'mark'")))
+        }),
       // With a group, such a window is cross-group.
       changed("`punct`", Refused)(_.copy(arguments = Map("punct" -> "'text'")))
         .copy(isOfNote = true),
@@ -350,7 +354,7 @@ object ChangedQueries {
         }),
       changed("`max_rows`", Continues)(_.copy(arguments = Map("max_rows" -> "100000"))),
       change("`at_end`", Continues) { (_, query) =>
-        Option.when(query.window.time.isDefined) {
+        Option.when(query.window.time.contains(Application.EventTime)) {
           query.copy(arguments = Map("at_end" -> "'flush'"))
         }
       },
@@ -367,10 +371,12 @@ object ChangedQueries {
 
   private val ofOrder: Seq[Change] = Seq(
     changed("`order_by`", NeedsHistory)(_.copy(orderBy = "n DESC")),
-    changed("the group, with keys of the same types", NeedsHistory)(
-      _.copy(partitionBy = "k % 2")),
+    // Aggregates have no column but the group.
+    change("the group, with keys of the same types", NeedsHistory) { (_, query) =>
+      Option.when(query.output != "agg")(query.copy(partitionBy = "k % 2"))
+    },
     changed("the group, with other types or another number of keys", Refused)(
-      _.copy(partitionBy = "k, text")),
+      _.copy(partitionBy = "k, n % 2")),
     change("`time`, `apply`", NeedsHistory) { (_, query) =>
       query.window.time.map { now =>
         val next = Application.all.find(_ != now)

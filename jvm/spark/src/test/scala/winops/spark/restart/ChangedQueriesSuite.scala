@@ -57,11 +57,11 @@ class ChangedQueriesSuite extends KeepStreamTest with RandomProperties {
   /** The first two cells of each rule, without the numbers of notes. */
   private def rulesOf(page: java.nio.file.Path): Seq[(String, String)] =
     Files
-      .readAllLines(page)
-      .asScala
+      .readString(page)
+      .split("\n\n")
       .toSeq
-      .dropWhile(line => !line.startsWith("## The policy"))
-      .filter(line => line.matches("\\| \\S.*") && !line.startsWith("| Change "))
+      .filter(_.startsWith("| Change | Outcome |"))
+      .flatMap(_.split('\n').drop(2))
       .map(_.split('|').map(_.replaceAll(" \\[\\d+\\]", "").trim))
       .map(cells => cells(1) -> cells(2))
 
