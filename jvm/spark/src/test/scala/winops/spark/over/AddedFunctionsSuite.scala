@@ -214,6 +214,10 @@ class AddedFunctionsSuite extends OverStreamTest with RandomProperties {
       stream.addData(rows.drop(40))
       val without = runAll(select(before), checkpoint).rows
       assert(without.nonEmpty)
+      // A memory stream goes with one checkpoint.
+      val again = memoryStream[Quote]
+      viewOf(again)
+      rows.grouped(20).foreach(again.addData(_))
       val _ = runAll(select(now), moved, written)
       val (earlier, later) = written.rows.partition(_.size == Columns + before.size)
       assertAsTable(later, earlier, now, Seq(rows), "moved")

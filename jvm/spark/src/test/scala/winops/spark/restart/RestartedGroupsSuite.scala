@@ -205,17 +205,17 @@ class RestartedGroupsSuite extends TableTests {
     assert(outcomeOf(both, sort) == Outcome.Carried)
     Seq("istream", "rstream").foreach { kind =>
       val oneSided = planOf(Esper, s"select $kind * from S#length(3)")
-      assert(outcomeOf(oneSided, sort) == Outcome.Refused)
-      assert(outcomeOf(sort, oneSided) == Outcome.Refused)
-      assert(outcomeOf(both, oneSided) == Outcome.Refused)
-      assert(outcomeOf(oneSided, both) == Outcome.Refused)
+      assert(outcomeOf(oneSided, sort) == Outcome.NeedsHistory)
+      assert(outcomeOf(sort, oneSided) == Outcome.NeedsHistory)
+      assert(outcomeOf(both, oneSided) == Outcome.NeedsHistory)
+      assert(outcomeOf(oneSided, both) == Outcome.NeedsHistory)
     }
   }
 
   test("between windows with names and one without, only aggregates are carried over") {
     val (one, named) = (planOf(Esper, "#sort(3, n)"), planOf(Seq("KEEP 3 ROWS", "KEEP 1 DAY")))
-    assert(outcomeOf(one, named) == Outcome.Refused)
-    assert(outcomeOf(named, one) == Outcome.Refused)
+    assert(outcomeOf(one, named) == Outcome.NeedsHistory)
+    assert(outcomeOf(named, one) == Outcome.NeedsHistory)
     assert(outcomeOf(named, planOf(Seq("KEEP 3 ROWS"))) == Outcome.Carried)
     assert(outcomeOf(counting(one), counting(named)) == Outcome.Carried)
     assert(outcomeOf(counting(named), counting(one)) == Outcome.Carried)
