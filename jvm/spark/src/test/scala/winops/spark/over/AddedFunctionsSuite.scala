@@ -221,7 +221,7 @@ class AddedFunctionsSuite extends OverStreamTest with RandomProperties {
       val _ = runAll(select(now), moved, written)
       val (earlier, later) = written.rows.partition(_.size == Columns + before.size)
       assertAsTable(later, earlier, now, Seq(rows), "moved")
-      assertAsTable(without, Nil, before, Seq(rows), "removed")
+      assertAsTable(without, written.rows, before, Seq(rows), "removed")
     }
   }
 
