@@ -63,9 +63,7 @@ class HistoryFailureSuite extends OverStreamTest with RandomProperties {
         s"of ${left.size} are too many:\n${surplus.take(5).mkString("\n")}\n")
   }
 
-  /** What the query emits in the micro-batches of the rows of the table, what it emits then, and
-    * its state.
-    */
+  /** The output of the query for the rows of the table, its other output, and its state. */
   private def replay[A: Encoder](one: Case[A]): (Seq[Row], Seq[Row], Seq[Row]) = {
     val stream = memoryStream[A]
     val written = new Written

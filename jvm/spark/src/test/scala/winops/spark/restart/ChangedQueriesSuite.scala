@@ -97,13 +97,13 @@ class ChangedQueriesSuite extends KeepStreamTest with RandomProperties {
     private val other = memoryStream[Reading]
 
     def check(random: Random, change: Change): Outcome = {
-      val first = run(before, split(random, early))
+      val first = run(before, Readings.batches(random, early))
       val (outcome, reasons) = withSQLConf(now.settings.toSeq: _*) {
         if (now.place != before.place) FileUtils.copyDirectory(place(before), place(now))
         planOf(now)
       }
       assert(outcome == change.outcome || isOfNote(reasons), reasons)
-      val batches = if (now.flushes) Seq(late) else split(random, late)
+      val batches = if (now.flushes) Seq(late) else Readings.batches(random, late)
       val isFailing =
         outcome.severity < Outcome.NeedsHistory.severity && !now.flushes && random.nextBoolean()
       if (isFailing) failFirst(batches.head)
@@ -357,13 +357,6 @@ class ChangedQueriesSuite extends KeepStreamTest with RandomProperties {
         from_json(json, "value0 BIGINT, value1 BIGINT", Map.empty[String, String]))
   }
 
-  private def split(random: Random, rows: Seq[Reading]): Seq[Seq[Reading]] = {
-    val cuts = Seq.fill(2)(random.nextInt(rows.size + 1)).distinct.sorted
-    (0 +: cuts)
-      .zip(cuts :+ rows.size)
-      .map { case (from, until) => rows.slice(from, until) }
-      .filter(_.nonEmpty)
-  }
 }
 
 private object ChangedQueriesSuite {

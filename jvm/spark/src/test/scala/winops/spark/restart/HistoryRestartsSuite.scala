@@ -36,8 +36,8 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
       case some => some :+ Readings.heartbeat(some.size.toLong)
     }
     val (early, late) = readings.splitAt(1 + random.nextInt(readings.size - 1))
-    val first = if (exact) split(random, early) else Seq(early)
-    val rest = split(random, late)
+    val first = if (exact) Readings.batches(random, early) else Seq(early)
+    val rest = Readings.batches(random, late)
     withClue(
       s"${change.rule}: from ${before.call} over ${before.columns} to ${now.call} over ${now.columns}, $first: ") {
       val fresh = lives(now, now, first, rest, None)
@@ -109,14 +109,6 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
       } finally running.stop()
     }
     written.rows
-  }
-
-  private def split(random: Random, rows: Seq[Reading]): Seq[Seq[Reading]] = {
-    val cuts = Seq.fill(2)(random.nextInt(rows.size + 1)).distinct.sorted
-    (0 +: cuts)
-      .zip(cuts :+ rows.size)
-      .map { case (from, until) => rows.slice(from, until) }
-      .filter(_.nonEmpty)
   }
 
   private val call = "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts'"
@@ -226,15 +218,7 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
       after(keep(_, call)) { (checkpoint, stream) =>
         stream.addData(late)
         def query: DataFrame = now(withHistory(input(stream), spark.read.parquet(files)))
-        val failing = start(
-          query,
-          checkpoint,
-          new Written,
-          (_, _) => throw new IllegalStateException("the sink fails"))
-        intercept[Exception] {
-          try failing.processAllAvailable()
-          finally failing.stop()
-        }
+        failAtSink(query, checkpoint)
         withTime(Seq(Tick("a", 2, 99)).toDF()).write.mode("append").parquet(files)
         val written = new Written
         runAll(query, checkpoint, written)
@@ -250,19 +234,10 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     after(keep(_, call)) { (checkpoint, stream) =>
       stream.addData(late)
       val wider = "PARTITION BY (k) ORDER BY (n DESC), 'KEEP 9 ROWS', time => 'ts'"
-      def fails(arguments: String): Unit = {
-        val failing = start(
-          keep(withHistory(input(stream), table), arguments),
-          checkpoint,
-          new Written,
-          (_, _) => throw new IllegalStateException("the sink fails"))
-        val _ = intercept[Exception] {
-          try failing.processAllAvailable()
-          finally failing.stop()
-        }
+      val sorted = "PARTITION BY (k) ORDER BY (n), esper => '#sort(2, n desc)', time => 'ts'"
+      Seq(wider, sorted).foreach { arguments =>
+        failAtSink(keep(withHistory(input(stream), table), arguments), checkpoint)
       }
-      fails(wider)
-      fails("PARTITION BY (k) ORDER BY (n), esper => '#sort(2, n desc)', time => 'ts'")
       val written = runAll(keep(withHistory(input(stream), table), other), checkpoint)
       stream.addData(last)
       runAll(keep(withHistory(input(stream), table), other), checkpoint, written)
@@ -272,15 +247,7 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     }
     after(keep(_, call)) { (checkpoint, stream) =>
       stream.addData(late)
-      val failing = start(
-        keep(withHistory(input(stream), table), other),
-        checkpoint,
-        new Written,
-        (_, _) => throw new IllegalStateException("the sink fails"))
-      intercept[Exception] {
-        try failing.processAllAvailable()
-        finally failing.stop()
-      }
+      failAtSink(keep(withHistory(input(stream), table), other), checkpoint)
       val written = runAll(keep(input(stream), call), checkpoint)
       stream.addData(last)
       runAll(keep(input(stream), call), checkpoint, written)

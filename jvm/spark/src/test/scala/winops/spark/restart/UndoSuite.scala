@@ -10,7 +10,6 @@ import org.scalatest.concurrent.PatienceConfiguration.Timeout
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.StreamingQueryException
 
 import winops.readState
 import winops.spark.testing.{KeepStreamTest, Tick}
@@ -43,7 +42,7 @@ class UndoSuite extends KeepStreamTest {
       stream.addData(ticksFrom(0 until 4))
       val _ = runAll(former(stream.toDF()), checkpoint)
       stream.addData(ticksFrom(4 until 6))
-      fail(changed(stream.toDF()), checkpoint)
+      failAtSink(changed(stream.toDF()), checkpoint)
       assertContinues(checkpoint, runAll(former(stream.toDF()), checkpoint))
     }
   }
@@ -53,7 +52,7 @@ class UndoSuite extends KeepStreamTest {
       val (checkpoint, stream) = (folder.getCanonicalPath, ticks())
       val rows = stream.toDF()
       stream.addData(ticksFrom(0 until 4))
-      fail(keep(rows.select($"k", $"sec", $"n", $"sec".as("more")), call), checkpoint)
+      failAtSink(keep(rows.select($"k", $"sec", $"n", $"sec".as("more")), call), checkpoint)
       val written = runAll(keep(rows.select($"k", $"n"), call), checkpoint)
       assert(written.rows.map(_.getAs[Int]("n")) == Seq(0, 1, 2, 0, 3, 1))
       assert(
@@ -74,7 +73,7 @@ class UndoSuite extends KeepStreamTest {
       stream.addData(ticksFrom(0 until 4))
       val _ = runAll(first(stream.toDF()), checkpoint)
       stream.addData(ticksFrom(4 until 5))
-      fail(second(stream.toDF()), checkpoint)
+      failAtSink(second(stream.toDF()), checkpoint)
       assert(held == Seq(1, 2, 3))
       val former = runAll(first(stream.toDF()), checkpoint)
       assert(former.rows.map(_.getAs[Int]("n")) == Seq(4, 1))
@@ -83,15 +82,6 @@ class UndoSuite extends KeepStreamTest {
       val written = runAll(second(stream.toDF()), checkpoint)
       assert(written.rows.map(_.getAs[Int]("n")) == Seq(4))
       assert(held == Seq(2, 3))
-    }
-  }
-
-  private def fail(query: DataFrame, checkpoint: String): Unit = {
-    val failing =
-      start(query, checkpoint, new Written, (_, _) => throw new IllegalStateException("sink"))
-    val _ = intercept[StreamingQueryException] {
-      try failing.processAllAvailable()
-      finally failing.stop()
     }
   }
 

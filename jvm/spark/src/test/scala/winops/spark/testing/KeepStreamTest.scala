@@ -80,6 +80,20 @@ trait KeepStreamTest extends StreamTest {
     df.writeStream.option("checkpointLocation", checkpoint).foreachBatch(write).start()
   }
 
+  /** Runs a micro-batch of a query whose sink fails. */
+  protected def failAtSink(df: DataFrame, checkpoint: String): Unit = {
+    val query =
+      start(
+        df,
+        checkpoint,
+        new Written,
+        (_, _) => throw new IllegalStateException("the sink fails"))
+    val _ = intercept[StreamingQueryException] {
+      try query.processAllAvailable()
+      finally query.stop()
+    }
+  }
+
   /** Runs a query over the available rows and all timers that are due by then, and stops it. */
   protected def runAll(
       df: DataFrame,

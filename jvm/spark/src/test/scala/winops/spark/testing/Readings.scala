@@ -30,6 +30,15 @@ object Readings {
   def heartbeat(n: Long): Reading =
     Reading(-1, Start + 20000000L, n, None, None, None, None, None, None)
 
+  /** Cuts rows into up to three micro-batches. */
+  def batches(random: Random, rows: Seq[Reading]): Seq[Seq[Reading]] = {
+    val cuts = Seq.fill(2)(random.nextInt(rows.size + 1)).distinct.sorted
+    (0 +: cuts)
+      .zip(cuts :+ rows.size)
+      .map { case (from, until) => rows.slice(from, until) }
+      .filter(_.nonEmpty)
+  }
+
   /** The columns of a frame of [[Reading]]s for queries. */
   def columns(df: DataFrame): DataFrame = df
     .withColumn("ts", timestamp_micros(col("micros")))
