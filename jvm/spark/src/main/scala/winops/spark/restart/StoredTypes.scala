@@ -1,9 +1,13 @@
 package winops.spark.restart
 
+import scala.util.{Failure, Success, Try}
+
 import org.json4s.{JArray, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}
 
 import org.apache.spark.sql.types.{DataType, StructType}
+
+import winops.storage.bytes.CorruptStateException
 
 /** Parses types that Spark wrote into checkpoints. Spark would instantiate the class of a
   * user-defined type when it parses the type. Here a user-defined type is replaced by the type
@@ -13,14 +17,18 @@ object StoredTypes {
 
   /** The columns in `json`; `None` if `json` is another type than a struct.
     *
-    * @throws org.apache.spark.SparkIllegalArgumentException
+    * @throws winops.storage.bytes.CorruptStateException
     *   if `json` is no type
     */
-  def columns(json: JValue): Option[StructType] =
-    DataType.fromJson(compact(render(asStored(json)))) match {
-      case struct: StructType => Some(struct)
-      case _ => None
+  def columns(json: JValue): Option[StructType] = {
+    val text = compact(render(asStored(json)))
+    Try(DataType.fromJson(text)) match {
+      case Success(struct: StructType) => Some(struct)
+      case Success(_) => None
+      case Failure(unknown) =>
+        throw new CorruptStateException(s"a stored type is unknown: ${unknown.getMessage}")
     }
+  }
 
   private def asStored(json: JValue): JValue = json match {
     case JObject(fields) if fields.contains("type" -> JString("udt")) =>

@@ -123,7 +123,7 @@ object StateIdentity {
       case Some(JInt(format)) if format == StateVersion.Current =>
       case other => throw StateVersion.another(other.fold[Any]("unknown")(_.values))
     }
-    RestartPlan.of(was, fields(now), options)
+    StateErrors.translated(RestartPlan.of(was, fields(now), options))
   }
 
   /** Returns the plan of a restart that is possible.

@@ -164,15 +164,19 @@ final class StoredPartitionState(
     segments.put(PartitionSummary.Number, out.toArray)
   }
 
+  private def compare(stored: PartitionSummary): Unit = {
+    val plan = StateIdentity.check(stored.identity, identity, options)
+    leavesAtOtherTimes = StateIdentity.changesDueTimes(stored.identity, identity)
+    before = Option.when(plan.rewrites) {
+      new RebuiltState(stored.identity, identity, stored.idle, plan.carries)
+    }
+  }
+
   private def restore(bytes: Array[Byte]): Unit =
     if (bytes != null) {
       val in = new ByteReader(bytes)
       val stored = PartitionSummary.restore(in)
-      val plan = StateIdentity.check(stored.identity, identity, options)
-      leavesAtOtherTimes = StateIdentity.changesDueTimes(stored.identity, identity)
-      before = Option.when(plan.rewrites) {
-        new RebuiltState(stored.identity, identity, stored.idle, plan.carries)
-      }
+      if (stored.identity != identity) compare(stored)
       idleBefore = stored.idle
       passed = stored.passed
       wasFlushed = stored.isFlushed
