@@ -53,7 +53,9 @@ class HistoryPropertySuite extends AnyFunSuite with RandomProperties {
       assert(driven.groupsRemembered == replayed.groupsRemembered)
       assert(driven.metric("rowsInserted") <= replayed.metric("rowsInserted"))
       if (one.isOfSameBatches) {
-        assert(driven.store.bytes == replayed.store.bytes)
+        val (bytes, expected) = (driven.store.bytes, replayed.store.bytes)
+        if (one.hasSeveralWindows) assert(bytes <= expected + expected / 8)
+        else assert(bytes == expected)
         assert(driven.partitionSegments.bytesHeld == replayed.partitionSegments.bytesHeld)
       }
     }
@@ -152,6 +154,9 @@ private object HistoryPropertySuite {
 
     /** True if the test knows which changes have no output. */
     def knowsSilence: Boolean = plan.spec.rowsWait || delay == 0
+
+    /** True if windows share their rows, which may be stored in other runs of rows then. */
+    def hasSeveralWindows: Boolean = plan.spec.windows > 1
 
     /** True if the rows are applied in the same batches, so that equal state has equal bytes. */
     def isOfSameBatches: Boolean = plan.spec.rowsWait

@@ -153,7 +153,7 @@ class OverStateSuite extends OverStreamTest with TableTests {
     }
   }
 
-  test("a restart may name functions in another order, and not name others") {
+  test("a restart may name functions in another order, and not have a longer frame or more keys") {
     withTempDir { checkpoint =>
       val stream = memoryStream[Quote]
       viewOf(stream)
@@ -171,7 +171,6 @@ class OverStateSuite extends OverStreamTest with TableTests {
       assert(sums == (1 to 5).map(i => (i, (1 to i).sum.toLong)))
       Seq(
         s"$sum AS a, avg(x) OVER ($w ROWS 3 PRECEDING) AS b",
-        s"$sum AS a",
         s"$sum AS a, $mean AS b".replace("BY k", "BY k, s")).foreach { other =>
         val error =
           failureOf({ stream.addData(quote(9, 9)); select(other) }, checkpoint.getCanonicalPath)
@@ -194,10 +193,6 @@ class OverStateSuite extends OverStreamTest with TableTests {
       assert(
         written.rows.sortBy(_.getInt(0)) ==
           Seq(Row(1, 1, 1), Row(2, 2, 2)) ++ (3 to 5).map(Row(_, null, 2)))
-      val error = failureOf(
-        { stream.addData(quote(9, 9)); select(s"$known AS a, $known AS b") },
-        checkpoint.getCanonicalPath)
-      assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"))
     }
   }
 
