@@ -3,7 +3,7 @@ package winops.spark.restart
 /** The advice for differences that a restart does not allow. */
 private[restart] object Remedies {
   val history =
-    "Start with a new checkpoint, and supply all rows that the query has read with with_history(stream, table), or restore the former query"
+    "Supply all rows that the query has read with with_history(stream, table), or restore the former query"
 
   /** The state store has the types of the keys, and the number of partitions, for good. */
   val another =
