@@ -153,7 +153,8 @@ class OverStateSuite extends OverStreamTest with TableTests {
     }
   }
 
-  test("a restart may name functions in another order, and not have a longer frame or more keys") {
+  test(
+    "a restart may name functions in another order, and not have a longer frame or more keys") {
     withTempDir { checkpoint =>
       val stream = memoryStream[Quote]
       viewOf(stream)

@@ -85,7 +85,7 @@ class CarriedRowsSuite extends KeepStreamTest with RandomProperties {
     }
   }
 
-  test("values of fill= stand in stored rows in the place of NULL") {
+  test("values of fill= replace NULL in stored rows") {
     withTempDir { folder =>
       val stream = ticks()
       stream.addData(first)
