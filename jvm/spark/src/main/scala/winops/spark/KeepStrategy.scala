@@ -51,9 +51,11 @@ object KeepStrategy extends SparkStrategy {
     case _ => Nil
   }
 
-  /** The plan with what it needs to let rows of another window enter its own. */
+  /** The plan with what it needs to let rows of another window enter its own. Later micro-batches
+    * have no such rows, and do not read the metadata of the checkpoint.
+    */
   private def withParser(plan: OperatorPlan): OperatorPlan = plan match {
-    case keep: KeepPlan if keep.spec.restart.carries =>
+    case keep: KeepPlan if keep.spec.restart.carries && FirstBatch.mayBeCurrent =>
       val restart = keep.spec.restart.copy(parser = Some(StoredKeep))
       keep.copy(spec = keep.spec.copy(restart = restart))
     case other => other

@@ -1,7 +1,5 @@
 package winops.spark
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
@@ -15,12 +13,6 @@ import winops.spark.source.WithHistory
   * from all other micro-batches.
   */
 object ReadHistory extends Rule[LogicalPlan] {
-  private val MaxRuns = 100
-
-  /** The first micro-batches of the last runs of queries with a table. Only the first one of a
-    * run can have the state of another query.
-    */
-  private val firstBatches = mutable.LinkedHashMap.empty[String, Long]
 
   /** The last run whose log says what becomes of the table. Spark may plan a micro-batch again.
     */
@@ -44,16 +36,15 @@ object ReadHistory extends Rule[LogicalPlan] {
       nodes: Seq[WithHistory],
       batch: Long,
       query: StreamExecution): LogicalPlan = {
-    val first = firstBatchOf(query.runId.toString, batch)
+    val isFirst = FirstBatch.isFirst(query.runId.toString, batch)
     val checkpoint = query.resolvedCheckpointRoot
     if (batch == 0) {
       plan.transform { case node: WithHistory =>
         node.begun(HistoryRecord(checkpoint, nodes.indexOf(node)))
       }
     } else {
-      val replaced =
-        if (batch == first) ReplacedStates.of(checkpoint, batch, plan) else Nil
-      if (batch == first) tell(query, replaced)
+      val replaced = if (isFirst) ReplacedStates.of(checkpoint, batch, plan) else Nil
+      if (isFirst) tell(query, replaced)
       plan.transform { case node: WithHistory =>
         replaced.find(_.operator.history.exists(_ eq node)).fold(node.stream) { found =>
           val restart = HistoryRecord.Restart(batch, found.plan)
@@ -69,8 +60,8 @@ object ReadHistory extends Rule[LogicalPlan] {
     if (isNew(query.runId.toString)) {
       if (replaced.isEmpty) {
         logInfo(
-          s"The query ${query.id} continues from its checkpoint. The table of with_history was " +
-            "read when the checkpoint began, and is not read again.")
+          s"The query ${query.id} continues from its checkpoint. The table of with_history is " +
+            "read only when a checkpoint begins, and is not read now.")
       } else {
         val plans = replaced.map(_.plan).mkString(", ")
         logWarning(
@@ -83,12 +74,5 @@ object ReadHistory extends Rule[LogicalPlan] {
     val before = told
     told = run
     before != run
-  }
-
-  private def firstBatchOf(run: String, batch: Long): Long = firstBatches.synchronized {
-    if (!firstBatches.contains(run) && firstBatches.size >= MaxRuns) {
-      firstBatches.remove(firstBatches.head._1)
-    }
-    firstBatches.getOrElseUpdate(run, batch)
   }
 }
