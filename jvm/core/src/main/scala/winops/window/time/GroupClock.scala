@@ -20,9 +20,6 @@ final class GroupClock(silence: Long) {
   /** The instant of the group, in milliseconds. */
   def now: Long = clock
 
-  /** The instant of the last arrival; `Long.MinValue` if there was none. */
-  def latestArrival: Long = lastArrival
-
   /** True if the group has state to store beside rows that wait. */
   def isAlive: Boolean = alive
 
@@ -47,6 +44,13 @@ final class GroupClock(silence: Long) {
   def silenceDue: Long =
     // A shorter silence after a restart may be over before now; the group then ends now.
     if (silence == Clock.Never) Clock.Never else Math.max(lastArrival + silence, clock)
+
+  /** Starts with the instant, the last arrival and the life of another clock. */
+  def startAs(other: GroupClock): Unit = {
+    clock = other.clock
+    lastArrival = other.lastArrival
+    alive = other.alive
+  }
 
   /** Starts with a group that has no rows. */
   def clear(): Unit = {

@@ -2,14 +2,13 @@ package winops.spark.group
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import winops.spark.aggregates.StoredAggregates
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.row.{RowBytes, RowShape}
 import winops.spark.state.RebuiltState
 import winops.storage.bytes.{ByteReader, ByteWriter, SegmentedBits, Segments}
 import winops.storage.rows.RowLog
 import winops.window.changes.ChangeQueue
-import winops.window.time.Clock
+import winops.window.time.{Clock, GroupClock}
 
 /** Lets the rows of a group, which another window holds, enter the window of the running query in
   * the order of their arrival. Rows that were inserted before and are not in the new window are
@@ -44,16 +43,8 @@ private[spark] final class KeepCarry(
       before.copy(spec = before.spec.copy(output = Output.Changes), by = Nil, results = Nil)
     new GroupState(bare, storageBefore, new KeepOperation(bare, storageBefore, changesBefore))
   }
-  private val pagesBefore = storage.pages.another()
-  private val aggregates = rebuilt.aggregates.toSeq.flatMap { form =>
-    form.distinct.zip(form.arrivals).map { case (distinct, arrivals) =>
-      new StoredAggregates(
-        pagesBefore,
-        form.leavesFromFront && !form.isDivided,
-        distinct,
-        arrivals)
-    }
-  }
+  private val aggregates = new FormerAggregates(rebuilt, storage)
+  private val clock = new GroupClock(Clock.Never)
 
   private val row = new UnsafeRow(plan.content.size)
   private val emitsRows = plan.spec.output == Output.WithColumns
@@ -103,22 +94,14 @@ private[spark] final class KeepCarry(
     former.key = state.key
     former.restoreRows(in)
     heldBefore = former.operation.held
-    val clock = former.operation.clock
+    clock.startAs(former.operation.clock)
     val numbers = new ByteWriter
     changesBefore.save(numbers)
     storageBefore.pages.settle()
-    pagesBefore.startAs(storageBefore.pages)
-    aggregates.foreach(_.restore(in))
+    aggregates.restore(in, storageBefore.pages)
     val waitingOrder = former.arrivals.lastOrder
     collect()
-    aggregates.foreach(_.clear())
-    pagesBefore.settle()
-    val instant = new ByteWriter
-    clock.saveNow(instant)
-    val life = clock.kind(0L)
-    val lastArrival = new ByteWriter
-    clock.save(lastArrival, 0L)
-    val wasAlive = clock.isAlive
+    aggregates.remove()
     former.operation.forget()
     storageBefore.pages.discard()
     state.clear()
@@ -126,13 +109,12 @@ private[spark] final class KeepCarry(
     state.registeredTimer = former.registeredTimer
     state.arrivals.lastOrder = waitingOrder
     rows.moveWaiting(former.arrivals, state.arrivals)
-    operation.clock.restoreNow(new ByteReader(instant.toArray))
+    operation.clock.startAs(clock)
     storage.reach(operation.clock.now)
-    // A group without rows keeps its numbers.
-    if (wasAlive) operation.clock.live()
     enter()
-    // The last row to arrive need not be among those that are held.
-    operation.clock.restore(new ByteReader(lastArrival.toArray), life, 0L)
+    // The last row to arrive need not be among those that are held, and a group without rows keeps
+    // its numbers.
+    operation.clock.startAs(clock)
     changes.clear()
     changes.restore(new ByteReader(numbers.toArray))
     fillResults()
@@ -199,7 +181,7 @@ private[spark] final class KeepCarry(
           eachKept(number) { isEmitted =>
             if (isEmitted || !emitsRows) visit(ordinal, ordinal + 1)
           },
-        aggregates.lift(number).fold(Seq.empty[Array[Byte]])(_.newest))
+        aggregates.newest(number))
   }
 
   /** Moves through the rows in a window.

@@ -1,6 +1,5 @@
 package winops.spark.group
 
-import winops.spark.aggregates.StoredAggregates
 import winops.spark.plan.KeepPlan
 import winops.spark.state.RebuiltState
 import winops.storage.bytes.{ByteReader, ByteWriter, SegmentedBits, Segments}
@@ -36,20 +35,8 @@ private[spark] final class KeepRebuild(
     new MovedGroup(rows, former, ofBefore, state, storage)
   }
 
-  private val pagesBefore = storage.pages.another()
-  private val aggregates: Seq[StoredAggregates] =
-    if (rebuilt.areAggregatesSame) Nil
-    else {
-      rebuilt.aggregates.toSeq.flatMap { form =>
-        form.distinct.zip(form.arrivals).map { case (distinct, arrivals) =>
-          new StoredAggregates(
-            pagesBefore,
-            form.leavesFromFront && !form.isDivided,
-            distinct,
-            arrivals)
-        }
-      }
-    }
+  private val aggregates =
+    Option.unless(rebuilt.areAggregatesSame)(new FormerAggregates(rebuilt, storage))
 
   /** Restores the open group. */
   def restore(in: ByteReader): Unit = {
@@ -66,21 +53,17 @@ private[spark] final class KeepRebuild(
         operation.machine.restore(new ByteReader(machine.toArray))
       case None => state.restoreRows(in)
     }
-    if (rebuilt.areAggregatesSame) operation.restoreResults(in) else replaceAggregates(in)
+    aggregates.fold(operation.restoreResults(in))(replace(_, in))
     state.restoreKey(in)
   }
 
-  private def replaceAggregates(in: ByteReader): Unit = {
-    pagesBefore.startAs(storage.pages)
-    aggregates.foreach(_.restore(in))
-    aggregates.foreach(_.clear())
-    // The new aggregates may have entries with the numbers of those that are removed.
-    pagesBefore.settle()
+  private def replace(aggregates: FormerAggregates, in: ByteReader): Unit = {
+    aggregates.restore(in, storage.pages)
+    aggregates.remove()
     if (operation.results.nonEmpty) {
       findContents()
       operation.results.zipWithIndex.foreach { case (results, number) =>
-        val newest = if (aggregates.size > number) aggregates(number).newest else Nil
-        results.startWith(eachRange(number), newest)
+        results.startWith(eachRange(number), aggregates.newest(number))
       }
       contents.foreach(_.clear())
     }

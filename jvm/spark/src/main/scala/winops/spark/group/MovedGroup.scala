@@ -1,6 +1,6 @@
 package winops.spark.group
 
-import winops.storage.bytes.{ByteReader, ByteWriter}
+import winops.storage.bytes.ByteReader
 
 /** Moves the open group of another query into the form of the running one: the clock, the timers,
   * and the rows that wait. The caller moves the state of the operation.
@@ -31,9 +31,7 @@ private[group] final class MovedGroup[+O <: Operation](
     former.restoreRows(in)
     state.clear()
     storage.pages.startAs(formerStorage.pages)
-    val out = new ByteWriter
-    former.operation.clock.saveNow(out)
-    state.operation.clock.restoreNow(new ByteReader(out.toArray))
+    state.operation.clock.startAs(former.operation.clock)
     storage.reach(state.operation.clock.now)
     state.registeredTimer = former.registeredTimer
     state.reachTimer = former.reachTimer

@@ -3,8 +3,7 @@ package winops.spark.group
 import winops.spark.frames.Frames
 import winops.spark.plan.{FramedFunction, OverPlan}
 import winops.spark.state.RebuiltState
-import winops.storage.bytes.{ByteReader, ByteWriter, Segments}
-import winops.window.time.GroupClock
+import winops.storage.bytes.{ByteReader, Segments}
 
 /** Restores groups of window functions that another query has stored, as the running one stores
   * them.
@@ -46,17 +45,9 @@ private[spark] final class OverRebuild(
           partial.move(former.log, operation.log)
         }
         operation.silenceAs(former)
-        moveClock(former.clock)
       case None => state.restoreRows(in)
     }
     operation.restoreResults(in)
     state.restoreKey(in)
-  }
-
-  private def moveClock(former: GroupClock): Unit = {
-    val out = new ByteWriter
-    val kind = former.kind(0L)
-    former.save(out, 0L)
-    operation.clock.restore(new ByteReader(out.toArray), kind, 0L)
   }
 }
