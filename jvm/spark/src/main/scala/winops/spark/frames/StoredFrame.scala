@@ -1,5 +1,7 @@
 package winops.spark.frames
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
 
 import winops.spark.aggregates.StoredAggregates
@@ -20,6 +22,9 @@ private[frames] final class StoredFrame(form: FrameForm, pages: Pages) {
   private val types = form.types.toArray
   private val shape = RowShape.ofTypes(form.types)
   private val buffer = new UnsafeRow(types.length)
+
+  /** For each target, the columns of its buffers in the stored ones, and what selects them. */
+  private val selections = mutable.Map.empty[FrameForm, (Seq[Int], UnsafeProjection)]
   private var digits = Map.empty[Int, Array[Byte]]
   private var positions: Seq[Long] = Nil
   private var added = 0L
@@ -65,17 +70,23 @@ private[frames] final class StoredFrame(form: FrameForm, pages: Pages) {
     } else false
 
   private def writeBuffers(target: FrameForm, out: ByteWriter): Unit = {
+    val (ordinals, selected) = selections.getOrElseUpdate(target, selectionOf(target))
+    positions.foreach(out.number)
+    out.number(added)
+    out.block(selected(buffer).getBytes)
+    target.wide.foreach(place => digits.get(ordinals(place)).foreach(out.block))
+  }
+
+  private def selectionOf(target: FrameForm): (Seq[Int], UnsafeProjection) = {
     val starts = form.buffers.map(_._2.size).scanLeft(0)(_ + _)
     val ordinals = target.buffers.flatMap { case (name, struct) =>
       val start = starts(form.buffers.indexWhere(_._1 == name))
       start until start + struct.size
     }
-    positions.foreach(out.number)
-    out.number(added)
-    val selected = UnsafeProjection.create(ordinals.map { ordinal =>
-      BoundReference(ordinal, types(ordinal), nullable = true)
-    })
-    out.block(selected(buffer).getBytes)
-    target.wide.foreach(place => digits.get(ordinals(place)).foreach(out.block))
+    (
+      ordinals,
+      UnsafeProjection.create(ordinals.map { ordinal =>
+        BoundReference(ordinal, types(ordinal), nullable = true)
+      }))
   }
 }
