@@ -99,8 +99,7 @@ object StoredKeep extends StoredPlans.Parser {
       attributes(StoredTypes.columns(json \ "columns").getOrElse(throw unknown("columns")))
     val row = StoredRow(
       group = texts(json \ "group"),
-      // A state store adds a hash before the keys of a group and a segment number after them.
-      keys = attributes(StructType(entryKeys.drop(1).dropRight(1))),
+      keys = StateGroupStore.keysIn(entryKeys),
       order = texts(json \ "order"),
       application = text(json \ "apply").map { name =>
         Application.all.find(_.name == name).getOrElse(throw unknown("apply"))

@@ -44,8 +44,7 @@ private[group] final class FormerRows(
 
   private val values: Seq[Expression] = plan.content.zipWithIndex.map { case (column, i) =>
     columns.indexWhere(_.place == i) match {
-      case -1 =>
-        plan.spec.restart.fill.getOrElse(column.name, Literal(null, column.dataType))
+      case -1 => plan.spec.restart.valueIn(column)
       case place if columns(place).isSame => column
       case place =>
         Cast(content(place), stored(column.dataType), Some(SQLConf.get.sessionLocalTimeZone))

@@ -1,6 +1,6 @@
 package winops.spark.plan
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
 
 import winops.window.time.Clock
 
@@ -25,6 +25,10 @@ final case class RestartOptions(
     hasHistory: Boolean = false,
     parser: Option[StoredPlans.Parser] = None,
     former: Option[StoredPlans] = None) {
+
+  /** The value that stored rows have in a column that the restart adds. */
+  def valueIn(column: Attribute): Expression =
+    fill.getOrElse(column.name, Literal(null, column.dataType))
 
   /** The names of the former windows that are not among these names of windows. */
   def removedWindows(names: Seq[String]): Seq[String] =

@@ -231,32 +231,20 @@ object RestartPlan {
           (lastOf(now) != lastOf(before) || ofTypes)
         val isNumberedAnew =
           was.isDefined != is.isDefined && Seq(before, now).exists(_.contains(OneSided))
-        def of(subject: String, before: String, now: String, because: String) =
-          if (!isFormKnown) {
-            Difference(
-              subject,
-              before,
-              now,
-              Outcome.NeedsHistory,
-              "The form in which the aggregates are stored is unknown.",
-              Remedies.history)
-          } else if (isNumberedAnew) {
-            Difference(
-              subject,
-              before,
-              now,
-              Outcome.NeedsHistory,
-              "Steps and changes have other numbers, because the policy emits one kind of changes only.",
-              Remedies.history)
-          } else if (needsArrival && now != "nothing") {
-            Difference(
-              subject,
-              before,
-              now,
-              Outcome.NeedsHistory,
-              "It has values of the newest row, which the state may not have any more.",
-              Remedies.history)
-          } else Difference(subject, before, now, Outcome.Rebuilt, because)
+        val obstacle =
+          if (!isFormKnown) Some("The form in which the aggregates are stored is unknown.")
+          else if (isNumberedAnew) {
+            Some(
+              "Steps and changes have other numbers, because the policy emits one kind of changes only.")
+          } else None
+        def of(subject: String, before: String, now: String, because: String) = {
+          val lacking = obstacle.orElse(Option.when(needsArrival && now != "nothing") {
+            "It has values of the newest row, which the state may not have any more."
+          })
+          lacking.fold(Difference(subject, before, now, Outcome.Rebuilt, because)) { why =>
+            Difference(subject, before, now, Outcome.NeedsHistory, why, Remedies.history)
+          }
+        }
         val computed = "The first micro-batch computes it from the rows of the windows."
         val added =
           right.diff(left).map(one => of(s"aggregate $one", "nothing", "present", computed))

@@ -195,5 +195,11 @@ object StateGroupStore {
         StructField(unused(SegmentColumn), LongType, nullable = false))
   }
 
+  /** The columns of the group key in what [[keySchema]] returned. */
+  def keysIn(schema: StructType): Seq[Attribute] = schema.fields.toSeq
+    .drop(1)
+    .dropRight(1)
+    .map(c => AttributeReference(c.name, c.dataType, c.nullable, c.metadata)())
+
   val valueSchema: StructType = new StructType().add("content", BinaryType, nullable = false)
 }

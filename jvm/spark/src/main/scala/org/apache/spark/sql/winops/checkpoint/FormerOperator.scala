@@ -29,14 +29,7 @@ private[checkpoint] final class FormerOperator(
   private val ids = checkpoint.stateIds(keep.operatorInfo.operatorId, batch)
   private val partitions = keep.stateStoreInfo.head.numPartitions
 
-  // An entry has a hash before the keys of the group, and a number behind them.
-  private val keys = checkpoint
-    .entryKeys(keep)
-    .fields
-    .toSeq
-    .drop(1)
-    .dropRight(1)
-    .map(field => AttributeReference(field.name, field.dataType)())
+  private val keys = StateGroupStore.keysIn(checkpoint.entryKeys(keep))
 
   /** The summaries of some partitions. */
   def summaries(some: Range = 0 until partitions): Seq[PartitionSummary] = {
@@ -119,8 +112,7 @@ private[checkpoint] final class FormerOperator(
         partitions,
         stored)
     def value(column: Attribute, place: Int): Expression = {
-      val missing = operator.spec.restart.fill
-        .getOrElse(column.name, Literal(null, column.dataType))
+      val missing = operator.spec.restart.valueIn(column)
       columns.zip(stored).find(_._1.place == place).fold(missing) { case (former, own) =>
         val cast = Cast(own, column.dataType, Some(SQLConf.get.sessionLocalTimeZone))
         if (former.isSame) own else if (cast.resolved) cast else missing
