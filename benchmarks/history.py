@@ -1,9 +1,10 @@
-"""Measures the first micro-batch of a stream that starts with a table, beside a batch query.
+"""Measures a stream that starts with a table, beside a batch query and a stream of all rows.
 
     .venv/bin/python benchmarks/history.py --rows 20000000 --keys 100000
 
-Each round runs both over the same Parquet files, one after the other, in one session with two
-cores. A ratio is that of one round.
+Each round runs a batch query over the table, a stream that starts with it, and a stream that
+reads the same files one after the other, in one session with two cores. Both streams then read
+the same later files. A ratio is that of one round.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import shutil
 import statistics
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -21,6 +23,27 @@ from winops import configure, keep, with_history
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _SCHEMA = "seq long, k long, price double"
+# The first later file is in a stream's first micro-batch, beside the table.
+_LATER_FILES = 13
+_LATER_BATCHES = _LATER_FILES - 1
+_ROWS_OF_FILE = 50_000
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Micro-batches of a stream.
+
+    Attributes:
+        first: the seconds of those with the rows of the table.
+        later: the median of the seconds of those after it.
+        megabytes: the size of RocksDB's files at the end.
+        rows: the number of rows in the windows at the end.
+    """
+
+    first: float
+    later: float
+    megabytes: float
+    rows: int
 
 
 def _kept(rows: DataFrame) -> DataFrame:
@@ -33,17 +56,45 @@ def _batch(spark: SparkSession, folder: Path) -> float:
     return time.perf_counter() - started
 
 
-def _stream(spark: SparkSession, folder: Path) -> list[float]:
-    """Return the seconds of each micro-batch."""
-    stream = spark.readStream.schema(_SCHEMA).option("maxFilesPerTrigger", 1)
-    table = spark.read.parquet(f"{folder}/table")
-    rows = with_history(stream.parquet(f"{folder}/stream"), table)
-    checkpoint = folder / "checkpoint"
+def _run(rows: DataFrame, checkpoint: Path) -> Stream:
     shutil.rmtree(checkpoint, ignore_errors=True)
     writer = _kept(rows).writeStream.format("noop").trigger(availableNow=True)
     query = writer.option("checkpointLocation", str(checkpoint)).start()
     query.awaitTermination()
-    return [progress["durationMs"]["triggerExecution"] / 1e3 for progress in query.recentProgress]
+    batches = query.recentProgress
+    seconds = [batch["durationMs"]["triggerExecution"] / 1e3 for batch in batches]
+    state = batches[-1]["stateOperators"][0]
+    return Stream(
+        sum(seconds[:-_LATER_BATCHES]),
+        statistics.median(seconds[-_LATER_BATCHES:]),
+        state["customMetrics"]["rocksdbSstFileSize"] / 1e6,
+        state["customMetrics"]["rowsHeld"],
+    )
+
+
+def _with_table(spark: SparkSession, folder: Path) -> Stream:
+    later = spark.readStream.schema(_SCHEMA).option("maxFilesPerTrigger", 1)
+    table = spark.read.parquet(f"{folder}/table")
+    return _run(with_history(later.parquet(f"{folder}/later"), table), folder / "with-table")
+
+
+def _replay(spark: SparkSession, folder: Path) -> Stream:
+    files = spark.readStream.schema(_SCHEMA).option("maxFilesPerTrigger", 1)
+    return _run(files.parquet(f"{folder}/{{table,later}}"), folder / "replay")
+
+
+def _write(spark: SparkSession, folder: Path, rows: int, keys: int) -> None:
+    end = rows + _LATER_FILES * _ROWS_OF_FILE
+    all_rows = spark.range(end).selectExpr(
+        "id AS seq", f"pmod(xxhash64(id), {keys}) AS k", "id * 0.25D AS price"
+    )
+    for name, start, stop, step in (
+        ("table", 0, rows, max(rows // 20, 1)),
+        ("later", rows, end, _ROWS_OF_FILE),
+    ):
+        for first in range(start, stop, step):
+            some = all_rows.where(f"seq >= {first} AND seq < {min(first + step, stop)}")
+            some.coalesce(1).write.mode("append").parquet(f"{folder}/{name}")
 
 
 def main() -> None:
@@ -51,6 +102,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--heap", default="4g", help="Spark's heap (default: 4g)")
     given = parser.parse_args()
     builder = (
         SparkSession.builder.master("local[2]")
@@ -58,7 +110,7 @@ def main() -> None:
         .config(
             map={
                 "spark.sql.shuffle.partitions": "2",
-                "spark.driver.memory": "4g",
+                "spark.driver.memory": given.heap,
                 "spark.ui.enabled": "false",
                 "spark.sql.streaming.stateStore.providerClass": _ROCKSDB,
             }
@@ -67,20 +119,18 @@ def main() -> None:
     spark = configure(builder).getOrCreate()
     folder = Path(tempfile.mkdtemp())
     try:
-        rows = spark.range(given.rows + 300_000).selectExpr(
-            "id AS seq", f"xxhash64(id) % {given.keys} AS k", "id * 0.25D AS price"
-        )
-        rows.where(f"seq < {given.rows}").write.parquet(f"{folder}/table")
-        for start in range(given.rows, given.rows + 300_000, 50_000):
-            few = rows.where(f"seq >= {start} AND seq < {start + 50_000}").coalesce(1)
-            few.write.mode("append").parquet(f"{folder}/stream")
+        _write(spark, folder, given.rows, given.keys)
         for number in range(given.rounds):
             batch = _batch(spark, folder)
-            first, *others = _stream(spark, folder)
-            later = statistics.median(others)
+            started, replayed = _with_table(spark, folder), _replay(spark, folder)
             print(
-                f"round {number}: batch {batch:.1f} s, first micro-batch {first:.1f} s, "
-                f"ratio {first / batch:.2f}; later micro-batches {later:.2f} s",
+                f"round {number}: batch {batch:.1f} s, first micro-batch {started.first:.1f} s, "
+                f"ratio {started.first / batch:.2f}; replay {replayed.first:.1f} s; "
+                f"later micro-batches {started.later:.2f} s, "
+                f"after a replay {replayed.later:.2f} s, "
+                f"ratio {started.later / replayed.later:.2f}; "
+                f"files {started.megabytes:.1f} MB, after a replay {replayed.megabytes:.1f} MB; "
+                f"rows {started.rows:,} and {replayed.rows:,}",
                 flush=True,
             )
     finally:
