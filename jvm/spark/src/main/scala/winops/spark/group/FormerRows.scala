@@ -1,9 +1,6 @@
 package winops.spark.group
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, UserDefinedType}
-import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.spark.plan.{FramedFunction, KeepPlan, OperatorPlan, Output, OverPlan}
 import winops.spark.restart.FormerColumn
@@ -45,15 +42,9 @@ private[group] final class FormerRows(
   private val values: Seq[Expression] = plan.content.zipWithIndex.map { case (column, i) =>
     columns.indexWhere(_.place == i) match {
       case -1 => plan.spec.restart.valueIn(column)
-      case place if columns(place).isSame => column
-      case place =>
-        Cast(content(place), stored(column.dataType), Some(SQLConf.get.sessionLocalTimeZone))
+      case place => columns(place).valueIn(content(place), column.dataType)
     }
   }
-
-  /** The type as which values are stored. Values cannot be cast to a user-defined type. */
-  private def stored(dataType: DataType): DataType =
-    Catalyst.transform(dataType) { case own: UserDefinedType[_] => own.sqlType }
 
   private val ofWaiting =
     UnsafeProjection.create(values ++ plan.sourcePartition, content ++ plan.sourcePartition)

@@ -5,8 +5,12 @@ import java.io.File
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{lit, struct, to_json}
+import org.apache.spark.sql.types.{DataType, IntegerType, LongType, UserDefinedType}
+import org.apache.spark.sql.winops.testing.PlannedQuery
 
 import winops.{readState, withHistory}
 import winops.spark.plan.Application
@@ -191,6 +195,17 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     }
   }
 
+  test("rows that waited keep values of a user-defined type, which is stored as a wider one") {
+    def priced(df: DataFrame, price: UserDefinedType[_]): DataFrame = {
+      val plan = PlannedQuery.planOf(df.withColumn("stored", $"n".cast(price.sqlType)))
+      val value = Alias(OfStoredType(plan.output.last, price), "price")()
+      PlannedQuery.of(spark, Project(plan.output.init :+ value, plan))
+    }
+    assertReplaced(
+      df => keep(priced(df, new Price(IntegerType)), call),
+      df => keep(priced(df, new Price(LongType)), other))
+  }
+
   test("functions with OVER that the stored rows do not serve") {
     assertReplaced(
       over(_, "sum(n) OVER w ROWS 1 PRECEDING"),
@@ -357,6 +372,18 @@ private object HistoryRestartsSuite {
   val Changes: Seq[Change] = ChangedQueries.all.filter(_.outcome == Outcome.NeedsHistory)
 
   val Runs: Int = sys.props.get("changes").fold(2 * Changes.size)(_.toInt)
+
+  /** A user-defined type with whole numbers.
+    *
+    * @param sqlType
+    *   the type as which its values are stored
+    */
+  final class Price(override val sqlType: DataType) extends UserDefinedType[BigInt] {
+    override def serialize(price: BigInt): Any =
+      if (sqlType == IntegerType) price.toInt else price.toLong
+    override def deserialize(stored: Any): BigInt = BigInt(stored.toString)
+    override def userClass: Class[BigInt] = classOf[BigInt]
+  }
 
   /** The output of a query, and its state. */
   final case class Life(rows: Seq[String], state: Seq[String])

@@ -114,8 +114,7 @@ private[checkpoint] final class FormerOperator(
     def value(column: Attribute, place: Int): Expression = {
       val missing = operator.spec.restart.valueIn(column)
       columns.zip(stored).find(_._1.place == place).fold(missing) { case (former, own) =>
-        val cast = Cast(own, column.dataType, Some(SQLConf.get.sessionLocalTimeZone))
-        if (former.isSame) own else if (cast.resolved) cast else missing
+        Some(former.valueIn(own, column.dataType)).filter(_.resolved).getOrElse(missing)
       }
     }
     val ofStream = operator.child.output.map { column =>
