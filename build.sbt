@@ -86,6 +86,8 @@ ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
 //   restarts  the runs of RandomRestartsSuite
 //   changes   the runs of RestartRulesSuite, ChangedFunctionsSuite and CarriedRowsSuite
 //   history   the runs of HistoryPropertySuite and HistoryFailureSuite
+//   longer    "only" runs the tests with the tag Longer and no others, which otherwise are left
+//             out, unless a number of runs is given
 //   fuzz      the heap of `make fuzz`, which also uses all compilers of the JVM
 val seed = sys.props.getOrElse("seed", "2026")
 val spilling = sys.props
@@ -93,6 +95,9 @@ val spilling = sys.props
   .map(rows => s"-Dspark.shuffle.spill.numElementsForceSpillThreshold=$rows")
 val sizesOfSuites = Seq("giant", "bits", "over", "restarts", "changes", "history").flatMap(name =>
   sys.props.get(name).map(size => s"-D$name=$size"))
+val longerTests: Option[Seq[String]] =
+  if (sys.props.get("longer").contains("only")) Some(Seq("-n", "winops.testing.Longer"))
+  else Option.when(sizesOfSuites.isEmpty)(Seq("-l", "winops.testing.Longer"))
 val fuzzed =
   sys.props.get("fuzz").toSeq.flatMap(heap => Seq(s"-Xmx$heap", "-XX:TieredStopAtLevel=4"))
 
@@ -110,6 +115,7 @@ val common = Seq(
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions ++= "-Xss4m" +: fuzzed,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
+  Test / testOptions ++= longerTests.map(Tests.Argument(TestFrameworks.ScalaTest, _: _*)).toSeq,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-S", seed))
 
 // A suite with Spark leaves a core idle most of the time.

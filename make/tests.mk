@@ -22,6 +22,10 @@ $(CLASSES): $(VENV) | $(JARS)
 		$(CURDIR)/target/spark-classes >target/spark-classes.log 2>&1 \
 		|| { cat target/spark-classes.log; exit 1; }
 
+.PHONY: test-rest
+test-rest: ## the tests of ScalaTest that `make test` leaves out because they take long
+	SBT_OPTS=-Dlonger=only ./sbt test
+
 .PHONY: test-long
 test-long: $(VENV) $(JARS) ## Delta, Iceberg and Kafka beside winops, kills of a stream, a small load
 	./sbt lakehouse faults kafka

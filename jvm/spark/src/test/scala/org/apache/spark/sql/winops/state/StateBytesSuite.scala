@@ -13,7 +13,7 @@ import winops.spark.analysis.WindowResults
 import winops.spark.expressions.WindowAggregate
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.testing.{Arrived, KeepPlans}
-import winops.testing.TableTests
+import winops.testing.{Longer, TableTests}
 
 /** The bytes of windows of a number of rows and of aggregates over them. */
 class StateBytesSuite extends StateBytesTest with TableTests {
@@ -21,7 +21,9 @@ class StateBytesSuite extends StateBytesTest with TableTests {
 
   // docs/performance.md has the values measured: at most 70 bytes and 1.0 entries written, and 280
   // bytes read; with an average, 29 bytes more and 567 bytes read.
-  test("a row costs the same in windows of any length, if batches bring few rows of a group") {
+  test(
+    "a row costs the same in windows of any length, if batches bring few rows of a group",
+    Longer) {
     withStores { (folder, confs) =>
       def costs(name: String, shapes: Seq[(Int, Int)], planOf: Int => KeepPlan): Seq[Costs] =
         shapes.map { case (window, groups) =>

@@ -9,7 +9,7 @@ import org.apache.spark.sql.winops.testing.TaskTest
 import winops.spark.group.BatchTimes
 import winops.spark.plan.{Application, KeepPlan}
 import winops.spark.testing.KeepPlans
-import winops.testing.TableTests
+import winops.testing.{Longer, TableTests}
 
 /** The bytes of rows that wait for the watermark, and of windows by event time.
   *
@@ -26,7 +26,9 @@ class WaitingBytesSuite extends StateBytesTest with TableTests {
     }
   }
 
-  test("a release reads few of the rows that are delayed by hundreds of micro-batches") {
+  test(
+    "a release reads few of the rows that are delayed by hundreds of micro-batches",
+    Longer) {
     withStores { (folder, confs) =>
       val plan = planOf("KEEP 100 ROWS", Application.EventTime)
       val state = new StoredState(folder, confs, plan)
