@@ -202,8 +202,8 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
       PlannedQuery.of(spark, Project(plan.output.init :+ value, plan))
     }
     assertReplaced(
-      df => keep(priced(df, new Price(IntegerType)), call),
-      df => keep(priced(df, new Price(LongType)), other))
+      df => keep(priced(df, new IntPrice), call),
+      df => keep(priced(df, new LongPrice), other))
   }
 
   test("functions with OVER that the stored rows do not serve") {
@@ -378,12 +378,16 @@ private object HistoryRestartsSuite {
     * @param sqlType
     *   the type as which its values are stored
     */
-  final class Price(override val sqlType: DataType) extends UserDefinedType[BigInt] {
+  sealed abstract class Price(override val sqlType: DataType) extends UserDefinedType[BigInt] {
     override def serialize(price: BigInt): Any =
       if (sqlType == IntegerType) price.toInt else price.toLong
     override def deserialize(stored: Any): BigInt = BigInt(stored.toString)
     override def userClass: Class[BigInt] = classOf[BigInt]
   }
+
+  // Spark creates these types without arguments.
+  final class IntPrice extends Price(IntegerType)
+  final class LongPrice extends Price(LongType)
 
   /** The output of a query, and its state. */
   final case class Life(rows: Seq[String], state: Seq[String])
