@@ -177,6 +177,12 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     }
   }
 
+  /** Registers a test for each store. */
+  private def testEach(name: String)(check: => Unit): Unit =
+    KeepStreamTest.stores.foreach { case (store, settings) =>
+      test(s"$name: $store")(withSQLConf(settings: _*)(check))
+    }
+
   private def over(df: DataFrame, functions: String*): DataFrame = {
     df.createOrReplaceTempView("input_of_over")
     val columns = functions.zipWithIndex.map { case (f, i) =>
@@ -185,14 +191,8 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     spark.sql(s"SELECT *, ${columns.mkString(", ")} FROM input_of_over")
   }
 
-  test("rows that waited go on waiting, on each store") {
-    Seq(
-      Seq(KeepStreamTest.hdfs),
-      Seq(KeepStreamTest.rocksDb),
-      Seq(KeepStreamTest.rocksDb, KeepStreamTest.changelog),
-      Seq(KeepStreamTest.rocksDb, KeepStreamTest.formatTwo)).foreach { settings =>
-      withSQLConf(settings: _*)(assertReplaced(keep(_, call), keep(_, other)))
-    }
+  testEach("rows that waited go on waiting") {
+    assertReplaced(keep(_, call), keep(_, other))
   }
 
   test("rows that waited keep values of a user-defined type, which is stored as a wider one") {
@@ -224,7 +224,7 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     assertReplaced(keep(_, shared), keep(_, shared.replace("count(2), part", "count(3), part")))
   }
 
-  test("a first micro-batch that has failed is run again with the same rows") {
+  testEach("a first micro-batch that has failed is run again with the same rows") {
     val now = keep(_: DataFrame, other)
     val (rows, state) = always(now)
     withTempDir { folder =>
@@ -245,7 +245,7 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     }
   }
 
-  test("another query, and the former one, run a micro-batch in which a query has failed") {
+  testEach("another query, and the former one, run a micro-batch in which a query has failed") {
     after(keep(_, call)) { (checkpoint, stream) =>
       stream.addData(late)
       val wider = "PARTITION BY (k) ORDER BY (n DESC), 'KEEP 9 ROWS', time => 'ts'"

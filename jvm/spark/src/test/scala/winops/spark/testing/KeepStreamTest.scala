@@ -80,18 +80,18 @@ trait KeepStreamTest extends StreamTest {
     df.writeStream.option("checkpointLocation", checkpoint).foreachBatch(write).start()
   }
 
-  /** Runs a micro-batch of a query whose sink fails. */
+  /** Runs a micro-batch of a query whose sink fails when the tasks have stored their state. */
   protected def failAtSink(df: DataFrame, checkpoint: String): Unit = {
-    val query =
-      start(
-        df,
-        checkpoint,
-        new Written,
-        (_, _) => throw new IllegalStateException("the sink fails"))
-    val _ = intercept[StreamingQueryException] {
+    val fail = (batch: DataFrame, _: Long) => {
+      val _ = batch.collect()
+      throw new IllegalStateException(KeepStreamTest.SinkFails)
+    }
+    val query = start(df, checkpoint, new Written, fail)
+    val error = intercept[StreamingQueryException] {
       try query.processAllAvailable()
       finally query.stop()
     }
+    assert(error.getMessage.contains(KeepStreamTest.SinkFails))
   }
 
   /** Runs a query over the available rows and all timers that are due by then, and stops it. */
@@ -146,6 +146,7 @@ trait KeepStreamTest extends StreamTest {
 }
 
 object KeepStreamTest {
+  private val SinkFails = "the sink fails"
   private val provider = SQLConf.STATE_STORE_PROVIDER_CLASS.key
   private val folder = "org.apache.spark.sql.execution.streaming.state"
 
@@ -157,4 +158,11 @@ object KeepStreamTest {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true"
 
   val formatTwo: (String, String) = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key -> "2"
+
+  /** The settings of each store, by its name. */
+  val stores: Seq[(String, Seq[(String, String)])] = Seq(
+    "HDFS" -> Seq(hdfs),
+    "RocksDB" -> Seq(rocksDb),
+    "RocksDB with changelog" -> Seq(rocksDb, changelog),
+    "RocksDB with format 2" -> Seq(rocksDb, formatTwo))
 }
