@@ -32,7 +32,7 @@ object KeepStrategy extends SparkStrategy {
         KeepDescriber.text(operator),
         hasNewRows(operator.child),
         operator.history.map { table =>
-          HistoryInput(table.emits, table.record, table.replaced.flatMap(_.passed)) ->
+          HistoryInput(table.emits, table.record, table.replaced.map(_.times)) ->
             planLater(HistoryInput.figures(table, operator))
         },
         UnsharedExec(NamedExpression.newExprId.id, input.plan)) :: Nil

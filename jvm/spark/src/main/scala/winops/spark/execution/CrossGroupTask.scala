@@ -159,7 +159,8 @@ final class CrossGroupTask(
     release()
     if (pieces.hasNext) {
       val _ = pieces.next()
-      if (hasArrived) silence.arrives(arrivals.isOfHistory) else silence.fires()
+      if (hasArrived) silence.arrives(arrivals.isOfHistory)
+      else silence.fires(arrivals.historyUntil)
       if (stage != Ending) {
         val held = machines.groups.held
         emptyPeriods.note(changed = held != heldBefore, groups = machines.groups.size)

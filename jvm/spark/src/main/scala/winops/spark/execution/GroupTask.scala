@@ -113,7 +113,7 @@ final class GroupTask private (
       if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
     case Advancing =>
       operation.release()
-      if (operation.fireNext(target)) silence.fires()
+      if (operation.fireNext(target)) silence.fires(arrivals.historyUntil)
       else if (arriving == null) endOfGroup()
       else arrive()
     case Ended =>

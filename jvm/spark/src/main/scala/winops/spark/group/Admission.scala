@@ -24,6 +24,15 @@ final class Admission(
   def isOfHistory: Boolean = ofHistory
   private var ofHistory = false
 
+  /** The greatest time in milliseconds of a row of the table in the group; `Long.MinValue` before
+    * the first.
+    */
+  def historyUntil: Long = until
+  private var until = Long.MinValue
+
+  /** Begins with the rows of a group. */
+  def open(): Unit = until = Long.MinValue
+
   /** The next admitted row of the group, with the columns of waiting rows; null after the last.
     */
   def next(rows: GroupedRows): UnsafeRow = {
@@ -38,6 +47,7 @@ final class Admission(
     if (taken == null) null
     else {
       ofHistory = isMarked(taken)
+      if (ofHistory) until = Math.max(until, times.timeOf(taken, timeOrdinal))
       columnsOf(taken)
     }
   }

@@ -22,6 +22,11 @@ trait Arrivals {
     * known to be that have no output.
     */
   def isOfHistory: Boolean
+
+  /** The greatest known time in milliseconds of a row of a table before the stream in the open
+    * group; `Long.MinValue` if none has been applied in this micro-batch and none waits.
+    */
+  def historyUntil: Long
 }
 
 object Arrivals {

@@ -22,6 +22,7 @@ final class ImmediateArrivals(
   override def open(rows: GroupedRows): Unit = {
     this.rows = rows
     ahead = null
+    admission.open()
     order.open(state.lastOrder)
   }
 
@@ -37,6 +38,8 @@ final class ImmediateArrivals(
   }
 
   override def isOfHistory: Boolean = admission.isOfHistory
+
+  override def historyUntil: Long = admission.historyUntil
 
   override def next(): UnsafeRow = {
     val row = if (hasNext) ahead else throw new NoSuchElementException

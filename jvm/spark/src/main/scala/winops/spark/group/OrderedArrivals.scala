@@ -40,10 +40,15 @@ final class OrderedArrivals(
   private var ahead: UnsafeRow = _
   private var ofHistory = false
 
+  /** The greatest time of a row of the table that waited before this micro-batch. */
+  private var waitedUntil = Long.MinValue
+
   override def open(rows: GroupedRows): Unit = {
     this.rows = rows
     come = null
     ahead = null
+    admission.open()
+    waitedUntil = if (separatesHistory) state.history.lastTime else Long.MinValue
     waiting = state.waiting.release(releaseBefore, order)
     history =
       if (separatesHistory) state.history.release(releaseBefore, order) else NoWaitingRows
@@ -70,6 +75,8 @@ final class OrderedArrivals(
   }
 
   override def isOfHistory: Boolean = ofHistory
+
+  override def historyUntil: Long = Math.max(waitedUntil, admission.historyUntil)
 
   private def take(row: UnsafeRow): Unit =
     if (row eq come) {

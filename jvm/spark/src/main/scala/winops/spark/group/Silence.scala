@@ -21,8 +21,12 @@ sealed abstract class Silence {
     */
   def arrives(isOfHistory: Boolean): Unit
 
-  /** Takes note that a timer has fired. */
-  def fires(): Unit
+  /** Takes note that a timer has fired.
+    *
+    * @param historyUntil
+    *   the greatest known time of the group's rows of the table, in milliseconds
+    */
+  def fires(historyUntil: Long): Unit
 
   /** Takes note that the group has no more steps before it is closed. */
   def ends(): Unit
@@ -47,12 +51,13 @@ object Silence {
     override def begin(): Unit = ()
     override def opens(): Unit = ()
     override def arrives(isOfHistory: Boolean): Unit = ()
-    override def fires(): Unit = ()
+    override def fires(historyUntil: Long): Unit = ()
     override def ends(): Unit = ()
     override def isNow: Boolean = false
   }
 
-  /** Drops the output of each step that a row of the table or a timer up to its end causes.
+  /** Drops the output of each step that a row of the table causes, or a timer that is silent: one
+    * up to [[HistoryTimes.silentUntil]], or up to the time of a row of the table in the group.
     *
     * @param hasNoTime
     *   true without a time column: timers are then silent until the first row of the stream
@@ -80,8 +85,10 @@ object Silence {
       set(isOfHistory)
     }
 
-    override def fires(): Unit =
-      set(if (hasNoTime) history.isRead && !hasStarted else changes.stepAt <= history.end)
+    override def fires(historyUntil: Long): Unit =
+      set(
+        if (hasNoTime) history.isRead && !hasStarted
+        else changes.stepAt <= Math.max(history.silentUntil, historyUntil))
 
     // Some outputs emit the values after the last step before the group is closed.
     override def ends(): Unit = isSilent = !hasSpoken
@@ -104,7 +111,7 @@ object Silence {
     override def opens(): Unit = ()
     override def arrives(isOfHistory: Boolean): Unit =
       if (isSilent && isOfHistory) over.silenceNext()
-    override def fires(): Unit = ()
+    override def fires(historyUntil: Long): Unit = ()
     override def ends(): Unit = ()
     override def isNow: Boolean = over.isNextSilent
   }

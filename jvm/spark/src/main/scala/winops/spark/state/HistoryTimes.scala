@@ -2,23 +2,33 @@ package winops.spark.state
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** The times of a table that a stream starts with.
+/** The times of a table that a stream starts with, or that replaces a state.
   *
   * @param end
-  *   the greatest time of the rows of the table, in milliseconds, or the later time up to which
-  *   timers have fired in the state that it replaces; `Long.MinValue` without a time column and
-  *   for an empty table
+  *   the time in milliseconds after which no row of the table waits and no timer is silent;
+  *   `Long.MinValue` without a time column and for an empty table
   * @param isSilent
-  *   true if rows of the table, and timers that are due up to its end, have no output
+  *   true if rows of the table, and timers up to [[silentUntil]], have no output
   * @param isRead
   *   true in the micro-batch that reads the table
+  * @param passed
+  *   the instant in milliseconds up to which timers of all groups had fired in the state that the
+  *   table replaces; None if there was no state
   */
-final case class HistoryTimes(end: Long, isSilent: Boolean, isRead: Boolean) {
+final case class HistoryTimes(
+    end: Long,
+    isSilent: Boolean,
+    isRead: Boolean,
+    passed: Option[Long] = None) {
+
+  /** The instant up to which timers are silent in every group. */
+  def silentUntil: Long = passed.getOrElse(end)
 
   /** Stores what later micro-batches need. */
   def save(out: ByteWriter): Unit = {
     out.number(end)
-    out.number(if (isSilent) 1L else 0L)
+    out.number((if (isSilent) 1L else 0L) + (if (passed.isDefined) 2L else 0L))
+    passed.foreach(out.number)
   }
 }
 
@@ -29,6 +39,10 @@ object HistoryTimes {
     * @throws winops.storage.bytes.CorruptStateException
     *   if the bytes are damaged
     */
-  def restore(in: ByteReader): HistoryTimes =
-    HistoryTimes(in.number(), isSilent = in.count(1) == 1, isRead = false)
+  def restore(in: ByteReader): HistoryTimes = {
+    val end = in.number()
+    val flags = in.count(3)
+    val passed = Option.when((flags & 2) != 0)(in.number())
+    HistoryTimes(end, isSilent = (flags & 1) != 0, isRead = false, passed)
+  }
 }

@@ -284,6 +284,54 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     }
   }
 
+  /** The ticks of which a query emits deletes or inserts. */
+  private def emitted(rows: Seq[Row], kind: String): Seq[Int] =
+    rows.filter(_.getAs[String]("_change_type") == kind).map(_.getAs[Int]("n")).sorted
+
+  private def ofArrival(order: String, application: String = "arrival") =
+    s"PARTITION BY (k) ORDER BY ($order), 'KEEP 5 SECONDS', time => 'ts', apply => '$application'"
+
+  private val delivered =
+    Seq(Tick("a", 3, 0), Tick("a", 10, 1), Tick("a", 14, 2), Tick("b", 20, 3), Tick("c", 8, 4))
+
+  /** Runs a query by arrival over the delivered rows up to the watermark 10, and another one with
+    * a table.
+    */
+  private def afterArrival(now: String, batches: Seq[Tick]*): Written = {
+    val written = new Written
+    withTempDir { folder =>
+      val (checkpoint, stream) = (folder.getCanonicalPath, ticks())
+      def rows = withTime(stream.toDF()).withWatermark("ts", "10 seconds")
+      stream.addData(delivered)
+      val former = runAll(keep(rows, ofArrival("n")), checkpoint).rows
+      assert(emitted(former, "insert") == Seq(0, 1, 2, 3, 4))
+      assert(emitted(former, "delete") == Seq(0))
+      batches.foreach { batch =>
+        stream.addData(batch)
+        val started = withHistory(rows, withTime(delivered.toDF()))
+        runAll(keep(started, now), checkpoint, written)
+      }
+    }
+    written
+  }
+
+  test("deletes that the former query has not emitted are emitted, with arrival") {
+    val written = afterArrival(ofArrival("n * 2"), Seq(Tick("a", 16, 5)), Seq(Tick("d", 60, 6)))
+    assert(emitted(written.rows, "insert") == Seq(5, 6))
+    assert(emitted(written.rows, "delete") == Seq(1, 2, 3, 4, 5))
+  }
+
+  test("deletes that the former query has not emitted are emitted, if its rows wait now") {
+    val written = afterArrival(
+      ofArrival("n", "event_time"),
+      Seq(Tick("b", 21, 5)),
+      Seq(Tick("b", 26, 6)),
+      Seq(Tick("d", 60, 7)),
+      Seq(Tick("d", 90, 8)))
+    assert(emitted(written.rows, "insert") == Seq(5, 6, 7))
+    assert(emitted(written.rows, "delete") == Seq(1, 2, 3, 4, 5, 6, 7))
+  }
+
   test("a restart that needs no history ignores the table, and its plan does not depend on it") {
     after(keep(_, call)) { (checkpoint, stream) =>
       def wider(df: DataFrame): DataFrame = keep(df.withColumn("more", $"n" * 2), call)

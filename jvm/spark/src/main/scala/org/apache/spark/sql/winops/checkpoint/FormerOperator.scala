@@ -12,7 +12,7 @@ import winops.spark.group.BatchTimes
 import winops.spark.plan.GroupedOperator
 import winops.spark.restart.FormerColumn
 import winops.spark.row.Micros
-import winops.spark.source.ReplacedState
+import winops.spark.source.{FormerTimes, ReplacedState}
 import winops.spark.state.{PartitionSummary, StateErrors, StateGroupStore, StateIdentity}
 
 /** An operator as a micro-batch has left it.
@@ -77,15 +77,16 @@ private[checkpoint] final class FormerOperator(
     val columns = StateIdentity.former(identity, now)
     val place = timeBy(now).map(_.place)
     val stream = operator.child.output
-    val passed = summary.filter(_ => StateIdentity.hasTime(identity)).flatMap { found =>
-      (Seq(found.passed) ++ found.history.map(_.end)).maxOption.filter(_ != Long.MinValue)
+    val history = summary.flatMap(_.history).filter(_.isSilent)
+    val passed = Option.when(StateIdentity.hasTime(identity)) {
+      (summary.map(_.passed) ++ history.map(_.silentUntil)).maxOption.getOrElse(Long.MinValue)
     }
     ReplacedState(
       place.map { column =>
         val attribute = operator.content(column)
         (stream.indexWhere(_.exprId == attribute.exprId), applied(summary))
       },
-      passed,
+      FormerTimes(passed, history.map(_.end)),
       place.map(_ => waiting(operator, columns)))
   }
 

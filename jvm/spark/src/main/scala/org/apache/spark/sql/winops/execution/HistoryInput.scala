@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.winops.source.{HistoryRecord, HistorySource}
 
 import winops.spark.plan.GroupedOperator
-import winops.spark.source.WithHistory
+import winops.spark.source.{FormerTimes, WithHistory}
 import winops.spark.state.HistoryTimes
 
 /** A table whose rows an operator processes before those of the stream.
@@ -20,13 +20,13 @@ import winops.spark.state.HistoryTimes
   *   true if rows of the table have output
   * @param record
   *   the record of what is read
-  * @param passed
-  *   the instant in milliseconds up to which timers have fired in a state that the table replaces
+  * @param former
+  *   the times of the query whose state the table replaces; None if the stream starts with it
   */
 final case class HistoryInput(
     emits: Boolean,
     record: Option[HistoryRecord],
-    passed: Option[Long] = None)
+    former: Option[FormerTimes])
 
 object HistoryInput {
   private val HashBits = 32
@@ -98,13 +98,17 @@ private[winops] object HistoryFigures {
       .map(DateTimeUtils.microsToMillis)
     val watermarks = input.collect { case node: EventTimeWatermarkExec => node }
     end.foreach(millis => watermarks.foreach(_.eventTimeStats.add(millis)))
+    val watermark =
+      end.fold(0L)(millis => Math.max(0L, millis - delay(watermarks.map(_.delayMs))))
+    val former = table.former.toSeq
     val times = HistoryTimes(
-      (end ++ table.passed).maxOption.getOrElse(Long.MinValue),
+      (end ++ former.flatMap(_.passed) ++ former.flatMap(_.ofHistory)).maxOption
+        .getOrElse(Long.MinValue),
       isSilent = !table.emits,
-      isRead = true)
-    HistoryFigures(
-      end.fold(0L)(millis => Math.max(0L, millis - delay(watermarks.map(_.delayMs)))),
-      times)
+      isRead = true,
+      // Without a time column, the former query had no timers of this time.
+      table.former.map(_.passed.getOrElse(watermark)))
+    HistoryFigures(watermark, times)
   }
 
   /** The delay of the watermark, which is of several operators as Spark's policy says. */
