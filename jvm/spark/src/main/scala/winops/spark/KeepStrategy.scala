@@ -1,12 +1,13 @@
 package winops.spark
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Literal, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, If, Literal, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project, Union}
 import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.datasources.v2.StreamingDataSourceV2ScanRelation
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.ui.OperatorMetricsPage
+import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.winops.checkpoint.{MovedCheckpoint, MovedCheckpointExec, RestartPlanExec, RestartPlanRelation, StoredWaitingRows, StoredWaitingRowsExec}
 import org.apache.spark.sql.winops.execution.{HistoryInput, StatefulKeepExec}
 import org.apache.spark.sql.winops.source.{FilePosition, FilePositionExec}
@@ -86,7 +87,7 @@ object KeepStrategy extends SparkStrategy {
   }
 
   /** The rows of a table, those that have waited in a state that it replaces, and those of the
-    * stream, with columns that order them, and one that is true for rows of the table.
+    * stream, with columns that order them, and that of [[OperatorPlan.ofHistory]].
     */
   private def afterHistory(
       operator: GroupedOperator,
@@ -114,7 +115,8 @@ object KeepStrategy extends SparkStrategy {
         (number.map(_ => added.head) ++
           positions.drop(number.size).map(column => Literal(null, column.dataType)))
           .map(SourceOrder.named)
-      Project(own ++ positionsOfWaiting :+ added.last, rows)
+      val flag = Alias(If(added.last, added.last, Literal(null, BooleanType)), "_of_history")()
+      Project(own ++ positionsOfWaiting :+ flag, rows)
     }
     val union = Union(
       Seq(
@@ -122,7 +124,8 @@ object KeepStrategy extends SparkStrategy {
         Project(
           table.history.output ++ positionsOfTable :+ Alias(Literal(true), "_of_history")(),
           rows)) ++ others)
-    (union, positions.map(_.toAttribute), Some(ofHistory.toAttribute))
+    val flag = ofHistory.toAttribute.withNullability(waiting.isDefined)
+    (union, positions.map(_.toAttribute), Some(flag))
   }
 
   /** Returns true if a source of the stream has new rows for the micro-batch. Spark replaces a

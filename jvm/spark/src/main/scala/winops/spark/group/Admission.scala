@@ -7,7 +7,8 @@ import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.OperatorPlan
 
 /** Drops and counts late rows and rows without a time. A row without a time is an error unless
-  * the query drops such rows.
+  * the query drops such rows. Neither rows of a table are late nor those that have waited in a
+  * state that it replaces, whose time may be that of another column now.
   */
 final class Admission(
     plan: OperatorPlan,
@@ -41,7 +42,8 @@ final class Admission(
       val row = rows.next()
       if (timeOrdinal < 0) taken = row
       else if (row.isNullAt(timeOrdinal)) dropNullTime()
-      else if (row.getLong(timeOrdinal) < lateBefore && !isMarked(row)) metrics.late += 1
+      else if (row.getLong(timeOrdinal) < lateBefore && !isMarked(row) && !hasWaited(row))
+        metrics.late += 1
       else taken = row
     }
     if (taken == null) null
@@ -53,7 +55,10 @@ final class Admission(
   }
 
   private def isMarked(row: UnsafeRow): Boolean =
-    historyOrdinal >= 0 && row.getBoolean(historyOrdinal)
+    historyOrdinal >= 0 && !row.isNullAt(historyOrdinal) && row.getBoolean(historyOrdinal)
+
+  private def hasWaited(row: UnsafeRow): Boolean =
+    historyOrdinal >= 0 && row.isNullAt(historyOrdinal)
 
   private def dropNullTime(): Unit =
     if (plan.spec.dropNullTime) metrics.nullTime += 1

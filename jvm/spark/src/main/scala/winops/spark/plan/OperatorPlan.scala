@@ -47,7 +47,7 @@ sealed trait OperatorPlan extends Product with Serializable {
   def positions: Seq[Attribute]
 
   /** In a micro-batch with a table before the stream, the input column that is true for rows of
-    * the table.
+    * the table, and NULL for rows of the stream that have waited in a state that it replaces.
     */
   def ofHistory: Option[Attribute]
 
@@ -76,7 +76,10 @@ sealed trait OperatorPlan extends Product with Serializable {
     * stream precede its rows, or those of the same time.
     */
   final def arrival: Seq[SortOrder] = {
-    val history = ofHistory.map(SortOrder(_, Descending)).toSeq
+    val history = ofHistory.map { flag =>
+      val isOfTable = if (flag.nullable) Coalesce(Seq(flag, Literal.FalseLiteral)) else flag
+      SortOrder(isOfTable, Descending)
+    }.toSeq
     val ordered = if (spec.rowsWait) stamp ++ history else history ++ stamp
     (ordered ++ (sourcePartition ++ positions).map(SortOrder(_, Ascending))) :+ bytes
   }

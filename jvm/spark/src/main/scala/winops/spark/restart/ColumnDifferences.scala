@@ -58,8 +58,12 @@ private[spark] final class ColumnDifferences(
   def former: Seq[FormerColumn] = {
     val now = common.toMap
     was.map { column =>
-      val place = now.get(column).fold(-1)(is.indexOf(_))
-      FormerColumn(column.field, place, now.get(column).exists(_.json == column.json))
+      val own = now.get(column)
+      FormerColumn(
+        column.field,
+        own.fold(-1)(is.indexOf(_)),
+        isSame = own.exists(_.json == column.json),
+        hasSameType = own.exists(_.field.dataType == column.field.dataType))
     }
   }
 

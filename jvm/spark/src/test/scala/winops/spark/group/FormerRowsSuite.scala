@@ -26,7 +26,11 @@ class FormerRowsSuite extends AnyFunSuite {
     // Without an order, the bytes of rows decide, in which the length of the text now is first.
     val now = KeepPlans.plan(spec).copy(content = Seq(k, ts, text, n), positions = Nil)
     val columns = Seq(k -> 0, ts -> 1, n -> 3, text -> 2).map { case (column, place) =>
-      FormerColumn(StructField(column.name, column.dataType), place, isSame = true)
+      FormerColumn(
+        StructField(column.name, column.dataType),
+        place,
+        isSame = true,
+        hasSameType = true)
     }
     var unsorted = Seq.empty[Long]
     val to = arrivals(now)

@@ -4,11 +4,11 @@ import java.io.File
 
 import scala.util.Random
 
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.{Column, DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
-import org.apache.spark.sql.functions.{lit, struct, to_json}
+import org.apache.spark.sql.functions.{array, element_at, expr, lit, map, struct, to_json, when}
 import org.apache.spark.sql.types.{DataType, IntegerType, LongType, UserDefinedType}
 import org.apache.spark.sql.winops.testing.PlannedQuery
 
@@ -204,6 +204,93 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     assertReplaced(
       df => keep(priced(df, new IntPrice), call),
       df => keep(priced(df, new LongPrice), other))
+  }
+
+  test("rows that waited keep the values of fields that are in another order, at any depth") {
+    def reordered(df: DataFrame, fields: Seq[String]): DataFrame = {
+      val values = Map("x" -> $"n", "y" -> $"n" * 10, "z" -> struct($"k", $"n".as("m")))
+      val row = struct(fields.map(name => values(name).as(name)): _*)
+      df.withColumn("s", row)
+        .withColumn("all", array(row, row))
+        .withColumn("by", map($"k", row))
+        .withColumn("none", when($"n" % 2 === 0, row))
+    }
+    assertReplaced(
+      df => keep(reordered(df, Seq("x", "y", "z")), call),
+      df => keep(reordered(df, Seq("z", "y", "x")), call))
+  }
+
+  test("rows that waited have NULL, or the value of fill=, where Spark casts no value") {
+    def withC(df: DataFrame, value: Column): DataFrame = df.withColumn("c", value)
+    Seq("" -> null, ", fill => named_struct('c', 7)" -> 7).foreach { case (fill, value) =>
+      after(df => keep(withC(df, array($"n")), call)) { (checkpoint, stream) =>
+        stream.addData(late)
+        val started = withHistory(withC(input(stream), array($"n")), withC(table, array($"n")))
+        val now = keep(
+          started.withColumn("c", element_at($"c", 1)),
+          s"${call.replace("2 ROWS", "9 ROWS")}$fill")
+        val rows = runAll(now, checkpoint).rows
+        val waited = rows.filter(row => Seq(7, 8, 9).contains(row.getAs[Int]("n")))
+        assert(waited.map(_.getAs[Any]("c")) == Seq(value, value, value))
+      }
+    }
+  }
+
+  test("rows that waited go on waiting if the time column is written in another case") {
+    assertReplaced(
+      keep(_, call),
+      df => keep(df.withColumnRenamed("ts", "TS"), call.replace("'ts'", "'TS'")))
+  }
+
+  test("rows that waited by another time column are not late") {
+    val seen = call.replace("'ts'", "'seen'")
+    withTempDir { folder =>
+      val (checkpoint, stream) = (folder.getCanonicalPath, ticks())
+      def both(df: DataFrame) = df.withColumn("seen", $"ts" + expr("INTERVAL 20 SECONDS"))
+      def rows(time: String) =
+        both(withTime(stream.toDF())).withWatermark(time, "5 seconds")
+      early.foreach { batch =>
+        stream.addData(batch)
+        runAll(keep(rows("seen"), seen), checkpoint)
+      }
+      stream.addData(Tick("a", 28, 10), Tick("b", 60, 12))
+      val written = runAll(keep(withHistory(rows("ts"), both(table)), call), checkpoint)
+      // The watermark of the query is 42, by the former column. New rows before it are late.
+      assert(emitted(written.rows, "insert") == Seq(7, 8, 9))
+      assert(
+        readState(spark, checkpoint).select("n").as[Int].collect().toSeq.sorted ==
+          Seq(5, 7, 8, 9, 12))
+    }
+  }
+
+  test("rows that waited in one group, and tie, keep their order in a group of several") {
+    val tied = Seq(
+      Seq(Tick("x1", 1, 1), Tick("x2", 1, 2)),
+      Seq(
+        Tick("x3", 10, 3),
+        Tick("x1", 10, 4),
+        Tick("x2", 10, 5),
+        Tick("x1", 10, 6),
+        Tick("x4", 10, 7)))
+    def by(group: String) = s"PARTITION BY ($group), 'KEEP 9 ROWS', time => 'ts'"
+    def order(first: String): Seq[Int] = {
+      var found = Seq.empty[Int]
+      withTempDir { folder =>
+        val (checkpoint, stream) = (folder.getCanonicalPath, ticks())
+        tied.foreach { batch =>
+          stream.addData(batch)
+          runAll(keep(input(stream), first), checkpoint)
+        }
+        stream.addData(Tick("y", 90, 8))
+        val now = by("substring(k, 1, 1)")
+        val history = withTime(tied.flatten.toDF())
+        val written = runAll(keep(withHistory(input(stream), history), now), checkpoint)
+        found = written.rows.map(_.getAs[Int]("n"))
+      }
+      found
+    }
+    assert(order(by("k")).sorted == Seq(3, 4, 5, 6, 7))
+    assert(order(by("k")).filter(Set(4, 6)) == Seq(4, 6))
   }
 
   test("functions with OVER that the stored rows do not serve") {

@@ -47,23 +47,23 @@ private[checkpoint] final class FormerOperator(
       .toSeq
   }
 
-  /** The time before which the table has to have all rows, as text; None if it has to have all
-    * rows that the stream has delivered.
-    */
-  def untilBy(now: String): Option[String] = for {
-    _ <- timeBy(now)
-    until = applied(summaries(0 until 1).headOption)
-    if until != Long.MinValue
-  } yield Cast(Literal(until, TimestampType), StringType, Some(SQLConf.get.sessionLocalTimeZone))
-    .eval()
-    .toString
+  /** The rows from which a table forms the state, in English. */
+  def rowsOfTable(now: String): String = timeBy(now).fold("all rows of the table") { _ =>
+    applied(summaries(0 until 1).headOption) match {
+      case Long.MinValue => "the rows that wait"
+      case until =>
+        val instant = Literal(until, TimestampType)
+        val text = Cast(instant, StringType, Some(SQLConf.get.sessionLocalTimeZone)).eval()
+        s"the rows of the table before $text"
+    }
+  }
 
-  /** The time column by which the rows have been applied, if the query has it. */
+  /** The time column by which the rows have been applied, if the query has it with its type. */
   private def timeBy(now: String): Option[FormerColumn] = for {
     time <- StateIdentity.timeOfWaiting(identity)
     own <- StateIdentity
       .former(identity, now)
-      .find(column => column.field.name == time && column.isSame)
+      .find(column => column.field.name == time && column.hasSameType)
   } yield own
 
   /** Returns what a query takes over if a table replaces the state.

@@ -37,9 +37,9 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
         StateIdentity.changesDueTimes(keep.operatorPropertiesJson, operator.identity)
       val former = new FormerOperator(checkpoint, keep, batch)
       val cost = if (rewrites) costOf(checkpoint, keep, former, batch) else Cost(0L, 0L, 0L)
-      val until =
-        if (found.outcome == Outcome.NeedsHistory) former.untilBy(operator.identity) else None
-      rowsOf(keep.operatorInfo.operatorId, found, cost, until, whole).map { row =>
+      val ofTable =
+        if (found.outcome == Outcome.NeedsHistory) former.rowsOfTable(operator.identity) else ""
+      rowsOf(keep.operatorInfo.operatorId, found, cost, ofTable, whole).map { row =>
         toRow(row).copy()
       }
     }
@@ -88,8 +88,8 @@ object RestartPlanExec {
 
   /** A row for the whole state, then one for each difference.
     *
-    * @param until
-    *   the time up to which a table has to have the rows that the state lacks
+    * @param ofTable
+    *   the rows from which a table forms the state
     * @param query
     *   the plan of the query with all its operators
     */
@@ -97,11 +97,11 @@ object RestartPlanExec {
       operator: Long,
       plan: RestartPlan,
       cost: Cost,
-      until: Option[String],
+      ofTable: String,
       query: String): Seq[InternalRow] = {
     val whole = row(
       operator,
-      Seq("whole state", "", "", plan.outcome.name, summaryOf(plan, until), ""),
+      Seq("whole state", "", "", plan.outcome.name, summaryOf(plan, ofTable), ""),
       Seq(cost.groups, cost.rows, cost.bytes),
       query)
     whole +: plan.differences.map { one =>
@@ -113,7 +113,7 @@ object RestartPlanExec {
     }
   }
 
-  private def summaryOf(plan: RestartPlan, until: Option[String]): String = plan.outcome match {
+  private def summaryOf(plan: RestartPlan, ofTable: String): String = plan.outcome match {
     case Outcome.Continues if plan.differences.isEmpty => "The query is that of the checkpoint."
     case Outcome.Continues => "The query uses the state as it is."
     case Outcome.Rebuilt =>
@@ -121,16 +121,13 @@ object RestartPlanExec {
     case Outcome.Carried =>
       "The first micro-batch reads and writes every group once, and deletes the rows that leave."
     case Outcome.NeedsHistory if plan.replaces =>
-      s"The first micro-batch removes every group, and forms the state from ${rowsOf(until)}."
+      s"The first micro-batch removes every group, and forms the state from $ofTable."
     case Outcome.NeedsHistory =>
       "The query fails in its first micro-batch, and the state stays as it is. " +
-        s"With with_history, the state would be formed from ${rowsOf(until)}."
+        s"With with_history, the state would be formed from $ofTable."
     case Outcome.Refused =>
       "The query fails in its first micro-batch, and the state stays as it is."
   }
-
-  private def rowsOf(until: Option[String]): String =
-    until.fold("all rows of the table")(time => s"the rows of the table before $time")
 
   private def row(
       operator: Long,

@@ -242,7 +242,7 @@ final class StatefulKeepExec private[winops] (
     // Spark's metrics have added up all runs of a micro-batch that foreachBatch ran repeatedly.
     partitionMetrics.value.foreach { case (name, value) => longMetric(name).set(value) }
     val progress = super.getProgress()
-    if (history.isDefined) warnOfLate(progress.numRowsDroppedByWatermark)
+    if (history.exists(_.former.isEmpty)) warnOfLate(progress.numRowsDroppedByWatermark)
     val sizes = groupSizes.value
     val _ = progress.customMetrics.put(KeepMetrics.LargestGroup, Long.box(sizes.rows))
     for (live <- LiveQueries.of(sparkContext); state <- info) {
