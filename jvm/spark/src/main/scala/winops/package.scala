@@ -203,8 +203,9 @@ package object winops {
     *   the rows of the table that have output: `none`, the default, or `all`. With `none`, rows
     *   of the table that leave up to its greatest time have no output either
     * @param until
-    *   the time before which rows of the table are read; all of them if it is omitted. A restart
-    *   that replaces the state reads the rows before the watermark that the former query reached
+    *   the time before which rows of the table are read; all of them if it is omitted. It has no
+    *   effect on a restart that replaces the state: with `apply` `event_time`, such a restart
+    *   reads the rows before the watermark that the former query reached, and otherwise all rows
     */
   def withHistory(
       stream: Dataset[_],

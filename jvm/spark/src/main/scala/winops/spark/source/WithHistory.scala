@@ -73,9 +73,7 @@ final case class WithHistory(
     ofTable.map(copy(operator.withNewChildren(Seq(stream)), _))
   }
 
-  /** Reads the rows of the table before the time [[until]] only, unless a restart knows from what
-    * time on the stream has supplied them.
-    */
+  /** Reads the rows of the table before the time [[until]] only, unless it replaces a state. */
   def cutAt(time: Option[Attribute]): WithHistory = (until, time) match {
     case (Some(end), Some(column)) =>
       val own = ofHistory(column)
@@ -91,13 +89,15 @@ final case class WithHistory(
   /** The node as the first micro-batch of a checkpoint reads it. */
   def begun(record: HistoryRecord): WithHistory = read(cut, record)
 
-  /** The node as it is read in the place of a state. */
+  /** The node as it is read in the place of a state, which decides what is read instead of
+    * [[cut]].
+    */
   def replacing(state: ReplacedState, record: HistoryRecord): WithHistory = {
     val before = state.until.map { case (column, instant) =>
       val own = history.output(column)
       Or(IsNull(own), LessThan(own, Literal(instant, own.dataType)))
     }
-    read(before.orElse(cut), record).copy(replaced = Some(state))
+    read(before, record).copy(replaced = Some(state))
   }
 
   private def read(condition: Option[Expression], record: HistoryRecord): WithHistory = {

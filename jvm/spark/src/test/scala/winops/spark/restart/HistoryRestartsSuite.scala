@@ -1,6 +1,7 @@
 package winops.spark.restart
 
 import java.io.File
+import java.sql.Timestamp
 
 import scala.util.Random
 
@@ -360,15 +361,35 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
   }
 
   test("rows of the table from the watermark on are those of the stream, whatever until says") {
-    val (rows, _) = always(keep(_, other))
+    val (rows, state) = always(keep(_, other))
     after(keep(_, call)) { (checkpoint, stream) =>
-      stream.addData(late :+ Tick("a", 29, 20))
       val ahead = table.union(withTime((late ++ last).toDF()))
-      val started = withHistory(input(stream), ahead, "none", new java.sql.Timestamp(2000))
-      val written = runAll(keep(started, other), checkpoint)
-      assert(written.rows.exists(_.getAs[Int]("n") == 20))
-      assert(shown(written.rows).intersect(rows).nonEmpty)
+      def started = withHistory(input(stream), ahead, "none", new Timestamp(2000))
+      val written = new Written
+      Seq(late, last).foreach { batch =>
+        stream.addData(batch)
+        runAll(keep(started, other), checkpoint, written)
+      }
+      assert(shown(written.rows) == rows)
+      assert(ticksState(checkpoint) == state)
     }
+  }
+
+  test("until has no effect with arrival: the table has what the stream has delivered") {
+    def of(order: String) =
+      s"PARTITION BY (k) ORDER BY ($order), 'KEEP 2 ROWS', time => 'ts', apply => 'arrival'"
+    val states = Seq(null, new Timestamp(2000)).map { until =>
+      var found = Seq.empty[String]
+      after(keep(_, of("n"))) { (checkpoint, stream) =>
+        stream.addData(late)
+        val started = withHistory(input(stream), table, "none", until)
+        runAll(keep(started, of("n DESC")), checkpoint)
+        found = ticksState(checkpoint)
+      }
+      found
+    }
+    assert(states.distinct.size == 1)
+    assert(states.head.size == 4)
   }
 
   /** The ticks of which a query emits deletes or inserts. */
