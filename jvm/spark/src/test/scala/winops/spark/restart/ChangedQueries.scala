@@ -95,6 +95,9 @@ object ChangedQueries {
   private def randomQuery(random: Random): KeepQuery =
     queryOf(random, randomWindow(random), pick(random, Seq("changes", "agg", "withColumns")))
 
+  private def timedQuery(random: Random): KeepQuery =
+    Iterator.continually(randomQuery(random)).find(_.window.time.isDefined).get
+
   /** A change of a random query that has something to change in this way. */
   private def change(rule: String, outcome: Outcome)(
       make: (Random, KeepQuery) => Option[KeepQuery]): Change =
@@ -385,6 +388,17 @@ object ChangedQueries {
         query.copy(window = query.window.copy(time = next))
       }
     },
+    Change(
+      "`time`, `apply`",
+      NeedsHistory,
+      random => {
+        val query = timedQuery(random)
+        // No row of the stream is late by either time.
+        val seen =
+          query.copy(columns = Columns :+ "ts + make_dt_interval(0, 0, 0, k % 2 * 0.5) AS seen")
+        val drawn = random.shuffle(Seq(seen, seen.copy(time = "seen")))
+        (drawn.head, drawn.last)
+      }),
     changed("the delay of the watermark", Continues)(_.copy(delay = "3 seconds")),
     Change(
       "the session time zone, if a result depends on it",
@@ -470,6 +484,12 @@ object ChangedQueries {
   private val SourceOrder =
     "with `time`: an operator before `keep` that passes on, or loses, the order of the source"
 
+  /** A column with structs in an array, of fields with their values. */
+  private def fields(values: (String, String)*): String = {
+    val arguments = values.map { case (name, value) => s"'$name', $value" }
+    s"array(named_struct(${arguments.mkString(", ")})) AS fields"
+  }
+
   private val ofInput: Seq[Change] = Seq(
     column("nullability of columns, and of what is in them", Continues)(
       "i",
@@ -488,16 +508,39 @@ object ChangedQueries {
     column("the name of a column is written in another case, and case does not matter", Rebuilt)(
       "y",
       "y AS Y"),
+    Change(
+      "the name of a column is written in another case, and case does not matter",
+      NeedsHistory,
+      random => {
+        // The texts of Esper name the column as it is written.
+        val query = Iterator
+          .continually(timedQuery(random))
+          .find(!_.window.policy.contains("ts"))
+          .get
+        val columns = query.columns.map(column => if (column == "ts") "ts AS TS" else column)
+        (query, query.copy(columns = columns, time = "TS"))
+      },
+      isOfNote = true),
     column("a column gets another type otherwise", NeedsHistory)("y", "CAST(y AS FLOAT) AS y"),
     Change(
       "fields of a struct get other names or another order, at any depth",
       NeedsHistory,
       random => {
         val query = randomQuery(random)
-        def of(one: String, other: String) =
-          query.copy(columns =
-            Columns :+ s"array(named_struct('$one', i, '$other', i + 1)) AS fields")
-        (of("a", "b"), pick(random, Seq(of("b", "a"), of("a", "c"))))
+        val (before, now) = (fields("a" -> "i", "b" -> "n"), fields("b" -> "n", "a" -> "i"))
+        (query.copy(columns = Columns :+ before), query.copy(columns = Columns :+ now))
+      }),
+    Change(
+      "fields of a struct get other names or another order, at any depth",
+      NeedsHistory,
+      random => {
+        // A renamed field is NULL in rows that waited.
+        val query = Iterator
+          .continually(randomQuery(random))
+          .find(!_.window.time.contains(Application.EventTime))
+          .get
+        val (before, now) = (fields("a" -> "i", "b" -> "n"), fields("a" -> "i", "c" -> "n"))
+        (query.copy(columns = Columns :+ before), query.copy(columns = Columns :+ now))
       }),
     Change(
       SourceOrder,

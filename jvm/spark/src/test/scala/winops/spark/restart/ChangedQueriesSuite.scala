@@ -156,7 +156,7 @@ class ChangedQueriesSuite extends KeepStreamTest with RandomProperties {
       val all = if (query.isUnion) rows.toDF().union(other.toDF()) else rows.toDF()
       val read = Readings.columns(all).selectExpr(query.columns: _*)
       (if (query.isRepartitioned) read.repartition(2) else read)
-        .withWatermark("ts", query.delay)
+        .withWatermark(query.time, query.delay)
     }
 
     private def result(query: KeepQuery, input: DataFrame): DataFrame = {

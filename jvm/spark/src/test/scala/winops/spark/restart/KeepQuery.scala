@@ -38,6 +38,8 @@ import winops.text.ccl.Ccl
   *   true if the input is a union of streams
   * @param isRepartitioned
   *   true if an operator before `keep` loses the order of the source
+  * @param time
+  *   the time column, if the window has a time
   */
 final case class KeepQuery(
     window: RandomWindow,
@@ -56,7 +58,8 @@ final case class KeepQuery(
     settings: Map[String, String] = Map.empty,
     place: String = "checkpoint",
     isUnion: Boolean = false,
-    isRepartitioned: Boolean = false) {
+    isRepartitioned: Boolean = false,
+    time: String = "ts") {
   def hasAggregates: Boolean = output == "agg" || output == "withColumns"
 
   /** True if the query ends and then applies the rows that wait. */
@@ -69,7 +72,7 @@ final case class KeepQuery(
   def call: String = {
     val order = if (orderBy.isEmpty) "" else s" ORDER BY ($orderBy)"
     val ofTime = window.time.toSeq.flatMap { application =>
-      Seq("time" -> "'ts'", "apply" -> s"'${application.name}'") ++ idle.map(i =>
+      Seq("time" -> s"'$time'", "apply" -> s"'${application.name}'") ++ idle.map(i =>
         "idle" -> s"'$i'")
     }
     val named = ("output" -> s"'$output'") +: (ofTime ++ aggregates ++ arguments.toSeq.sorted)
