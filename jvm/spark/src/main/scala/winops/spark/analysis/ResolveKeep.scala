@@ -12,7 +12,7 @@ import org.apache.spark.sql.types._
 import winops.policy.{Policy, Scope}
 import winops.spark.expressions.{CommonExpressions, ExpressionBudget, PolicyExpressions, RedactingExpression, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{AggMode, Application, ColumnsOfInput, InSourceOrder, Keep, KeepSpec, OperatorSpec, Output, RestartOptions}
+import winops.spark.plan.{AggMode, Application, ColumnsOfInput, FramedFunction, InSourceOrder, Keep, KeepSpec, OperatorSpec, Output, RestartOptions}
 import winops.spark.source.StoredColumns
 import winops.text.dialect.Dialect
 
@@ -64,7 +64,15 @@ object ResolveKeep extends Rule[LogicalPlan] {
       if (ofText.contains(key)) RedactingExpression.of(key) else spelled(key, table)
     }
     order.foreach(o => CheckKeep.deterministic("ORDER BY", o.child))
-    val spec = specOf(dialect, arguments, resolved.policy, group, order, time, punctuation)
+    def textOf(key: Expression) = FramedFunction.writtenText(key, table.output)
+    val spec = specOf(
+      dialect,
+      arguments,
+      resolved.policy,
+      group.map(textOf),
+      order.map(textOf),
+      time,
+      punctuation)
       .copy(restart = restartOf(arguments, table))
     CheckKeep.clock(spec, expressions, table, time)
     CheckKeep.output(spec, table)
@@ -137,8 +145,8 @@ object ResolveKeep extends Rule[LogicalPlan] {
       dialect: Dialect,
       arguments: Arguments,
       policy: Policy,
-      group: Seq[Expression],
-      order: Seq[SortOrder],
+      group: Seq[String],
+      order: Seq[String],
       time: Option[Attribute],
       punctuation: Option[Attribute]): KeepSpec = {
     val applied = arguments.oneOf("apply", Application.all)(_.name)
@@ -157,8 +165,8 @@ object ResolveKeep extends Rule[LogicalPlan] {
     KeepSpec(
       dialect = dialect.name,
       policy = policy,
-      group = group.map(UnqualifiedSql.of),
-      order = order.map(UnqualifiedSql.of),
+      group = group,
+      order = order,
       application = time.map(_ => applied.getOrElse(Application.EventTime)),
       idleMillis = arguments.idleMillis,
       maxRows = arguments.positiveLong("max_rows").getOrElse(OperatorSpec.DefaultMaxRows),

@@ -65,8 +65,8 @@ final case class FramedFunction(child: Expression, lower: FrameBound, upper: Fra
 
 object FramedFunction {
 
-  /** The SQL of a function or sort key, with the arguments that Spark's SQL does not show. A
-    * column has no qualifier, but its place in `content` if another column has its name.
+  /** The SQL of a function or sort key, with the arguments that Spark's SQL does not show. Its
+    * columns are named by [[nameOf]].
     */
   def textOf(function: Expression, content: Seq[Attribute]): String = {
     val named = HiddenArguments.withStableSql(function.clone()).transform {
@@ -82,19 +82,19 @@ object FramedFunction {
   def identityOf(function: Expression, content: Seq[Attribute]): String =
     withDigest(textOf(function, content), function)
 
-  /** The identity of a result of a `keep`: its SQL, with the name that the user has written for a
-    * function, and a digest of what the SQL does not show.
+  /** The SQL of an expression of a `keep`, with the name that the user has written for a
+    * function. Its columns are named by [[nameOf]].
     */
-  def identityOfResult(result: Expression, content: Seq[Attribute]): String = {
-    val named = HiddenArguments.withStableSql(result).transform { case column: Attribute =>
-      column.withName(spelled(column, content))
-    }
-    withDigest(UnqualifiedSql.of(named), result)
-  }
+  def writtenText(expression: Expression, content: Seq[Attribute]): String =
+    UnqualifiedSql.of(expression.transform { case column: Attribute =>
+      column.withName(nameOf(column, content))
+    })
 
-  /** The name of a column as the input spells it. */
-  private def spelled(column: Attribute, content: Seq[Attribute]): String =
-    content.find(_.exprId == column.exprId).fold(column.name)(_.name)
+  /** The identity of a result of a `keep`: its [[writtenText]], and a digest of what the SQL does
+    * not show.
+    */
+  def identityOfResult(result: Expression, content: Seq[Attribute]): String =
+    withDigest(writtenText(HiddenArguments.withStableSql(result), content), result)
 
   private def withDigest(text: String, function: Expression): String =
     (text +: HiddenArguments.digest(function).map(Digest + _).toSeq).mkString(" ")
@@ -104,12 +104,19 @@ object FramedFunction {
 
   private val Digest = "arguments:"
 
-  /** The name of a column, with its place in `content` if another column has its name. */
-  def nameOf(column: Attribute, content: Seq[Attribute]): String = {
-    val name = spelled(column, content)
-    if (content.count(_.name == name) <= 1) name
-    else s"$name#${content.indexWhere(_.exprId == column.exprId)}"
-  }
+  /** The name of a column as `content` spells it. A column behind others of its name has the
+    * number of these too, because a restart matches columns by their names and their order.
+    */
+  def nameOf(column: Attribute, content: Seq[Attribute]): String =
+    content.indexWhere(_.exprId == column.exprId) match {
+      case -1 => column.name
+      case place =>
+        val name = content(place).name
+        numbered(name, content.take(place).count(_.name == name))
+    }
+
+  /** The name of a column behind `others` columns of its name. */
+  def numbered(name: String, others: Int): String = if (others == 0) name else s"$name#$others"
 
   /** The arguments of aggregates that are no expressions, such as IGNORE NULLS of `last_value`.
     */

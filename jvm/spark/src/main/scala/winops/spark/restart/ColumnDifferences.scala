@@ -7,6 +7,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{StructField, StructType}
 
 import winops.spark.expressions.LosslessCast
+import winops.spark.plan.FramedFunction
 import winops.text.dialect.Names
 
 /** Compares the input columns of two queries. Columns are matched by their names; several columns
@@ -46,13 +47,16 @@ private[spark] final class ColumnDifferences(
   private def differing: Seq[(Column, Column)] =
     common.filter { case (one, other) => one.json != other.json }
 
-  /** The names of the columns whose type, or the case of whose name, differs. */
+  /** The [[FramedFunction.nameOf names]] of the columns whose type, or the case of whose name,
+    * differs.
+    */
   val altered: Set[String] =
-    differing.flatMap { case (one, other) => Seq(one.name, other.name) }.toSet
+    differing.flatMap { case (one, other) => Seq(one.numbered, other.numbered) }.toSet
 
   /** The names in the query of the columns whose name had another case. */
-  val renamed: Map[String, String] =
-    common.collect { case (one, other) if one.name != other.name => one.name -> other.name }.toMap
+  val renamed: Map[String, String] = common.collect {
+    case (one, other) if one.name != other.name => one.numbered -> other.numbered
+  }.toMap
 
   /** The columns of the checkpoint, in their order, with their places in the query. */
   def former: Seq[FormerColumn] = {
@@ -147,6 +151,7 @@ private[restart] object ColumnDifferences {
   final case class Column(field: StructField, place: Int, json: JValue) {
     def name: String = field.name
     def key: (String, Int) = (name, place)
+    def numbered: String = FramedFunction.numbered(name, place)
     def shown: String = Names.shown(name)
 
     /** The type for messages. Nested types and properties are JSON. */

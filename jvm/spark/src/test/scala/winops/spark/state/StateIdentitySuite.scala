@@ -65,6 +65,20 @@ class StateIdentitySuite extends AnyFunSuite {
     assert(StateIdentity.of(never) == identity)
   }
 
+  test("columns of one name are told apart by their place among them") {
+    val second = AttributeReference("n", LongType)()
+    def planOf(column: Attribute, more: Attribute*) = base.copy(
+      spec = base.spec.copy(output = Output.Agg),
+      content = (more ++ content) :+ second,
+      results = Seq(column))
+    val (one, other) = (StateIdentity.of(planOf(n)), StateIdentity.of(planOf(second)))
+    assert(StateIdentity.check(one, other).outcome == Outcome.Rebuilt)
+    val wider = StateIdentity.of(planOf(second, AttributeReference("more", LongType)()))
+    assert(
+      StateIdentity.check(other, wider).differences.map(_.subject) ==
+        Seq("column more"))
+  }
+
   test("whatever decides over the state is in it") {
     def withSpec(change: KeepSpec => KeepSpec) = base.copy(spec = change(base.spec))
     val others = Seq(
