@@ -170,7 +170,7 @@ private[restart] object ColumnDifferences {
       case JNothing => new StructType
       case known => StoredTypes.columns(known).getOrElse(new StructType)
     }
-    val json = schema \ "fields" match {
+    val json = StoredTypes.withoutMetadata(schema) \ "fields" match {
       case JArray(fields) => fields
       case _ => Nil
     }

@@ -30,6 +30,16 @@ object StoredTypes {
     }
   }
 
+  /** Removes the properties of columns and fields, such as comments, from a type. Collations
+    * stay, which Spark writes as properties too.
+    */
+  def withoutMetadata(json: JValue): JValue = json.transformField {
+    case ("metadata", JObject(properties)) =>
+      "metadata" -> JObject(properties.filter(_._1 == Collations))
+  }
+
+  private val Collations = DataType.COLLATIONS_METADATA_KEY
+
   private def asStored(json: JValue): JValue = json match {
     case JObject(fields) if fields.contains("type" -> JString("udt")) =>
       asStored(json \ "sqlType")

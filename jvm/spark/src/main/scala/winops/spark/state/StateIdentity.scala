@@ -13,7 +13,7 @@ import org.apache.spark.sql.winops.internal.Catalyst
 import winops.spark.expressions.HiddenArguments
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.{Application, FramedFunction, KeepPlan, KeepSpec, OperatorPlan, OverPlan, RestartOptions}
-import winops.spark.restart.{AggregatesForm, ColumnDifferences, FormerColumn, FrameForms, FunctionsIdentity, RestartPlan}
+import winops.spark.restart.{AggregatesForm, ColumnDifferences, FormerColumn, FrameForms, FunctionsIdentity, RestartPlan, StoredTypes}
 import winops.spark.restart.IdentityFields._
 import winops.storage.bytes.CorruptStateException
 import winops.window.piece.Resizable
@@ -39,7 +39,7 @@ object StateIdentity {
       (Apply -> spec.application.map(_.name)) ~
       (Zone -> SessionZone.of(plan.expressionsOfState)) ~
       (Arguments -> ofHidden(plan)) ~
-      (Columns -> parse(Catalyst.asNullable(columns).json)) ~
+      (Columns -> StoredTypes.withoutMetadata(parse(Catalyst.asNullable(columns).json))) ~
       (Reads -> texts(readBy(plan))) ~
       (SourcePartition -> plan.sourcePartition.map(_ => true)) ~
       (Format -> StateVersion.Current)

@@ -5,7 +5,7 @@ import org.json4s.jackson.JsonMethods.{compact, parse, render}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, Cast, Expression, SortOrder}
-import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType}
+import org.apache.spark.sql.types.{ArrayType, DataType, DateType, IntegerType, LongType, Metadata, MetadataBuilder, StringType, StructField, StructType}
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
 import winops.policy.Scope
@@ -63,6 +63,31 @@ class StateIdentitySuite extends AnyFunSuite {
   test("it does not matter what may be null") {
     val never = base.copy(content = content.map(_.withNullability(false)))
     assert(StateIdentity.of(never) == identity)
+  }
+
+  /** The plan with a column `s`, a struct in an array. */
+  private def withStruct(field: DataType, comment: String = ""): KeepPlan = {
+    val metadata =
+      if (comment.isEmpty) Metadata.empty
+      else new MetadataBuilder().putString("comment", comment).putLong("id", 7L).build()
+    val struct = StructType(Seq(StructField("id", field, metadata = metadata)))
+    val column = AttributeReference("s", ArrayType(struct), metadata = metadata)()
+    base.copy(content = content :+ column)
+  }
+
+  test("it does not matter what is said about fields, but their collation does") {
+    val plain = StateIdentity.of(withStruct(LongType))
+    assert(StateIdentity.of(withStruct(LongType, "a comment")) == plain)
+    val before = plain.replace("""metadata":{}}]}""", """metadata":{"comment":"another"}}]}""")
+    assert(before != plain)
+    assert(StateIdentity.check(before, plain).differences.isEmpty)
+    def collated(collation: String) =
+      StateIdentity.of(withStruct(StringType(collation), "a comment"))
+    val (binary, ignoringCase) = (collated("UTF8_BINARY"), collated("UTF8_LCASE"))
+    Seq(binary -> ignoringCase, ignoringCase -> binary).foreach { case (before, now) =>
+      assert(StateIdentity.plan(before, now).differences.map(_.subject) == Seq("column s"))
+    }
+    assert(StateIdentity.check(ignoringCase, ignoringCase).differences.isEmpty)
   }
 
   test("columns of one name are told apart by their place among them") {
