@@ -162,18 +162,17 @@ class ForgetSuite extends ManyKeeps with TableTests {
     }
   }
 
-  /** A checkpoint of three groups and two `keep`s, with the condition that a query ran. */
+  /** A checkpoint of `keep`s over four groups, after two micro-batches. */
   private def started(dir: File, calls: Seq[String]): File = {
     val checkpoint = new File(dir, "from")
     val stream = ticks()
-    stream.addData(
-      Tick("a", 1, 1),
-      Tick("b", 2, 2),
-      Tick(Secret, 3, 3),
-      Tick(Secret, 4, 4),
-      Tick(null, 5, 5))
     val kept = calls.map(keep(timed(stream), _).select("_change_type", "k", "n"))
-    runAll(kept.reduce(_.union(_)), checkpoint.getPath)
+    Seq(
+      Seq(Tick("a", 1, 1), Tick("b", 2, 2), Tick(Secret, 3, 3)),
+      Seq(Tick(Secret, 4, 4), Tick(null, 5, 5))).foreach { batch =>
+      stream.addData(batch)
+      runAll(kept.reduce(_.union(_)), checkpoint.getPath)
+    }
     checkpoint
   }
 
@@ -190,10 +189,12 @@ class ForgetSuite extends ManyKeeps with TableTests {
           assert(!contents(to).exists(_.contains(Secret)))
           // Only the state after the last micro-batch is in the new checkpoint.
           val earlier = new File(from, "commits").list().count(_.forall(_.isDigit)) - 2
-          if (earlier >= 0) {
-            val _ = intercept[AnalysisException](
-              spark.sql(s"SELECT * FROM winops_state('$to', batch => $earlier)"))
-          }
+          assert(earlier >= 0)
+          def stateOf(folder: File) =
+            spark.sql(s"SELECT * FROM winops_state('$folder', batch => $earlier)").collect()
+          assert(stateOf(from).nonEmpty)
+          val error = intercept[AnalysisException](stateOf(to))
+          assert(error.getCondition == "WINOPS_CHECKPOINT_BATCH")
         }
       }
   }
@@ -226,6 +227,102 @@ class ForgetSuite extends ManyKeeps with TableTests {
         intercept[AnalysisException](removed("k = 'a'", ", operator => 7")).getCondition ==
           "WINOPS_CHECKPOINT_OPERATOR")
     }
+  }
+
+  /** Runs a query over rows whose keys are strings of a collation that ignores case, and removes
+    * groups.
+    *
+    * @return
+    *   the numbers of groups and rows that each condition removes
+    */
+  private def removedIgnoringCase(query: DataFrame => DataFrame)(
+      conditions: String*): Seq[(Long, Long)] = {
+    var removed = Seq.empty[(Long, Long)]
+    withTempDir { dir =>
+      val from = new File(dir, "from")
+      val stream = ticks()
+      stream.addData(Tick("Bob", 1, 1), Tick("anna", 2, 2), Tick("bob", 3, 3), Tick(null, 4, 4))
+      val _ = runAll(query(timed(stream)), from.getPath)
+      removed = conditions.map { where =>
+        val to = Files.createTempDirectory(dir.toPath, "to").toFile
+        val result = forget(from, to, where).head
+        (result.getLong(1), result.getLong(2))
+      }
+    }
+    removed
+  }
+
+  private def ignoringCase(df: DataFrame): DataFrame =
+    df.withColumn("k", col("k").cast("string collate UTF8_LCASE"))
+
+  testEach("a collated key is compared with strings by its collation")("true", "false") { ansi =>
+    withSQLConf(SQLConf.ANSI_ENABLED.key -> ansi) {
+      val ofBob = Seq(
+        "k = 'Bob'",
+        "'BOB' = k",
+        "k <=> 'bob'",
+        "k IN ('bOb', 'nobody')",
+        "_group.k = 'Bob'",
+        "k > 'Anna'",
+        "k >= 'b' AND k < 'C'",
+        "k = upper('bob')",
+        "k = 'boB' COLLATE UTF8_LCASE")
+      val others = Seq("k <> 'Bob'", "k IS NULL", "k = 'nobody'", "k IN ('bob', 'ANNA')")
+      Seq[DataFrame => DataFrame](
+        df => keep(ignoringCase(df), "PARTITION BY (k) ORDER BY (n), 'KEEP 9 ROWS'"),
+        df => {
+          ignoringCase(df).createOrReplaceTempView("ticks")
+          spark.sql(s"SELECT k, n, sum(n) OVER ($Over ROWS 3 PRECEDING) AS total FROM ticks")
+        }).foreach { query =>
+        val removed = removedIgnoringCase(query)(ofBob ++ others: _*)
+        assert(removed.take(ofBob.size).map(_._1) == ofBob.map(_ => 1L))
+        assert(removed.drop(ofBob.size).map(_._1) == Seq(1L, 1L, 0L, 2L))
+        assert(removed.head._2 == 2)
+      }
+    }
+  }
+
+  test("a computed key of a collation is compared with the bytes of its collation key") {
+    val key = "`collate(k, UTF8_LCASE)`"
+    val query =
+      keep(_: DataFrame, "PARTITION BY (k COLLATE UTF8_LCASE) ORDER BY (n), 'KEEP 9 ROWS'")
+    assert(
+      removedIgnoringCase(query)(
+        s"$key = X'626F62'",
+        s"_group.$key IN (X'626F62', X'00')",
+        s"$key IS NOT NULL") == Seq((1L, 2L), (1L, 2L), (2L, 3L)))
+    Seq(
+      s"$key = 'bob'",
+      s"$key IN ('bob' COLLATE UTF8_LCASE)",
+      s"lower($key) = 'bob'",
+      s"_group.$key = 'bob'").foreach { where =>
+      val error = intercept[AnalysisException](removedIgnoringCase(query)(where))
+      assert(error.getCondition == "WINOPS_FORGET_CONDITION")
+      assert(error.getMessageParameters.get("reason").contains("X'626F62'"))
+    }
+  }
+
+  test("functions of a collated key are refused by name") {
+    val query = (df: DataFrame) => keep(ignoringCase(df), perGroup)
+    Seq(
+      "lower(k) = 'bob'",
+      "k LIKE 'B%'",
+      "k || 'x' = 'bobx'",
+      "_group = named_struct('k', 'bob')")
+      .foreach { where =>
+        val error = intercept[AnalysisException](removedIgnoringCase(query)(where))
+        assert(error.getCondition == "WINOPS_FORGET_CONDITION")
+        assert(error.getMessageParameters.get("reason").contains("collation key"), where)
+      }
+  }
+
+  test("a BINARY column is compared with strings as elsewhere in SQL") {
+    def query(df: DataFrame): DataFrame = keep(
+      df.withColumn("b", col("k").cast("binary")),
+      "PARTITION BY (b) ORDER BY (n), 'KEEP 9 ROWS'")
+    assert(
+      removedIgnoringCase(query)("b = 'Bob'", "b = X'626f62'", "startswith(b, 'B')") ==
+        Seq((1L, 1L), (1L, 1L), (1L, 1L)))
   }
 
   /** Asserts that a call fails and writes nothing, and returns its error. */
