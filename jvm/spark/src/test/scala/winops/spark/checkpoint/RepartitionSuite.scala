@@ -14,6 +14,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.apache.spark.sql.streaming.util.StreamManualClock
 
+import winops.withHistory
 import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
 
 /** A query that is moved to other numbers of partitions emits the same rows as an unmoved one. */
@@ -112,6 +113,44 @@ class RepartitionSuite extends ManyKeeps {
 
   private def check(calls: Seq[Call], partitions: Int*): Unit =
     check(calls.size, manyKeeps(_, calls))(partitions: _*)
+
+  test(
+    "a micro-batch that replaces the state by a table has the same rows in a moved checkpoint") {
+    import testImplicits._
+    val call = "PARTITION BY (k) ORDER BY (n), 'KEEP 9 ROWS', time => 'ts'"
+    val other = call.replace("(n)", "(n DESC)")
+    val early = Seq(Tick("a", 1, 1), Tick("b", 2, 2), Tick("a", 3, 3), Tick("b", 50, 4))
+    val later = Seq(Tick("a", 60, 5), Tick("b", 70, 6))
+    val changes = Seq[(File, File) => Unit](
+      (from, to) => FileUtils.copyDirectory(from, to),
+      (from, to) => { val _ = repartition(from, to, 3) },
+      (from, to) => {
+        val _ = spark.sql(s"SELECT * FROM winops_forget('$from', '$to', \"k = 'z'\")").collect()
+      })
+    val results = changes.map { change =>
+      var result = (Seq.empty[String], Seq.empty[Row])
+      withTempDir { dir =>
+        val (from, to, files) = (new File(dir, "from"), new File(dir, "to"), s"$dir/table")
+        withTime(early.toDF()).coalesce(1).write.parquet(files)
+        val stream = ticks()
+        stream.addData(early)
+        runAll(keep(timed(stream), call), from.getPath)
+        stream.addData(later)
+        def query: DataFrame =
+          keep(withHistory(timed(stream), spark.read.parquet(files)), other)
+        beginBatch(query, from)
+        assert(new File(from, "history").exists)
+        withTime(Seq(Tick("a", 2, 99)).toDF()).coalesce(1).write.mode("append").parquet(files)
+        change(from, to)
+        val rows = runAll(query, to.getPath).rows.map(_.toString).sorted
+        result = (rows, summary(to, 1))
+      }
+      result
+    }
+    assert(results.head._1.nonEmpty && results.head._2.nonEmpty)
+    assert(!results.head._2.exists(_.toString.contains("99")))
+    results.tail.foreach(moved => assert(moved == results.head))
+  }
 
   test("groups by themselves, groups that depend on each other, and none: 3, 5 and 1") {
     check(moved, 3, 5, 1)

@@ -9,6 +9,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.winops.execution.StatefulKeepExec
+import org.apache.spark.sql.winops.source.HistoryRecord
 
 import winops.spark.checkpoint.StoredKeep
 import winops.spark.internal.WinopsErrors
@@ -66,6 +67,8 @@ private[winops] final class CheckpointMove(
       from.offsets(number).foreach(offsets => add(logs.add(number, change.offsets(offsets))))
     }
     copy(Sources)
+    // A micro-batch that was begun runs again with the rows that it has read of a table.
+    copy(HistoryRecord.Folder)
     val results = moves.map { case (keep, move) =>
       val (result, ids) = move.run(new Path(to, DIR_NAME_STATE))
       describe(keep, result.partitions, batch)

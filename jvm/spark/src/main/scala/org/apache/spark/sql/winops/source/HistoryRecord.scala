@@ -76,7 +76,9 @@ final case class HistoryRecord(
 }
 
 object HistoryRecord {
-  private val Folder = "history"
+
+  /** The folder of the records in a checkpoint. */
+  val Folder = "history"
 
   /** A restart with another query.
     *
