@@ -260,6 +260,29 @@ class HistorySuite extends KeepStreamTest {
     }
   }
 
+  test("a first micro-batch that is run again compares columns of every type") {
+    Seq(
+      "map(k, $)",
+      "parse_json(to_json(named_struct('value', $)))",
+      "array(named_struct('in', map($, k)))",
+      "named_struct('in', array(parse_json(cast($ as string))), 'k', k)",
+      "array(n, $)").foreach { column =>
+      withTempDir { checkpoint =>
+        val (source, input) = stream()
+        def query(value: String) = {
+          def wide(df: DataFrame) =
+            df.withColumn("more", expr(column.replace("$", value)))
+          keep(withHistory(wide(input), wide(table)), timed).select("n", "_change_type")
+        }
+        source.addData(rows.flatten)
+        failAtSink(query("n"), checkpoint.getCanonicalPath)
+        val error = failureOf(query("n + 1"), checkpoint.getCanonicalPath)
+        assert(conditionsOf(error).contains("WINOPS_HISTORY_CHANGED"), column)
+        assert(runAll(query("n"), checkpoint.getCanonicalPath).rows.nonEmpty)
+      }
+    }
+  }
+
   test("a first micro-batch that is run again reads the same files in subqueries") {
     val queries = Seq[DataFrame => DataFrame](
       table => table.where("n IN (SELECT n FROM listed)"),

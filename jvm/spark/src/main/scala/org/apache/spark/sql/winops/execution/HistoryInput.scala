@@ -10,6 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.winops.source.{HistoryRecord, HistorySource}
 
+import winops.spark.expressions.BytesOfRow
 import winops.spark.plan.GroupedOperator
 import winops.spark.source.{FormerTimes, WithHistory}
 import winops.spark.state.HistoryTimes
@@ -42,8 +43,9 @@ object HistoryInput {
     val digest =
       if (!HistorySource.needsDigest(table.history)) Nil
       else {
-        val hashed = table.history.output.filterNot(hasNoHash)
-        val hash = ShiftRightUnsigned(new XxHash64(hashed), Literal(HashBits))
+        val (unhashed, hashed) = table.history.output.partition(hasNoHash)
+        val bytes = Option.when(unhashed.nonEmpty)(BytesOfRow(unhashed))
+        val hash = ShiftRightUnsigned(new XxHash64(hashed ++ bytes), Literal(HashBits))
         Seq(call(Count(Literal(1)), "rows"), call(Sum(hash), "hashes"))
       }
     val read = if (digest.isEmpty) time.toSeq else table.history.output
@@ -52,6 +54,9 @@ object HistoryInput {
     else Aggregate(Nil, columns.toSeq, Project(read, table.history))
   }
 
+  /** Returns true for types that Spark does not hash, because equal maps may have another order.
+    * The digest has their bytes: a program that is run again makes them in the same order.
+    */
   private def hasNoHash(column: Attribute): Boolean = column.dataType.existsRecursively {
     case _: MapType | _: VariantType => true
     case _ => false
