@@ -14,6 +14,9 @@ import winops.window.time.Clock
   *   NULL in other columns
   * @param hasHistory
   *   true if a table can supply the rows that the state lacks
+  * @param isAbove
+  *   true if the operator processes the output of another one, so that no table can supply the
+  *   rows that its state lacks
   * @param parser
   *   parses the plan of the query that stored the rows, if rows may be carried
   * @param former
@@ -23,6 +26,7 @@ final case class RestartOptions(
     carries: Boolean = false,
     fill: Map[String, Expression] = Map.empty,
     hasHistory: Boolean = false,
+    isAbove: Boolean = false,
     parser: Option[StoredPlans.Parser] = None,
     former: Option[StoredPlans] = None) {
 

@@ -66,8 +66,10 @@ object RestartPlan {
       before: Map[String, JValue],
       now: Map[String, JValue],
       options: RestartOptions): RestartPlan = {
+    val differences = new Comparison(before, now, options.carries).differences
     val found = RestartPlan(
-      new Comparison(before, now, options.carries).differences,
+      if (!options.isAbove) differences
+      else differences.map(one => one.copy(remedy = Remedies.ofUpper(one.remedy))),
       hash(before, now, options.text),
       options.hasHistory)
     // The table is ignored by every other plan, so that it may be dropped.

@@ -34,6 +34,10 @@ final case class PartitionSummary(
     rows: Long,
     waiting: Long,
     history: Option[HistoryTimes] = None) {
+
+  /** The idle time after which groups were removed, as the query has it. */
+  def idleMillis: Option[Long] = Option.when(idle != Clock.Never)(idle)
+
   private[state] def save(out: ByteWriter): Unit = {
     out.byte(StateVersion.Current)
     out.block(identity.getBytes(UTF_8))

@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.expressions.UserDefinedFunction
 import org.apache.spark.sql.functions.udf
 
+import winops.withHistory
 import winops.spark.testing.{KeepStreamTest, Tick}
 
 /** The plan of a restart, shown before the query runs, and confirmed. */
@@ -117,6 +118,95 @@ class RestartPlanSuite extends KeepStreamTest {
       assert(outcomes(needing).head._2 == "needs history")
       assert(needing(1).getAs[String]("remedy").contains("with_history"))
     }
+  }
+
+  test("another idle time continues, and reads and writes every group") {
+    def of(idle: String): DataFrame => DataFrame =
+      df => keep(df, if (idle.isEmpty) call else s"$call, idle => '$idle'")
+    Seq(("", "9 days"), ("9 days", ""), ("9 days", "8 days")).foreach { case (before, now) =>
+      after(of(before)) { (checkpoint, stream) =>
+        val other = planOf(of(now)(timed(stream)), checkpoint)
+        assert(outcomes(other) == Seq("whole state" -> "continues"))
+        assert(Seq("groups", "rows").map(other.head.getAs[Long]) == Seq(3, 4))
+        assert(other.head.getAs[String]("because").contains("every group"))
+        val same = planOf(of(before)(timed(stream)), checkpoint).head
+        assert(same.getAs[Long]("groups") == 0)
+        assert(same.getAs[String]("because") == "The query is that of the checkpoint.")
+      }
+    }
+  }
+
+  /** A keep over the rows that another one inserts. */
+  private def chain(lower: String, upper: String)(df: DataFrame): DataFrame = {
+    val below = keep(df, s"PARTITION BY (k) ORDER BY ($lower), 'KEEP 9 ROWS', time => 'ts'")
+      .filter($"_change_type" === "insert")
+      .selectExpr("k", "_change_time AS ts", "n AS seq")
+    keep(below, s"PARTITION BY (k) ORDER BY ($upper), 'KEEP 2 ROWS', time => 'ts'")
+  }
+
+  test("an operator above another one has no table, and the plan and the error say what to do") {
+    after(chain("n", "seq")) { (checkpoint, stream) =>
+      val now = chain("n DESC", "seq DESC")(withHistory(timed(stream), withTime(first.toDF())))
+      val plan = planOf(now, checkpoint)
+      val (upper, lower) = plan.partition(_.getAs[String]("remedy").nonEmpty)
+      assert(upper.map(_.getAs[String]("subject")) == Seq("order"))
+      val operator = upper.head.getAs[Long]("operator")
+      assert(upper.head.getAs[String]("remedy").contains("only the first operator"))
+      val wholes = plan
+        .filter(_.getAs[String]("subject") == "whole state")
+        .map { row =>
+          (row.getAs[Long]("operator") == operator) -> row.getAs[String]("because")
+        }
+        .toMap
+      assert(lower.exists(_.getAs[String]("subject") == "order"))
+      assert(!wholes(true).contains("with_history"))
+      assert(wholes.values.forall(_.startsWith("The query fails in its first micro-batch")))
+      val error = failureOf(now, checkpoint)
+      assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"))
+      assert(error.getMessage.contains("only the first operator"))
+      assert(!error.getMessage.contains("upply all rows"))
+      // The former query goes on.
+      assert(runAll(chain("n", "seq")(timed(stream)), checkpoint).rows.nonEmpty)
+    }
+    // A change of the lower operator alone is supplied.
+    after(chain("n", "seq")) { (checkpoint, stream) =>
+      val now = chain("n DESC", "seq")(withHistory(timed(stream), withTime(first.toDF())))
+      val plan = planOf(now, checkpoint)
+      assert(plan.forall(!_.getAs[String]("because").contains("fails")))
+      assert(runAll(now, checkpoint).rows.nonEmpty)
+    }
+  }
+
+  test("a new checkpoint with the output of the table supplies each operator of a chain") {
+    val more = Seq(Tick("a", 100, 100), Tick("b", 101, 101))
+    val last = Seq(Tick("c", 300, 300))
+    def states(table: Option[Seq[Tick]]): Seq[Seq[String]] = {
+      var found = Seq.empty[Seq[String]]
+      withTempDir { folder =>
+        val stream = ticks()
+        val batches = Seq(more, last)
+        (if (table.isEmpty) first +: batches else batches).foreach { batch =>
+          stream.addData(batch)
+          val rows = table.fold(timed(stream)) { history =>
+            withHistory(timed(stream), withTime(history.toDF()), "all")
+          }
+          runAll(chain("n DESC", "seq DESC")(rows), folder.getCanonicalPath)
+        }
+        found = Seq(0, 1).map { number =>
+          winops
+            .readState(spark, folder.getCanonicalPath, operator = number)
+            .drop("_partition", "_row")
+            .collect()
+            .map(_.toString)
+            .sorted
+            .toSeq
+        }
+      }
+      found
+    }
+    val expected = states(None)
+    assert(expected.forall(_.nonEmpty))
+    assert(states(Some(first)) == expected)
   }
 
   test("nothing is run, and nothing is changed") {

@@ -62,8 +62,13 @@ final case class RestartPlanRelation(
   *   the identity of the operator
   * @param options
   *   its arguments for a restart
+  * @param idleMillis
+  *   the idle time in milliseconds after which it removes a group
   */
-final case class RestartedOperator(identity: String, options: RestartOptions)
+final case class RestartedOperator(
+    identity: String,
+    options: RestartOptions,
+    idleMillis: Option[Long])
 
 object RestartedOperator {
 
@@ -77,6 +82,8 @@ object RestartedOperator {
     val plan = operator.plan(operator.keys.map(_.toAttribute), Nil)
     RestartedOperator(
       StateIdentity.of(plan),
-      plan.spec.restart.copy(hasHistory = operator.history.isDefined))
+      plan.spec.restart
+        .copy(hasHistory = operator.history.isDefined, isAbove = in(operator.child).nonEmpty),
+      plan.spec.idleMillis)
   }
 }

@@ -32,14 +32,22 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
       (keep, operator, StateIdentity.plan(before, operator.identity, operator.options))
     }
     val whole = RestartPlan.together(plans.map(_._3.hash))
+    val fails = plans.exists(!_._3.isAllowed)
     plans.flatMap { case (keep, operator, found) =>
-      val rewrites = found.rewrites || found.replaces || found.isAllowed &&
-        StateIdentity.changesDueTimes(keep.operatorPropertiesJson, operator.identity)
       val former = new FormerOperator(checkpoint, keep, batch)
+      // It is not in the identity, and the same in all partitions.
+      val hasOtherIdle = found.isAllowed && former
+        .summaries(0 until 1)
+        .exists(_.idleMillis != operator.idleMillis)
+      val rewrites = found.rewrites || found.replaces || hasOtherIdle || found.isAllowed &&
+        StateIdentity.changesDueTimes(keep.operatorPropertiesJson, operator.identity)
       val cost = if (rewrites) costOf(checkpoint, keep, former, batch) else Cost(0L, 0L, 0L)
-      val ofTable =
-        if (found.outcome == Outcome.NeedsHistory) former.rowsOfTable(operator.identity) else ""
-      rowsOf(keep.operatorInfo.operatorId, found, cost, ofTable, whole).map { row =>
+      val summary =
+        if (fails && found.isAllowed) OtherFails
+        else if (found.outcome == Outcome.NeedsHistory) {
+          ofHistory(found, operator.options.isAbove, former.rowsOfTable(operator.identity))
+        } else summaryOf(found, hasOtherIdle)
+      rowsOf(keep.operatorInfo.operatorId, found, cost, summary, whole).map { row =>
         toRow(row).copy()
       }
     }
@@ -86,10 +94,15 @@ object RestartPlanExec {
   /** The groups, rows and bytes that the first micro-batch rewrites. */
   private final case class Cost(groups: Long, rows: Long, bytes: Long)
 
+  private val Fails = "The query fails in its first micro-batch, and the state stays as it is."
+
+  private val OtherFails =
+    s"$Fails Another one of its operators cannot use its state."
+
   /** A row for the whole state, then one for each difference.
     *
-    * @param ofTable
-    *   the rows from which a table forms the state
+    * @param summary
+    *   what becomes of the whole state
     * @param query
     *   the plan of the query with all its operators
     */
@@ -97,11 +110,11 @@ object RestartPlanExec {
       operator: Long,
       plan: RestartPlan,
       cost: Cost,
-      ofTable: String,
+      summary: String,
       query: String): Seq[InternalRow] = {
     val whole = row(
       operator,
-      Seq("whole state", "", "", plan.outcome.name, summaryOf(plan, ofTable), ""),
+      Seq("whole state", "", "", plan.outcome.name, summary, ""),
       Seq(cost.groups, cost.rows, cost.bytes),
       query)
     whole +: plan.differences.map { one =>
@@ -113,21 +126,30 @@ object RestartPlanExec {
     }
   }
 
-  private def summaryOf(plan: RestartPlan, ofTable: String): String = plan.outcome match {
+  private def summaryOf(plan: RestartPlan, hasOtherIdle: Boolean): String = plan.outcome match {
+    case Outcome.Continues if hasOtherIdle =>
+      "The query uses the state as it is. The first micro-batch reads and writes every group once, because idle has another value."
     case Outcome.Continues if plan.differences.isEmpty => "The query is that of the checkpoint."
     case Outcome.Continues => "The query uses the state as it is."
     case Outcome.Rebuilt =>
       "The first micro-batch reads and writes every group once, without output."
     case Outcome.Carried =>
       "The first micro-batch reads and writes every group once, and deletes the rows that leave."
-    case Outcome.NeedsHistory if plan.replaces =>
-      s"The first micro-batch removes every group, and forms the state from $ofTable."
-    case Outcome.NeedsHistory =>
-      "The query fails in its first micro-batch, and the state stays as it is. " +
-        s"With with_history, the state would be formed from $ofTable."
-    case Outcome.Refused =>
-      "The query fails in its first micro-batch, and the state stays as it is."
+    case Outcome.NeedsHistory | Outcome.Refused => Fails
   }
+
+  /** The fate of a state that lacks rows, in one or two sentences.
+    *
+    * @param isAbove
+    *   true if the operator processes the output of another one
+    * @param rows
+    *   the rows from which a table forms the state, in English
+    */
+  private def ofHistory(plan: RestartPlan, isAbove: Boolean, rows: String): String =
+    if (plan.replaces)
+      s"The first micro-batch removes every group, and forms the state from $rows."
+    else if (isAbove) Fails
+    else s"$Fails With with_history, the state would be formed from $rows."
 
   private def row(
       operator: Long,

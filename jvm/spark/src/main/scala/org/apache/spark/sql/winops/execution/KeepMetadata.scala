@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.streaming.state._
 
 import winops.spark.execution.GrownWindow
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{KeepPlan, OperatorPlan}
+import winops.spark.plan.{KeepPlan, OperatorPlan, RestartOptions}
 import winops.spark.restart.{Outcome, RestartPlan, RestartSettings}
 import winops.spark.state.{StateGroupStore, StateIdentity}
 
@@ -23,8 +23,8 @@ import winops.spark.state.{StateGroupStore, StateIdentity}
   *   name of the operator in the metadata
   * @param identity
   *   the identity of the plan
-  * @param readsHistory
-  *   true if the micro-batch reads a table that may replace the state
+  * @param restart
+  *   the arguments of the query for a restart
   * @param state
   *   the state store of the operator
   * @param schemaFolder
@@ -36,14 +36,12 @@ private[execution] final class KeepMetadata(
     operator: String,
     plan: OperatorPlan,
     identity: String,
-    readsHistory: Boolean,
+    restart: RestartOptions,
     state: StatefulOperatorStateInfo,
     schemaFolder: => Path,
     session: SparkSession,
     warn: String => Unit) {
   import KeepMetadata._
-
-  private val restart = plan.spec.restart.copy(hasHistory = readsHistory)
 
   /** The metadata of the operator.
     *

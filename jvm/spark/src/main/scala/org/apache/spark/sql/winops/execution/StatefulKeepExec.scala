@@ -286,7 +286,9 @@ final class StatefulKeepExec private[winops] (
       shortName,
       plan,
       identity,
-      readsHistory = history.isDefined,
+      plan.spec.restart.copy(
+        hasHistory = history.isDefined,
+        isAbove = child.exists(_.isInstanceOf[StatefulKeepExec])),
       getStateInfo,
       stateSchemaDirPath(),
       session,
