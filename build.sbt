@@ -95,9 +95,10 @@ val spilling = sys.props
   .map(rows => s"-Dspark.shuffle.spill.numElementsForceSpillThreshold=$rows")
 val sizesOfSuites = Seq("giant", "bits", "over", "restarts", "changes", "history").flatMap(name =>
   sys.props.get(name).map(size => s"-D$name=$size"))
-val longerTests: Option[Seq[String]] =
-  if (sys.props.get("longer").contains("only")) Some(Seq("-n", "winops.testing.Longer"))
-  else Option.when(sizesOfSuites.isEmpty)(Seq("-l", "winops.testing.Longer"))
+val longerTests =
+  if (sys.props.get("longer").contains("only")) Seq("-n", "winops.testing.Longer")
+  else if (sizesOfSuites.isEmpty) Seq("-l", "winops.testing.Longer")
+  else Nil
 val fuzzed =
   sys.props.get("fuzz").toSeq.flatMap(heap => Seq(s"-Xmx$heap", "-XX:TieredStopAtLevel=4"))
 
@@ -115,7 +116,7 @@ val common = Seq(
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions ++= "-Xss4m" +: fuzzed,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
-  Test / testOptions ++= longerTests.map(Tests.Argument(TestFrameworks.ScalaTest, _: _*)).toSeq,
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, longerTests: _*),
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-S", seed))
 
 // A suite with Spark leaves a core idle most of the time.
