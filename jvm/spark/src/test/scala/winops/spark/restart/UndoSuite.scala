@@ -34,13 +34,10 @@ class UndoSuite extends KeepStreamTest {
     df.withColumn("more", $"n" * 2),
     s"$call, output => 'agg', aggregates => TABLE(SELECT sum(more) FROM input_of_keep)")
 
-  /** Registers a test for each store. The store writes no snapshot of the state that a failed
-    * micro-batch has stored: the page says to remove it.
-    */
+  /** Registers a test for each store. */
   private def testEach(name: String)(check: => Unit): Unit =
     stores.foreach { case (store, settings) =>
-      val all = settings :+ (SQLConf.STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT.key -> "10")
-      test(s"$name: $store")(withSQLConf(all: _*)(check))
+      test(s"$name: $store")(withSQLConf(settings: _*)(check))
     }
 
   private def ticksFrom(numbers: Range): Seq[Tick] = numbers.map(n => Tick("a", n.toLong, n))

@@ -153,13 +153,23 @@ private[execution] final class KeepMetadata(
     if (batch == 0) None
     else OperatorStateMetadataReader.createReader(root, conf, Version, batch - 1).read()
 
-  /** Removes the metadata of a start that failed in the micro-batch. They may be those of another
-    * query, and Spark would not replace them.
+  /** Removes what another query has left that failed in the micro-batch: its metadata, which Spark
+    * would not replace, and snapshots of the state that it has stored. The store writes these in
+    * the background, and would later read them in place of what this query stores.
     */
   private def removeUncommitted(conf: Configuration, batch: Long): Unit = {
     val files = CheckpointFileManager.create(root, conf)
-    val file = OperatorStateMetadataV2.metadataFilePath(root, batch)
-    if (files.exists(file)) files.delete(file)
+    val metadata = OperatorStateMetadataV2.metadataFilePath(root, batch)
+    val isLeft = files.exists(metadata)
+    val others = identityBefore(conf, batch) ++
+      (if (isLeft) identityBefore(conf, batch + 1) else None)
+    if (others.exists(_ != identity)) {
+      for (partition <- 0 until state.numPartitions; kind <- SnapshotKinds) {
+        files.delete(
+          new Path(new Path(root, partition.toString), s"${state.storeVersion + 1}.$kind"))
+      }
+    }
+    if (isLeft) files.delete(metadata)
   }
 
   /** The identity with which the state before a micro-batch was stored, if there is one. */
@@ -177,4 +187,9 @@ private[execution] object KeepMetadata {
   val Version = 2
 
   private val SchemaVersion = 3
+
+  /** What the names of snapshots of the stores end with. In version 2 of the checkpoint format,
+    * names have ids, and no state is read that is not committed.
+    */
+  private val SnapshotKinds = Seq("snapshot", "zip")
 }
