@@ -63,7 +63,8 @@ def with_history(
         ``WINOPS_HISTORY_PLACE``: the result is not the input of ``keep`` or window functions.
     StreamingQueryException
         ``WINOPS_HISTORY_CHANGED``: a micro-batch that reads the table failed, and the table has
-        changed since.
+        changed since; ``WINOPS_HISTORY_MISSING``: the first micro-batch failed, and the query is
+        started without the table.
 
     Examples
     --------

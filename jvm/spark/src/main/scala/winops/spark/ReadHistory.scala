@@ -1,5 +1,7 @@
 package winops.spark
 
+import java.util.concurrent.atomic.AtomicReference
+
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
@@ -18,11 +20,17 @@ object ReadHistory extends Rule[LogicalPlan] {
     */
   private var told = ""
 
+  /** The last run whose tables were compared with those of the record. */
+  private val checked = new AtomicReference("")
+
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val nodes = plan.collect { case node: WithHistory => node }
     // The rule is applied until the plan stays the same.
-    if (nodes.isEmpty || nodes.exists(_.record.isDefined)) plan
-    else {
+    if (nodes.exists(_.record.isDefined)) plan
+    else if (nodes.isEmpty) {
+      if (plan.isStreaming) checkBegun(tables = 0)
+      plan
+    } else {
       val planned =
         for (batch <- HistorySource.batch; query <- HistorySource.query)
           yield read(plan, nodes, batch, query)
@@ -31,6 +39,17 @@ object ReadHistory extends Rule[LogicalPlan] {
     }
   }
 
+  /** Refuses a first micro-batch that has begun with more tables than the query has. Checks each
+    * run once, because later rules may remove a table from the plan.
+    */
+  private def checkBegun(tables: Int): Unit =
+    for (batch <- HistorySource.batch if batch == 0; query <- HistorySource.query) {
+      val run = query.runId.toString
+      if (checked.getAndSet(run) != run) {
+        HistoryRecord.checkNoneMissing(query.resolvedCheckpointRoot, tables)
+      }
+    }
+
   private def read(
       plan: LogicalPlan,
       nodes: Seq[WithHistory],
@@ -38,19 +57,21 @@ object ReadHistory extends Rule[LogicalPlan] {
       query: StreamExecution): LogicalPlan = {
     val isFirst = FirstBatch.isFirst(query.runId.toString, batch)
     val checkpoint = query.resolvedCheckpointRoot
+    // The plan may have the same node twice.
+    val numbers = Iterator.from(0)
     if (batch == 0) {
+      checkBegun(nodes.size)
       plan.transform { case node: WithHistory =>
-        node.begun(HistoryRecord(checkpoint, nodes.indexOf(node)))
+        node.begun(HistoryRecord(checkpoint, numbers.next()))
       }
     } else {
       val replaced = if (isFirst) ReplacedStates.of(checkpoint, batch, plan) else Nil
       if (isFirst) tell(query, replaced)
       plan.transform { case node: WithHistory =>
+        val number = numbers.next()
         replaced.find(_.operator.history.exists(_ eq node)).fold(node.stream) { found =>
           val restart = HistoryRecord.Restart(batch, found.plan)
-          node.replacing(
-            found.state,
-            HistoryRecord(checkpoint, nodes.indexOf(node), Some(restart)))
+          node.replacing(found.state, HistoryRecord(checkpoint, number, Some(restart)))
         }
       }
     }

@@ -35,6 +35,11 @@ final case class HistoryRecord(
     s"restart-${at.batch}-${at.plan}-$number"
   }
 
+  /** Returns the recorded lines of the sources of the table. Writes `lines` if there is no record
+    * yet.
+    */
+  def ofSource(lines: => Seq[String]): Seq[String] = of(Source, lines)
+
   /** Returns the recorded lines of a kind. Writes `lines` if there is no record yet. */
   def of(kind: String, lines: => Seq[String]): Seq[String] = {
     val path = new Path(new Path(checkpoint, Folder), s"$name-$kind")
@@ -79,6 +84,23 @@ object HistoryRecord {
 
   /** The folder of the records in a checkpoint. */
   val Folder = "history"
+
+  private val Source = "source"
+
+  /** Refuses a query that has fewer tables than its first micro-batch has begun with. The window
+    * would be empty instead.
+    *
+    * @param tables
+    *   the number of tables of the query
+    */
+  def checkNoneMissing(checkpoint: String, tables: Int): Unit = {
+    val folder = new Path(checkpoint, Folder)
+    val manager =
+      CheckpointFileManager.create(folder, SparkSession.active.sessionState.newHadoopConf())
+    if (manager.exists(new Path(folder, s"$tables-$Source"))) {
+      throw WinopsErrors.analysis("WINOPS_HISTORY_MISSING", "checkpoint" -> checkpoint)
+    }
+  }
 
   /** A restart with another query.
     *

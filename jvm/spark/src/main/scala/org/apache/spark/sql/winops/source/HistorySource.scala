@@ -106,7 +106,7 @@ object HistorySource {
       case _ => Seq("rows")
     }
     val now = sources.zipWithIndex.flatMap { case (lines, i) => lines.map(line => s"$i\t$line") }
-    val before = record.of("source", now)
+    val before = record.ofSource(now)
     val ofSources = before.map(_.split("\t", 2)).groupMap(_.head.toInt)(_.last)
     if (ofSources.keys.exists(_ >= sources.size)) {
       throw record.changed("the query had another table")
