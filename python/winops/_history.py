@@ -26,10 +26,11 @@ def with_history(
     """Put the rows of a table before those of a stream.
 
     A ``keep`` or window functions over the result start with the state that the rows of the table
-    lead to, as if the stream had read the table first. The first micro-batch computes it; later
-    ones, and a restart, do not read the table again. A restart with another query whose
-    :func:`winops.restart_plan` says ``needs history`` replaces the state by the rows of the
-    table. Supports Spark Connect.
+    lead to, as if the stream had read the table first. The first micro-batch computes it: keep
+    the call until it is committed. Later starts do not read the table, and log a warning. A
+    restart with another query whose :func:`winops.restart_plan` says ``needs history`` replaces
+    the state by the rows of the table, which must then have the rows that the stream has
+    delivered too. Supports Spark Connect.
 
     Parameters
     ----------

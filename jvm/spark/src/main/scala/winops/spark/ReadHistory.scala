@@ -80,9 +80,10 @@ object ReadHistory extends Rule[LogicalPlan] {
   private def tell(query: StreamExecution, replaced: Seq[ReplacedStates]): Unit =
     if (isNew(query.runId.toString)) {
       if (replaced.isEmpty) {
-        logInfo(
-          s"The query ${query.id} continues from its checkpoint. The table of with_history is " +
-            "read only when a checkpoint begins, and is not read now.")
+        logWarning(
+          s"The query ${query.id} uses the state of its checkpoint, and does not read the table of " +
+            "with_history. The table is read when a checkpoint begins, and at a restart whose " +
+            "state lacks rows. Leave with_history out if no such restart is intended.")
       } else {
         val plans = replaced.map(_.plan).mkString(", ")
         logWarning(

@@ -1,8 +1,12 @@
 package winops.spark.execution
 
-import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.logging.log4j.Level
 
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.winops.execution.StatefulKeepExec
+
+import winops.spark.ReadHistory
 import winops.spark.testing.{KeepStreamTest, Tick}
 import winops.withHistory
 
@@ -28,6 +32,25 @@ class HistoryMessagesSuite extends KeepStreamTest {
     withTempDir(folder => result = Some(body(folder.getCanonicalPath)))
     result.get
   }
+
+  /** The warnings of winops' own classes. */
+  private def warningsOf(body: => Any): Seq[String] = {
+    val appender = new LogAppender("warnings of a table")
+    val loggers =
+      Seq(ReadHistory.getClass.getName.stripSuffix("$"), classOf[StatefulKeepExec].getName)
+    withLogAppender(appender, loggers, Some(Level.WARN))(body)
+    appender.loggingEvents.map(_.getMessage.getFormattedMessage).toSeq
+  }
+
+  private def planOf(df: DataFrame, checkpoint: String): Seq[Row] = {
+    df.createOrReplaceTempView("restarted")
+    spark
+      .sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '$checkpoint')")
+      .collect()
+      .toSeq
+  }
+
+  private def becauseOf(plan: Seq[Row]): String = plan.head.getAs[String]("because")
 
   test("a first micro-batch that has begun with a table does not run without it") {
     Seq[(String, DataFrame => DataFrame)](
@@ -62,6 +85,26 @@ class HistoryMessagesSuite extends KeepStreamTest {
         conditionsOf(failureOf(union(warm, input), checkpoint))
           .contains("WINOPS_HISTORY_MISSING"))
       assert(runAll(union(warm, warm), checkpoint).rows.nonEmpty)
+    }
+  }
+
+  test("a restart warns once that it ignores the table, and the plan says it") {
+    inTempDir { checkpoint =>
+      val (source, input) = stream(Tick("a", 103, 4))
+      val warm = keep(withHistory(input, table), timed)
+      assert(warningsOf(runAll(warm, checkpoint)).isEmpty)
+      assert(becauseOf(planOf(warm, checkpoint)).contains("table of with_history is not read"))
+      assert(!becauseOf(planOf(keep(input, timed), checkpoint)).contains("with_history"))
+      source.addData(Tick("a", 104, 5))
+      val carried = keep(
+        withHistory(input, table),
+        "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS SLACK 2', time => 'ts'")
+      assert(becauseOf(planOf(carried, checkpoint)).contains("table of with_history is not read"))
+      val warnings = warningsOf(runAll(warm, checkpoint))
+      assert(warnings.count(_.contains("does not read the table of with_history")) == 1)
+      source.addData(Tick("a", 105, 6))
+      assert(
+        !warningsOf(runAll(keep(input, timed), checkpoint)).exists(_.contains("with_history")))
     }
   }
 }

@@ -46,6 +46,8 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
         if (fails && found.isAllowed) OtherFails
         else if (found.outcome == Outcome.NeedsHistory) {
           ofHistory(found, operator.options.isAbove, former.rowsOfTable(operator.identity))
+        } else if (operator.options.hasHistory) {
+          s"${summaryOf(found, hasOtherIdle)} $Ignored"
         } else summaryOf(found, hasOtherIdle)
       rowsOf(keep.operatorInfo.operatorId, found, cost, summary, whole).map { row =>
         toRow(row).copy()
@@ -95,6 +97,8 @@ object RestartPlanExec {
   private final case class Cost(groups: Long, rows: Long, bytes: Long)
 
   private val Fails = "The query fails in its first micro-batch, and the state stays as it is."
+
+  private val Ignored = "The table of with_history is not read."
 
   private val OtherFails =
     s"$Fails Another one of its operators cannot use its state."
