@@ -18,6 +18,7 @@ class HistoryMessagesSuite extends KeepStreamTest {
 
   private val history = Seq(Tick("a", 100, 1), Tick("b", 101, 2), Tick("a", 102, 3))
   private val timed = "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts'"
+  private val untimed = "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS'"
 
   private def table: DataFrame = withTime(history.toDF())
 
@@ -105,6 +106,22 @@ class HistoryMessagesSuite extends KeepStreamTest {
       source.addData(Tick("a", 105, 6))
       assert(
         !warningsOf(runAll(keep(input, timed), checkpoint)).exists(_.contains("with_history")))
+    }
+  }
+
+  test("a restart that reads a table warns of how many rows it has, and up to which time") {
+    Seq(timed -> true, untimed -> false).foreach { case (call, hasTime) =>
+      inTempDir { checkpoint =>
+        val (source, input) = stream(history: _*)
+        runAll(keep(input, call), checkpoint)
+        source.addData(Tick("a", 110, 9))
+        val now = keep(withHistory(input, table), call.replace("(n)", "(n DESC)"))
+        val warnings = warningsOf(runAll(now, checkpoint)).filter(_.contains("rows of the table"))
+        // The last row waits, and is not read from the table.
+        val rows = if (hasTime) 2 else 3
+        assert(warnings.size == 1 && warnings.head.contains(s"$rows rows of the table"), warnings)
+        assert(warnings.head.contains(":41") == hasTime, warnings)
+      }
     }
   }
 }

@@ -32,26 +32,30 @@ final case class HistoryInput(
 object HistoryInput {
   private val HashBits = 32
 
-  /** The plan of one row: the greatest time of the table; for a table that is recorded by a
-    * digest, also the number of its rows and the sum of their hashes.
+  /** The plan of one row: the greatest time of the table. For a table that replaces a state, also
+    * the number of its rows; for one that is recorded by a digest, also the sum of their hashes.
     */
   def figures(table: WithHistory, operator: GroupedOperator): LogicalPlan = {
     val time = operator.time.map { column =>
       table.history.output(table.stream.output.indexWhere(_.exprId == column.exprId))
     }
     val greatest = time.map(value => call(Max(value), "greatest"))
+    val needsDigest = HistorySource.needsDigest(table.history)
+    val rows = Option.when(needsDigest || table.replaced.isDefined) {
+      call(Count(Literal(1)), "rows")
+    }
     val digest =
-      if (!HistorySource.needsDigest(table.history)) Nil
+      if (!needsDigest) None
       else {
         val (unhashed, hashed) = table.history.output.partition(hasNoHash)
         val bytes = Option.when(unhashed.nonEmpty)(BytesOfRow(unhashed))
         val hash = ShiftRightUnsigned(new XxHash64(hashed ++ bytes), Literal(HashBits))
-        Seq(call(Count(Literal(1)), "rows"), call(Sum(hash), "hashes"))
+        Some(call(Sum(hash), "hashes"))
       }
     val read = if (digest.isEmpty) time.toSeq else table.history.output
-    val columns = greatest ++ digest
+    val columns = (greatest ++ rows ++ digest).toSeq
     if (columns.isEmpty) LocalRelation()
-    else Aggregate(Nil, columns.toSeq, Project(read, table.history))
+    else Aggregate(Nil, columns, Project(read, table.history))
   }
 
   /** Returns true for types that Spark does not hash, because equal maps may have another order.
@@ -70,8 +74,28 @@ object HistoryInput {
   *
   * @param watermark
   *   the watermark that the rows of the table lead to, in milliseconds; 0 for none
+  * @param rows
+  *   the number of rows of a table that replaces a state or has a digest
+  * @param newest
+  *   the greatest time of the table
   */
-private[winops] final case class HistoryFigures(watermark: Long, times: HistoryTimes)
+private[winops] final case class HistoryFigures(
+    watermark: Long,
+    times: HistoryTimes,
+    rows: Option[Long],
+    newest: Option[Literal]) {
+
+  /** The rows from which a restart forms the state, in English. A table that lacks delivered
+    * rows, or has rows that are still to come, is recognized by it.
+    */
+  def warning: String = {
+    val upTo = newest.fold("") { time =>
+      s", up to ${Cast(time, StringType, Some(SQLConf.get.sessionLocalTimeZone)).eval()}"
+    }
+    s"The state is formed anew from ${rows.getOrElse(0L)} rows of the table of with_history$upTo. " +
+      "They must be all rows that the query has processed before, and no others."
+  }
+}
 
 private[winops] object HistoryFigures {
   private val DigestKind = "digest"
@@ -97,10 +121,11 @@ private[winops] object HistoryFigures {
         throw record.changed("the rows of the table are others")
       }
     }
-    val end = columns
-      .get("greatest")
-      .flatMap(greatest => row.filterNot(_.isNullAt(greatest)).map(_.getLong(greatest)))
-      .map(DateTimeUtils.microsToMillis)
+    val newest = for {
+      greatest <- columns.get("greatest")
+      found <- row if !found.isNullAt(greatest)
+    } yield Literal(found.getLong(greatest), figures.output(greatest).dataType)
+    val end = newest.map(time => DateTimeUtils.microsToMillis(time.value.asInstanceOf[Long]))
     val watermarks = input.collect { case node: EventTimeWatermarkExec => node }
     end.foreach(millis => watermarks.foreach(_.eventTimeStats.add(millis)))
     val watermark =
@@ -113,7 +138,7 @@ private[winops] object HistoryFigures {
       isRead = true,
       // Without a time column, the former query had no timers of this time.
       table.former.map(_.passed.getOrElse(watermark)))
-    HistoryFigures(watermark, times)
+    HistoryFigures(watermark, times, columns.get("rows").map(row.get.getLong), newest)
   }
 
   /** The delay of the watermark, which is of several operators as Spark's policy says. */

@@ -330,7 +330,9 @@ final class StatefulKeepExec private[winops] (
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val times = timesOf(history.map(HistoryFigures.read(_, initialState, child)))
+    val ofTable = history.map(HistoryFigures.read(_, initialState, child))
+    if (history.exists(_.former.isDefined)) ofTable.foreach(table => logWarning(table.warning))
+    val times = timesOf(ofTable)
     val flushed = Option.when(flushes)(FlushWatermark.of(child, rowWatermark))
     val columns = child.output
     val ofTasks = planOfTasks
