@@ -12,7 +12,7 @@ import org.apache.spark.sql.winops.checkpoint.{MovedCheckpoint, MovedCheckpointE
 import org.apache.spark.sql.winops.execution.{HistoryInput, StatefulKeepExec}
 import org.apache.spark.sql.winops.source.{FilePosition, FilePositionExec}
 
-import winops.spark.analysis.KeepDescriber
+import winops.spark.analysis.{CheckHistory, KeepDescriber}
 import winops.spark.checkpoint.StoredKeep
 import winops.spark.execution.{BatchKeepExec, NewestRowsExec, UnsharedExec}
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
@@ -46,6 +46,7 @@ object KeepStrategy extends SparkStrategy {
     case FilePosition(position, child, isRequired, byAge) =>
       FilePositionExec(position, isRequired, byAge, planLater(child)) :: Nil
     case StoredColumns(child) => planLater(child) :: Nil
+    case _: WithHistory => throw CheckHistory.notStarted
     case rows: StoredWaitingRows => StoredWaitingRowsExec(rows) :: Nil
     case moved: MovedCheckpoint => MovedCheckpointExec(moved) :: Nil
     case restart: RestartPlanRelation => RestartPlanExec(restart) :: Nil

@@ -1,5 +1,6 @@
 package winops.spark.analysis
 
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.winops.source.HistorySource
 
@@ -32,6 +33,7 @@ private[spark] object CheckHistory {
     * of which later reads may have other rows.
     */
   def query(plan: LogicalPlan): Unit = {
+    // The nearest operator above that is not one of those that may be between.
     def check(node: LogicalPlan, above: Option[LogicalPlan]): Unit = {
       node match {
         case _: WithHistory if !above.exists(_.isInstanceOf[GroupedOperator]) =>
@@ -46,10 +48,16 @@ private[spark] object CheckHistory {
           HistorySource.refusal(table.history).foreach(throw _)
         case _ =>
       }
-      node.children.foreach(check(_, Some(node)))
+      val next = if (WithHistory.maySeparate(node)) above else Some(node)
+      node.children.foreach(check(_, next))
     }
     check(plan, None)
   }
+
+  /** The error of a query that reads the rows of a stream as those of a table. */
+  def notStarted: AnalysisException = refused(
+    "its result is a stream, which show, count and collect cannot read",
+    "Start a query with writeStream over keep or window functions")
 
   private def refused(reason: String, expected: String) =
     WinopsErrors.analysis("WINOPS_HISTORY_PLACE", "reason" -> reason, "expected" -> expected)

@@ -41,7 +41,12 @@ private[spark] object HistoryArguments {
             stream: FunctionTableSubqueryArgumentExpression,
             history: FunctionTableSubqueryArgumentExpression) =>
         val values = named.toMap
-        of(stream.plan, history.plan, emits(values.get("emit")), values.get("until"))
+        of(
+          stream.plan,
+          history.plan,
+          emits(values.get("emit")),
+          values.get("until"),
+          nameOfTable = "The second argument of with_history")
       case _ =>
         throw WinopsErrors.argument(
           "MISSING",
@@ -58,17 +63,20 @@ private[spark] object HistoryArguments {
     *   the time before which rows of the table are read
     * @param nameOfUntil
     *   the name of that argument
+    * @param nameOfTable
+    *   the name of the argument with the table
     */
   def of(
       stream: LogicalPlan,
       history: LogicalPlan,
       emits: Boolean,
       until: Option[Expression],
-      nameOfUntil: String = "until"): LogicalPlan = {
+      nameOfUntil: String = "until",
+      nameOfTable: String = "history"): LogicalPlan = {
     if (history.isStreaming) {
       throw WinopsErrors.argument(
         "VALUE",
-        "history",
+        nameOfTable,
         "a table, as rows of a stream have no end; give the stream as the first argument")
     }
     if (!stream.isStreaming) throw notStreaming

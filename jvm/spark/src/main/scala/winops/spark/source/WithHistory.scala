@@ -48,7 +48,7 @@ final case class WithHistory(
   }
 
   /** The node below a row-by-row operator as the node above it; None if `operator` is another
-    * one.
+    * one, for which [[WithHistory.maySeparate]] is false.
     */
   private def above(operator: UnaryNode): Option[WithHistory] = {
     val ofTable = operator match {
@@ -113,6 +113,14 @@ final case class WithHistory(
 }
 
 object WithHistory {
+
+  /** Returns true for operators that may be between a table and the operator that reads it. */
+  def maySeparate(operator: LogicalPlan): Boolean = operator match {
+    case _: Project | _: Filter | _: Generate | _: EventTimeWatermark | _: SubqueryAlias |
+        _: View | _: StoredColumns | _: ResolvedHint =>
+      true
+    case _ => false
+  }
 
   /** Moves a node up through the row-by-row operators above it.
     *

@@ -2,8 +2,9 @@ package winops.spark.execution
 
 import org.apache.logging.log4j.Level
 
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions.count
 import org.apache.spark.sql.winops.execution.StatefulKeepExec
 
 import winops.spark.ReadHistory
@@ -123,5 +124,79 @@ class HistoryMessagesSuite extends KeepStreamTest {
         assert(warnings.head.contains(":41") == hasTime, warnings)
       }
     }
+  }
+
+  private def placeOf(df: => DataFrame): String = {
+    val error = intercept[AnalysisException](inTempDir(runAll(df, _)))
+    assert(error.getCondition == "WINOPS_HISTORY_PLACE")
+    error.getMessage
+  }
+
+  test("the operator above with_history is named") {
+    val (_, input) = stream(Tick("a", 103, 4))
+    def warm = withHistory(input, table)
+    assert(placeOf(warm.groupBy("k").agg(count("*"))).contains("Aggregate is above with_history"))
+    assert(placeOf(warm.select("k", "ts")).contains("no keep and no window functions"))
+    val distinct = warm.select("k", "n", "ts").dropDuplicates("n")
+    assert(placeOf(keep(distinct, timed)).contains("Deduplicate is above with_history"))
+    val union = warm.select("k", "n", "ts").union(input.select("k", "n", "ts"))
+    assert(placeOf(keep(union, timed)).contains("Union is above with_history"))
+  }
+
+  test("a stream with history that is read as a table says how to start it") {
+    withTempDir { folder =>
+      val path = s"${folder.getCanonicalPath}/rows"
+      table.write.parquet(path)
+      val files = spark.readStream.schema(table.schema).parquet(path)
+      val (source, input) = stream(Tick("a", 103, 4))
+      Seq(files, withTime(source.toDF()), input).foreach { rows =>
+        Seq[() => Any](
+          () => withHistory(rows, table).show(),
+          () => withHistory(rows, table).count()).foreach { read =>
+          // Spark finds most of these streams itself.
+          val error = intercept[AnalysisException](read())
+          assert(error.getMessage.contains("writeStream"))
+        }
+      }
+    }
+  }
+
+  test("a stream as the table is refused by the place of the argument") {
+    val (_, input) = stream()
+    val error = intercept[AnalysisException](withHistory(input, input))
+    assert(error.getCondition == "WINOPS_ARGUMENT.VALUE")
+    assert(error.getMessage.contains("The second argument of with_history has a value"))
+    input.createOrReplaceTempView("stream_as_table")
+    val ofKeep = intercept[AnalysisException] {
+      keep(input, s"$timed, history => TABLE(stream_as_table)")
+    }
+    assert(ofKeep.getMessage.contains("history has a value"))
+  }
+
+  test("a source that may have other rows is named with what it reads") {
+    val (_, input) = stream(Tick("a", 103, 4))
+    val source = "org.apache.spark.sql.sources.SimpleScanSource"
+    val scan = spark.read.format(source).option("from", "1").option("to", "3").load()
+    val rows = scan.selectExpr("'a' AS k", "timestamp_seconds(i) AS ts", "i AS n")
+    def messageOf(table: DataFrame): String = {
+      val error = intercept[AnalysisException] {
+        inTempDir(runAll(keep(withHistory(input, table), timed), _))
+      }
+      assert(error.getCondition == "WINOPS_HISTORY_SOURCE")
+      error.getMessage
+    }
+    assert(messageOf(rows).contains("the source SimpleScan(1,3)"))
+    assert(messageOf(table.sample(0.5)).contains("the operator Sample"))
+    assert(messageOf(table.where("rand(3) < 2")).contains("the expression rand(3)"))
+  }
+
+  test("a column of another type is not said to have no values") {
+    val (_, input) = stream()
+    val error = intercept[AnalysisException] {
+      withHistory(input, table.selectExpr("k", "ts", "CAST(n AS decimal(10, 2)) AS n"))
+    }
+    assert(error.getCondition == "WINOPS_HISTORY_COLUMN")
+    assert(!error.getMessage.contains("has no values"))
+    assert(error.getMessage.contains("cannot be filled from the table of with_history"))
   }
 }

@@ -16,6 +16,8 @@ import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2._
 import org.apache.spark.sql.execution.streaming.runtime.{MicroBatchExecution, StreamExecution}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.util.Utils
 
 import winops.spark.internal.WinopsErrors
 import winops.spark.source.OrderOfTasks
@@ -50,18 +52,30 @@ object HistorySource {
       case reference: CTERelationRef => !own.contains(reference.cteId)
       case leaf => kindOf(leaf).isEmpty
     }
-    (leaves.map(_.nodeName).headOption orElse changing(plan)).map { source =>
+    (leaves.map(textOf).headOption orElse changing(plan)).map { source =>
       WinopsErrors.analysis("WINOPS_HISTORY_SOURCE", "source" -> source)
     }
+  }
+
+  /** A source with what it reads, such as the name of a table. */
+  private def textOf(leaf: LeafNode): String = leaf match {
+    case LogicalRelation(relation, _, _, _, _) =>
+      // EXPLAIN redacts the text in the same way.
+      s"the source ${Utils.redact(SQLConf.get.stringRedactionPattern, relation.toString)}"
+    case relation: DataSourceV2Relation => s"the source ${relation.name}"
+    case scan: DataSourceV2ScanRelation => s"the source ${scan.relation.name}"
+    case other => s"the source ${other.nodeName}"
   }
 
   /** An expression or operator of a plan that has other values if it is computed again. */
   private def changing(plan: LogicalPlan): Option[String] = {
     def ofNode(isChanging: Expression => Boolean)(node: LogicalPlan): Seq[String] = node match {
       // The seed of a call without one is a part of the plan too.
-      case sample: Sample => Seq(sample.nodeName)
+      case sample: Sample => Seq(s"the operator ${sample.nodeName}")
       case other =>
-        other.expressions.flatMap(_.collect { case own if isChanging(own) => own.sql })
+        other.expressions.flatMap(_.collect {
+          case own if isChanging(own) => s"the expression ${own.sql}"
+        })
     }
     val ofAll = plan.collectWithSubqueries { case node => node }.flatMap(ofNode(isRandom))
     // Elsewhere the time is that of the micro-batch, which the checkpoint records.
