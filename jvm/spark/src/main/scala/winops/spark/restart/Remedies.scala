@@ -3,7 +3,8 @@ package winops.spark.restart
 /** The advice for differences that a restart does not allow. */
 private[restart] object Remedies {
   private val table = "with_history(stream, table)"
-  private val supply = s"supply all rows that the query has read with $table"
+  private val supply =
+    s"supply all rows that the query has read, those of an earlier table included, with $table"
 
   private val renew =
     s"start with a new checkpoint, a new output and $table, because a table supplies only the first operator above it"
@@ -12,7 +13,7 @@ private[restart] object Remedies {
 
   /** The state store has the types of the keys, and the number of partitions, for good. */
   val another =
-    s"Start with a new checkpoint and a new output, and supply the rows so far with $table, or restore the former query"
+    s"Start with a new checkpoint, a new output, $table of the rows so far and a source that starts after them, or restore the former query"
 
   val former = "Restore the former query, or start with a new checkpoint and a new output"
 

@@ -53,9 +53,9 @@ object RestartPlan {
   /** The plan of a query with several operators, from the hashes of their plans. */
   def together(hashes: Seq[String]): String = hashes.distinct.mkString(",")
 
-  /** The hashes in what [[together]] returned. */
+  /** The hashes in what [[together]] returned. Ignores parts that are no hashes. */
   def parts(plan: String): Seq[String] =
-    plan.split(',').map(_.trim).filter(_.nonEmpty).toIndexedSeq
+    plan.split(',').map(_.trim).filter(Hash.matches).toIndexedSeq
 
   /** Compares the identities of two queries, as parsed JSON.
     *
@@ -94,6 +94,7 @@ object RestartPlan {
   }
 
   private val HashBytes = 8
+  private val Hash = s"[0-9a-f]{${2 * HashBytes}}".r
 
   private final class Comparison(
       before: Map[String, JValue],
@@ -258,11 +259,14 @@ object RestartPlan {
           Seq(of("order of the aggregates", left.mkString(", "), right.mkString(", "), computed))
         } else {
           // Snapshots have contents without an aggregate.
+          val texts = Seq(was, is).map(_.fold("nothing")(compactOf))
+          def shown(text: String, query: String) =
+            if (texts.distinct.size > 1) text else s"$text as $query stores them"
           Seq(
             of(
               "aggregates",
-              was.fold("nothing")(compactOf),
-              is.fold("nothing")(compactOf),
+              shown(texts.head, "the former query"),
+              shown(texts.last, "this query"),
               if (is.isDefined) computed else "Their stored values are removed."))
         }
       }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.functions.count
 import org.apache.spark.sql.winops.execution.StatefulKeepExec
 
 import winops.spark.ReadHistory
+import winops.spark.restart.RestartSettings
 import winops.spark.testing.{KeepStreamTest, Tick}
 import winops.withHistory
 
@@ -19,6 +20,7 @@ class HistoryMessagesSuite extends KeepStreamTest {
 
   private val history = Seq(Tick("a", 100, 1), Tick("b", 101, 2), Tick("a", 102, 3))
   private val timed = "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts'"
+  private val descending = "PARTITION BY (k) ORDER BY (n DESC), 'KEEP 2 ROWS', time => 'ts'"
   private val untimed = "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS'"
 
   private def table: DataFrame = withTime(history.toDF())
@@ -198,5 +200,72 @@ class HistoryMessagesSuite extends KeepStreamTest {
     assert(error.getCondition == "WINOPS_HISTORY_COLUMN")
     assert(!error.getMessage.contains("has no values"))
     assert(error.getMessage.contains("cannot be filled from the table of with_history"))
+  }
+
+  test("a checkpoint without a commit says that there is none") {
+    inTempDir { checkpoint =>
+      val (_, input) = stream(Tick("a", 103, 4))
+      failAtSink(keep(input, timed), checkpoint)
+      val error = intercept[AnalysisException](planOf(keep(input, timed), checkpoint))
+      assert(error.getCondition == "WINOPS_CHECKPOINT_BATCH")
+      assert(error.getMessage.contains("has no committed micro-batch"))
+      assert(!error.getMessage.contains("none"))
+    }
+  }
+
+  test("what is no plan is not asked for again") {
+    inTempDir { checkpoint =>
+      val (source, input) = stream(Tick("a", 103, 4))
+      runAll(keep(input, timed), checkpoint)
+      source.addData(Tick("a", 104, 5))
+      val wider = keep(input.withColumn("more", $"n"), timed)
+      val plan = planOf(wider, checkpoint).head.getAs[String]("plan")
+      withSQLConf(RestartSettings.Confirm -> "true", RestartSettings.Plan -> s"abc, $plan-") {
+        val error = failureOf(wider, checkpoint)
+        assert(error.getMessage.contains(s"set ${RestartSettings.Plan} to $plan."))
+      }
+      val other = "0123456789abcdef"
+      withSQLConf(RestartSettings.Confirm -> "true", RestartSettings.Plan -> other) {
+        val error = failureOf(wider, checkpoint)
+        assert(error.getMessage.contains(s"$other,$plan"))
+        assert(error.getMessage.contains("restart_plan"))
+      }
+    }
+  }
+
+  test("a refusal does not contradict the remedies of its differences") {
+    inTempDir { checkpoint =>
+      val (source, input) = stream(Tick("a", 103, 4))
+      runAll(keep(input, timed), checkpoint)
+      source.addData(Tick("a", 104, 5))
+      val error = failureOf(keep(input, descending), checkpoint)
+      assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"))
+      assert(error.getMessage.contains("The former query can continue with the checkpoint"))
+      assert(!error.getMessage.contains("Otherwise start with a new checkpoint"))
+      // With other keys, a new checkpoint reads the source again.
+      val keyed = keep(input, timed.replace("(k)", "(k, n)"))
+      val remedy = planOf(keyed, checkpoint)
+        .find(_.getAs[String]("subject") == "group")
+        .get
+        .getAs[String]("remedy")
+      assert(remedy.contains("a source that starts after them"))
+    }
+  }
+
+  test("aggregates that are stored in another form differ in the plan") {
+    inTempDir { checkpoint =>
+      val (_, input) = stream(Tick("a", 103, 4))
+      def sums(window: String) =
+        keep(
+          input,
+          s"PARTITION BY (k) ORDER BY (n), $window, output => 'agg', on_change => 'carry', " +
+            "aggregates => TABLE(SELECT sum(n) FROM input_of_keep)")
+      runAll(sums("'KEEP 2 ROWS'"), checkpoint)
+      val plan = planOf(sums("esper => '#sort(2, n)'"), checkpoint)
+      val aggregates = plan.filter(_.getAs[String]("subject") == "aggregates")
+      assert(aggregates.size == 1)
+      val shown = Seq("before", "now").map(aggregates.head.getAs[String])
+      assert(shown.distinct.size == 2 && shown.forall(_.contains("sum(n)")))
+    }
   }
 }

@@ -45,11 +45,20 @@ private[winops] final class Checkpoint(session: SparkSession, folder: String) {
       .filter(committed.contains)
       .orElse(committed.lastOption.filter(_ => requested.isEmpty))
       .getOrElse {
+        val (commit, expected) = committed.headOption match {
+          case Some(first) =>
+            val batches = s"$first to ${committed.last}"
+            s"commit of the micro-batch ${requested.fold("")(_.toString)}" ->
+              s"Use one of its committed micro-batches: $batches"
+          case None =>
+            "committed micro-batch" ->
+              "Start its query, and try again when it has committed one"
+        }
         throw WinopsErrors.analysis(
           "WINOPS_CHECKPOINT_BATCH",
-          "batch" -> requested.fold("the last one")(_.toString),
           "path" -> root.toString,
-          "batches" -> committed.headOption.fold("none")(first => s"$first to ${committed.last}"))
+          "commit" -> commit,
+          "expected" -> expected)
       }
   }
 

@@ -88,11 +88,16 @@ private[execution] final class KeepMetadata(
     // Each operator checks its own part of the plan of the query.
     val confirmed = RestartPlan.parts(setting(RestartSettings.Plan))
     if (isRequired && found.outcome != Outcome.Continues && !confirmed.contains(found.hash)) {
+      val others =
+        if (confirmed.isEmpty) ""
+        else
+          " Parts of former plans may be left out: restart_plan(df, checkpoint) shows the whole plan."
       throw WinopsErrors.runtime(
         "WINOPS_RESTART_UNCONFIRMED",
         "differences" -> found.text,
         "setting" -> RestartSettings.Plan,
-        "plan" -> RestartPlan.together(confirmed :+ found.hash))
+        "plan" -> RestartPlan.together(confirmed :+ found.hash),
+        "others" -> others)
     }
   }
 
