@@ -44,9 +44,10 @@ def with_history(
         rows that leave up to the greatest time of the table have no output either.
     until : str or datetime.datetime, optional
         The time before which rows of the table are read, such as ``"2026-01-01 00:00:00"``. If it
-        is omitted, all rows are read. It has no effect on a restart that replaces the state: with
-        ``apply="event_time"``, such a restart reads the rows before the watermark that the former
-        query had reached, and otherwise all rows.
+        is omitted, all rows are read. It needs the `time` of ``keep``, or window functions over a
+        time; without a time, filter the table. It has no effect on a restart that replaces the
+        state: with ``apply="event_time"``, such a restart reads the rows before the watermark
+        that the former query had reached, and otherwise all rows.
 
     Returns
     -------

@@ -113,7 +113,7 @@ def keep(
         The treatment of a restart with another window: ``refuse``, the default, fails the query,
         unless the table of :func:`winops.with_history` has the rows before;
         ``carry`` lets the rows that are held enter the new window in the order of their arrival,
-        and deletes those that it does not keep.
+        and deletes those that it does not keep, also if the query has a table.
     fill : dict, optional
         The values that stored rows get in columns that a restart adds, by the names of the
         columns: int, float, Decimal, str or bool. Other columns are NULL there.
