@@ -90,14 +90,14 @@ class CancelledOverflowSuite extends KeepStreamTest {
 
   for ((frame, i) <- Frames.zipWithIndex)
     test(s"cancelled overflow: window functions, $frame", Longer.unless(i % 3 == 0): _*) {
-    withSQLConf("spark.sql.ansi.enabled" -> "false") {
-      val query = over(frame, Functions)
-      val expected = onTable(query)
-      assert(
-        Seq(1, 2).exists(i => expected.exists(_.isNullAt(i)) && expected.exists(!_.isNullAt(i))))
-      check(streamed(query), expected, isClose)
+      withSQLConf("spark.sql.ansi.enabled" -> "false") {
+        val query = over(frame, Functions)
+        val expected = onTable(query)
+        assert(Seq(1, 2).exists(i =>
+          expected.exists(_.isNullAt(i)) && expected.exists(!_.isNullAt(i))))
+        check(streamed(query), expected, isClose)
+      }
     }
-  }
 
   for (window <- Windows) test(s"cancelled overflow: keep, $window") {
     withSQLConf("spark.sql.ansi.enabled" -> "false") {

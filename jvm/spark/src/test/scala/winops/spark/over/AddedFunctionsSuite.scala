@@ -125,20 +125,21 @@ class AddedFunctionsSuite extends OverStreamTest with RandomProperties {
     (Seq(99, 399), s"min(x) OVER ($w ROWS 99 PRECEDING)"),
     (Seq(399), s"min(x) OVER ($w ROWS 199 PRECEDING)"),
     (Seq(399), s"min(x) OVER ($w ROWS 399 PRECEDING)"),
-    (Seq(399, 299), s"lag(x, 100) OVER ($w)")).zipWithIndex.foreach { case ((lengths, added), i) =>
-    val name = s"added beside frames of ${lengths.mkString(" and ")} rows: $added"
-    test(name, Longer.unless(i % 2 == 0): _*) {
-      val rows = quotes(1400).map(row => row.copy(x = row.x.map(_ * (row.seq * 7919 % 101))))
-      val before = lengths.zipWithIndex.map { case (length, i) =>
-        s"${Seq("max", "sum")(i)}(x) OVER ($w ROWS $length PRECEDING)"
+    (Seq(399, 299), s"lag(x, 100) OVER ($w)")).zipWithIndex.foreach {
+    case ((lengths, added), i) =>
+      val name = s"added beside frames of ${lengths.mkString(" and ")} rows: $added"
+      test(name, Longer.unless(i % 2 == 0): _*) {
+        val rows = quotes(1400).map(row => row.copy(x = row.x.map(_ * (row.seq * 7919 % 101))))
+        val before = lengths.zipWithIndex.map { case (length, i) =>
+          s"${Seq("max", "sum")(i)}(x) OVER ($w ROWS $length PRECEDING)"
+        }
+        // Few rows of a group in a micro-batch, before the restart and after it.
+        val batches = (rows.take(1200) +: rows.slice(1200, 1224).grouped(3).toSeq) ++
+          rows.slice(1224, 1260).grouped(3) :+ rows.drop(1260)
+        val (earlier, later) = restarted(before, before :+ added, batches, 9)
+        assert((earlier ++ later).map(_.getInt(2)).sorted == rows.map(_.seq), "each row once")
+        assertAsTable(later, earlier, before :+ added, batches, added)
       }
-      // Few rows of a group in a micro-batch, before the restart and after it.
-      val batches = (rows.take(1200) +: rows.slice(1200, 1224).grouped(3).toSeq) ++
-        rows.slice(1224, 1260).grouped(3) :+ rows.drop(1260)
-      val (earlier, later) = restarted(before, before :+ added, batches, 9)
-      assert((earlier ++ later).map(_.getInt(2)).sorted == rows.map(_.seq), "each row once")
-      assertAsTable(later, earlier, before :+ added, batches, added)
-    }
   }
 
   // The functions of a query, a function that cannot be added, and what it needs.

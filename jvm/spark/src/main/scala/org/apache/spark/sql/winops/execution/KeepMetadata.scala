@@ -158,9 +158,9 @@ private[execution] final class KeepMetadata(
     if (batch == 0) None
     else OperatorStateMetadataReader.createReader(root, conf, Version, batch - 1).read()
 
-  /** Removes what another query has left that failed in the micro-batch: its metadata, which Spark
-    * would not replace, and snapshots of the state that it has stored. The store writes these in
-    * the background, and would later read them in place of what this query stores.
+  /** Removes what another query has left that failed in the micro-batch: its metadata, which
+    * Spark would not replace, and snapshots of the state that it has stored. The store writes
+    * these in the background, and would later read them in place of what this query stores.
     */
   private def removeUncommitted(conf: Configuration, batch: Long): Unit = {
     val files = CheckpointFileManager.create(root, conf)
@@ -193,8 +193,8 @@ private[execution] object KeepMetadata {
 
   private val SchemaVersion = 3
 
-  /** What the names of snapshots of the stores end with. In version 2 of the checkpoint format,
-    * names have ids, and no state is read that is not committed.
+  /** Endings of the names of the stores' snapshots. In version 2 of the checkpoint format, names
+    * have ids, and no state is read that is not committed.
     */
   private val SnapshotKinds = Seq("snapshot", "zip")
 }

@@ -26,9 +26,7 @@ class WaitingBytesSuite extends StateBytesTest with TableTests {
     }
   }
 
-  test(
-    "a release reads few of the rows that are delayed by hundreds of micro-batches",
-    Longer) {
+  test("a release reads few of the rows that are delayed by hundreds of micro-batches", Longer) {
     withStores { (folder, confs) =>
       val plan = planOf("KEEP 100 ROWS", Application.EventTime)
       val state = new StoredState(folder, confs, plan)
