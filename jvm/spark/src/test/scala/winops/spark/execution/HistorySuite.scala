@@ -457,19 +457,28 @@ class HistorySuite extends KeepStreamTest {
     }
   }
 
-  test("without a time and an order, rows of the table come first, in its order") {
-    inTempDir { checkpoint =>
-      val source = ticks()
-      source.addData(rows.head)
-      val few = withTime(source.toDF())
-      val call = "PARTITION BY (k), 'KEEP 2 ROWS'"
-      val written = runAll(keep(withHistory(few, table.coalesce(1)), call), checkpoint)
-      def changes(k: String) = written.rows
-        .filter(_.getAs[String]("k") == k)
-        .sortBy(_.getAs[Long]("_change_seq"))
-        .map(row => (row.getString(0), row.getAs[Long]("_change_seq"), row.getAs[Int]("n")))
-      assert(changes("a") == Seq(("insert", 4L, 6), ("delete", 5L, 3)))
-      assert(changes("b") == Seq(("insert", 2L, 7), ("delete", 3L, 2)))
+  Seq("in memory", "of files").foreach { kind =>
+    test(s"without a time and an order, rows of a table $kind come first, in its order") {
+      inTempDir { folder =>
+        val source = ticks()
+        source.addData(rows.head)
+        val few = withTime(source.toDF())
+        val call = "PARTITION BY (k), 'KEEP 2 ROWS'"
+        val ordered = table.coalesce(1)
+        val history =
+          if (kind == "in memory") ordered
+          else {
+            ordered.write.parquet(s"$folder/table")
+            spark.read.parquet(s"$folder/table")
+          }
+        val written = runAll(keep(withHistory(few, history), call), s"$folder/checkpoint")
+        def changes(k: String) = written.rows
+          .filter(_.getAs[String]("k") == k)
+          .sortBy(_.getAs[Long]("_change_seq"))
+          .map(row => (row.getString(0), row.getAs[Long]("_change_seq"), row.getAs[Int]("n")))
+        assert(changes("a") == Seq(("insert", 4L, 6), ("delete", 5L, 3)))
+        assert(changes("b") == Seq(("insert", 2L, 7), ("delete", 3L, 2)))
+      }
     }
   }
 

@@ -138,7 +138,11 @@ private[winops] object HistoryFigures {
       isRead = true,
       // Without a time column, the former query had no timers of this time.
       table.former.map(_.passed.getOrElse(watermark)))
-    HistoryFigures(watermark, times, columns.get("rows").map(row.get.getLong), newest)
+    val rows = for {
+      counted <- columns.get("rows")
+      found <- row
+    } yield found.getLong(counted)
+    HistoryFigures(watermark, times, rows, newest)
   }
 
   /** The delay of the watermark, which is of several operators as Spark's policy says. */
