@@ -4,7 +4,7 @@
 
 Each round runs a batch query over the table, a stream that starts with it, and a stream that
 reads the same files one after the other, in one session with two cores. Both streams then read
-the same later files. A ratio is that of one round.
+the same later files, with as many rows each. A ratio is that of one round.
 """
 
 from __future__ import annotations
@@ -36,13 +36,15 @@ class Stream:
     Attributes:
         first: the seconds of those with the rows of the table.
         later: the median of the seconds of those after it.
-        megabytes: the size of RocksDB's files at the end.
+        megabytes: the size of RocksDB's files after those with the rows of the table.
+        last_megabytes: that at the end.
         rows: the number of rows in the windows at the end.
     """
 
     first: float
     later: float
     megabytes: float
+    last_megabytes: float
     rows: int
 
 
@@ -63,12 +65,14 @@ def _run(rows: DataFrame, checkpoint: Path) -> Stream:
     query.awaitTermination()
     batches = query.recentProgress
     seconds = [batch["durationMs"]["triggerExecution"] / 1e3 for batch in batches]
-    state = batches[-1]["stateOperators"][0]
+    metrics = [batch["stateOperators"][0]["customMetrics"] for batch in batches]
+    megabytes = [metric["rocksdbSstFileSize"] / 1e6 for metric in metrics]
     return Stream(
         sum(seconds[:-_LATER_BATCHES]),
         statistics.median(seconds[-_LATER_BATCHES:]),
-        state["customMetrics"]["rocksdbSstFileSize"] / 1e6,
-        state["customMetrics"]["rowsHeld"],
+        megabytes[-_LATER_BATCHES - 1],
+        megabytes[-1],
+        metrics[-1]["rowsHeld"],
     )
 
 
@@ -88,12 +92,13 @@ def _write(spark: SparkSession, folder: Path, rows: int, keys: int) -> None:
     all_rows = spark.range(end).selectExpr(
         "id AS seq", f"pmod(xxhash64(id), {keys}) AS k", "id * 0.25D AS price"
     )
-    for name, start, stop, step in (
-        ("table", 0, rows, max(rows // 20, 1)),
-        ("later", rows, end, _ROWS_OF_FILE),
+    for name, start, stop in (
+        ("table", 0, rows),
+        ("later", rows, end),
     ):
-        for first in range(start, stop, step):
-            some = all_rows.where(f"seq >= {first} AND seq < {min(first + step, stop)}")
+        for first in range(start, stop, _ROWS_OF_FILE):
+            to = min(first + _ROWS_OF_FILE, stop)
+            some = all_rows.where(f"seq >= {first} AND seq < {to}")
             some.coalesce(1).write.mode("append").parquet(f"{folder}/{name}")
 
 
@@ -112,6 +117,7 @@ def main() -> None:
                 "spark.sql.shuffle.partitions": "2",
                 "spark.driver.memory": given.heap,
                 "spark.ui.enabled": "false",
+                "spark.sql.streaming.numRecentProgressUpdates": "10000",
                 "spark.sql.streaming.stateStore.providerClass": _ROCKSDB,
             }
         )
@@ -122,14 +128,18 @@ def main() -> None:
         _write(spark, folder, given.rows, given.keys)
         for number in range(given.rounds):
             batch = _batch(spark, folder)
-            started, replayed = _with_table(spark, folder), _replay(spark, folder)
+            # The streams take turns in being the first.
+            sides = [_with_table, _replay] if number % 2 == 0 else [_replay, _with_table]
+            streams = {side: side(spark, folder) for side in sides}
+            started, replayed = streams[_with_table], streams[_replay]
             print(
                 f"round {number}: batch {batch:.1f} s, first micro-batch {started.first:.1f} s, "
                 f"ratio {started.first / batch:.2f}; replay {replayed.first:.1f} s; "
                 f"later micro-batches {started.later:.2f} s, "
                 f"after a replay {replayed.later:.2f} s, "
                 f"ratio {started.later / replayed.later:.2f}; "
-                f"files {started.megabytes:.1f} MB, after a replay {replayed.megabytes:.1f} MB; "
+                f"files {started.megabytes:.1f} and {started.last_megabytes:.1f} MB, "
+                f"of the replay {replayed.megabytes:.1f} and {replayed.last_megabytes:.1f} MB; "
                 f"rows {started.rows:,} and {replayed.rows:,}",
                 flush=True,
             )
