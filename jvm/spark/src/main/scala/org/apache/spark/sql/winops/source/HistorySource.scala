@@ -17,7 +17,6 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMeta
 import org.apache.spark.sql.execution.datasources.v2._
 import org.apache.spark.sql.execution.streaming.runtime.{MicroBatchExecution, StreamExecution}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.util.Utils
 
 import winops.spark.internal.WinopsErrors
 import winops.spark.source.OrderOfTasks
@@ -27,6 +26,8 @@ import winops.spark.source.OrderOfTasks
   */
 object HistorySource {
   private val DeltaPackage = "org.apache.spark.sql.delta."
+
+  private val Redacted = "*********(redacted)"
 
   /** The number of the micro-batch that is planned in this thread; None outside of a query. */
   def batch: Option[Long] = property(MicroBatchExecution.BATCH_ID_KEY).map(_.toLong)
@@ -61,7 +62,10 @@ object HistorySource {
   private def textOf(leaf: LeafNode): String = leaf match {
     case LogicalRelation(relation, _, _, _, _) =>
       // EXPLAIN redacts the text in the same way.
-      s"the source ${Utils.redact(SQLConf.get.stringRedactionPattern, relation.toString)}"
+      val text = relation.toString
+      val shown =
+        SQLConf.get.stringRedactionPattern.fold(text)(_.replaceAllIn(text, Redacted))
+      s"the source $shown"
     case relation: DataSourceV2Relation => s"the source ${relation.name}"
     case scan: DataSourceV2ScanRelation => s"the source ${scan.relation.name}"
     case other => s"the source ${other.nodeName}"
