@@ -31,12 +31,6 @@ class HistoryMessagesSuite extends KeepStreamTest {
     (source, timed(source))
   }
 
-  private def inTempDir[A](body: String => A): A = {
-    var result: Option[A] = None
-    withTempDir(folder => result = Some(body(folder.getCanonicalPath)))
-    result.get
-  }
-
   /** The warnings of winops' own classes. */
   private def warningsOf(body: => Any): Seq[String] = {
     val appender = new LogAppender("warnings of a table")
@@ -44,14 +38,6 @@ class HistoryMessagesSuite extends KeepStreamTest {
       Seq(ReadHistory.getClass.getName.stripSuffix("$"), classOf[StatefulKeepExec].getName)
     withLogAppender(appender, loggers, Some(Level.WARN))(body)
     appender.loggingEvents.map(_.getMessage.getFormattedMessage).toSeq
-  }
-
-  private def planOf(df: DataFrame, checkpoint: String): Seq[Row] = {
-    df.createOrReplaceTempView("restarted")
-    spark
-      .sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '$checkpoint')")
-      .collect()
-      .toSeq
   }
 
   private def becauseOf(plan: Seq[Row]): String = plan.head.getAs[String]("because")
@@ -97,13 +83,16 @@ class HistoryMessagesSuite extends KeepStreamTest {
       val (source, input) = stream(Tick("a", 103, 4))
       val warm = keep(withHistory(input, table), timed)
       assert(warningsOf(runAll(warm, checkpoint)).isEmpty)
-      assert(becauseOf(planOf(warm, checkpoint)).contains("table of with_history is not read"))
-      assert(!becauseOf(planOf(keep(input, timed), checkpoint)).contains("with_history"))
+      assert(
+        becauseOf(restartPlanOf(warm, checkpoint)).contains("table of with_history is not read"))
+      assert(!becauseOf(restartPlanOf(keep(input, timed), checkpoint)).contains("with_history"))
       source.addData(Tick("a", 104, 5))
       val carried = keep(
         withHistory(input, table),
         "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS SLACK 2', time => 'ts'")
-      assert(becauseOf(planOf(carried, checkpoint)).contains("table of with_history is not read"))
+      assert(
+        becauseOf(restartPlanOf(carried, checkpoint)).contains(
+          "table of with_history is not read"))
       val warnings = warningsOf(runAll(warm, checkpoint))
       assert(warnings.count(_.contains("does not read the table of with_history")) == 1)
       source.addData(Tick("a", 105, 6))
@@ -206,7 +195,7 @@ class HistoryMessagesSuite extends KeepStreamTest {
     inTempDir { checkpoint =>
       val (_, input) = stream(Tick("a", 103, 4))
       failAtSink(keep(input, timed), checkpoint)
-      val error = intercept[AnalysisException](planOf(keep(input, timed), checkpoint))
+      val error = intercept[AnalysisException](restartPlanOf(keep(input, timed), checkpoint))
       assert(error.getCondition == "WINOPS_CHECKPOINT_BATCH")
       assert(error.getMessage.contains("has no committed micro-batch"))
       assert(!error.getMessage.contains("none"))
@@ -219,7 +208,7 @@ class HistoryMessagesSuite extends KeepStreamTest {
       runAll(keep(input, timed), checkpoint)
       source.addData(Tick("a", 104, 5))
       val wider = keep(input.withColumn("more", $"n"), timed)
-      val plan = planOf(wider, checkpoint).head.getAs[String]("plan")
+      val plan = restartPlanOf(wider, checkpoint).head.getAs[String]("plan")
       withSQLConf(RestartSettings.Confirm -> "true", RestartSettings.Plan -> s"abc, $plan-") {
         val error = failureOf(wider, checkpoint)
         assert(error.getMessage.contains(s"set ${RestartSettings.Plan} to $plan."))
@@ -244,7 +233,7 @@ class HistoryMessagesSuite extends KeepStreamTest {
       assert(!error.getMessage.contains("Otherwise start with a new checkpoint"))
       // With other keys, a new checkpoint reads the source again.
       val keyed = keep(input, timed.replace("(k)", "(k, n)"))
-      val remedy = planOf(keyed, checkpoint)
+      val remedy = restartPlanOf(keyed, checkpoint)
         .find(_.getAs[String]("subject") == "group")
         .get
         .getAs[String]("remedy")
@@ -261,7 +250,7 @@ class HistoryMessagesSuite extends KeepStreamTest {
           s"PARTITION BY (k) ORDER BY (n), $window, output => 'agg', on_change => 'carry', " +
             "aggregates => TABLE(SELECT sum(n) FROM input_of_keep)")
       runAll(sums("'KEEP 2 ROWS'"), checkpoint)
-      val plan = planOf(sums("esper => '#sort(2, n)'"), checkpoint)
+      val plan = restartPlanOf(sums("esper => '#sort(2, n)'"), checkpoint)
       val aggregates = plan.filter(_.getAs[String]("subject") == "aggregates")
       assert(aggregates.size == 1)
       val shown = Seq("before", "now").map(aggregates.head.getAs[String])

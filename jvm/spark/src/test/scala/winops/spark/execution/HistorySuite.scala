@@ -481,10 +481,4 @@ class HistorySuite extends KeepStreamTest {
       }
     }
   }
-
-  private def inTempDir[A](body: String => A): A = {
-    var result: Option[A] = None
-    withTempDir(folder => result = Some(body(folder.getCanonicalPath)))
-    result.get
-  }
 }

@@ -25,10 +25,8 @@ class ChangedColumnsSuite extends KeepStreamTest {
         keep(timed(stream).selectExpr("k", "ts", "n", column), call)
       stream.addData(Tick("a", 1, 1))
       val _ = runAll(query(before), checkpoint)
-      query(now).createOrReplaceTempView("restarted")
-      val plan =
-        spark.sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '$checkpoint')").collect()
-      check(plan.toSeq, () => after(stream, query(now), checkpoint))
+      val plan = restartPlanOf(query(now), checkpoint)
+      check(plan, () => after(stream, query(now), checkpoint))
     }
   }
 

@@ -101,11 +101,8 @@ class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
       query: OverQuery,
       stream: MemoryStream[Quote],
       checkpoint: String): Outcome = {
-    comparable(query, inputOf(query, stream)).createOrReplaceTempView("restarted")
-    val rows = spark
-      .sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '$checkpoint')")
-      .where("subject = 'whole state'")
-      .collect()
+    val rows = restartPlanOf(comparable(query, inputOf(query, stream)), checkpoint)
+      .filter(_.getAs[String]("subject") == "whole state")
     Outcome.worst(rows.flatMap(row => Outcome.all.find(_.name == row.getAs[String]("outcome"))))
   }
 

@@ -143,10 +143,7 @@ class ChangedQueriesSuite extends KeepStreamTest with RandomProperties {
 
     /** The outcome for the whole state, and the reasons for those of the differences. */
     private def planOf(query: KeepQuery): (Outcome, String) = {
-      result(query, streamOf(query, stream)).createOrReplaceTempView("restarted")
-      val rows = spark
-        .sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '${place(query)}')")
-        .collect()
+      val rows = restartPlanOf(result(query, streamOf(query, stream)), place(query).toString)
       val whole = rows.find(_.getAs[String]("subject") == "whole state").get
       val outcome = Outcome.all.find(_.name == whole.getAs[String]("outcome")).get
       (outcome, rows.map(_.getAs[String]("because")).mkString(" "))

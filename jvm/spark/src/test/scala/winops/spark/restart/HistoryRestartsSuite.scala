@@ -468,13 +468,8 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
   test("a restart that needs no history ignores the table, and its plan does not depend on it") {
     after(keep(_, call)) { (checkpoint, stream) =>
       def wider(df: DataFrame): DataFrame = keep(df.withColumn("more", $"n" * 2), call)
-      def hash(df: DataFrame): String = {
-        df.createOrReplaceTempView("restarted")
-        spark
-          .sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '$checkpoint')")
-          .head()
-          .getAs[String]("plan")
-      }
+      def hash(df: DataFrame): String =
+        restartPlanOf(df, checkpoint).head.getAs[String]("plan")
       val history = table.withColumn("more", lit(1))
       val plan = hash(wider(input(stream)))
       assert(hash(wider(withHistory(input(stream), table))) == plan)
@@ -489,10 +484,7 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
   test("a plan with a table can be confirmed; without one, the query is refused") {
     after(keep(_, call)) { (checkpoint, stream) =>
       stream.addData(late)
-      def planOf(df: DataFrame): Row = {
-        df.createOrReplaceTempView("restarted")
-        spark.sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '$checkpoint')").head()
-      }
+      def planOf(df: DataFrame): Row = restartPlanOf(df, checkpoint).head
       val without = planOf(keep(input(stream), other))
       assert(without.getAs[String]("outcome") == "needs history")
       assert(

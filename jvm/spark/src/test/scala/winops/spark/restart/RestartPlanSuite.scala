@@ -39,14 +39,6 @@ class RestartPlanSuite extends KeepStreamTest {
     body(folder.getCanonicalPath, stream)
   }
 
-  private def planOf(df: DataFrame, checkpoint: String): Seq[Row] = {
-    df.createOrReplaceTempView("restarted")
-    spark
-      .sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '$checkpoint')")
-      .collect()
-      .toSeq
-  }
-
   private def outcomes(plan: Seq[Row]): Seq[(String, String)] =
     plan.map(row => row.getAs[String]("subject") -> row.getAs[String]("outcome"))
 
@@ -56,7 +48,7 @@ class RestartPlanSuite extends KeepStreamTest {
       aggregates(_, "avg(n)", "max(n + 1 + 1)"),
       functions(_, "sum(n)", "avg(coalesce(n, 1 + 1))")).foreach { query =>
       after(query) { (checkpoint, stream) =>
-        val plan = planOf(query(timed(stream)), checkpoint)
+        val plan = restartPlanOf(query(timed(stream)), checkpoint)
         assert(outcomes(plan) == Seq("whole state" -> "continues"))
         assert(plan.head.getAs[Long]("groups") == 0)
       }
@@ -66,7 +58,7 @@ class RestartPlanSuite extends KeepStreamTest {
   test("each difference has an outcome, and the whole state a cost") {
     after(keep(_, call)) { (checkpoint, stream) =>
       val wider = timed(stream).withColumn("more", $"n" * 2).select("more", "ts", "n", "k")
-      val plan = planOf(aggregates(wider, "avg(n)"), checkpoint)
+      val plan = restartPlanOf(aggregates(wider, "avg(n)"), checkpoint)
       assert(
         outcomes(plan) == Seq(
           "whole state" -> "is rebuilt",
@@ -86,7 +78,7 @@ class RestartPlanSuite extends KeepStreamTest {
         withSQLConf(settings: _*) {
           withClue(s"$settings: ") {
             after(wide(keep(_, call))) { (checkpoint, stream) =>
-              val plan = planOf(wide(aggregates(_, "avg(n)"))(timed(stream)), checkpoint)
+              val plan = restartPlanOf(wide(aggregates(_, "avg(n)"))(timed(stream)), checkpoint)
               assert(plan.head.getAs[Long]("rows") == 4)
               val bytes = plan.head.getAs[Long]("bytes")
               assert(
@@ -109,12 +101,12 @@ class RestartPlanSuite extends KeepStreamTest {
 
   test("what needs history, or is refused, says what to do") {
     after(functions(_, "sum(n)")) { (checkpoint, stream) =>
-      val plan = planOf(keep(timed(stream), call), checkpoint)
+      val plan = restartPlanOf(keep(timed(stream), call), checkpoint)
       assert(outcomes(plan).map(_._2) == Seq("is refused", "is refused"))
       timed(stream).createOrReplaceTempView("input_of_over")
       val running =
         spark.sql("SELECT *, max(n) OVER (PARTITION BY k ORDER BY ts, n) FROM input_of_over")
-      val needing = planOf(running, checkpoint)
+      val needing = restartPlanOf(running, checkpoint)
       assert(outcomes(needing).head._2 == "needs history")
       assert(needing(1).getAs[String]("remedy").contains("with_history"))
     }
@@ -125,11 +117,11 @@ class RestartPlanSuite extends KeepStreamTest {
       df => keep(df, if (idle.isEmpty) call else s"$call, idle => '$idle'")
     Seq(("", "9 days"), ("9 days", ""), ("9 days", "8 days")).foreach { case (before, now) =>
       after(of(before)) { (checkpoint, stream) =>
-        val other = planOf(of(now)(timed(stream)), checkpoint)
+        val other = restartPlanOf(of(now)(timed(stream)), checkpoint)
         assert(outcomes(other) == Seq("whole state" -> "continues"))
         assert(Seq("groups", "rows").map(other.head.getAs[Long]) == Seq(3, 4))
         assert(other.head.getAs[String]("because").contains("every group"))
-        val same = planOf(of(before)(timed(stream)), checkpoint).head
+        val same = restartPlanOf(of(before)(timed(stream)), checkpoint).head
         assert(same.getAs[Long]("groups") == 0)
         assert(same.getAs[String]("because") == "The query is that of the checkpoint.")
       }
@@ -147,7 +139,7 @@ class RestartPlanSuite extends KeepStreamTest {
   test("an operator above another one has no table, and the plan and the error say what to do") {
     after(chain("n", "seq")) { (checkpoint, stream) =>
       val now = chain("n DESC", "seq DESC")(withHistory(timed(stream), withTime(first.toDF())))
-      val plan = planOf(now, checkpoint)
+      val plan = restartPlanOf(now, checkpoint)
       val (upper, lower) = plan.partition(_.getAs[String]("remedy").nonEmpty)
       assert(upper.map(_.getAs[String]("subject")) == Seq("order"))
       val operator = upper.head.getAs[Long]("operator")
@@ -171,7 +163,7 @@ class RestartPlanSuite extends KeepStreamTest {
     // A change of the lower operator alone is supplied.
     after(chain("n", "seq")) { (checkpoint, stream) =>
       val now = chain("n DESC", "seq")(withHistory(timed(stream), withTime(first.toDF())))
-      val plan = planOf(now, checkpoint)
+      val plan = restartPlanOf(now, checkpoint)
       assert(plan.forall(!_.getAs[String]("because").contains("fails")))
       assert(runAll(now, checkpoint).rows.nonEmpty)
     }
@@ -211,7 +203,7 @@ class RestartPlanSuite extends KeepStreamTest {
 
   test("nothing is run, and nothing is changed") {
     after(keep(_, call)) { (checkpoint, stream) =>
-      val _ = planOf(aggregates(timed(stream), "avg(n)"), checkpoint)
+      val _ = restartPlanOf(aggregates(timed(stream), "avg(n)"), checkpoint)
       val changes = runAll(keep(timed(stream), call), checkpoint).rows
       assert(changes.nonEmpty)
     }
@@ -220,7 +212,7 @@ class RestartPlanSuite extends KeepStreamTest {
   test("a table has no plan of a restart") {
     after(keep(_, call)) { (checkpoint, _) =>
       val error = intercept[AnalysisException] {
-        planOf(keep(withTime(first.toDF()), call), checkpoint)
+        restartPlanOf(keep(withTime(first.toDF()), call), checkpoint)
       }
       assert(error.getCondition == "WINOPS_ARGUMENT.VALUE")
     }
@@ -234,7 +226,7 @@ class RestartPlanSuite extends KeepStreamTest {
         val changed = aggregates(timed(stream), "avg(n)")
         val error = failureOf(changed, checkpoint)
         assert(conditionsOf(error).contains("WINOPS_RESTART_UNCONFIRMED"))
-        val hash = planOf(changed, checkpoint).head.getAs[String]("plan")
+        val hash = restartPlanOf(changed, checkpoint).head.getAs[String]("plan")
         assert(error.getMessage.contains(hash))
         withSQLConf(RestartSettings.Plan -> hash) {
           assert(runAll(changed, checkpoint).rows.nonEmpty)
@@ -267,7 +259,7 @@ class RestartPlanSuite extends KeepStreamTest {
     } {
       after(query(None, None)) { (checkpoint, stream) =>
         val now = query(first, second)(timed(stream))
-        val rows = planOf(now, checkpoint)
+        val rows = restartPlanOf(now, checkpoint)
         val plans = rows.map(_.getAs[String]("plan")).distinct
         assert(plans.size == 1)
         val outcomesOf = rows.groupMap(_.getAs[Long]("operator"))(_.getAs[String]("outcome"))

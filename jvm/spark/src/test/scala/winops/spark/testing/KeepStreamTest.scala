@@ -121,6 +121,23 @@ trait KeepStreamTest extends StreamTest {
     written
   }
 
+  /** The plan of a restart: a row for the state of each operator, then one for each difference.
+    */
+  protected def restartPlanOf(df: DataFrame, checkpoint: String): Seq[Row] = {
+    df.createOrReplaceTempView("restarted")
+    spark
+      .sql(s"SELECT * FROM winops_restart_plan(TABLE(restarted), '$checkpoint')")
+      .collect()
+      .toSeq
+  }
+
+  /** The value of `body`, which is given the path of a folder that is removed afterwards. */
+  protected def inTempDir[A](body: String => A): A = {
+    var result: Option[A] = None
+    withTempDir(folder => result = Some(body(folder.getCanonicalPath)))
+    result.get
+  }
+
   protected def execution(query: StreamingQuery): StreamExecution =
     query.asInstanceOf[StreamingQueryWrapper].streamingQuery
 
