@@ -47,9 +47,12 @@ private[checkpoint] final class FormerOperator(
       .toSeq
   }
 
+  /** The summary of a partition, whose times and `idle` are those of all; None without state. */
+  lazy val summary: Option[PartitionSummary] = summaries(0 until 1).headOption
+
   /** The rows from which a table forms the state, in English. */
   def rowsOfTable(now: String): String = timeBy(now).fold("all rows of the table") { _ =>
-    applied(summaries(0 until 1).headOption) match {
+    applied match {
       case Long.MinValue => "the rows that wait"
       case until =>
         val instant = Literal(until, TimestampType)
@@ -72,8 +75,6 @@ private[checkpoint] final class FormerOperator(
     *   the identity of the query
     */
   def replacedBy(operator: GroupedOperator, now: String): ReplacedState = {
-    // Time passes in all partitions at once.
-    val summary = summaries(0 until 1).headOption
     val columns = StateIdentity.former(identity, now)
     val place = timeBy(now).map(_.place)
     val stream = operator.child.output
@@ -84,14 +85,14 @@ private[checkpoint] final class FormerOperator(
     ReplacedState(
       place.map { column =>
         val attribute = operator.content(column)
-        (stream.indexWhere(_.exprId == attribute.exprId), applied(summary))
+        (stream.indexWhere(_.exprId == attribute.exprId), applied)
       },
       FormerTimes(passed, history.map(_.end)),
       place.map(_ => waiting(operator, columns)))
   }
 
   /** The time in microseconds before which all rows have been applied. */
-  private def applied(summary: Option[PartitionSummary]): Long =
+  private def applied: Long =
     summary.filter(_.passed != Long.MinValue).fold(Long.MinValue) { found =>
       Micros.of(found.passed) + (if (found.isFlushed) BatchTimes.OneMilli else 0L)
     }

@@ -35,10 +35,9 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
     val fails = plans.exists(!_._3.isAllowed)
     plans.flatMap { case (keep, operator, found) =>
       val former = new FormerOperator(checkpoint, keep, batch)
-      // It is not in the identity, and the same in all partitions.
-      val hasOtherIdle = found.isAllowed && former
-        .summaries(0 until 1)
-        .exists(_.idleMillis != operator.idleMillis)
+      // It is not in the identity.
+      val hasOtherIdle =
+        found.isAllowed && former.summary.exists(_.idleMillis != operator.idleMillis)
       val rewrites = found.rewrites || found.replaces || hasOtherIdle || found.isAllowed &&
         StateIdentity.changesDueTimes(keep.operatorPropertiesJson, operator.identity)
       val cost = if (rewrites) costOf(checkpoint, keep, former, batch) else Cost(0L, 0L, 0L)
@@ -46,9 +45,10 @@ final case class RestartPlanExec(plan: RestartPlanRelation) extends LeafExecNode
         if (fails && found.isAllowed) OtherFails
         else if (found.outcome == Outcome.NeedsHistory) {
           ofHistory(found, operator.options.isAbove, former.rowsOfTable(operator.identity))
-        } else if (operator.options.hasHistory) {
-          s"${summaryOf(found, hasOtherIdle)} $Ignored"
-        } else summaryOf(found, hasOtherIdle)
+        } else {
+          summaryOf(found, hasOtherIdle) +
+            (if (operator.options.hasHistory) s" $Ignored" else "")
+        }
       rowsOf(keep.operatorInfo.operatorId, found, cost, summary, whole).map { row =>
         toRow(row).copy()
       }

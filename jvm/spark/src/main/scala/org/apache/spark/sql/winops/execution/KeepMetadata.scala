@@ -168,7 +168,7 @@ private[execution] final class KeepMetadata(
     val isLeft = files.exists(metadata)
     val others = identityBefore(conf, batch) ++
       (if (isLeft) identityBefore(conf, batch + 1) else None)
-    if (others.exists(_ != identity)) {
+    if (others.exists(_ != identity) && state.stateStoreCkptIds.isEmpty) {
       for (partition <- 0 until state.numPartitions; kind <- SnapshotKinds) {
         files.delete(
           new Path(new Path(root, partition.toString), s"${state.storeVersion + 1}.$kind"))
