@@ -16,7 +16,7 @@ import winops.spark.analysis.{CheckHistory, KeepDescriber}
 import winops.spark.checkpoint.StoredKeep
 import winops.spark.execution.{BatchKeepExec, NewestRowsExec, UnsharedExec}
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
-import winops.spark.plan.{GroupedOperator, Keep, KeepPlan, OperatorPlan}
+import winops.spark.plan.{GroupedOperator, Keep}
 import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder, StoredColumns, WithHistory}
 
 /** Plans the operators and the other nodes of winops. Expressions that group and order the rows
@@ -29,9 +29,10 @@ object KeepStrategy extends SparkStrategy {
       OperatorMetricsPage.install(KeepMetrics.inProgress.toMap)
       val input = inputOf(operator)
       StatefulKeepExec(
-        withParser(operator.plan(input.keys, input.positions, input.ofHistory)),
+        operator.plan(input.keys, input.positions, input.ofHistory),
         KeepDescriber.text(operator),
         hasNewRows(operator.child),
+        Option.when(FirstBatches.mayBeCurrent)(StoredKeep),
         operator.history.map { table =>
           HistoryInput(table.emits, table.record, table.replaced.map(_.times)) ->
             planLater(HistoryInput.figures(table, operator))
@@ -51,16 +52,6 @@ object KeepStrategy extends SparkStrategy {
     case moved: MovedCheckpoint => MovedCheckpointExec(moved) :: Nil
     case restart: RestartPlanRelation => RestartPlanExec(restart) :: Nil
     case _ => Nil
-  }
-
-  /** The plan with what it needs to let rows of another window enter its own. Later micro-batches
-    * have no such rows, and do not read the metadata of the checkpoint.
-    */
-  private def withParser(plan: OperatorPlan): OperatorPlan = plan match {
-    case keep: KeepPlan if keep.spec.restart.carries && FirstBatch.mayBeCurrent =>
-      val restart = keep.spec.restart.copy(parser = Some(StoredKeep))
-      keep.copy(spec = keep.spec.copy(restart = restart))
-    case other => other
   }
 
   /** The input of an operator, with the columns that group and order its rows. */

@@ -55,7 +55,7 @@ object ReadHistory extends Rule[LogicalPlan] {
       nodes: Seq[WithHistory],
       batch: Long,
       query: StreamExecution): LogicalPlan = {
-    val isFirst = FirstBatch.isFirst(query.runId.toString, batch)
+    val isFirst = FirstBatches.isFirst(query.runId.toString, batch)
     val checkpoint = query.resolvedCheckpointRoot
     // The plan may have the same node twice.
     val numbers = Iterator.from(0)

@@ -17,17 +17,14 @@ import winops.window.time.Clock
   * @param isAbove
   *   true if the operator processes the output of another one, so that no table can supply the
   *   rows that its state lacks
-  * @param parser
-  *   parses the plan of the query that stored the rows, if rows may be carried
   * @param former
-  *   the plan of that query, in the tasks of a stream
+  *   the plan of the query that stored the rows, in tasks that let them enter another window
   */
 final case class RestartOptions(
     carries: Boolean = false,
     fill: Map[String, Expression] = Map.empty,
     hasHistory: Boolean = false,
     isAbove: Boolean = false,
-    parser: Option[StoredPlans.Parser] = None,
     former: Option[StoredPlans] = None) {
 
   /** The value that stored rows have in a column that the restart adds. */

@@ -109,7 +109,6 @@ private[execution] final class KeepMetadata(
     val before = committed(conf, batch)
     // Spark's own check compares the schema only, and its error would hide the actual difference.
     before.foreach(check)
-    removeUncommitted(conf, batch)
     val schemaPaths = before match {
       case Some(old: OperatorStateMetadataV2) =>
         // The recorded paths are outdated if the checkpoint has been moved.
@@ -158,30 +157,53 @@ private[execution] final class KeepMetadata(
     if (batch == 0) None
     else OperatorStateMetadataReader.createReader(root, conf, Version, batch - 1).read()
 
-  /** Removes what another query has left that failed in the micro-batch: its metadata, which
-    * Spark would not replace, and snapshots of the state that it has stored. The store writes
-    * these in the background, and would later read them in place of what this query stores.
+  /** Prepares the state for the tasks of a micro-batch. A query that failed in the micro-batch
+    * may have left metadata, which Spark does not replace, and snapshots of a state that it has
+    * stored. The store writes these in the background, and would later read them in place of what
+    * this query stores. Both are removed only now, not when the micro-batch is planned: a sink
+    * that has its rows already does not run it, and the state stays that of the query which has
+    * written them.
+    *
+    * @return
+    *   the identity with which the state before the micro-batch was stored, if there is one
     */
-  private def removeUncommitted(conf: Configuration, batch: Long): Unit = {
+  def begin(conf: Configuration, batch: Long): Option[String] = {
+    val before = committed(conf, batch)
     val files = CheckpointFileManager.create(root, conf)
-    val metadata = OperatorStateMetadataV2.metadataFilePath(root, batch)
-    val isLeft = files.exists(metadata)
-    val others = identityBefore(conf, batch) ++
-      (if (isLeft) identityBefore(conf, batch + 1) else None)
-    if (others.exists(_ != identity) && state.stateStoreCkptIds.isEmpty) {
+    val file = OperatorStateMetadataV2.metadataFilePath(root, batch)
+    val planned = if (files.exists(file)) committed(conf, batch + 1) else None
+    val others = (before ++ planned).filter(identityOf(_).exists(_ != identity))
+    if (others.nonEmpty) {
+      // Spark has checked the first micro-batch of the run, which the sink did not run.
+      if (planned.isEmpty) before.foreach(check)
+      removeSnapshots(files)
+      if (!planned.flatMap(identityOf).contains(identity)) {
+        if (planned.isDefined) files.delete(file)
+        new OperatorStateMetadataV2Writer(root, conf, batch).write(ownAs(others.last))
+      }
+    }
+    before.flatMap(identityOf)
+  }
+
+  /** Removes the snapshots of the state that the micro-batch stores. */
+  private def removeSnapshots(files: CheckpointFileManager): Unit =
+    if (state.stateStoreCkptIds.isEmpty) {
       for (partition <- 0 until state.numPartitions; kind <- SnapshotKinds) {
         files.delete(
           new Path(new Path(root, partition.toString), s"${state.storeVersion + 1}.$kind"))
       }
     }
-    if (isLeft) files.delete(metadata)
+
+  /** The metadata of this query in place of another one's, whose state has the same schema. */
+  private def ownAs(other: OperatorStateMetadata): OperatorStateMetadata = other match {
+    case of: OperatorStateMetadataV2 => of.copy(operatorPropertiesJson = identity)
+    case of => of
   }
 
-  /** The identity with which the state before a micro-batch was stored, if there is one. */
-  def identityBefore(conf: Configuration, batch: Long): Option[String] =
-    committed(conf, batch).collect { case found: OperatorStateMetadataV2 =>
-      found.operatorPropertiesJson
-    }
+  private def identityOf(metadata: OperatorStateMetadata): Option[String] = metadata match {
+    case of: OperatorStateMetadataV2 => Some(of.operatorPropertiesJson)
+    case _ => None
+  }
 
   private def root: Path = new Path(state.checkpointLocation, state.operatorId.toString)
 }

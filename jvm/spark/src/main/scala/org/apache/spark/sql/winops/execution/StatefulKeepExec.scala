@@ -24,7 +24,7 @@ import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.live.LiveQueries
-import winops.spark.plan.{KeepPlan, OperatorPlan}
+import winops.spark.plan.{KeepPlan, OperatorPlan, StoredPlans}
 import winops.spark.row.KeyText
 import winops.spark.state.{LargestGroups, StateGroupStore, StateIdentity}
 
@@ -43,6 +43,9 @@ import winops.spark.state.{LargestGroups, StateGroupStore, StateIdentity}
   *   input
   * @param description
   *   what the operator does, in English
+  * @param parser
+  *   parses the plan of the query that stored the state, in a micro-batch that may have the state
+  *   of another query
   * @param history
   *   the table that is read in this micro-batch before the rows of the stream
   * @param figures
@@ -55,6 +58,7 @@ final class StatefulKeepExec private[winops] (
     identity: String,
     flushes: Boolean,
     description: String,
+    parser: Option[StoredPlans.Parser],
     info: Option[StatefulOperatorStateInfo],
     batchTimestamp: Option[Long],
     lateWatermark: Option[Long],
@@ -89,6 +93,7 @@ final class StatefulKeepExec private[winops] (
     identity,
     flushes,
     description,
+    parser,
     info,
     batchTimestamp,
     lateWatermark,
@@ -147,6 +152,7 @@ final class StatefulKeepExec private[winops] (
       identity,
       flushes,
       description,
+      parser,
       stateInfo.map(withOwnPartitions),
       batchTimestampMs,
       eventTimeWatermarkForLateEvents,
@@ -294,19 +300,20 @@ final class StatefulKeepExec private[winops] (
       session,
       text => logWarning(text))
 
-  /** The plan with that of the query whose rows may enter another window. */
-  private def planOfTasks: OperatorPlan = plan match {
-    case keep: KeepPlan =>
-      val restart = keep.spec.restart
-      val former = for {
-        parser <- restart.parser
-        before <- metadata.identityBefore(
-          session.sessionState.newHadoopConf(),
-          getStateInfo.storeVersion)
-        if StateIdentity.plan(before, identity, restart).carries
-      } yield parser.parse(before, keep.keys)
-      keep.copy(spec = keep.spec.copy(restart = restart.copy(parser = None, former = former)))
-    case over => over
+  /** The plan with that of the query whose rows may enter another window. Prepares the state of
+    * another query for the tasks.
+    */
+  private def planOfTasks(): OperatorPlan = {
+    val former = for {
+      parser <- parser
+      before <- metadata.begin(session.sessionState.newHadoopConf(), getStateInfo.storeVersion)
+      if StateIdentity.plan(before, identity, plan.spec.restart).carries
+    } yield parser.parse(before, plan.keys)
+    plan match {
+      case keep: KeepPlan =>
+        keep.copy(spec = keep.spec.copy(restart = keep.spec.restart.copy(former = former)))
+      case over => over
+    }
   }
 
   /** The times of the micro-batch.
@@ -335,7 +342,7 @@ final class StatefulKeepExec private[winops] (
     val times = timesOf(ofTable)
     val flushed = Option.when(flushes)(FlushWatermark.of(child, rowWatermark))
     val columns = child.output
-    val ofTasks = planOfTasks
+    val ofTasks = planOfTasks()
     val identity = this.identity
     val taskMetrics = metrics
     val ofPartitions = partitionMetrics
@@ -413,6 +420,9 @@ object StatefulKeepExec {
     *   what the operator does, in English
     * @param hasNewRows
     *   true if the sources of the stream have new rows for the micro-batch
+    * @param parser
+    *   parses the plan of the query that stored the state, in a micro-batch that may have the
+    *   state of another query
     * @param history
     *   the table that is read before them, and the plan of its figures
     */
@@ -420,12 +430,14 @@ object StatefulKeepExec {
       plan: OperatorPlan,
       description: String,
       hasNewRows: Boolean,
+      parser: Option[StoredPlans.Parser],
       history: Option[(HistoryInput, SparkPlan)],
       input: SparkPlan): StatefulKeepExec = new StatefulKeepExec(
     plan,
     StateIdentity.of(plan),
     plan.spec.flushesAtEnd && !hasNewRows && history.isEmpty,
     description,
+    parser,
     None,
     None,
     None,

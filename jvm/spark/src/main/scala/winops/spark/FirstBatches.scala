@@ -4,10 +4,11 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.winops.source.HistorySource
 
-/** Finds the first micro-batch of a run of a query, the only one that can have the state of
-  * another query.
+/** Finds the first micro-batches of a run of a query, the only ones that can have the state of
+  * another query. A sink may already have the rows of the first one and not run it, so there are
+  * two of them.
   */
-private[spark] object FirstBatch {
+private[spark] object FirstBatches {
   private val MaxRuns = 100
 
   /** The first micro-batches of the last runs. */
@@ -17,13 +18,15 @@ private[spark] object FirstBatch {
   def mayBeCurrent: Boolean = {
     val planned =
       for (batch <- HistorySource.batch; query <- HistorySource.query)
-        yield isFirst(query.runId.toString, batch)
+        yield batch <= first(query.runId.toString, batch) + 1
     planned.getOrElse(true)
   }
 
   /** True if a micro-batch is the first one of its run that was planned. */
-  def isFirst(run: String, batch: Long): Boolean = batches.synchronized {
+  def isFirst(run: String, batch: Long): Boolean = first(run, batch) == batch
+
+  private def first(run: String, batch: Long): Long = batches.synchronized {
     if (!batches.contains(run) && batches.size >= MaxRuns) batches.remove(batches.head._1)
-    batches.getOrElseUpdate(run, batch) == batch
+    batches.getOrElseUpdate(run, batch)
   }
 }
