@@ -2,7 +2,7 @@ package winops.spark.state
 
 import scala.collection.mutable
 
-import winops.storage.buckets.{Bucket, LinearHashing}
+import winops.storage.buckets.{Bucket, FillingInOrder, LinearHashing}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
 /** Stores the own values of groups in entries of a state store. Groups with neighbouring hashes
@@ -27,6 +27,7 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
   private var hashing: LinearHashing = _
   private var bucketsBefore = 0L
   private var bytesWritten = 0L
+  private var filling: FillingInOrder = _
 
   private val bucket = new Bucket
   private val saved = new ByteWriter
@@ -103,6 +104,7 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
 
   private def open(hash: Long): Unit = {
     begin()
+    filling.reach(hash)
     val at = hashing.bucketOf(hash)
     if (!isOpen || at != start) {
       flush()
@@ -168,13 +170,15 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
     Math.min((totals.bytes + more) / BucketBytes, totals.groupsInBuckets * MaxBucketsPerGroup),
     bucketsBefore + (bytesWritten + more) / BucketBytes)
 
-  /** Divides the buckets early if the open one is crowded by the groups of this micro-batch. */
+  /** Divides the buckets early if the open one is crowded by the groups of this micro-batch: for
+    * all groups of a partition that is filled in order, so that they are written once.
+    */
   private def growFor(hash: Long, value: Array[Byte]): Unit =
     if (bucket.bytes + value.length > CrowdedBytes && totals.fixed.isEmpty) {
       val more = bucket.bytes + value.length - lengthBefore
       if (goodSize(more) >= 2 * hashing.buckets) {
         flush()
-        growTo(goodSize(0))
+        growTo((goodSize(0) * filling.factor(totals.groupsInBuckets)).toLong)
         open(hash)
       }
     }
@@ -204,6 +208,7 @@ private[state] final class GroupBuckets(entries: StoreEntries, totals: GroupTota
   private def begin(): Unit = if (hashing == null) {
     hashing = LinearHashing(totals.buckets)
     bucketsBefore = totals.buckets
+    filling = new FillingInOrder(isEmpty = totals.groupsInBuckets == 0)
   }
 }
 

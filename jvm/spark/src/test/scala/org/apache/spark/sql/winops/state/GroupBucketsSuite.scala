@@ -82,12 +82,13 @@ class GroupBucketsSuite extends KeepStreamTest with TaskTest {
     }
   }
 
-  test("one batch with many groups writes each a few times at most") {
+  test("one batch with many new groups in order writes nearly all of them once") {
     inStore(KeepStreamTest.rocksDb) { store =>
       val groups = new Groups(store)
       val written = groups.batch(inOrder(50000).map(_ -> 60))
-      // Measured: 6,222.
-      check(written < 50000 / 3, s"$written entries for 50,000 new groups")
+      val held = ChangedStores.entriesIn(store).size
+      // Measured: 4,194 for 4,022. Those before the number of groups is foreseen are divided.
+      check(written < held * 1.1, s"$written entries for 50,000 new groups in $held")
     }
   }
 
