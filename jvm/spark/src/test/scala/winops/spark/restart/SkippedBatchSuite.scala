@@ -34,7 +34,8 @@ class SkippedBatchSuite extends KeepStreamTest {
       "another window again" -> Queries(former, other, other),
       "the former query after another window" -> Queries(former, other, former),
       "a third query" -> Queries(former, changed, other))
-  } test(s"$name: $store")(withSQLConf(settings: _*)(inTempDir(check(_, queries))))
+  } test(s"a query is started behind a micro-batch of the sink: $name, $store")(
+    withSQLConf(settings: _*)(inTempDir(check(_, queries))))
 
   private def applied(query: Query, df: DataFrame): DataFrame = keep(
     df.withColumn("more", $"n" * 10),
