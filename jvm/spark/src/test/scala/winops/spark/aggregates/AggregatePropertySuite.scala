@@ -6,6 +6,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.{lit, udaf}
 
 import winops.spark.testing.{AggregateCheck, ContentSteps, FreshAggregates, KeepStreamTest, RandomProperties, RandomWindow, RandomWindows, Reading, Readings, RollingHash, SameBits}
+import winops.testing.Longer
 
 /** Aggregates over windows equal Spark's own aggregates of the contents after each change. */
 class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
@@ -110,29 +111,30 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
       }
   }
 
-  property("windows of hundreds and thousands of rows, on a stream that is restarted") { random =>
-    val readings = Readings.random(random, Seq(3000, 4000, 300))
-    random.shuffle(new RandomWindows(random).large).take(2).foreach { window =>
-      withClue(s"${window.call}: ") {
-        val changes = keep(tableOf(readings), window.callForChanges).collect().toSeq
-        val steps = ContentSteps.replay(changes).filter(_ => random.nextInt(50) == 0).toVector
-        val isSampled = steps.map(step => (step.k, step.sequence)).toSet
-        val onTable =
-          AggregateCheck.keyed(
-            aggregates(LargeFunctions)(tableOf(readings), window).collect().toSeq)
-        val onStream =
-          AggregateCheck.keyed(stream(random, readings, window, aggregates(LargeFunctions)))
-        AggregateCheck.checkKeys(onStream.keySet, onTable.keySet)
-        onStream.foreach { case (key, row) =>
-          // A table has no processing time, so the time column is not compared.
-          val (got, expected) = (row.toSeq.drop(3), onTable(key).toSeq.drop(3))
-          assert(SameBits.same(got, expected), s"$expected on a table, $got on a stream")
+  property("windows of hundreds and thousands of rows, on a stream that is restarted", Longer) {
+    random =>
+      val readings = Readings.random(random, Seq(3000, 4000, 300))
+      random.shuffle(new RandomWindows(random).large).take(2).foreach { window =>
+        withClue(s"${window.call}: ") {
+          val changes = keep(tableOf(readings), window.callForChanges).collect().toSeq
+          val steps = ContentSteps.replay(changes).filter(_ => random.nextInt(50) == 0).toVector
+          val isSampled = steps.map(step => (step.k, step.sequence)).toSet
+          val onTable =
+            AggregateCheck.keyed(
+              aggregates(LargeFunctions)(tableOf(readings), window).collect().toSeq)
+          val onStream =
+            AggregateCheck.keyed(stream(random, readings, window, aggregates(LargeFunctions)))
+          AggregateCheck.checkKeys(onStream.keySet, onTable.keySet)
+          onStream.foreach { case (key, row) =>
+            // A table has no processing time, so the time column is not compared.
+            val (got, expected) = (row.toSeq.drop(3), onTable(key).toSeq.drop(3))
+            assert(SameBits.same(got, expected), s"$expected on a table, $got on a stream")
+          }
+          val rows = onStream.collect { case (key, row) if isSampled(key) => row }.toSeq
+          checkOf(readings, steps.map(_.content), LargeFunctions)
+            .ofSteps(steps, LargeFunctions, rows)
         }
-        val rows = onStream.collect { case (key, row) if isSampled(key) => row }.toSeq
-        checkOf(readings, steps.map(_.content), LargeFunctions)
-          .ofSteps(steps, LargeFunctions, rows)
       }
-    }
   }
 
   private def checkOf(

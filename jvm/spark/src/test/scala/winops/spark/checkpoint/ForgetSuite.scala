@@ -121,13 +121,14 @@ class ForgetSuite extends ManyKeeps with TableTests {
     "RocksDB" -> Seq(rocksDb),
     "RocksDB with changelogs, in checkpoint format 2" -> Seq(rocksDb, changelog, formatTwo))
 
-  testEach("windows of every kind go on without the groups")(stores: _*) { case (_, settings) =>
-    withSQLConf(settings: _*) {
-      assert(grouped.size == 8)
-      grouped.grouped(3).foreach { calls =>
-        check(calls.size, someKeys())(manyKeeps(_, calls))
+  testEach("windows of every kind go on without the groups", short = 1)(stores: _*) {
+    case (_, settings) =>
+      withSQLConf(settings: _*) {
+        assert(grouped.size == 8)
+        grouped.grouped(3).foreach { calls =>
+          check(calls.size, someKeys())(manyKeeps(_, calls))
+        }
       }
-    }
   }
 
   test("the aggregates of the other groups go on to the bit") {

@@ -14,6 +14,7 @@ import winops.{readState, withHistory}
 import winops.spark.over.{OverStreamTest, Quote, RandomOver}
 import winops.spark.plan.Application
 import winops.spark.testing.{RandomProperties, RandomWindow, RandomWindows, Reading, Readings}
+import winops.testing.Longer
 import winops.text.esper.Esper
 import winops.text.spl.Spl
 
@@ -32,7 +33,8 @@ class HistoryFailureSuite extends OverStreamTest with RandomProperties {
     .set("spark.hadoop.fs.file.impl", classOf[FailingDebugFileSystem].getName)
 
   (1 to Runs).foreach { run =>
-    property(s"a first micro-batch with a table that fails: run $run") { random =>
+    val tags = Longer.unless(run <= 4)
+    property(s"a first micro-batch with a table that fails: run $run", tags: _*) { random =>
       run % 4 match {
         case 0 => check(random, functions(random))
         case 1 => check(random, ofWindows(random, crossGroup(random)))

@@ -13,6 +13,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.plan.Application
 import winops.spark.testing.{KeepPlans, MapSegments}
+import winops.testing.Longer
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segments}
 import winops.testing.TableTests
 
@@ -96,7 +97,7 @@ class WaitingLogSuite extends TableTests with ScalaCheckPropertyChecks {
     assert(checked.segments.numbers.size < 100 + rows)
   }
 
-  test("a row in the far future in each micro-batch is merged with those before it") {
+  test("a row in the far future in each micro-batch is merged with those before it", Longer) {
     val checked = new Checked(4, mostUnsorted = 4)
     (0 until 1100).foreach { number =>
       // Nothing is released in the first micro-batches.

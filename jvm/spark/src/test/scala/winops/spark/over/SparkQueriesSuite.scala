@@ -18,6 +18,7 @@ import org.apache.spark.unsafe.types.CalendarInterval
 
 import winops.spark.internal.WinopsAnalysisException
 import winops.spark.testing.KeepStreamTest
+import winops.testing.Longer
 
 /** The queries of Spark's own tests of window functions, over a stream. */
 class SparkQueriesSuite extends KeepStreamTest {
@@ -27,7 +28,7 @@ class SparkQueriesSuite extends KeepStreamTest {
   // `make test-over` runs all of them.
   private val isWhole = sys.props.contains("over")
 
-  test("each query gives the rows of a table, or is refused by a condition of winops") {
+  test("each query gives the rows of a table, or is refused by a condition of winops", Longer) {
     val outcomes = files.flatMap(statementsOf(_).distinct).flatMap(outcomeOf)
     val counts = outcomes.groupMapReduce(identity)(_ => 1)(_ + _)
     if (isWhole) assert(counts == expected)

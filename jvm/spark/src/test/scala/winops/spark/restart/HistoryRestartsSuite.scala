@@ -18,6 +18,7 @@ import org.apache.spark.sql.winops.testing.PlannedQuery
 import winops.{readState, withHistory}
 import winops.spark.plan.Application
 import winops.spark.testing.{KeepStreamTest, RandomProperties, Reading, Readings, Tick}
+import winops.testing.Longer
 
 /** Restarts that need history, and get it from a table. */
 class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
@@ -25,7 +26,8 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
   import testImplicits._
 
   (0 until Runs).foreach { run =>
-    property(s"a table supplies what the state lacks: run ${run + 1}") { random =>
+    val tags = Longer.unless(run < Changes.size)
+    property(s"a table supplies what the state lacks: run ${run + 1}", tags: _*) { random =>
       check(random, Changes(run % Changes.size))
     }
   }
@@ -206,7 +208,8 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
   /** Registers a test for each store. */
   private def testEach(name: String)(check: => Unit): Unit =
     KeepStreamTest.stores.foreach { case (store, settings) =>
-      test(s"$name: $store")(withSQLConf(settings: _*)(check))
+      val tags = Longer.unless(!settings.contains(KeepStreamTest.changelog))
+      test(s"$name: $store", tags: _*)(withSQLConf(settings: _*)(check))
     }
 
   private def over(df: DataFrame, functions: String*): DataFrame = {

@@ -2,6 +2,7 @@ package winops.spark.testing
 
 import scala.util.Random
 
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuiteLike
 import org.scalatest.prop.Seed
 
@@ -9,10 +10,11 @@ import org.scalatest.prop.Seed
 trait RandomProperties extends AnyFunSuiteLike {
 
   /** Registers a test that draws its cases from the given generator. */
-  protected def property(name: String)(check: Random => Unit): Unit = test(name) {
-    val seed = RandomProperties.seedOf(name)
-    withClue(s"with seed $seed: ")(check(new Random(seed)))
-  }
+  protected def property(name: String, tags: Tag*)(check: Random => Unit): Unit =
+    test(name, tags: _*) {
+      val seed = RandomProperties.seedOf(name)
+      withClue(s"with seed $seed: ")(check(new Random(seed)))
+    }
 }
 
 object RandomProperties {
