@@ -23,8 +23,9 @@ $(CLASSES): $(VENV) | $(JARS)
 		|| { cat target/spark-classes.log; exit 1; }
 
 .PHONY: test-rest
-test-rest: ## the tests of ScalaTest that `make test` leaves out because they take long
-	SBT_OPTS=-Dlonger=only ./sbt test
+test-rest: $(VENV) $(JARS) ## the tests that `make test` leaves out because they take long
+	SBT_OPTS=-Dlonger=only ./sbt test faults
+	make/pytest_on_both $(PY) "$(PROGRAMS)" "$(LONG) $(MEMORY)" longer
 
 .PHONY: test-long
 test-long: $(VENV) $(JARS) ## Delta, Iceberg and Kafka beside winops, kills of a stream, a small load

@@ -235,6 +235,7 @@ def test_a_notebook_without_matplotlib_shows_text(monkeypatch: pytest.MonkeyPatc
     assert "displaced" in html
 
 
+@pytest.mark.longer
 @same_on_connect
 def test_the_pictures_of_the_documentation_are_current() -> None:
     make = make_windows()

@@ -154,7 +154,7 @@ def counts(result: subprocess.CompletedProcess) -> dict[str, int]:
         pytest.param(
             "stream",
             ["--batches", "3", "--seed", "6", "--apply", "arrival"],
-            marks=same_on_connect,
+            marks=[same_on_connect, pytest.mark.longer],
         ),
     ],
     ids=["batch", "stream", "stream-arrival"],
@@ -204,7 +204,9 @@ def test_the_samples_have_every_dialect_and_window(monkeypatch: pytest.MonkeyPat
 
 
 @same_on_connect
-@pytest.mark.parametrize("engine", ["task", "batch", "stream"])
+@pytest.mark.parametrize(
+    "engine", ["task", "batch", pytest.param("stream", marks=pytest.mark.longer)]
+)
 def test_a_wrong_answer_is_found(tmp_path: Path, engine: str) -> None:
     right = [CASE, VALUES, LISTED, EVENTS]
     wrong = [

@@ -90,6 +90,7 @@ def test_small_runs_write_ratios_and_versions(tmp_path: Path) -> None:
     assert family[0].endswith("| **1.00** |")
 
 
+@pytest.mark.longer
 @on_classic_spark
 def test_tables_are_compared_with_spark_s_own_windows(tmp_path: Path) -> None:
     output = output_of(
@@ -102,6 +103,7 @@ def test_tables_are_compared_with_spark_s_own_windows(tmp_path: Path) -> None:
     assert (tmp_path / "table.md").read_text() in output
 
 
+@pytest.mark.longer
 @on_classic_spark
 def test_a_rebuilt_aggregate_is_compared_with_a_replay(tmp_path: Path) -> None:
     output = output_of(

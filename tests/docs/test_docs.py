@@ -22,7 +22,7 @@ from tests.support.paths import ROOT
 from tests.support.pictures import make_windows
 from tests.support.settings import settings_restored
 from tests.support.suites import python_tests, scala_tests
-from tests.support.transports import same_on_connect
+from tests.support.transports import longer_on_connect, same_on_connect
 from winops import _errors, apama, esper, keep, spl, testing
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -48,6 +48,7 @@ MODULES = sorted(found.name for found in pkgutil.walk_packages(winops.__path__, 
 CONDITIONS = ROOT / "jvm/spark/src/main/resources/error/winops-error-conditions.json"
 
 
+@longer_on_connect
 @pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_code_blocks_of_a_page_print_their_output(spark: SparkSession, page: Path) -> None:
     # A page may recommend settings; the next page begins without them.

@@ -27,7 +27,7 @@ OPTIONS = ("--days", "3", "--files", "6")
 NAMES = ("airports", "carriers")
 PNG = b"\x89PNG\r\n\x1a\n"
 
-pytestmark = [on_classic_spark, pytest.mark.built]
+pytestmark = [on_classic_spark, pytest.mark.built, pytest.mark.longer]
 
 
 def run(out: Path, *options: str) -> subprocess.CompletedProcess[str]:

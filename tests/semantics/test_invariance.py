@@ -202,11 +202,13 @@ class Setup(NamedTuple):
     "setup",
     [
         Setup(ROCKSDB, True, 1, 2, "none"),
+        pytest.param(
+            Setup(ROCKSDB, False, 1, 5, "one"), marks=[same_on_connect, pytest.mark.longer]
+        ),
         *(
             pytest.param(setup, marks=same_on_connect)
             for setup in (
                 Setup(ROCKSDB, True, 2, 1, "each"),
-                Setup(ROCKSDB, False, 1, 5, "one"),
                 Setup(HDFS, False, 1, 2, "each"),
             )
         ),

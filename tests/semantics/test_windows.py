@@ -96,7 +96,10 @@ def emitted(result: DataFrame) -> set[tuple]:
 @same_on_connect
 @pytest.mark.parametrize(
     ("provider", "partitions", "runs", "half"),
-    [(ROCKSDB, 1, [2, 1], 0), (HDFS, 2, [1, 2], 1)],
+    [
+        (ROCKSDB, 1, [2, 1], 0),
+        pytest.param(HDFS, 2, [1, 2], 1, marks=pytest.mark.longer),
+    ],
     ids=["rocksdb", "hdfs"],
 )
 def test_a_stream_gives_the_changes_of_a_table(

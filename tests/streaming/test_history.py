@@ -57,7 +57,7 @@ def differences(left: DataFrame, right: DataFrame) -> list[Any]:
     return left.exceptAll(right).collect() + right.exceptAll(left).collect()
 
 
-@pytest.mark.parametrize("emit", ["none", "all"])
+@pytest.mark.parametrize("emit", ["none", pytest.param("all", marks=pytest.mark.longer)])
 def test_changes_after_a_table_are_those_after_the_same_rows_of_the_stream(
     replay: NewReplay, spark: SparkSession, emit: str
 ) -> None:

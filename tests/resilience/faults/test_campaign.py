@@ -12,6 +12,7 @@ from tests.support.programs import output_of_module
 from tests.support.transports import on_classic_spark
 
 
+@pytest.mark.longer
 @on_classic_spark
 @pytest.mark.skipif(not JAR.exists(), reason="`./sbt faults` has not been run")
 def test_nothing_is_lost_or_doubled_by_twenty_faults(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import org.apache.spark.sql.streaming.Trigger
 import winops.withHistory
 import winops.spark.plan.Application
 import winops.spark.testing.{KeepStreamTest, RandomProperties, Reading, Readings}
+import winops.testing.Longer
 
 /** Restarts of random queries with another query, at least one for each rule of
   * `docs/restarts.md`. The plan of the restart names the outcome of the rule.
@@ -32,7 +33,8 @@ class ChangedQueriesSuite extends KeepStreamTest with RandomProperties {
 
   (0 until Runs).foreach { run =>
     val change = ChangedQueries.all(run % ChangedQueries.all.size)
-    property(s"${change.rule}: ${change.outcome.name}: run ${run + 1}") { random =>
+    val tags = Longer.unless(run % 2 == 0)
+    property(s"${change.rule}: ${change.outcome.name}: run ${run + 1}", tags: _*) { random =>
       // A note of the page may give another outcome for the drawn window.
       val outcomes = LazyList.continually(check(random, change)).take(MostDraws)
       assert(outcomes.contains(change.outcome))
