@@ -175,7 +175,9 @@ final class RowLog(
 
   private def runLength: Int = {
     val appended = end - endBefore
-    Math.min(longestRun(appended), RunLengths.of(appended, firstOrdinal - firstBefore))
+    // Rows that leave the group's own value together do so in few entries.
+    val moved = if (open.count > MostBeforeRuns) open.count.toLong else appended
+    Math.min(longestRun(appended), RunLengths.of(moved, firstOrdinal - firstBefore))
   }
 
   private def moveIntoRuns(): Unit = {
@@ -230,4 +232,9 @@ object RowLog {
   val FirstRun: Long = 1L << 56
 
   private val MaxOpenRows = 1024
+
+  /** The number of rows that stay in the open buffer at most beside those of the micro-batch, if
+    * few of a group's rows are new in each.
+    */
+  private val MostBeforeRuns = 4 * ShortestRun
 }

@@ -83,6 +83,18 @@ class RowLogSuite extends TableTests with ScalaCheckPropertyChecks {
     assert(segments.bytesPut < 2 * whole)
   }
 
+  test("rows that came together move into few runs") {
+    val segments = new RecordingSegments
+    val log = new RowLog(segments, withArrival = false)
+    log.clear()
+    (0 until 100).foreach(_ => log.append(0L, 20))
+    savedAndRestored(log)
+    log.append(0L, 20)
+    log.release(1)
+    savedAndRestored(log)
+    assert(segments.entriesChanged == 6, "runs of 16 rows")
+  }
+
   test("a window that every other micro-batch replaces stays in the value of its group") {
     val segments = new RecordingSegments
     val log = new RowLog(segments, withArrival = false)
