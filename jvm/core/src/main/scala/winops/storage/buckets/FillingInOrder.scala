@@ -1,8 +1,8 @@
 package winops.storage.buckets
 
-/** Tells how much more a partition will hold that is filled with groups in the unsigned order of
-  * their hashes. Hashes are spread evenly, so the part of them that has passed is the part of the
-  * groups that have come.
+/** Estimates how much more a partition will hold that is filled with groups in the unsigned order
+  * of their hashes. Hashes are spread evenly, so the part of them that has passed is the part of
+  * the groups that have been stored.
   *
   * @param isEmpty
   *   true if the partition has no groups before
@@ -19,11 +19,11 @@ final class FillingInOrder(isEmpty: Boolean) {
     last = hash
   }
 
-  /** The number of times that all groups of the partition are as many as those that have come; 1
-    * if it cannot be told.
+  /** The estimated number of all groups of the partition, divided by the number of those that are
+    * stored; 1 if there is no estimate.
     *
     * @param groups
-    *   the number of groups that have come
+    *   the number of groups that are stored
     */
   def factor(groups: Long): Double =
     if (isInOrder && groups >= LeastGroups) Math.min(1 / partUntil(last), MaxFactor) else 1.0

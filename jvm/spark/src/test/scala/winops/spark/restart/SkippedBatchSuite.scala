@@ -20,7 +20,7 @@ class SkippedBatchSuite extends KeepStreamTest {
   private val former = Query("'KEEP 2 ROWS'", 2, "count(*)")
   private val changed = former.copy(more = "max(n)")
   private val smaller = former.copy(window = "'KEEP 1 ROW'", rows = 1)
-  // The rows of another window come in the order of n, and the greatest stay.
+  // The rows have growing values of n, so the greatest two are the newest two.
   private val other = former.copy(window = "esper => '#sort(2, n desc)'")
 
   // In version 2 of the checkpoint format, Spark cannot commit a micro-batch that a sink skips.
@@ -39,8 +39,9 @@ class SkippedBatchSuite extends KeepStreamTest {
 
   private def applied(query: Query, df: DataFrame): DataFrame = keep(
     df.withColumn("more", $"n" * 10),
-    s"PARTITION BY (k) ORDER BY (n), ${query.window}, on_change => 'carry', output => 'agg', aggregates => " +
-      s"TABLE(SELECT last(n) AS n, sum(more) AS s, ${query.more} AS m FROM input_of_keep)")
+    s"PARTITION BY (k) ORDER BY (n), ${query.window}, on_change => 'carry', output => 'agg', " +
+      "aggregates => TABLE(SELECT last(n) AS n, sum(more) AS s, " +
+      s"${query.more} AS m FROM input_of_keep)")
 
   private def check(folder: String, queries: Queries): Unit = {
     val (checkpoint, sink) = (s"$folder/checkpoint", s"$folder/sink")
