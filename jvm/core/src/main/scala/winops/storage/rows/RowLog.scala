@@ -175,9 +175,10 @@ final class RowLog(
 
   private def runLength: Int = {
     val appended = end - endBefore
+    val length = RunLengths.of(appended, firstOrdinal - firstBefore)
     // Rows that leave the group's own value together do so in few entries.
-    val moved = if (open.count > MostBeforeRuns) open.count.toLong else appended
-    Math.min(longestRun(appended), RunLengths.of(moved, firstOrdinal - firstBefore))
+    val least = if (open.count > MostBeforeRuns) RunLengths.LongestFilled else length
+    Math.min(longestRun(appended), Math.max(length, least))
   }
 
   private def moveIntoRuns(): Unit = {

@@ -11,7 +11,7 @@ private[rows] object RunLengths {
   /** The length up to which runs may be read again for each of their rows. A window is often
     * filled by many rows at once, and then evicts its rows one by one.
     */
-  private val LongestFilled = 16
+  val LongestFilled: Int = 16
 
   /** Returns the length of new runs: as many rows as the group gets in two micro-batches.
     *

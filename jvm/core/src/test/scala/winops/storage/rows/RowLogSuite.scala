@@ -95,6 +95,24 @@ class RowLogSuite extends TableTests with ScalaCheckPropertyChecks {
     assert(segments.entriesChanged == 6, "runs of 16 rows")
   }
 
+  test("rows that leave in a burst keep no others in the value of their group") {
+    val log = new RowLog(new RecordingSegments, withArrival = false)
+    def bytesAfter(appended: Int, released: Int): Int = {
+      (0 until appended).foreach(_ => log.append(0L, 20))
+      log.release(log.first + released)
+      savedAndRestored(log)
+    }
+    log.clear()
+    val mostBytes = bytesAfter(64, released = 0)
+    log.clear()
+    (0 until 60).foreach(_ => bytesAfter(20, released = 0))
+    // Runs are as long as two micro-batches, so fewer than 64 rows stay.
+    (1 to 8).foreach { batches =>
+      (0 until batches).foreach(_ => bytesAfter(20, released = 20))
+      assert(bytesAfter(20, released = 80) < mostBytes)
+    }
+  }
+
   test("a window that every other micro-batch replaces stays in the value of its group") {
     val segments = new RecordingSegments
     val log = new RowLog(segments, withArrival = false)
