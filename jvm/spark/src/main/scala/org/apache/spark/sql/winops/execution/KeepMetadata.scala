@@ -48,7 +48,7 @@ private[execution] final class KeepMetadata(
     * @param schemaPaths
     *   paths of the files with the schema
     */
-  def current(schemaPaths: List[String]): OperatorStateMetadata =
+  def current(schemaPaths: List[String]): OperatorStateMetadataV2 =
     OperatorStateMetadataV2(
       OperatorInfoV1(state.operatorId, operator),
       Array(
@@ -65,19 +65,17 @@ private[execution] final class KeepMetadata(
     * @throws org.apache.spark.SparkException
     *   if it cannot
     */
-  private def check(before: OperatorStateMetadata): Unit = before match {
-    case old: OperatorStateMetadataV2 =>
-      val found = StateIdentity.check(old.operatorPropertiesJson, identity, restart)
-      checkConfirmed(found)
-      plan match {
-        case keep: KeepPlan if !found.replaces =>
-          StateIdentity
-            .window(old.operatorPropertiesJson)
-            .flatMap(GrownWindow.warning(_, keep.spec.policy, keep.spec.dialect))
-            .foreach(warn)
-        case _ =>
-      }
-    case _ =>
+  private def check(before: OperatorStateMetadataV2): Unit = {
+    val found = StateIdentity.check(before.operatorPropertiesJson, identity, restart)
+    checkConfirmed(found)
+    plan match {
+      case keep: KeepPlan if !found.replaces =>
+        StateIdentity
+          .window(before.operatorPropertiesJson)
+          .flatMap(GrownWindow.warning(_, keep.spec.policy, keep.spec.dialect))
+          .foreach(warn)
+      case _ =>
+    }
   }
 
   /** Refuses a changed query that is not confirmed, if the session asks for it. */
@@ -109,14 +107,10 @@ private[execution] final class KeepMetadata(
     val before = committed(conf, batch)
     // Spark's own check compares the schema only, and its error would hide the actual difference.
     before.foreach(check)
-    val schemaPaths = before match {
-      case Some(old: OperatorStateMetadataV2) =>
-        // The recorded paths are outdated if the checkpoint has been moved.
-        old.stateStoreInfo.head.stateSchemaFilePaths.map { path =>
-          new Path(schemaFolder, new Path(path).getName)
-        }
-      case _ => Nil
-    }
+    // The recorded paths are outdated if the checkpoint has been moved.
+    val schemaPaths = before.toList
+      .flatMap(_.stateStoreInfo.head.stateSchemaFilePaths)
+      .map(path => new Path(schemaFolder, new Path(path).getName))
     val keySchema = StateGroupStore.keySchema(plan.keys)
     val schema = StateStoreColFamilySchema(
       StateStore.DEFAULT_COL_FAMILY_NAME,
@@ -153,9 +147,13 @@ private[execution] final class KeepMetadata(
   /** The metadata with which the state before a micro-batch was stored; None before the first
     * one.
     */
-  private def committed(conf: Configuration, batch: Long): Option[OperatorStateMetadata] =
+  private def committed(conf: Configuration, batch: Long): Option[OperatorStateMetadataV2] =
     if (batch == 0) None
-    else OperatorStateMetadataReader.createReader(root, conf, Version, batch - 1).read()
+    else {
+      OperatorStateMetadataReader.createReader(root, conf, Version, batch - 1).read().collect {
+        case found: OperatorStateMetadataV2 => found
+      }
+    }
 
   /** Prepares the state for the tasks of a micro-batch. A query that failed in the micro-batch
     * may have left metadata, which Spark does not replace, and snapshots of a state that it has
@@ -172,17 +170,19 @@ private[execution] final class KeepMetadata(
     val files = CheckpointFileManager.create(root, conf)
     val file = OperatorStateMetadataV2.metadataFilePath(root, batch)
     val planned = if (files.exists(file)) committed(conf, batch + 1) else None
-    val others = (before ++ planned).filter(identityOf(_).exists(_ != identity))
-    if (others.nonEmpty) {
+    val others = (before ++ planned).filter(_.operatorPropertiesJson != identity)
+    others.lastOption.foreach { other =>
       // Spark has checked the first micro-batch of the run, which the sink did not run.
       if (planned.isEmpty) before.foreach(check)
       removeSnapshots(files)
-      if (!planned.flatMap(identityOf).contains(identity)) {
+      if (!planned.exists(_.operatorPropertiesJson == identity)) {
         if (planned.isDefined) files.delete(file)
-        new OperatorStateMetadataV2Writer(root, conf, batch).write(ownAs(others.last))
+        // The states of both queries have the same schema.
+        val own = other.copy(operatorPropertiesJson = identity)
+        new OperatorStateMetadataV2Writer(root, conf, batch).write(own)
       }
     }
-    before.flatMap(identityOf)
+    before.map(_.operatorPropertiesJson)
   }
 
   /** Removes the snapshots of the state that the micro-batch stores. */
@@ -193,17 +193,6 @@ private[execution] final class KeepMetadata(
           new Path(new Path(root, partition.toString), s"${state.storeVersion + 1}.$kind"))
       }
     }
-
-  /** The metadata of this query in place of another one's, whose state has the same schema. */
-  private def ownAs(other: OperatorStateMetadata): OperatorStateMetadata = other match {
-    case of: OperatorStateMetadataV2 => of.copy(operatorPropertiesJson = identity)
-    case of => of
-  }
-
-  private def identityOf(metadata: OperatorStateMetadata): Option[String] = metadata match {
-    case of: OperatorStateMetadataV2 => Some(of.operatorPropertiesJson)
-    case _ => None
-  }
 
   private def root: Path = new Path(state.checkpointLocation, state.operatorId.toString)
 }
