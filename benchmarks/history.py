@@ -71,10 +71,11 @@ def _run(rows: DataFrame, checkpoint: Path) -> Stream:
     seconds = [batch["durationMs"]["triggerExecution"] / 1e3 for batch in batches]
     metrics = [batch["stateOperators"][0]["customMetrics"] for batch in batches]
     megabytes = [metric["rocksdbSstFileSize"] / 1e6 for metric in metrics]
+    later = seconds[-_LATER_BATCHES:]
     return Stream(
         sum(seconds[:-_LATER_BATCHES]),
-        statistics.median(seconds[-_LATER_BATCHES:][:_SOON_BATCHES]),
-        statistics.median(seconds[-_LATER_BATCHES:][_SOON_BATCHES:]),
+        statistics.median(later[:_SOON_BATCHES]),
+        statistics.median(later[_SOON_BATCHES:]),
         megabytes[-_LATER_BATCHES - 1],
         megabytes[-1],
         metrics[-1]["rowsHeld"],

@@ -62,7 +62,7 @@ test-spark: $(VENV) target/releases/$(SPARK_PATCH)/.tests ## ScalaTest and pytes
 	$(call install_spark,$(SPARK_MINOR))
 	./sbt -Dspark=$(SPARK_MINOR) $(PATCH_OPTION) scalafmtCheckAll test
 	./sbt -Dspark=$(SPARK_MINOR) jars faults spark/makePom
-	make/pytest_on_both $(SPARK_PY) "$(PROGRAMS)" "$(LONG) $(MEMORY)" "not longer"
+	make/pytest_on_both $(SPARK_PY) "$(PROGRAMS)" "$(LONG) $(MEMORY)" ""
 
 .PHONY: matrix
 matrix: $(VENV) ## test-spark on all Spark versions, one after the other, also if one fails
