@@ -18,9 +18,12 @@ private[spark] object FirstBatches {
   def mayBeCurrent: Boolean = {
     val planned =
       for (batch <- HistorySource.batch; query <- HistorySource.query)
-        yield batch <= first(query.runId.toString, batch) + 1
+        yield mayReplace(query.runId.toString, batch)
     planned.getOrElse(true)
   }
+
+  /** True if the state before a micro-batch may be that of another query. */
+  def mayReplace(run: String, batch: Long): Boolean = batch <= first(run, batch) + 1
 
   /** True if a micro-batch is the first one of its run that was planned. */
   def isFirst(run: String, batch: Long): Boolean = first(run, batch) == batch

@@ -55,7 +55,7 @@ object ReadHistory extends Rule[LogicalPlan] {
       nodes: Seq[WithHistory],
       batch: Long,
       query: StreamExecution): LogicalPlan = {
-    val isFirst = FirstBatches.isFirst(query.runId.toString, batch)
+    val run = query.runId.toString
     val checkpoint = query.resolvedCheckpointRoot
     // The plan may have the same node twice.
     val numbers = Iterator.from(0)
@@ -65,8 +65,10 @@ object ReadHistory extends Rule[LogicalPlan] {
         node.begun(HistoryRecord(checkpoint, numbers.next()))
       }
     } else {
-      val replaced = if (isFirst) ReplacedStates.of(checkpoint, batch, plan) else Nil
-      if (isFirst) tell(query, replaced)
+      val replaced =
+        if (FirstBatches.mayReplace(run, batch)) ReplacedStates.of(checkpoint, batch, plan)
+        else Nil
+      if (FirstBatches.isFirst(run, batch)) tell(query, replaced)
       plan.transform { case node: WithHistory =>
         val number = numbers.next()
         replaced.find(_.operator.history.exists(_ eq node)).fold(node.stream) { found =>

@@ -6,6 +6,8 @@ import org.apache.commons.io.FileUtils
 
 import org.apache.spark.sql.DataFrame
 
+import winops.withHistory
+
 import winops.spark.testing.{KeepStreamTest, Tick}
 
 /** A query stops after the sink of a micro-batch has its rows, and before Spark has noted the
@@ -22,6 +24,7 @@ class SkippedBatchSuite extends KeepStreamTest {
   private val smaller = former.copy(window = "'KEEP 1 ROW'", rows = 1)
   // The rows have growing values of n, so the greatest two are the newest two.
   private val other = former.copy(window = "esper => '#sort(2, n desc)'")
+  private val fromTable = other.copy(isFromTable = true)
 
   // In version 2 of the checkpoint format, Spark cannot commit a micro-batch that a sink skips.
   for {
@@ -33,30 +36,54 @@ class SkippedBatchSuite extends KeepStreamTest {
       "the former query after a smaller window" -> Queries(former, smaller, former),
       "another window again" -> Queries(former, other, other),
       "the former query after another window" -> Queries(former, other, former),
-      "a third query" -> Queries(former, changed, other))
+      "a third query" -> Queries(former, changed, other),
+      "a table in place of the state" -> Queries(former, former, fromTable),
+      "a table in place of the state of a changed query" -> Queries(former, changed, fromTable),
+      // Spark writes metadata in the first micro-batch of a run only.
+      "the same query, of a longer run" -> Queries(former, former, former, isOneRun = true),
+      "a changed query, of a longer run" -> Queries(former, former, changed, isOneRun = true),
+      "another window, of a longer run" -> Queries(former, former, other, isOneRun = true),
+      "a table, of a longer run" -> Queries(former, former, fromTable, isOneRun = true))
   } test(s"a query is started behind a micro-batch of the sink: $name, $store")(
     withSQLConf(settings: _*)(inTempDir(check(_, queries))))
 
-  private def applied(query: Query, df: DataFrame): DataFrame = keep(
-    df.withColumn("more", $"n" * 10),
-    s"PARTITION BY (k) ORDER BY (n), ${query.window}, on_change => 'carry', output => 'agg', " +
-      "aggregates => TABLE(SELECT last(n) AS n, sum(more) AS s, " +
-      s"${query.more} AS m FROM input_of_keep)")
+  /** The numbers of the rows before the restart. */
+  private val early = 0 until 5
+
+  private def applied(query: Query, stream: DataFrame): DataFrame = {
+    val rows =
+      if (query.isFromTable) withHistory(stream, early.map(tick).toDF()) else stream
+    val change = if (query.isFromTable) "refuse" else "carry"
+    keep(
+      rows.withColumn("more", $"n" * 10),
+      s"PARTITION BY (k) ORDER BY (n), ${query.window}, on_change => '$change', " +
+        "output => 'agg', aggregates => TABLE(SELECT last(n) AS n, sum(more) AS s, " +
+        s"${query.more} AS m FROM input_of_keep)")
+  }
+
+  private def tick(n: Int): Tick = Tick("a", n.toLong, n)
 
   private def check(folder: String, queries: Queries): Unit = {
     val (checkpoint, sink) = (s"$folder/checkpoint", s"$folder/sink")
     val stream = ticks()
-    def run(query: Query, numbers: Range): Unit = {
-      stream.addData(numbers.map(n => Tick("a", n.toLong, n)))
+    def run(query: Query, batches: Range*): Unit = {
       val running = applied(query, stream.toDF()).writeStream
         .format("parquet")
         .option("checkpointLocation", checkpoint)
         .start(sink)
-      try running.processAllAvailable()
-      finally running.stop()
+      try {
+        batches.foreach { numbers =>
+          stream.addData(numbers.map(tick))
+          running.processAllAvailable()
+        }
+      } finally running.stop()
     }
-    run(queries.before, 0 until 3)
-    run(queries.stopped, 3 until 5)
+    val (first, second) = early.splitAt(3)
+    if (queries.isOneRun) run(queries.before, first, second)
+    else {
+      run(queries.before, first)
+      run(queries.stopped, second)
+    }
     uncommit(new File(checkpoint), 1L)
     run(queries.after, 5 until 7)
     run(queries.after, 7 until 8)
@@ -88,9 +115,29 @@ object SkippedBatchSuite {
     *   the number of rows of the window
     * @param more
     *   its second aggregate
+    * @param isFromTable
+    *   true if a table has the rows before the restart
     */
-  private final case class Query(window: String, rows: Int, more: String)
+  private final case class Query(
+      window: String,
+      rows: Int,
+      more: String,
+      isFromTable: Boolean = false)
 
-  /** The query before that which stops, that query, and the one that is started after it. */
-  private final case class Queries(before: Query, stopped: Query, after: Query)
+  /** The queries of a test.
+    *
+    * @param before
+    *   the query of the first micro-batch
+    * @param stopped
+    *   the query of the second one, which stops before the commit
+    * @param after
+    *   the query that is started then
+    * @param isOneRun
+    *   true if the first two are one run of the same query
+    */
+  private final case class Queries(
+      before: Query,
+      stopped: Query,
+      after: Query,
+      isOneRun: Boolean = false)
 }

@@ -43,12 +43,17 @@ private[execution] final class KeepMetadata(
     warn: String => Unit) {
   import KeepMetadata._
 
-  /** The metadata of the operator.
+  /** The metadata that Spark writes when it plans the first micro-batch of a run. They are those
+    * of the query that stored the state before the micro-batch, because a sink that has its rows
+    * already does not run it; [[begin]] replaces them.
     *
     * @param schemaPaths
     *   paths of the files with the schema
     */
-  def current(schemaPaths: List[String]): OperatorStateMetadataV2 =
+  def planned(
+      conf: Configuration,
+      batch: Long,
+      schemaPaths: List[String]): OperatorStateMetadataV2 =
     OperatorStateMetadataV2(
       OperatorInfoV1(state.operatorId, operator),
       Array(
@@ -57,7 +62,7 @@ private[execution] final class KeepMetadata(
           0,
           state.numPartitions,
           schemaPaths)),
-      identity)
+      committed(conf, batch).fold(identity)(_.operatorPropertiesJson))
 
   /** Checks that the query can continue with metadata of its checkpoint. Warns if a window that
     * it continues has grown.
@@ -155,8 +160,9 @@ private[execution] final class KeepMetadata(
       }
     }
 
-  /** Prepares the state for the tasks of a micro-batch. A query that failed in the micro-batch
-    * may have left metadata, which Spark does not replace, and snapshots of a state that it has
+  /** Prepares the state for the tasks of a micro-batch. The metadata of the micro-batch may be
+    * those of another query: of the former one, or of one that failed in the micro-batch, which
+    * Spark does not replace. That query may also have left snapshots of a state that it has
     * stored. The store writes these in the background, and would later read them in place of what
     * this query stores. Both are removed only now, not when the micro-batch is planned: a sink
     * that has its rows already does not run it, and the state stays that of the query which has

@@ -274,7 +274,10 @@ final class StatefulKeepExec private[winops] (
   override def operatorStateMetadataVersion: Int = KeepMetadata.Version
 
   override def operatorStateMetadata(schemaPaths: List[List[String]]): OperatorStateMetadata =
-    metadata.current(schemaPaths.head)
+    metadata.planned(
+      session.sessionState.newHadoopConf(),
+      getStateInfo.storeVersion,
+      schemaPaths.head)
 
   // The schema and the metadata are checked together, before.
   override def validateNewMetadata(
