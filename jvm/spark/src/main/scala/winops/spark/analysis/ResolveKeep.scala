@@ -115,11 +115,12 @@ object ResolveKeep extends Rule[LogicalPlan] {
 
   private def restartOf(arguments: Arguments, table: LogicalPlan): RestartOptions = {
     val choice = arguments.oneOf("on_change", Seq(RefuseChange, CarryRows))(identity)
-    val fill = arguments.constants("fill").map { case (name, value) =>
-      val column = table.output
-        .find(column => SQLConf.get.resolver(column.name, name))
-        .getOrElse(throw WinopsErrors.unknownColumn(name, table.output))
-      column.name -> filled(column, value)
+    val fill = arguments.constants("fill").flatMap { case (name, value) =>
+      val columns = table.output.filter(column => SQLConf.get.resolver(column.name, name))
+      if (columns.isEmpty) throw WinopsErrors.unknownColumn(name, table.output)
+      columns.groupMap(_.name)(filled(_, value)).map { case (own, values) =>
+        own -> values.distinct
+      }
     }
     RestartOptions(choice.contains(CarryRows), fill.toMap)
   }

@@ -1,6 +1,6 @@
 package winops.spark.restart
 
-import org.apache.spark.sql.{Column, DataFrame, Row}
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions.{avg, col, collect_list, last, lit, max, sum}
@@ -147,6 +147,44 @@ class ColumnsOfOneNameSuite extends KeepStreamTest with RandomProperties {
           outcomes(query(true)(stream), checkpoint) ==
             Seq("whole state" -> "is rebuilt", "column more" -> "is rebuilt"))
       }
+    }
+  }
+
+  private lazy val texts = Seq("a" -> "x", "b" -> "y").toDF("k", "more")
+
+  /** The newest row of each group, with two more columns of one name and of different types. */
+  private def newest(isTextFirst: Boolean, fill: Map[String, Any])(
+      stream: MemoryStream[Tick]): DataFrame = {
+    val more = Seq(lit(1).as("more"), texts("more"))
+    val columns = Seq($"k", $"ts", $"n") ++ (if (isTextFirst) more.reverse else more)
+    keepRows(
+      timed(stream).join(texts, "k").select(columns: _*),
+      "KEEP 1 ROW PER (k)",
+      orderBy = "ts",
+      fill = fill).changes()
+  }
+
+  test("the value of fill= has the type of each added column of its name") {
+    def before(stream: MemoryStream[Tick]): DataFrame =
+      keepRows(timed(stream), "KEEP 1 ROW PER (k)", orderBy = "ts").changes()
+    Seq(false, true).foreach { isTextFirst =>
+      after(before) { (checkpoint, stream) =>
+        stream.addData(later)
+        val rows = runAll(newest(isTextFirst, Map("more" -> 7))(stream), checkpoint).rows
+        val deleted = rows.filter(_.getAs[String]("_change_type") == "delete").map { row =>
+          row.schema.fieldNames.toSeq.zip(row.toSeq).collect { case ("more", value) => value }
+        }
+        val filled = Seq[Any](7, "7")
+        assert(deleted == Seq.fill(2)(if (isTextFirst) filled.reverse else filled))
+      }
+    }
+  }
+
+  test("a value of fill= that one of the columns of its name cannot have is refused") {
+    Seq(false, true).foreach { isTextFirst =>
+      val error = intercept[AnalysisException](newest(isTextFirst, Map("more" -> "x"))(ticks()))
+      assert(error.getCondition == "WINOPS_ARGUMENT.VALUE")
+      assert(error.getMessage.contains("a value of the type INT for the column more"))
     }
   }
 }
