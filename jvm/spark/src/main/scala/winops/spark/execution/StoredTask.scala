@@ -62,12 +62,17 @@ final class StoredTask(
   // The partition of a cross-group window counts groups of which it may store no value.
   if (!isCrossGroup) StateErrors.translated(groups.checkSize(partition.groupsRemembered))
 
+  private val ownTimes = times.in(partition)
+
+  /** True if the stream has started with a table, and rows of it may still wait. */
+  val followsHistory: Boolean = ownTimes.history.exists(_.passed.isEmpty)
+
   /** The output rows. */
   val output: OperatorTask = OperatorTask.of(
     plan,
     input,
     rows,
-    times.in(partition),
+    ownTimes,
     groups,
     new WholeGroupStore(groups.partition, groups.pageMemory),
     groups.records,

@@ -117,6 +117,47 @@ class HistoryMessagesSuite extends KeepStreamTest {
     }
   }
 
+  /** The warnings of rows that overlap with the table, of a query over some micro-batches.
+    *
+    * @param runs
+    *   the micro-batches of each run of the query
+    */
+  private def overlaps(runs: Seq[Seq[Tick]]*): Seq[String] = inTempDir { checkpoint =>
+    val source = ticks()
+    val input = withTime(source.toDF()).withWatermark("ts", "5 seconds")
+    warningsOf {
+      runs.foreach { batches =>
+        val query = start(keep(withHistory(input, table), timed), checkpoint, new Written)
+        try {
+          batches.foreach { batch =>
+            source.addData(batch)
+            query.processAllAvailable()
+          }
+        } finally query.stop()
+      }
+    }.filter(_.contains("dropped as late"))
+  }
+
+  // The watermark of the table is 97, and no row waits after its end, 102.
+  private val within = Seq(Tick("a", 100, 4), Tick("b", 101, 5))
+  private val old = Seq(Tick("a", 90, 6), Tick("b", 91, 7), Tick("c", 92, 8))
+  private val after = Seq(Tick("a", 200, 9))
+
+  test("rows of the stream that overlap with the table are warned of once") {
+    assert(overlaps(Seq(within, within, after, old)).isEmpty)
+    Seq(0 -> Seq(old, old), 1 -> Seq(within, old, old)).foreach { case (batch, batches) =>
+      val warnings = overlaps(batches)
+      assert(warnings.size == 1, warnings)
+      assert(warnings.head.startsWith(s"3 rows of the stream in micro-batch $batch are older"))
+    }
+  }
+
+  test("rows that overlap with the table are warned of in each run") {
+    val warnings = overlaps(Seq(old), Seq(old, old))
+    assert(warnings.size == 2, warnings)
+    assert(warnings.last.contains("micro-batch 1"))
+  }
+
   private def placeOf(df: => DataFrame): String = {
     val error = intercept[AnalysisException](inTempDir(runAll(df, _)))
     assert(error.getCondition == "WINOPS_HISTORY_PLACE")

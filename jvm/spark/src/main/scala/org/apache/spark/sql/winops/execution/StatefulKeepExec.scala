@@ -22,7 +22,7 @@ import org.apache.spark.util.CompletionIterator
 import winops.spark.execution.{GroupSizesAccumulator, NextTimerAccumulator, PartitionMetricsAccumulator, StoredTask}
 import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
-import winops.spark.internal.KeepMetrics
+import winops.spark.internal.{KeepMetrics, OncePerRun}
 import winops.spark.live.LiveQueries
 import winops.spark.plan.{KeepPlan, OperatorPlan, StoredPlans}
 import winops.spark.row.KeyText
@@ -246,9 +246,12 @@ final class StatefulKeepExec private[winops] (
     */
   override def getProgress(): StateOperatorProgress = {
     // Spark's metrics have added up all runs of a micro-batch that foreachBatch ran repeatedly.
-    partitionMetrics.value.foreach { case (name, value) => longMetric(name).set(value) }
+    val counted = partitionMetrics.value
+    (counted - StatefulKeepExec.Overlapping).foreach { case (name, value) =>
+      longMetric(name).set(value)
+    }
     val progress = super.getProgress()
-    if (history.exists(_.former.isEmpty)) warnOfLate(progress.numRowsDroppedByWatermark)
+    counted.get(StatefulKeepExec.Overlapping).filter(_ > 0).foreach(warnOfOverlap)
     val sizes = groupSizes.value
     val _ = progress.customMetrics.put(KeepMetrics.LargestGroup, Long.box(sizes.rows))
     for (live <- LiveQueries.of(sparkContext); state <- info) {
@@ -263,13 +266,17 @@ final class StatefulKeepExec private[winops] (
     progress
   }
 
-  private def warnOfLate(rows: Long): Unit = if (rows > 0) {
-    logWarning(
-      s"$rows rows of the stream are older than the rows that it starts with, by more than the " +
-        "delay of withWatermark, and were dropped as late. If the table has them too, name the " +
-        "first time of the stream in until of with_history; otherwise give withWatermark a " +
-        "longer delay.")
-  }
+  private def warnOfOverlap(rows: Long): Unit =
+    for (state <- info) {
+      if (StatefulKeepExec.warned.isFirst(state.queryRunId.toString, state.operatorId)) {
+        logWarning(
+          s"$rows rows of the stream in micro-batch ${state.storeVersion} are older than the " +
+            "rows that it starts with, by more than the delay of withWatermark, and were dropped " +
+            "as late. If the table has them too, name the first time of the stream in until of " +
+            "with_history; otherwise give withWatermark a longer delay. Later micro-batches of " +
+            s"this run count such rows in ${KeepMetrics.Late}, without a warning.")
+      }
+    }
 
   override def operatorStateMetadataVersion: Int = KeepMetadata.Version
 
@@ -400,12 +407,13 @@ final class StatefulKeepExec private[winops] (
               groups.entriesPut + groups.entriesRemoved + task.entriesCleared
             counters.bytesRead += groups.bytesRead
             counters.bytesWritten += groups.bytesWritten
+            val overlapping = if (task.followsHistory) counters.late.value else 0L
             counted.foreach { case (name, metric) => taskMetrics(name) += metric.value }
             setStoreMetrics(store)
             setOperatorMetrics()
             ofPartitions.add(store.id.partitionId -> taskMetrics.map { case (name, metric) =>
               name -> (metric.value - before(name))
-            })
+            }.updated(StatefulKeepExec.Overlapping, overlapping))
           })
       }
   }
@@ -415,6 +423,13 @@ object StatefulKeepExec {
   val OperatorName = "keep"
 
   private val ParentStateFormat = 2
+
+  /** The name of the number of late rows that are as old as rows of the table. It is no metric
+    * that Spark shows.
+    */
+  private val Overlapping = "rowsOverlappingHistory"
+
+  private val warned = new OncePerRun
   private val noFunction: (Any, Iterator[Any], LogicalGroupState[Any]) => Iterator[Any] = null
 
   /** Creates the operator.
