@@ -39,10 +39,15 @@ private[spark] object CheckHistory {
         case _: WithHistory if !above.exists(_.isInstanceOf[GroupedOperator]) =>
           throw refused(
             above.fold("the query has no keep and no window functions over the stream") { other =>
-              s"${other.nodeName} is above with_history"
+              val subquery =
+                if (WithHistory.hasCorrelatedSubquery(other)) " with a correlated subquery"
+                else ""
+              s"${other.nodeName}$subquery is above with_history"
             },
             "Call with_history on the stream of keep or of the window functions; only select, " +
-              "filter, explode and withWatermark may be between")
+              "filter, explode and withWatermark may be between, without subqueries over columns " +
+              "of the stream. Select or filter by such a subquery in the stream and in the table " +
+              "before with_history")
         // During the analysis, some tables are not yet what they are read as.
         case table: WithHistory =>
           HistorySource.refusal(table.history).foreach(throw _)

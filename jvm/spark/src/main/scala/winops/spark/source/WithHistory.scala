@@ -52,6 +52,7 @@ final case class WithHistory(
     */
   private def above(operator: UnaryNode): Option[WithHistory] = {
     val ofTable = operator match {
+      case _ if !WithHistory.maySeparate(operator) => None
       case Project(columns, _) =>
         val own = columns.map {
           case alias: Alias => Alias(ofHistory(alias.child), alias.name)()
@@ -118,9 +119,15 @@ object WithHistory {
   def maySeparate(operator: LogicalPlan): Boolean = operator match {
     case _: Project | _: Filter | _: Generate | _: EventTimeWatermark | _: SubqueryAlias |
         _: View | _: StoredColumns | _: ResolvedHint =>
-      true
+      !hasCorrelatedSubquery(operator)
     case _ => false
   }
+
+  /** Returns true for operators with a subquery over columns of their input. Within a subquery,
+    * they would stay those of the stream.
+    */
+  def hasCorrelatedSubquery(operator: LogicalPlan): Boolean =
+    operator.expressions.exists(SubqueryExpression.hasCorrelatedSubquery)
 
   /** Moves a node up through the row-by-row operators above it.
     *

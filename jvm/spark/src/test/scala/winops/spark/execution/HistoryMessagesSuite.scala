@@ -175,6 +175,30 @@ class HistoryMessagesSuite extends KeepStreamTest {
     assert(placeOf(keep(union, timed)).contains("Union is above with_history"))
   }
 
+  test("a correlated subquery above with_history is refused, and another one is not") {
+    val (_, input) = stream(Tick("a", 103, 4), Tick("b", 104, 5))
+    Seq("a" -> 1).toDF("k", "least").createOrReplaceTempView("chosen")
+    withHistory(input, table).createOrReplaceTempView("warm")
+    def where(condition: String): DataFrame =
+      keep(spark.sql(s"SELECT k, ts, n FROM warm WHERE $condition"), timed)
+    Seq(
+      "EXISTS (SELECT * FROM chosen WHERE chosen.k = warm.k)",
+      "n > (SELECT max(least) FROM chosen WHERE chosen.k = warm.k)",
+      "n IN (SELECT n FROM chosen WHERE chosen.k = warm.k)").foreach { condition =>
+      assert(placeOf(where(condition)).contains("Filter with a correlated subquery is above"))
+    }
+    val column = "(SELECT max(least) FROM chosen WHERE chosen.k = warm.k) AS least"
+    assert(
+      placeOf(keep(spark.sql(s"SELECT k, ts, n, $column FROM warm"), timed))
+        .contains("Project with a correlated subquery is above"))
+    inTempDir { checkpoint =>
+      val rows = runAll(where("k IN (SELECT k FROM chosen)"), checkpoint).rows
+      assert(rows.forall(_.getAs[String]("k") == "a"))
+      // The table has two rows of the group before it.
+      assert(rows.map(_.getAs[Long]("_change_seq")) == Seq(2, 3))
+    }
+  }
+
   test("a stream with history that is read as a table says how to start it") {
     withTempDir { folder =>
       val path = s"${folder.getCanonicalPath}/rows"
