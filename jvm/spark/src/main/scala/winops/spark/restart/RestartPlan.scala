@@ -164,7 +164,7 @@ object RestartPlan {
       } else if (isNamed(before) != isNamed(now) && !haveResults) {
         Some(
           "Changes of windows with names have the name in _window, and other changes have no such column.")
-      } else None
+      } else Option.when(isCrossGroup)(SharedState)
 
     private def isNamed(identity: Map[String, JValue]): Boolean = identity.get(Policy).exists {
       case JString(text) => NamedWindows.First.matches(text)
@@ -286,7 +286,7 @@ object RestartPlan {
       if (isCrossGroup && (one.outcome == Outcome.Rebuilt || one.outcome == Outcome.Carried)) {
         one.copy(
           outcome = Outcome.NeedsHistory,
-          because = "The groups of a cross-group window share state, which is not rebuilt.",
+          because = SharedState,
           remedy = Remedies.history)
       } else one
 
@@ -328,6 +328,9 @@ object RestartPlan {
     case JArray(values) => values.collect { case JString(text) => text }
     case _ => Nil
   }
+
+  private val SharedState =
+    "The groups of a cross-group window share state, which is not rebuilt."
 
   private val HiddenDifference =
     " (the SQL is the same, but not what the number after arguments: stands for: schemas, " +

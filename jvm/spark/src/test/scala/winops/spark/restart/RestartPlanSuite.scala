@@ -112,6 +112,21 @@ class RestartPlanSuite extends KeepStreamTest {
     }
   }
 
+  test("another cross-group window needs a table, and on_change is not advised") {
+    def of(rows: Int)(df: DataFrame): DataFrame = keep(
+      df,
+      "PARTITION BY (k) ORDER BY (n), time => 'ts', " +
+        s"spl => 'sliding, count($rows), partitioned, partitionCount(2)'")
+    after(of(2)) { (checkpoint, stream) =>
+      val plan = restartPlanOf(of(3)(timed(stream)), checkpoint)
+      assert(outcomes(plan) == Seq("whole state", "policy").map(_ -> "needs history"))
+      val policy = plan.last
+      assert(policy.getAs[String]("because").contains("share state"))
+      assert(policy.getAs[String]("remedy").contains("with_history"))
+      assert(!policy.getAs[String]("remedy").contains("on_change"))
+    }
+  }
+
   test("another idle time continues, and reads and writes every group") {
     def of(idle: String): DataFrame => DataFrame =
       df => keep(df, if (idle.isEmpty) call else s"$call, idle => '$idle'")
