@@ -7,12 +7,16 @@ import java.time.temporal.ChronoUnit
 
 import scala.util.Random
 
+import org.apache.logging.log4j.Level
+
 import org.apache.spark.sql.{Column, DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{array, element_at, expr, lit, map, struct, to_json, when}
 import org.apache.spark.sql.types.{DataType, IntegerType, LongType, UserDefinedType}
+import org.apache.spark.sql.winops.execution.StatefulKeepExec
+import org.apache.spark.sql.winops.source.HistorySource
 import org.apache.spark.sql.winops.testing.PlannedQuery
 
 import winops.{readState, withHistory}
@@ -340,6 +344,16 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     assertReplaced(keep(_, shared), keep(_, shared.replace("count(2), part", "count(3), part")))
   }
 
+  /** The warnings of a query's table. */
+  private def warningsOf(body: => Any): Seq[String] = {
+    val appender = new LogAppender("warnings of a table")
+    val loggers = Seq(
+      HistorySource.getClass.getName.stripSuffix("$"),
+      classOf[StatefulKeepExec].getName)
+    withLogAppender(appender, loggers, Some(Level.WARN))(body)
+    appender.loggingEvents.map(_.getMessage.getFormattedMessage).toSeq
+  }
+
   testEach("a first micro-batch that has failed is run again with the same rows") {
     val now = keep(_: DataFrame, other)
     val (rows, state) = always(now)
@@ -352,7 +366,17 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
         failAtSink(query, checkpoint)
         withTime(Seq(Tick("a", 2, 99)).toDF()).write.mode("append").parquet(files)
         val written = new Written
-        runAll(query, checkpoint, written)
+        val warnings = warningsOf(runAll(query, checkpoint, written))
+        val unread = warnings.filter(_.contains("will not be read"))
+        assert(unread.size == 1 && unread.head.startsWith("1 file of the table"), warnings)
+        val anew = warnings.filter(_.contains("formed anew"))
+        assert(anew.size == 1, warnings)
+        val folder = new File(checkpoint, "history")
+        val record = folder.listFiles().map(_.getName).filter(_.startsWith("restart-")).head
+        (unread ++ anew).foreach { warning =>
+          assert(warning.contains(s"remove the files ${record.replaceAll("[a-z]+$", "*")} in "))
+          assert(warning.contains(folder.getPath))
+        }
         stream.addData(last)
         runAll(query, checkpoint, written)
         assert(shown(written.rows) == rows)

@@ -78,12 +78,15 @@ object HistoryInput {
   *   the number of rows of a table that replaces a state or has a digest
   * @param newest
   *   the greatest time of the table
+  * @param renewal
+  *   what lets a micro-batch that is run again read the table as it is, as an instruction
   */
 private[winops] final case class HistoryFigures(
     watermark: Long,
     times: HistoryTimes,
     rows: Option[Long],
-    newest: Option[Literal]) {
+    newest: Option[Literal],
+    renewal: Option[String]) {
 
   /** The rows from which a restart forms the state, in English. A table that lacks delivered
     * rows, or has rows that are still to come, is recognized by it.
@@ -93,7 +96,10 @@ private[winops] final case class HistoryFigures(
       s", up to ${Cast(time, StringType, Some(SQLConf.get.sessionLocalTimeZone)).eval()}"
     }
     s"The state is formed anew from ${rows.getOrElse(0L)} rows of the table of with_history$upTo. " +
-      "They must be all rows that the query has processed before, and no others."
+      "They must be all rows that the query has processed before, and no others." +
+      renewal.fold("") { instruction =>
+        s" If the micro-batch fails, the next start reads the same rows. To change them, $instruction."
+      }
   }
 }
 
@@ -142,7 +148,7 @@ private[winops] object HistoryFigures {
       counted <- columns.get("rows")
       found <- row
     } yield found.getLong(counted)
-    HistoryFigures(watermark, times, rows, newest)
+    HistoryFigures(watermark, times, rows, newest, table.record.map(_.renewal))
   }
 
   /** The delay of the watermark, which is of several operators as Spark's policy says. */

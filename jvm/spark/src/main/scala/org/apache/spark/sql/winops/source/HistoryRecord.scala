@@ -35,6 +35,9 @@ final case class HistoryRecord(
     s"restart-${at.batch}-${at.plan}-$number"
   }
 
+  /** The folder of the record. */
+  def folder: String = s"$checkpoint/$Folder"
+
   /** Returns the recorded lines of the sources of the table. Writes `lines` if there is no record
     * yet.
     */
@@ -74,10 +77,13 @@ final case class HistoryRecord(
     WinopsErrors.analysis(
       "WINOPS_HISTORY_CHANGED",
       "reason" -> reason,
-      "expected" -> restart.fold(
-        s"start the query with a new checkpoint instead of $checkpoint") { _ =>
-        s"remove the files $name-* in $checkpoint/$Folder, and the micro-batch reads the table as it is"
-      })
+      "expected" -> renewal)
+
+  /** What lets a micro-batch that is run again read the table as it is, as an instruction. */
+  def renewal: String =
+    restart.fold(s"start the query with a new checkpoint instead of $checkpoint") { _ =>
+      s"remove the files $name-* in $folder, and the micro-batch reads the table as it is"
+    }
 }
 
 object HistoryRecord {

@@ -1,10 +1,12 @@
 package org.apache.spark.sql.winops.source
 
 import java.util.UUID
+import java.util.concurrent.atomic.AtomicReference
 
 import scala.util.Try
 
 import org.apache.spark.SparkContext
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.EliminateSubqueryAliases
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, InputFileName, PlanExpression}
@@ -24,7 +26,7 @@ import winops.spark.source.OrderOfTasks
 /** Reads a table in the first micro-batch of a query, and the same rows if the micro-batch is run
   * again.
   */
-object HistorySource {
+object HistorySource extends Logging {
   private val DeltaPackage = "org.apache.spark.sql.delta."
 
   private val Redacted = "*********(redacted)"
@@ -136,6 +138,21 @@ object HistorySource {
     }
   }
 
+  /** The run that was warned last of files that are not read, and the warning. Spark may plan a
+    * micro-batch again.
+    */
+  private val warned = new AtomicReference[(Option[UUID], String)]
+
+  private def warnOfUnread(files: Int, record: HistoryRecord): Unit = {
+    val added = if (files == 1) "1 file" else s"$files files"
+    val text =
+      s"$added of the table of with_history will not be read: a micro-batch that is run again " +
+        s"reads the files of the record in ${record.folder}, and these were added later. To read " +
+        s"them too, ${record.renewal}."
+    val ofRun = query.map(_.runId) -> text
+    if (warned.getAndSet(ofRun) != ofRun) logWarning(text)
+  }
+
   /** The way in which the rows of a source are found again. */
   private sealed trait Kind {
     def restricted(leaf: LeafNode, lines: Seq[String], record: HistoryRecord): LogicalPlan
@@ -165,9 +182,11 @@ object HistorySource {
       }
       if (now.size == lines.size) leaf
       else {
-        replaced(new RecordedFiles(index, lines.toSet)).getOrElse {
+        val recorded = replaced(new RecordedFiles(index, lines.toSet)).getOrElse {
           throw record.changed("files were added to the table")
         }
+        warnOfUnread(now.size - lines.size, record)
+        recorded
       }
     }
   }
