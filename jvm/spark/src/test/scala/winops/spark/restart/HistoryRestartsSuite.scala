@@ -228,6 +228,27 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     assertReplaced(keep(_, call), keep(_, other))
   }
 
+  test("rows that the former query dropped as late return with the table") {
+    // The watermark is 22.
+    val dropped = Tick("a", 5, 50)
+    val wide = call.replace("2 ROWS", "9 ROWS")
+    def numbers(now: DataFrame => DataFrame): Seq[Int] = {
+      var found = Seq.empty[Int]
+      after(keep(_, wide)) { (checkpoint, stream) =>
+        stream.addData(dropped)
+        runAll(keep(input(stream), wide), checkpoint)
+        stream.addData(late)
+        runAll(now(input(stream)), checkpoint)
+        found = readState(spark, checkpoint).select("n").as[Int].collect().toSeq.sorted
+      }
+      found
+    }
+    val history = table.union(withTime(Seq(dropped).toDF()))
+    val restarted =
+      numbers(rows => keep(withHistory(rows, history), wide.replace("(n)", "(n DESC)")))
+    assert(restarted == numbers(keep(_, wide)) :+ 50)
+  }
+
   test("rows that waited keep values of a user-defined type, which is stored as a wider one") {
     def priced(df: DataFrame, price: UserDefinedType[_]): DataFrame = {
       val plan = PlannedQuery.planOf(df.withColumn("stored", $"n".cast(price.sqlType)))
