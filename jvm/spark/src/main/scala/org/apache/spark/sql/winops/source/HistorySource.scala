@@ -208,7 +208,11 @@ object HistorySource extends Logging {
         record: HistoryRecord): LogicalPlan = lines.map(_.split("\t", 3).toSeq) match {
       case Seq(Seq("delta", version, own)) if own == path =>
         val rows =
-          SparkSession.active.read.format("delta").option("versionAsOf", version).load(own)
+          try SparkSession.active.read.format("delta").option("versionAsOf", version).load(own)
+          catch {
+            case gone: AnalysisException =>
+              throw record.changed(s"version $version of $own cannot be read: ${gone.getMessage}")
+          }
         val plan = EliminateSubqueryAliases(rows.queryExecution.analyzed)
         Project(
           leaf.output.map { column =>
