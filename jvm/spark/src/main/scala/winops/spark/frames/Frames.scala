@@ -79,12 +79,18 @@ private[spark] final class Frames(
     inOrder(all)
   }
 
-  /** The time in microseconds after which the results of `row` are known, as far as time decides;
-    * `Long.MaxValue` if it does not.
+  /** The time in microseconds after which the results of `row` are known; `Long.MaxValue` if time
+    * does not decide, or a function waits for a row.
     */
   def knownAfter(row: Long): Long = {
-    val times = values.map(_.knownAfter(row)).filter(_ != Long.MaxValue)
-    if (times.isEmpty) Long.MaxValue else times.max
+    var latest = Long.MinValue
+    var i = 0
+    while (i < values.length) {
+      val time = values(i).knownAfter(row)
+      if (time != Long.MaxValue || !values(i).isKnown(row)) latest = Math.max(latest, time)
+      i += 1
+    }
+    if (latest == Long.MinValue) Long.MaxValue else latest
   }
 
   /** Releases the rows that the results of `next` and of later rows do not depend on. */

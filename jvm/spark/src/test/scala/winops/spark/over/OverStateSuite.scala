@@ -153,6 +153,35 @@ class OverStateSuite extends OverStreamTest with TableTests {
     }
   }
 
+  test("a group whose last row waits for the next one costs nothing when time passes") {
+    val silent = (0 until 500).map(i => quote(i, 100).copy(k = s"silent $i"))
+
+    /** The number of micro-batches, and of entries written after the first one. */
+    def costs(columns: String): (Int, Long) = inTempDir { checkpoint =>
+      val stream = memoryStream[Quote]
+      viewOf(stream)
+      val running = start(select(columns), checkpoint, new Written)
+      try {
+        stream.addData(silent)
+        running.processAllAvailable()
+        (0 until 10).foreach { i =>
+          stream.addData(quote(500 + i, 200 + 10 * i))
+          running.processAllAvailable()
+        }
+        val batches = progressOf(running)
+        val entries = batches.tail.map(
+          _.stateOperators.head.customMetrics.get("stateEntriesWritten").longValue)
+        (batches.size, entries.sum)
+      } finally running.stop()
+    }
+    val lead = s"lead(n) OVER ($byTime)"
+    val ofPast = "RANGE BETWEEN INTERVAL 5 SECONDS PRECEDING AND INTERVAL 1 SECOND PRECEDING"
+    val (batches, entries) = costs(lead)
+    val (batchesOfBoth, entriesOfBoth) = costs(s"$lead, sum(n) OVER ($byTime $ofPast)")
+    assert(batchesOfBoth <= batches)
+    assert(entriesOfBoth <= entries)
+  }
+
   test(
     "a restart may name functions in another order, and not have a longer frame or more keys") {
     withTempDir { checkpoint =>
