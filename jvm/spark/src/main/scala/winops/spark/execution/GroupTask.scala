@@ -29,7 +29,8 @@ import winops.window.time.Clock
   * @param state
   *   the open group with its operation
   * @param restore
-  *   restores the open group from its stored value
+  *   restores the open group from its stored value, and returns the number of rows with which the
+  *   group was stored
   * @param carry
   *   lets the rows of restored groups enter another window, if a restart has replaced it
   * @param writer
@@ -47,7 +48,7 @@ final class GroupTask private (
     rows: GroupedRows,
     times: BatchTimes,
     state: GroupState[Operation],
-    restore: ByteReader => Unit,
+    restore: ByteReader => Long,
     carry: Option[KeepCarry],
     writer: OutputWriter,
     silence: Silence,
@@ -147,16 +148,16 @@ final class GroupTask private (
     writer.beginGroup()
     val bytes = store.open(key)
     wasRemembered = bytes != null
-    if (wasRemembered) restore(bytes) else state.clear()
+    if (wasRemembered) sizeBefore = restore(bytes)
+    else {
+      state.clear()
+      sizeBefore = 0L
+    }
     operation.clock.reach(partition.timePassed)
     // The partition has handed out all timers up to this instant, including this group's.
     if (state.registeredTimer <= times.now) state.registeredTimer = Clock.Never
     if (state.reachTimer <= times.now) state.reachTimer = Clock.Never
     waitingBefore = state.waiting
-    sizeBefore = carry match {
-      case Some(carried) if wasRemembered => carried.held + waitingBefore
-      case _ => state.held
-    }
   }
 
   private def expect(row: UnsafeRow): Unit = {
@@ -236,7 +237,7 @@ object GroupTask {
     val storage = new GroupStorage(plan, store)
     def run(
         state: GroupState[Operation],
-        restore: ByteReader => Unit,
+        restore: ByteReader => Long,
         carry: Option[KeepCarry],
         writer: OutputWriter,
         silence: Silence): GroupTask = new GroupTask(
@@ -281,8 +282,12 @@ object GroupTask {
           state,
           in =>
             carry match {
-              case Some(other) => other.restore(in)
-              case None => rebuild.fold(state.restore(in))(_.restore(in))
+              case Some(other) =>
+                other.restore(in)
+                other.held + state.waiting
+              case None =>
+                rebuild.fold(state.restore(in))(_.restore(in))
+                state.held
             },
           carry,
           OutputWriter.of(keep, changes, state, None, isTimed, metrics),
@@ -296,7 +301,15 @@ object GroupTask {
         }
         run(
           state,
-          in => rebuild.fold(state.restore(in))(_.restore(in)),
+          in =>
+            rebuild match {
+              case Some(other) =>
+                other.restore(in)
+                other.held
+              case None =>
+                state.restore(in)
+                state.held
+            },
           None,
           OutputWriter.of(over, operation, metrics),
           Silence.of(times, operation))

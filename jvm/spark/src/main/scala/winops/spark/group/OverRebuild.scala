@@ -35,6 +35,11 @@ private[spark] final class OverRebuild(
     (group, new rows.Mover(columnsBefore, columns))
   }
 
+  private var heldBefore = 0L
+
+  /** The number of rows with which the open group was stored. Its functions may need fewer. */
+  def held: Long = heldBefore
+
   /** Restores the open group. */
   def restore(in: ByteReader): Unit = {
     moved match {
@@ -47,6 +52,7 @@ private[spark] final class OverRebuild(
         operation.silenceAs(former)
       case None => state.restoreRows(in)
     }
+    heldBefore = state.held
     operation.restoreResults(in)
     state.restoreKey(in)
   }

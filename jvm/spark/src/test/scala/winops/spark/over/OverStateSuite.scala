@@ -182,6 +182,20 @@ class OverStateSuite extends OverStreamTest with TableTests {
     assert(entriesOfBoth <= entries)
   }
 
+  test("a restart that drops a function with a longer frame releases the rows of the frame") {
+    withTempDir { checkpoint =>
+      val stream = memoryStream[Quote]
+      viewOf(stream)
+      val written = new Written
+      val lag = s"lag(n) OVER ($w)"
+      val rows = (1 to 21).map(i => quote(i, i.toLong))
+      val before = select(s"sum(n) OVER ($w ROWS 9 PRECEDING), $lag")
+      assert(rowsHeld(feed(before, stream, checkpoint, written, rows.take(20))) == 10)
+      // One row waits for the watermark.
+      assert(rowsHeld(feed(select(lag), stream, checkpoint, written, rows.drop(20))) == 2)
+    }
+  }
+
   test(
     "a restart may name functions in another order, and not have a longer frame or more keys") {
     withTempDir { checkpoint =>
