@@ -1,5 +1,7 @@
 package winops.spark.restart
 
+import java.io.File
+
 import scala.util.{Failure, Random, Success, Try}
 
 import org.apache.spark.sql.{DataFrame, Row}
@@ -7,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, lit, struct, to_json}
+import org.apache.spark.sql.streaming.StreamingQueryProgress
 
 import winops.withHistory
 import winops.spark.aggregates.AggregateProperties
@@ -125,6 +128,7 @@ class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
         stream.addData(batch)
         running.processAllAvailable()
       }
+      assertCounted(progressOf(running), checkpoint)
     } finally running.stop()
     last.foreach { batch =>
       stream.addData(batch)
@@ -134,6 +138,19 @@ class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
     }
     written.rows
   }
+
+  /** Compares the metric after the last micro-batch with the rows that the state has. */
+  private def assertCounted(batches: Seq[StreamingQueryProgress], checkpoint: String): Unit =
+    batches.filter(_.stateOperators.nonEmpty).lastOption.foreach { last =>
+      val counted = last.stateOperators.map(_.customMetrics.get("rowsHeld").longValue).sum
+      withTempDir { folder =>
+        val moved = new File(folder, "moved")
+        val stored = spark
+          .sql(s"SELECT sum(rows) FROM winops_repartition('$checkpoint', '$moved', 1)")
+          .head()
+        assert(counted == stored.getLong(0))
+      }
+    }
 
   /** Returns true if the buffer of an aggregate of the columns is stored, instead of rows. */
   private def canStore(call: String): Boolean = {
