@@ -72,19 +72,25 @@ private[spark] object AggregateProperties {
   case object BesideStored extends Resumption
 
   /** The properties of a function. Those of a user's function follow from the form of its buffer.
+    * A function that only a later version of Spark has is computed from the rows.
     */
   def of(function: AggregateFunction): AggregateProperties = ofSpark(function).getOrElse {
     AggregateProperties(
       function match {
         case _: DeclarativeAggregate | _: ImperativeAggregate
-            if BufferBytes.areValues(function) =>
+            if !isOfSpark(function) && BufferBytes.areValues(function) =>
           Merged
         case _ => FromRows
       },
       OfSequence)
   }
 
-  /** The properties of a function of Spark's own; None for other functions. */
+  private def isOfSpark(function: AggregateFunction): Boolean =
+    function.getClass.getName.startsWith("org.apache.spark.sql.catalyst.")
+
+  /** The properties of a function of Spark's own; None for other functions, and for those that
+    * have no line here.
+    */
   def ofSpark(function: AggregateFunction): Option[AggregateProperties] = {
     def is(buffer: Buffer, order: Order, resumption: Resumption = Continued) =
       Some(AggregateProperties(buffer, order, resumption))

@@ -50,6 +50,13 @@ class BufferBytesSuite extends KeepStreamTest {
     objects.foreach(function => assert(!canHold(function)))
   }
 
+  test("a function of Spark without properties of its own is computed from the rows") {
+    // A buffer of values, as that of a function that only a later version has.
+    val unlisted = PivotFirst(n, n, Seq(1L))
+    assert(AggregateProperties.ofSpark(unlisted).isEmpty)
+    assert(AggregateProperties.of(unlisted).buffer == AggregateProperties.FromRows)
+  }
+
   test("of Spark's own functions those are held that store values") {
     assert(canHold(new CountMinSketchAgg(n, Literal(0.1), Literal(0.9), Literal(1))))
     assert(canHold(new HllSketchAgg(n)))
