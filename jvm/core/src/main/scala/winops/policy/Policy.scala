@@ -139,7 +139,7 @@ final case class Policy(
   }
 
   /** Returns true if a window punctuation empties a window. */
-  def takesPunctuation: Boolean = retention.windows.exists(_.triggers.leave == Punctuation)
+  def takesPunctuation: Boolean = retention.windows.exists(_.triggers.leave.firesAtPunctuation)
 
   /** Returns true if the changes of one group depend on other groups. One task must then process
     * all groups in the order of the rows.

@@ -8,6 +8,7 @@ import winops.window.rules.{AgeRule, ArrivalEviction, EvictionRule}
 /** The rows that arrived more than `span` ago. */
 final case class AgeExceeded(span: Span) extends AgeBound {
   override private[piece] def ageRule(rows: Rows): AgeRule = AgeRule.exceeded(span, rows)
+  override def resizable(leave: Trigger): Option[Resizable] = None
 
   override private[window] def events(
       leave: Trigger): Option[Make[(EvictionRule, ArrivalEviction)]] =

@@ -11,12 +11,14 @@ final case class AnyOf(bounds: Seq[Bound]) extends Bound {
   override def usesTime: Boolean = bounds.exists(_.usesTime)
   override def evictsOldestFirst: Boolean = bounds.forall(_.evictsOldestFirst)
   override def evictsFromAll: Boolean = bounds.forall(_.evictsFromAll)
+  override def looksAtEachRow: Boolean = false
 
   override def leavesAtOnce(leave: Trigger): Boolean =
     leave == (if (usesTime) WhenDue else EachRow)
 
   override def reads: Seq[(Purpose, RowExpression)] = bounds.flatMap(_.reads)
   override def reasons(leave: Trigger): Seq[Int] = bounds.flatMap(_.reasons(leave))
+  override def resizable(leave: Trigger): Option[Resizable] = None
 
   override private[window] def ruleAtOnce: Option[Rows => EvictionRule] = {
     val rules = bounds.map(_.ruleAtOnce)

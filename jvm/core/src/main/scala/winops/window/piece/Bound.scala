@@ -9,9 +9,9 @@ import winops.window.rules.{ArrivalEviction, EvictionRule, Part, RulePart}
   * evicts these rows at its leave trigger. Each bound is a file of its own, with the classes that
   * run it.
   *
-  * What a bound does not say is a compiler error if a default would give wrong rows or words. The
-  * other defaults refuse: a query whose windows need a way to run that the bound does not have, a
-  * restart with another length.
+  * What a bound does not say is a compiler error if a default would give wrong rows or words, or
+  * hide what the bound can do. The other defaults refuse a query whose windows need a way to run
+  * that the bound does not have.
   */
 abstract class Bound {
 
@@ -27,7 +27,7 @@ abstract class Bound {
   def evictsFromAll: Boolean
 
   /** Returns true if the bound evicts each row independently of all other rows. */
-  def looksAtEachRow: Boolean = false
+  def looksAtEachRow: Boolean
 
   /** Returns true if rows leave as soon as they exceed the bound. */
   def leavesAtOnce(leave: Trigger): Boolean
@@ -39,7 +39,7 @@ abstract class Bound {
   def reasons(leave: Trigger): Seq[Int]
 
   /** The class of windows of any length among which a restart may choose another length. */
-  def resizable(leave: Trigger): Option[Resizable] = None
+  def resizable(leave: Trigger): Option[Resizable]
 
   /** Says how a group fills that was kept by `before`, a shorter bound of the same class; None if
     * that bound is not shorter.

@@ -22,6 +22,7 @@ import winops.window.time.Anchor
 final case class Crosses(timestamp: RowExpression, span: Span, reference: Option[Long])
     extends Trigger {
   override def usesTime: Boolean = false
+  override def firesAtPunctuation: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Seq(Purpose.Timestamp -> timestamp)
   override def reason: Int = ChangeReason.Trigger
 

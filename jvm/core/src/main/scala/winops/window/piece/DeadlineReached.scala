@@ -19,6 +19,7 @@ final case class DeadlineReached(timestamp: RowExpression, span: Span) extends B
   override def leavesAtOnce(leave: Trigger): Boolean = leave == WhenDue
   override def reads: Seq[(Purpose, RowExpression)] = Seq(Purpose.Deadline -> timestamp)
   override def reasons(leave: Trigger): Seq[Int] = Seq(ChangeReason.Expired)
+  override def resizable(leave: Trigger): Option[Resizable] = None
 
   override private[window] def part: Option[Make[Part]] = Some { context =>
     new DeadlinePart(context.evaluator.timestamp(timestamp), span, context.newIndex())

@@ -7,6 +7,7 @@ import winops.window.rules.NetTrigger
 /** The arrival of each row. */
 case object EachRow extends Trigger {
   override def usesTime: Boolean = false
+  override def firesAtPunctuation: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger
   override def words: String = "when a row arrives"

@@ -10,6 +10,7 @@ import winops.window.rules.{ArrivalEviction, BatchTrigger, CountRule, EvictionRu
 /** The arrival of every `rows`-th row. */
 final case class EachRows(rows: Long) extends Trigger {
   override def usesTime: Boolean = false
+  override def firesAtPunctuation: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger
 

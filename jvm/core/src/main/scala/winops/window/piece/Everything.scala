@@ -10,6 +10,7 @@ case object Everything extends Bound {
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
+  override def looksAtEachRow: Boolean = false
   override def leavesAtOnce(leave: Trigger): Boolean = false
   override def reasons(leave: Trigger): Seq[Int] = Seq(leave.reason)
   override def resizable(leave: Trigger): Option[Resizable] = leave.resizable

@@ -13,6 +13,7 @@ import winops.window.rules.{ArrivalEviction, EvictionRule, NoRule, ReportTrigger
   */
 final case class Exceeds(value: RowExpression, distance: Distance) extends Trigger {
   override def usesTime: Boolean = false
+  override def firesAtPunctuation: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Seq(Purpose.numberFor(distance) -> value)
   override def reason: Int = ChangeReason.Trigger
   override def words: String = wordsAbove("that of the oldest row")

@@ -8,6 +8,7 @@ import winops.window.changes.ChangeReason
   */
 final case class Excess(rows: Long) extends Trigger {
   override def usesTime: Boolean = false
+  override def firesAtPunctuation: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger
 

@@ -13,9 +13,11 @@ final case class Fails(condition: RowExpression) extends Bound {
   override def usesTime: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = false
+  override def looksAtEachRow: Boolean = false
   override def leavesAtOnce(leave: Trigger): Boolean = leave == EachRow
   override def reads: Seq[(Purpose, RowExpression)] = Seq(Purpose.Condition -> condition)
   override def reasons(leave: Trigger): Seq[Int] = Seq(ChangeReason.Condition)
+  override def resizable(leave: Trigger): Option[Resizable] = None
 
   override private[window] def part: Option[Make[Part]] = Some { context =>
     new ConditionPart(context.evaluator.condition(condition), context.held)

@@ -14,6 +14,7 @@ import winops.window.rules.BatchTrigger
   */
 final case class Holds(condition: RowExpression, withRow: Boolean) extends Trigger {
   override def usesTime: Boolean = false
+  override def firesAtPunctuation: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Seq(Purpose.Condition -> condition)
   override def reason: Int = ChangeReason.Trigger
 

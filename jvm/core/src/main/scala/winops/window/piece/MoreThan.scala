@@ -13,6 +13,7 @@ final case class MoreThan(rows: Long) extends Bound {
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
+  override def looksAtEachRow: Boolean = false
 
   override def leavesAtOnce(leave: Trigger): Boolean =
     leave == EachRow || leave == Excess(1L)

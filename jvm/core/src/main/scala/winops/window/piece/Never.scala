@@ -8,6 +8,7 @@ import winops.window.rules.ReportTrigger
 /** No event: the trigger never fires. */
 case object Never extends Trigger {
   override def usesTime: Boolean = false
+  override def firesAtPunctuation: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger
   override def words: String = "never"

@@ -16,6 +16,7 @@ import winops.window.time.{Anchor, Clock}
   */
 final case class Period(span: Span, origin: Origin, forced: Boolean = false) extends Trigger {
   override def usesTime: Boolean = true
+  override def firesAtPunctuation: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger
 

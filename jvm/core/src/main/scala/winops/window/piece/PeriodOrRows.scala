@@ -21,6 +21,7 @@ import winops.window.time.Clock
 final case class PeriodOrRows(span: Span, rows: Long, origin: Option[Origin], forced: Boolean)
     extends Trigger {
   override def usesTime: Boolean = true
+  override def firesAtPunctuation: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Trigger
 

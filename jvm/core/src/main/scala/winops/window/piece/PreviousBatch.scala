@@ -13,8 +13,10 @@ case object PreviousBatch extends Bound {
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = false
+  override def looksAtEachRow: Boolean = false
   override def leavesAtOnce(leave: Trigger): Boolean = false
   override def reasons(leave: Trigger): Seq[Int] = Seq(ChangeReason.Trigger)
+  override def resizable(leave: Trigger): Option[Resizable] = None
 
   override private[window] def partAt(
       enter: Trigger,

@@ -8,6 +8,7 @@ import winops.window.rules.{ArrivalEviction, EvictionRule, NoRule}
 /** A window punctuation. */
 case object Punctuation extends Trigger {
   override def usesTime: Boolean = false
+  override def firesAtPunctuation: Boolean = true
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Punctuation
   override def words: String = "at each window punctuation"

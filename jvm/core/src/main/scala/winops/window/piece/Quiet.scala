@@ -10,6 +10,7 @@ import winops.window.time.Clock
 /** The end of a span in which no row has arrived. */
 final case class Quiet(span: Span) extends Trigger {
   override def usesTime: Boolean = true
+  override def firesAtPunctuation: Boolean = false
   override def reads: Seq[(Purpose, RowExpression)] = Nil
   override def reason: Int = ChangeReason.Silence
   override def words: String = s"when no row arrives for ${Wording.length(span)}"

@@ -14,9 +14,11 @@ final case class TimestampBehind(timestamp: RowExpression, span: Span) extends B
   override def usesTime: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
+  override def looksAtEachRow: Boolean = false
   override def leavesAtOnce(leave: Trigger): Boolean = leave == EachRow
   override def reads: Seq[(Purpose, RowExpression)] = Seq(Purpose.Timestamp -> timestamp)
   override def reasons(leave: Trigger): Seq[Int] = Seq(ChangeReason.Expired)
+  override def resizable(leave: Trigger): Option[Resizable] = None
 
   override private[window] def part: Option[Make[Part]] = Some { context =>
     new BehindPart(context.evaluator.timestamp(timestamp), span, context.held)

@@ -15,6 +15,9 @@ abstract class Trigger {
   /** Returns true if the trigger can fire because time passes. */
   def usesTime: Boolean
 
+  /** Returns true if a window punctuation fires the trigger. */
+  def firesAtPunctuation: Boolean
+
   /** The expressions that the trigger reads from rows. */
   def reads: Seq[(Purpose, RowExpression)]
 

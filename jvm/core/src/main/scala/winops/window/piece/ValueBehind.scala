@@ -12,9 +12,11 @@ final case class ValueBehind(value: RowExpression, distance: Distance) extends B
   override def usesTime: Boolean = false
   override def evictsOldestFirst: Boolean = true
   override def evictsFromAll: Boolean = true
+  override def looksAtEachRow: Boolean = false
   override def leavesAtOnce(leave: Trigger): Boolean = leave == EachRow
   override def reads: Seq[(Purpose, RowExpression)] = Seq(Purpose.numberFor(distance) -> value)
   override def reasons(leave: Trigger): Seq[Int] = Seq(ChangeReason.Distance)
+  override def resizable(leave: Trigger): Option[Resizable] = None
 
   override private[window] def events(
       leave: Trigger): Option[Make[(EvictionRule, ArrivalEviction)]] =
