@@ -1,20 +1,16 @@
-"""The model that other tests compare with, against the published golden answers."""
+"""The model that other tests compare with, against the answers of the conformance cases."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.conformance import cases
 from tests.support import model
 from tests.support.paths import ROOT
 
-VECTORS = Path(os.environ.get("WINOPS_VECTORS", ROOT.parent / "shared" / "vectors")) / "ccl"
+CASES = ROOT / "tests" / "data" / "conformance" / "ccl"
 COUNT = re.compile(r"KEEP (EVERY )?(\d+) ROWS?(?: SLACK (\d+))?")
 INTERVAL = re.compile(r"KEEP (EVERY )?(\d+) (MILLISECOND|SECOND|MINUTE)S?")
 MILLIS = {"MILLISECOND": 1, "SECOND": 1_000, "MINUTE": 60_000}
@@ -49,16 +45,13 @@ def steps(case: dict[str, Any]) -> list[tuple[int, list[int], list[int]]]:
     return [(at, inserted, deleted) for (_, at), (inserted, deleted) in steps.items()]
 
 
-def test_the_model_gives_the_golden_answers() -> None:
-    if not VECTORS.is_dir():
-        pytest.skip("the golden vectors are not beside this checkout")
-    cases = [
+def test_the_model_gives_the_expected_answers() -> None:
+    simple = [
         case
-        for file in sorted(VECTORS.glob("*.jsonl"))
-        for case in map(json.loads, file.read_text().splitlines())
+        for case in cases.load([CASES])
         if "expect" in case and "options" not in case and window(case["policy"])
     ]
-    assert len(cases) >= 30
-    for case in cases:
+    assert len(simple) >= 30
+    for case in simple:
         expected = [(e["at"], e["insert"], e["remove"]) for e in case["expect"]]
         assert steps(case) == expected, case["name"]
