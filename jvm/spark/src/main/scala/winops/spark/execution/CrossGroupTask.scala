@@ -33,7 +33,7 @@ import winops.window.time.Clock
   *   stores the state that all groups share, including the waiting rows
   * @param records
   *   stores the records of the groups
-  * @param timers
+  * @param partition
   *   supplies the time up to which timers fired in earlier batches and, if their times follow
   *   another rule since a restart, all groups; takes the counts of groups and rows
   */

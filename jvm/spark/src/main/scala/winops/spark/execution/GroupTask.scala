@@ -18,7 +18,7 @@ import winops.window.time.Clock
   * hashes: the groups with new rows, and those whose timers have expired. Emits output rows one
   * by one.
   *
-  * Streams and tables differ only in `store`, `timers` and `times`.
+  * Streams and tables differ only in `store`, `partition` and `times`.
   *
   * @param input
   *   the columns of the rows
@@ -39,7 +39,7 @@ import winops.window.time.Clock
   *   drops the output of rows of a table before the stream
   * @param store
   *   stores the groups between micro-batches
-  * @param timers
+  * @param partition
   *   the timers of the groups, and the counts of groups and rows
   */
 final class GroupTask private (
