@@ -80,7 +80,7 @@ final class CrossGroupTask(
   private val latest = new LatestRows(plan.output.size, store.pageMemory)
   private var rowsAtEnd = Iterator.empty[UnsafeRow]
 
-  private var stage: Stage = Arriving
+  private var stage: CrossGroupStage = Arriving
   private var pieces = Iterator.empty[UnsafeRow]
   private var opened: UnsafeRow = _
   private var isChanged = false
@@ -293,18 +293,18 @@ final class CrossGroupTask(
 }
 
 private[spark] object CrossGroupTask {
-  private sealed trait Stage
+  private sealed trait CrossGroupStage
 
   /** Rows arrive. */
-  private case object Arriving extends Stage
+  private case object Arriving extends CrossGroupStage
 
   /** Time passes until the end of the batch. */
-  private case object Advancing extends Stage
+  private case object Advancing extends CrossGroupStage
 
   /** Time has passed, and the contents are emitted if they are the output. */
-  private case object Ending extends Stage
+  private case object Ending extends CrossGroupStage
 
-  private case object Done extends Stage
+  private case object Done extends CrossGroupStage
 
   /** Creates the machines of all groups.
     *

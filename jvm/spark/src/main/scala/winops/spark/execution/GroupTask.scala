@@ -64,7 +64,7 @@ final class GroupTask private (
     Arrivals.of(plan, input, times, pending, () => state.held, metrics)
   private val timeOrdinal = plan.timeOrdinal
 
-  private var stage: Stage = Between
+  private var stage: GroupStage = Between
 
   /** True if the next group with rows has been found and not opened. */
   private var hasRows = false
@@ -316,24 +316,24 @@ object GroupTask {
     }
   }
 
-  private sealed trait Stage
+  private sealed trait GroupStage
 
   /** No group is open. */
-  private case object Between extends Stage
+  private case object Between extends GroupStage
 
   /** Changes are emitted because the rows of the open group are in another window. */
-  private case object Carrying extends Stage
+  private case object Carrying extends GroupStage
 
   /** Rows arrive at the open group. */
-  private case object Arriving extends Stage
+  private case object Arriving extends GroupStage
 
   /** Time passes for the open group, until the next row arrives or the batch ends. */
-  private case object Advancing extends Stage
+  private case object Advancing extends GroupStage
 
   /** The open group's last changes are emitted. */
-  private case object Ended extends Stage
+  private case object Ended extends GroupStage
 
-  private case object Done extends Stage
+  private case object Done extends GroupStage
 
   private object NoRows extends GroupedRows {
     override def nextGroup(): Boolean = false

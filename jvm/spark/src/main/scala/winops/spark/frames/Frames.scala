@@ -118,7 +118,7 @@ private[spark] final class Frames(
   val leaveWithTime: Boolean = timeOrdinal >= 0 && ofTime.nonEmpty
 
   /** Releases the rows that rows from the time `known` on do not have in their frames. The
-    * results of all stored rows have been given.
+    * results of all stored rows have been emitted.
     */
   def releaseOutOfReach(known: Long): Unit = if (log.first < log.end) {
     val last = lastTime
@@ -165,7 +165,7 @@ private[spark] final class Frames(
     * rows.
     *
     * @param next
-    *   the first row whose results were not given
+    *   the first row whose results were not emitted
     */
   def restore(in: ByteReader, next: Long): Unit = {
     rows.open()
