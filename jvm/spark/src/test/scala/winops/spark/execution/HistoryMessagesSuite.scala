@@ -10,12 +10,13 @@ import org.apache.spark.sql.winops.execution.StatefulKeepExec
 import winops.spark.ReadHistory
 import winops.spark.restart.RestartSettings
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.TableTests
 import winops.withHistory
 
 /** The errors, warnings and plans of streams that start with a table, and of restarts that need
   * one.
   */
-class HistoryMessagesSuite extends KeepStreamTest {
+class HistoryMessagesSuite extends KeepStreamTest with TableTests {
   import testImplicits._
 
   private val history = Seq(Tick("a", 100, 1), Tick("b", 101, 2), Tick("a", 102, 3))
@@ -42,25 +43,22 @@ class HistoryMessagesSuite extends KeepStreamTest {
 
   private def becauseOf(plan: Seq[Row]): String = plan.head.getAs[String]("because")
 
-  test("a first micro-batch that has begun with a table does not run without it") {
-    Seq[(String, DataFrame => DataFrame)](
-      "no table" -> (keep(_, timed)),
-      "no keep" -> identity,
-      "an operator of Spark" -> (_.dropDuplicates("k", "ts"))).foreach { case (name, without) =>
-      withClue(s"$name: ") {
-        inTempDir { checkpoint =>
-          val (_, input) = stream(Tick("a", 103, 4), Tick("c", 110, 5))
-          failAtSink(keep(withHistory(input, table), timed), checkpoint)
-          val error = failureOf(without(input), checkpoint)
-          assert(conditionsOf(error).contains("WINOPS_HISTORY_MISSING"))
-          Seq("with_history(stream, table)", "new checkpoint", checkpoint)
-            .foreach(text => assert(error.getMessage.contains(text)))
-          val rows = runAll(keep(withHistory(input, table), timed), checkpoint).rows
-          assert(rows.map(_.getAs[Long]("_change_seq")).min == 2)
-          // The micro-batch is committed: the table may be left out.
-          assert(runAll(keep(input, timed), checkpoint).rows.isEmpty)
-        }
-      }
+  testEach[(String, DataFrame => DataFrame)](
+    "a first micro-batch that has begun with a table does not run without it")(
+    "no table" -> (keep(_, timed)),
+    "no keep" -> identity,
+    "an operator of Spark" -> (_.dropDuplicates("k", "ts"))) { case (_, without) =>
+    inTempDir { checkpoint =>
+      val (_, input) = stream(Tick("a", 103, 4), Tick("c", 110, 5))
+      failAtSink(keep(withHistory(input, table), timed), checkpoint)
+      val error = failureOf(without(input), checkpoint)
+      assert(conditionsOf(error).contains("WINOPS_HISTORY_MISSING"))
+      Seq("with_history(stream, table)", "new checkpoint", checkpoint)
+        .foreach(text => assert(error.getMessage.contains(text)))
+      val rows = runAll(keep(withHistory(input, table), timed), checkpoint).rows
+      assert(rows.map(_.getAs[Long]("_change_seq")).min == 2)
+      // The micro-batch is committed: the table may be left out.
+      assert(runAll(keep(input, timed), checkpoint).rows.isEmpty)
     }
   }
 

@@ -168,66 +168,73 @@ class WaitingLogSuite extends TableTests with ScalaCheckPropertyChecks {
     assert(checked.log.size == 0)
   }
 
-  test("sequences that cannot be are refused") {
+  // The last numbers of the value are those of the sequences: rows before, rows, time.
+  testEach("sequences with a wrong number before the end are refused")(2, 3, 5, 6) { fromEnd =>
     val stored = new Checked(8, mostUnsorted = 4)
     stored.append((0 until 20).map(_.toLong))
     stored.append((0 until 10).map(_.toLong))
     val (kind, bytes) = stored.save()
     assert(kind == WaitingLogCodec.Sequences)
-    // The last numbers are those of the sequences: rows before, rows, time.
-    Seq(-2, -3, -5, -6).foreach { fromEnd =>
-      val changed = bytes.clone()
-      changed(bytes.length + fromEnd) = 63
-      withClue(fromEnd) {
-        intercept[CorruptStateException] {
-          new WaitingLog(Plan, stored.segments).restore(new ByteReader(changed), kind, Clock)
-        }
-      }
+    bytes(bytes.length - fromEnd) = 63
+    intercept[CorruptStateException] {
+      new WaitingLog(Plan, stored.segments).restore(new ByteReader(bytes), kind, Clock)
     }
   }
 
-  test("a schedule that cannot be is refused") {
-    val (checked, kind, bytes) = scheduled()
-    val stored = checked.segments.get(ReleaseSchedule.Number)
-    val otherTimes = stored.clone()
+  testEach[(String, Array[Byte] => Array[Byte])]("a schedule that cannot be is refused")(
+    "none" -> (_ => null),
+    "an empty one" -> (_ => Array.emptyByteArray),
+    "without the last byte" -> (_.dropRight(1)),
+    "with another byte" -> (_ :+ 0.toByte),
     // Behind the number of rows, and their end, which takes two bytes.
-    otherTimes(3) = (otherTimes(3) ^ 2).toByte
-    def withEnd(end: Long): Array[Byte] = {
-      val rows = Array.tabulate(ReleaseSchedule.MostRows)(i => ScheduledRow(FarAhead + i, 0))
-      new ReleaseSchedule(checked.segments).replace(rows, end)
-      checked.segments.get(ReleaseSchedule.Number)
-    }
-    val otherEnds = Seq(0L, 1L << 20, Long.MaxValue).map(withEnd)
-    val cut = Seq(Array.emptyByteArray, stored.dropRight(1), stored :+ 0.toByte)
-    (cut ++ otherEnds :+ null :+ otherTimes).foreach { damaged =>
-      checked.segments.put(ReleaseSchedule.Number, damaged)
-      withClue(Option(damaged).map(_.toSeq)) {
-        intercept[CorruptStateException](releaseOf(checked.segments, kind, bytes))
-      }
-    }
+    "with another time" -> (stored => stored.updated(3, (stored(3) ^ 2).toByte)),
+    "that ends before its rows" -> (_ => scheduleUntil(0L)),
+    "that ends after the rows" -> (_ => scheduleUntil(1L << 20)),
+    "that ends after the greatest number" -> (_ => scheduleUntil(Long.MaxValue))) {
+    case (_, damaged) =>
+      val (checked, kind, bytes) = scheduled()
+      val stored = checked.segments.get(ReleaseSchedule.Number)
+      checked.segments.put(ReleaseSchedule.Number, damaged(stored))
+      intercept[CorruptStateException](releaseOf(checked.segments, kind, bytes))
   }
 
-  test("the value of a group with a schedule that cannot be is refused") {
+  /** A stored schedule of rows before `end`. */
+  private def scheduleUntil(end: Long): Array[Byte] = {
+    val segments = new MapSegments
+    val rows = Array.tabulate(ReleaseSchedule.MostRows)(i => ScheduledRow(FarAhead + i, 0))
+    new ReleaseSchedule(segments).replace(rows, end)
+    segments.get(ReleaseSchedule.Number)
+  }
+
+  // The value ends with two bytes: a number below 0 for that of rows, and a bound of a time.
+  testEach[(String, (ByteWriter, Long) => Unit)](
+    "the value of a group with a schedule that cannot be is refused")(
+    "a number of rows that does not fit" -> ((out, rows) => out.number(rows + (1L << 32))),
+    "a number below 0 that does not fit" -> { (out, rows) =>
+      out.number(-1L - rows - (1L << 32))
+      out.byte(0)
+    },
+    "the least number" -> { (out, _) =>
+      out.number(Long.MinValue)
+      out.byte(0)
+    },
+    "the bound 64" -> (withBound(_, _, 64)),
+    "the bound 127" -> (withBound(_, _, 127)),
+    "the bound -1" -> (withBound(_, _, -1)),
+    "the bound -128" -> (withBound(_, _, -128))) { case (_, write) =>
     val (checked, kind, bytes) = scheduled()
     releaseOf(checked.segments, kind, bytes)
-    // The last two bytes are a number below 0 for that of rows, and a bound of a time.
-    val start = bytes.dropRight(2)
     val rows = -1L - new ByteReader(bytes.takeRight(2)).number()
     assert(rows >= 0)
-    def ending(number: Long, bound: Int*): Array[Byte] = {
-      val out = new ByteWriter
-      out.number(number)
-      bound.foreach(out.byte)
-      start ++ out.toArray
-    }
-    val wrapping = rows + (1L << 32)
-    val numbers = Seq(ending(wrapping), ending(-1L - wrapping, 0), ending(Long.MinValue, 0))
-    val bounds = Seq(64, 127, -1, -128).map(ending(-1L - rows, _))
-    (numbers ++ bounds).foreach { damaged =>
-      withClue(damaged.toSeq.drop(start.length)) {
-        intercept[CorruptStateException](releaseOf(checked.segments, kind, damaged))
-      }
-    }
+    val out = new ByteWriter
+    write(out, rows)
+    val damaged = bytes.dropRight(2) ++ out.toArray
+    intercept[CorruptStateException](releaseOf(checked.segments, kind, damaged))
+  }
+
+  private def withBound(out: ByteWriter, rows: Long, bound: Int): Unit = {
+    out.number(-1L - rows)
+    out.byte(bound)
   }
 
   /** A log with a schedule to which a later row has been appended, its kind and its value. */

@@ -99,7 +99,10 @@ class OverStateSuite extends OverStreamTest with TableTests {
     }
   }
 
-  test("a group that returns after silence has the results of a table") {
+  testEach("a group that returns after silence has the results of a table, by rows of a batch")(
+    5,
+    23,
+    160) { size =>
     withSQLConf("spark.sql.session.timeZone" -> "Europe/Berlin") {
       val byTime = "PARTITION BY k ORDER BY ts"
       // Around the change of the clock on 29 March 2026, with silence of up to forty days.
@@ -121,12 +124,10 @@ class OverStateSuite extends OverStreamTest with TableTests {
         s"lag(n, 2) OVER ($byTime)").zipWithIndex.map { case (f, i) => s"$f AS c$i" }
       def query = select(columns.mkString(", "))
       val expected = onTable(rows)(query)
-      Seq(5, 23, 160).foreach { size =>
-        val batches = rows.grouped(size).toSeq
-        val (first, second) = batches.splitAt(batches.size / 2)
-        val runs = Seq(first, second).filter(_.nonEmpty)
-        assertSameRows(onStream(runs)(query), expected, s"batches of $size rows")
-      }
+      val batches = rows.grouped(size).toSeq
+      val (first, second) = batches.splitAt(batches.size / 2)
+      val runs = Seq(first, second).filter(_.nonEmpty)
+      assertSameRows(onStream(runs)(query), expected, s"batches of $size rows")
     }
   }
 

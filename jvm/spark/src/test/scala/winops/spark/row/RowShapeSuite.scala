@@ -2,8 +2,6 @@ package winops.spark.row
 
 import scala.util.Random
 
-import org.scalatest.funsuite.AnyFunSuite
-
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.RandomDataGenerator
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
@@ -14,10 +12,11 @@ import org.apache.spark.unsafe.Platform
 
 import winops.spark.testing.Damage
 import winops.storage.bytes.CorruptStateException
+import winops.testing.TableTests
 
 /** Valid rows of every type are accepted unchanged; reads of damaged rows stay inside the bytes.
   */
-class RowShapeSuite extends AnyFunSuite {
+class RowShapeSuite extends TableTests {
   private val leaves = Seq(
     BooleanType,
     ByteType,
@@ -63,7 +62,13 @@ class RowShapeSuite extends AnyFunSuite {
     }
   }
 
-  test("a text that begins or ends outside of the row is refused, wherever the row lies") {
+  testEach("a text that begins or ends outside of the row is refused, wherever the row lies")(
+    ("10 bytes from 15", 15L, 10L),
+    ("17 bytes from 16", 16L, 17L),
+    ("-1 bytes from 16", 16L, -1L),
+    ("10 bytes from -8", -8L, 10L),
+    ("a byte from 2^31", 1L << 31, 1L),
+    ("a byte from 32", 32L, 1L)) { case (_, from, size) =>
     val schema = new StructType().add("s", StringType)
     val toRow = UnsafeProjection.create(schema)
     val row =
@@ -71,14 +76,9 @@ class RowShapeSuite extends AnyFunSuite {
     val shape = RowShape.ofTypes(schema.map(_.dataType))
     val bytes = new Array[Byte](7) ++ row.getBytes ++ new Array[Byte](100)
     shape.check(bytes, 7, row.getSizeInBytes)
-    val places = Seq(15L -> 10L, 16L -> 17L, 16L -> -1L, -8L -> 10L, (1L << 31) -> 1L, 32L -> 1L)
-    places.foreach { case (from, size) =>
-      val word = from << 32 | size & 0xffffffffL
-      Platform.putLong(bytes, Platform.BYTE_ARRAY_OFFSET + 7L + 8L, word)
-      withClue(s"$size bytes from $from on") {
-        intercept[CorruptStateException](shape.check(bytes, 7, row.getSizeInBytes))
-      }
-    }
+    val word = from << 32 | size & 0xffffffffL
+    Platform.putLong(bytes, Platform.BYTE_ARRAY_OFFSET + 7L + 8L, word)
+    intercept[CorruptStateException](shape.check(bytes, 7, row.getSizeInBytes))
   }
 
   private def valuesOf(schema: StructType, random: Random): InternalRow =
