@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from tests.support.paths import ROOT
@@ -10,19 +14,79 @@ from tests.support.transports import same_on_connect
 KNOWN = (ROOT / "tests" / "data" / "aggregate-functions.txt").read_text().split()
 
 
+# The page that says what to do when a test of this file fails.
+PAGE = "docs/contributing/adding-an-aggregate.md"
+
+MOST_ARGUMENTS = 5
+EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
+
+
 @same_on_connect
 def test_each_aggregate_function_is_classified(spark: SparkSession) -> None:
     # Each name in the file has a call in EveryAggregateSuite.
+    aggregates = _aggregates(spark)
+    assert len(aggregates) > 70
+    assert aggregates - set(KNOWN) == set(), f"add them as {PAGE} says"
+
+
+@same_on_connect
+def test_each_aggregate_function_has_properties(spark: SparkSession) -> None:
+    unknown = {name for name in _aggregates(spark) if not _has_properties(spark, name)}
+    assert unknown == set(), f"add lines to AggregateProperties.ofSpark, as {PAGE} says"
+
+
+def _aggregates(spark: SparkSession) -> set[str]:
     functions = spark.sql("SHOW SYSTEM FUNCTIONS").collect()
     named = [str(row[0]) for row in functions if str(row[0])[0].isalpha()]
-    classes = {name: _class(spark, name) for name in named}
-    aggregates = {name for name, owner in classes.items() if ".expressions.aggregate." in owner}
-    assert len(aggregates) > 70
-    assert aggregates - set(KNOWN) == set(), (
-        "add them as docs/contributing/adding-an-aggregate.md says"
-    )
+    return {name for name in named if ".expressions.aggregate." in _class(spark, name)}
 
 
 def _class(spark: SparkSession, function: str) -> str:
     lines = [row[0] for row in spark.sql(f"DESCRIBE FUNCTION {function}").collect()]
     return next((line for line in lines if line.startswith("Class:")), "")
+
+
+def _has_properties(spark: SparkSession, name: str) -> bool:
+    properties = _jvm(spark).winops.spark.aggregates.AggregateProperties
+    functions = list(_functions(spark, _call(spark, name)))
+    return bool(functions) and all(
+        properties.ofSpark(function).isDefined() for function in functions
+    )
+
+
+def _call(spark: SparkSession, name: str) -> Any:
+    """Return a call of a function with the first number of arguments that it accepts."""
+    jvm = _jvm(spark)
+    spark_sql = jvm.org.apache.spark.sql
+    registry = spark._jsparkSession.sessionState().functionRegistry()
+    identifier = spark_sql.catalyst.FunctionIdentifier(name)
+    for count in range(1, MOST_ARGUMENTS + 1):
+        # Types are not checked before the analysis of a query.
+        arguments = [spark_sql.catalyst.expressions.Literal.apply(1) for _ in range(count)]
+        try:
+            return registry.lookupFunction(
+                identifier, jvm.org.apache.spark.api.python.PythonUtils.toSeq(arguments)
+            )
+        except Py4JJavaError:
+            continue
+    raise AssertionError(f"{name} takes no 1 to {MOST_ARGUMENTS} arguments")
+
+
+def _functions(spark: SparkSession, expression: Any) -> Iterator[Any]:
+    """Return the aggregate functions by which Spark replaces a call."""
+    if _is(spark, expression, f"{EXPRESSIONS}.RuntimeReplaceable"):
+        yield from _functions(spark, expression.replacement())
+    elif _is(spark, expression, f"{EXPRESSIONS}.aggregate.AggregateFunction"):
+        yield expression
+    else:
+        children = expression.children()
+        for i in range(children.size()):
+            yield from _functions(spark, children.apply(i))
+
+
+def _is(spark: SparkSession, value: Any, name: str) -> bool:
+    return bool(_jvm(spark).java.lang.Class.forName(name).isInstance(value))
+
+
+def _jvm(spark: SparkSession) -> Any:
+    return spark.sparkContext._jvm
