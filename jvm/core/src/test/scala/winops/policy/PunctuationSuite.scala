@@ -38,7 +38,7 @@ private object PunctuationSuite {
   /** Another trigger that window punctuations fire. */
   case object OtherPunctuation extends Trigger {
     override def usesTime: Boolean = Punctuation.usesTime
-    def firesAtPunctuation: Boolean = true
+    override def firesAtPunctuation: Boolean = true
     override def reads: Seq[(Purpose, RowExpression)] = Punctuation.reads
     override def reason: Int = Punctuation.reason
     override def words: String = Punctuation.words

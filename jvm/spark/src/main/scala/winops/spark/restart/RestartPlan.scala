@@ -284,10 +284,7 @@ object RestartPlan {
 
     private def ofCrossGroup(one: Difference): Difference =
       if (isCrossGroup && (one.outcome == Outcome.Rebuilt || one.outcome == Outcome.Carried)) {
-        one.copy(
-          outcome = Outcome.NeedsHistory,
-          because = SharedState,
-          remedy = Remedies.history)
+        one.copy(outcome = Outcome.NeedsHistory, because = SharedState, remedy = Remedies.history)
       } else one
 
     private def isCrossGroup: Boolean = before.contains(CrossGroup) || now.contains(CrossGroup)

@@ -368,9 +368,8 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
   /** The warnings of a query's table. */
   private def warningsOf(body: => Any): Seq[String] = {
     val appender = new LogAppender("warnings of a table")
-    val loggers = Seq(
-      HistorySource.getClass.getName.stripSuffix("$"),
-      classOf[StatefulKeepExec].getName)
+    val loggers =
+      Seq(HistorySource.getClass.getName.stripSuffix("$"), classOf[StatefulKeepExec].getName)
     withLogAppender(appender, loggers, Some(Level.WARN))(body)
     appender.loggingEvents.map(_.getMessage.getFormattedMessage).toSeq
   }

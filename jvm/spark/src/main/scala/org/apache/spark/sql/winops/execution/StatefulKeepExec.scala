@@ -411,9 +411,12 @@ final class StatefulKeepExec private[winops] (
             counted.foreach { case (name, metric) => taskMetrics(name) += metric.value }
             setStoreMetrics(store)
             setOperatorMetrics()
-            ofPartitions.add(store.id.partitionId -> taskMetrics.map { case (name, metric) =>
-              name -> (metric.value - before(name))
-            }.updated(StatefulKeepExec.Overlapping, overlapping))
+            ofPartitions.add(
+              store.id.partitionId -> taskMetrics
+                .map { case (name, metric) =>
+                  name -> (metric.value - before(name))
+                }
+                .updated(StatefulKeepExec.Overlapping, overlapping))
           })
       }
   }

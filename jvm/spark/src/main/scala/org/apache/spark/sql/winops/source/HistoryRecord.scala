@@ -74,10 +74,7 @@ final case class HistoryRecord(
 
   /** The error of a table that has not the rows that the micro-batch began to read. */
   def changed(reason: String): AnalysisException =
-    WinopsErrors.analysis(
-      "WINOPS_HISTORY_CHANGED",
-      "reason" -> reason,
-      "expected" -> renewal)
+    WinopsErrors.analysis("WINOPS_HISTORY_CHANGED", "reason" -> reason, "expected" -> renewal)
 
   /** What lets a micro-batch that is run again read the table as it is, as an instruction. */
   def renewal: String =
