@@ -76,7 +76,7 @@ final case class HistoryRecord(
   def changed(reason: String): AnalysisException =
     WinopsErrors.analysis("WINOPS_HISTORY_CHANGED", "reason" -> reason, "expected" -> renewal)
 
-  /** What lets a micro-batch that is run again read the table as it is, as an instruction. */
+  /** The instruction after which a micro-batch that is run again reads the table as it is. */
   def renewal: String =
     restart.fold(s"start the query with a new checkpoint instead of $checkpoint") { _ =>
       s"remove the files $name-* in $folder, and the micro-batch reads the table as it is"
