@@ -78,15 +78,20 @@ private[spark] object AggregateProperties {
     AggregateProperties(
       function match {
         case _: DeclarativeAggregate | _: ImperativeAggregate
-            if !isOfSpark(function) && BufferBytes.areValues(function) =>
+            if !isSparks(function) && BufferBytes.areValues(function) =>
           Merged
         case _ => FromRows
       },
       OfSequence)
   }
 
-  private def isOfSpark(function: AggregateFunction): Boolean =
-    function.getClass.getName.startsWith("org.apache.spark.sql.catalyst.")
+  /** Returns true for Spark's aggregates, and false for its functions for frames, such as `rank`,
+    * each of which has a buffer of values.
+    */
+  private def isSparks(function: AggregateFunction): Boolean =
+    function.getClass.getName.startsWith(AggregatePackage)
+
+  private val AggregatePackage = "org.apache.spark.sql.catalyst.expressions.aggregate."
 
   /** The properties of a function of Spark's own; None for other functions, and for those that
     * have no line here.

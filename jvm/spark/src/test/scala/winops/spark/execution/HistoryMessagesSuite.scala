@@ -173,24 +173,32 @@ class HistoryMessagesSuite extends KeepStreamTest with TableTests {
     assert(placeOf(keep(union, timed)).contains("Union is above with_history"))
   }
 
-  test("a correlated subquery above with_history is refused, and another one is not") {
-    val (_, input) = stream(Tick("a", 103, 4), Tick("b", 104, 5))
+  /** Applies `keep` to a query over the view `warm`, a stream with history. */
+  private def overWarm(input: DataFrame, query: String): DataFrame = {
     Seq("a" -> 1).toDF("k", "least").createOrReplaceTempView("chosen")
     withHistory(input, table).createOrReplaceTempView("warm")
-    def where(condition: String): DataFrame =
-      keep(spark.sql(s"SELECT k, ts, n FROM warm WHERE $condition"), timed)
-    Seq(
-      "EXISTS (SELECT * FROM chosen WHERE chosen.k = warm.k)",
-      "n > (SELECT max(least) FROM chosen WHERE chosen.k = warm.k)",
-      "n IN (SELECT n FROM chosen WHERE chosen.k = warm.k)").foreach { condition =>
-      assert(placeOf(where(condition)).contains("Filter with a correlated subquery is above"))
-    }
-    val column = "(SELECT max(least) FROM chosen WHERE chosen.k = warm.k) AS least"
-    assert(
-      placeOf(keep(spark.sql(s"SELECT k, ts, n, $column FROM warm"), timed))
-        .contains("Project with a correlated subquery is above"))
+    keep(spark.sql(query), timed)
+  }
+
+  testEach("a correlated subquery above with_history is refused")(
+    "SELECT k, ts, n FROM warm WHERE EXISTS (SELECT * FROM chosen WHERE chosen.k = warm.k)" ->
+      "Filter",
+    "SELECT k, ts, n FROM warm WHERE n > (SELECT max(least) FROM chosen WHERE chosen.k = warm.k)" ->
+      "Filter",
+    "SELECT k, ts, n FROM warm WHERE n IN (SELECT n FROM chosen WHERE chosen.k = warm.k)" ->
+      "Filter",
+    "SELECT k, ts, n, (SELECT max(least) FROM chosen WHERE chosen.k = warm.k) AS m FROM warm" ->
+      "Project") { case (query, operator) =>
+    val (_, input) = stream(Tick("a", 103, 4))
+    val message = placeOf(overWarm(input, query))
+    assert(message.contains(s"$operator with a correlated subquery is above"))
+  }
+
+  test("another subquery above with_history is one of the table and of the stream") {
+    val (_, input) = stream(Tick("a", 103, 4), Tick("b", 104, 5), Tick("a", 110, 6))
     inTempDir { checkpoint =>
-      val rows = runAll(where("k IN (SELECT k FROM chosen)"), checkpoint).rows
+      val query = "SELECT k, ts, n FROM warm WHERE k IN (SELECT k FROM chosen)"
+      val rows = runAll(overWarm(input, query), checkpoint).rows
       assert(rows.forall(_.getAs[String]("k") == "a"))
       // The table has two rows of the group before it.
       assert(rows.map(_.getAs[Long]("_change_seq")) == Seq(2, 3))

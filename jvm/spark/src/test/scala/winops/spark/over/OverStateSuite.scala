@@ -180,7 +180,8 @@ class OverStateSuite extends OverStreamTest with TableTests {
     val (batches, entries) = costs(lead)
     val (batchesOfBoth, entriesOfBoth) = costs(s"$lead, sum(n) OVER ($byTime $ofPast)")
     assert(batchesOfBoth <= batches)
-    assert(entriesOfBoth <= entries)
+    // Each timer of a silent group that has passed would write an entry in each micro-batch.
+    assert(entriesOfBoth - entries < 10, s"$entriesOfBoth entries instead of $entries")
   }
 
   test("a restart that drops a function with a longer frame releases the rows of the frame") {

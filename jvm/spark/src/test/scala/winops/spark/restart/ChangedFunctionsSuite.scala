@@ -122,14 +122,16 @@ class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
     val written = new Written
     val (early, last) = if (ends) batches.splitAt(batches.size - 1) else (batches, Nil)
     val running = start(comparable(query, input), checkpoint, written)
-    try {
-      running.processAllAvailable()
-      early.foreach { batch =>
-        stream.addData(batch)
+    val progress =
+      try {
         running.processAllAvailable()
-      }
-      assertCounted(progressOf(running), checkpoint)
-    } finally running.stop()
+        early.foreach { batch =>
+          stream.addData(batch)
+          running.processAllAvailable()
+        }
+        progressOf(running)
+      } finally running.stop()
+    assertCounted(progress, checkpoint)
     last.foreach { batch =>
       stream.addData(batch)
       withSQLConf(OverSettings.AtEnd -> "flush") {
