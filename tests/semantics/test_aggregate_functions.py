@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from tests.support.paths import ROOT
@@ -57,17 +57,16 @@ def _has_properties(spark: SparkSession, name: str) -> bool:
 def _call(spark: SparkSession, name: str) -> Any:
     """Return a call of a function with the first number of arguments that it accepts."""
     jvm = _jvm(spark)
-    spark_sql = jvm.org.apache.spark.sql
-    registry = spark._jsparkSession.sessionState().functionRegistry()
-    identifier = spark_sql.catalyst.FunctionIdentifier(name)
+    state = spark._jsparkSession.sessionState()
+    identifier = jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name)
     for count in range(1, MOST_ARGUMENTS + 1):
         # Types are not checked before the analysis of a query.
-        arguments = [spark_sql.catalyst.expressions.Literal.apply(1) for _ in range(count)]
+        arguments = [state.sqlParser().parseExpression("1") for _ in range(count)]
         try:
-            return registry.lookupFunction(
+            return state.functionRegistry().lookupFunction(
                 identifier, jvm.org.apache.spark.api.python.PythonUtils.toSeq(arguments)
             )
-        except Py4JJavaError:
+        except AnalysisException:
             continue
     raise AssertionError(f"{name} takes no 1 to {MOST_ARGUMENTS} arguments")
 

@@ -9,6 +9,7 @@ import org.apache.spark.sql.DataFrame
 import winops.withHistory
 
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.Longer
 
 /** A query stops after the sink of a micro-batch has its rows, and before Spark has noted the
   * micro-batch as committed. Spark plans it again, but the sink does not run it. Its state is
@@ -44,7 +45,8 @@ class SkippedBatchSuite extends KeepStreamTest {
       "a changed query, of a longer run" -> Queries(former, former, changed, isOneRun = true),
       "another window, of a longer run" -> Queries(former, former, other, isOneRun = true),
       "a table, of a longer run" -> Queries(former, former, fromTable, isOneRun = true))
-  } test(s"a query is started behind a micro-batch of the sink: $name, $store")(
+    tags = if (store == "RocksDB") Nil else Seq(Longer)
+  } test(s"a query is started behind a micro-batch of the sink: $name, $store", tags: _*)(
     withSQLConf(settings: _*)(inTempDir(check(_, queries))))
 
   /** The numbers of the rows before the restart. */
