@@ -1,13 +1,12 @@
 package winops.spark
 
-import java.util.concurrent.atomic.AtomicReference
-
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.winops.checkpoint.ReplacedStates
 import org.apache.spark.sql.winops.source.{HistoryRecord, HistorySource}
 
+import winops.spark.internal.OncePerRun
 import winops.spark.source.WithHistory
 
 /** Reads the tables that streams start with in the first micro-batch of a query, and those that
@@ -16,12 +15,11 @@ import winops.spark.source.WithHistory
   */
 object ReadHistory extends Rule[LogicalPlan] {
 
-  /** The last run whose log says what becomes of the table. Spark may plan a micro-batch again.
-    */
-  private var told = ""
+  /** The runs whose log says what becomes of the table. Spark may plan a micro-batch again. */
+  private val told = new OncePerRun
 
-  /** The last run whose tables were compared with those of the record. */
-  private val checked = new AtomicReference("")
+  /** The runs whose tables were compared with those of the record. */
+  private val checked = new OncePerRun
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val nodes = plan.collect { case node: WithHistory => node }
@@ -44,8 +42,7 @@ object ReadHistory extends Rule[LogicalPlan] {
     */
   private def checkBegun(tables: Int): Unit =
     for (batch <- HistorySource.batch if batch == 0; query <- HistorySource.query) {
-      val run = query.runId.toString
-      if (checked.getAndSet(run) != run) {
+      if (checked.isFirst(query.runId.toString)) {
         HistoryRecord.checkNoneMissing(query.resolvedCheckpointRoot, tables)
       }
     }
@@ -80,7 +77,7 @@ object ReadHistory extends Rule[LogicalPlan] {
   }
 
   private def tell(query: StreamExecution, replaced: Seq[ReplacedStates]): Unit =
-    if (isNew(query.runId.toString)) {
+    if (told.isFirst(query.runId.toString)) {
       if (replaced.isEmpty) {
         logWarning(
           s"The query ${query.id} uses the state of its checkpoint, and does not read the table of " +
@@ -93,10 +90,4 @@ object ReadHistory extends Rule[LogicalPlan] {
             s"the table of with_history, because the state lacks rows: plan $plans")
       }
     }
-
-  private def isNew(run: String): Boolean = synchronized {
-    val before = told
-    told = run
-    before != run
-  }
 }

@@ -6,10 +6,9 @@ import org.apache.commons.io.FileUtils
 
 import org.apache.spark.sql.DataFrame
 
-import winops.withHistory
-
 import winops.spark.testing.{KeepStreamTest, Tick}
 import winops.testing.Longer
+import winops.withHistory
 
 /** A query stops after the sink of a micro-batch has its rows, and before Spark has noted the
   * micro-batch as committed. Spark plans it again, but the sink does not run it. Its state is

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.winops.source
 
 import java.util.UUID
-import java.util.concurrent.atomic.AtomicReference
 
 import scala.util.Try
 
@@ -20,7 +19,7 @@ import org.apache.spark.sql.execution.datasources.v2._
 import org.apache.spark.sql.execution.streaming.runtime.{MicroBatchExecution, StreamExecution}
 import org.apache.spark.sql.internal.SQLConf
 
-import winops.spark.internal.WinopsErrors
+import winops.spark.internal.{OncePerRun, WinopsErrors}
 import winops.spark.source.OrderOfTasks
 
 /** Reads a table in the first micro-batch of a query, and the same rows if the micro-batch is run
@@ -138,10 +137,10 @@ object HistorySource extends Logging {
     }
   }
 
-  /** The run that was warned last of files that are not read, and the warning. Spark may plan a
+  /** The runs that were warned of files that are not read, with the warnings. Spark may plan a
     * micro-batch again.
     */
-  private val warned = new AtomicReference[(Option[UUID], String)]
+  private val warned = new OncePerRun
 
   private def warnOfUnread(files: Int, record: HistoryRecord): Unit = {
     val added = if (files == 1) "1 file" else s"$files files"
@@ -149,8 +148,7 @@ object HistorySource extends Logging {
       s"$added of the table of with_history will not be read: a micro-batch that is run again " +
         s"reads the files of the record in ${record.folder}, and these were added later. To read " +
         s"them too, ${record.renewal}."
-    val ofRun = query.map(_.runId) -> text
-    if (warned.getAndSet(ofRun) != ofRun) logWarning(text)
+    if (query.forall(run => warned.isFirst(run.runId.toString, text))) logWarning(text)
   }
 
   /** The way in which the rows of a source are found again. */
