@@ -28,6 +28,7 @@ class Call:
     order_by: tuple[str | Column, ...]
     options: Mapping[str, int | str]
     fill: Mapping[str, Value] = field(default_factory=dict)
+    key: tuple[str, ...] = ()
 
     def over(
         self,
