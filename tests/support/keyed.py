@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -320,6 +321,15 @@ def delete(group: Group, held: Held) -> list[_Effect]:
     return [leave(group, held, "deleted")]
 
 
+def exceeds_limit(call: Call, group: Group, at: int | None, row: Row) -> bool:
+    """K41: the group would hold too many rows when the window has evicted."""
+    if len(group.held) < call.max_rows:
+        return False
+    trial = deepcopy(group)
+    enter(call, trial, at, row)
+    return len(trial.held) > call.max_rows
+
+
 # ---- Windows
 
 
@@ -494,7 +504,7 @@ def apply(call: Call, answer: Answer, operation: Operation) -> None:
         answer.counts.updated += 1
         emit(call, group, at, change_values(call, group, held, row))
         enrich(call, group, row, is_correction=True)
-    elif len(group.held) >= call.max_rows:
+    elif exceeds_limit(call, group, at, row):
         if call.late == "drop":
             raise QueryFails("WINOPS_MAX_ROWS")
         refuse("max rows")
