@@ -289,7 +289,10 @@ def in_order(changes: Changes) -> Changes:
 def changes_of(rows: DataFrame, mode: str) -> DataFrame:
     """Return the changes of all cases in one query."""
     parts = [
-        case.kept(rows, late=mode).changes(reason=True).withColumn("name", F.lit(case.name))
+        case.kept(rows, late=mode)
+        .changes(reason=True)
+        .drop("op")
+        .withColumn("name", F.lit(case.name))
         for case in CASES
     ]
     return reduce(DataFrame.unionByName, parts)

@@ -128,7 +128,7 @@ def _group(kept: Kept) -> list[str]:
     options = {
         name: value for name, value in kept._call.options.items() if name not in _OF_CHANGES
     }
-    counted = kept._df.agg(F.count(F.lit(1)).alias("_change_count"))
+    counted = kept._df.agg(F.count(F.lit(1)).alias("winops_count"))
     columns = replace(kept._call, options=options).over(kept._df, "agg", counted).columns
     return columns[: columns.index(_TIME)]
 
