@@ -29,6 +29,14 @@ trait GroupedRows {
 
 object GroupedRows {
 
+  /** No group and no row. */
+  object Empty extends GroupedRows {
+    override def nextGroup(): Boolean = false
+    override def key: UnsafeRow = throw new NoSuchElementException
+    override def hasNext: Boolean = false
+    override def next(): UnsafeRow = throw new NoSuchElementException
+  }
+
   /** The groups of the current task.
     *
     * @param rows

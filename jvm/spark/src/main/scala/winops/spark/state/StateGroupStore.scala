@@ -42,10 +42,10 @@ final class StateGroupStore private (
   override val pageMemory: PageMemory = new PageMemory(
     if (written.isEmpty) Long.MaxValue else TaskPages.boundOfLoaded(PageMemory.DefaultBytes))
 
-  private var group: UnsafeRow = _
-  private var groupBytes: Array[Byte] = _
-  private var groupHash = 0L
-  private var found = false
+  private val own = new OpenedGroup
+
+  /** The open group whose value was read last. */
+  private var readLast = own
 
   def entriesPut: Long = entries.entriesPut
   def entriesRemoved: Long = entries.entriesRemoved
@@ -70,26 +70,17 @@ final class StateGroupStore private (
       throw new CorruptStateException(s"$expected groups are counted, ${values.size} are stored")
     }
 
-  override def open(key: UnsafeRow): ByteReader = {
-    select(key)
-    val bytes = values.get(groupHash, groupBytes)
-    found = bytes != null
-    if (found) new ByteReader(bytes) else null
-  }
+  override def open(key: UnsafeRow): ByteReader = own.open(key)
+  override def save(write: ByteWriter => Unit): Unit = own.save(write)
+  override def remove(): Unit = own.remove()
+  override def windowSegments: Segments = own.windowSegments
+  override def waitingSegments: Segments = own.waitingSegments
 
-  override def save(write: ByteWriter => Unit): Unit = {
-    saved.clear()
-    write(saved)
-    values.put(groupHash, groupBytes, saved.toArray)
-  }
-
-  override def remove(): Unit = if (found) values.remove(groupHash, groupBytes)
+  /** Another place for an open group, beside those that are open. */
+  def another(): GroupStore = new OpenedGroup
 
   /** Writes all pending changes, after the last group was saved. */
   def finish(): Unit = values.finish()
-
-  override val windowSegments: Segments = new Numbered(n => EntryNumbers.FirstWindowSegment + n)
-  override val waitingSegments: Segments = new Numbered(n => EntryNumbers.FirstWaitingSegment + n)
 
   /** The records of groups that depend on each other. */
   val records: GroupRecords = new GroupRecords {
@@ -146,24 +137,70 @@ final class StateGroupStore private (
   def rankOf(group: UnsafeRow): Long = entries.hashOf(group) ^ Long.MinValue
 
   /** Stores a value or segment that was read from another store. */
-  def put(piece: GroupPiece): Unit = {
-    select(piece.group(keys.size))
-    if (piece.isOwnValue) values.enter(groupHash, piece)
-    else entries.put(groupHash, group, piece.number, piece.content)
-  }
+  def put(piece: GroupPiece): Unit = own.put(piece)
 
-  private def select(key: UnsafeRow): Unit = {
-    group = key
-    groupBytes = key.getBytes
-    groupHash = entries.hashOf(key)
-  }
+  private final class OpenedGroup extends GroupStore {
+    private var group: UnsafeRow = _
+    private var groupBytes: Array[Byte] = _
+    private var groupHash = 0L
+    private var found = false
 
-  private final class Numbered(numberOf: Long => Long) extends Segments {
-    override def get(number: Long): Array[Byte] = entries.get(groupHash, group, numberOf(number))
-    override def put(number: Long, bytes: Array[Byte]): Unit =
-      entries.put(groupHash, group, numberOf(number), bytes)
-    override def remove(number: Long): Unit =
-      entries.remove(groupHash, group, numberOf(number))
+    override def pageMemory: PageMemory = StateGroupStore.this.pageMemory
+
+    override def open(key: UnsafeRow): ByteReader = {
+      select(key)
+      val bytes = read()
+      found = bytes != null
+      if (found) new ByteReader(bytes) else null
+    }
+
+    override def save(write: ByteWriter => Unit): Unit = {
+      saved.clear()
+      write(saved)
+      findAgain()
+      values.put(groupHash, groupBytes, saved.toArray)
+    }
+
+    override def remove(): Unit = if (found) {
+      findAgain()
+      values.remove(groupHash, groupBytes)
+    }
+
+    def put(piece: GroupPiece): Unit = {
+      select(piece.group(keys.size))
+      if (piece.isOwnValue) values.enter(groupHash, piece)
+      else entries.put(groupHash, group, piece.number, piece.content)
+    }
+
+    override val windowSegments: Segments =
+      new Numbered(n => EntryNumbers.FirstWindowSegment + n)
+    override val waitingSegments: Segments =
+      new Numbered(n => EntryNumbers.FirstWaitingSegment + n)
+
+    private def select(key: UnsafeRow): Unit = {
+      group = key
+      groupBytes = key.getBytes
+      groupHash = entries.hashOf(key)
+    }
+
+    private def read(): Array[Byte] = {
+      readLast = this
+      values.get(groupHash, groupBytes)
+    }
+
+    /** Finds the place of the group's value, which a group that was read later has replaced. */
+    private def findAgain(): Unit = if (readLast ne this) {
+      val _ = read()
+    }
+
+    private final class Numbered(numberOf: Long => Long) extends Segments {
+      override def get(number: Long): Array[Byte] =
+        entries.get(groupHash, group, numberOf(number))
+      override def put(number: Long, bytes: Array[Byte]): Unit =
+        entries.put(groupHash, group, numberOf(number), bytes)
+      override def remove(number: Long): Unit =
+        entries.remove(groupHash, group, numberOf(number))
+    }
   }
 }
 

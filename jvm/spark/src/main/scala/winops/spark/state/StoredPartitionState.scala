@@ -19,7 +19,8 @@ import winops.window.time.Clock
   * @param width
   *   the number of columns of a group key
   * @param now
-  *   the instant up to which timers fire in this micro-batch
+  *   the instant up to which timers fire in this micro-batch, or at its beginning if [[advance]]
+  *   moves on
   * @param idleMillis
   *   the idle time in milliseconds after which a group is removed. If it or the span of the
   *   window has changed at a restart, every group is processed once, because its timer has the
@@ -68,7 +69,11 @@ final class StoredPartitionState(
   private var leavesAtOtherTimes = false
   private var before: Option[RebuiltState] = None
 
+  /** The instant up to which timers of all groups have fired. */
   private var passed = Long.MinValue
+
+  /** The instant up to which timers have been handed out. */
+  private var reached = now
   private var wasFlushed = false
   private var historyBefore: Option[HistoryTimes] = None
 
@@ -141,7 +146,19 @@ final class StoredPartitionState(
     if (!due.hasNext || due.headRank > lastCancelled) cancelled.clear()
   }
 
-  override def register(due: Long, key: UnsafeRow): Unit = timers.add(due, now, key)
+  override def register(due: Long, key: UnsafeRow): Unit = timers.add(due, reached, key)
+
+  /** Moves on to a later instant in the middle of a micro-batch, when all timers have fired that
+    * were handed out before. An earlier instant has no effect.
+    *
+    * @param take
+    *   receives the groups whose timers fire up to that instant, each once or repeatedly
+    */
+  def advance(instant: Long)(take: UnsafeRow => Unit): Unit = if (instant > reached) {
+    passed = Math.max(passed, reached)
+    reached = instant
+    if (timers.earliest <= instant) StateErrors.translated(timers.takeDue(instant)(take))
+  }
 
   override def count(moreGroups: Long, moreRows: Long, moreWaiting: Long): Unit = {
     groups += moreGroups
@@ -157,9 +174,9 @@ final class StoredPartitionState(
     // Once the watermark is later, it makes the same rows late.
     val flushed = isFlushed && now >= passed || wasFlushed && now <= passed ||
       flushedBefore.exists(now <= _)
-    val reached = Math.max(Math.max(passed, now), flushedBefore.getOrElse(Long.MinValue))
-    val history = historyRead.orElse(historyBefore).filter(_.end >= reached)
-    PartitionSummary(identity, idle, reached, flushed, groups, rows, waiting, history).save(out)
+    val until = Math.max(Math.max(passed, reached), flushedBefore.getOrElse(Long.MinValue))
+    val history = historyRead.orElse(historyBefore).filter(_.end >= until)
+    PartitionSummary(identity, idle, until, flushed, groups, rows, waiting, history).save(out)
     timers.save(out)
     segments.put(PartitionSummary.Number, out.toArray)
   }

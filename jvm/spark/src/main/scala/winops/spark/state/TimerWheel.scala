@@ -54,14 +54,22 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   /** Removes the timers that fire at `now` or earlier.
     *
     * @param take
-    *   receives their groups, each once or repeatedly
+    *   receives their groups, each once or repeatedly; it adds no timers
     */
   def takeDue(now: Long)(take: UnsafeRow => Unit): Unit =
     buckets.filter { case (_, bucket) => bucket.firstDue <= now }.keys.toSeq.foreach { start =>
       val bucket = buckets.remove(start).get
+      def visit(at: Long, key: UnsafeRow): Unit = if (at <= now) take(key) else add(at, now, key)
       bucket.slots.foreach { slot =>
-        foreachIn(slot)((at, key) => if (at <= now) take(key) else add(at, now, key))
+        foreachIn(slot)(visit)
         slots.remove(slot)
+      }
+      // Only a task of real-time mode has added timers before it takes some.
+      if (bucket.fresh != null) {
+        foreachTimer(bucket.fresh) { (at, key) =>
+          freshBytes -= FreshHeaderBytes + key.getSizeInBytes
+          visit(at, key)
+        }
       }
     }
 
@@ -103,13 +111,16 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
       val number = entries.count((entries.remaining + 1L << RowLayout.Bits) - 1)
       val layout = number.toInt & RowLayout.Greatest
       read.read(entries, (number >> RowLayout.Bits).toInt, layout = layout)
-      (0 until read.count).foreach { i =>
-        val key = java.util.Arrays
-          .copyOfRange(read.bytes, read.position(i), read.position(i) + read.length(i))
-        visit(read.arrival(i), keyOf(key))
-      }
+      foreachTimer(read)(visit)
     }
   }
+
+  private def foreachTimer(timers: RowBuffer)(visit: (Long, UnsafeRow) => Unit): Unit =
+    (0 until timers.count).foreach { i =>
+      val key = java.util.Arrays
+        .copyOfRange(timers.bytes, timers.position(i), timers.position(i) + timers.length(i))
+      visit(timers.arrival(i), keyOf(key))
+    }
 
   private def storeFresh(): Unit = {
     buckets.valuesIterator.filter(_.fresh != null).foreach(store)

@@ -79,6 +79,7 @@ private object RowPathSuite {
   val Common: Set[String] = {
     val task = Set(
       "GroupTask",
+      "OpenGroup",
       "GroupClock",
       "Clock",
       "BatchTimes",
