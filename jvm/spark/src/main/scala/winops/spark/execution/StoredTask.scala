@@ -4,11 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import winops.spark.group.BatchTimes
-import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.OperatorPlan
 import winops.spark.row.RowShape
-import winops.spark.state.{LargestGroups, PartitionSummary, StateErrors, StateGroupStore, StateIdentity, StoredPartitionState, WholeGroupStore}
+import winops.spark.state.{LargestGroups, PartitionSummary, StateErrors, StateGroupStore, StateIdentity, StoredPartitionState}
 
 /** A task of a stream, with its state in a state store of Spark's.
   *
@@ -17,7 +16,7 @@ import winops.spark.state.{LargestGroups, PartitionSummary, StateErrors, StateGr
   * @param input
   *   the columns of the rows
   * @param rows
-  *   the rows of the micro-batch
+  *   the rows of the micro-batch, as they arrive
   * @param largestGroups
   *   receives the sizes of the groups that are processed
   */
@@ -25,7 +24,7 @@ final class StoredTask(
     plan: OperatorPlan,
     identity: String,
     input: Seq[Attribute],
-    rows: => GroupedRows,
+    rows: ArrivedRows,
     times: BatchTimes,
     store: StateStore,
     metrics: KeepMetrics,
@@ -41,7 +40,7 @@ final class StoredTask(
   private val flushedBefore: Option[Long] =
     if (readsHistory) StateErrors.translated(clear()) else None
 
-  val groups = new StateGroupStore(store, plan.keys, inOrder = !isCrossGroup)
+  val groups = new StateGroupStore(store, plan.keys, inOrder = rows.areByGroup && !isCrossGroup)
 
   val partition = new StoredPartitionState(
     groups.partition,
@@ -68,16 +67,7 @@ final class StoredTask(
   val followsHistory: Boolean = ownTimes.history.exists(_.passed.isEmpty)
 
   /** The output rows. */
-  val output: OperatorTask = OperatorTask.of(
-    plan,
-    input,
-    rows,
-    ownTimes,
-    groups,
-    new WholeGroupStore(groups.partition, groups.pageMemory),
-    groups.records,
-    partition,
-    metrics)
+  val output: OperatorTask = rows.task(plan, input, ownTimes, groups, partition, metrics)
 
   private def clear(): Option[Long] = {
     val former = new StateGroupStore(store, plan.keys)

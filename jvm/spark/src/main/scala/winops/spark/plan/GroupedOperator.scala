@@ -1,7 +1,7 @@
 package winops.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Expression, ExpressionSet, NamedExpression, SortOrder}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.types.MetadataBuilder
 import org.apache.spark.sql.winops.internal.Catalyst
 
@@ -10,7 +10,7 @@ import winops.spark.row.KeyTypes
 import winops.spark.source.{SourceOrder, WithHistory}
 
 /** The logical node of an operator that processes the rows of each group in order. */
-sealed trait GroupedOperator extends UnaryNode {
+sealed trait GroupedOperator extends StatefulNode {
   def spec: OperatorSpec
 
   /** The group key: the operator works on each distinct combination of its values. */

@@ -175,7 +175,7 @@ private[execution] final class KeepMetadata(
     val before = committed(conf, batch)
     val files = CheckpointFileManager.create(root, conf)
     val file = OperatorStateMetadataV2.metadataFilePath(root, batch)
-    val planned = if (files.exists(file)) committed(conf, batch + 1) else None
+    val planned = if (files.exists(file)) read(files, file) else None
     val others = (before ++ planned).filter(_.operatorPropertiesJson != identity)
     others.lastOption.foreach { other =>
       // Spark has checked the first micro-batch of the run, which the sink did not run.
@@ -190,6 +190,14 @@ private[execution] final class KeepMetadata(
     }
     before.map(_.operatorPropertiesJson)
   }
+
+  /** Reads the metadata of a micro-batch. Spark's own reader refuses those of a micro-batch whose
+    * offsets are not logged, as in real-time mode before its end.
+    */
+  private def read(files: CheckpointFileManager, file: Path): Option[OperatorStateMetadataV2] =
+    OperatorStateMetadataUtils.readMetadata(files.open(file), Version).collect {
+      case found: OperatorStateMetadataV2 => found
+    }
 
   /** Removes the snapshots of the state that the micro-batch stores. */
   private def removeSnapshots(files: CheckpointFileManager): Unit =

@@ -19,9 +19,8 @@ import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode, StateOpera
 import org.apache.spark.sql.winops.shuffle.PackedShuffle
 import org.apache.spark.util.CompletionIterator
 
-import winops.spark.execution.{GroupSizesAccumulator, NextTimerAccumulator, PartitionMetricsAccumulator, StoredTask}
+import winops.spark.execution.{GroupSizesAccumulator, NextTimerAccumulator, PartitionMetricsAccumulator, RowArrival, StoredTask}
 import winops.spark.group.BatchTimes
-import winops.spark.input.GroupedRows
 import winops.spark.internal.{KeepMetrics, OncePerRun}
 import winops.spark.live.LiveQueries
 import winops.spark.plan.{KeepPlan, OperatorPlan, StoredPlans}
@@ -122,7 +121,11 @@ final class StatefulKeepExec private[winops] (
     grouped :: UnspecifiedDistribution :: Nil
   }
 
-  override def requiredChildOrdering: Seq[Seq[SortOrder]] = plan.inputOrder :: Nil :: Nil
+  /** The way in which rows arrive, which follows from the plan below. */
+  private lazy val arrival: RowArrival = RealTime.arrival(child)
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] =
+    (if (arrival.isSorted) plan.inputOrder else Nil) :: Nil :: Nil
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
   override def copy(
@@ -360,6 +363,7 @@ final class StatefulKeepExec private[winops] (
     val sizes = groupSizes
     val shownGroups = LiveQueries.of(sparkContext).fold(0)(_.shownGroups)
     val keyText = new KeyText(plan.keys, conf.sessionLocalTimeZone)
+    val arrival = this.arrival
     val commitTime = longMetric("commitTimeMs")
     val updateTime = longMetric("allUpdatesTimeMs")
     val updated = longMetric("numUpdatedStateRows")
@@ -381,7 +385,7 @@ final class StatefulKeepExec private[winops] (
           ofTasks,
           identity,
           columns,
-          GroupedRows.ofTask(ofTasks, columns, rows),
+          arrival.rows(ofTasks, columns, rows),
           times,
           store,
           counters,

@@ -16,11 +16,13 @@ import winops.spark.shuffle.PackedRowSerializer
   * differs.
   *
   * Applies only if a task writes a separate file for each partition. Other shuffle writers sort
-  * serialized rows, but a packed row depends on the row before.
+  * serialized rows, but a packed row depends on the row before. A shuffle of real-time mode sends
+  * rows as they come.
   */
 private[winops] object PackedShuffle {
   def execute(child: SparkPlan): RDD[InternalRow] = child match {
-    case exchange: ShuffleExchangeExec if writesFilePerPartition(exchange) =>
+    case exchange: ShuffleExchangeExec
+        if !PipelinedShuffle.is(exchange) && writesFilePerPartition(exchange) =>
       val dependency = ShuffleExchangeExec.prepareShuffleDependency(
         exchange.inputRDD,
         exchange.child.output,

@@ -8,7 +8,7 @@ import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.sql.execution.streaming.state._
 
-import winops.spark.execution.StoredTask
+import winops.spark.execution.{ArrivedRows, StoredTask}
 import winops.spark.group.BatchTimes
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
@@ -47,7 +47,7 @@ private[state] final class StoredState(folder: File, conf: StoredState.Confs, pl
       plan,
       identity,
       KeepPlans.input,
-      DrivenTask.grouped(plan, rows),
+      ArrivedRows.byGroup(DrivenTask.grouped(plan, rows)),
       times,
       store,
       new KeepMetrics(DrivenTask.counters))

@@ -1,0 +1,8 @@
+package org.apache.spark.sql.winops.shuffle
+
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+
+/** Shuffles whose rows are read while others are written. */
+private[shuffle] object PipelinedShuffle {
+  def is(exchange: ShuffleExchangeExec): Boolean = exchange.pipelined
+}
