@@ -36,6 +36,7 @@ object CheckStreamStart extends Rule[LogicalPlan] {
         checkWriter(start, Watermarks.operator(start.inputQuery).get.spec.words.operator)
         checkEncoding()
         checkEnd(start)
+        if (isRealTime(start)) CheckRealTime(start)
         CheckWatermarks.references(start.inputQuery)
         CheckWatermarks.needed(start.inputQuery)
       case _ =>
@@ -45,18 +46,19 @@ object CheckStreamStart extends Rule[LogicalPlan] {
 
   /** Refuses output modes and triggers that no operator of winops supports. */
   private def checkWriter(start: WriteToStreamStatement, operator: String): Unit = {
-    if (start.outputMode != OutputMode.Append) {
+    if (start.trigger.isInstanceOf[ContinuousTrigger]) {
+      throw WinopsErrors.analysis("WINOPS_TRIGGER", "operator" -> operator)
+    }
+    if (start.outputMode != OutputMode.Append && !isRealTime(start)) {
       throw WinopsErrors.analysis(
         "WINOPS_OUTPUT_MODE",
         "operator" -> operator,
         "mode" -> start.outputMode.toString)
     }
-    start.trigger match {
-      case _: ContinuousTrigger | _: RealTimeTrigger =>
-        throw WinopsErrors.analysis("WINOPS_TRIGGER", "operator" -> operator)
-      case _ =>
-    }
   }
+
+  private def isRealTime(start: WriteToStreamStatement): Boolean =
+    start.trigger.isInstanceOf[RealTimeTrigger]
 
   private def isOfWinops(plan: LogicalPlan): Boolean = plan match {
     case window: Window => OverSettings.isEnabled && ResolveOver.isOverStream(window)

@@ -28,9 +28,17 @@ class StreamStartSuite extends KeepStreamTest {
     }
   }
 
-  test("continuous and real-time triggers are refused") {
+  test("continuous triggers are refused") {
     assert(refusal(kept, "append", Trigger.Continuous(1000)).getCondition == "WINOPS_TRIGGER")
-    assert(refusal(kept, "append", Trigger.RealTime(60000)).getCondition == "WINOPS_TRIGGER")
+  }
+
+  // These versions are on Maven. RealTimeSuite tests the mode itself.
+  Seq("append", "update").foreach { mode =>
+    test(s"a real-time trigger with output mode $mode is refused before Spark 4.3") {
+      val error = refusal(kept, mode, Trigger.RealTime(60000))
+      assert(error.getCondition == "WINOPS_REAL_TIME.SPARK_VERSION")
+      assert(error.getMessage.contains("Spark 4.3"))
+    }
   }
 
   test("an aggregation behind keep without a watermark is reported which column carries it") {

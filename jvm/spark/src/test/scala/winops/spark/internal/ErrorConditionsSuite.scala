@@ -117,7 +117,7 @@ private object ErrorConditionsSuite {
   }
 
   private def calls(method: String): Seq[(String, String)] = {
-    val call = (raw"""WinopsErrors\s*\.(?:$method)\(\s*"([A-Z_]+)"((?:[^()]|\((?:[^()]|\((?:""" +
+    val call = (raw"""WinopsErrors\s*\.(?:$method)\(\s*"([A-Z_.]+)"((?:[^()]|\((?:[^()]|\((?:""" +
       raw"""[^()]|\([^()]*\))*\))*\))*)\)""").r
     sources.flatMap(source => call.findAllMatchIn(source).map(m => m.group(1) -> m.group(2)))
   }

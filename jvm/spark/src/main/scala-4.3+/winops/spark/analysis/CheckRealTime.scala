@@ -1,0 +1,86 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.OutputMode
+
+import winops.spark.execution.RealTimeSettings
+import winops.spark.internal.WinopsErrors
+import winops.spark.over.OverSettings
+import winops.spark.plan.{AggMode, GroupedOperator, Keep, Output, Over}
+
+/** Refuses queries that cannot run in real-time mode, and settings that it does not have.
+  *
+  * A batch of real-time mode lasts for minutes, and rows are processed one by one in it: nothing
+  * may wait for its end, and rows cannot be sorted.
+  */
+private[analysis] object CheckRealTime {
+
+  /** The version of the state's format that real-time mode has. */
+  private val Format = 2
+
+  def apply(start: WriteToStreamStatement): Unit = {
+    val operators = start.inputQuery.collect {
+      case operator: GroupedOperator if operator.isStreaming => operator
+    }
+    operators.foreach(checkOperator)
+    operators.headOption.map(_.spec.words.operator).foreach { operator =>
+      if (start.outputMode != OutputMode.Update) {
+        throw WinopsErrors.analysis(
+          "WINOPS_REAL_TIME.OUTPUT_MODE",
+          "operator" -> operator,
+          "mode" -> start.outputMode.toString)
+      }
+      checkSettings(operator)
+    }
+  }
+
+  private def checkOperator(operator: GroupedOperator): Unit = {
+    val name = operator.spec.words.operator
+    if (operator.history.isDefined) {
+      throw WinopsErrors.analysis("WINOPS_REAL_TIME.HISTORY", "operator" -> name)
+    }
+    if (operator.spec.rowsWait) {
+      throw WinopsErrors.analysis(
+        "WINOPS_REAL_TIME.EVENT_TIME",
+        "operator" -> name,
+        "expected" -> inOrderOfArrival(operator))
+    }
+    if (operator.spec.isCrossGroup) {
+      throw WinopsErrors.analysis("WINOPS_REAL_TIME.CROSS_GROUP", "operator" -> name)
+    }
+    operator match {
+      case keep: Keep if keep.spec.output == Output.Agg && keep.spec.mode == AggMode.Latest =>
+        throw WinopsErrors.analysis("WINOPS_REAL_TIME.LATEST", "operator" -> name)
+      case _ =>
+    }
+  }
+
+  private def inOrderOfArrival(operator: GroupedOperator): String = operator match {
+    case _: Keep => "Apply them in the order of their arrival, with apply => 'arrival'"
+    case _: Over =>
+      s"Apply them in the order of their arrival: set ${OverSettings.ArrivalOrder} to true, " +
+        "and begin ORDER BY with another column"
+  }
+
+  private def checkSettings(operator: String): Unit = {
+    val settings = SQLConf.get
+    val _ = RealTimeSettings.openGroups(settings)
+    // Without a value, Spark uses the right version in this mode.
+    val format = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
+    if (settings.contains(format) && settings.stateStoreCheckpointFormatVersion < Format) {
+      throw WinopsErrors.analysis(
+        "WINOPS_REAL_TIME.CHECKPOINT_FORMAT",
+        "operator" -> operator,
+        "setting" -> format,
+        "version" -> settings.stateStoreCheckpointFormatVersion.toString,
+        "expected" -> Format.toString)
+    }
+    if (settings.getConf(SQLConf.STREAMING_REAL_TIME_MODE_ALLOWLIST_CHECK)) {
+      throw WinopsErrors.analysis(
+        "WINOPS_REAL_TIME.ALLOWLIST",
+        "operator" -> operator,
+        "setting" -> SQLConf.STREAMING_REAL_TIME_MODE_ALLOWLIST_CHECK.key)
+    }
+  }
+}
