@@ -23,6 +23,7 @@ except ImportError as error:
 ARGUMENT = "WINOPS_ARGUMENT"
 CLIENT_MISSING = "WINOPS_CLIENT_MISSING"
 JAR_MISSING = "WINOPS_JAR_MISSING"
+REAL_TIME = "WINOPS_REAL_TIME"
 SPARK_VERSION = "WINOPS_SPARK_VERSION"
 TEST_PROCESS = "WINOPS_TEST_PROCESS"
 VERSION_MISMATCH = "WINOPS_VERSION_MISMATCH"
@@ -107,6 +108,19 @@ def no_jar_for_spark(spark: str, present: str, supported: str) -> PySparkRuntime
     )
     return with_condition(
         PySparkRuntimeError, SPARK_VERSION, message, spark=spark, present=present
+    )
+
+
+def no_real_time(spark: str) -> PySparkRuntimeError:
+    """Return the error for real-time mode on a Spark that has no operators with state in it."""
+    return with_condition(
+        PySparkRuntimeError,
+        f"{REAL_TIME}.SPARK_VERSION",
+        (
+            f"Spark {spark} has no real-time mode for operators with state. Use Spark 4.3 or "
+            "later, or omit real_time and use trigger(processingTime=...)."
+        ),
+        version=spark,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shlex
@@ -14,7 +15,7 @@ from pyspark import SparkConf
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from winops._errors import jar_missing, no_jar_for_spark, version_mismatch
+from winops._errors import jar_missing, no_jar_for_spark, no_real_time, version_mismatch
 from winops._versions import spark_versions
 
 _JARS = Path(__file__).parent / "jars"
@@ -33,9 +34,28 @@ _WINOPS_JAR = re.compile(
 _CORE = re.compile(r"spark-core_2\.\d+-(?P<version>\d+\.\d+.*)\.jar")
 _RELEASE = re.compile(r"Spark (?P<version>\d+\.\d+\S*)")
 _fitting: WeakSet[SparkSession] = WeakSet()
+_log = logging.getLogger("winops")
+
+# The oldest Spark whose real-time mode has operators with state.
+_REAL_TIME_FROM = (4, 3)
+_ALLOWLIST = "spark.sql.streaming.realTimeMode.allowlistCheck"
+_STATE_STORE = "spark.sql.streaming.stateStore"
+# Settings of a session, which a client of Spark Connect can give too.
+_REAL_TIME = {
+    _ALLOWLIST: "false",
+    # Spark needs both in real-time mode. With them, micro-batches can share the checkpoint.
+    f"{_STATE_STORE}.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    f"{_STATE_STORE}.checkpointFormatVersion": "2",
+}
+# Rows that do not fill a buffer leave the shuffle after this time in milliseconds; 50 by default.
+_SHUFFLE_WAIT = {"spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1"}
 
 
-def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
+def configure(
+    builder: SparkSession.Builder, *, real_time: bool = False
+) -> SparkSession.Builder:
     """Add this package's JAR to a session that is not built yet.
 
     It applies to a session that starts its own JVM: a script or notebook run by Python, on any
@@ -56,6 +76,13 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     builder : SparkSession.Builder
         The builder. Its ``spark.jars`` are kept, or those of ``spark-defaults.conf``, and the
         JARs of ``PYSPARK_SUBMIT_ARGS``, except for other JARs of winops.
+    real_time : bool, default False
+        Also set what queries with ``trigger(realTime=...)`` need, from Spark 4.3 on: Spark checks
+        no operator and no sink of a real-time query of the session, the state store is RocksDB
+        with version 2 of the checkpoint format, and the shuffle keeps a row for at most one
+        millisecond. Values that the builder has are kept. The first of these is logged as a
+        warning of the logger ``winops``. The operator of a Connect server sets that of the
+        shuffle.
 
     Returns
     -------
@@ -68,6 +95,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         The argument is not a builder, for instance an existing session.
     PySparkRuntimeError
         ``WINOPS_SPARK_VERSION``: the package has no JAR for the Spark that starts.
+        ``WINOPS_REAL_TIME.SPARK_VERSION``: `real_time`, and that Spark is older than 4.3.
 
     Examples
     --------
@@ -81,7 +109,10 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
             f"before getOrCreate; it was given a {type(builder).__name__}."
         )
     options = builder._options
-    if options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")).startswith("sc://"):
+    is_remote = options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")).startswith("sc://")
+    if real_time:
+        _set_real_time(builder, is_remote)
+    if is_remote:
         return builder
     own = jar_path()
     held = options.get(_SPARK_JARS) or ""
@@ -99,6 +130,24 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     if given.get(_SPARK_JARS) != jars:
         _add_launcher_option("--jars", jars)
     return builder
+
+
+def _set_real_time(builder: SparkSession.Builder, is_remote: bool) -> None:
+    """Give a builder the settings of real-time mode that it does not have."""
+    spark = local_spark()
+    # The Spark of a server is known when a query starts, and the server checks it then.
+    if not is_remote and tuple(map(int, minor_of(spark).split("."))) < _REAL_TIME_FROM:
+        raise no_real_time(spark)
+    settings = _REAL_TIME if is_remote else {**_REAL_TIME, **_SHUFFLE_WAIT}
+    added = {name: value for name, value in settings.items() if name not in builder._options}
+    for name, value in added.items():
+        builder.config(name, value)
+    if _ALLOWLIST in added:
+        _log.warning(
+            "real_time=True sets %s to false for the session. Spark then runs operators and sinks "
+            "in real-time mode that are not on its list: of winops, and any others of a query.",
+            _ALLOWLIST,
+        )
 
 
 def _jvm_runs() -> bool:

@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 from tests.compatibility.releases.shell import refusal_in_shell
 from tests.support.paths import ROOT
 from tests.support.transports import on_classic_spark
-from tests.support.versions import MINOR, SUPPORTED
+from tests.support.versions import MINOR, SPARK, SUPPORTED
 from winops import configure, jar_path
 from winops.__main__ import main
 from winops._session import _named, check_session, package_version
@@ -68,6 +68,39 @@ def test_configure_keeps_the_jars_of_the_defaults(
 @pytest.mark.usefixtures("no_jvm")
 def test_configure_adds_the_jar_once() -> None:
     assert jars(configure(configure(SparkSession.Builder()))).count(jar_path()) == 1
+
+
+REAL_TIME = {
+    "spark.sql.streaming.realTimeMode.allowlistCheck": "false",
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
+}
+
+
+@pytest.mark.skipif(SPARK < (4, 3), reason="real-time mode needs Spark 4.3")
+def test_configure_sets_what_real_time_mode_needs(caplog: pytest.LogCaptureFixture) -> None:
+    wait = "spark.shuffle.streaming.networkBufferMaxWaitTimeMs"
+    builder = configure(SparkSession.Builder().config(wait, "5"), real_time=True)
+    assert {name: builder._options[name] for name in REAL_TIME} == {**REAL_TIME, wait: "5"}
+    assert "allowlistCheck to false" in caplog.text
+    caplog.clear()
+    assert not REAL_TIME.keys() & configure(SparkSession.Builder())._options.keys()
+    assert not caplog.records
+
+
+@pytest.mark.skipif(SPARK >= (4, 3), reason="Spark 4.3 has the mode")
+def test_real_time_mode_is_refused_before_spark_4_3() -> None:
+    with pytest.raises(PySparkRuntimeError) as caught:
+        configure(SparkSession.Builder(), real_time=True)
+    assert caught.value.getCondition() == "WINOPS_REAL_TIME.SPARK_VERSION"
+
+
+def test_a_client_gives_a_server_the_settings_of_the_session_alone() -> None:
+    builder = configure(SparkSession.Builder().remote("sc://example.org"), real_time=True)
+    given = builder._options.keys()
+    assert "spark.sql.streaming.realTimeMode.allowlistCheck" in given
+    assert "spark.shuffle.streaming.networkBufferMaxWaitTimeMs" not in given
+    assert "spark.jars" not in given
 
 
 @pytest.mark.parametrize(
