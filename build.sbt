@@ -86,6 +86,7 @@ ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
 //   restarts  the runs of RandomRestartsSuite
 //   changes   the runs of RestartRulesSuite, ChangedFunctionsSuite and CarriedRowsSuite
 //   history   the runs of HistoryPropertySuite and HistoryFailureSuite
+//   realtime  the runs of RealTimeRandomSuite
 //   longer    "only" runs the tests with the tag Longer and no others, which otherwise are left
 //             out, unless a number of runs is given
 //   fuzz      the heap of `make fuzz`, which also uses all compilers of the JVM
@@ -93,8 +94,9 @@ val seed = sys.props.getOrElse("seed", "2026")
 val spilling = sys.props
   .get("spill")
   .map(rows => s"-Dspark.shuffle.spill.numElementsForceSpillThreshold=$rows")
-val sizesOfSuites = Seq("giant", "bits", "over", "restarts", "changes", "history").flatMap(name =>
-  sys.props.get(name).map(size => s"-D$name=$size"))
+val sizesOfSuites =
+  Seq("giant", "bits", "over", "restarts", "changes", "history", "realtime").flatMap(name =>
+    sys.props.get(name).map(size => s"-D$name=$size"))
 val longerTests =
   if (sys.props.get("longer").contains("only")) Seq("-n", "winops.testing.Longer")
   else if (sizesOfSuites.isEmpty) Seq("-l", "winops.testing.Longer")
@@ -244,7 +246,7 @@ lazy val spark = (project in file("jvm/spark"))
       (Compile / sourceDirectory).value),
     Test / unmanagedSourceDirectories ++= release.sourceFolders((Test / sourceDirectory).value),
     // A dependency on the project would be in the POM.
-    Test / unmanagedSourceDirectories += (testFiles / Compile / scalaSource).value,
+    Test / unmanagedSourceDirectories ++= (testFiles / Compile / unmanagedSourceDirectories).value,
     libraryDependencies ++= release.maven.toSeq.flatMap { _ =>
       Seq("spark-sql", "spark-catalyst", "spark-core").map { module =>
         "org.apache.spark" %% module % sparkVersion % Test classifier "tests"
@@ -258,8 +260,15 @@ lazy val spark = (project in file("jvm/spark"))
         ((Compile / scalaSource).value / "winops" * "*.scala").get(),
         (Test / sourceManaged).value)
     }.taskValue,
-    // Spark's own test classes are on Maven only.
-    Test / sources := { if (release.maven.isEmpty) Nil else (Test / sources).value },
+    // Spark's own test classes are on Maven only. Suites in the folders of versions do without
+    // them.
+    Test / sources := {
+      val ofVersions = release.sourceFolders((Test / sourceDirectory).value) ++
+        release.sourceFolders((testFiles / Compile / sourceDirectory).value)
+      val all = (Test / sources).value
+      if (release.maven.nonEmpty) all
+      else all.filter(file => ofVersions.exists(folder => IO.relativize(folder, file).nonEmpty))
+    },
     Test / javaOptions ++= Seq(
       "-Xmx3g",
       // A test runs most of its code once, so that optimizing costs more than it saves.
@@ -354,9 +363,11 @@ def jarForSession(id: String, folder: String, jar: Def.Initialize[String]) =
     publish / skip := true,
     perRelease,
     ofRelease,
+    Compile / unmanagedSourceDirectories ++= release.sourceFolders(
+      (Compile / sourceDirectory).value),
     Compile / packageBin / artifactPath := jarDir.value / jar.value)
 
-// A file system for the sessions of tests.
+// A file system and a source for the sessions of tests.
 lazy val testFiles = jarForSession("testFiles", "tests/support/files", filesJar)
 
 // A file system with faults.

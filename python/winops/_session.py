@@ -53,9 +53,7 @@ _REAL_TIME = {
 _SHUFFLE_WAIT = {"spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1"}
 
 
-def configure(
-    builder: SparkSession.Builder, *, real_time: bool = False
-) -> SparkSession.Builder:
+def configure(builder: SparkSession.Builder, *, real_time: bool = False) -> SparkSession.Builder:
     """Add this package's JAR to a session that is not built yet.
 
     It applies to a session that starts its own JVM: a script or notebook run by Python, on any
@@ -109,7 +107,8 @@ def configure(
             f"before getOrCreate; it was given a {type(builder).__name__}."
         )
     options = builder._options
-    is_remote = options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")).startswith("sc://")
+    remote = options.get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
+    is_remote = remote.startswith("sc://")
     if real_time:
         _set_real_time(builder, is_remote)
     if is_remote:
@@ -144,8 +143,8 @@ def _set_real_time(builder: SparkSession.Builder, is_remote: bool) -> None:
         builder.config(name, value)
     if _ALLOWLIST in added:
         _log.warning(
-            "real_time=True sets %s to false for the session. Spark then runs operators and sinks "
-            "in real-time mode that are not on its list: of winops, and any others of a query.",
+            "real_time=True sets %s to false for the session. Spark then runs operators and "
+            "sinks in real-time mode that are not on its list: of winops, and any others.",
             _ALLOWLIST,
         )
 

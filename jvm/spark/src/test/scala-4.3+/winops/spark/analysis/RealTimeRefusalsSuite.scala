@@ -1,0 +1,108 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.Trigger
+
+import winops.spark.execution.RealTimeSettings
+import winops.spark.testing.RealTimeTest
+
+/** Queries that real-time mode refuses before they start, each with what to use instead. */
+class RealTimeRefusalsSuite extends RealTimeTest {
+  private def begin(df: DataFrame, mode: String): Unit =
+    df.writeStream
+      .format("console")
+      .outputMode(mode)
+      .trigger(Trigger.RealTime("1 minute"))
+      .start()
+      .stop()
+
+  private def refusal(df: DataFrame, mode: String = "update"): AnalysisException =
+    intercept[AnalysisException](begin(df, mode))
+
+  private def check(df: DataFrame, reason: String, remedy: String): Unit = {
+    val error = refusal(df)
+    assert(error.getCondition == s"WINOPS_REAL_TIME.$reason")
+    assert(error.getMessage.contains(remedy))
+  }
+
+  private def withSetting(name: String, value: String)(body: => Unit): Unit = {
+    val before = spark.conf.getOption(name)
+    spark.conf.set(name, value)
+    try body
+    finally before.fold(spark.conf.unset(name))(spark.conf.set(name, _))
+  }
+
+  private def rows(body: DataFrame => Unit): Unit =
+    inTempDir(folder => body(new Input(folder).rows))
+
+  private val kept = "PARTITION BY (k) ORDER BY (id), 'KEEP 2 ROWS'"
+
+  test("output modes other than update") {
+    rows { input =>
+      Seq("append", "complete").foreach { mode =>
+        val error = refusal(keep(input, kept), mode)
+        assert(error.getCondition == "WINOPS_REAL_TIME.OUTPUT_MODE")
+        assert(error.getMessage.contains("outputMode('update')"))
+      }
+    }
+  }
+
+  test("rows that wait for the watermark") {
+    rows { input =>
+      val timed = input.selectExpr("k", "id", "timestamp_seconds(id) AS ts")
+      val window = keep(
+        timed.withWatermark("ts", "1 second"),
+        "PARTITION BY (k), 'KEEP 1 MINUTE', time => 'ts'")
+      check(window, "EVENT_TIME", "apply => 'arrival'")
+    }
+  }
+
+  test("cross-group windows") {
+    rows { input =>
+      val window = "spl => 'sliding, count(3), partitioned, partitionCount(2)'"
+      val limited = keep(input, s"PARTITION BY (k) ORDER BY (id), $window")
+      check(limited, "CROSS_GROUP", "groups are independent")
+    }
+  }
+
+  test("the last values of a batch") {
+    rows { input =>
+      val latest = s"$kept, output => 'agg', mode => 'latest', " +
+        "aggregates => TABLE(SELECT sum(id) AS s FROM input_of_keep)"
+      check(keep(input, latest), "LATEST", "mode all or changes")
+    }
+  }
+
+  test("waiting rows at the end") {
+    rows { input =>
+      val timed = input.selectExpr("k", "id", "timestamp_seconds(id) AS ts")
+      val window = keep(
+        timed.withWatermark("ts", "1 second"),
+        "PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts', at_end => 'flush'")
+      assert(refusal(window).getCondition == "WINOPS_AT_END")
+    }
+  }
+
+  test("version 1 of the checkpoint format") {
+    withSetting(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key, "1") {
+      rows { input =>
+        val error = intercept[Exception](begin(keep(input, kept), "update"))
+        // Spark may refuse the setting of the session itself.
+        assert(error.getMessage.contains("checkpointFormatVersion"))
+      }
+    }
+  }
+
+  test("Spark's list of operators") {
+    withSetting("spark.sql.streaming.realTimeMode.allowlistCheck", "true") {
+      rows(input => check(keep(input, kept), "ALLOWLIST", "real_time=True"))
+    }
+  }
+
+  test("a setting without a meaning") {
+    withSetting(RealTimeSettings.OpenGroups, "none") {
+      rows(input => check(keep(input, kept), "SETTING", "a whole number above 0"))
+    }
+  }
+}
