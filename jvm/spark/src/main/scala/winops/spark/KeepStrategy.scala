@@ -26,7 +26,7 @@ object KeepStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case operator: GroupedOperator if operator.isStreaming =>
       if (operator.spec.flushesAtEnd) checkEnd(operator)
-      OperatorMetricsPage.install(KeepMetrics.inProgress.toMap)
+      OperatorMetricsPage.install((KeepMetrics.inProgress ++ KeepMetrics.inRealTime).toMap)
       val input = inputOf(operator)
       StatefulKeepExec(
         operator.plan(input.keys, input.positions, input.ofHistory),

@@ -36,6 +36,8 @@ import winops.window.time.Clock
   *   the maximum number of open groups
   * @param clock
   *   the clock in milliseconds
+  * @param latencies
+  *   takes the times from the arrival of each row in the task to the last row of its output
   */
 final class RealTimeTask(
     plan: OperatorPlan,
@@ -46,7 +48,8 @@ final class RealTimeTask(
     partition: StoredPartitionState,
     metrics: KeepMetrics,
     mostOpen: Int,
-    clock: () => Long)
+    clock: () => Long,
+    latencies: LatencyAccumulator)
     extends OperatorTask {
 
   /** Processes the groups with timers from before the micro-batch, and those that a restart with
@@ -72,6 +75,10 @@ final class RealTimeTask(
 
   /** The group with work that is left; null if there is none. */
   private var current: OpenGroup = _
+
+  /** When the row of that group has arrived, by `System.nanoTime`; 0 if a timer has opened it. */
+  private var arrivedAt = 0L
+  private val ofRows = new Latencies
   private var now = times
   private var isDone = false
 
@@ -123,6 +130,7 @@ final class RealTimeTask(
 
   private def openForRow(row: UnsafeRow): Unit = {
     arriving.set(row)
+    arrivedAt = rows.arrivedAt
     val key = keyColumns(row)
     val there = open.get(key)
     if (there != null) {
@@ -177,6 +185,8 @@ final class RealTimeTask(
   }
 
   private def close(): Unit = {
+    if (arrivedAt != 0) ofRows.add((System.nanoTime - arrivedAt) / RealTimeTask.NanosPerMicro)
+    arrivedAt = 0L
     current.registerTimers(now)
     // A group that returns later starts again, as in another micro-batch.
     if (current.isEmpty) {
@@ -195,11 +205,13 @@ final class RealTimeTask(
     open.values.asScala.foreach(_.save())
     open.clear()
     made.foreach(_.count())
+    latencies.add(ofRows)
     isDone = true
   }
 }
 
 object RealTimeTask {
+  private val NanosPerMicro = 1000L
 
   /** Returns true if timers of the clock may fire between the rows of a task. */
   def firesBetweenRows(plan: OperatorPlan): Boolean = plan.time.isEmpty && (plan match {

@@ -1,6 +1,6 @@
 package winops.spark.execution
 
-import org.apache.spark.TaskContext
+import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.winops.input.HandedOverRows
@@ -17,7 +17,20 @@ import winops.spark.state.{StateGroupStore, StoredPartitionState}
   *   the maximum number of groups that a task holds in memory between their rows
   */
 final class RowByRow(mostOpen: Int) extends RowArrival {
+  private val latencies = new LatencyAccumulator
+
   override def isSorted: Boolean = false
+
+  override def register(context: SparkContext): Unit =
+    if (!latencies.isRegistered) context.register(latencies)
+
+  override def reported: Map[String, Long] =
+    if (latencies.isZero) Map.empty
+    else {
+      Map(
+        KeepMetrics.LatencyP50 -> latencies.value.percentile(0.5),
+        KeepMetrics.LatencyP99 -> latencies.value.percentile(0.99))
+    }
 
   override def rows(
       plan: OperatorPlan,
@@ -44,7 +57,8 @@ final class RowByRow(mostOpen: Int) extends RowArrival {
         partition,
         metrics,
         mostOpen,
-        RowByRow.clock)
+        RowByRow.clock,
+        latencies)
     }
   }
 }

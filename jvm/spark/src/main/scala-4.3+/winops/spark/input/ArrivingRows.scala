@@ -18,6 +18,9 @@ trait ArrivingRows {
 
   /** Takes the row that [[await]] has found; it is valid until the next call of [[await]]. */
   def next(): UnsafeRow
+
+  /** When the row of [[next]] has arrived in the task, by `System.nanoTime`. */
+  def arrivedAt: Long
 }
 
 object ArrivingRows {
@@ -29,13 +32,24 @@ object ArrivingRows {
 
   private final class Direct(rows: Iterator[UnsafeRow]) extends ArrivingRows {
     private var ended = false
+    private var isFound = false
+    private var foundAt = 0L
 
     override def await(until: Long): Boolean = {
-      ended = !rows.hasNext
-      !ended
+      if (!isFound) {
+        isFound = rows.hasNext
+        ended = !isFound
+        foundAt = System.nanoTime
+      }
+      isFound
     }
 
     override def isEnded: Boolean = ended
-    override def next(): UnsafeRow = rows.next()
+    override def arrivedAt: Long = foundAt
+
+    override def next(): UnsafeRow = {
+      isFound = false
+      rows.next()
+    }
   }
 }

@@ -1,5 +1,6 @@
 package winops.spark.execution
 
+import org.apache.spark.SparkContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 
@@ -20,6 +21,12 @@ trait RowArrival extends Serializable {
     *   the columns of the rows
     */
   def rows(plan: OperatorPlan, input: Seq[Attribute], rows: Iterator[InternalRow]): ArrivedRows
+
+  /** Registers what the tasks report beside metrics, before they run. */
+  def register(context: SparkContext): Unit = ()
+
+  /** What the tasks have reported beside metrics, by its name in the progress of the query. */
+  def reported: Map[String, Long] = Map.empty
 }
 
 object RowArrival {

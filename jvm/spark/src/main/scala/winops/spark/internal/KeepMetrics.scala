@@ -58,6 +58,15 @@ object KeepMetrics {
     */
   val LargestGroup = "rowsOfLargestGroup"
 
+  // Times from the arrival of a row in its task to the last row of its output, in microseconds.
+  val LatencyP50 = "rowLatencyMicrosP50"
+  val LatencyP99 = "rowLatencyMicrosP99"
+
+  /** The name and description of each metric that only a query in real-time mode has. */
+  val inRealTime: Seq[(String, String)] = Seq(
+    LatencyP50 -> "median of the time that a row takes in the operator, in microseconds",
+    LatencyP99 -> "99th percentile of the time that a row takes in the operator, in microseconds")
+
   /** The name and description of each metric that a query's progress contains beside Spark's. */
   def inProgress: Seq[(String, String)] =
     own :+ (LargestGroup -> "number of rows of the largest group that was processed")

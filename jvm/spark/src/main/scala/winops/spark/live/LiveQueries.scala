@@ -148,6 +148,8 @@ object LiveQueries {
       late = operator.numRowsDroppedByWatermark,
       refused = number(KeepMetrics.Refused),
       dropped = number(KeepMetrics.NullTime) + number(KeepMetrics.AfterFinal),
-      bytesWritten = number(KeepMetrics.BytesWritten))
+      bytesWritten = number(KeepMetrics.BytesWritten),
+      latencyP50 = number(KeepMetrics.LatencyP50),
+      latencyP99 = number(KeepMetrics.LatencyP99))
   }
 }

@@ -19,6 +19,11 @@ package winops.spark.live
   *   of the input
   * @param bytesWritten
   *   the bytes written to the state store
+  * @param latencyP50
+  *   in real-time mode, the median of the time that a row takes in the operator, in microseconds;
+  *   0 otherwise
+  * @param latencyP99
+  *   the 99th percentile of that time
   */
 final case class WindowSample(
     batch: Long,
@@ -33,7 +38,9 @@ final case class WindowSample(
     late: Long,
     refused: Long,
     dropped: Long,
-    bytesWritten: Long) {
+    bytesWritten: Long,
+    latencyP50: Long = 0,
+    latencyP99: Long = 0) {
 
   def insertedPerSecond: Double = perSecond(inserted)
   def deletedPerSecond: Double = perSecond(deleted)

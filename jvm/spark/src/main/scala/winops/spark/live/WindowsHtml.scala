@@ -102,7 +102,24 @@ object WindowsHtml {
       tile(window, "Late rows", "lost", window.late.toDouble, _.late.toDouble),
       tile(window, "Refused rows", "lost", window.refused.toDouble, _.refused.toDouble),
       tile(window, "Dropped rows", "lost", window.dropped.toDouble, _.dropped.toDouble),
-      tile(window, "Batch in ms", "groups", last.millis.toDouble, _.millis.toDouble))
+      tile(window, "Batch in ms", "groups", last.millis.toDouble, _.millis.toDouble)) ++
+      latencies(window)
+  }
+
+  /** The time that a row takes in real-time mode, and the rows that would come again if the batch
+    * had failed.
+    */
+  private def latencies(window: WindowHistory): Seq[Elem] = {
+    val last = window.last
+    def millis(label: String, micros: WindowSample => Long): Elem =
+      tile(window, label, "in", micros(last) / 1000.0, micros(_) / 1000.0)
+    if (last.latencyP99 == 0) Nil
+    else {
+      Seq(
+        millis("Latency p50 in ms", _.latencyP50),
+        millis("Latency p99 in ms", _.latencyP99),
+        tile(window, "Rows of a batch", "held", last.rowsRead.toDouble, _.rowsRead.toDouble))
+    }
   }
 
   private def tile(

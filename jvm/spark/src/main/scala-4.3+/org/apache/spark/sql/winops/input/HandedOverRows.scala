@@ -25,6 +25,7 @@ final class HandedOverRows(rows: Iterator[UnsafeRow], context: TaskContext, cloc
   @volatile private var isStopped = false
 
   private var ahead: UnsafeRow = _
+  private var foundAt = 0L
   private var ended = false
 
   private val reader = new Thread(s"winops-rows-of-task-${context.taskAttemptId()}") {
@@ -49,6 +50,7 @@ final class HandedOverRows(rows: Iterator[UnsafeRow], context: TaskContext, cloc
   }
 
   override def isEnded: Boolean = ended && ahead == null
+  override def arrivedAt: Long = foundAt
 
   override def next(): UnsafeRow = {
     val row = ahead
@@ -58,7 +60,9 @@ final class HandedOverRows(rows: Iterator[UnsafeRow], context: TaskContext, cloc
 
   private def take(message: Message): Unit = message match {
     case null =>
-    case Row(row) => ahead = row
+    case Row(row, at) =>
+      ahead = row
+      foundAt = at
     case End => ended = true
     case Failure(error) =>
       ended = true
@@ -71,7 +75,7 @@ final class HandedOverRows(rows: Iterator[UnsafeRow], context: TaskContext, cloc
       val last =
         try {
           // The input may use the memory of a row again for the next one.
-          while (rows.hasNext) queue.put(Row(rows.next().copy()))
+          while (rows.hasNext) queue.put(Row(rows.next().copy(), System.nanoTime))
           End
         } catch { case error: Throwable => Failure(error) }
       if (!isStopped) queue.put(last)
@@ -88,7 +92,9 @@ final class HandedOverRows(rows: Iterator[UnsafeRow], context: TaskContext, cloc
 
 private object HandedOverRows {
   private sealed trait Message
-  private final case class Row(row: UnsafeRow) extends Message
+
+  /** A row, and when it has arrived. */
+  private final case class Row(row: UnsafeRow, at: Long) extends Message
   private final case class Failure(error: Throwable) extends Message
   private case object End extends Message
 

@@ -256,7 +256,9 @@ final class StatefulKeepExec private[winops] (
     val progress = super.getProgress()
     counted.get(StatefulKeepExec.Overlapping).filter(_ > 0).foreach(warnOfOverlap)
     val sizes = groupSizes.value
-    val _ = progress.customMetrics.put(KeepMetrics.LargestGroup, Long.box(sizes.rows))
+    (arrival.reported + (KeepMetrics.LargestGroup -> sizes.rows)).foreach { case (name, value) =>
+      progress.customMetrics.put(name, Long.box(value))
+    }
     for (live <- LiveQueries.of(sparkContext); state <- info) {
       live.described(
         state.queryRunId,
@@ -364,6 +366,7 @@ final class StatefulKeepExec private[winops] (
     val shownGroups = LiveQueries.of(sparkContext).fold(0)(_.shownGroups)
     val keyText = new KeyText(plan.keys, conf.sessionLocalTimeZone)
     val arrival = this.arrival
+    arrival.register(sparkContext)
     val commitTime = longMetric("commitTimeMs")
     val updateTime = longMetric("allUpdatesTimeMs")
     val updated = longMetric("numUpdatedStateRows")

@@ -53,7 +53,9 @@ private[live] object WindowsJson {
     "rowsLate" -> JLong(sample.late),
     "rowsRefused" -> JLong(sample.refused),
     "rowsDropped" -> JLong(sample.dropped),
-    "stateBytesWritten" -> JLong(sample.bytesWritten))
+    "stateBytesWritten" -> JLong(sample.bytesWritten),
+    "rowLatencyMicrosP50" -> JLong(sample.latencyP50),
+    "rowLatencyMicrosP99" -> JLong(sample.latencyP99))
 
   private def text(value: Option[String]): JValue = value.fold[JValue](JNull)(JString(_))
 }
