@@ -4,10 +4,9 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
 
-import winops.spark.execution.RealTimeSettings
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.OverSettings
-import winops.spark.plan.{AggMode, GroupedOperator, Keep, Output, Over}
+import winops.spark.plan.{AggMode, GroupedOperator, Keep, Output, Over, RealTimeSettings}
 
 /** Refuses queries that cannot run in real-time mode, and settings that it does not have.
   *

@@ -4,7 +4,7 @@ import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.Trigger
 
-import winops.spark.execution.RealTimeSettings
+import winops.spark.plan.RealTimeSettings
 import winops.spark.testing.RealTimeTest
 
 /** Queries that real-time mode refuses before they start, each with what to use instead. */

@@ -4,6 +4,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException}
 
+import winops.spark.plan.RealTimeSettings
 import winops.spark.testing.RealTimeTest
 import winops.spark.testing.RealTimeTest.{failing, Event}
 

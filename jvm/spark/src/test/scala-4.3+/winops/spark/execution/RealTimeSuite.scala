@@ -2,6 +2,7 @@ package winops.spark.execution
 
 import org.apache.spark.sql.streaming.StreamingQuery
 
+import winops.spark.plan.RealTimeSettings
 import winops.spark.testing.RealTimeTest
 import winops.spark.testing.RealTimeTest.{Event, Seen}
 
@@ -111,13 +112,13 @@ class RealTimeSuite extends RealTimeTest {
   test("timers that come due while no query runs fire when a batch begins") {
     inTempDir { folder =>
       val input = new Input(folder)
-      val arguments = "PARTITION BY (k) ORDER BY (id), 'KEEP 3 SECONDS'"
+      val arguments = "PARTITION BY (k) ORDER BY (id), 'KEEP 6 SECONDS'"
       val first = start(keep(input.rows, arguments), folder, "restart", Some("1 second"))
       try {
         input.add((0 until 4).map(k => Event(k, k.toLong)))
         waitUntil(first)(committed(first) >= 4)
       } finally first.stop()
-      Thread.sleep(3000)
+      Thread.sleep(6000)
       val second = start(keep(input.rows, arguments), folder, "restart", long)
       try {
         waitUntil(second)(received("restart").count(_.kind == "delete") >= 4)

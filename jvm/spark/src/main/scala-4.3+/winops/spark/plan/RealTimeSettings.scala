@@ -1,4 +1,4 @@
-package winops.spark.execution
+package winops.spark.plan
 
 import org.apache.spark.sql.internal.SQLConf
 
