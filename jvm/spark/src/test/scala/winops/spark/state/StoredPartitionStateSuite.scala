@@ -1,5 +1,7 @@
 package winops.spark.state
 
+import scala.collection.mutable
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -47,6 +49,32 @@ class StoredPartitionStateSuite extends AnyFunSuite {
     assert(second.earliestDue == 70)
     second.save()
     assert(open(segments, now = 69).earliestDue == 70)
+  }
+
+  test("a micro-batch that lasts hands out timers as time passes, also those that it registers") {
+    val segments = new MapSegments
+    val first = open(segments, now = 0)
+    first.register(50, key(1))
+    first.register(60, key(2))
+    first.save()
+
+    val lasting = open(segments, now = 10)
+    lasting.register(55, key(3))
+    lasting.register(5000, key(4))
+    val taken = mutable.Set.empty[UnsafeRow]
+    lasting.advance(40)(taken += _)
+    assert(taken.isEmpty && lasting.timePassed == 10)
+    lasting.advance(55)(taken += _)
+    assert(taken == Set(1L, 3L).map(key) && lasting.timePassed == 40)
+    // An instant that has passed has no effect.
+    lasting.advance(30)(taken += _)
+    lasting.register(58, key(5))
+    lasting.advance(60)(taken += _)
+    assert(taken == Set(1L, 2L, 3L, 5L).map(key) && lasting.earliestDue == 5000)
+    lasting.save()
+
+    val later = open(segments, now = 60)
+    assert(later.timePassed == 60 && later.earliestDue == 5000)
   }
 
   test("groups that are due are worked on in the order that costs least") {

@@ -51,6 +51,29 @@ class GroupBucketsSuite extends KeepStreamTest with TaskTest {
     }
   }
 
+  test("groups that are open at a time are stored and removed each in its place") {
+    inStore(KeepStreamTest.rocksDb) { store =>
+      new Groups(store).batch(inOrder(20).map(_ -> 30))
+      val groups = new StateGroupStore(store, Keys, inOrder = false)
+      val open = (0 until 22).map { number =>
+        val one = groups.another()
+        val isStored = one.open(keyOf(number).copy()) != null
+        check(isStored == (number < 20), s"group $number is stored")
+        one
+      }
+      open.zipWithIndex.foreach { case (one, number) =>
+        if (number % 3 == 0) one.remove() else one.save(_.raw(Array(number.toByte), 0, 1))
+      }
+      groups.finish()
+      val after = StateGroupStore.readOnly(store, Keys)
+      (0 until 22).foreach { number =>
+        val found = Option(after.open(keyOf(number))).map(_.bytes.toSeq)
+        check(found == Option.when(number % 3 != 0)(Seq(number.toByte)), s"group $number")
+      }
+      new StateGroupStore(store, Keys).checkSize((0 until 22).count(_ % 3 != 0).toLong)
+    }
+  }
+
   test("a wrong number of groups is refused") {
     inStore(KeepStreamTest.rocksDb) { store =>
       new Groups(store).batch(inOrder(100).map(_ -> 20))
