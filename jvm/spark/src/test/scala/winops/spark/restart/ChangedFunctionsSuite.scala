@@ -273,7 +273,9 @@ private object ChangedFunctionsSuite {
     /** Returns true if a key of the group is computed from a column of another type. */
     def changesGroupType(before: OverQuery, now: OverQuery): Boolean =
       widensN(now) &&
-        Group.findFirstMatchIn(before.functions.head).exists(keys => columnsOf(keys.group(1))("n"))
+        Group
+          .findFirstMatchIn(before.functions.head)
+          .exists(keys => columnsOf(keys.group(1))("n"))
 
     /** Returns true if a function that is added, or reads a column of another type, needs rows
       * that are not stored, or the order or the group reads such a column.
