@@ -137,13 +137,13 @@ def test_aggregates_follow_updates_and_deletes(spark: SparkSession) -> None:
 def test_updated_rows_are_enriched_again_on_demand(spark: SparkSession) -> None:
     df = rows(spark, ("insert", "A", 1, 10), ("insert", "A", 2, 20), ("update", "A", 1, 40))
     arguments: dict[str, Any] = {"key": "id", "op": "op", **ORDER}
-    plain = keep(df, "KEEP ALL", **arguments).withColumn("sum", F.sum("price"))
+    plain = keep(df, "KEEP ALL", **arguments).withColumns({"sum": F.sum("price")})
     assert [(row["id"], row["sum"]) for row in plain.orderBy("seq").collect()] == [
         (1, 10),
         (2, 30),
     ]
     kept = keep(df, "KEEP ALL", corrections=True, **arguments)
-    corrected = kept.withColumn("sum", F.sum("price"))
+    corrected = kept.withColumns({"sum": F.sum("price")})
     assert [(row["id"], row["sum"]) for row in corrected.orderBy("seq").collect()] == [
         (1, 10),
         (2, 30),
@@ -236,10 +236,12 @@ def test_a_stream_and_a_table_give_the_same_changes(replay: NewReplay, policy: A
     [
         ({"policy": esper("#length_batch(3)"), "key": "id"}, "WINOPS_KEY_WINDOW"),
         ({"policy": {"a": "KEEP ALL", "b": "KEEP 2 ROWS"}, "key": "id"}, "WINOPS_KEY_WINDOW"),
+        ({"policy": "KEEP EVERY 3 ROWS", "key": "id", "buffer": 2}, "WINOPS_BUFFER_WINDOW"),
+        ({"policy": esper("#unique(id)"), "key": "id", "buffer": 2}, "WINOPS_BUFFER_WINDOW"),
         ({"policy": "KEEP ALL", "key": "ID2"}, "WINOPS_UNKNOWN_COLUMN"),
         ({"policy": "KEEP ALL", "key": "id", "op": "price"}, "WINOPS_ARGUMENT.VALUE"),
         ({"policy": "KEEP ALL", "key": ["id", "id"]}, "WINOPS_ARGUMENT.DUPLICATE"),
-        ({"policy": "KEEP ALL", "key": "id", "idle": "1 day"}, "WINOPS_ARGUMENT.VALUE"),
+        ({"policy": "KEEP ALL", "key": "id", "idle": "1 day"}, "WINOPS_KEY_WINDOW"),
     ],
 )
 def test_calls_that_do_not_fit_are_refused(
@@ -260,6 +262,7 @@ def test_late_rows_are_emitted_by_changes_only(spark: SparkSession) -> None:
     with pytest.raises(AnalysisException) as caught:
         kept.agg(F.sum("price"))
     assert caught.value.getCondition() == "WINOPS_LATE_OUTPUT"
+    assert kept.describe()
 
 
 def test_numbers_of_rows_without_a_key(spark: SparkSession) -> None:

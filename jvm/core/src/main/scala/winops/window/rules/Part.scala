@@ -13,6 +13,11 @@ private[window] abstract class Part {
   /** Returns true if the newest row may enter. */
   def admits(row: Long, at: Long): Boolean = true
 
+  /** Returns true if a row leaves the group if the newest row enters, which then needs no room:
+    * the newest row replaces it, or it is the last one behind the window.
+    */
+  def replaces(row: Long): Boolean = false
+
   /** Inserts the newest row, and evicts the rows that exceed the window's bound. */
   def arrive(row: Long, at: Long, evicted: EvictedRows): Unit
 
@@ -46,6 +51,14 @@ private[window] abstract class Part {
     * the same step as these, so the rows need not be stored.
     */
   def afterForgetting(): Unit = ()
+
+  /** Returns true if the row is stored behind the window, and can return from there. */
+  def isBehind(row: Long): Boolean = false
+
+  /** Lets rows return from behind the window while it has room, because a row has left, or
+    * because a restart has made the window longer.
+    */
+  def refill(evicted: EvictedRows): Unit = ()
 
   /** Returns true if the window holds the row, which has not left the group. */
   def holds(row: Long): Boolean

@@ -34,6 +34,9 @@ private[spark] object KeyArguments {
     key.map(RowExpression.Column(_)(0))
   }
 
+  /** The number of rows behind the window; 0 if evicted rows do not return. */
+  def bufferOf(arguments: Arguments): Long = arguments.positiveLong("buffer").getOrElse(0L)
+
   /** The column that says what a row does. */
   def operationOf(arguments: Arguments, columns: Seq[Attribute]): Option[Attribute] =
     arguments.text("op").map { name =>
@@ -61,7 +64,8 @@ private[spark] object KeyArguments {
       Seq(
         "op" -> operation.isDefined,
         "updates" -> updates.isDefined,
-        "corrections" -> corrections.isDefined).filter(_._2).foreach { case (name, _) =>
+        "corrections" -> corrections.isDefined,
+        "buffer" -> (bufferOf(arguments) > 0L)).filter(_._2).foreach { case (name, _) =>
         throw WinopsErrors.argument("UNKNOWN", name, "it together with key => ARRAY('id')")
       }
     }
@@ -92,6 +96,13 @@ private[spark] object KeyArguments {
           "'changes', 'rows', 'agg' or 'withColumns' together with op")
       }
     }
+    if (policy.isKeyed && spec.emitsRowIds && spec.idleMillis.isDefined) {
+      throw WinopsErrors.analysis(
+        "WINOPS_KEY_WINDOW",
+        "policy" -> policy.text,
+        "reason" -> ("idle removes groups, whose numbers then begin at 0 again; omit idle, or " +
+          "set row_id to false"))
+    }
     val endsGroups = spec.idleMillis.isDefined || policy.group.reclaim.isDefined
     if (spec.emitsRowIds && (endsGroups || spec.isCrossGroup)) {
       throw WinopsErrors.argument(
@@ -100,7 +111,8 @@ private[spark] object KeyArguments {
         "false, which is not the default with key, for a window whose groups are removed or " +
           "depend on each other: a group that comes back has the numbers from 0 again")
     }
-    if (spec.emitsRefused && (spec.output != Output.Changes || spec.isCrossGroup)) {
+    val emitsOthers = spec.output != Output.Changes && spec.output != Output.Describe
+    if (spec.emitsRefused && (emitsOthers || spec.isCrossGroup)) {
       val reason =
         if (spec.isCrossGroup) "The groups of this window depend on each other."
         else s"The output ${spec.output.name} has no column that tells them from other rows."

@@ -170,7 +170,10 @@ private[execution] final class OpenGroup private (
         arriving = row
         target = operation.clock.arrivalAt(times.timeOf(row, timeOrdinal))
         stage = Advancing
-      } else refused.set(row, arrivals.refusal, None)
+      } else {
+        silence.arrives(arrivals.isOfHistory)
+        refused.set(row, arrivals.refusal, None)
+      }
     } else {
       arriving = null
       target = times.now

@@ -150,6 +150,9 @@ object LiveQueries {
       dropped = number(KeepMetrics.NullTime) + number(KeepMetrics.AfterFinal),
       bytesWritten = number(KeepMetrics.BytesWritten),
       latencyP50 = number(KeepMetrics.LatencyP50),
-      latencyP99 = number(KeepMetrics.LatencyP99))
+      latencyP99 = number(KeepMetrics.LatencyP99),
+      updated = number(KeepMetrics.Updated),
+      removed = number(KeepMetrics.Removed),
+      notHeld = number(KeepMetrics.NotHeld))
   }
 }

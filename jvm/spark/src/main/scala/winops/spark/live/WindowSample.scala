@@ -24,6 +24,12 @@ package winops.spark.live
   *   0 otherwise
   * @param latencyP99
   *   the 99th percentile of that time
+  * @param updated
+  *   rows that updated a row of their primary key
+  * @param removed
+  *   rows that deleted a row of their primary key
+  * @param notHeld
+  *   updates and deletes of rows that the window did not hold
   */
 final case class WindowSample(
     batch: Long,
@@ -40,7 +46,10 @@ final case class WindowSample(
     dropped: Long,
     bytesWritten: Long,
     latencyP50: Long = 0,
-    latencyP99: Long = 0) {
+    latencyP99: Long = 0,
+    updated: Long = 0,
+    removed: Long = 0,
+    notHeld: Long = 0) {
 
   def insertedPerSecond: Double = perSecond(inserted)
   def deletedPerSecond: Double = perSecond(deleted)

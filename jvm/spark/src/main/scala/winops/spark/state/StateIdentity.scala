@@ -57,6 +57,7 @@ object StateIdentity {
       (Lengths -> resizable(spec).map(_.name)) ~
       (Key -> Option.when(spec.policy.isKeyed)(texts(spec.policy.key.map(_.sql)))) ~
       (Operation -> spec.operation) ~
+      (Buffer -> Option.when(spec.policy.buffer > 0L)(spec.policy.buffer)) ~
       (Whole -> Option.when(spec.emitsRowIds && isWhole(spec.policy))(true)) ~
       (Punctuation -> spec.punctuation) ~
       (Across -> Option.when(spec.acrossGroups)(true)) ~
@@ -68,7 +69,8 @@ object StateIdentity {
   }
 
   /** Returns true if the groups of the policy are larger than they could be. */
-  private def isWhole(policy: winops.policy.Policy): Boolean = policy.splitByKey ne policy
+  private def isWhole(policy: winops.policy.Policy): Boolean =
+    policy.windowNames.isEmpty && (policy.splitByKey ne policy)
 
   /** The functions, sorted, because the state does not depend on the order of the query. */
   private def ofOver(plan: OverPlan): JObject =
