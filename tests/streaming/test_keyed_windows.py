@@ -17,21 +17,13 @@ from typing import Any, NamedTuple
 
 import pytest
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support import keyed, keyed_cases
 from tests.support.keyed import Call, Operation
 from tests.support.replay import NewReplay, at
-from tests.support.settings import (
-    CHANGELOG,
-    CHECKPOINT_FORMAT,
-    HDFS,
-    PARTITIONS,
-    ROCKSDB,
-    STATE_STORE,
-    settings,
-)
+from tests.support.settings import HDFS, PARTITIONS, ROCKSDB, StreamSetup, settings
 from tests.support.transports import same_on_connect
 from winops import esper, keep
 
@@ -342,62 +334,46 @@ def compare(given: Changes, wanted: Changes) -> None:
 # ---- Tables and streams
 
 
-class Setup(NamedTuple):
-    """The configuration of a stream; `restarts` defines the runs that take the files."""
-
-    provider: str
-    changelog: bool
-    format_version: int
-    partitions: int
-    restarts: str
-    late: str
-
-
 @pytest.mark.parametrize(
-    "setup",
+    ("setup", "mode"),
     [
-        Setup(ROCKSDB, True, 1, 2, "one", "emit"),
-        pytest.param(Setup(ROCKSDB, True, 2, 1, "each", "emit"), marks=same_on_connect),
+        (StreamSetup(ROCKSDB, True, 1, 2, "one"), "emit"),
+        pytest.param(StreamSetup(ROCKSDB, True, 2, 1, "each"), "emit", marks=same_on_connect),
         pytest.param(
-            Setup(HDFS, False, 1, 3, "none", "drop"), marks=[same_on_connect, pytest.mark.longer]
+            StreamSetup(HDFS, False, 1, 3, "none"),
+            "drop",
+            marks=[same_on_connect, pytest.mark.longer],
         ),
         pytest.param(
-            Setup(ROCKSDB, False, 1, 5, "each", "drop"),
+            StreamSetup(ROCKSDB, False, 1, 5, "each"),
+            "drop",
             marks=[same_on_connect, pytest.mark.longer],
         ),
     ],
-    ids=lambda setup: f"{setup.provider.rsplit('.', 1)[-1]}-{'-'.join(map(str, setup[1:]))}",
+    ids=lambda value: getattr(value, "name", value),
 )
 def test_streams_give_the_changes_of_the_reference(
-    spark: SparkSession, replay: NewReplay, setup: Setup
+    spark: SparkSession, replay: NewReplay, setup: StreamSetup, mode: str
 ) -> None:
-    rng = random.Random(repr(setup))
-    ticks = operations(rng, 40, wrong=setup.late == "emit")
+    rng = random.Random(f"{setup} {mode}")
+    ticks = operations(rng, 40, wrong=mode == "emit")
     files = [*split(rng, ticks, 6)]
-    runs = {
-        "none": [files],
-        "one": [files[:2], files[2:]],
-        "each": [[file] for file in files],
-    }[setup.restarts]
+    runs = setup.runs(files)
     stream = replay(SCHEMA)
-    configuration = {
-        STATE_STORE: setup.provider,
-        CHANGELOG: str(setup.changelog).lower(),
-        CHECKPOINT_FORMAT: str(setup.format_version),
-        PARTITIONS: str(setup.partitions),
-    }
-    with settings(spark, configuration):
+    with settings(spark, setup.configuration):
         rows = stream.rows(("ts", f"{DELAY} milliseconds"))
-        result = changes_of(rows, setup.late)
+        result = changes_of(rows, mode)
         for run in runs:
             stream.add(*([tick.fields() for tick in file] for file in run))
             stream.run(result)
     late = late_rows(runs)
     assert late or setup.restarts == "none"
-    compare(collected(stream.written()), expected(ticks, late, setup.late))
+    compare(collected(stream.written()), expected(ticks, late, mode))
 
 
-@pytest.mark.parametrize(("partitions", "mode"), [(1, "emit"), (5, "drop")])
+@pytest.mark.parametrize(
+    ("partitions", "mode"), [(5, "emit"), pytest.param(1, "drop", marks=pytest.mark.longer)]
+)
 def test_tables_give_the_changes_of_the_reference(
     spark: SparkSession, replay: NewReplay, partitions: int, mode: str
 ) -> None:
@@ -421,13 +397,21 @@ OF_VALUES = [
     Case("#sort(2, v)", buffer=2),
     Case("KEEP 2 ROWS", "event_time", buffer=2),
 ]
-AGGREGATES = {
-    "n": F.count(F.lit(1)),
-    "total": F.sum("v"),
-    "least": F.min("v"),
-    "greatest": F.max("v"),
-    "kinds": F.countDistinct("u"),
-}
+
+
+def some_longer(cases: Sequence[Case], each: int) -> list[Any]:
+    """Mark all cases but each of a number for the longer tests; the last one is not marked."""
+    marks = [[] if number % each == 0 else [pytest.mark.longer] for number in range(len(cases))]
+    return [pytest.param(case, marks=m) for case, m in zip(cases, reversed(marks), strict=True)]
+
+
+AGGREGATES = ("n", "total", "least", "greatest", "kinds")
+
+
+def aggregate_columns() -> dict[str, Column]:
+    """Return the columns of AGGREGATES, which need a session."""
+    columns = (F.count(F.lit(1)), F.sum("v"), F.min("v"), F.max("v"), F.countDistinct("u"))
+    return dict(zip(AGGREGATES, columns, strict=True))
 
 
 def aggregates(content: Sequence[keyed.Row]) -> tuple[int | None, ...]:
@@ -437,7 +421,7 @@ def aggregates(content: Sequence[keyed.Row]) -> tuple[int | None, ...]:
     return (len(content), sum(values) if values else None, *least_and_greatest, len(kinds))
 
 
-@pytest.mark.parametrize("case", OF_VALUES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", some_longer(OF_VALUES, 3), ids=lambda case: case.name)
 def test_aggregates_are_right_after_each_step(
     spark: SparkSession, replay: NewReplay, case: Case
 ) -> None:
@@ -448,7 +432,7 @@ def test_aggregates_are_right_after_each_step(
     stream.add(*files)
     # No row is late.
     rows = stream.rows(("ts", f"{SPAN + 2 * DELAY} milliseconds"))
-    columns = [column.alias(name) for name, column in AGGREGATES.items()]
+    columns = [column.alias(name) for name, column in aggregate_columns().items()]
     of_stream, of_table = (case.kept(r).agg(*columns) for r in (rows, stream.table()))
     stream.run(of_stream)
     answer = keyed.run(case.call("drop"), applied(case, ticks, set()), END)
@@ -464,15 +448,15 @@ def test_aggregates_are_right_after_each_step(
         assert Counter(((r.sample, r.g), *(r[n] for n in names)) for r in found) == wanted
 
 
-@pytest.mark.parametrize("corrections", [False, True])
-@pytest.mark.parametrize("case", [*OF_VALUES[:4], *OF_VALUES[-2:]], ids=lambda case: case.name)
+@pytest.mark.parametrize("corrections", [True, pytest.param(False, marks=pytest.mark.longer)])
+@pytest.mark.parametrize("case", some_longer(OF_VALUES, 2), ids=lambda case: case.name)
 def test_enriched_rows_have_the_values_after_their_step(
     spark: SparkSession, replay: NewReplay, case: Case, corrections: bool
 ) -> None:
     ticks = operations(random.Random(case.name), 40, wrong=False)
     stream = replay(SCHEMA)
     stream.add([tick.fields() for tick in ticks])
-    enriched = case.kept(stream.table(), corrections=corrections).withColumns(AGGREGATES)
+    enriched = case.kept(stream.table(), corrections=corrections).withColumns(aggregate_columns())
     assert "op" not in enriched.columns
     answer = keyed.run(case.call("drop"), applied(case, ticks, set()), END)
     wanted = Counter(
@@ -488,13 +472,13 @@ def test_enriched_rows_have_the_values_after_their_step(
 
 
 def by_hand() -> list[Any]:
-    """Return the cases that a table can answer; `make test` runs each fourth."""
+    """Return the cases that a table can answer; `make test` runs each eighth."""
     cases = [case for case in keyed_cases.load() if "delay" not in case.get("options", {})]
     return [
         pytest.param(
             case,
             id=case["name"],
-            marks=[same_on_connect, *([pytest.mark.longer] if number % 4 else [])],
+            marks=[same_on_connect, *([pytest.mark.longer] if number % 8 else [])],
         )
         for number, case in enumerate(cases)
     ]
