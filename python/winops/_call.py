@@ -28,6 +28,7 @@ class Call:
     order_by: tuple[str | Column, ...]
     options: Mapping[str, int | str]
     fill: Mapping[str, Value] = field(default_factory=dict)
+    key: tuple[str, ...] = ()
 
     def over(
         self,
@@ -52,6 +53,8 @@ class Call:
             arguments.append(f"params => {struct(self.policy.params)}")
         if self.fill:
             arguments.append(f"fill => {struct(self.fill)}")
+        if self.key:
+            arguments.append(f"key => {array(self.key)}")
         if of_windows is not None:
             arguments.append(f"of_windows => {struct(of_windows)}")
         tables: dict[str, Any] = {"df": df}

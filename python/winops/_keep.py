@@ -14,7 +14,7 @@ from winops._call import Call
 from winops._dialects import WindowPolicy
 from winops._errors import wrong_type
 from winops._kept import Kept
-from winops._options import options_of
+from winops._options import key_options_of, options_of
 from winops._policy import policy_of
 from winops._session import check_session
 
@@ -42,6 +42,12 @@ def keep(
     on_change: Literal["refuse", "carry"] | None = None,
     fill: Mapping[str, arguments.Fill] | None = None,
     key_columns: arguments.Names | None = None,
+    key: arguments.Names | None = None,
+    op: str | None = None,
+    updates: Literal["delete_insert", "update"] | None = None,
+    row_id: bool | None = None,
+    late: Literal["drop", "emit"] | None = None,
+    corrections: bool = False,
 ) -> Kept:
     """Keep the rows of a static or streaming DataFrame in windows defined by a policy.
 
@@ -50,7 +56,7 @@ def keep(
     Parameters
     ----------
     df : DataFrame
-        The input rows. Every row is treated as an insert.
+        The input rows. Without `key`, every row is treated as an insert.
     policy : str or WindowPolicy or dict, optional
         A policy in CCL, such as ``KEEP 100 ROWS SLACK 10 PER (symbol)``, or in another language:
         :func:`winops.esper`, :func:`winops.apama`, :func:`winops.spl`. If it is omitted, `rows`
@@ -119,6 +125,29 @@ def keep(
         columns: int, float, Decimal, str or bool. Other columns are NULL there.
     key_columns : str or list of str, optional
         The primary key columns of the rows, used only to warn about groups of single rows.
+    key : str or list of str, optional
+        The primary key columns. A group holds one row of each key, and a row of the input
+        inserts, updates or deletes the row of its key: as `op` says, or inserts or updates it if
+        there is no `op`. An update keeps the place and the age of its row.
+    op : str, optional
+        A string column that says what a row does, in any case: ``insert``, ``update``,
+        ``upsert``, ``delete``; ``c``, ``r``, ``u``, ``d`` of Debezium; ``insert``,
+        ``update_preimage``, ``update_postimage``, ``delete`` of change feeds; the types of
+        changes of another window. The column is not in the output.
+    updates : {"delete_insert", "update"}, optional
+        The changes of an update: ``delete_insert``, the default, gives a ``delete`` with the
+        former values and an ``insert`` with the new ones; ``update`` gives them the types
+        ``update_before`` and ``update_after``.
+    row_id : bool, optional
+        True adds the columns ``_change_row`` and ``_change_version`` to the changes. The default
+        is True with `key` and False without.
+    late : {"drop", "emit"}, optional
+        The treatment of rows without effect: ``drop``, the default, counts late rows, rows that
+        the window refuses, and updates and deletes of rows that it does not hold, and fails for
+        rows without a valid operation or key; ``emit`` emits all of them among the changes as
+        ``late`` or ``refused``, with the reason in ``_change_reason``.
+    corrections : bool, default False
+        True emits an updated row again in ``withColumn`` and ``withColumns``.
 
     Returns
     -------
@@ -177,8 +206,10 @@ def keep(
         order_by=arguments.sort_keys("order_by", order_by),
         options=options_of(
             time, apply, origin, idle, max_rows, on_null_time, punct, at_end, on_change
-        ),
+        )
+        | key_options_of(key, op, updates, row_id, late, corrections),
         fill=arguments.fill(fill),
+        key=arguments.names("key", key),
     )
     arguments.check_directions("order_by", call.order_by, df)
     keys = arguments.names("key_columns", key_columns)

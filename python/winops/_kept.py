@@ -55,7 +55,9 @@ class Kept:
         -------
         DataFrame
             ``_change_type``
-                string: ``insert`` or ``delete``.
+                string: ``insert`` or ``delete``; with ``updates="update"`` also
+                ``update_before`` and ``update_after``; with ``late="emit"`` ``late`` and
+                ``refused``, of rows without effect.
             ``_change_time``
                 timestamp of the step. With ``time=`` it is an instant of event time, and on a
                 stream it carries the watermark. Otherwise it is the timestamp of the micro-batch,
@@ -66,6 +68,11 @@ class Kept:
             ``_change_seq``
                 long: number of the change among the group's changes, from 0, without gaps.
 
+            ``_change_row``
+                long, with ``key=`` or ``row_id=True``: number of the row among those that entered
+                its group, from 0. All changes of the row have it.
+            ``_change_version``
+                long, with ``_change_row``: orders the changes of a row. It is ``_change_seq``.
             ``_window``
                 string, only with several windows: the name of the window of the change.
             ``_change_reason``

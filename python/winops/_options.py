@@ -56,3 +56,31 @@ def options_of(
     if on_change is not None:
         options["on_change"] = arguments.choice("on_change", on_change, ("refuse", "carry"))
     return options
+
+
+def key_options_of(
+    key: object,
+    op: str | None,
+    updates: str | None,
+    row_id: bool | None,
+    late: str | None,
+    corrections: bool,
+) -> dict[str, int | str]:
+    """Check the options for rows with a primary key, and return those that are given."""
+    if key is None and (op is not None or updates is not None or corrections):
+        raise wrong_value(
+            "op=, updates= and corrections= are about rows with a primary key, but key= is "
+            "missing. Add key=, or omit them."
+        )
+    options: dict[str, int | str] = {}
+    if op is not None:
+        options["op"] = arguments.text("op", op, "the name of a column")
+    if updates is not None:
+        options["updates"] = arguments.choice("updates", updates, ("delete_insert", "update"))
+    if row_id is not None:
+        options["row_id"] = arguments.flag("row_id", row_id)
+    if late is not None:
+        options["late"] = arguments.choice("late", late, ("drop", "emit"))
+    if arguments.flag("corrections", corrections):
+        options["corrections"] = True
+    return options

@@ -52,6 +52,8 @@ _COLOURS = {
     "group idle": "#b5763f",
     "group limit": "#c44e52",
     "window changed": "#c44e52",
+    "updated": "#8a8a8a",
+    "deleted": "#c44e52",
 }
 _HELD = "#9aa5b1"
 _INK = "#808890"

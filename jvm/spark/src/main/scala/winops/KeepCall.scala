@@ -124,6 +124,12 @@ private object KeepCall {
     "punct" -> "punct",
     "atEnd" -> "at_end",
     "onChange" -> "on_change",
+    "key" -> "key",
+    "op" -> "op",
+    "updates" -> "updates",
+    "rowId" -> "row_id",
+    "late" -> "late",
+    "corrections" -> "corrections",
     "fill" -> "fill")
 
   def literal(argument: String, value: Any): Expression = value match {
@@ -135,6 +141,8 @@ private object KeepCall {
     case _: Boolean | _: Byte | _: Short | _: Int | _: Long | _: Float | _: Double | _: String |
         _: BigDecimal | _: java.math.BigDecimal =>
       Literal(value)
+    case names: Iterable[_] if argument == "key" =>
+      Literal.create(names.map(_.toString).toSeq, ArrayType(StringType))
     case fields: Iterable[_] =>
       CreateNamedStruct(fields.toSeq.flatMap {
         case (name: String, field) => Seq(Literal(name), literal(argument, field))

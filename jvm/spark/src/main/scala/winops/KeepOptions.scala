@@ -91,6 +91,26 @@ final class KeepOptions private[winops] (private[winops] val values: Map[String,
   @varargs def keyColumns(name: String, more: String*): KeepOptions =
     set("keyColumns", name +: more)
 
+  /** Names the primary key columns: a group holds one row of each key, which later rows update or
+    * delete.
+    */
+  @varargs def key(name: String, more: String*): KeepOptions = set("key", name +: more)
+
+  /** Names the string column that says what a row does, such as `insert` or `delete`. */
+  def op(name: String): KeepOptions = set("op", name)
+
+  /** Sets the changes of an update: `delete_insert` or `update`. */
+  def updates(choice: String): KeepOptions = set("updates", choice)
+
+  /** Adds the columns `_change_row` and `_change_version` to changes, or omits them. */
+  def rowId(emits: Boolean): KeepOptions = set("rowId", emits)
+
+  /** Sets the treatment of rows without effect: `drop` or `emit`. */
+  def late(choice: String): KeepOptions = set("late", choice)
+
+  /** Emits updated rows again in `withColumns`. */
+  def corrections(): KeepOptions = set("corrections", true)
+
   private[winops] def set(name: String, value: Any): KeepOptions =
     new KeepOptions(values + (name -> value))
 }

@@ -105,6 +105,23 @@ package object winops {
     *   columns; other columns are NULL there
     * @param keyColumns
     *   the primary key columns, used only to log a warning about groups of single rows
+    * @param key
+    *   the primary key columns: a group holds one row of each key, which later rows update or
+    *   delete
+    * @param op
+    *   a string column that says what a row does: `insert`, `update`, `upsert`, `delete`, or a
+    *   word of Debezium or of a change feed; by default each row is an upsert. The column is not
+    *   in the output
+    * @param updates
+    *   the changes of an update: `delete_insert`, the default, or `update` for `update_before`
+    *   and `update_after`
+    * @param rowId
+    *   whether changes have the columns `_change_row` and `_change_version`, by default with
+    *   `key`
+    * @param late
+    *   the treatment of rows without effect, such as late ones: `drop`, the default, or `emit`
+    * @param corrections
+    *   true emits an updated row again in `withColumns`
     */
   def keep(
       df: Dataset[_],
@@ -126,7 +143,13 @@ package object winops {
       atEnd: String = null,
       onChange: String = null,
       fill: Map[String, Any] = null,
-      keyColumns: Seq[String] = null): Kept = {
+      keyColumns: Seq[String] = null,
+      key: Seq[String] = null,
+      op: String = null,
+      updates: String = null,
+      rowId: Option[Boolean] = None,
+      late: String = null,
+      corrections: Boolean = false): Kept = {
     val all = Map[String, Any](
       "rows" -> rows,
       "slack" -> slack,
@@ -145,10 +168,15 @@ package object winops {
       "atEnd" -> atEnd,
       "onChange" -> onChange,
       "fill" -> fill,
-      "keyColumns" -> keyColumns)
+      "keyColumns" -> keyColumns,
+      "key" -> key,
+      "op" -> op,
+      "updates" -> updates,
+      "late" -> late,
+      "corrections" -> corrections)
     val options = new KeepOptions(all.filter { case (_, value) =>
       value != null && value != Omitted && value != false
-    })
+    } ++ rowId.map("rowId" -> _))
     new Kept(new KeepCall(df, Option(policy), options))
   }
 

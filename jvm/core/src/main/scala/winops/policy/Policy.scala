@@ -1,6 +1,7 @@
 package winops.policy
 
 import winops.terms.{RowExpression, Stream}
+import winops.window.changes.ChangeReason
 import winops.window.piece._
 
 /** A retention policy: which rows of a stream stay in a window, and which changes are emitted.
@@ -28,6 +29,9 @@ import winops.window.piece._
   * @param isSplit
   *   true for the result of [[Policy.splitByKey]], in which a row that is one too many is one
   *   that a newer row of its key replaces
+  * @param key
+  *   the primary key, of which a group holds one row at a time; if it is empty, every row is an
+  *   insert
   */
 final case class Policy(
     group: Group,
@@ -37,7 +41,11 @@ final case class Policy(
     window: String,
     filter: Option[RowExpression] = None,
     projection: Option[Projection] = None,
-    isSplit: Boolean = false) {
+    isSplit: Boolean = false,
+    key: Seq[RowExpression] = Nil) {
+
+  /** Returns true if rows have a primary key, so that updates and deletes can name them. */
+  def isKeyed: Boolean = key.nonEmpty
 
   /** The policy in one English sentence. */
   def describe: String = PolicyDescriber.of(this, None)
@@ -67,7 +75,8 @@ final case class Policy(
     * alone decides.
     */
   def newestRows: Option[Long] = retention match {
-    case Retention.One(window) if group.reclaim.isEmpty && !usesTime => window.newestRows
+    case Retention.One(window) if group.reclaim.isEmpty && !usesTime && !isKeyed =>
+      window.newestRows
     case _ => None
   }
 
@@ -80,7 +89,7 @@ final case class Policy(
   def needsArrivals: Boolean = usesTime || retention.windows.exists(_.readsArrivals)
 
   /** Returns true if rows may leave in any order, so that the group's rows have holes. */
-  def leavesHoles: Boolean = retention.leavesHoles
+  def leavesHoles: Boolean = isKeyed || retention.leavesHoles
 
   /** Returns true if the changes delete rows in the order of their insertion. */
   def leavesFromFront: Boolean =
@@ -90,7 +99,14 @@ final case class Policy(
     * of an idle time that is given beside the text.
     */
   def reasons: Seq[Int] =
-    (retention.windows.flatMap(_.reasons) ++ group.reclaim.flatMap(_.reason)).distinct
+    (retention.windows.flatMap(_.reasons) ++ group.reclaim.flatMap(_.reason) ++
+      (if (isKeyed) Seq(ChangeReason.Updated, ChangeReason.Deleted) else Nil)).distinct
+
+  /** The number of rows that a group holds at most between steps, if its window limits it. */
+  def mostRows: Option[Long] = retention match {
+    case Retention.One(window) => window.mostRows
+    case _ => None
+  }
 
   /** The class of windows of which a restart may choose another length; None if more than a
     * length decides which rows stay.
@@ -104,7 +120,8 @@ final case class Policy(
           _,
           None,
           None,
-          _) =>
+          _,
+          Nil) =>
       bound.resizable(leave)
     case _ => None
   }
@@ -128,7 +145,7 @@ final case class Policy(
   def splitByKey: Policy = {
     val keys = retention.windows.flatMap(_.keyOfEachRow)
     val others = retention.windows.filter(_.keyOfEachRow.isEmpty)
-    val splits = keys.size == 1 && others.forall(_.looksAtEachRow) && projection.isEmpty &&
+    val splits = !isKeyed && keys.size == 1 && others.forall(_.looksAtEachRow) && projection.isEmpty &&
       !isCrossGroup
     retention.withinKey.filter(_ => splits).fold(this) { within =>
       copy(

@@ -13,8 +13,8 @@ private[policy] object PolicyDescriber {
       policy.filter.map(condition => s"of the rows for which ${shown(condition)} holds")
     val group = Option.when(policy.group.keys.nonEmpty)(s"for each ${listed(policy.group.keys)}")
     val clauses =
-      retained(policy.retention) ++ policy.projection.map(Computation.of) ++ emitted(policy) ++
-        (policy.group.reclaim ++ reclaim).map(removed)
+      retained(policy.retention) ++ keyed(policy) ++ policy.projection.map(Computation.of) ++
+        emitted(policy) ++ (policy.group.reclaim ++ reclaim).map(removed)
     val sentence = (filter ++ group ++ Seq(clauses.mkString("; "))).mkString(", ")
     s"${sentence.head.toUpper}${sentence.tail}."
   }
@@ -51,6 +51,10 @@ private[policy] object PolicyDescriber {
       "rows enter" -> enter.words,
       "rows leave" -> leave.words) ++
       Option.when(report != Never)("reports" -> report.words)
+  }
+
+  private def keyed(policy: Policy): Option[String] = Option.when(policy.isKeyed) {
+    s"holds one row of each ${listed(policy.key)}, which later rows update or delete"
   }
 
   private def retained(retention: Retention): Seq[String] = retention match {

@@ -45,6 +45,11 @@ final case class Window(admit: Admit, order: Order, bound: Bound, triggers: Trig
   def changesAtOnce: Boolean = triggers.enter == EachRow && triggers.report == Never &&
     bound.leavesAtOnce(triggers.leave)
 
+  /** The number of rows that the window holds at most between steps, if its bound limits it. */
+  private[policy] def mostRows: Option[Long] =
+    if (triggers.enter == EachRow && triggers.leave != Never) bound.mostRows(triggers.leave)
+    else None
+
   /** The key for which the window holds one row each, if the window has no other rule. */
   private[policy] def keyOfEachRow: Option[Seq[RowExpression]] =
     if (admit == EveryRow) order.keyOfNewestRow(bound)

@@ -97,6 +97,11 @@ final class PagedMap private[storage] (pages: Pages) {
     entries -= 1
     pages.noteChange()
     if (depth > 0 && path(depth).isSparse(pages.pageSize)) shrink(depth)
+    else if (depth == 0 && entries == 0 && root.number != Page.Inline) {
+      pages.free(root)
+      root = new Page(Page.Inline, isLeaf = true)
+      path(0) = root
+    }
   }
 
   /** Moves the cursor to the first key. */
@@ -145,6 +150,18 @@ final class PagedMap private[storage] (pages: Pages) {
     free(top, 0)
     startAfresh()
   }
+
+  /** Stores the only page of a map with more than `most` entries beside its group's value, which
+    * is written whenever the group changes.
+    */
+  def keepOutOfGroup(most: Long): Unit =
+    if (entries > most && root != null && root.number == Page.Inline) {
+      root = renumbered(root)
+      isDetached = true
+      depth = 0
+      path(0) = root
+      places(0) = 0
+    }
 
   /** Starts as the empty map of the next group, whose pages are not loaded. */
   private[storage] def startAfresh(): Unit = if (entries > 0) {

@@ -51,6 +51,7 @@ final class RowLog(
   override def end: Long = runs.end + open.count
   override def next(ordinal: Long): Long = ordinal + 1
   override def previous(ordinal: Long): Long = if (ordinal > firstOrdinal) ordinal - 1 else -1L
+  override def contains(ordinal: Long): Boolean = ordinal >= firstOrdinal && ordinal < end
   override def size: Long = end - firstOrdinal
 
   /** The time of the newest row as the form predicts it, in milliseconds; `orElse` if the row is

@@ -30,8 +30,7 @@ final class RowTree(pages: Pages, withArrival: Boolean, rowCheck: RowCheck = Row
   override def first: Long = firstOrdinal
   override def size: Long = rows.size
 
-  /** Returns true if the row is stored. */
-  def contains(ordinal: Long): Boolean = {
+  override def contains(ordinal: Long): Boolean = {
     val isThere = rows.contains(probeFor(ordinal))
     looksAt = if (isThere) ordinal else RowTree.None
     isThere

@@ -17,6 +17,9 @@ trait Rows {
   /** The ordinal of the newest stored row older than `ordinal`; -1 if there is none. */
   def previous(ordinal: Long): Long
 
+  /** Returns true if the row is stored. */
+  def contains(ordinal: Long): Boolean
+
   /** Arrival time of the row, in milliseconds. */
   def arrival(ordinal: Long): Long
 
@@ -28,4 +31,10 @@ trait Rows {
 
   /** Removes the row appended last; the next row gets the same ordinal. */
   def takeBack(): Unit
+
+  /** Gives a stored row the bytes of the row appended last, and removes the latter. The row keeps
+    * its ordinal and its arrival time.
+    */
+  def replace(ordinal: Long): Unit =
+    throw new UnsupportedOperationException("rows of this store are never updated")
 }

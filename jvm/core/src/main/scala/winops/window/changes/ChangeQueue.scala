@@ -84,6 +84,19 @@ final class ChangeQueue(stream: Stream, private[window] val ignoresReports: Bool
   private[window] def delete(from: Long, until: Long, reason: Int): Unit =
     if (emitsDeletes && from < until) change(ChangeKind.Delete, from, until, reason)
 
+  /** Updates a row. Until the reader has moved to the second of the two entries, the row has its
+    * former values.
+    */
+  private[window] def update(row: Long): Unit = {
+    if (emitsDeletes) change(ChangeKind.UpdateBefore, row, row + 1, ChangeReason.Updated)
+    if (emitsInserts) change(ChangeKind.UpdateAfter, row, row + 1, ChangeReason.Updated)
+  }
+
+  /** Sets what gives an updated row its new values. It may be called more than once. */
+  private[window] def onUpdateRead(apply: () => Unit): Unit = applyUpdate = apply
+
+  private var applyUpdate: () => Unit = () => ()
+
   /** Deletes the rows from `from` until `until` because their whole group is removed, for one of
     * the [[ChangeReason]]s.
     */
@@ -214,6 +227,7 @@ final class ChangeQueue(stream: Stream, private[window] val ignoresReports: Bool
     instant = entries(head + 3)
     stepNumber = entries(head + 4)
     sequenceNumber = entries(head + 5)
+    if (entryKind == ChangeKind.UpdateAfter) applyUpdate()
   }
 
   private def change(kind: Int, from: Long, until: Long, reason: Int): Unit = {

@@ -39,6 +39,12 @@ object ChangeReason {
   /** A restart replaced the window by another one, which does not have the row. */
   val WindowChanged = 11
 
+  /** An operation has updated the row. */
+  val Updated = 12
+
+  /** An operation has deleted the row. */
+  val Deleted = 13
+
   /** The name of each reason in the column `_change_reason`, by its number. */
   val Names: IndexedSeq[String] = IndexedSeq(
     "arrived",
@@ -52,5 +58,7 @@ object ChangeReason {
     "punctuation",
     "group idle",
     "group limit",
-    "window changed")
+    "window changed",
+    "updated",
+    "deleted")
 }

@@ -18,6 +18,7 @@ private[window] final class SharedRows(rows: Rows) extends Rows {
     if (there >= head) there else -1L
   }
 
+  override def contains(ordinal: Long): Boolean = ordinal >= head && rows.contains(ordinal)
   override def arrival(ordinal: Long): Long = rows.arrival(ordinal)
   override def release(until: Long): Unit = head = Math.max(head, until)
 

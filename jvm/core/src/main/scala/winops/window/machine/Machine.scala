@@ -5,7 +5,7 @@ import winops.storage.btree.Pages
 import winops.storage.bytes.{ByteReader, ByteWriter}
 import winops.storage.rows.Rows
 import winops.terms.Span
-import winops.window.changes.{ChangeKind, ChangeQueue, ChangeReason}
+import winops.window.changes.{ChangeKind, ChangeQueue, ChangeReason, RowOutcome}
 import winops.window.contents.WindowContext
 import winops.window.expression.Evaluator
 import winops.window.retainer.{Retainer, Retainers}
@@ -59,12 +59,24 @@ final class Machine(
   private var finished = false
   private var forgotten = 0L
   private var refused = 0L
+  private var updated = 0L
+  private var deleted = 0L
+  private var notHeld = 0L
 
   /** Number of groups that this instance removed with deletes, when idle or by [[dismiss]]. */
   def groupsForgotten: Long = forgotten
 
   /** Number of rows that this instance refused. */
   def rowsRefused: Long = refused
+
+  /** Number of updates that this instance applied to rows of the window. */
+  def rowsUpdated: Long = updated
+
+  /** Number of deletes that this instance applied to rows of the window. */
+  def rowsDeleted: Long = deleted
+
+  /** Number of updates and deletes whose row the window did not hold. */
+  def rowsNotHeld: Long = notHeld
 
   /** Number of rows stored for the window, pending rows included. */
   def held: Long = retainer.held
@@ -112,6 +124,32 @@ final class Machine(
     * a window that a restart has replaced. Returns false if the row was refused and removed.
     */
   def carry(at: Long): Boolean = insertNewest(at, clock.now)
+
+  /** Applies the newest of `rows`, which arrived at `at`, the instant of the last [[advance]], as
+    * one of [[winops.terms.RowOperation]]. Returns one of
+    * [[winops.window.changes.RowOutcome]]. Only a row that was inserted stays.
+    *
+    * @param hasRoom
+    *   false if no row may be inserted
+    */
+  def operate(operation: Int, at: Long, hasRoom: Boolean = true): Int = {
+    changes.beginStep(at)
+    val outcome = retainer.operate(operation, rows.end - 1, at, hasRoom)
+    if (RowOutcome.hasEffect(outcome)) clock.arrived(at)
+    outcome match {
+      case RowOutcome.Inserted =>
+      case RowOutcome.Updated => updated += 1
+      case RowOutcome.Deleted =>
+        deleted += 1
+        rows.takeBack()
+      case _ =>
+        if (outcome == RowOutcome.NotHeld) notHeld += 1 else refused += 1
+        rows.takeBack()
+        if (!clock.isAlive) clock.clear()
+    }
+    changes.endStep()
+    outcome
+  }
 
   private def insertNewest(at: Long, instant: Long): Boolean = {
     changes.beginStep(instant)

@@ -18,6 +18,8 @@ final case class AgeReached(span: Span) extends AgeBound {
     case _ => None
   }
 
+  override private[window] def takesKeys: Boolean = true
+
   override private[window] def rule(leave: Trigger): Option[Make[EvictionRule]] =
     Option.when(leave == WhenDue)(context => ageRule(context.rows))
 

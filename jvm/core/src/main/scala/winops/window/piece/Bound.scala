@@ -49,6 +49,11 @@ abstract class Bound {
   /** The number of rows that a window holds at most between steps, if the bound limits it. */
   def mostRows(leave: Trigger): Option[Long] = None
 
+  /** Returns true if the rows that the bound evicts are known whatever other rows leave, so that
+    * rows can have a primary key.
+    */
+  private[window] def takesKeys: Boolean = false
+
   /** The number of newest rows that the bound keeps, if their number alone decides. */
   private[winops] def newestRows: Option[Long] = None
 

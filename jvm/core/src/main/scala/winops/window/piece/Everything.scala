@@ -15,6 +15,8 @@ case object Everything extends Bound {
   override def reasons(leave: Trigger): Seq[Int] = Seq(leave.reason)
   override def resizable(leave: Trigger): Option[Resizable] = leave.resizable
 
+  override private[window] def takesKeys: Boolean = true
+
   override private[window] def rule(leave: Trigger): Option[Make[EvictionRule]] =
     leave.emptyingRule
 

@@ -42,6 +42,8 @@ final case class MoreThan(rows: Long) extends Bound {
 
   override private[winops] def newestRows: Option[Long] = Some(rows)
 
+  override private[window] def takesKeys: Boolean = true
+
   override private[window] def rule(leave: Trigger): Option[Make[EvictionRule]] = leave match {
     case Excess(slack) => Some(_ => new CountRule(rows, slack))
     case _ => None

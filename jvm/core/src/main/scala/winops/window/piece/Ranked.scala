@@ -36,15 +36,26 @@ private final class RankedPart(newest: NewestOfEachPart, best: BestPart) extends
   override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     replaced.clear()
     newest.arrive(row, at, replaced)
+    evictReplaced(evicted)
+    val before = evicted.size
+    best.arrive(row, at, evicted)
+    if (evicted.size > before) newest.forget(evicted(before))
+  }
+
+  override def update(row: Long, values: Long, evicted: EvictedRows): Unit = {
+    replaced.clear()
+    newest.update(row, values, replaced)
+    evictReplaced(evicted)
+    best.update(row, values, evicted)
+  }
+
+  private def evictReplaced(evicted: EvictedRows): Unit = {
     var i = 0
     while (i < replaced.size) {
       evicted.add(replaced(i), ChangeReason.Replaced)
       best.forget(replaced(i))
       i += 1
     }
-    val before = evicted.size
-    best.arrive(row, at, evicted)
-    if (evicted.size > before) newest.forget(evicted(before))
   }
 
   override def forget(row: Long): Unit = {

@@ -36,4 +36,9 @@ private final class NewestOfEachPart(key: RowKey, index: PagedMap)
     val previous = put(row)
     if (previous != WindowView.NoRow) evicted.add(previous, ChangeReason.Replaced)
   }
+
+  override def update(row: Long, values: Long, evicted: EvictedRows): Unit = {
+    val previous = move(row, values)
+    if (previous != WindowView.NoRow) evicted.add(previous, ChangeReason.Replaced)
+  }
 }

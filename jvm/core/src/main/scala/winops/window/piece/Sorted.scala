@@ -45,6 +45,11 @@ private final class BestPart(rows: Long, sortKey: RowKey, index: PagedMap)
     }
   }
 
+  override def update(row: Long, values: Long, evicted: EvictedRows): Unit = {
+    forget(row)
+    val _ = index.put(place(values, row), NoBytes)
+  }
+
   override def forget(row: Long): Unit = index.remove(place(row))
   override def holds(row: Long): Boolean = index.contains(place(row))
 
@@ -57,8 +62,11 @@ private final class BestPart(rows: Long, sortKey: RowKey, index: PagedMap)
   private def rowAt(place: Array[Byte]): Long = Long.MaxValue - Ordinals.getLast(place)
 
   // The newer of equal rows sorts first, so the last entry is the oldest of the worst rows.
-  private def place(row: Long): Array[Byte] =
-    Ordinals.append(sortKey.of(row), Long.MaxValue - row)
+  private def place(row: Long): Array[Byte] = place(row, row)
+
+  /** The place of a row with the values of another one. */
+  private def place(values: Long, row: Long): Array[Byte] =
+    Ordinals.append(sortKey.of(values), Long.MaxValue - row)
 
   private val NoBytes = Array.emptyByteArray
 }

@@ -23,6 +23,8 @@ case object Unbounded extends Bound {
     case _ => None
   }
 
+  override private[window] def takesKeys: Boolean = true
+
   override private[window] def rule(leave: Trigger): Option[Make[EvictionRule]] =
     Option.when(leave == Never)(_ => NoRule)
 

@@ -19,6 +19,16 @@ private[window] abstract class Retainer {
     */
   def arrive(row: Long, at: Long): Boolean
 
+  /** Applies the newest row, which arrives at `at`, as one of [[winops.terms.RowOperation]].
+    * Returns one of [[winops.window.changes.RowOutcome]]; the caller has to remove the row unless
+    * it was inserted or its values are those of an update.
+    *
+    * @param hasRoom
+    *   false if no row may be inserted
+    */
+  def operate(operation: Int, row: Long, at: Long, hasRoom: Boolean): Int =
+    throw new UnsupportedOperationException("rows of this window have no primary key")
+
   /** Fires the timers of `due`, an instant that [[due]] returned. */
   def atDue(due: Long): Unit = ()
 

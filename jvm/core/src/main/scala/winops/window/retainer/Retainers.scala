@@ -1,11 +1,11 @@
 package winops.window.retainer
 
 import winops.policy.{Policy, Retention, Sharing, Window}
-import winops.terms.{Purpose, StepOrder}
-import winops.window.contents.SharedRows
+import winops.terms.{Purpose, SortKey, StepOrder, Stream}
+import winops.window.contents.{KeyIndex, SharedRows}
 import winops.window.contents.WindowContext.Make
 import winops.window.piece.{Arrival, EachRow, EveryRow, Never, PreviousBatch, Unbounded}
-import winops.window.rules.{BatchTrigger, CombinedParts, NeededValues, Part}
+import winops.window.rules.{BatchTrigger, CombinedParts, EvictionRule, HeldPart, NeededValues, Part}
 
 /** Builds the retainer of a policy from what its pieces say. Pieces are named here for a shape
   * alone: every row enters at once, in the order of arrival, without a bound, or in batches.
@@ -15,6 +15,9 @@ private[window] object Retainers {
 
   /** The maker of the policy's retainer, or the reason why no retainer implements the policy. */
   def of(policy: Policy): Either[String, Make[Retainer]] =
+    if (policy.isKeyed) keyed(policy) else ofRows(policy)
+
+  private def ofRows(policy: Policy): Either[String, Make[Retainer]] =
     (policy.retention, policy.stream.order) match {
       case (Retention.Independent(named), _) => independent(policy, named)
       case (Retention.One(window), order) =>
@@ -30,6 +33,41 @@ private[window] object Retainers {
       case (Retention.Union(windows), StepOrder.InsertsFirst) => several(windows, isUnion = true)
       case (_, order) => Left(s"windows that decide together do not have the order $order")
     }
+
+  /** A window over rows with a primary key. */
+  private def keyed(policy: Policy): Either[String, Make[Retainer]] =
+    (policy.retention, policy.stream) match {
+      case (Retention.One(window), Stream.InsertsThenDeletes) =>
+        keyedPart(window).toRight(s"no window of rows with a key has this $Pieces").map {
+          part => context =>
+            val key = policy.key.map(SortKey(_, descending = false))
+            new KeyedWindow(
+              part(context),
+              neededBy(Seq(window))(context),
+              new KeyIndex(context.evaluator.sortKey(key), context.rows, context.newIndex()),
+              context.held,
+              context.rows,
+              context.changes)
+        }
+      case (Retention.One(_), _) => Left("its changes are not inserts, then deletes")
+      case _ => Left("several windows hold the rows")
+    }
+
+  private def keyedPart(window: Window): Option[Make[Part]] = {
+    val Window(admit, order, bound, triggers) = window
+    if (admit != EveryRow || triggers.enter != EachRow || triggers.report != Never ||
+      !bound.takesKeys) None
+    else if (order == Arrival) {
+      val atOnce: Option[Make[EvictionRule]] = bound.ruleAtOnce
+        .filter(_ => bound.leavesAtOnce(triggers.leave))
+        .map(rule => context => rule(context.rows))
+      bound
+        .rule(triggers.leave)
+        .orElse(atOnce)
+        .map(rule => context => new HeldPart(rule(context), context.held))
+    } else if (bound.leavesAtOnce(triggers.leave)) order.part(bound)
+    else None
+  }
 
   private def independent(
       policy: Policy,

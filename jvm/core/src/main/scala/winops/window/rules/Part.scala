@@ -16,6 +16,12 @@ private[window] abstract class Part {
   /** Inserts the newest row, and evicts the rows that exceed the window's bound. */
   def arrive(row: Long, at: Long, evicted: EvictedRows): Unit
 
+  /** Gives a row that the window holds the values of the newest row, `values`, and evicts rows
+    * for which there is no place beside it.
+    */
+  def update(row: Long, values: Long, evicted: EvictedRows): Unit =
+    throw new UnsupportedOperationException("rows of this window have no primary key")
+
   /** The instant at which the next row expires; [[Clock.Never]] if none does. */
   def due: Long = Clock.Never
 

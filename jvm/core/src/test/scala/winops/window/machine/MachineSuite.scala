@@ -143,6 +143,7 @@ class MachineSuite extends TableTests with ScalaCheckPropertyChecks {
   }
 
   private object EmptyRows extends Rows {
+    override def contains(ordinal: Long): Boolean = false
     override def end: Long = 0
     override def first: Long = 0
     override def next(ordinal: Long): Long = ordinal + 1

@@ -6,7 +6,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, FunctionTableSubqueryArgumentExpression, Literal, NamedArgumentExpression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.util.{IntervalUtils, MapData}
+import org.apache.spark.sql.catalyst.util.{ArrayData, IntervalUtils, MapData}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
@@ -111,6 +111,20 @@ final class Arguments(expressions: Seq[Expression]) {
           choices.map(nameOf).mkString("'", "' or '", "'"))
       }
     }
+
+  /** The texts of an array, or one text; empty if not given. */
+  def names(name: String): Seq[String] = byName.get(name).toSeq.flatMap { expression =>
+    val found = value(name, expression) match {
+      case (text: UTF8String, _: StringType) => Seq(text.toString)
+      case (array: ArrayData, ArrayType(_: StringType, _)) =>
+        array.toSeq[UTF8String](StringType).filter(_ != null).map(_.toString)
+      case _ => Nil
+    }
+    if (found.isEmpty) {
+      throw WinopsErrors.argument("VALUE", name, "the names of columns, such as ARRAY('id')")
+    }
+    found
+  }
 
   /** A whole number above 0; `None` if not given. */
   def positiveLong(name: String): Option[Long] = byName.get(name).map { expression =>
@@ -249,7 +263,13 @@ object Arguments {
     "fill",
     "history",
     "history_emit",
-    "history_until")
+    "history_until",
+    "key",
+    "op",
+    "updates",
+    "row_id",
+    "late",
+    "corrections")
 
   /** Arguments by the names that other languages use for them. */
   private val OtherNames = Map("variables" -> "params")

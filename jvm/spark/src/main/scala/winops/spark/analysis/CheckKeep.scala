@@ -97,9 +97,9 @@ private[spark] object CheckKeep extends Logging {
   }
 
   /** Refuses a table that has a column with the name of an added one. */
-  def names(columns: Seq[Attribute], table: LogicalPlan): Unit = {
+  def names(columns: Seq[Attribute], rows: Seq[Attribute]): Unit = {
     val taken = columns.map(_.name)
-    table.output.map(_.name).find(name => taken.exists(SQLConf.get.resolver(_, name))).foreach {
+    rows.map(_.name).find(name => taken.exists(SQLConf.get.resolver(_, name))).foreach {
       name => throw WinopsErrors.analysis("WINOPS_COLUMN_CONFLICT", "column" -> name)
     }
   }

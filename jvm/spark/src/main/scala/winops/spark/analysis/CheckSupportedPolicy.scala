@@ -8,7 +8,7 @@ import winops.window.machine.Machine
 private[spark] object CheckSupportedPolicy {
   def apply(policy: Policy): Unit = Machine.unsupported(policy).foreach { reason =>
     throw WinopsErrors.analysis(
-      "WINOPS_UNSUPPORTED_POLICY",
+      if (policy.isKeyed) "WINOPS_KEY_WINDOW" else "WINOPS_UNSUPPORTED_POLICY",
       "policy" -> policy.text,
       "reason" -> reason)
   }

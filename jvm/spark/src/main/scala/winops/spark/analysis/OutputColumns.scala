@@ -22,8 +22,9 @@ private[spark] object OutputColumns {
     case Output.Rows | Output.WithColumns | Output.Describe => Nil
     case Output.Agg => resultColumns(spec, time, group)
     case Output.Changes =>
-      val columns = changeColumns(time) ++ windowColumn(spec.policy) ++ reasonColumn(spec)
-      CheckKeep.names(columns, table)
+      val columns = (changeColumns(time) ++ identityColumns(spec) ++ windowColumn(spec.policy))
+        .map(column => if (spec.emitsRefused) nullable(column) else column) ++ reasonColumn(spec)
+      CheckKeep.names(columns, table.output.filterNot(_.name == spec.operation.getOrElse("")))
       columns
     case Output.Snapshots => snapshotColumns(time, group, table.output)
     case Output.Events => eventColumns(time, group, table.output)
@@ -79,9 +80,11 @@ private[spark] object OutputColumns {
 
   /** Puts the columns of a `keep` into the order of its output. */
   def arranged(keep: Keep): LogicalPlan = keep.spec.output match {
-    case Output.Rows => keep
+    case Output.Rows => if (keep.operation.isEmpty) keep else Project(keep.shownRows, keep)
     case Output.Agg => Project(renewed(withoutRepeatedKeys(keep)), keep)
-    case Output.WithColumns => Project(withColumns(keep.rows, renewed(keep.changeColumns)), keep)
+    case Output.WithColumns =>
+      Project(withColumns(keep.shownRows, renewed(keep.changeColumns)), keep)
+    case Output.Changes => Project(renewed(keep.changeColumns) ++ keep.shownRows, keep)
     case _ => Project(renewed(keep.changeColumns) ++ keep.rows, keep)
   }
 
@@ -116,6 +119,19 @@ private[spark] object OutputColumns {
       AttributeReference(Keep.ChangeSeq, LongType, nullable = false)())
   }
 
+  /** The columns with the number of a row in its group, and the order of its changes. */
+  private def identityColumns(spec: KeepSpec): Seq[Attribute] =
+    if (!spec.emitsRowIds) Nil
+    else {
+      Seq(Keep.ChangeRow, Keep.ChangeVersion).map { name =>
+        AttributeReference(name, LongType, nullable = false)()
+      }
+    }
+
+  /** All columns but the type are NULL in rows without effect. */
+  private def nullable(column: Attribute): Attribute =
+    if (column.name == Keep.ChangeType) column else column.withNullability(true)
+
   /** The column with the name of the window of a change, if there are several windows. */
   private def windowColumn(policy: Policy): Option[Attribute] =
     Option.when(policy.windowNames.nonEmpty) {
@@ -124,7 +140,7 @@ private[spark] object OutputColumns {
 
   /** The column with the reason of a change, if the call asks for the column. */
   private def reasonColumn(spec: KeepSpec): Option[Attribute] =
-    Option.when(spec.emitsReasons) {
+    Option.when(spec.emitsReasons || spec.emitsRefused) {
       AttributeReference(Keep.ChangeReason, StringType, nullable = false)()
     }
 

@@ -56,6 +56,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
     val order = orderOf(call).map(ColumnsOfInput.in(_, table.output))
     val time = arguments.text("time").map(timeColumn(table, _))
     val punctuation = arguments.text("punct").map(punctuationColumn(table, _))
+    val operation = KeyArguments.operationOf(arguments, table.output)
     val (named, splitting) = expressions.group.splitAt(resolved.keysInText)
     val ofText = ExpressionSet(expressions.group)
     val split = CheckKeep.group("PARTITION BY", splitting)
@@ -65,7 +66,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
     }
     order.foreach(o => CheckKeep.deterministic("ORDER BY", o.child))
     def textOf(key: Expression) = FramedFunction.writtenText(key, table.output)
-    val spec = specOf(
+    val ofCall = specOf(
       dialect,
       arguments,
       resolved.policy,
@@ -74,6 +75,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
       time,
       punctuation)
       .copy(restart = restartOf(arguments, table))
+    val spec = KeyArguments.in(ofCall, arguments, operation)
     CheckKeep.clock(spec, expressions, table, time)
     CheckKeep.output(spec, table)
     CheckKeep.costs(spec, table)
@@ -96,7 +98,8 @@ object ResolveKeep extends Rule[LogicalPlan] {
       results = results.values,
       followsSource = ordered.followsSource,
       sourcePartition = ordered.sourcePartition,
-      child = ordered.child).mapExpressions(CommonExpressions.inlined)
+      child = ordered.child,
+      operation = operation).mapExpressions(CommonExpressions.inlined)
     spec.output match {
       case Output.Describe =>
         KeepDescriber.of(spec, if (resolved.keysInText > 0) Nil else partitionBy, time)
@@ -173,7 +176,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
       maxRows = arguments.positiveLong("max_rows").getOrElse(OperatorSpec.DefaultMaxRows),
       dropNullTime = arguments
         .oneOf("on_null_time", Seq(FailOnNullTime, DropNullTime))(identity)
-        .contains(DropNullTime),
+        .fold(KeyArguments.emitsRefused(arguments))(_ == DropNullTime),
       punctuation = punctuation.map(_.name),
       output = arguments.output.getOrElse(Output.Changes),
       maxContent = arguments.positiveLong("max_content").getOrElse(KeepSpec.DefaultMaxContent),
@@ -193,6 +196,12 @@ object ResolveKeep extends Rule[LogicalPlan] {
       parsed(dialect, text, arguments, columns, call.partitionBy.nonEmpty, isOne)
     arguments.windows match {
       case Some((dialect, texts)) =>
+        if (arguments.names("key").nonEmpty) {
+          throw WinopsErrors.analysis(
+            "WINOPS_KEY_WINDOW",
+            "policy" -> texts.map(_._2).mkString(", "),
+            "reason" -> "several windows hold the rows; write a keep for each window")
+        }
         val windows = texts.map { case (name, text) =>
           name -> read(dialect, text, isOne = false)
         }
@@ -225,10 +234,12 @@ object ResolveKeep extends Rule[LogicalPlan] {
       isGrouped)
     val budget = new ExpressionBudget
     val resolved = for {
-      policy <- dialect.parse(text, scope)
+      parsed <- dialect.parse(text, scope)
+      policy = parsed.copy(key = KeyArguments.keyOf(arguments, columns))
       // Splitting by key makes groups smaller and keeps the changes the same, but aggregates and
       // snapshots would be computed for each smaller group.
-      splits = isOne && arguments.text("idle").isEmpty && emitsRows(arguments)
+      splits = isOne && arguments.text("idle").isEmpty && emitsRows(arguments) &&
+        !KeyArguments.emitsRowIds(arguments, isKeyed = false)
       split = if (splits) policy.splitByKey else policy
       expressions <- PolicyExpressions
         .resolve(split, columns, budget)

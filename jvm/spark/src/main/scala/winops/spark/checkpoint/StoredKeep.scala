@@ -116,10 +116,14 @@ object StoredKeep extends StoredPlans.Parser {
     } else {
       val reader = new StoredPolicy(dialectOf(json), columns, row.group.nonEmpty)
       val policy =
-        text(json \ "policy").flatMap(reader.read).getOrElse(throw unknown("policy"))
+        text(json \ "policy")
+          .flatMap(reader.read)
+          .getOrElse(throw unknown("policy"))
+          .copy(key = texts(json \ IdentityFields.Key).map(StoredPolicy.keyColumn))
       val followsContent = json \ "results" != JNothing
       val isOne = policy.windowNames.isEmpty
-      val divided = if (isOne && !followsContent) policy.splitByKey else policy
+      val isWhole = json \ IdentityFields.Whole != JNothing
+      val divided = if (isOne && !followsContent && !isWhole) policy.splitByKey else policy
       stored(policy.windowNames, keep(row, reader, policy), keep(row, reader, divided))
     }
   }

@@ -8,7 +8,7 @@ import winops.policy.{Policy, Scope}
 import winops.spark.analysis.{ColumnKinds, ResolvedPolicy, SeveralWindows}
 import winops.spark.expressions.PolicyExpressions
 import winops.spark.restart.NamedWindows
-import winops.terms.Origin
+import winops.terms.{Origin, RowExpression}
 import winops.text.dialect.Dialect
 
 /** Parses the policy text that a checkpoint stores.
@@ -70,9 +70,12 @@ private[spark] final class StoredPolicy(
   }
 }
 
-private object StoredPolicy {
+private[checkpoint] object StoredPolicy {
   private val Counting: Regex =
     "(?is)(.*) origin (first row|(-?[0-9]+) milliseconds?)".r
+
+  /** A column of the primary key, from its SQL. */
+  def keyColumn(sql: String): RowExpression = RowExpression.Column(unquoted(sql))(0)
 
   private def unquoted(name: String): String =
     if (name.startsWith("`")) name.drop(1).dropRight(1).replace("``", "`") else name

@@ -35,6 +35,8 @@ import winops.window.time.Clock
   *   lets the rows of restored groups enter another window, if a restart has replaced it
   * @param writer
   *   writes the output of the operation
+  * @param refused
+  *   the row without effect that the writer is to emit
   * @param silence
   *   drops the output of rows of a table before the stream
   * @param store
@@ -51,6 +53,7 @@ final class GroupTask private (
     restore: ByteReader => Long,
     carry: Option[KeepCarry],
     writer: OutputWriter,
+    refused: RefusedRow,
     silence: Silence,
     store: GroupStore,
     partition: PartitionState,
@@ -60,6 +63,7 @@ final class GroupTask private (
 
   private val operation = state.operation
   private val pending = state.arrivals
+  private val emitsRefused = plan.spec.emitsRefused
   private val arrivals =
     Arrivals.of(plan, input, times, pending, () => state.held, metrics)
   private val timeOrdinal = plan.timeOrdinal
@@ -111,7 +115,12 @@ final class GroupTask private (
       if (!carry.exists(_.emitNext())) stage = Arriving
     case Arriving =>
       operation.release()
-      if (arrivals.hasNext) expect(arrivals.next()) else expectEnd()
+      if (arrivals.hasNext) {
+        val row = arrivals.next()
+        // A row that is only emitted does not move the clock of the group.
+        if (arrivals.refusal == Refusal.None) expect(row)
+        else refused.set(row, arrivals.refusal, None)
+      } else expectEnd()
     case Advancing =>
       operation.release()
       if (operation.fireNext(target)) silence.fires(arrivals.historyUntil)
@@ -175,8 +184,12 @@ final class GroupTask private (
   private def arrive(): Unit = {
     if (!operation.clock.isAlive) state.begin(arriving)
     silence.arrives(arrivals.isOfHistory)
+    if (emitsRefused) operation.limit(plan.spec.maxRows - pending.size)
     if (operation.arrive(arriving, target)) {
-      MaxRows.check(plan.spec, operation.held + pending.size)
+      if (!emitsRefused) MaxRows.check(plan.spec, operation.held + pending.size)
+      else if (operation.refusal != Refusal.None) {
+        refused.set(arriving, operation.refusal, Some(target))
+      }
     }
     stage = Arriving
   }
@@ -240,7 +253,8 @@ object GroupTask {
         restore: ByteReader => Long,
         carry: Option[KeepCarry],
         writer: OutputWriter,
-        silence: Silence): GroupTask = new GroupTask(
+        silence: Silence,
+        refused: RefusedRow = new RefusedRow): GroupTask = new GroupTask(
       plan,
       input,
       rows,
@@ -249,6 +263,7 @@ object GroupTask {
       restore,
       carry,
       writer,
+      refused,
       silence,
       store,
       partition,
@@ -278,6 +293,7 @@ object GroupTask {
             state,
             () => new SpillableSegments)
         }
+        val refused = new RefusedRow
         run(
           state,
           in =>
@@ -290,8 +306,9 @@ object GroupTask {
                 state.held
             },
           carry,
-          OutputWriter.of(keep, changes, state, None, isTimed, metrics),
-          Silence.of(times, changes))
+          OutputWriter.of(keep, changes, state, None, isTimed, metrics, refused),
+          Silence.of(times, changes),
+          refused)
       case over: OverPlan =>
         val operation =
           new OverOperation(over, storage, Frames.columns(over), partition.rebuilt.map(_.frames))

@@ -46,7 +46,9 @@ object PolicyExpressions {
     for {
       group <- all(policy.group.keys)(resolver.value(_, Use.Key))
       filter <- all(policy.filter.toSeq)(resolver.value(_, Use.Filter))
-      ofRows <- all(policy.retention.windows.flatMap(_.reads)) { case (purpose, source) =>
+      reads = policy.retention.windows.flatMap(_.reads) ++
+        policy.key.map((Purpose.SortKey: Purpose) -> _)
+      ofRows <- all(reads) { case (purpose, source) =>
         val use = Use.of(purpose)
         resolver.value(source, use).map(PolicyExpression(use.role, source, _))
       }

@@ -25,6 +25,14 @@ final class Admission(
   def isOfHistory: Boolean = ofHistory
   private var ofHistory = false
 
+  /** The reason for which the last row of [[next]] has no effect, one of [[Refusal]]. Such rows
+    * are returned only if they are emitted.
+    */
+  def refusal: Int = refused
+  private var refused = Refusal.None
+
+  private val emitsRefused = plan.spec.emitsRefused
+
   /** The greatest time in milliseconds of a row of the table in the group; `Long.MinValue` before
     * the first.
     */
@@ -38,16 +46,24 @@ final class Admission(
     */
   def next(rows: GroupedRows): UnsafeRow = {
     var taken: UnsafeRow = null
+    refused = Refusal.None
     while (taken == null && rows.hasNext) {
       val row = rows.next()
       if (timeOrdinal < 0) taken = row
-      else if (row.isNullAt(timeOrdinal)) dropNullTime()
-      else if (row.getLong(timeOrdinal) < lateBefore && !isMarked(row) && !hasWaited(row))
+      else if (row.isNullAt(timeOrdinal)) {
+        dropNullTime()
+        if (emitsRefused) refused = Refusal.TimeMissing
+      } else if (row.getLong(timeOrdinal) < lateBefore && !isMarked(row) && !hasWaited(row)) {
         metrics.late += 1
-      else taken = row
+        if (emitsRefused) refused = Refusal.Late
+      } else taken = row
+      if (refused != Refusal.None) taken = row
     }
     if (taken == null) null
-    else {
+    else if (refused != Refusal.None) {
+      ofHistory = false
+      columnsOf(taken)
+    } else {
       ofHistory = isMarked(taken)
       if (ofHistory) until = Math.max(until, times.timeOf(taken, timeOrdinal))
       columnsOf(taken)

@@ -18,6 +18,11 @@ trait Arrivals {
     */
   def next(): UnsafeRow
 
+  /** The reason for which the last row of [[next]] has no effect and is only to be emitted, one
+    * of [[Refusal]].
+    */
+  def refusal: Int
+
   /** True if the last row is one of a table before the stream. Of waiting rows, only those are
     * known to be that have no output.
     */
@@ -48,7 +53,7 @@ object Arrivals {
       held: () => Long,
       metrics: KeepMetrics): Arrivals = {
     val admission = new Admission(plan, input, times, metrics)
-    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, times, held)
+    if (plan.spec.rowsWait) new OrderedArrivals(plan, admission, state, times, held, metrics)
     else new ImmediateArrivals(plan, admission, state, metrics)
   }
 }

@@ -6,7 +6,7 @@ import winops.spark.plan.{FramedFunction, KeepPlan, OperatorPlan, Output, OverPl
 import winops.spark.restart.FormerColumn
 import winops.spark.row.{RowBytes, RowShape}
 import winops.storage.bytes.Segments
-import winops.storage.rows.{RowLog, RowStore}
+import winops.storage.rows.{PatchedRowLog, RowLog, RowStore}
 
 /** Moves rows that another query has stored into stores of the running one.
   *
@@ -82,6 +82,7 @@ private[group] final class FormerRows(
     def move(rows: RowStore, target: RowStore): Unit = {
       // Rows of a long log are in entries that the new log writes too.
       if (rows.isInstanceOf[RowLog] && rows.size >= MostDirect) moveThroughBuffer(rows, target)
+      else if (rows.isInstanceOf[PatchedRowLog]) moveWithHoles(rows, target)
       else {
         val end = rows.end
         eachOf(rows) { (ordinal, arrival, row) =>
@@ -105,6 +106,25 @@ private[group] final class FormerRows(
         RowBytes.append(target, arrival, moved)
         buffer.release(ordinal + 1)
       }
+      buffer.discard()
+    }
+
+    private def moveWithHoles(rows: RowStore, target: RowStore): Unit = {
+      val end = rows.end
+      val ordinals = Array.newBuilder[Long]
+      eachOf(rows) { (ordinal, arrival, row) =>
+        ordinals += ordinal
+        RowBytes.append(buffer, arrival, row)
+      }
+      rows.discard()
+      ordinals.result().foreach { ordinal =>
+        target.skipTo(ordinal)
+        val arrival = buffer.arrival(buffer.first)
+        RowBytes.pointTo(moved, buffer, buffer.first)
+        RowBytes.append(target, arrival, moved)
+        buffer.release(buffer.first + 1)
+      }
+      target.skipTo(end)
       buffer.discard()
     }
 

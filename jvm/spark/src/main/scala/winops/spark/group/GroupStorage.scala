@@ -7,7 +7,7 @@ import winops.spark.row.RowShape
 import winops.spark.state.GroupStore
 import winops.storage.btree.Pages
 import winops.storage.bytes.ShiftedSegments
-import winops.storage.rows.{RowLog, RowTree}
+import winops.storage.rows.{PatchedRowLog, RowLog, RowTree}
 
 /** The storage of the open group, with the prediction of its rows.
   *
@@ -31,6 +31,10 @@ final class GroupStorage(plan: OperatorPlan, val store: GroupStore) {
   /** A new tree of whole rows. */
   def rowTree(withArrival: Boolean): RowTree =
     new RowTree(pages, withArrival, RowShape.of(plan.content))
+
+  /** A new log of whole rows of which any may be removed or replaced. */
+  def patchedLog(withArrival: Boolean): PatchedRowLog =
+    new PatchedRowLog(rowLog(withArrival), pages, withArrival, RowShape.of(plan.content))
 
   /** A new log of some columns of the rows, beside one of whole rows. */
   def logOf(columns: Seq[Attribute]): RowLog =

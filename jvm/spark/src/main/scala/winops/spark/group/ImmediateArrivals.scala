@@ -18,6 +18,7 @@ final class ImmediateArrivals(
   private val order = new OrderWatch(plan)
   private var rows: GroupedRows = _
   private var ahead: UnsafeRow = _
+  private var refused = Refusal.None
 
   override def open(rows: GroupedRows): Unit = {
     this.rows = rows
@@ -32,10 +33,15 @@ final class ImmediateArrivals(
       if (ahead == null) {
         rows = null
         state.lastOrder = order.last
-      } else if (order.isBehind(ahead)) metrics.outOfOrder += 1
+      } else {
+        refused = admission.refusal
+        if (refused == Refusal.None && order.isBehind(ahead)) metrics.outOfOrder += 1
+      }
     }
     ahead != null
   }
+
+  override def refusal: Int = refused
 
   override def isOfHistory: Boolean = admission.isOfHistory
 

@@ -4,11 +4,12 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import winops.spark.aggregates.GroupAggregates
 import winops.spark.expressions.{OfWindow, RowEvaluator}
-import winops.spark.internal.KeepMetrics
+import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.{AggMode, KeepPlan, Output}
 import winops.spark.row.RowBytes
 import winops.storage.bytes.{ByteReader, ByteWriter}
-import winops.storage.rows.{RowLog, RowStore}
+import winops.storage.rows.{PatchedRowLog, RowLog, RowStore}
+import winops.terms.RowOperation
 import winops.window.changes.ChangeQueue
 import winops.window.expression.Evaluator
 import winops.window.machine.Machine
@@ -31,11 +32,18 @@ final class KeepOperation(
   private val emitsContents = spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
   private val emptyPeriods = new EmptyPeriods(spec)
+  private val operations = RowOperations.of(plan)
+  private val isKeyed = spec.policy.isKeyed
+  private val isLimited = spec.emitsRefused && !spec.isBounded
+  private var mostHeld = Long.MaxValue
+  private var refused = Refusal.None
+  private var refusedAsRead = 0L
   private var afterFinal = 0L
 
   /** The rows of the windows. */
   val window: RowStore =
-    if (spec.policy.leavesHoles) storage.rowTree(spec.policy.needsArrivals)
+    if (spec.policy.isKeyed) storage.patchedLog(spec.policy.needsArrivals)
+    else if (spec.policy.leavesHoles) storage.rowTree(spec.policy.needsArrivals)
     else storage.rowLog(spec.policy.needsArrivals)
 
   /** The results over each of the group's windows; empty if the output has none or the results
@@ -78,19 +86,63 @@ final class KeepOperation(
     fires
   }
 
+  override def refusal: Int = refused
+
+  override def limit(rows: Long): Unit = mostHeld = rows
+
   override def arrive(row: UnsafeRow, at: Long): Boolean = {
+    refused = Refusal.None
     emptyPeriods.clear()
     val kind = punctuation.of(row)
     val isRow = kind == Punctuation.None && !machine.isFinished
     if (isRow) {
-      RowBytes.append(window, at, row)
-      val _ = machine.arrive(at)
+      if (isKeyed) operate(row, at)
+      else if (isLimited && held >= mostHeld) refuse(Refusal.MaxRows)
+      else {
+        RowBytes.append(window, at, row)
+        if (!machine.arrive(at)) refused = Refusal.NotAdmitted
+      }
     } else if (kind == Punctuation.None) afterFinal += 1
     else if (!machine.isFinished) {
       if (kind == Punctuation.Window) machine.punctuate(at) else machine.finish(at)
     }
     if (emitsContents) changes.clear()
     isRow
+  }
+
+  /** Applies a row with a primary key. */
+  private def operate(row: UnsafeRow, at: Long): Unit = {
+    val operation = operations.of(row)
+    if (operation == RowOperation.Unknown) {
+      if (!spec.emitsRefused) {
+        throw WinopsErrors.runtime(
+          "WINOPS_OP_UNKNOWN",
+          "column" -> spec.operation.getOrElse(""),
+          "words" -> RowOperation.Words.map(_._1).mkString(", "))
+      }
+      refuse(Refusal.OperationUnknown)
+    } else {
+      val missing = operations.missingKey(row)
+      if (missing < 0) {
+        RowBytes.append(window, at, row)
+        val hasRoom = !isLimited || held < mostHeld
+        refused = Refusal.of(machine.operate(operation, at, hasRoom))
+      } else {
+        if (!spec.emitsRefused) {
+          throw WinopsErrors.runtime("WINOPS_KEY_NULL", "column" -> spec.policy.key(missing).sql)
+        }
+        refuse(Refusal.KeyMissing)
+      }
+    }
+  }
+
+  /** Refuses a row that is not stored. A group without rows is not stored, so no later row may
+    * depend on the time of this one.
+    */
+  private def refuse(reason: Int): Unit = {
+    refused = reason
+    refusedAsRead += 1
+    if (!clock.isAlive) clock.clear()
   }
 
   override def endBatch(known: Long, isLast: Boolean): Unit =
@@ -145,12 +197,16 @@ final class KeepOperation(
 
   private def nearLastArrival: Long = window match {
     case log: RowLog => log.newestTime(clock.now)
+    case patched: PatchedRowLog => patched.newest.newestTime(clock.now)
     case _ => clock.now
   }
 
   override def count(metrics: KeepMetrics): Unit = {
     metrics.afterFinal += afterFinal
-    metrics.refused += machine.rowsRefused
+    metrics.refused += machine.rowsRefused + refusedAsRead
+    metrics.updated += machine.rowsUpdated
+    metrics.removed += machine.rowsDeleted
+    metrics.notHeld += machine.rowsNotHeld
     metrics.evictedSilently += changes.rowsEvictedSilently
     metrics.expired += machine.groupsForgotten
   }

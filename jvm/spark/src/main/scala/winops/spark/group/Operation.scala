@@ -38,6 +38,12 @@ trait Operation {
     */
   def arrive(row: UnsafeRow, at: Long): Boolean
 
+  /** The reason for which the last row of [[arrive]] has no effect, one of [[Refusal]]. */
+  def refusal: Int = Refusal.None
+
+  /** Says how many rows the group may hold beside those that wait, before [[arrive]]. */
+  def limit(rows: Long): Unit = ()
+
   /** Ends the micro-batch for the group.
     *
     * @param known

@@ -3,6 +3,7 @@ package winops.spark.group
 import org.apache.spark.sql.catalyst.expressions.{RowOrdering, UnsafeProjection, UnsafeRow}
 
 import winops.spark.input.GroupedRows
+import winops.spark.internal.KeepMetrics
 import winops.spark.plan.OperatorPlan
 
 /** Holds rows back until the watermark has passed their time, then releases them in the order of
@@ -12,13 +13,16 @@ import winops.spark.plan.OperatorPlan
   *   stores the rows that wait
   * @param held
   *   the number of rows to which the limit of the plan applies
+  * @param metrics
+  *   counts the rows that are refused for this limit
   */
 final class OrderedArrivals(
     plan: OperatorPlan,
     admission: Admission,
     state: ArrivalState,
     times: BatchTimes,
-    held: () => Long)
+    held: () => Long,
+    metrics: KeepMetrics)
     extends Arrivals {
   private val timeOrdinal = plan.timeOrdinal
   private val releaseBefore = times.releaseBefore
@@ -37,6 +41,13 @@ final class OrderedArrivals(
   private var waiting: WaitingRows = _
   private var history: WaitingRows = _
   private var come: UnsafeRow = _
+
+  /** The reason for which the row that has come has no effect, and that of the last row. */
+  private var refusedCome = Refusal.None
+  private var refused = Refusal.None
+
+  /** True once no row is released any more, and the others begin to wait. */
+  private var isHolding = false
   private var ahead: UnsafeRow = _
   private var ofHistory = false
 
@@ -47,6 +58,9 @@ final class OrderedArrivals(
     this.rows = rows
     come = null
     ahead = null
+    isHolding = false
+    refusedCome = Refusal.None
+    refused = Refusal.None
     admission.open()
     waitedUntil = if (separatesHistory) state.history.lastTime else Long.MinValue
     waiting = state.waiting.release(releaseBefore, order)
@@ -56,14 +70,11 @@ final class OrderedArrivals(
 
   override def hasNext: Boolean = {
     if (ahead == null && rows != null) {
-      val row = choose()
-      if (row != null && isReleased(row)) {
+      val row = if (isHolding) null else choose()
+      if (row != null && (refusedCome != Refusal.None || isReleased(row))) {
         ahead = row
         take(row)
-      } else {
-        holdBack()
-        rows = null
-      }
+      } else holdBack()
     }
     ahead != null
   }
@@ -74,42 +85,73 @@ final class OrderedArrivals(
     contentOf(row)
   }
 
+  override def refusal: Int = refused
+
   override def isOfHistory: Boolean = ofHistory
 
   override def historyUntil: Long = Math.max(waitedUntil, admission.historyUntil)
 
   private def take(row: UnsafeRow): Unit =
-    if (row eq come) {
-      ofHistory = admission.isOfHistory
-      come = null
-    } else {
+    if (row eq come) takeCome()
+    else {
+      refused = Refusal.None
       ofHistory = row eq history.first
       if (ofHistory) history.take() else waiting.take()
     }
 
+  private def takeCome(): Unit = {
+    ofHistory = admission.isOfHistory
+    refused = refusedCome
+    refusedCome = Refusal.None
+    come = null
+  }
+
+  private def fetch(): Unit = {
+    come = admission.next(rows)
+    refusedCome = admission.refusal
+  }
+
   /** The first in order of the waiting and the new rows; of equal rows, the waiting one, and
-    * first that of a table before the stream.
+    * first that of a table before the stream. A row without effect precedes all others.
     */
   private def choose(): UnsafeRow = {
-    if (come == null) come = admission.next(rows)
-    firstOf(history.first, firstOf(waiting.first, come))
+    if (come == null) fetch()
+    if (refusedCome != Refusal.None) come
+    else firstOf(history.first, firstOf(waiting.first, come))
   }
 
   private def firstOf(one: UnsafeRow, other: UnsafeRow): UnsafeRow =
     if (one == null || other != null && order.compare(one, other) > 0) other else one
 
+  /** Lets the new rows wait until the last one, or the next one without effect, which is then
+    * ahead.
+    */
   private def holdBack(): Unit = {
-    waiting.finish()
-    history.finish()
-    while (come != null) {
-      val log =
-        if (separatesHistory && admission.isOfHistory) state.history else state.waiting
-      log.append(come, order)
-      MaxRows.check(plan.spec, held())
-      come = admission.next(rows)
+    if (!isHolding) {
+      isHolding = true
+      waiting.finish()
+      history.finish()
+    } else if (come == null) fetch()
+    while (come != null && refusedCome == Refusal.None) {
+      if (plan.spec.emitsRefused && held() >= plan.spec.maxRows) {
+        metrics.refused += 1
+        refusedCome = Refusal.MaxRows
+      } else {
+        val log =
+          if (separatesHistory && admission.isOfHistory) state.history else state.waiting
+        log.append(come, order)
+        MaxRows.check(plan.spec, held())
+        fetch()
+      }
     }
-    state.waiting.settle(order)
-    if (separatesHistory) state.history.settle(order)
+    if (come != null) {
+      ahead = come
+      takeCome()
+    } else {
+      state.waiting.settle(order)
+      if (separatesHistory) state.history.settle(order)
+      rows = null
+    }
   }
 
   // No later instant could release a row at the last instant.

@@ -15,6 +15,9 @@ final class KeepMetrics(metrics: Map[String, SQLMetric]) extends Serializable {
   val outOfOrder: SQLMetric = metrics(KeepMetrics.OutOfOrder)
   val nullTime: SQLMetric = metrics(KeepMetrics.NullTime)
   val refused: SQLMetric = metrics(KeepMetrics.Refused)
+  val updated: SQLMetric = metrics(KeepMetrics.Updated)
+  val removed: SQLMetric = metrics(KeepMetrics.Removed)
+  val notHeld: SQLMetric = metrics(KeepMetrics.NotHeld)
   val afterFinal: SQLMetric = metrics(KeepMetrics.AfterFinal)
   val evictedSilently: SQLMetric = metrics(KeepMetrics.EvictedSilently)
   val groups: SQLMetric = metrics(KeepMetrics.Groups)
@@ -38,6 +41,9 @@ object KeepMetrics {
   private val OutOfOrder = "rowsOutOfOrder"
   val NullTime = "rowsNullTime"
   val Refused = "rowsRefused"
+  val Updated = "rowsUpdated"
+  val Removed = "rowsRemoved"
+  val NotHeld = "rowsNotHeld"
   val AfterFinal = "rowsAfterFinal"
   val EvictedSilently = "rowsEvictedSilently"
   val Groups = "groups"
@@ -65,6 +71,9 @@ object KeepMetrics {
     OutOfOrder -> "number of rows that came behind their group's order",
     NullTime -> "number of rows dropped for having no time",
     Refused -> "number of rows that the window did not admit",
+    Updated -> "number of updates of rows in windows",
+    Removed -> "number of rows that a delete removed from windows",
+    NotHeld -> "number of updates and deletes of rows that the window did not hold",
     AfterFinal -> "number of rows dropped for coming after the end of the input",
     EvictedSilently -> "number of rows evicted without a delete",
     Groups -> "number of groups remembered",

@@ -30,7 +30,9 @@ private[output] abstract class ChangesReader(changes: ChangeQueue, metrics: Keep
   /** Counts rows of the current entry of the queue. */
   protected final def countRows(rows: Long): Unit =
     if (changes.kind == ChangeKind.Insert) inserted += rows
-    else if (ChangeKind.isChange(changes.kind)) deleted += rows
+    else if (changes.kind == ChangeKind.Delete || changes.kind == ChangeKind.GroupDelete) {
+      deleted += rows
+    }
 
   override def count(): Unit = {
     super.count()
@@ -44,4 +46,8 @@ private[output] object ChangesReader {
   // The types of changes, the values of the first change column.
   val Insert: UTF8String = UTF8String.fromString("insert")
   val Delete: UTF8String = UTF8String.fromString("delete")
+  val UpdateBefore: UTF8String = UTF8String.fromString("update_before")
+  val UpdateAfter: UTF8String = UTF8String.fromString("update_after")
+  val Late: UTF8String = UTF8String.fromString("late")
+  val Refused: UTF8String = UTF8String.fromString("refused")
 }

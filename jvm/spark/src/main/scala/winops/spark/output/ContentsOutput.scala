@@ -54,6 +54,14 @@ private[spark] abstract class ContentsOutput(
           hasChanged = true
           contents(changes.window).remove(changes.ordinal, changes.end)
           sequence += changes.end - changes.ordinal
+        case ChangeKind.UpdateBefore =>
+          hasChanged = true
+          contents(changes.window).remove(changes.ordinal, changes.end)
+          sequence += 1
+        case ChangeKind.UpdateAfter =>
+          contents(changes.window).insert(changes.ordinal, changes.end)
+          updated(changes.ordinal)
+          sequence += 1
         case ChangeKind.EmptyTrigger => hasChanged = true
         case ChangeKind.Trigger | ChangeKind.Final if reportsByTrigger => report()
         case _ =>
@@ -64,6 +72,9 @@ private[spark] abstract class ContentsOutput(
 
   /** Reports the current contents. */
   protected def report(): Unit
+
+  /** Called after a row in the current window was updated. */
+  protected def updated(row: Long): Unit = ()
 
   /** Called after rows were inserted into the current window. */
   protected def inserted(from: Long, until: Long): Unit = ()

@@ -3,7 +3,7 @@ package winops.spark.output
 import org.apache.spark.sql.catalyst.InternalRow
 
 import winops.spark.aggregates.StepAggregates
-import winops.spark.group.{GroupState, KeepOperation, OverOperation, Silence}
+import winops.spark.group.{GroupState, KeepOperation, OverOperation, RefusedRow, Silence}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, Output, OverPlan}
 import winops.window.changes.ChangeQueue
@@ -63,6 +63,8 @@ object OutputWriter {
     *   the contents of all groups, for results across groups
     * @param isTimed
     *   true if changes have a time
+    * @param refused
+    *   the row without effect that is emitted next
     */
   def of(
       plan: KeepPlan,
@@ -70,10 +72,11 @@ object OutputWriter {
       state: GroupState[KeepOperation],
       common: Option[StepAggregates],
       isTimed: Boolean,
-      metrics: KeepMetrics): OutputWriter =
+      metrics: KeepMetrics,
+      refused: RefusedRow = new RefusedRow): OutputWriter =
     plan.spec.output match {
       case Output.Rows | Output.Describe => new RowsOutput(plan, changes, state, metrics)
-      case Output.Changes => new ChangesOutput(plan, changes, state, isTimed, metrics)
+      case Output.Changes => new ChangesOutput(plan, changes, state, isTimed, metrics, refused)
       case Output.Snapshots if plan.spec.followsContent =>
         new SnapshotsOutput(plan, changes, state, isTimed, metrics)
       case Output.Snapshots | Output.Events =>

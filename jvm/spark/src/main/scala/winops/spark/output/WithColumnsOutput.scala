@@ -27,6 +27,8 @@ private final class WithColumnsOutput(
     DataTypeUtils.fromAttributes(plan.content),
     DataTypeUtils.fromAttributes(plan.changeColumns))
 
+  private val emitsCorrections = plan.spec.emitsCorrections
+
   /** The inserted rows as ranges of ordinals: the start of a range, then its end. */
   private var ranges = new Array[Long](32)
   private var end = 0
@@ -56,6 +58,9 @@ private final class WithColumnsOutput(
   }
 
   override protected def report(): Unit = ()
+
+  override protected def updated(row: Long): Unit =
+    if (emitsCorrections) inserted(row, row + 1)
 
   /** Adds the rows to the ranges. With several windows, each row is inserted into each of them
     * and emitted once.

@@ -103,6 +103,8 @@ object GroupedOperator {
   *
   * @param punctuation
   *   the column that marks punctuation
+  * @param operation
+  *   the column that says what a row with a primary key does; it is not in the output of the call
   * @param expressionsOfRows
   *   the resolved expressions of the policy
   * @param end
@@ -128,10 +130,14 @@ final case class Keep(
     results: Seq[Expression],
     followsSource: Boolean,
     sourcePartition: Option[Attribute],
-    child: LogicalPlan)
+    child: LogicalPlan,
+    operation: Option[Attribute] = None)
     extends GroupedOperator {
 
   override def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
+
+  /** The columns of the input row that the call has in its output. */
+  def shownRows: Seq[Attribute] = rows.filterNot(AttributeSet(operation).contains)
 
   /** A stream stores every column, arrays of rows contain every column, and rows may be ordered
     * by the bytes of all columns, so no column may be pruned below. Other queries over a table
@@ -164,7 +170,8 @@ final case class Keep(
     content = content,
     sourcePartition = sourcePartition,
     positions = positions,
-    ofHistory = ofHistory)
+    ofHistory = ofHistory,
+    operation = operation)
 
   override protected def withNewChildInternal(newChild: LogicalPlan): Keep =
     copy(child = newChild)
@@ -176,6 +183,8 @@ object Keep {
   val ChangeStep = "_change_step"
   val ChangeSeq = "_change_seq"
   val ChangeReason = "_change_reason"
+  val ChangeRow = "_change_row"
+  val ChangeVersion = "_change_version"
   val Window = "_window"
   val EventType = "_event_type"
 

@@ -26,6 +26,16 @@ import winops.window.piece.Never
   *   true if the output is the policy's own select list, and not the call's aggregates
   * @param emitsReasons
   *   true if each change has the reason for which its row enters or leaves
+  * @param operation
+  *   the name of the column that says what a row with a primary key does
+  * @param emitsUpdates
+  *   true if an update is emitted as such, false if it is a delete and an insert
+  * @param emitsRowIds
+  *   true if each change has the number of its row and a version
+  * @param emitsRefused
+  *   true if rows are emitted that have no effect
+  * @param emitsCorrections
+  *   true if an updated row is emitted again with its aggregates
   */
 final case class KeepSpec(
     dialect: String,
@@ -44,6 +54,11 @@ final case class KeepSpec(
     ofProjection: Boolean = false,
     flushesAtEnd: Boolean = false,
     emitsReasons: Boolean = false,
+    operation: Option[String] = None,
+    emitsUpdates: Boolean = false,
+    emitsRowIds: Boolean = false,
+    emitsRefused: Boolean = false,
+    emitsCorrections: Boolean = false,
     override val restart: RestartOptions = RestartOptions())
     extends OperatorSpec {
   override def words: OperatorWords = OperatorWords.Keep
@@ -60,7 +75,16 @@ final case class KeepSpec(
         case Output.Agg if mode != AggMode.All => Some(s"output [agg] in mode [${mode.name}]")
         case other => Some(s"output [${other.name}]")
       },
-      Option.when(emitsReasons)("with reasons")).flatten)
+      Option.when(emitsReasons)("with reasons"),
+      Option.when(policy.isKeyed)(policy.key.map(_.sql).mkString("key [", ", ", "]")),
+      operation.map(column => s"operation [$column]"),
+      Option.when(emitsUpdates)("with updates"),
+      Option.when(emitsRowIds)("with row numbers"),
+      Option.when(emitsRefused)("with refused rows"),
+      Option.when(emitsCorrections)("with corrections")).flatten)
+
+  /** Returns true if the window itself limits the rows of a group to `maxRows`. */
+  def isBounded: Boolean = policy.mostRows.exists(_ <= maxRows)
 
   /** The number of windows of a group. */
   def windows: Int = Math.max(1, policy.windowNames.size)

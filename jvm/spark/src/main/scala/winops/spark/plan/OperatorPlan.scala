@@ -116,6 +116,8 @@ sealed trait OperatorPlan extends Product with Serializable {
   *   the resolved expressions of the policy, over `content`
   * @param punctuation
   *   the column that marks punctuation
+  * @param operation
+  *   the column that says what a row with a primary key does
   * @param by
   *   expressions whose distinct combinations have results of their own
   * @param results
@@ -136,7 +138,8 @@ final case class KeepPlan(
     content: Seq[Attribute],
     sourcePartition: Option[Attribute],
     positions: Seq[Attribute],
-    ofHistory: Option[Attribute] = None)
+    ofHistory: Option[Attribute] = None,
+    operation: Option[Attribute] = None)
     extends OperatorPlan {
   override def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
 
@@ -145,6 +148,9 @@ final case class KeepPlan(
 
   override def withIdle(millis: Long): KeepPlan =
     copy(spec = spec.copy(idleMillis = Some(millis)))
+
+  def operationOrdinal: Int =
+    operation.fold(-1)(o => content.indexWhere(_.exprId == o.exprId))
 
   def punctuationOrdinal: Int =
     punctuation.fold(-1)(p => content.indexWhere(_.exprId == p.exprId))

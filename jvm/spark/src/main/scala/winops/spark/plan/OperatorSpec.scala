@@ -23,6 +23,9 @@ trait OperatorSpec {
   /** True if a row without a time is dropped and counted; otherwise such a row is an error. */
   def dropNullTime: Boolean
 
+  /** True if rows that have no effect are emitted. */
+  def emitsRefused: Boolean
+
   /** True if waiting rows are applied when the input of a stream ends. */
   def flushesAtEnd: Boolean
 

@@ -22,6 +22,7 @@ final case class OverSpec(
   override def words: OperatorWords = OperatorWords.Over
   override def nodeName: String = "Over"
   override def isCrossGroup: Boolean = false
+  override def emitsRefused: Boolean = false
   override def newestRows: Option[Int] = None
 
   override def title: String = OverSpec.title(group, order)

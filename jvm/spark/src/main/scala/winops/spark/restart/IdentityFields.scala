@@ -47,6 +47,15 @@ private[spark] object IdentityFields {
     */
   val OneSided = "one_sided"
 
+  /** The columns of the primary key, and the column of the operation. */
+  val Key = "key"
+  val Operation = "op"
+
+  /** True if the groups are whole although the policy could be split by key, because the changes
+    * have the numbers of rows.
+    */
+  val Whole = "whole"
+
   /** The form in which aggregates are stored. */
   val Aggregates = "aggregates"
 }

@@ -116,7 +116,7 @@ object RestartPlan {
       val results = if (before.contains(Over)) functions else aggregates
       val others = window ++ group ++ Seq(Order, Time, Apply, Arguments, ExactFloats)
         .flatMap(needingHistory(_, "The stored rows have been applied in another way.")) ++
-        Seq(Punctuation, Across).flatMap(
+        Seq(Key, Operation, Whole, Punctuation, Across).flatMap(
           needingHistory(_, "The stored state has another form.")) ++
         refused(SourcePartition, "The stored state has another form.", Remedies.former) ++ task
       val made = others ++ rows ++ results
@@ -159,7 +159,9 @@ object RestartPlan {
 
     /** Why the rows of the former window cannot enter the new one. */
     private def notCarried: Option[String] =
-      if (Seq(before, now).exists(_.contains(OneSided))) {
+      if (Seq(before, now).exists(_.contains(Key))) {
+        Some("Rows with a primary key cannot be numbered as the new window would have done.")
+      } else if (Seq(before, now).exists(_.contains(OneSided))) {
         Some("A policy that emits inserts only or deletes only does not number the other ones.")
       } else if (isNamed(before) != isNamed(now) && !haveResults) {
         Some(

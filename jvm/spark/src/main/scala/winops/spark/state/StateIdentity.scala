@@ -55,6 +55,9 @@ object StateIdentity {
     (Dialect -> spec.dialect) ~
       (Policy -> spec.policy.window) ~
       (Lengths -> resizable(spec).map(_.name)) ~
+      (Key -> Option.when(spec.policy.isKeyed)(texts(spec.policy.key.map(_.sql)))) ~
+      (Operation -> spec.operation) ~
+      (Whole -> Option.when(spec.emitsRowIds && isWhole(spec.policy))(true)) ~
       (Punctuation -> spec.punctuation) ~
       (Across -> Option.when(spec.acrossGroups)(true)) ~
       (CrossGroup -> Option.when(spec.isCrossGroup)(true)) ~
@@ -63,6 +66,9 @@ object StateIdentity {
       (Results -> results) ~
       (Aggregates -> Option.when(spec.followsContent)(AggregatesForm.of(plan).json))
   }
+
+  /** Returns true if the groups of the policy are larger than they could be. */
+  private def isWhole(policy: winops.policy.Policy): Boolean = policy.splitByKey ne policy
 
   /** The functions, sorted, because the state does not depend on the order of the query. */
   private def ofOver(plan: OverPlan): JObject =
@@ -88,8 +94,8 @@ object StateIdentity {
   /** The columns that decide which rows a window holds, and in which order. */
   private def readBy(plan: OperatorPlan): Seq[String] = {
     val ofPunctuation = plan match {
-      case keep: KeepPlan => keep.punctuation
-      case _: OverPlan => None
+      case keep: KeepPlan => keep.punctuation ++ keep.operation
+      case _: OverPlan => Nil
     }
     val read = AttributeSet(deciding(plan) ++ plan.time ++ ofPunctuation)
     plan.content.filter(read.contains).map(_.name).distinct.sorted

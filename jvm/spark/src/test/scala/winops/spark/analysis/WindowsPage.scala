@@ -91,7 +91,9 @@ object WindowsPage {
     "punctuation" -> "a window punctuation has arrived",
     "group idle" -> "its group had no row for the idle time, and is removed",
     "group limit" -> "there are too many groups or rows, and its group is removed",
-    "window changed" -> "a restart replaced the window by another one, which does not have the row")
+    "window changed" -> "a restart replaced the window by another one, which does not have the row",
+    "updated" -> "with `key`: another row of its key has updated it",
+    "deleted" -> "with `key`: a delete of its key has removed it")
 
   private def table(dialect: Dialect): Seq[String] = {
     val rows = dialect.windows.map { window =>

@@ -1,0 +1,125 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StringType
+
+import winops.spark.internal.WinopsErrors
+import winops.spark.plan.{KeepSpec, Output}
+import winops.spark.row.SortKeys
+import winops.terms.RowExpression
+
+/** The arguments of a call for rows with a primary key, and for rows without effect. */
+private[spark] object KeyArguments {
+  private val DeleteInsert = "delete_insert"
+  private val Update = "update"
+  private val Drop = "drop"
+  private val Emit = "emit"
+
+  /** The columns of the primary key, with their names in the table; empty if there is none. */
+  def keyOf(arguments: Arguments, columns: Seq[Attribute]): Seq[RowExpression] = {
+    val key = arguments.names("key").map { name =>
+      val column = columnOf(name, columns)
+      if (!SortKeys.accept(column.dataType)) {
+        throw WinopsErrors.analysis(
+          "WINOPS_KEY_TYPE",
+          "column" -> column.name,
+          "type" -> column.dataType.sql)
+      }
+      column.name
+    }
+    key.diff(key.distinct).headOption.foreach { twice =>
+      throw WinopsErrors.argument("DUPLICATE", twice, "each column of key once")
+    }
+    key.map(RowExpression.Column(_)(0))
+  }
+
+  /** The column that says what a row does. */
+  def operationOf(arguments: Arguments, columns: Seq[Attribute]): Option[Attribute] =
+    arguments.text("op").map { name =>
+      val column = columnOf(name, columns)
+      if (!column.dataType.isInstanceOf[StringType]) {
+        throw WinopsErrors.argument("VALUE", "op", "the name of a string column")
+      }
+      column
+    }
+
+  /** Returns true if each change is to have the number of its row. */
+  def emitsRowIds(arguments: Arguments, isKeyed: Boolean): Boolean =
+    arguments.flag("row_id").getOrElse(isKeyed)
+
+  /** Returns true if rows without effect are to be emitted. */
+  def emitsRefused(arguments: Arguments): Boolean =
+    arguments.oneOf("late", Seq(Drop, Emit))(identity).contains(Emit)
+
+  /** The specification with the values of these arguments, which are checked. */
+  def in(spec: KeepSpec, arguments: Arguments, operation: Option[Attribute]): KeepSpec = {
+    val updates = arguments.oneOf("updates", Seq(DeleteInsert, Update))(identity)
+    val corrections = arguments.flag("corrections")
+    val isKeyed = spec.policy.isKeyed
+    if (!isKeyed) {
+      Seq(
+        "op" -> operation.isDefined,
+        "updates" -> updates.isDefined,
+        "corrections" -> corrections.isDefined).filter(_._2).foreach { case (name, _) =>
+        throw WinopsErrors.argument("UNKNOWN", name, "it together with key => ARRAY('id')")
+      }
+    }
+    val emitsChanges = spec.output == Output.Changes
+    val found = spec.copy(
+      operation = operation.map(_.name),
+      emitsUpdates = updates.contains(Update),
+      emitsRowIds = emitsRowIds(arguments, isKeyed) && emitsChanges,
+      emitsRefused = emitsRefused(arguments),
+      emitsCorrections = corrections.contains(true))
+    check(found)
+    found
+  }
+
+  private def check(spec: KeepSpec): Unit = {
+    val policy = spec.policy
+    if (policy.isKeyed) {
+      unkeyed(spec).foreach { reason =>
+        throw WinopsErrors.analysis(
+          "WINOPS_KEY_WINDOW",
+          "policy" -> policy.text,
+          "reason" -> reason)
+      }
+      if (spec.operation.isDefined && spec.output == Output.Snapshots) {
+        throw WinopsErrors.argument(
+          "VALUE",
+          "output",
+          "'changes', 'rows', 'agg' or 'withColumns' together with op")
+      }
+    }
+    val endsGroups = spec.idleMillis.isDefined || policy.group.reclaim.isDefined
+    if (spec.emitsRowIds && (endsGroups || spec.isCrossGroup)) {
+      throw WinopsErrors.argument(
+        "VALUE",
+        "row_id",
+        "false, which is not the default with key, for a window whose groups are removed or " +
+          "depend on each other: a group that comes back has the numbers from 0 again")
+    }
+    if (spec.emitsRefused && (spec.output != Output.Changes || spec.isCrossGroup)) {
+      val reason =
+        if (spec.isCrossGroup) "The groups of this window depend on each other."
+        else s"The output ${spec.output.name} has no column that tells them from other rows."
+      throw WinopsErrors.analysis("WINOPS_LATE_OUTPUT", "reason" -> reason)
+    }
+  }
+
+  /** The reason why rows of the policy have no primary key, beside that of the machine. */
+  private def unkeyed(spec: KeepSpec): Option[String] =
+    if (spec.policy.filter.isDefined) {
+      Some("its filter may drop an update; filter the rows before keep")
+    } else if (spec.policy.group.reclaim.isDefined || spec.isCrossGroup) {
+      Some("its groups are removed, or depend on each other")
+    } else if (spec.punctuation.isDefined) Some("it has punctuation")
+    else None
+
+  private def columnOf(name: String, columns: Seq[Attribute]): Attribute =
+    columns.filter(column => SQLConf.get.resolver(column.name, name)) match {
+      case Seq(column) => column
+      case _ => throw WinopsErrors.unknownColumn(name, columns)
+    }
+}

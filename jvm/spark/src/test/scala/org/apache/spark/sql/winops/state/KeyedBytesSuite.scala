@@ -1,0 +1,40 @@
+package org.apache.spark.sql.winops.state
+
+import java.io.File
+
+import org.apache.spark.sql.winops.testing.TaskTest
+
+import winops.spark.plan.KeepPlan
+import winops.spark.testing.KeepPlans
+import winops.terms.RowExpression
+import winops.testing.Longer
+
+/** The bytes of rows with a primary key that are only inserted, beside those without a key. */
+class KeyedBytesSuite extends StateBytesTest {
+  import KeyedBytesSuite._
+
+  test("the index of a key costs few bytes a row", Longer) {
+    withStores { (folder, confs) =>
+      for ((window, groups) <- Seq(20 -> 500, 100 -> 300, 1000 -> 40); key <- Seq("n", "text")) {
+        def costs(name: String, plan: KeepPlan): StateBytesSuite.Costs = StateBytesSuite
+          .costsOf(new File(folder, s"$name$key$window"), confs, plan, window, groups, Settling)
+        val plain = costs("plain", StateBytesSuite.planOf(window))
+        val keyed = costs("keyed", planOf(window, key))
+        info(f"$window rows, key $key: ${plain.written}%.1f and ${keyed.written}%.1f bytes")
+        TaskTest.check(keyed.written <= plain.written + 40, s"bytes written: $plain, $keyed")
+      }
+    }
+  }
+}
+
+private object KeyedBytesSuite {
+
+  /** The number of batches before those that are measured, in which rows enter the index. */
+  private val Settling = 70
+
+  private def planOf(window: Int, key: String): KeepPlan = {
+    val spec = KeepPlans.spec(s"KEEP $window ROWS")
+    val keyed = spec.copy(policy = spec.policy.copy(key = Seq(RowExpression.Column(key)(0))))
+    KeepPlans.plan(keyed, order = Seq(KeepPlans.n))
+  }
+}

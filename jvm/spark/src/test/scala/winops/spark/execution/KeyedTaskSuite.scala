@@ -1,0 +1,194 @@
+package winops.spark.execution
+
+import scala.util.Random
+
+import org.scalacheck.{Gen, Shrink}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import org.apache.spark.sql.winops.internal.WinopsRuntimeException
+
+import winops.spark.plan.{Application, KeepPlan, KeepSpec}
+import winops.spark.restart.Outcome
+import winops.spark.state.StateIdentity
+import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
+import winops.storage.btree.PageMemory
+import winops.terms.RowExpression
+import winops.text.ccl.Ccl
+import winops.text.esper.Esper
+
+/** Windows over rows with the primary key `n`, whose `text` says what a row does. */
+class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import GroupTaskSuite.{byGroup, feed}
+  import KeyedTaskSuite._
+
+  // A smaller seed is not a simpler case, so shrinking is disabled.
+  implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
+
+  test("operations: the same changes in any batches, and as a table, and each row is counted") {
+    forAll(Gen.oneOf(policies), Gen.choose(1, 400), Gen.long, minSuccessful(200)) {
+      (policy, count, seed) =>
+        val random = new Random(seed)
+        val rows = operations(random, count)
+        val end = rows.flatMap(_.micros).max / 1000 + 10000
+        val emitsUpdates = random.nextBoolean()
+        val plan = planOf(policy, _.copy(emitsReasons = true, emitsUpdates = emitsUpdates))
+        val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
+        val emitted = feed(driven, random, rows, end)
+        assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
+        val counted =
+          Seq("rowsInserted", "rowsUpdated", "rowsRemoved", "rowsRefused", "rowsNotHeld")
+        assert(counted.map(driven.metric).sum == count)
+        assert(driven.metric("rowsInserted") - driven.metric("rowsDeleted") == driven.rowsHeld)
+        byGroup(emitted).values.foreach { changes =>
+          assert(changes.map(_.sequence) == changes.indices.map(_.toLong))
+        }
+    }
+  }
+
+  test("rows without effect are emitted once, and then no row vanishes") {
+    forAll(Gen.oneOf(policies), Gen.choose(1, 400), Gen.long, minSuccessful(150)) {
+      (policy, count, seed) =>
+        val random = new Random(seed)
+        val rows = operations(random, count).map { row =>
+          random.nextInt(12) match {
+            case 0 => row.copy(text = "something else")
+            case 1 => row.copy(micros = None)
+            case _ => row
+          }
+        }
+        val end = rows.flatMap(_.micros).maxOption.getOrElse(1000L) / 1000 + 10000
+        val limit = if (random.nextBoolean()) 5L else 1000000L
+        val plan = planOf(
+          policy,
+          _.copy(emitsRefused = true, dropNullTime = true, maxRows = limit),
+          application = Some(Application.all(random.nextInt(2))))
+        val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
+        val emitted = feedLate(driven, random, rows, end)
+        val (without, changes) = emitted.partition(one => Set("late", "refused")(one.kind))
+        val effects = Seq("rowsInserted", "rowsUpdated", "rowsRemoved").map(driven.metric)
+        assert(effects.sum + without.size == count)
+        assert(without.count(_.kind == "late") == driven.metric("numRowsDroppedByWatermark"))
+        assert(without.count(_.reason == "time missing") == driven.metric("rowsNullTime"))
+        assert(without.forall(one => (one.kind == "late") == (one.reason == "late")))
+        assert(changes.map(_.reason).toSet.subsetOf(Reasons))
+    }
+  }
+
+  test("without emission, rows without a known operation fail the query") {
+    val plan = planOf("KEEP ALL", identity[KeepSpec])
+    val row = Arrived(1L, Some(1000L), 1L, "something else")
+    val error = intercept[WinopsRuntimeException](DrivenTask.table(plan, Seq(row), Some(10L)))
+    assert(error.getCondition == "WINOPS_OP_UNKNOWN")
+  }
+
+  test("another key, or another column of the operation, needs history") {
+    val plan = planOf("KEEP 3 ROWS", identity[KeepSpec])
+    val others = Seq(
+      plan.copy(operation = None, spec = plan.spec.copy(operation = None)),
+      plan.copy(spec = plan.spec.copy(policy = plan.spec.policy.copy(key = Nil))))
+    others.foreach { other =>
+      val restart = StateIdentity.plan(StateIdentity.of(plan), StateIdentity.of(other))
+      assert(restart.outcome == Outcome.NeedsHistory)
+    }
+  }
+
+  test("the outputs of rows with a key may change at a restart") {
+    val plan = planOf("KEEP 3 ROWS", identity[KeepSpec])
+    val other = plan.copy(spec =
+      plan.spec.copy(emitsUpdates = true, emitsRowIds = true, emitsRefused = true))
+    assert(StateIdentity.plan(StateIdentity.of(plan), StateIdentity.of(other)).differences == Nil)
+    val unique = KeepPlans.spec("#unique(text)", dialect = Esper)
+    val numbered = unique.copy(emitsRowIds = true)
+    val plans = Seq(unique, numbered).map(one => StateIdentity.of(KeepPlans.plan(one)))
+    assert(StateIdentity.plan(plans.head, plans.last).differences.nonEmpty)
+  }
+
+  test("an update keeps its place and its age") {
+    val plan = planOf("KEEP 1 SECOND", identity[KeepSpec], Some(Application.Arrival))
+    val rows = Seq(
+      Arrived(1L, Some(0L), 7L, "insert"),
+      Arrived(1L, Some(500000L), 8L, "c"),
+      Arrived(1L, Some(900000L), 7L, "U"))
+    val changes = DrivenTask.table(plan, rows, Some(1400L))
+    assert(changes.map(one => (one.kind, one.at.get, one.row.n, one.row.micros.get)) == Seq(
+      ("insert", 0L, 7L, 0L),
+      ("insert", 500L, 8L, 500000L),
+      ("delete", 900L, 7L, 0L),
+      ("insert", 900L, 7L, 900000L),
+      ("delete", 1000L, 7L, 900000L)))
+  }
+}
+
+private object KeyedTaskSuite {
+  private val policies = Seq(
+    "KEEP ALL",
+    "KEEP 3 ROWS",
+    "KEEP 4 ROWS SLACK 3",
+    "KEEP 90 ROWS",
+    "KEEP EVERY 5 ROWS",
+    "KEEP 300 MILLISECONDS",
+    "KEEP EVERY 200 MILLISECONDS",
+    "#keepall",
+    "#length(6)",
+    "#time(250 msec)",
+    "#unique(ts)",
+    "#sort(5, ts desc, text)",
+    "#rank(text, 2, ts)")
+
+  private val words =
+    Seq("insert", "C", "u", "update", "upsert", "update_after", "r", "delete", "d")
+
+  private val Reasons =
+    Set("arrived", "updated", "deleted", "displaced", "expired", "replaced", "trigger")
+
+  private def planOf(
+      text: String,
+      more: KeepSpec => KeepSpec,
+      application: Option[Application] = Some(Application.EventTime)): KeepPlan = {
+    val dialect = if (text.startsWith("#")) Esper else Ccl
+    val spec = KeepPlans.spec(text, application, dialect = dialect)
+    val keyed = spec.copy(
+      policy = spec.policy.copy(key = Seq(RowExpression.Column("n")(0))),
+      operation = Some("text"))
+    KeepPlans.plan(more(keyed)).copy(operation = Some(KeepPlans.text))
+  }
+
+  /** Operations on few keys or many, with repeated and out-of-order times. */
+  private def operations(random: Random, count: Int): Seq[Arrived] = {
+    val gap = Seq(1, 700, 60000)(random.nextInt(3))
+    val keys = Seq(2, 10, 500)(random.nextInt(3))
+    var micros = 1000L
+    (0 until count).map { _ =>
+      micros += random.nextInt(gap)
+      Arrived(
+        random.nextInt(3).toLong,
+        Some(micros + random.nextInt(3 * gap)),
+        random.nextInt(keys).toLong,
+        words(random.nextInt(words.size)))
+    }
+  }
+
+  private def boundOfPages(random: Random): Long =
+    Seq(0L, 20000L, PageMemory.DefaultBytes)(random.nextInt(3))
+
+  /** Feeds rows in random batches with a watermark that may pass future rows. */
+  private def feedLate(
+      driven: DrivenTask,
+      random: Random,
+      rows: Seq[Arrived],
+      end: Long): Seq[Changed] = {
+    var rest = rows
+    var watermark = 0L
+    val emitted = Seq.newBuilder[Changed]
+    while (rest.nonEmpty) {
+      val (now, later) = rest.splitAt(random.nextInt(rows.size) + 1)
+      rest = later
+      val before = watermark
+      watermark += random.nextLong((end - watermark) / 4 + 1)
+      emitted ++= driven.batch(before, watermark)(now: _*)
+    }
+    emitted ++= driven.batch(watermark, end)()
+    emitted.result()
+  }
+}
