@@ -23,6 +23,10 @@ from winops._kept import GroupedKept, Kept
 from winops._session import configure, jar_path
 
 if TYPE_CHECKING:
+    from winops._sinks.kafka import to_kafka
+    from winops._sinks.merge import merge_into
+    from winops._sinks.postgres import to_postgres
+    from winops._sinks.redis import to_redis
     from winops._tools.diagnosis import Diagnosis, Finding
     from winops._tools.doctor import doctor
     from winops._tools.state import forget, read_state, repartition, restart_plan
@@ -42,37 +46,45 @@ __all__ = [
     "forget",
     "jar_path",
     "keep",
+    "merge_into",
     "read_state",
     "repartition",
     "restart_plan",
     "spl",
     "timeline",
+    "to_kafka",
+    "to_postgres",
+    "to_redis",
     "with_history",
 ]
 
-# The modules of tools, which are imported when a program asks for the name.
-_TOOLS = {
-    "Diagnosis": "diagnosis",
-    "Finding": "diagnosis",
-    "Timeline": "timeline",
-    "doctor": "doctor",
-    "forget": "state",
-    "read_state": "state",
-    "repartition": "state",
-    "restart_plan": "state",
-    "timeline": "timeline",
+# The modules of tools and sinks, which are imported when a program asks for the name.
+_LATER = {
+    "Diagnosis": "_tools.diagnosis",
+    "Finding": "_tools.diagnosis",
+    "Timeline": "_tools.timeline",
+    "doctor": "_tools.doctor",
+    "forget": "_tools.state",
+    "merge_into": "_sinks.merge",
+    "read_state": "_tools.state",
+    "repartition": "_tools.state",
+    "restart_plan": "_tools.state",
+    "timeline": "_tools.timeline",
+    "to_kafka": "_sinks.kafka",
+    "to_postgres": "_sinks.postgres",
+    "to_redis": "_sinks.redis",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import a tool, or ``winops.testing``, when a program asks for it."""
+    """Import a tool, a sink or ``winops.testing`` when a program asks for it."""
     if name == "testing":
         return import_module("winops.testing")
-    if name not in _TOOLS:
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    tool = getattr(import_module(f"winops._tools.{_TOOLS[name]}"), name)
-    globals()[name] = tool
-    return tool
+    found = getattr(import_module(f"winops.{_LATER[name]}"), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

@@ -21,6 +21,7 @@ except ImportError as error:
     ) from error
 
 ARGUMENT = "WINOPS_ARGUMENT"
+CLIENT_MISSING = "WINOPS_CLIENT_MISSING"
 JAR_MISSING = "WINOPS_JAR_MISSING"
 SPARK_VERSION = "WINOPS_SPARK_VERSION"
 TEST_PROCESS = "WINOPS_TEST_PROCESS"
@@ -52,6 +53,15 @@ def wrong_type(message: str) -> PySparkTypeError:
 def wrong_value(message: str) -> PySparkValueError:
     """Return the error for an invalid argument or an invalid combination of arguments."""
     return with_condition(PySparkValueError, ARGUMENT, message)
+
+
+def client_missing(function: str, module: str, extra: str) -> PySparkRuntimeError:
+    """Return the error for a client library that is not installed."""
+    message = (
+        f"{function} needs the Python package {module} on the driver, which is not installed. "
+        f'Install it with pip install "winops[{extra}]".'
+    )
+    return with_condition(PySparkRuntimeError, CLIENT_MISSING, message, module=module)
 
 
 def jar_missing() -> PySparkRuntimeError:

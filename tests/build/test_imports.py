@@ -1,4 +1,4 @@
-"""The three parts of the Python package: which modules an import loads."""
+"""The four parts of the Python package: which modules an import loads."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ ALL = {
 }
 TESTING = {name for name in ALL if name.startswith("winops.testing")}
 TOOLS = {name for name in ALL if name.startswith("winops._tools")}
+SINKS = {name for name in ALL if name.startswith("winops._sinks")}
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -57,11 +58,18 @@ def test_winops_loads_the_shim_alone() -> None:
 
 
 def test_each_module_is_of_one_part() -> None:
-    assert {*SHIM, *TESTING, *TOOLS, "winops.__main__"} == ALL
+    assert {*SHIM, *TESTING, *TOOLS, *SINKS, "winops.__main__"} == ALL
 
 
 def test_testing_loads_no_tool() -> None:
     assert own(loaded_by("import winops.testing")) == SHIM | TESTING
+
+
+def test_a_sink_loads_no_tool_and_no_client() -> None:
+    names = ("merge_into", "to_kafka", "to_postgres", "to_redis")
+    loaded = loaded_by(f"import winops\nfor name in {names}: getattr(winops, name)")
+    assert own(loaded) == SHIM | SINKS
+    assert loaded.isdisjoint({"psycopg", "redis"})
 
 
 def test_each_public_name_is_imported_when_a_program_asks_for_it() -> None:

@@ -24,9 +24,14 @@ def settings(page: Path) -> dict[str, str]:
 
 def session(transport: str, folder: Path, jars: list[str], page: Path) -> SparkSession:
     """Start Spark with the page's settings, and JARs in the place of its packages."""
+    return started(transport, folder, jars, settings(page))
+
+
+def started(transport: str, folder: Path, jars: list[str], given: dict[str, str]) -> SparkSession:
+    """Start Spark with settings and JARs."""
     # A Connect server starts this Python for the function of foreachBatch.
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.appName(page.stem)
+    builder = SparkSession.builder.appName("recipe")
     builder = builder.remote("local[2]") if transport == "connect" else builder.master("local[2]")
     own = {
         "spark.jars": ",".join(jars),
@@ -38,4 +43,4 @@ def session(transport: str, folder: Path, jars: list[str], page: Path) -> SparkS
         # The server already applied the static settings; the client warns that it cannot set
         # them.
         warnings.simplefilter("ignore", UserWarning)
-        return configure(builder.config(map=own | settings(page))).getOrCreate()
+        return configure(builder.config(map=own | given)).getOrCreate()

@@ -72,7 +72,7 @@ def check(code: str, rows: DataFrame) -> str:
     if code.startswith("groupBy("):
         assert eval(f"rows.{code}.count()", names).columns
         return "grouping"
-    if re.match(r"(per|time|idle)=", code):
+    if re.match(r"(per|time|idle|key)=", code):
         assert eval(
             f'keep(rows, "KEEP 2 ROWS", order_by="id", **({{"time": "ts"}} | dict({code})))',
             {**names, "keep": keep},

@@ -64,6 +64,15 @@ REASONS = {
         "PyPI has the package from the first release on; make test-wheel installs the wheel"
         " beside the same libraries"
     ),
+    'pip install "winops[postgres]"': (
+        "PyPI has the package from the first release on; test_stores.py runs the page"
+    ),
+    'pip install "winops[redis]"': (
+        "PyPI has the package from the first release on; test_stores.py runs the page"
+    ),
+    "kafka-topics.sh --bootstrap-server localhost:9092 --create --topic last-orders \\": (
+        "needs a broker"
+    ),
     "make wheel": "builds for minutes; make test-wheel installs the wheel and runs it",
     "#!/bin/bash": "runs on Databricks only",
     "gcloud dataproc jobs submit pyspark job.py --cluster=name --region=region \\": (

@@ -27,10 +27,18 @@ from winops import _errors, apama, esper, keep, spl, testing
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 NOTEBOOKS = sorted((ROOT / "docs").glob("**/*.ipynb"))
-# The blocks of these pages need Delta Lake and a Kafka broker, so they run in the tests of
+# The blocks of these pages need Delta Lake, a broker or a server, so they run in the tests of
 # tests/compatibility. Blocks of other languages are in test_commands.py.
 ELSEWHERE = {
-    ROOT / "docs" / "how-to" / name for name in ("delta.md", "delta-restarts.md", "kafka.md")
+    ROOT / "docs" / "how-to" / name
+    for name in (
+        "cdc.md",
+        "delta.md",
+        "delta-restarts.md",
+        "kafka.md",
+        "postgresql.md",
+        "redis.md",
+    )
 }
 RUN_HERE = [
     *(page for page in PAGES if page not in ELSEWHERE),

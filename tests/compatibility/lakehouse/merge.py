@@ -6,6 +6,7 @@ not delegate every call. So the other calls of winops run here too.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import warnings
@@ -16,7 +17,17 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.paths import ROOT
-from winops import apama, configure, keep, read_state, repartition, spl, with_history
+from winops import (
+    Kept,
+    apama,
+    configure,
+    keep,
+    merge_into,
+    read_state,
+    repartition,
+    spl,
+    with_history,
+)
 
 _CLASSPATH = ROOT / "target" / "compatibility" / "lakehouse.classpath"
 _SCHEMA = "seq long, symbol string, price double"
@@ -207,6 +218,57 @@ def start_with_a_version_of_delta(spark: SparkSession, folder: Path) -> None:
     assert [file.name for file in (folder / "live_checkpoint/history").glob("[0-9]*")]
 
 
+def merge_with_one_call(spark: SparkSession, folder: Path) -> None:
+    """Merge updates and deletes with `merge_into`, and the last micro-batch twice."""
+    rows = "seq long, op string, id long, symbol string, price double"
+    operations = spark.range(60).selectExpr(
+        "id AS seq",
+        "element_at(array('r', 'r', 'u', 'd'), CAST(id * 7 % 4 AS INT) + 1) AS op",
+        "id * 5 % 11 AS id",
+        "IF(id * 5 % 11 % 3 = 0, NULL, concat('S', id * 5 % 11 % 3)) AS symbol",
+        "CAST(id AS DOUBLE) AS price",
+    )
+    for number in range(4):
+        part = operations.where(f"seq DIV 15 = {number}").coalesce(1)
+        part.write.mode("append").parquet(str(folder / "operations"))
+    tables = ("spark_catalog.default.keyed_delta", "ice.default.keyed_iceberg")
+    for table, kind in zip(tables, ("delta", "iceberg"), strict=True):
+        spark.sql(
+            f"CREATE TABLE {table} (own string, seq long, id long, symbol string, price double, "
+            f"_change_version long) USING {kind}"
+        )
+
+    def kept(df: DataFrame) -> Kept:
+        return keep(df, "KEEP 3 ROWS PER (symbol)", key="id", op="op", order_by="seq")
+
+    stream = spark.readStream.schema(rows).option("maxFilesPerTrigger", 1)
+    changes = kept(stream.parquet(str(folder / "operations")))
+    into = [merge_into(table, changes) for table in tables]
+
+    def merge_both(batch: DataFrame, number: int) -> None:
+        for function in into:
+            function(batch, number)
+
+    def run() -> None:
+        writer = changes.changes().writeStream.foreachBatch(merge_both)
+        writer = writer.option("checkpointLocation", str(folder / "keyed_checkpoint"))
+        writer.trigger(availableNow=True).start().awaitTermination()
+
+    expected = kept(spark.read.schema(rows).parquet(str(folder / "operations"))).rows()
+    wanted = sorted(
+        map(tuple, expected.select("seq", "id", "symbol", "price").collect()), key=str
+    )
+    run()
+    commits = folder / "keyed_checkpoint" / "commits"
+    for name in ("3", ".3.crc"):
+        (commits / name).unlink(missing_ok=True)
+    for _ in range(2):
+        for table in tables:
+            held = spark.table(table).select("seq", "id", "symbol", "price").collect()
+            assert sorted(map(tuple, held), key=str) == wanted, table
+        run()
+
+
 def main(transport: str) -> None:
     # The server starts Python for the foreachBatch function.
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -219,6 +281,8 @@ def main(transport: str) -> None:
             assert held == expected, f"{table}: {held} instead of {expected}"
         call_everything(spark, folder)
         read_in_the_order_of_delta(spark, folder)
+        if "key" in inspect.signature(keep).parameters:
+            merge_with_one_call(spark, folder)
         start_with_a_version_of_delta(spark, folder)
         spark.stop()
     print(f"both tables hold the {len(expected)} rows of the windows")
