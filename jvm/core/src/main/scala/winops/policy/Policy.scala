@@ -32,6 +32,9 @@ import winops.window.piece._
   * @param key
   *   the primary key, of which a group holds one row at a time; if it is empty, every row is an
   *   insert
+  * @param buffer
+  *   the number of rows with a primary key that are stored behind a window of a number of rows,
+  *   and return into it when a delete or an update makes room; 0 if evicted rows do not return
   */
 final case class Policy(
     group: Group,
@@ -42,7 +45,8 @@ final case class Policy(
     filter: Option[RowExpression] = None,
     projection: Option[Projection] = None,
     isSplit: Boolean = false,
-    key: Seq[RowExpression] = Nil) {
+    key: Seq[RowExpression] = Nil,
+    buffer: Long = 0L) {
 
   /** Returns true if rows have a primary key, so that updates and deletes can name them. */
   def isKeyed: Boolean = key.nonEmpty
@@ -102,9 +106,11 @@ final case class Policy(
     (retention.windows.flatMap(_.reasons) ++ group.reclaim.flatMap(_.reason) ++
       (if (isKeyed) Seq(ChangeReason.Updated, ChangeReason.Deleted) else Nil)).distinct
 
-  /** The number of rows that a group holds at most between steps, if its window limits it. */
+  /** The number of rows that a group holds at most between steps, those behind its window
+    * included, if its window limits it.
+    */
   def mostRows: Option[Long] = retention match {
-    case Retention.One(window) => window.mostRows
+    case Retention.One(window) => window.mostRows.map(_ + buffer)
     case _ => None
   }
 
@@ -121,7 +127,8 @@ final case class Policy(
           None,
           None,
           _,
-          Nil) =>
+          Nil,
+          _) =>
       bound.resizable(leave)
     case _ => None
   }

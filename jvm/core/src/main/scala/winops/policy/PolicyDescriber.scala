@@ -53,9 +53,14 @@ private[policy] object PolicyDescriber {
       Option.when(report != Never)("reports" -> report.words)
   }
 
-  private def keyed(policy: Policy): Option[String] = Option.when(policy.isKeyed) {
-    s"holds one row of each ${listed(policy.key)}, which later rows update or delete"
-  }
+  private def keyed(policy: Policy): Seq[String] =
+    Option
+      .when(policy.isKeyed) {
+        s"holds one row of each ${listed(policy.key)}, which later rows update or delete"
+      }
+      .toSeq ++ Option.when(policy.buffer > 0) {
+      s"stores the next ${several(policy.buffer)} behind the window, for when it has room"
+    }
 
   private def retained(retention: Retention): Seq[String] = retention match {
     case Retention.One(window) => clauses(window)

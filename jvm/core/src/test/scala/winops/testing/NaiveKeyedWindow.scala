@@ -8,11 +8,14 @@ import winops.window.changes.RowOutcome
   *
   * @param text
   *   the policy, one of [[NaiveKeyedWindow.texts]]
+  * @param buffer
+  *   the number of rows behind the window, one of [[NaiveKeyedWindow.buffered]]
   */
-final class NaiveKeyedWindow(text: String) {
+final class NaiveKeyedWindow(text: String, buffer: Int = 0) {
   import NaiveKeyedWindow._
 
   private var held = Vector.empty[Held]
+  private var behind = Vector.empty[Held]
   private var now = Option.empty[Long]
   private var entered = 0L
   private var steps = 0L
@@ -20,7 +23,7 @@ final class NaiveKeyedWindow(text: String) {
   private var emitted = Vector.empty[KeyedChange]
 
   def isAlive: Boolean = entered > 0
-  def size: Int = held.size
+  def size: Int = held.size + behind.size
 
   /** The tags of the contents in the order of the window. */
   def content: Seq[Int] = inOrder.map(_.row.tag)
@@ -29,7 +32,7 @@ final class NaiveKeyedWindow(text: String) {
     emitted = Vector.empty
     val before = now
     advanceTo(input.at)
-    val there = held.find(_.row.k == input.k)
+    val there = (held ++ behind).find(_.row.k == input.k)
     val outcome = (input.operation, there) match {
       case (RowOperation.Insert, Some(_)) => RowOutcome.KeyHeld
       case (RowOperation.Update | RowOperation.Delete, None) => RowOutcome.NotHeld
@@ -37,7 +40,11 @@ final class NaiveKeyedWindow(text: String) {
         insert(input)
         RowOutcome.Inserted
       case (RowOperation.Delete, Some(row)) =>
-        step(Seq(("delete", row, "deleted")))
+        val isIn = held.contains(row)
+        divide(
+          Seq(("delete", row, "deleted")).filter(_ => isIn),
+          held.filterNot(_ == row),
+          behind.filterNot(_ == row))
         RowOutcome.Deleted
       case (_, Some(row)) =>
         update(row, input)
@@ -75,6 +82,14 @@ final class NaiveKeyedWindow(text: String) {
   private def insert(input: KeyedRow): Unit = {
     val row = Held(entered, now.get, input)
     entered += 1
+    if (buffer == 0) insertAndEvict(row, input)
+    else {
+      val (in, rest) = withoutTwins(row)
+      divide(("insert", row, "arrived") +: replaced(row), in :+ row, rest)
+    }
+  }
+
+  private def insertAndEvict(row: Held, input: KeyedRow): Unit = {
     val twin =
       if (text.contains("(u")) held.filter(_.row.u == input.u).map(("delete", _, "replaced"))
       else Nil
@@ -94,16 +109,60 @@ final class NaiveKeyedWindow(text: String) {
 
   private def update(row: Held, input: KeyedRow): Unit = {
     val after = row.copy(row = input)
-    val twin =
-      if (text.contains("(u") && row.row.u != input.u) {
-        held.filter(one => one != row && one.row.u == input.u).map(("delete", _, "replaced"))
-      } else Nil
-    step(
-      Seq(("update_before", row, "updated"), ("update_after", after, "updated")) ++ twin)
+    def updated(rows: Vector[Held]): Vector[Held] =
+      rows.map(one => if (one.number == row.number) after else one)
+    val (in, rest) = withoutTwins(after)
+    val pair = Seq(("update_before", row, "updated"), ("update_after", after, "updated"))
+    divide(
+      pair.filter(_ => held.contains(row)) ++ replaced(after),
+      updated(in),
+      updated(rest))
   }
 
+  /** The other rows with the value that only one row may have. */
+  private def areTwins(row: Held)(other: Held): Boolean =
+    text.contains("(u") && other.number != row.number && other.row.u == row.row.u
+
+  private def replaced(row: Held): Seq[(String, Held, String)] =
+    held.filter(areTwins(row)).map(("delete", _, "replaced"))
+
+  private def withoutTwins(row: Held): (Vector[Held], Vector[Held]) =
+    (held.filterNot(areTwins(row)), behind.filterNot(areTwins(row)))
+
+  /** Emits a step whose operation has left the rows `anyOrder` in the window, and `rest` behind
+    * it.
+    *
+    * @param first
+    *   the changes of the operation
+    */
+  private def divide(
+      first: Seq[(String, Held, String)],
+      anyOrder: Vector[Held],
+      rest: Vector[Held]): Unit = {
+    val in = anyOrder.sortBy(_.number)
+    val (most, atOnce) = buffered.getOrElse(text, (Int.MaxValue, 1))
+    val (window, others) =
+      if (buffer == 0) (in, Vector.empty[Held])
+      else if (isSorted) sorted(in ++ rest).splitAt(most)
+      else if (in.size - most >= atOnce) (in.takeRight(most), rest ++ in.dropRight(most))
+      else {
+        val (stay, back) = rest.splitAt(rest.size - Math.max(0, most - in.size))
+        (back ++ in, stay)
+      }
+    val numbers = window.map(_.number).toSet
+    val displaced = in.filterNot(row => numbers(row.number))
+    val returned = window.filterNot(row => in.exists(_.number == row.number))
+    val ordered = if (isSorted) returned else returned.reverse
+    val changes = first ++ displaced.map(("delete", _, "displaced")) ++
+      ordered.map(("insert", _, "returned"))
+    if (changes.nonEmpty) step(changes)
+    behind = if (isSorted) others.take(buffer) else others.takeRight(buffer)
+  }
+
+  private def isSorted: Boolean = text.startsWith("#sort") || text.startsWith("#rank")
+
   private def inOrder: Vector[Held] =
-    if (text.startsWith("#sort") || text.startsWith("#rank")) sorted(held) else held
+    if (isSorted) sorted(held) else held.sortBy(_.number)
 
   /** Of equal rows, the newest is first. */
   private def sorted(rows: Vector[Held]): Vector[Held] =
@@ -142,4 +201,15 @@ object NaiveKeyedWindow {
     "#unique(u)",
     "#sort(4, v)",
     "#rank(u, 4, v)")
+
+  /** The windows into which rows return, with the number of their rows, and of those that leave
+    * together.
+    */
+  val buffered: Map[String, (Int, Int)] = Map(
+    "KEEP 3 ROWS" -> ((3, 1)),
+    "KEEP 3 ROWS SLACK 4" -> ((3, 4)),
+    "KEEP 70 ROWS" -> ((70, 1)),
+    "#length(3)" -> ((3, 1)),
+    "#sort(4, v)" -> ((4, 1)),
+    "#rank(u, 4, v)" -> ((4, 1)))
 }

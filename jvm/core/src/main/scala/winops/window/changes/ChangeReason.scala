@@ -45,6 +45,9 @@ object ChangeReason {
   /** An operation has deleted the row. */
   val Deleted = 13
 
+  /** The row has returned from behind the window, because another row has made room. */
+  val Returned = 14
+
   /** The name of each reason in the column `_change_reason`, by its number. */
   val Names: IndexedSeq[String] = IndexedSeq(
     "arrived",
@@ -60,5 +63,6 @@ object ChangeReason {
     "group limit",
     "window changed",
     "updated",
-    "deleted")
+    "deleted",
+    "returned")
 }

@@ -71,6 +71,11 @@ abstract class Bound {
   private[window] def part: Option[Make[Part]] =
     ruleAtOnce.map(rule => context => new RulePart(rule(context.rows), context.held))
 
+  /** A window by arrival over rows with a primary key, whose rows leave at `leave`, and behind
+    * which the next `buffer` rows are stored; None if no row returns into such a window.
+    */
+  private[window] def bufferedPart(leave: Trigger, buffer: Long): Option[Make[Part]] = None
+
   /** One of several windows by arrival of which rows enter at `enter` and leave at `leave`.
     *
     * @param inUnion

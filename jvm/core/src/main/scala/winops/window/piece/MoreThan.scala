@@ -4,7 +4,7 @@ import winops.storage.rows.Rows
 import winops.terms.{Purpose, RowExpression, Wording}
 import winops.window.changes.ChangeReason
 import winops.window.contents.WindowContext.Make
-import winops.window.rules.{ArrivalEviction, CountRule, EvictionRule, NoRule}
+import winops.window.rules.{ArrivalEviction, BufferedPart, CountRule, EvictionRule, NoRule, Part}
 
 /** All rows except the newest `rows` rows; in a sorted window, all except the first `rows` rows.
   */
@@ -51,6 +51,16 @@ final case class MoreThan(rows: Long) extends Bound {
 
   override private[window] def ruleAtOnce: Option[Rows => EvictionRule] =
     Some(_ => new CountRule(rows))
+
+  // A window of one row and more slack is `KEEP EVERY n ROWS`, whose rows are a batch.
+  override private[window] def bufferedPart(leave: Trigger, buffer: Long): Option[Make[Part]] = {
+    val slack = leave match {
+      case EachRow => Some(1L)
+      case Excess(rowsAtOnce) if rows > 1 || rowsAtOnce == 1 => Some(rowsAtOnce)
+      case _ => None
+    }
+    slack.map(atOnce => context => new BufferedPart(rows, atOnce, buffer, context.held))
+  }
 
   override private[window] def events(
       leave: Trigger): Option[Make[(EvictionRule, ArrivalEviction)]] =

@@ -44,6 +44,11 @@ abstract class Order {
     */
   private[window] def part(bound: Bound): Option[Make[Part]]
 
+  /** The maker of the same window over rows with a primary key, behind which the next `buffer`
+    * rows of the order are stored; None if no row returns into such a window.
+    */
+  private[window] def bufferedPart(bound: Bound, buffer: Long): Option[Make[Part]] = None
+
   /** The maker of the visible rows of a window with net changes, which is null if all rows are
     * visible; None if no such window has this order.
     */

@@ -21,11 +21,16 @@ final case class Ranked(keys: Seq[RowExpression], by: Seq[SortKey]) extends Orde
   override def criteria: Option[String] = sorted.criteria
   override def clause(bound: Bound): Option[String] = Some(replacing.words)
 
-  override private[window] def part(bound: Bound): Option[Make[Part]] = bound match {
-    case MoreThan(rows) =>
-      Some(context => new RankedPart(replacing.newest(context), sorted.best(rows, context)))
-    case _ => None
-  }
+  override private[window] def part(bound: Bound): Option[Make[Part]] = bufferedPart(bound, 0L)
+
+  override private[window] def bufferedPart(bound: Bound, buffer: Long): Option[Make[Part]] =
+    bound match {
+      case MoreThan(rows) =>
+        Some { context =>
+          new RankedPart(replacing.newest(context), sorted.best(rows, buffer, context))
+        }
+      case _ => None
+    }
 }
 
 /** A [[BestPart]] with at most one row for each key: a row replaces the previous row of its key.
@@ -37,9 +42,12 @@ private final class RankedPart(newest: NewestOfEachPart, best: BestPart) extends
     replaced.clear()
     newest.arrive(row, at, replaced)
     evictReplaced(evicted)
-    val before = evicted.size
+    var i = evicted.size
     best.arrive(row, at, evicted)
-    if (evicted.size > before) newest.forget(evicted(before))
+    while (i < evicted.size) {
+      if (!evicted.staysBehind(i)) newest.forget(evicted(i))
+      i += 1
+    }
   }
 
   override def update(row: Long, values: Long, evicted: EvictedRows): Unit = {
@@ -52,7 +60,8 @@ private final class RankedPart(newest: NewestOfEachPart, best: BestPart) extends
   private def evictReplaced(evicted: EvictedRows): Unit = {
     var i = 0
     while (i < replaced.size) {
-      evicted.add(replaced(i), ChangeReason.Replaced)
+      if (best.isBehind(replaced(i))) evicted.drop(replaced(i))
+      else evicted.add(replaced(i), ChangeReason.Replaced)
       best.forget(replaced(i))
       i += 1
     }
@@ -63,6 +72,8 @@ private final class RankedPart(newest: NewestOfEachPart, best: BestPart) extends
     newest.forget(row)
   }
 
+  override def isBehind(row: Long): Boolean = best.isBehind(row)
+  override def refill(evicted: EvictedRows): Unit = best.refill(evicted)
   override def holds(row: Long): Boolean = best.holds(row)
   override def inOrder: mutable.ArrayBuffer[Long] = best.inOrder
 

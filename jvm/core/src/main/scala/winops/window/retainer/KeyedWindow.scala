@@ -13,6 +13,9 @@ import winops.window.rules.{EvictedRows, NeededValues, Part}
   *
   * An updated row keeps its number, its arrival time, and thereby its place. Until the changes
   * are read, the row has its former values, and the newest row those of the update.
+  *
+  * Rows behind the window are rows of the group that are not in its contents: their keys are
+  * known, and operations on them change them, but emit nothing unless a row returns.
   */
 private[window] final class KeyedWindow(
     part: Part,
@@ -55,7 +58,7 @@ private[window] final class KeyedWindow(
   override def atDue(due: Long): Unit = {
     evicted.clear()
     part.atDue(due, evicted)
-    emitEvictions()
+    emitMoves()
   }
 
   override def held: Long = content.size
@@ -63,13 +66,13 @@ private[window] final class KeyedWindow(
   override def emitContents(): Unit = {
     val ordered = part.inOrder
     if (ordered != null) ordered.foreach(row => changes.content(row, row + 1))
-    else eachRow(row => changes.content(row, row + 1))
+    else eachRow(row => if (!part.isBehind(row)) changes.content(row, row + 1))
   }
 
   override def report(kind: Int): Unit = changes.report(kind, content.from(0L), content.end)
 
   override def leaveAll(reason: Int): Unit = eachRow { row =>
-    changes.deleteGroup(row, row + 1, reason)
+    if (!part.isBehind(row)) changes.deleteGroup(row, row + 1, reason)
     val _ = content.leave(row)
   }
 
@@ -108,24 +111,33 @@ private[window] final class KeyedWindow(
       part.arrive(row, at, evicted)
       changes.insert(row, row + 1, ChangeReason.Arrived)
       index.add(row)
-      emitEvictions()
+      emitMoves()
       RowOutcome.Inserted
     }
 
   private def update(row: Long, values: Long): Int = {
     evicted.clear()
+    val isBehind = part.isBehind(row)
     part.update(row, values, evicted)
-    updated = row
-    changes.update(row)
-    emitEvictions()
+    // Nothing reads the former values of a row that is not in the window.
+    if (isBehind) rows.replace(row)
+    else {
+      updated = row
+      changes.update(row)
+    }
+    emitMoves()
     RowOutcome.Updated
   }
 
   private def delete(row: Long): Int = {
+    evicted.clear()
+    val isBehind = part.isBehind(row)
     part.forget(row)
     part.afterForgetting()
     val _ = content.leave(row)
-    changes.delete(row, row + 1, ChangeReason.Deleted)
+    if (!isBehind) changes.delete(row, row + 1, ChangeReason.Deleted)
+    part.refill(evicted)
+    emitMoves()
     RowOutcome.Deleted
   }
 
@@ -135,14 +147,22 @@ private[window] final class KeyedWindow(
     rows.replace(row)
   }
 
-  private def emitEvictions(): Unit = {
+  /** Emits the rows that the step has evicted, and then those that return. */
+  private def emitMoves(): Unit = {
     var i = 0
     while (i < evicted.size) {
       val row = evicted(i)
-      if (content.leave(row)) changes.delete(row, row + 1, evicted.reason(i))
+      val leaves = evicted.staysBehind(i) || content.leave(row)
+      if (leaves && evicted.isChange(i)) changes.delete(row, row + 1, evicted.reason(i))
       i += 1
     }
     if (evicted.size > 0) part.afterForgetting()
+    i = 0
+    while (i < evicted.returned.size) {
+      val row = evicted.returned(i)
+      changes.insert(row, row + 1, ChangeReason.Returned)
+      i += 1
+    }
   }
 
   /** Visits the rows of the window, oldest first; `visit` may remove the row. */

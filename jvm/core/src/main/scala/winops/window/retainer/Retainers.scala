@@ -38,7 +38,7 @@ private[window] object Retainers {
   private def keyed(policy: Policy): Either[String, Make[Retainer]] =
     (policy.retention, policy.stream) match {
       case (Retention.One(window), Stream.InsertsThenDeletes) =>
-        keyedPart(window).toRight(s"no window of rows with a key has this $Pieces").map {
+        keyedPart(window, policy.buffer).toRight(notKeyed(policy)).map {
           part => context =>
             val key = policy.key.map(SortKey(_, descending = false))
             new KeyedWindow(
@@ -53,11 +53,19 @@ private[window] object Retainers {
       case _ => Left("several windows hold the rows")
     }
 
-  private def keyedPart(window: Window): Option[Make[Part]] = {
+  private def notKeyed(policy: Policy): String =
+    if (policy.buffer == 0L) s"no window of rows with a key has this $Pieces"
+    else "it does not hold a given number of the newest or the first rows"
+
+  private def keyedPart(window: Window, buffer: Long): Option[Make[Part]] = {
     val Window(admit, order, bound, triggers) = window
     if (admit != EveryRow || triggers.enter != EachRow || triggers.report != Never ||
       !bound.takesKeys) None
-    else if (order == Arrival) {
+    else if (buffer > 0L) {
+      if (order == Arrival) bound.bufferedPart(triggers.leave, buffer)
+      else if (bound.leavesAtOnce(triggers.leave)) order.bufferedPart(bound, buffer)
+      else None
+    } else if (order == Arrival) {
       val atOnce: Option[Make[EvictionRule]] = bound.ruleAtOnce
         .filter(_ => bound.leavesAtOnce(triggers.leave))
         .map(rule => context => rule(context.rows))

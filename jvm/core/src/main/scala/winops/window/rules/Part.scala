@@ -47,6 +47,12 @@ private[window] abstract class Part {
     */
   def afterForgetting(): Unit = ()
 
+  /** Returns true if the row is stored behind the window, and can return from there. */
+  def isBehind(row: Long): Boolean = false
+
+  /** Lets rows return from behind the window if a row that has left it makes room. */
+  def refill(evicted: EvictedRows): Unit = ()
+
   /** Returns true if the window holds the row, which has not left the group. */
   def holds(row: Long): Boolean
 

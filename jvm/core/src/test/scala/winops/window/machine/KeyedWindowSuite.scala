@@ -3,6 +3,7 @@ package winops.window.machine
 import scala.util.Random
 
 import org.scalacheck.{Gen, Shrink}
+import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
@@ -25,25 +26,74 @@ class KeyedWindowSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   NaiveKeyedWindow.texts.foreach { text =>
     test(s"operations on $text give the rows and changes of the simple implementation") {
-      forAll(operations, Gen.long) { (inputs, seed) =>
-        val random = new Random(seed)
-        val naive = new NaiveKeyedWindow(text)
-        val pageBytes = if (random.nextBoolean()) 0L else 1L << 20
-        val machine = new KeyedGroup(policyOf(text), None, pageBytes)
-        inputs.foreach { input =>
-          assert(machine.feed(input) == naive.feed(input), input)
-          assert(machine.isAlive == naive.isAlive)
-          if (!machine.isAlive) machine.drop()
-          else if (random.nextInt(4) == 0) machine.restart()
-          if (random.nextInt(8) == 0) assert(machine.content == naive.content)
-          assert(machine.size == naive.size)
-          assert(machine.stored == naive.size)
-        }
-        val end = inputs.last.at + random.nextInt(40)
-        if (machine.isAlive) assert(machine.advance(end) == naive.advance(end))
-        assert(machine.content == naive.content)
-      }
+      forAll(operations, Gen.long)(compare(text, 0, _, _))
     }
+  }
+
+  for {
+    text <- NaiveKeyedWindow.buffered.keys.toSeq.sorted
+    buffer <- Seq(1, 2, 60)
+  } test(s"operations on $text with $buffer rows behind it give those of the simple one") {
+    forAll(operations, Gen.long)(compare(text, buffer, _, _))
+  }
+
+  private def compare(text: String, buffer: Int, inputs: Seq[KeyedRow], seed: Long): Assertion = {
+    val random = new Random(seed)
+    val naive = new NaiveKeyedWindow(text, buffer)
+    val pageBytes = if (random.nextBoolean()) 0L else 1L << 20
+    val policy = policyOf(text).copy(buffer = buffer.toLong)
+    val machine = new KeyedGroup(policy, None, pageBytes)
+    inputs.foreach { input =>
+      assert(machine.feed(input) == naive.feed(input), input)
+      assert(machine.isAlive == naive.isAlive)
+      if (!machine.isAlive) machine.drop()
+      else if (random.nextInt(4) == 0) machine.restart()
+      if (random.nextInt(8) == 0) assert(machine.content == naive.content)
+      assert(machine.size == naive.size)
+      assert(machine.stored == naive.size)
+    }
+    val end = inputs.last.at + random.nextInt(40)
+    if (machine.isAlive) assert(machine.advance(end) == naive.advance(end))
+    assert(machine.content == naive.content)
+  }
+
+  test("the best row behind a window returns with its number when a delete makes room") {
+    val group = new KeyedGroup(policyOf("#sort(4, v)").copy(buffer = 2L), None, 1L << 20)
+    (1 to 7).foreach(k => group.feed(KeyedRow(Insert, 0L, k, 0, k, k)))
+    assert(group.content == Seq(1, 2, 3, 4))
+    assert(group.size == 6)
+    val (changes, _) = group.feed(KeyedRow(Delete, 5L, 2, 0, 0, 0))
+    assert(changes.map(change => (change.kind, change.row, change.reason)) ==
+      Seq(("delete", 1L, "deleted"), ("insert", 4L, "returned")))
+    // Row 7 was one too many, and its key is not known any more.
+    assert(group.feed(KeyedRow(Update, 6L, 7, 0, 0, 0)) == ((Nil, RowOutcome.NotHeld)))
+    assert(group.feed(KeyedRow(Insert, 6L, 6, 0, 0, 0)) == ((Nil, RowOutcome.KeyHeld)))
+    val (entering, outcome) = group.feed(KeyedRow(Update, 7L, 6, 0, 0, 60))
+    assert(outcome == RowOutcome.Updated)
+    assert(entering.map(change => (change.kind, change.tag, change.reason)) ==
+      Seq(("delete", 5, "displaced"), ("insert", 60, "returned")))
+    assert(group.content == Seq(60, 1, 3, 4))
+  }
+
+  test("operations on rows behind a window emit nothing and take no step") {
+    val group = new KeyedGroup(policyOf("KEEP 3 ROWS").copy(buffer = 2L), None, 1L << 20)
+    (1 to 5).foreach(k => group.feed(KeyedRow(Insert, 0L, k, 0, 0, k)))
+    assert(group.feed(KeyedRow(Upsert, 1L, 2, 0, 0, 22)) == ((Nil, RowOutcome.Updated)))
+    assert(group.feed(KeyedRow(Delete, 1L, 1, 0, 0, 1)) == ((Nil, RowOutcome.Deleted)))
+    val (changes, _) = group.feed(KeyedRow(Delete, 2L, 5, 0, 0, 5))
+    assert(changes == Seq(
+      KeyedChange("delete", 4L, 5, 2L, 5L, 7L, "deleted"),
+      KeyedChange("insert", 1L, 22, 2L, 5L, 8L, "returned")))
+    assert(group.content == Seq(22, 3, 4))
+  }
+
+  test("rows return only into windows of a number of rows") {
+    val key = Seq(winops.terms.RowExpression.Column("k")(0))
+    val refused = NaiveKeyedWindow.texts.filter { text =>
+      Machine.unsupported(policyOf(text).copy(key = key, buffer = 1L)).isDefined
+    }
+    assert(refused.toSet == NaiveKeyedWindow.texts.toSet -- NaiveKeyedWindow.buffered.keySet)
+    assert(Machine.unsupported(policyOf("KEEP 1 ROW").copy(key = key, buffer = 1L)).isEmpty)
   }
 
   test("an update keeps the place, the age and the number of its row") {
