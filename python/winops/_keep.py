@@ -48,6 +48,7 @@ def keep(
     row_id: bool | None = None,
     late: Literal["drop", "emit"] | None = None,
     corrections: bool = False,
+    buffer: int | None = None,
 ) -> Kept:
     """Keep the rows of a static or streaming DataFrame in windows defined by a policy.
 
@@ -148,6 +149,10 @@ def keep(
         ``late`` or ``refused``, with the reason in ``_change_reason``.
     corrections : bool, default False
         True emits an updated row again in ``withColumn`` and ``withColumns``.
+    buffer : int, optional
+        The number of rows that are stored behind a window of `key` and a number of rows: ``KEEP n
+        ROWS``, ``#length``, ``#sort``, ``#rank``. When a delete or an update makes room, the best
+        of them returns, with the reason ``returned``. By default, evicted rows do not return.
 
     Returns
     -------
@@ -207,7 +212,7 @@ def keep(
         options=options_of(
             time, apply, origin, idle, max_rows, on_null_time, punct, at_end, on_change
         )
-        | key_options_of(key, op, updates, row_id, late, corrections),
+        | key_options_of(key, op, updates, row_id, late, corrections, buffer),
         fill=arguments.fill(fill),
         key=arguments.names("key", key),
     )

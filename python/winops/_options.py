@@ -65,12 +65,14 @@ def key_options_of(
     row_id: bool | None,
     late: str | None,
     corrections: bool,
+    buffer: int | None,
 ) -> dict[str, int | str]:
     """Check the options for rows with a primary key, and return those that are given."""
-    if key is None and (op is not None or updates is not None or corrections):
+    needs_key = op is not None or updates is not None or corrections or buffer is not None
+    if key is None and needs_key:
         raise wrong_value(
-            "op=, updates= and corrections= are about rows with a primary key, but key= is "
-            "missing. Add key=, or omit them."
+            "op=, updates=, corrections= and buffer= are about rows with a primary key, but key= "
+            "is missing. Add key=, or omit them."
         )
     options: dict[str, int | str] = {}
     if op is not None:
@@ -83,4 +85,6 @@ def key_options_of(
         options["late"] = arguments.choice("late", late, ("drop", "emit"))
     if arguments.flag("corrections", corrections):
         options["corrections"] = True
+    if buffer is not None:
+        options["buffer"] = arguments.count("buffer", buffer)
     return options

@@ -236,6 +236,8 @@ def test_a_stream_and_a_table_give_the_same_changes(replay: NewReplay, policy: A
     [
         ({"policy": esper("#length_batch(3)"), "key": "id"}, "WINOPS_KEY_WINDOW"),
         ({"policy": {"a": "KEEP ALL", "b": "KEEP 2 ROWS"}, "key": "id"}, "WINOPS_KEY_WINDOW"),
+        ({"policy": "KEEP EVERY 3 ROWS", "key": "id", "buffer": 2}, "WINOPS_BUFFER_WINDOW"),
+        ({"policy": esper("#unique(id)"), "key": "id", "buffer": 2}, "WINOPS_BUFFER_WINDOW"),
         ({"policy": "KEEP ALL", "key": "ID2"}, "WINOPS_UNKNOWN_COLUMN"),
         ({"policy": "KEEP ALL", "key": "id", "op": "price"}, "WINOPS_ARGUMENT.VALUE"),
         ({"policy": "KEEP ALL", "key": ["id", "id"]}, "WINOPS_ARGUMENT.DUPLICATE"),

@@ -84,10 +84,12 @@ class Case(NamedTuple):
     has_op: bool = True
     updates: str = "delete_insert"
     origin: int | str = 0
+    buffer: int = 0
 
     @property
     def name(self) -> str:
-        return " ".join((self.policy, self.order, *self.key, str(self.has_op), self.updates))
+        options = (str(self.has_op), self.updates, str(self.buffer))
+        return " ".join((self.policy, self.order, *self.key, *options))
 
     @property
     def is_timed(self) -> bool:
@@ -96,7 +98,15 @@ class Case(NamedTuple):
     def call(self, late: str) -> Call:
         window = keyed_cases.window_of(self.policy, {"origin": self.origin})
         op = "op" if self.has_op else None
-        return Call(window, self.key, op=op, group=GROUP, updates=self.updates, late=late)
+        return Call(
+            window,
+            self.key,
+            op=op,
+            group=GROUP,
+            updates=self.updates,
+            late=late,
+            buffer=self.buffer,
+        )
 
     def kept(self, rows: DataFrame, **more: Any) -> Any:
         arguments: dict[str, Any] = {"key": list(self.key), "updates": self.updates}
@@ -107,6 +117,8 @@ class Case(NamedTuple):
             arguments["apply"] = self.order
         if self.origin:
             arguments["origin"] = self.origin
+        if self.buffer:
+            arguments["buffer"] = self.buffer
         policy = esper(self.policy) if self.policy.startswith("#") else self.policy
         return keep(rows, policy, per=[*GROUP], order_by="seq", **arguments, **more)
 
@@ -132,6 +144,13 @@ CASES = [
     Case("#sort(2, v desc, u)", "event_time", updates="update"),
     Case("#rank(u, 2, v desc)"),
     Case("#rank(u, 3, v)", key=("id", "sub"), has_op=False),
+    Case("KEEP 2 ROWS", buffer=2),
+    Case("KEEP 2 ROWS SLACK 2", "event_time", updates="update", buffer=1),
+    Case("#length(2)", "arrival", key=("id", "sub"), buffer=9),
+    Case("#sort(2, v)", buffer=2),
+    Case("#sort(1, v desc, u)", "event_time", updates="update", buffer=1),
+    Case("#rank(u, 2, v desc)", buffer=1),
+    Case("#rank(u, 1, v)", "event_time", has_op=False, buffer=3),
 ]
 
 # ---- Random operations
@@ -404,6 +423,8 @@ OF_VALUES = [
     Case("#unique(u)", updates="update"),
     Case("#sort(3, v)"),
     Case("#rank(u, 2, v desc)", "event_time", has_op=False),
+    Case("#sort(2, v)", buffer=2),
+    Case("KEEP 2 ROWS", "event_time", buffer=2),
 ]
 AGGREGATES = {
     "n": F.count(F.lit(1)),
@@ -449,7 +470,7 @@ def test_aggregates_are_right_after_each_step(
 
 
 @pytest.mark.parametrize("corrections", [False, True])
-@pytest.mark.parametrize("case", OF_VALUES[:4], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*OF_VALUES[:4], *OF_VALUES[-2:]], ids=lambda case: case.name)
 def test_enriched_rows_have_the_values_after_their_step(
     spark: SparkSession, replay: NewReplay, case: Case, corrections: bool
 ) -> None:
@@ -559,6 +580,7 @@ def test_the_generator_makes_every_kind_of_case() -> None:
     reasons = Counter(c.reason for answer in found.values() for c in answer.changes())
     assert set(reasons) == {
         *("arrived", "updated", "deleted", "displaced", "replaced", "expired", "trigger"),
+        "returned",
         *("late", "time missing", "op unknown", "key missing", "key held", "not held"),
     }
     assert min(reasons.values()) > 100

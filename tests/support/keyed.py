@@ -1,6 +1,6 @@
 """A naive reference of windows with a primary key: lists, and one function for each rule.
 
-The rules are K1 to K44 of tests/data/keyed/README.md. The reference shares no code with the
+The rules are K1 to K55 of tests/data/keyed/README.md. The reference shares no code with the
 operator.
 """
 
@@ -103,6 +103,7 @@ class Call:
     updates: str = "delete_insert"
     late: str = "drop"
     max_rows: int = 10_000_000
+    buffer: int = 0
 
 
 class Change(NamedTuple):
@@ -151,6 +152,7 @@ class Group:
     clock: int | None = None
     first: int | None = None
     held: list[Held] = field(default_factory=list)
+    behind: list[Held] = field(default_factory=list)
     entered: int = 0
     next_step: int = 0
     next_seq: int = 0
@@ -160,13 +162,20 @@ class Group:
 
 @dataclass
 class Counts:
-    """The numbers of K42."""
+    """The numbers of K42 and K54.
+
+    `deleted` has the rows that K13 took out, and `left_window` those of them that were in the
+    window and not behind it.
+    """
 
     entered: int = 0
     updated: int = 0
     deleted: int = 0
     evicted: int = 0
     held: int = 0
+    behind: int = 0
+    returned: int = 0
+    left_window: int = 0
     late: int = 0
     refused: int = 0
 
@@ -235,9 +244,9 @@ def without_op(call: Call, row: Row) -> Row:
 
 
 def held_of(call: Call, group: Group, row: Row) -> Held | None:
-    """H: the row with the key of an operation, if the window holds one."""
+    """H: the row with the key of an operation, if it is in the window or behind it (K47)."""
     key = values_of(call.key, row)
-    for held in group.held:
+    for held in [*group.held, *group.behind]:
         if values_of(call.key, held.row) == key:
             return held
     return None
@@ -291,6 +300,8 @@ def move_clock(call: Call, group: Group, instant: int | None) -> int | None:
 def leave(group: Group, held: Held, reason: str) -> _Effect:
     """Take a row out of the window, and return its delete with the values that it had."""
     group.held.remove(held)
+    if reason == "displaced":
+        group.behind.append(held)  # K46; `divide` takes it away if there is no buffer
     return _Effect("delete", replace(held), reason)
 
 
@@ -313,21 +324,50 @@ def change_values(call: Call, group: Group, held: Held, row: Row) -> list[_Effec
     before = _Effect(old, replace(held), "updated")
     held.row = row
     after = _Effect(new, replace(held), "updated")
-    return [before, after, *replaced(call.window, group, held)]
+    pair = [before, after] if held in group.held else []  # K47
+    return [*pair, *replaced(call.window, group, held)]
 
 
 def delete(group: Group, held: Held) -> list[_Effect]:
     """K13: the row leaves wherever it lies; the change has its held values."""
+    if held in group.behind:  # K47
+        group.behind.remove(held)
+        return []
     return [leave(group, held, "deleted")]
 
 
 def exceeds_limit(call: Call, group: Group, at: int | None, row: Row) -> bool:
-    """K41: the group would hold too many rows when the window has evicted."""
-    if len(group.held) < call.max_rows:
+    """K41, K53: the group would hold too many rows when the window has evicted."""
+    if len(group.held) + len(group.behind) < call.max_rows:
         return False
     trial = deepcopy(group)
     enter(call, trial, at, row)
-    return len(trial.held) > call.max_rows
+    divide(call, trial)
+    return len(trial.held) + len(trial.behind) > call.max_rows
+
+
+# ---- Rows behind the window
+
+
+def divide(call: Call, group: Group) -> list[_Effect]:
+    """K46, K48, K49: the best rows of all are in the window, and the next ones behind it."""
+    if call.buffer == 0:
+        group.behind.clear()
+        return []
+    window = call.window
+    if window.kind in ("sort", "rank"):
+        best_first = in_order(window, [*group.held, *group.behind])
+        first, rest = best_first[: window.rows], best_first[window.rows :]
+    else:
+        newest_first = sorted(group.behind, key=lambda held: held.number, reverse=True)
+        room = max(0, window.rows - len(group.held))
+        first, rest = [*group.held, *newest_first[:room]], newest_first[room:]
+    displaced = [held for held in group.held if held not in first]
+    returned = [held for held in first if held not in group.held]
+    effects = [leave(group, held, "displaced") for held in displaced]
+    group.held.extend(returned)
+    group.behind = rest[: call.buffer]
+    return [*effects, *(_Effect("insert", replace(held), "returned") for held in returned)]
 
 
 # ---- Windows
@@ -361,6 +401,12 @@ def replaced(window: Window, group: Group, held: Held) -> list[_Effect]:
     if window.kind not in ("unique", "rank"):
         return []
     value = comparable(held.row.get(window.unique))
+    # K50: a row behind the window leaves without a change.
+    group.behind = [
+        other
+        for other in group.behind
+        if other is held or comparable(other.row.get(window.unique)) != value
+    ]
     others = [
         other
         for other in group.held
@@ -425,8 +471,11 @@ def content(call: Call, group: Group) -> list[Row]:
 
 
 def emit(call: Call, group: Group, at: int | None, effects: Sequence[_Effect]) -> None:
-    """K32 to K34: number the changes of a step."""
+    """K32 to K34: number the changes of a step; one without changes takes no number (K47)."""
     changes = []
+    effects = [*effects, *divide(call, group)]
+    if not effects:
+        return
     for effect in effects:
         seq = group.next_seq
         group.next_seq += 1
@@ -502,8 +551,10 @@ def apply(call: Call, answer: Answer, operation: Operation) -> None:
         emit(call, group, at, delete(group, held))
     elif held is not None:
         answer.counts.updated += 1
+        is_in_window = held in group.held
         emit(call, group, at, change_values(call, group, held, row))
-        enrich(call, group, row, is_correction=True)
+        if is_in_window:  # K52
+            enrich(call, group, row, is_correction=True)
     elif exceeds_limit(call, group, at, row):
         if call.late == "drop":
             raise QueryFails("WINOPS_MAX_ROWS")
@@ -523,24 +574,30 @@ def run(call: Call, operations: Iterable[Operation], end: int | None = None) -> 
     for group in answer.groups.values():
         fire_timers(call, group, end)
     count(answer)
-    check_conservation(answer)
+    check_conservation(answer, call)
     return answer
 
 
 def count(answer: Answer) -> None:
     """Count the rows that are held, and those that a rule of the window evicted."""
-    of_operations = ("arrived", "updated", "deleted")
+    of_operations = ("arrived", "updated", "deleted", "returned")
     for group in answer.groups.values():
+        reasons = [change.reason for step in group.steps for change in step.changes]
         answer.counts.held += len(group.held)
-        answer.counts.evicted += sum(
-            change.reason not in of_operations for step in group.steps for change in step.changes
-        )
+        answer.counts.behind += len(group.behind)
+        answer.counts.returned += reasons.count("returned")
+        answer.counts.left_window += reasons.count("deleted")
+        answer.counts.evicted += sum(reason not in of_operations for reason in reasons)
 
 
-def check_conservation(answer: Answer) -> None:
-    """K42: the rows that entered are held, were evicted or were deleted."""
+def check_conservation(answer: Answer, call: Call) -> None:
+    """K42, K54: the rows that entered are held, were evicted or were deleted."""
     counts = answer.counts
-    assert counts.entered == counts.held + counts.evicted + counts.deleted
+    out = counts.evicted + counts.left_window
+    assert counts.entered + counts.returned == counts.held + out
+    if call.buffer == 0:
+        assert counts.left_window == counts.deleted
+        assert counts.behind == counts.returned == 0
 
 
 def late_by_row(operations: Iterable[tuple[int, Row]], delay: int) -> list[Operation]:

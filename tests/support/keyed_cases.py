@@ -1,4 +1,4 @@
-"""The cases of tests/data/keyed: operations, and the outputs that rules K1 to K44 give."""
+"""The cases of tests/data/keyed: operations, and the outputs that rules K1 to K55 give."""
 
 from __future__ import annotations
 
@@ -75,8 +75,7 @@ def call_of(case: Case) -> Call:
     """Return the arguments of ``keep`` for the reference."""
     options = case.get("options", {})
     given = {name: case[name] for name in ("op", "updates", "late") if name in case}
-    if "max_rows" in options:
-        given["max_rows"] = options["max_rows"]
+    given |= {name: options[name] for name in ("max_rows", "buffer") if name in options}
     window = window_of(case["policy"], options)
     return Call(window, tuple(case["key"]), group=group_of(case), **given)
 

@@ -130,6 +130,7 @@ private object KeepCall {
     "rowId" -> "row_id",
     "late" -> "late",
     "corrections" -> "corrections",
+    "buffer" -> "buffer",
     "fill" -> "fill")
 
   def literal(argument: String, value: Any): Expression = value match {

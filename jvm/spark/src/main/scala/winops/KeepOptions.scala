@@ -111,6 +111,11 @@ final class KeepOptions private[winops] (private[winops] val values: Map[String,
   /** Emits updated rows again in `withColumns`. */
   def corrections(): KeepOptions = set("corrections", true)
 
+  /** Stores `number` more rows behind the window, which return when a delete or an update makes
+    * room: for windows of a number of rows with a primary key.
+    */
+  def buffer(number: Long): KeepOptions = set("buffer", number)
+
   private[winops] def set(name: String, value: Any): KeepOptions =
     new KeepOptions(values + (name -> value))
 }

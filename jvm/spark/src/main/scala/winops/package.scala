@@ -122,6 +122,10 @@ package object winops {
     *   the treatment of rows without effect, such as late ones: `drop`, the default, or `emit`
     * @param corrections
     *   true emits an updated row again in `withColumns`
+    * @param buffer
+    *   the number of rows that are stored behind a window of `rows` rows, `#length`, `#sort` or
+    *   `#rank` with `key`: the best of them returns when a delete or an update makes room; by
+    *   default evicted rows do not return
     */
   def keep(
       df: Dataset[_],
@@ -149,7 +153,8 @@ package object winops {
       updates: String = null,
       rowId: Option[Boolean] = None,
       late: String = null,
-      corrections: Boolean = false): Kept = {
+      corrections: Boolean = false,
+      buffer: Long = Omitted): Kept = {
     val all = Map[String, Any](
       "rows" -> rows,
       "slack" -> slack,
@@ -173,7 +178,8 @@ package object winops {
       "op" -> op,
       "updates" -> updates,
       "late" -> late,
-      "corrections" -> corrections)
+      "corrections" -> corrections,
+      "buffer" -> buffer)
     val options = new KeepOptions(all.filter { case (_, value) =>
       value != null && value != Omitted && value != false
     } ++ rowId.map("rowId" -> _))

@@ -269,7 +269,8 @@ object Arguments {
     "updates",
     "row_id",
     "late",
-    "corrections")
+    "corrections",
+    "buffer")
 
   /** Arguments by the names that other languages use for them. */
   private val OtherNames = Map("variables" -> "params")

@@ -8,7 +8,9 @@ import winops.window.machine.Machine
 private[spark] object CheckSupportedPolicy {
   def apply(policy: Policy): Unit = Machine.unsupported(policy).foreach { reason =>
     throw WinopsErrors.analysis(
-      if (policy.isKeyed) "WINOPS_KEY_WINDOW" else "WINOPS_UNSUPPORTED_POLICY",
+      if (!policy.isKeyed) "WINOPS_UNSUPPORTED_POLICY"
+      else if (Machine.unsupported(policy.copy(buffer = 0L)).isEmpty) "WINOPS_BUFFER_WINDOW"
+      else "WINOPS_KEY_WINDOW",
       "policy" -> policy.text,
       "reason" -> reason)
   }

@@ -34,6 +34,9 @@ private[spark] object KeyArguments {
     key.map(RowExpression.Column(_)(0))
   }
 
+  /** The number of rows behind the window; 0 if evicted rows do not return. */
+  def bufferOf(arguments: Arguments): Long = arguments.positiveLong("buffer").getOrElse(0L)
+
   /** The column that says what a row does. */
   def operationOf(arguments: Arguments, columns: Seq[Attribute]): Option[Attribute] =
     arguments.text("op").map { name =>
@@ -61,7 +64,8 @@ private[spark] object KeyArguments {
       Seq(
         "op" -> operation.isDefined,
         "updates" -> updates.isDefined,
-        "corrections" -> corrections.isDefined).filter(_._2).foreach { case (name, _) =>
+        "corrections" -> corrections.isDefined,
+        "buffer" -> (spec.policy.buffer > 0L)).filter(_._2).foreach { case (name, _) =>
         throw WinopsErrors.argument("UNKNOWN", name, "it together with key => ARRAY('id')")
       }
     }

@@ -235,7 +235,9 @@ object ResolveKeep extends Rule[LogicalPlan] {
     val budget = new ExpressionBudget
     val resolved = for {
       parsed <- dialect.parse(text, scope)
-      policy = parsed.copy(key = KeyArguments.keyOf(arguments, columns))
+      policy = parsed.copy(
+        key = KeyArguments.keyOf(arguments, columns),
+        buffer = KeyArguments.bufferOf(arguments))
       // Splitting by key makes groups smaller and keeps the changes the same, but aggregates and
       // snapshots would be computed for each smaller group.
       splits = isOne && arguments.text("idle").isEmpty && emitsRows(arguments) &&

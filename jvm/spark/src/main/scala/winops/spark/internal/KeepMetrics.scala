@@ -18,6 +18,7 @@ final class KeepMetrics(metrics: Map[String, SQLMetric]) extends Serializable {
   val updated: SQLMetric = metrics(KeepMetrics.Updated)
   val removed: SQLMetric = metrics(KeepMetrics.Removed)
   val notHeld: SQLMetric = metrics(KeepMetrics.NotHeld)
+  val returned: SQLMetric = metrics(KeepMetrics.Returned)
   val afterFinal: SQLMetric = metrics(KeepMetrics.AfterFinal)
   val evictedSilently: SQLMetric = metrics(KeepMetrics.EvictedSilently)
   val groups: SQLMetric = metrics(KeepMetrics.Groups)
@@ -44,6 +45,7 @@ object KeepMetrics {
   val Updated = "rowsUpdated"
   val Removed = "rowsRemoved"
   val NotHeld = "rowsNotHeld"
+  val Returned = "rowsReturned"
   val AfterFinal = "rowsAfterFinal"
   val EvictedSilently = "rowsEvictedSilently"
   val Groups = "groups"
@@ -74,6 +76,7 @@ object KeepMetrics {
     Updated -> "number of updates of rows in windows",
     Removed -> "number of rows that a delete removed from windows",
     NotHeld -> "number of updates and deletes of rows that the window did not hold",
+    Returned -> "number of rows that returned into windows from behind them",
     AfterFinal -> "number of rows dropped for coming after the end of the input",
     EvictedSilently -> "number of rows evicted without a delete",
     Groups -> "number of groups remembered",

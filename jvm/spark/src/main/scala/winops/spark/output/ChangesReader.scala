@@ -3,7 +3,7 @@ package winops.spark.output
 import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.internal.KeepMetrics
-import winops.window.changes.{ChangeKind, ChangeQueue}
+import winops.window.changes.{ChangeKind, ChangeQueue, ChangeReason}
 
 /** Writes output rows from the changes that the machine of a window has queued, and counts these.
   *
@@ -14,6 +14,7 @@ private[output] abstract class ChangesReader(changes: ChangeQueue, metrics: Keep
     extends OutputWriter(metrics) {
   private var inserted = 0L
   private var deleted = 0L
+  private var returned = 0L
 
   /** Moves to the next change and skips other entries; returns false if there is none. */
   protected final def isAtChange: Boolean = {
@@ -29,8 +30,9 @@ private[output] abstract class ChangesReader(changes: ChangeQueue, metrics: Keep
 
   /** Counts rows of the current entry of the queue. */
   protected final def countRows(rows: Long): Unit =
-    if (changes.kind == ChangeKind.Insert) inserted += rows
-    else if (changes.kind == ChangeKind.Delete || changes.kind == ChangeKind.GroupDelete) {
+    if (changes.kind == ChangeKind.Insert) {
+      if (changes.reason == ChangeReason.Returned) returned += rows else inserted += rows
+    } else if (changes.kind == ChangeKind.Delete || changes.kind == ChangeKind.GroupDelete) {
       deleted += rows
     }
 
@@ -38,6 +40,7 @@ private[output] abstract class ChangesReader(changes: ChangeQueue, metrics: Keep
     super.count()
     metrics.inserted += inserted
     metrics.deleted += deleted
+    metrics.returned += returned
   }
 }
 

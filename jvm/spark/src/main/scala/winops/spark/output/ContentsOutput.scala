@@ -3,7 +3,7 @@ package winops.spark.output
 import winops.spark.aggregates.StepAggregates
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.KeepPlan
-import winops.window.changes.{ChangeKind, ChangeQueue}
+import winops.window.changes.{ChangeKind, ChangeQueue, ChangeReason}
 
 /** Tracks the contents of each window step by step, and reports them.
   *
@@ -47,7 +47,7 @@ private[spark] abstract class ContentsOutput(
         case ChangeKind.Insert =>
           hasChanged = true
           contents(changes.window).insert(changes.ordinal, changes.end)
-          inserted(changes.ordinal, changes.end)
+          if (changes.reason != ChangeReason.Returned) inserted(changes.ordinal, changes.end)
           sequence += changes.end - changes.ordinal
         case ChangeKind.Delete | ChangeKind.GroupDelete =>
           if (reportsWhenEmptied && changes.kind == ChangeKind.Delete) report()
@@ -76,6 +76,6 @@ private[spark] abstract class ContentsOutput(
   /** Called after a row in the current window was updated. */
   protected def updated(row: Long): Unit = ()
 
-  /** Called after rows were inserted into the current window. */
+  /** Called after rows have entered the current window; not for rows that return into it. */
   protected def inserted(from: Long, until: Long): Unit = ()
 }

@@ -78,6 +78,7 @@ final case class KeepSpec(
       Option.when(emitsReasons)("with reasons"),
       Option.when(policy.isKeyed)(policy.key.map(_.sql).mkString("key [", ", ", "]")),
       operation.map(column => s"operation [$column]"),
+      Option.when(policy.buffer > 0L)(s"buffer [${policy.buffer}]"),
       Option.when(emitsUpdates)("with updates"),
       Option.when(emitsRowIds)("with row numbers"),
       Option.when(emitsRefused)("with refused rows"),

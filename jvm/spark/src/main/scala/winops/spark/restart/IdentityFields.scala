@@ -51,6 +51,9 @@ private[spark] object IdentityFields {
   val Key = "key"
   val Operation = "op"
 
+  /** The number of rows behind the window, if evicted rows return into it. */
+  val Buffer = "buffer"
+
   /** True if the groups are whole although the policy could be split by key, because the changes
     * have the numbers of rows.
     */

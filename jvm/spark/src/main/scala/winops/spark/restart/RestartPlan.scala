@@ -116,7 +116,7 @@ object RestartPlan {
       val results = if (before.contains(Over)) functions else aggregates
       val others = window ++ group ++ Seq(Order, Time, Apply, Arguments, ExactFloats)
         .flatMap(needingHistory(_, "The stored rows have been applied in another way.")) ++
-        Seq(Key, Operation, Whole, Punctuation, Across).flatMap(
+        Seq(Key, Operation, Buffer, Whole, Punctuation, Across).flatMap(
           needingHistory(_, "The stored state has another form.")) ++
         refused(SourcePartition, "The stored state has another form.", Remedies.former) ++ task
       val made = others ++ rows ++ results

@@ -57,6 +57,7 @@ object StateIdentity {
       (Lengths -> resizable(spec).map(_.name)) ~
       (Key -> Option.when(spec.policy.isKeyed)(texts(spec.policy.key.map(_.sql)))) ~
       (Operation -> spec.operation) ~
+      (Buffer -> Option.when(spec.policy.buffer > 0L)(spec.policy.buffer)) ~
       (Whole -> Option.when(spec.emitsRowIds && isWhole(spec.policy))(true)) ~
       (Punctuation -> spec.punctuation) ~
       (Across -> Option.when(spec.acrossGroups)(true)) ~

@@ -93,7 +93,8 @@ object WindowsPage {
     "group limit" -> "there are too many groups or rows, and its group is removed",
     "window changed" -> "a restart replaced the window by another one, which does not have the row",
     "updated" -> "with `key`: another row of its key has updated it",
-    "deleted" -> "with `key`: a delete of its key has removed it")
+    "deleted" -> "with `key`: a delete of its key has removed it",
+    "returned" -> "with `buffer`: inserted again, because a delete or an update has made room")
 
   private def table(dialect: Dialect): Seq[String] = {
     val rows = dialect.windows.map { window =>

@@ -32,14 +32,21 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val rows = operations(random, count)
         val end = rows.flatMap(_.micros).max / 1000 + 10000
         val emitsUpdates = random.nextBoolean()
-        val plan = planOf(policy, _.copy(emitsReasons = true, emitsUpdates = emitsUpdates))
+        val buffer = bufferOf(policy, random)
+        val plan = planOf(
+          policy,
+          spec =>
+            buffered(spec, buffer).copy(emitsReasons = true, emitsUpdates = emitsUpdates))
         val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
         val emitted = feed(driven, random, rows, end)
         assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
         val counted =
           Seq("rowsInserted", "rowsUpdated", "rowsRemoved", "rowsRefused", "rowsNotHeld")
         assert(counted.map(driven.metric).sum == count)
-        assert(driven.metric("rowsInserted") - driven.metric("rowsDeleted") == driven.rowsHeld)
+        val inWindows = driven.metric("rowsInserted") + driven.metric("rowsReturned") -
+          driven.metric("rowsDeleted")
+        if (buffer == 0L) assert(inWindows == driven.rowsHeld)
+        else assert(inWindows <= driven.rowsHeld)
         byGroup(emitted).values.foreach { changes =>
           assert(changes.map(_.sequence) == changes.indices.map(_.toLong))
         }
@@ -59,9 +66,12 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         }
         val end = rows.flatMap(_.micros).maxOption.getOrElse(1000L) / 1000 + 10000
         val limit = if (random.nextBoolean()) 5L else 1000000L
+        val buffer = bufferOf(policy, random)
         val plan = planOf(
           policy,
-          _.copy(emitsRefused = true, dropNullTime = true, maxRows = limit),
+          spec =>
+            buffered(spec, buffer)
+              .copy(emitsRefused = true, dropNullTime = true, maxRows = limit),
           application = Some(Application.all(random.nextInt(2))))
         val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
         val emitted = feedLate(driven, random, rows, end)
@@ -82,10 +92,11 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(error.getCondition == "WINOPS_OP_UNKNOWN")
   }
 
-  test("another key, or another column of the operation, needs history") {
+  test("another key, column of the operation or buffer needs history") {
     val plan = planOf("KEEP 3 ROWS", identity[KeepSpec])
     val others = Seq(
       plan.copy(operation = None, spec = plan.spec.copy(operation = None)),
+      plan.copy(spec = plan.spec.copy(policy = plan.spec.policy.copy(buffer = 1L))),
       plan.copy(spec = plan.spec.copy(policy = plan.spec.policy.copy(key = Nil))))
     others.foreach { other =>
       val restart = StateIdentity.plan(StateIdentity.of(plan), StateIdentity.of(other))
@@ -140,7 +151,23 @@ private object KeyedTaskSuite {
     Seq("insert", "C", "u", "update", "upsert", "update_after", "r", "delete", "d")
 
   private val Reasons =
-    Set("arrived", "updated", "deleted", "displaced", "expired", "replaced", "trigger")
+    Set("arrived", "updated", "deleted", "displaced", "expired", "replaced", "trigger", "returned")
+
+  /** The policies into whose windows rows return. */
+  private val withBuffer = Set(
+    "KEEP 3 ROWS",
+    "KEEP 4 ROWS SLACK 3",
+    "KEEP 90 ROWS",
+    "#length(6)",
+    "#sort(5, ts desc, text)",
+    "#rank(text, 2, ts)")
+
+  /** A number of rows behind the window, or 0. */
+  private def bufferOf(policy: String, random: Random): Long =
+    if (withBuffer(policy) && random.nextInt(3) > 0) 1L + random.nextInt(5) else 0L
+
+  private def buffered(spec: KeepSpec, rows: Long): KeepSpec =
+    spec.copy(policy = spec.policy.copy(buffer = rows))
 
   private def planOf(
       text: String,

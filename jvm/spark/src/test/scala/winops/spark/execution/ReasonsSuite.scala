@@ -188,7 +188,7 @@ class ReasonsSuite extends KeepStreamTest with TableTests {
   test("the cases have every reason") {
     val found = cases.flatMap { case (_, _, _, expected) => reasonsIn(expected) }.toSet
     // CarriedRowsSuite has a restart with another window, KeyedTaskSuite rows with a key.
-    val others = Set("punctuation", "window changed", "updated", "deleted")
+    val others = Set("punctuation", "window changed", "updated", "deleted", "returned")
     assert(ChangeReason.Names.toSet -- found == others)
   }
 
