@@ -33,7 +33,7 @@ final class NaiveKeyedWindow(text: String) {
     val outcome = (input.operation, there) match {
       case (RowOperation.Insert, Some(_)) => RowOutcome.KeyHeld
       case (RowOperation.Update | RowOperation.Delete, None) => RowOutcome.NotHeld
-      case (RowOperation.Insert | RowOperation.Upsert, None) =>
+      case (_, None) =>
         insert(input)
         RowOutcome.Inserted
       case (RowOperation.Delete, Some(row)) =>
