@@ -36,7 +36,7 @@ final class NaiveKeyedWindow(text: String, buffer: Int = 0) {
     val outcome = (input.operation, there) match {
       case (RowOperation.Insert, Some(_)) => RowOutcome.KeyHeld
       case (RowOperation.Update | RowOperation.Delete, None) => RowOutcome.NotHeld
-      case (RowOperation.Insert | RowOperation.Upsert, None) =>
+      case (_, None) =>
         insert(input)
         RowOutcome.Inserted
       case (RowOperation.Delete, Some(row)) =>
