@@ -25,6 +25,7 @@ pytestmark = [on_classic_spark, pytest.mark.built]
         ("card_velocity", 1_500),
         ("device_offline", 3_000),
         ("nexmark_q6", 15_000),
+        ("nexmark_q19", 15_000),
     ],
 )
 def test_an_example_checks_itself(program: str, rows: int) -> None:
