@@ -7,7 +7,7 @@ PROGRAMS := tests/conformance/test_cases.py tests/conformance/test_conformance.p
 
 # Tests that take a minute or more each.
 LONG := tests/compatibility/kafka tests/compatibility/lakehouse tests/resilience/load \
-	tests/resilience/test_kill_flights.py
+	tests/resilience/test_kill_flights.py tests/resilience/test_kill_sinks.py
 
 # Tests with millions of groups or rows in small heaps.
 MEMORY := tests/resilience/memory

@@ -14,7 +14,7 @@ import pytest
 from pyspark.errors import PySparkRuntimeError, PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.support import keyed, postgres_server
+from tests.support import keyed, moving_rows, postgres_server
 from tests.support.keyed import Call, Change, Operation
 from tests.support.redis_server import Stand
 from tests.support.transports import same_on_connect
@@ -216,28 +216,11 @@ def test_records_of_a_compacted_topic(spark: SparkSession) -> None:
 # ---- Batches that are cut and repeated
 
 
-def operations(rng: random.Random) -> list[Operation]:
-    """Return operations whose rows move between groups by pre- and postimages."""
-    group_of: dict[int, str | None] = {}
-    found = []
-    for number in range(120):
-        key, v = rng.randrange(12), number
-        group = group_of.get(key, rng.choice(["A", "B", None]))
-        if key in group_of and rng.random() < 0.3:
-            found.append(("update_preimage", group, key, v))
-            group = rng.choice(["A", "B", None])
-        kind = rng.choice(["upsert", "update_postimage", "update", "delete"])
-        group_of[key] = group
-        found.append((kind, group, key, v))
-    names = ("op", "g", "id", "v")
-    return [Operation(None, dict(zip(names, row, strict=True))) for row in found]
-
-
 def batches(rng: random.Random, updates: str) -> Iterator[tuple[list[Change], list[keyed.Row]]]:
     """Yield the changes of micro-batches, some twice, and the contents after each."""
     window = keyed.keep_rows(3)
     call = Call(window, ("id",), op="op", group=("g",), updates=updates, late="emit")
-    whole = operations(rng)
+    whole = [Operation(None, row) for row in moving_rows.operations(rng)]
     seen = 0
     for end in [*sorted(rng.sample(range(1, len(whole)), 5)), len(whole)]:
         answer = keyed.run(call, whole[:end])

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.programs import output_of
+from tests.support.programs import output_of_module
 from tests.support.transports import on_classic_spark
-
-SCRIPT = Path(__file__).with_name("kill_flights.py")
 
 
 @on_classic_spark
 def test_two_kills_do_not_alter_the_change_rows(tmp_path: Path) -> None:
-    output = output_of(
-        SCRIPT,
+    output = output_of_module(
+        "tests.resilience.kill_flights",
         *("--kills", "2", "--seed", "3", "--work", str(tmp_path)),
         *("--day", "2013-07-03", "--days", "2", "--files", "6"),
     )
