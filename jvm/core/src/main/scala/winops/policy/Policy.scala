@@ -121,7 +121,7 @@ final case class Policy(
           None,
           None,
           _,
-          Nil) =>
+          _) =>
       bound.resizable(leave)
     case _ => None
   }

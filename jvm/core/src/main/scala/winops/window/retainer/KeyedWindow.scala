@@ -43,7 +43,7 @@ private[window] final class KeyedWindow(
       else if (!isUpdate) RowOutcome.KeyHeld
       else if (!needed.areIn(row)) RowOutcome.NotAdmitted
       else update(there, row)
-    } else if (!hasRoom) {
+    } else if (!hasRoom && !part.replaces(row)) {
       content.refused(row)
       RowOutcome.NoRoom
     } else insert(row, at)

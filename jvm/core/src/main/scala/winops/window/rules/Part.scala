@@ -13,6 +13,9 @@ private[window] abstract class Part {
   /** Returns true if the newest row may enter. */
   def admits(row: Long, at: Long): Boolean = true
 
+  /** Returns true if the newest row replaces one that the window holds, if it enters. */
+  def replaces(row: Long): Boolean = false
+
   /** Inserts the newest row, and evicts the rows that exceed the window's bound. */
   def arrive(row: Long, at: Long, evicted: EvictedRows): Unit
 
