@@ -91,6 +91,15 @@ def test_a_row_is_identified_by_its_group_and_its_key(spark: SparkSession) -> No
         identity(kept_of(spark), "order_id")
 
 
+def test_a_row_of_two_windows_is_two_rows(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([("A", 1, 10)], ROWS)
+    windows = {"last": "KEEP 1 ROW", "more": "KEEP 5 ROWS"}
+    kept = keep(rows, windows, order_by="id", row_id=True)
+    found = identified.identified("to_kafka", kept, None)[1]
+    assert found.window == ("_window", "_change_row")
+    assert found.never_null == {"_window", "_change_row"}
+
+
 def test_a_client_that_is_missing_is_named(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,27 @@ def test_equal_rows_leave_in_the_order_in_which_they_entered() -> None:
     assert [bar.leaves for bar in timeline(changes).lanes[0].bars] == [1.0, 2.0, None]
 
 
+def test_an_update_ends_a_bar_and_begins_another() -> None:
+    names = ("type", "step", "seq", "row", "version", "reason")
+    rows = [
+        ("insert", 0, 0, 0, 0, "arrived", 10),
+        ("refused", None, None, None, None, "not held", 20),
+        ("update_before", 1, 1, 0, 1, "updated", 10),
+        ("update_after", 1, 2, 0, 2, "updated", 15),
+        ("delete", 2, 3, 0, 3, "deleted", 15),
+    ]
+    changes = [
+        {f"_change_{name}": value for name, value in zip(names, row, strict=False)}
+        | {"_change_time": None, "price": row[-1]}
+        for row in rows
+    ]
+    bars = timeline(changes).lanes[0].bars
+    assert [(bar.row, bar.enters, bar.leaves, bar.reason) for bar in bars] == [
+        ({"price": 10}, 0.0, 1.0, "updated"),
+        ({"price": 15}, 1.0, 2.0, "deleted"),
+    ]
+
+
 def test_a_picture_has_tooltips_and_the_same_bytes_each_time(
     tmp_path: Path,
 ) -> None:

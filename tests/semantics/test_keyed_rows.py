@@ -241,7 +241,7 @@ def test_a_stream_and_a_table_give_the_same_changes(replay: NewReplay, policy: A
         ({"policy": "KEEP ALL", "key": "ID2"}, "WINOPS_UNKNOWN_COLUMN"),
         ({"policy": "KEEP ALL", "key": "id", "op": "price"}, "WINOPS_ARGUMENT.VALUE"),
         ({"policy": "KEEP ALL", "key": ["id", "id"]}, "WINOPS_ARGUMENT.DUPLICATE"),
-        ({"policy": "KEEP ALL", "key": "id", "idle": "1 day"}, "WINOPS_ARGUMENT.VALUE"),
+        ({"policy": "KEEP ALL", "key": "id", "idle": "1 day"}, "WINOPS_KEY_WINDOW"),
     ],
 )
 def test_calls_that_do_not_fit_are_refused(
@@ -262,6 +262,7 @@ def test_late_rows_are_emitted_by_changes_only(spark: SparkSession) -> None:
     with pytest.raises(AnalysisException) as caught:
         kept.agg(F.sum("price"))
     assert caught.value.getCondition() == "WINOPS_LATE_OUTPUT"
+    assert kept.describe()
 
 
 def test_numbers_of_rows_without_a_key(spark: SparkSession) -> None:

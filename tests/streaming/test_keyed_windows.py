@@ -7,7 +7,6 @@ restarted, are compared with the reference.
 
 from __future__ import annotations
 
-import inspect
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -35,10 +34,6 @@ from tests.support.settings import (
 )
 from tests.support.transports import same_on_connect
 from winops import esper, keep
-
-pytestmark = pytest.mark.skipif(
-    "key" not in inspect.signature(keep).parameters, reason="keep has no key"
-)
 
 SCHEMA = (
     "seq long, sample int, g string, id long, sub string, op string, u string, v long, "

@@ -10,12 +10,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from winops import _arguments as arguments
+from winops._changes import CHANGE_COLUMNS
 from winops._errors import wrong_type, wrong_value
 from winops._kept import Kept
 
 CHANGE_TYPE = "_change_type"
 VERSION = "_change_version"
 _ROW = "_change_row"
+_WINDOW = "_window"
 _TIME = "_change_time"
 
 # A change of one of these types leaves a row in the window. The row before an update, late rows
@@ -56,9 +58,12 @@ def identified(
     if missing:
         raise wrong_value(
             f"{function} needs the columns {' and '.join(missing)}, which these changes lack. "
-            'Give keep the primary key of the rows, such as key=["id"], without row_id=False.'
+            'Give keep the primary key of the rows, such as key=["id"], without row_id=False and '
+            "without idle."
         )
     own = kept._call.key or (_ROW,)
+    if _WINDOW in changes.columns:
+        own = (_WINDOW, *own)
     window = _spelled(function, changes, [*_group(kept), *own])
     sink = _spelled(function, changes, arguments.names("key", key)) or window
     return changes, Identity(window, sink, frozenset(_spelled(function, changes, own)))
@@ -66,7 +71,7 @@ def identified(
 
 def columns_of_rows(changes: DataFrame) -> list[str]:
     """Return the columns of the input among those of changes."""
-    return [name for name in changes.columns if not name.startswith("_change_")]
+    return [name for name in changes.columns if name not in CHANGE_COLUMNS]
 
 
 def content_changes(changes: DataFrame) -> DataFrame:

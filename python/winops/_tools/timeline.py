@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 from xml.etree import ElementTree
 
 from winops import _arguments as arguments
+from winops._changes import CHANGE_COLUMNS
 from winops._errors import wrong_value
 from winops.testing._rows import as_dict, as_rows
 
@@ -22,16 +23,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console, ConsoleOptions, RenderResult
 
-_OF_CHANGES = frozenset(
-    {
-        "_change_type",
-        "_change_time",
-        "_change_step",
-        "_change_seq",
-        "_window",
-        "_change_reason",
-    }
-)
+_OF_CHANGES = CHANGE_COLUMNS | {"_window"}
+
+# The types of rows that are among the changes and in no window.
+_WITHOUT_EFFECT = ("late", "refused")
 
 #: The most rows of a picture; more bars would be too thin to see.
 MAX_BARS = 400
@@ -269,7 +264,11 @@ def timeline(
     n=2     █████ held
     n=3         █ held
     """
-    read = [_as_change(change) for change in _collected(changes)]
+    read = [
+        change
+        for change in map(_as_change, _collected(changes))
+        if change["_change_type"] not in _WITHOUT_EFFECT
+    ]
     if not read:
         raise wrong_value("timeline() draws changes, but there are none.")
     names = arguments.names("per", per)
@@ -350,7 +349,7 @@ def _bars(changes: Sequence[Mapping[str, Any]], has_time: bool) -> tuple[Bar, ..
         )
         reason = change.get("_change_reason") or ""
         key = repr(sorted((name, repr(value)) for name, value in row.items()))
-        if change["_change_type"] == "insert":
+        if change["_change_type"] in ("insert", "update_after"):
             open_bars[key].append(len(bars))
             bars.append(Bar(row, at, None, "", reason))
         elif open_bars[key]:

@@ -6,7 +6,6 @@ not delegate every call. So the other calls of winops run here too.
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 import warnings
@@ -281,8 +280,7 @@ def main(transport: str) -> None:
             assert held == expected, f"{table}: {held} instead of {expected}"
         call_everything(spark, folder)
         read_in_the_order_of_delta(spark, folder)
-        if "key" in inspect.signature(keep).parameters:
-            merge_with_one_call(spark, folder)
+        merge_with_one_call(spark, folder)
         start_with_a_version_of_delta(spark, folder)
         spark.stop()
     print(f"both tables hold the {len(expected)} rows of the windows")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import shutil
 from importlib.util import find_spec
 
@@ -11,7 +10,6 @@ import pytest
 from tests.support import postgres_server
 from tests.support.programs import output_of_module
 from tests.support.transports import TRANSPORT
-from winops import keep
 
 IS_MISSING = {
     "postgresql.md": not (postgres_server.is_installed() and find_spec("psycopg")),
@@ -19,7 +17,6 @@ IS_MISSING = {
 }
 
 
-@pytest.mark.skipif("key" not in inspect.signature(keep).parameters, reason="keep has no key")
 @pytest.mark.parametrize(("page", "blocks"), [("postgresql.md", 2), ("redis.md", 3)])
 def test_a_page_on_a_store_prints_its_output(page: str, blocks: int) -> None:
     if IS_MISSING[page]:

@@ -127,7 +127,7 @@ final case class Policy(
           None,
           None,
           _,
-          Nil,
+          _,
           _) =>
       bound.resizable(leave)
     case _ => None

@@ -66,14 +66,18 @@ private[window] final class KeyIndex(key: RowKey, rows: Rows, index: PagedMap) {
     * @param size
     *   the number of rows of the group
     */
-  def settle(size: Long): Unit = if (newest.size >= MostNewest) {
-    newest.filterInPlace((_, row) => rows.contains(row))
-    if (newest.size >= LeastMapped) {
-      newest.foreachEntry((of, row) => index.put(entry(of.array, row), NoBytes))
-      newest.clear()
-      mapped = rows.end
-      if (index.size > size + size / 2 + MostNewest) sweep()
-      index.keepOutOfGroup(LeastMapped)
+  def settle(size: Long): Unit = {
+    if (newest.size >= MostNewest) {
+      newest.filterInPlace((_, row) => rows.contains(row))
+      if (newest.size >= LeastMapped) {
+        newest.foreachEntry((of, row) => index.put(entry(of.array, row), NoBytes))
+        newest.clear()
+        mapped = rows.end
+        index.keepOutOfGroup(LeastMapped)
+      }
+    }
+    if (index.size > size + size / 2 + MostNewest) {
+      if (size == 0) index.clear() else sweep()
     }
   }
 

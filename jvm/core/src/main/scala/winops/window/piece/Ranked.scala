@@ -38,6 +38,8 @@ final case class Ranked(keys: Seq[RowExpression], by: Seq[SortKey]) extends Orde
 private final class RankedPart(newest: NewestOfEachPart, best: BestPart) extends Part {
   private val replaced = new EvictedRows(byLast = false)
 
+  override def replaces(row: Long): Boolean = newest.replaces(row)
+
   override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     replaced.clear()
     newest.arrive(row, at, replaced)

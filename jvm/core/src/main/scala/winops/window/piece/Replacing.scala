@@ -32,6 +32,8 @@ final case class Replacing(keys: Seq[RowExpression]) extends Order {
 /** Holds the newest row of each key: a row replaces the previous row of its key. */
 private final class NewestOfEachPart(key: RowKey, index: PagedMap)
     extends OneForEachPart(key, index) {
+  override def replaces(row: Long): Boolean = rowLike(row) != WindowView.NoRow
+
   override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     val previous = put(row)
     if (previous != WindowView.NoRow) evicted.add(previous, ChangeReason.Replaced)

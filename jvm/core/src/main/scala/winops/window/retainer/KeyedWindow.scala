@@ -46,7 +46,7 @@ private[window] final class KeyedWindow(
       else if (!isUpdate) RowOutcome.KeyHeld
       else if (!needed.areIn(row)) RowOutcome.NotAdmitted
       else update(there, row)
-    } else if (!hasRoom) {
+    } else if (!hasRoom && !part.replaces(row)) {
       content.refused(row)
       RowOutcome.NoRoom
     } else insert(row, at)
@@ -136,7 +136,6 @@ private[window] final class KeyedWindow(
     part.afterForgetting()
     val _ = content.leave(row)
     if (!isBehind) changes.delete(row, row + 1, ChangeReason.Deleted)
-    part.refill(evicted)
     emitMoves()
     RowOutcome.Deleted
   }
@@ -157,6 +156,7 @@ private[window] final class KeyedWindow(
       i += 1
     }
     if (evicted.size > 0) part.afterForgetting()
+    part.refill(evicted)
     i = 0
     while (i < evicted.returned.size) {
       val row = evicted.returned(i)

@@ -13,6 +13,9 @@ private[window] abstract class Part {
   /** Returns true if the newest row may enter. */
   def admits(row: Long, at: Long): Boolean = true
 
+  /** Returns true if the newest row replaces one that the window holds, if it enters. */
+  def replaces(row: Long): Boolean = false
+
   /** Inserts the newest row, and evicts the rows that exceed the window's bound. */
   def arrive(row: Long, at: Long, evicted: EvictedRows): Unit
 
@@ -50,7 +53,9 @@ private[window] abstract class Part {
   /** Returns true if the row is stored behind the window, and can return from there. */
   def isBehind(row: Long): Boolean = false
 
-  /** Lets rows return from behind the window if a row that has left it makes room. */
+  /** Lets rows return from behind the window while it has room, because a row has left, or because
+    * a restart has made the window longer.
+    */
   def refill(evicted: EvictedRows): Unit = ()
 
   /** Returns true if the window holds the row, which has not left the group. */

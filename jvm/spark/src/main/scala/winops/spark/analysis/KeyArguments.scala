@@ -96,6 +96,13 @@ private[spark] object KeyArguments {
           "'changes', 'rows', 'agg' or 'withColumns' together with op")
       }
     }
+    if (policy.isKeyed && spec.emitsRowIds && spec.idleMillis.isDefined) {
+      throw WinopsErrors.analysis(
+        "WINOPS_KEY_WINDOW",
+        "policy" -> policy.text,
+        "reason" -> ("idle removes groups, whose numbers then begin at 0 again; omit idle, or " +
+          "set row_id to false"))
+    }
     val endsGroups = spec.idleMillis.isDefined || policy.group.reclaim.isDefined
     if (spec.emitsRowIds && (endsGroups || spec.isCrossGroup)) {
       throw WinopsErrors.argument(
@@ -104,7 +111,8 @@ private[spark] object KeyArguments {
         "false, which is not the default with key, for a window whose groups are removed or " +
           "depend on each other: a group that comes back has the numbers from 0 again")
     }
-    if (spec.emitsRefused && (spec.output != Output.Changes || spec.isCrossGroup)) {
+    val emitsOthers = spec.output != Output.Changes && spec.output != Output.Describe
+    if (spec.emitsRefused && (emitsOthers || spec.isCrossGroup)) {
       val reason =
         if (spec.isCrossGroup) "The groups of this window depend on each other."
         else s"The output ${spec.output.name} has no column that tells them from other rows."

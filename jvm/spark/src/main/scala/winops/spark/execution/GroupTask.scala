@@ -119,7 +119,10 @@ final class GroupTask private (
         val row = arrivals.next()
         // A row that is only emitted does not move the clock of the group.
         if (arrivals.refusal == Refusal.None) expect(row)
-        else refused.set(row, arrivals.refusal, None)
+        else {
+          silence.arrives(arrivals.isOfHistory)
+          refused.set(row, arrivals.refusal, None)
+        }
       } else expectEnd()
     case Advancing =>
       operation.release()

@@ -60,12 +60,9 @@ final class Admission(
       if (refused != Refusal.None) taken = row
     }
     if (taken == null) null
-    else if (refused != Refusal.None) {
-      ofHistory = false
-      columnsOf(taken)
-    } else {
+    else {
       ofHistory = isMarked(taken)
-      if (ofHistory) until = Math.max(until, times.timeOf(taken, timeOrdinal))
+      if (ofHistory && refused == Refusal.None) until = Math.max(until, times.timeOf(taken, timeOrdinal))
       columnsOf(taken)
     }
   }

@@ -3,6 +3,7 @@ package winops.spark.over
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
 import winops.spark.expressions.{CommonExpressions, UnqualifiedSql}
@@ -65,6 +66,7 @@ private[spark] object OverForm {
           "the setting has a value that it cannot have",
           s"Set it to ${invalid.expected}")
       }
+      _ <- changeLog(child)
       _ <- all(InlinedWindow.undetermined(window, child))(random)
       _ <- group(window)
       time <- time(window, child, settings)
@@ -95,6 +97,19 @@ private[spark] object OverForm {
     case alias @ Alias(call: WindowExpression, _) =>
       OverFunctions.of(call, isOfTime).map(_ -> alias)
     case other => refused(other, "it is no window function", "Write a function with OVER")
+  }
+
+  /** Refuses the changes of a table or a window, whose deleted rows would count as rows. */
+  private def changeLog(child: LogicalPlan): Either[OverRefusal, Unit] = {
+    def has(name: String) = child.output.exists(c => SQLConf.get.resolver(c.name, name))
+    if (has("_change_type") && (has("_commit_version") || has("_change_seq"))) {
+      Left(
+        OverRefusal(
+          "the column _change_type",
+          "the rows are changes, and window functions would count a deleted row as a row",
+          "Write the window as keep with key and op => '_change_type', and its functions as " +
+            "withColumns; or rename the column, and each change counts as a row"))
+    } else Right(())
   }
 
   private def random(argument: Expression): Either[OverRefusal, Unit] =

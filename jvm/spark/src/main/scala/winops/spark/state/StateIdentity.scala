@@ -69,7 +69,8 @@ object StateIdentity {
   }
 
   /** Returns true if the groups of the policy are larger than they could be. */
-  private def isWhole(policy: winops.policy.Policy): Boolean = policy.splitByKey ne policy
+  private def isWhole(policy: winops.policy.Policy): Boolean =
+    policy.windowNames.isEmpty && (policy.splitByKey ne policy)
 
   /** The functions, sorted, because the state does not depend on the order of the query. */
   private def ofOver(plan: OverPlan): JObject =

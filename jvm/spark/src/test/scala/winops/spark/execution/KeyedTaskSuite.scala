@@ -8,6 +8,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
+import winops.spark.group.{BatchTimes, HistoryTimes}
 import winops.spark.plan.{Application, KeepPlan, KeepSpec}
 import winops.spark.restart.Outcome
 import winops.spark.state.StateIdentity
@@ -81,6 +82,13 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(without.count(_.kind == "late") == driven.metric("numRowsDroppedByWatermark"))
         assert(without.count(_.reason == "time missing") == driven.metric("rowsNullTime"))
         assert(without.forall(one => (one.kind == "late") == (one.reason == "late")))
+        assert(without.forall(one => one.sequence == 0 && one.step == 0))
+        without.foreach { one =>
+          assert((one.reason == "time missing") == one.row.micros.isEmpty)
+          if (one.row.text == "something else") assert(NoOperation(one.reason), one)
+          else if (one.reason == "not held") assert(Removing(one.row.text.toLowerCase), one)
+          else if (one.reason == "key held") assert(Inserting(one.row.text.toLowerCase), one)
+        }
         assert(changes.map(_.reason).toSet.subsetOf(Reasons))
     }
   }
@@ -113,6 +121,61 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val numbered = unique.copy(emitsRowIds = true)
     val plans = Seq(unique, numbered).map(one => StateIdentity.of(KeepPlans.plan(one)))
     assert(StateIdentity.plan(plans.head, plans.last).differences.nonEmpty)
+  }
+
+  test("a row that replaces another one needs no room") {
+    val plan = planOf(
+      "#unique(ts)",
+      _.copy(emitsRefused = true, maxRows = 2L),
+      Some(Application.Arrival))
+    val times = Seq(1000L, 2000L, 2000L, 3000L)
+    val rows = times.zipWithIndex.map { case (ts, i) => Arrived(1L, Some(ts), i + 1L, "insert") }
+    val changes = DrivenTask.table(plan, rows, Some(10L))
+    assert(changes.map(one => (one.kind, one.row.n, one.reason)) == Seq(
+      ("insert", 1L, "arrived"),
+      ("insert", 2L, "arrived"),
+      ("insert", 3L, "arrived"),
+      ("delete", 2L, "replaced"),
+      ("refused", 4L, "max rows")))
+  }
+
+  test("rows without effect are emitted beside a table before the stream, which is silent") {
+    val plan = planOf("KEEP ALL", _.copy(emitsRefused = true, dropNullTime = true))
+    val held = Arrived(1L, Some(1000L), 1L, "insert")
+    val without = held.copy(n = 2L, micros = None)
+    val times = BatchTimes
+      .ofWatermarks(0L, 0L)
+      .copy(history = Some(HistoryTimes(1L, isSilent = true, isRead = true)))
+    val changes = new DrivenTask(plan).batchAfter(Seq(held), times)(without)
+    assert(changes.map(one => (one.kind, one.row.n, one.reason)) ==
+      Seq(("refused", 2L, "time missing")))
+  }
+
+  private val lengths = Seq(
+    ("KEEP 3 ROWS", "KEEP 2 ROWS", Seq(2L)),
+    ("KEEP 2 ROWS", "KEEP 3 ROWS", Nil),
+    ("KEEP ALL", "KEEP 2 ROWS", Seq(2L)),
+    ("#length(3)", "#length(1)", Seq(2L, 3L)),
+    ("KEEP 2 SECONDS", "KEEP 1 SECOND", Seq(2L, 3L, 4L)))
+
+  lengths.foreach { case (before, now, leaving) =>
+    test(s"rows with a key stay when $before becomes $now") {
+      val Seq(former, other) =
+        Seq(before, now).map(planOf(_, identity[KeepSpec], Some(Application.Arrival)))
+      val restart = StateIdentity.plan(StateIdentity.of(former), StateIdentity.of(other))
+      assert(restart.outcome == Outcome.Continues)
+      def row(n: Long, millis: Long, operation: String) =
+        Arrived(1L, Some(millis * 1000), n, operation)
+      val driven = new DrivenTask(former)
+      driven.batch(0L, 1L)(
+        row(1L, 1L, "insert"),
+        row(2L, 2L, "insert"),
+        row(3L, 3L, "insert"),
+        row(3L, 4L, "update"),
+        row(1L, 5L, "delete"))
+      val changes = driven.restarted(other).batch(1L, 1100L)(row(4L, 6L, "insert"))
+      assert(changes.filter(_.kind == "delete").map(_.row.n) == leaving)
+    }
   }
 
   test("an update keeps its place and its age") {
@@ -168,6 +231,10 @@ private object KeyedTaskSuite {
 
   private def buffered(spec: KeepSpec, rows: Long): KeepSpec =
     spec.copy(policy = spec.policy.copy(buffer = rows))
+
+  private val NoOperation = Set("op unknown", "late", "time missing", "max rows")
+  private val Removing = Set("u", "update", "delete", "d")
+  private val Inserting = Set("insert", "c")
 
   private def planOf(
       text: String,

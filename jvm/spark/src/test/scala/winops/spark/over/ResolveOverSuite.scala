@@ -170,6 +170,15 @@ class ResolveOverSuite extends OverStreamTest with TableTests {
       assert(error.getMessage.contains(text))
   }
 
+  test("changes of a table are no rows of window functions") {
+    val feed =
+      stream.withColumn("_change_type", lit("delete")).withColumn("_commit_version", lit(1L))
+    val refused = refusal(feed.withColumn("before", lag("n", 1).over(w)))
+    assert(refused.getMessage.contains("op => '_change_type'"))
+    val renamed = feed.withColumnRenamed("_change_type", "change")
+    assert(operators(renamed.withColumn("before", lag("n", 1).over(w))).size == 1)
+  }
+
   test("without a watermark, withWatermark is the answer") {
     val bare = withTimeOf(memoryStream[Quote].toDF()).withColumn("before", lag("n", 1).over(w))
     assert(refusal(bare).getMessage.contains("Call withWatermark on a timestamp column"))
