@@ -178,6 +178,20 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("rows behind a window return when a restart makes it longer") {
+    val Seq(former, other) = Seq("KEEP 2 ROWS", "KEEP 4 ROWS").map { text =>
+      planOf(text, spec => buffered(spec, 2L).copy(emitsReasons = true))
+    }
+    val restart = StateIdentity.plan(StateIdentity.of(former), StateIdentity.of(other))
+    assert(restart.outcome == Outcome.Continues)
+    def row(n: Long) = Arrived(1L, Some(n * 1000), n, "insert")
+    val driven = new DrivenTask(former)
+    driven.batch(0L, 5L)((1L to 4L).map(row): _*)
+    val changes = driven.restarted(other).batch(5L, 6L)(row(5L))
+    assert(changes.map(one => (one.kind, one.row.n, one.reason)) ==
+      Seq(("insert", 5L, "arrived"), ("insert", 2L, "returned")))
+  }
+
   test("an update keeps its place and its age") {
     val plan = planOf("KEEP 1 SECOND", identity[KeepSpec], Some(Application.Arrival))
     val rows = Seq(
