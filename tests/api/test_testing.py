@@ -137,6 +137,71 @@ def test_metrics_have_sums_and_what_is_held_now() -> None:
     assert window.metrics["rowsInserted"] == 3
 
 
+OPERATIONS = [
+    {"op": op, "symbol": "AB"[i % 2], "id": number, "price": i}
+    for i, (op, number) in enumerate(
+        [
+            ("insert", 1),
+            ("c", 2),
+            ("upsert", 1),
+            ("insert", 4),
+            ("update", 3),
+            ("insert", 2),
+            ("delete", 1),
+            ("d", 4),
+            ("r", 6),
+            ("d", None),
+            ("wrong", 6),
+        ]
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("policy", "options"),
+    [
+        ("KEEP 2 ROWS", {"updates": "update"}),
+        ("KEEP 1 ROW PER (symbol)", {"buffer": 2}),
+        (esper("#sort(2, price desc)"), {"buffer": 1}),
+    ],
+)
+def test_operations_are_those_of_spark(
+    spark: SparkSession, policy: Any, options: dict[str, Any]
+) -> None:
+    given: dict[str, Any] = {"key": "id", "op": "op", "late": "emit", **options}
+    schema = "op string, symbol string, id long, price long"
+    rows = [tuple(row.values()) for row in OPERATIONS]
+    kept = keep(spark.createDataFrame(rows, schema).coalesce(1), policy, **given)
+    of_spark = kept.changes().drop("_change_version", "_change_time").collect()
+    window = testing.window(policy, schema=schema, **given)
+    in_batches = [*window.add(*OPERATIONS[:4]), *window.add(*OPERATIONS[4:])]
+    at_once = testing.changes(OPERATIONS, policy, schema=schema, **given)
+    for changes in (at_once, in_batches):
+        of_test = [
+            {
+                "_change_type": change.type,
+                "_change_step": change.step,
+                "_change_seq": change.seq,
+                "_change_row": change.number,
+                "_change_reason": change.reason,
+                **{name: change.row[name] for name in ("symbol", "id", "price")},
+            }
+            for change in changes
+        ]
+        testing.assert_same(of_spark, of_test)
+    held = [{name: row[name] for name in ("symbol", "id", "price")} for row in window.rows]
+    testing.assert_same(kept.rows().collect(), held)
+
+
+def test_an_updated_row_keeps_its_place_among_the_rows() -> None:
+    window = testing.window("KEEP 2 ROWS", key="id", op="op", buffer=1)
+    for op, key, n in [("c", 1, 10), ("c", 2, 20), ("u", 1, 11), ("c", 3, 30), ("d", 3, 0)]:
+        window.add({"op": op, "id": key, "n": n})
+    assert [row["n"] for row in window.rows] == [11, 20]
+    with pytest.raises(PySparkValueError, match="key= is missing"):
+        testing.window("KEEP 2 ROWS", op="op")
+
+
 def test_punctuations_and_idle_groups() -> None:
     window = testing.window(spl("tumbling, punct()"), punct="mark", schema="seq int, mark string")
     window.add({"seq": 1}, {"seq": 2})

@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 from winops import _arguments as arguments
 from winops._dialects import WindowPolicy
 from winops._errors import wrong_value
-from winops._options import options_of
+from winops._options import key_options_of, options_of
 from winops._policy import Policy as CallPolicy
 from winops._policy import policy_of
 from winops.testing import _process
@@ -31,29 +31,36 @@ class Change:
     Attributes
     ----------
     type : str
-        ``insert`` or ``delete``.
+        ``insert`` or ``delete``; with ``updates="update"`` also ``update_before`` and
+        ``update_after``, with ``late="emit"`` ``late`` and ``refused``.
     row : Any
-        The row, as it was given; a dict for a row of a pandas frame.
+        The row, as it was given; a dict for a row of a pandas frame. With ``key=``, it is the
+        operation whose values the row of the window has.
     reason : str
         The reason, as in the column ``_change_reason`` of :meth:`winops.Kept.changes`.
     time : datetime.datetime or None
         The time of the step in the local time zone, without a zone, as ``collect()`` returns it;
         None on a table without ``time=``.
-    step : int
-        The number of the step among the group's steps, from 0.
-    seq : int
-        The number of the change among the group's changes, from 0.
+    step : int or None
+        The number of the step among the group's steps, from 0; None for ``late`` and ``refused``
+        rows.
+    seq : int or None
+        The number of the change among the group's changes, from 0; None for these rows.
     window : str or None
         The name of the window, if there are several.
+    number : int or None
+        With ``key=``, the number of the row among those that entered the group, as in the column
+        ``_change_row``; None for these rows.
     """
 
     type: str
     row: Any
     reason: str
     time: datetime | None
-    step: int
-    seq: int
+    step: int | None
+    seq: int | None
     window: str | None = None
+    number: int | None = None
 
 
 @arguments.known
@@ -73,6 +80,11 @@ def changes(
     max_rows: int | None = None,
     on_null_time: Literal["error", "drop"] | None = None,
     punct: str | None = None,
+    key: arguments.Names | None = None,
+    op: str | None = None,
+    updates: Literal["delete_insert", "update"] | None = None,
+    late: Literal["drop", "emit"] | None = None,
+    buffer: int | None = None,
 ) -> list[Change]:
     """Return the changes of a window over a table of rows.
 
@@ -92,6 +104,8 @@ def changes(
         greatest `time` of the rows, as for a table in Spark.
     per, order_by, time, apply, params, origin, idle, max_rows, on_null_time, punct
         As for :func:`winops.keep`; `order_by` takes names of columns only.
+    key, op, updates, late, buffer
+        As for :func:`winops.keep`: the rows have a primary key, and are operations.
 
     Returns
     -------
@@ -121,7 +135,13 @@ def changes(
     """
     given = as_rows(rows)
     call = _call(
-        policy, per, order_by, time, apply, params, origin, idle, max_rows, on_null_time, punct
+        policy,
+        per,
+        order_by,
+        params,
+        options_of(time, apply, origin, idle, max_rows, on_null_time, punct, None)
+        | key_options_of(key, op, updates, None, late, False, buffer),
+        key,
     )
     more = {} if until is None else {"until": millis(until)}
     reply = _process.PROCESS.request(
@@ -150,6 +170,11 @@ def window(
     max_rows: int | None = None,
     on_null_time: Literal["error", "drop"] | None = None,
     punct: str | None = None,
+    key: arguments.Names | None = None,
+    op: str | None = None,
+    updates: Literal["delete_insert", "update"] | None = None,
+    late: Literal["drop", "emit"] | None = None,
+    buffer: int | None = None,
 ) -> ManualWindow:
     """Create a window over a stream whose time is moved by hand.
 
@@ -157,7 +182,7 @@ def window(
     ----------
     policy, schema, per, order_by, time, apply, params, origin, idle
         As for :func:`changes`.
-    max_rows, on_null_time, punct
+    max_rows, on_null_time, punct, key, op, updates, late, buffer
         As for :func:`changes`.
     start : datetime.datetime, optional
         The instant at which time starts, without `time`; 2026-01-01 00:00 UTC by default.
@@ -185,6 +210,15 @@ def window(
     []
     >>> [(change.type, change.reason) for change in window.advance(1)]
     [('delete', 'expired')]
+
+    Rows with a primary key are operations:
+
+    >>> orders = testing.window("KEEP 2 ROWS", key="id", op="op")
+    >>> _ = orders.add({"op": "insert", "id": 1, "n": 10}, {"op": "insert", "id": 2, "n": 20})
+    >>> [(c.type, c.row["n"], c.number) for c in orders.add({"op": "update", "id": 1, "n": 11})]
+    [('delete', 10, 0), ('insert', 11, 0)]
+    >>> [row["n"] for row in orders.rows]
+    [11, 20]
     """
     if time is not None and start is not None:
         raise wrong_value(
@@ -192,7 +226,13 @@ def window(
             "of each row. Omit start=, and move the watermark with advance()."
         )
     call = _call(
-        policy, per, order_by, time, apply, params, origin, idle, max_rows, on_null_time, punct
+        policy,
+        per,
+        order_by,
+        params,
+        options_of(time, apply, origin, idle, max_rows, on_null_time, punct, None)
+        | key_options_of(key, op, updates, None, late, False, buffer),
+        key,
     )
     begin = None if time is not None else _START if start is None else start
     return ManualWindow(call, schema, begin)
@@ -231,7 +271,8 @@ class ManualWindow:
         self._stream = ManualStream(
             lambda columns: OpenWindow(schema=columns, **call), schema, now
         )
-        self._held: list[tuple[str | None, int]] = []
+        # The name of the window of each row, its number, and that in its group.
+        self._held: list[tuple[str | None, int, int]] = []
 
     @property
     def now(self) -> datetime | None:
@@ -240,8 +281,12 @@ class ManualWindow:
 
     @property
     def rows(self) -> list[Any]:
-        """The rows that the changes have inserted and not deleted, oldest first."""
-        return [self._stream.rows[number] for _, number in self._held]
+        """The rows that the changes have inserted and not deleted, oldest first.
+
+        With ``key=``, a row that was updated is the operation that has updated it, and keeps its
+        place.
+        """
+        return [self._stream.rows[number] for _, number, _ in self._held]
 
     @property
     def metrics(self) -> Mapping[str, int]:
@@ -298,12 +343,15 @@ class ManualWindow:
 
     def _changes(self, reply: Mapping[str, Any] | None) -> list[Change]:
         found = [] if reply is None else reply["changes"]
-        for kind, _, _, _, name, _, row in found:
-            if kind == "insert":
-                self._held.append((name, row))
-            elif (name, row) in self._held:
+        for kind, _, _, _, name, _, row, *in_group in found:
+            held = (name, row, in_group[0] if in_group else 0)
+            if kind in ("insert", "update_after"):
+                self._held.append(held)
+            elif held in self._held:
                 # A statement that selects rstream emits no inserts.
-                self._held.remove((name, row))
+                self._held.remove(held)
+        # The sort is stable, and changes nothing without numbers in groups.
+        self._held.sort(key=lambda held: held[2])
         return [change_of(change, self._stream.rows) for change in found]
 
 
@@ -311,20 +359,16 @@ def _call(
     policy: Policy,
     per: arguments.Names | None,
     order_by: arguments.Names | None,
-    time: str | None,
-    apply: str | None,
     params: Mapping[str, arguments.Parameter] | None,
-    origin: int | str | None,
-    idle: str | timedelta | None,
-    max_rows: int | None,
-    on_null_time: str | None,
-    punct: str | None,
+    options: Mapping[str, int | str],
+    key: arguments.Names | None,
 ) -> dict[str, Any]:
     return call_of(
         policy_of(policy, rows=None, slack=None, interval=None, every=False, params=params),
         arguments.names("per", per),
         arguments.names("order_by", order_by),
-        options_of(time, apply, origin, idle, max_rows, on_null_time, punct, None),
+        options,
+        arguments.names("key", key),
     )
 
 
@@ -333,6 +377,7 @@ def call_of(
     per: Sequence[str],
     order_by: Sequence[str],
     options: Mapping[str, int | str],
+    key: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the members of a request for a call of ``keep``, without the columns."""
     given: dict[str, Any] = dict(options)
@@ -342,10 +387,10 @@ def call_of(
         given[policy.dialect] = policy.text
     if policy.params:
         given["params"] = {name: as_json(value) for name, value in policy.params.items()}
-    return {"arguments": given, "per": per, "order_by": order_by}
+    return {"arguments": given, "per": per, "order_by": order_by, "key": key}
 
 
 def change_of(values: Sequence[Any], rows: Sequence[Any]) -> Change:
     """Return a change of a reply, over the rows in the order of their arrival."""
-    kind, micros, step, sequence, name, reason, number = values
-    return Change(kind, rows[number], reason, local(micros), step, sequence, name)
+    kind, micros, step, sequence, name, reason, number, *in_group = values
+    return Change(kind, rows[number], reason, local(micros), step, sequence, name, *in_group)

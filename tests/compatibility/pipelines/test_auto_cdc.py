@@ -53,7 +53,7 @@ def versions(of_window: list[keyed.Change]) -> list[tuple[Any, ...]]:
 @on_classic_spark
 @pytest.mark.built
 @pytest.mark.longer
-@pytest.mark.skipif(SPARK < (4, 3), reason=f"Spark {MINOR} has no Auto CDC of both types; 4.3 has")
+@pytest.mark.skipif(SPARK < (4, 3), reason=f"Spark {MINOR} lacks Auto CDC of both types")
 def test_auto_cdc_flows_hold_the_window_and_its_history(tmp_path: Path) -> None:
     if not shutil.which("javac"):
         pytest.skip("javac, which compiles the catalog of the tests, is not installed")

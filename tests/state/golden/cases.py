@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from tests.state.golden.case import GoldenCase, cut, keep_of, over_case, trades_case
@@ -78,6 +79,36 @@ def _long_values() -> GoldenCase:
     )
     batches = cut(rows, [9, 18])
     return GoldenCase("long-values", query, batches[:2], batches[2:])
+
+
+def _operations() -> GoldenCase:
+    """Return windows of rows with a primary key: an index of keys, patches, rows behind."""
+    rng = random.Random(11)
+    words = ["insert", "upsert", "upsert", "c", "update", "delete"]
+    rows = [
+        {
+            "seq": seq,
+            "symbol": f"s{rng.randrange(2)}",
+            "op": rng.choice(words),
+            "id": rng.randrange(200),
+            "price": rng.randrange(1000) / 8,
+        }
+        for seq in range(800)
+    ]
+    arguments = {"per": "symbol", "key": "id", "op": "op"}
+    query = GoldenQuery(
+        "seq long, symbol string, op string, id long, price double",
+        [
+            keep_of("KEEP 90 ROWS", **arguments),
+            keep_of("KEEP 5 ROWS SLACK 2", buffer=4, updates="update", **arguments),
+            keep_of("#sort(6, price)", "esper", buffer=4, **arguments),
+            keep_of("#rank(price, 20, id)", "esper", **arguments),
+            keep_of("KEEP ALL", output="agg", values={"total": "sum(price)"}, **arguments),
+        ],
+        settings=_ON_CHANGELOG,
+    )
+    batches = cut(rows, [350, 600, 700])
+    return GoldenCase("operations", query, batches[:2], batches[2:])
 
 
 _BY_SYMBOL = {"per": "symbol"}
@@ -348,6 +379,7 @@ CASES = [
     *_WINDOW_FUNCTIONS,
     _types(),
     _long_values(),
+    _operations(),
 ]
 
 # Of each version of Spark but the default one: its own logs and state stores, as it makes them by

@@ -19,10 +19,10 @@ private[harness] object UntypedCall {
     * type, or that concern an unknown column, are left to a call with columns.
     */
   def check(call: WindowCall): Unit = {
-    val numbers = ("_" +: (call.per ++ call.orderBy)).map(_ -> LongType)
+    val numbers = ("_" +: (call.per ++ call.orderBy ++ call.key)).map(_ -> LongType)
     val named = call.arguments.collect {
       case ("time", Literal(name, _)) => name.toString -> TimestampType
-      case ("punct", Literal(name, _)) => name.toString -> StringType
+      case ("punct" | "op", Literal(name, _)) => name.toString -> StringType
     }
     check(call, ListMap(numbers ++ named: _*))
   }

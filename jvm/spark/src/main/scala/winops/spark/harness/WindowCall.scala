@@ -17,23 +17,27 @@ import org.apache.spark.sql.types.{Decimal, StructType}
   *   the names of the columns that order the rows of a group, each ascending
   * @param arguments
   *   the other arguments of the table function `keep`, by name
+  * @param key
+  *   the names of the columns of the primary key; empty if there is none
   */
 final case class WindowCall(
     schema: StructType,
     per: Seq[String],
     orderBy: Seq[String],
-    arguments: Seq[(String, Expression)])
+    arguments: Seq[(String, Expression)],
+    key: Seq[String] = Nil)
 
 object WindowCall {
 
-  /** Reads `schema`, which has no columns if it is missing, the lists `per` and `order_by`, and
-    * the object `arguments`, whose objects become structs.
+  /** Reads `schema`, which has no columns if it is missing, the lists `per`, `order_by` and
+    * `key`, and the object `arguments`, whose objects become structs.
     */
   def of(request: JsonNode): WindowCall = WindowCall(
     JsonRequest.columns(request).getOrElse(new StructType),
     names(request.path("per")),
     names(request.path("order_by")),
-    members(request.path("arguments")))
+    members(request.path("arguments")),
+    names(request.path("key")))
 
   private def names(list: JsonNode): Seq[String] = list.elements.asScala.map(_.textValue).toSeq
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, A
 import org.apache.spark.sql.catalyst.json.{CreateJacksonParser, JSONOptions, JacksonParser}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LocalRelation, LogicalPlan}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{LongType, MetadataBuilder, StructType}
+import org.apache.spark.sql.types.{ArrayType, LongType, MetadataBuilder, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.analysis.{ResolveKeep, UnresolvedKeep}
@@ -141,7 +141,10 @@ object WindowPlan {
       relation,
       partitionByExpressions = call.per.map(column(_, stamped)),
       orderByExpressions = call.orderBy.map(name => SortOrder(column(name, stamped), Ascending)))
-    val named = (call.arguments ++ more).map { case (name, value) =>
+    val key = Option.when(call.key.nonEmpty) {
+      "key" -> Literal.create(call.key, ArrayType(StringType))
+    }
+    val named = (call.arguments ++ key ++ more).map { case (name, value) =>
       NamedArgumentExpression(name, value)
     }
     ResolveKeep(UnresolvedKeep.of(table +: named))
