@@ -98,8 +98,7 @@ final class NaiveKeyedWindow(text: String) {
       if (text.contains("(u") && row.row.u != input.u) {
         held.filter(one => one != row && one.row.u == input.u).map(("delete", _, "replaced"))
       } else Nil
-    step(
-      Seq(("update_before", row, "updated"), ("update_after", after, "updated")) ++ twin)
+    step(Seq(("update_before", row, "updated"), ("update_after", after, "updated")) ++ twin)
   }
 
   private def inOrder: Vector[Held] =

@@ -37,8 +37,8 @@ private[window] final class KeyIndex(key: RowKey, rows: Rows, index: PagedMap) {
   private var sought = Array.emptyByteArray
   private var soughtOf = WindowView.NoRow
 
-  /** The stored row with the key of `row`, the row that was appended last;
-    * [[WindowView.NoRow]] if there is none.
+  /** The stored row with the key of `row`, the row that was appended last; [[WindowView.NoRow]]
+    * if there is none.
     */
   def find(row: Long): Long = {
     read(row)
