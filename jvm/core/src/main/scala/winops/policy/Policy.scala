@@ -152,8 +152,9 @@ final case class Policy(
   def splitByKey: Policy = {
     val keys = retention.windows.flatMap(_.keyOfEachRow)
     val others = retention.windows.filter(_.keyOfEachRow.isEmpty)
-    val splits = !isKeyed && keys.size == 1 && others.forall(_.looksAtEachRow) && projection.isEmpty &&
-      !isCrossGroup
+    val splits =
+      !isKeyed && keys.size == 1 && others.forall(_.looksAtEachRow) && projection.isEmpty &&
+        !isCrossGroup
     retention.withinKey.filter(_ => splits).fold(this) { within =>
       copy(
         group = group.copy(keys = (group.keys ++ keys.head).distinct),

@@ -22,8 +22,14 @@ import winops.window.expression.{RowKey, WindowView}
   *
   * @param key
   *   the key of a row, of which none is a prefix of another one
+  * @param hashOf
+  *   the hash of a long key
   */
-private[window] final class KeyIndex(key: RowKey, rows: Rows, index: PagedMap) {
+private[window] final class KeyIndex(
+    key: RowKey,
+    rows: Rows,
+    index: PagedMap,
+    hashOf: Array[Byte] => Long = KeyIndex.hashOf) {
   import KeyIndex._
 
   /** The rows from `mapped` on by their keys. They are read when the first key is sought. */
@@ -37,8 +43,8 @@ private[window] final class KeyIndex(key: RowKey, rows: Rows, index: PagedMap) {
   private var sought = Array.emptyByteArray
   private var soughtOf = WindowView.NoRow
 
-  /** The stored row with the key of `row`, the row that was appended last;
-    * [[WindowView.NoRow]] if there is none.
+  /** The stored row with the key of `row`, the row that was appended last; [[WindowView.NoRow]]
+    * if there is none.
     */
   def find(row: Long): Long = {
     read(row)
@@ -70,7 +76,7 @@ private[window] final class KeyIndex(key: RowKey, rows: Rows, index: PagedMap) {
     if (newest.size >= MostNewest) {
       newest.filterInPlace((_, row) => rows.contains(row))
       if (newest.size >= LeastMapped) {
-        newest.foreachEntry((of, row) => index.put(entry(of.array, row), NoBytes))
+        newest.foreachEntry((of, row) => index.put(entry(of.array, row, hashOf), NoBytes))
         newest.clear()
         mapped = rows.end
         index.keepOutOfGroup(LeastMapped)
@@ -112,7 +118,7 @@ private[window] final class KeyIndex(key: RowKey, rows: Rows, index: PagedMap) {
   }
 
   private def findInMap(): Long = {
-    val front = entry(sought, 0L)
+    val front = entry(sought, 0L, hashOf)
     val length = front.length - java.lang.Long.BYTES
     var found = WindowView.NoRow
     var more = index.atLeast(front)
@@ -172,7 +178,10 @@ private[window] object KeyIndex {
   private val NoBytes = Array.emptyByteArray
 
   /** The key of an entry. */
-  private def entry(key: Array[Byte], row: Long): Array[Byte] = {
+  private def entry(
+      key: Array[Byte],
+      row: Long,
+      hashOf: Array[Byte] => Long): Array[Byte] = {
     val isWhole = key.length <= LongestWhole
     val front = 1 + (if (isWhole) key.length else HashBytes)
     val bytes = new Array[Byte](front + java.lang.Long.BYTES)

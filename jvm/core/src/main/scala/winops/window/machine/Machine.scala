@@ -126,8 +126,8 @@ final class Machine(
   def carry(at: Long): Boolean = insertNewest(at, clock.now)
 
   /** Applies the newest of `rows`, which arrived at `at`, the instant of the last [[advance]], as
-    * one of [[winops.terms.RowOperation]]. Returns one of
-    * [[winops.window.changes.RowOutcome]]. Only a row that was inserted stays.
+    * one of [[winops.terms.RowOperation]]. Returns one of [[winops.window.changes.RowOutcome]].
+    * Only a row that was inserted stays.
     *
     * @param hasRoom
     *   false if no row may be inserted

@@ -154,10 +154,7 @@ object PatchedRowLogSuite extends org.scalatest.Assertions {
 
     private def open(): Unit = {
       pages = new Pages(new ShiftedSegments(segments, 1L << 60), new PageMemory(pageBytes))
-      log = new PatchedRowLog(
-        new RowLog(segments, withArrival = true),
-        pages,
-        withArrival = true)
+      log = new PatchedRowLog(new RowLog(segments, withArrival = true), pages, withArrival = true)
     }
   }
 }

@@ -101,9 +101,10 @@ class KeyedWindowSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (1 to 3).foreach(k => group.feed(KeyedRow(Insert, 0L, k, 0, 0, k)))
     val (changes, outcome) = group.feed(KeyedRow(Upsert, 5L, 1, 0, 0, 11))
     assert(outcome == RowOutcome.Updated)
-    assert(changes == Seq(
-      KeyedChange("update_before", 0L, 1, 5L, 3L, 3L, "updated"),
-      KeyedChange("update_after", 0L, 11, 5L, 3L, 4L, "updated")))
+    assert(
+      changes == Seq(
+        KeyedChange("update_before", 0L, 1, 5L, 3L, 3L, "updated"),
+        KeyedChange("update_after", 0L, 11, 5L, 3L, 4L, "updated")))
     assert(group.content == Seq(11, 2, 3))
     val (next, _) = group.feed(KeyedRow(Insert, 6L, 4, 0, 0, 4))
     assert(next.map(change => (change.kind, change.tag)) == Seq("insert" -> 4, "delete" -> 11))
@@ -154,8 +155,9 @@ class KeyedWindowSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("words of operations are read in any case") {
-    assert(Seq("I", "u", "R", "d", "UPSERT", "Update_PreImage", "x", "").map(RowOperation.of) ==
-      Seq(Insert, Update, Upsert, Delete, Upsert, Delete, -1, -1))
+    assert(
+      Seq("I", "u", "R", "d", "UPSERT", "Update_PreImage", "x", "").map(RowOperation.of) ==
+        Seq(Insert, Update, Upsert, Delete, Upsert, Delete, -1, -1))
   }
 }
 

@@ -99,8 +99,8 @@ private[spark] object CheckKeep extends Logging {
   /** Refuses a table that has a column with the name of an added one. */
   def names(columns: Seq[Attribute], rows: Seq[Attribute]): Unit = {
     val taken = columns.map(_.name)
-    rows.map(_.name).find(name => taken.exists(SQLConf.get.resolver(_, name))).foreach {
-      name => throw WinopsErrors.analysis("WINOPS_COLUMN_CONFLICT", "column" -> name)
+    rows.map(_.name).find(name => taken.exists(SQLConf.get.resolver(_, name))).foreach { name =>
+      throw WinopsErrors.analysis("WINOPS_COLUMN_CONFLICT", "column" -> name)
     }
   }
 

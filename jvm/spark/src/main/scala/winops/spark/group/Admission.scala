@@ -62,7 +62,8 @@ final class Admission(
     if (taken == null) null
     else {
       ofHistory = isMarked(taken)
-      if (ofHistory && refused == Refusal.None) until = Math.max(until, times.timeOf(taken, timeOrdinal))
+      if (ofHistory && refused == Refusal.None)
+        until = Math.max(until, times.timeOf(taken, timeOrdinal))
       columnsOf(taken)
     }
   }

@@ -8,10 +8,10 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
-import winops.spark.group.{BatchTimes, HistoryTimes}
+import winops.spark.group.BatchTimes
 import winops.spark.plan.{Application, KeepPlan, KeepSpec}
 import winops.spark.restart.Outcome
-import winops.spark.state.StateIdentity
+import winops.spark.state.{HistoryTimes, StateIdentity}
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
 import winops.storage.btree.PageMemory
 import winops.terms.RowExpression
@@ -124,19 +124,18 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a row that replaces another one needs no room") {
-    val plan = planOf(
-      "#unique(ts)",
-      _.copy(emitsRefused = true, maxRows = 2L),
-      Some(Application.Arrival))
+    val plan =
+      planOf("#unique(ts)", _.copy(emitsRefused = true, maxRows = 2L), Some(Application.Arrival))
     val times = Seq(1000L, 2000L, 2000L, 3000L)
     val rows = times.zipWithIndex.map { case (ts, i) => Arrived(1L, Some(ts), i + 1L, "insert") }
     val changes = DrivenTask.table(plan, rows, Some(10L))
-    assert(changes.map(one => (one.kind, one.row.n, one.reason)) == Seq(
-      ("insert", 1L, "arrived"),
-      ("insert", 2L, "arrived"),
-      ("insert", 3L, "arrived"),
-      ("delete", 2L, "replaced"),
-      ("refused", 4L, "max rows")))
+    assert(
+      changes.map(one => (one.kind, one.row.n, one.reason)) == Seq(
+        ("insert", 1L, "arrived"),
+        ("insert", 2L, "arrived"),
+        ("insert", 3L, "arrived"),
+        ("delete", 2L, "replaced"),
+        ("refused", 4L, "max rows")))
   }
 
   test("rows without effect are emitted beside a table before the stream, which is silent") {
@@ -147,8 +146,9 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       .ofWatermarks(0L, 0L)
       .copy(history = Some(HistoryTimes(1L, isSilent = true, isRead = true)))
     val changes = new DrivenTask(plan).batchAfter(Seq(held), times)(without)
-    assert(changes.map(one => (one.kind, one.row.n, one.reason)) ==
-      Seq(("refused", 2L, "time missing")))
+    assert(
+      changes.map(one => (one.kind, one.row.n, one.reason)) ==
+        Seq(("refused", 2L, "time missing")))
   }
 
   private val lengths = Seq(
@@ -199,12 +199,13 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       Arrived(1L, Some(500000L), 8L, "c"),
       Arrived(1L, Some(900000L), 7L, "U"))
     val changes = DrivenTask.table(plan, rows, Some(1400L))
-    assert(changes.map(one => (one.kind, one.at.get, one.row.n, one.row.micros.get)) == Seq(
-      ("insert", 0L, 7L, 0L),
-      ("insert", 500L, 8L, 500000L),
-      ("delete", 900L, 7L, 0L),
-      ("insert", 900L, 7L, 900000L),
-      ("delete", 1000L, 7L, 900000L)))
+    assert(
+      changes.map(one => (one.kind, one.at.get, one.row.n, one.row.micros.get)) == Seq(
+        ("insert", 0L, 7L, 0L),
+        ("insert", 500L, 8L, 500000L),
+        ("delete", 900L, 7L, 0L),
+        ("insert", 900L, 7L, 900000L),
+        ("delete", 1000L, 7L, 900000L)))
   }
 }
 
