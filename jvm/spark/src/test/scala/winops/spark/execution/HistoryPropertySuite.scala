@@ -8,6 +8,8 @@ import winops.spark.group.BatchTimes
 import winops.spark.plan.{Application, KeepPlan}
 import winops.spark.state.HistoryTimes
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans, RandomProperties}
+import winops.terms.RowExpression
+import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
@@ -76,7 +78,20 @@ private object HistoryPropertySuite {
     Spl -> "tumbling, count(4), partitioned, partitionCount(2)",
     Esper -> "@Hint('reclaim_group_aged=1') #groupwin(k)#length(3)")
 
-  def planOf(random: Random, application: Option[Application]): KeepPlan = {
+  def planOf(random: Random, application: Option[Application]): KeepPlan =
+    if (random.nextInt(6) == 0) keyed(random, application) else unkeyed(random, application)
+
+  /** A window of rows with the primary key `text`, each of which is an upsert. */
+  private def keyed(random: Random, application: Option[Application]): KeepPlan = {
+    val texts = KeyedTaskSuite.policies
+    val text = texts(random.nextInt(texts.size))
+    val of = spec(text, application, dialect = if (text.startsWith("#")) Esper else Ccl)
+    val policy = of.policy.copy(key = Seq(RowExpression.Column("text")(0)))
+    val buffer = KeyedTaskSuite.bufferOf(text, random)
+    plan(KeyedTaskSuite.buffered(of.copy(policy = policy), buffer), Seq(n))
+  }
+
+  private def unkeyed(random: Random, application: Option[Application]): KeepPlan = {
     def one[A](gen: Gen[A]): A = gen.pureApply(Gen.Parameters.default, Seed(random.nextLong()))
     val (dialect, texts) = random.nextInt(10) match {
       case 0 | 1 => one(WindowsPropertySuite.apart)

@@ -41,9 +41,7 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
         val emitted = feed(driven, random, rows, end)
         assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
-        val counted =
-          Seq("rowsInserted", "rowsUpdated", "rowsRemoved", "rowsRefused", "rowsNotHeld")
-        assert(counted.map(driven.metric).sum == count)
+        assert(driven.rowsAccountedFor() == count)
         val inWindows = driven.metric("rowsInserted") + driven.metric("rowsReturned") -
           driven.metric("rowsDeleted")
         if (buffer == 0L) assert(inWindows == driven.rowsHeld)
@@ -79,6 +77,7 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val (without, changes) = emitted.partition(one => Set("late", "refused")(one.kind))
         val effects = Seq("rowsInserted", "rowsUpdated", "rowsRemoved").map(driven.metric)
         assert(effects.sum + without.size == count)
+        assert(driven.rowsAccountedFor() == count)
         assert(without.count(_.kind == "late") == driven.metric("numRowsDroppedByWatermark"))
         assert(without.count(_.reason == "time missing") == driven.metric("rowsNullTime"))
         assert(without.forall(one => (one.kind == "late") == (one.reason == "late")))
@@ -90,6 +89,28 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           else if (one.reason == "key held") assert(Inserting(one.row.text.toLowerCase), one)
         }
         assert(changes.map(_.reason).toSet.subsetOf(Reasons))
+    }
+  }
+
+  test("the changes rebuild the contents of the window") {
+    forAll(Gen.oneOf(policies), Gen.choose(1, 300), Gen.long, minSuccessful(150)) {
+      (policy, count, seed) =>
+        val random = new Random(seed)
+        val rows = operations(random, count)
+        val end = Some(rows.flatMap(_.micros).max / 1000)
+        val buffer = bufferOf(policy, random)
+        val plan = planOf(policy, buffered(_, buffer))
+        val held = byGroup(DrivenTask.table(plan, rows, end)).values.flatMap { changes =>
+          changes.foldLeft(Vector.empty[Arrived]) { (held, change) =>
+            if (change.kind == "insert") held :+ change.row
+            else {
+              assert(held.contains(change.row), s"${change.row} left without being there")
+              held.diff(Seq(change.row))
+            }
+          }
+        }
+        val content = DrivenTask.content(plan, rows, end)
+        assert(held.map(_.toString).toSeq.sorted == content.map(_.toString).sorted)
     }
   }
 
@@ -210,7 +231,7 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 }
 
 private object KeyedTaskSuite {
-  private val policies = Seq(
+  val policies: Seq[String] = Seq(
     "KEEP ALL",
     "KEEP 3 ROWS",
     "KEEP 4 ROWS SLACK 3",
@@ -241,10 +262,10 @@ private object KeyedTaskSuite {
     "#rank(text, 2, ts)")
 
   /** A number of rows behind the window, or 0. */
-  private def bufferOf(policy: String, random: Random): Long =
+  def bufferOf(policy: String, random: Random): Long =
     if (withBuffer(policy) && random.nextInt(3) > 0) 1L + random.nextInt(5) else 0L
 
-  private def buffered(spec: KeepSpec, rows: Long): KeepSpec =
+  def buffered(spec: KeepSpec, rows: Long): KeepSpec =
     spec.copy(policy = spec.policy.copy(buffer = rows))
 
   private val NoOperation = Set("op unknown", "late", "time missing", "max rows")

@@ -64,6 +64,9 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(byGroup(emitted.map(_.copy(reason = ""))) == byGroup(without))
         assert(driven.metric("rowsInserted") == emitted.count(_.kind == "insert"))
         assert(driven.metric("rowsDeleted") == emitted.count(_.kind == "delete"))
+        val pending = count - driven.rowsAccountedFor(policy._2.size)
+        if (planOf(policy).spec.policy.takesRowsAtOnce) assert(pending == 0)
+        else assert(0 <= pending && pending <= driven.rowsHeld)
       }
     }
 

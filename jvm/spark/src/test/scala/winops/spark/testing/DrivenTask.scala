@@ -59,12 +59,21 @@ final class DrivenTask(
   private val counters = DrivenTask.counters
   private var due = Long.MaxValue
   private var held = 0L
+  private var waiting = 0L
   private var groups = 0L
 
   def metric(name: String): Long = counters(name).value
   def earliestDue: Long = due
   def rowsHeld: Long = held
   def groupsRemembered: Long = groups
+
+  /** The number of input rows whose fate the metrics tell: they have entered each of `windows`
+    * windows, updated or deleted a row, had no effect, or wait for the watermark. Rows that wait
+    * for a trigger of their window are held, and not among them.
+    */
+  def rowsAccountedFor(windows: Int = 1): Long =
+    metric("rowsInserted") / windows + DrivenTask.OtherFates.map(metric).sum + waiting
+
 
   /** Continues the state with another plan, as after a restart. */
   def restarted(plan: OperatorPlan): DrivenTask = new DrivenTask(plan, seenAs, Some(this))
@@ -125,12 +134,24 @@ final class DrivenTask(
     timers.save()
     due = timers.earliestDue
     held = timers.rowsHeld
+    waiting = timers.rowsWaiting
     groups = timers.groupsRemembered
     taken
   }
 }
 
 object DrivenTask {
+
+  /** The metrics of rows that did not enter a window. */
+  private val OtherFates = Seq(
+    "rowsUpdated",
+    "rowsRemoved",
+    "rowsRefused",
+    "rowsNotHeld",
+    "rowsNullTime",
+    "rowsAfterFinal",
+    "rowsEvictedSilently",
+    "numRowsDroppedByWatermark")
 
   /** The changes of a table with these rows, whose time ends at `end`. */
   def table(plan: OperatorPlan, rows: Seq[Arrived], end: Option[Long]): Seq[Changed] = {
