@@ -148,6 +148,9 @@ object LiveQueries {
       late = operator.numRowsDroppedByWatermark,
       refused = number(KeepMetrics.Refused),
       dropped = number(KeepMetrics.NullTime) + number(KeepMetrics.AfterFinal),
-      bytesWritten = number(KeepMetrics.BytesWritten))
+      bytesWritten = number(KeepMetrics.BytesWritten),
+      updated = number(KeepMetrics.Updated),
+      removed = number(KeepMetrics.Removed),
+      notHeld = number(KeepMetrics.NotHeld))
   }
 }

@@ -20,6 +20,14 @@ import winops.spark.internal.{GroupSize, GroupSizes}
   *   rows dropped for other reasons, since the query started
   * @param seen
   *   the largest groups, the largest first
+  * @param entered
+  *   rows that entered the window since the query started
+  * @param updated
+  *   rows that updated a row of their primary key, since the query started
+  * @param removed
+  *   rows that deleted a row of their primary key, since the query started
+  * @param notHeld
+  *   updates and deletes of rows that the window did not hold, since the query started
   */
 final case class WindowHistory(
     operatorId: Long,
@@ -29,7 +37,11 @@ final case class WindowHistory(
     late: Long = 0,
     refused: Long = 0,
     dropped: Long = 0,
-    seen: Seq[SeenGroup] = Nil) {
+    seen: Seq[SeenGroup] = Nil,
+    entered: Long = 0,
+    updated: Long = 0,
+    removed: Long = 0,
+    notHeld: Long = 0) {
 
   /** The last micro-batch. */
   def last: WindowSample = samples.lastOption.getOrElse(WindowSample.Empty)
@@ -47,7 +59,31 @@ final case class WindowHistory(
     samples = (samples :+ sample).takeRight(WindowHistory.MaxSamples),
     late = late + sample.late,
     refused = refused + sample.refused,
-    dropped = dropped + sample.dropped)
+    dropped = dropped + sample.dropped,
+    entered = entered + sample.inserted,
+    updated = updated + sample.updated,
+    removed = removed + sample.removed,
+    notHeld = notHeld + sample.notHeld)
+
+  /** The numbers of input rows since the query started, by what has become of them. Every row is
+    * in one of them, or is held and waits for a trigger of its window. Empty for window functions,
+    * into which no row enters. A row that has entered several windows counts for each of them.
+    */
+  def fates: Seq[(Long, String)] = {
+    val ofKeys = Seq(
+      updated -> "updated a row",
+      removed -> "deleted a row",
+      notHeld -> "found no row of their key")
+    val inWindow = (entered -> "entered") +: (if (ofKeys.exists(_._1 > 0)) ofKeys else Nil)
+    if (inWindow.forall(_._1 == 0)) Nil
+    else {
+      inWindow ++ Seq(
+        late -> "were late",
+        refused -> "were refused",
+        dropped -> "were dropped",
+        last.waiting -> "wait")
+    }
+  }
 
   /** Adds the largest groups of a micro-batch. A group keeps the size of the last micro-batch
     * that reported it, until that one is older than [[WindowHistory.MaxSamples]] micro-batches.

@@ -19,6 +19,12 @@ package winops.spark.live
   *   of the input
   * @param bytesWritten
   *   the bytes written to the state store
+  * @param updated
+  *   rows that updated a row of their primary key
+  * @param removed
+  *   rows that deleted a row of their primary key
+  * @param notHeld
+  *   updates and deletes of rows that the window did not hold
   */
 final case class WindowSample(
     batch: Long,
@@ -33,7 +39,10 @@ final case class WindowSample(
     late: Long,
     refused: Long,
     dropped: Long,
-    bytesWritten: Long) {
+    bytesWritten: Long,
+    updated: Long = 0,
+    removed: Long = 0,
+    notHeld: Long = 0) {
 
   def insertedPerSecond: Double = perSecond(inserted)
   def deletedPerSecond: Double = perSecond(deleted)

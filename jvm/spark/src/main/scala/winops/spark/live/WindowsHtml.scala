@@ -77,8 +77,16 @@ object WindowsHtml {
         <div class="winops-tiles">{tiles(window)}</div>
         {largest(window)}
       </div>
+      {fates(window)}
       {span(window)}
     </div>
+
+  /** What has become of the input rows. */
+  private def fates(window: WindowHistory): Seq[Elem] = {
+    val parts = window.fates.map { case (rows, words) => s"${number(rows.toDouble)} $words" }
+    if (parts.isEmpty) Nil
+    else Seq(<p class="winops-span winops-rows">Input rows of this run: {parts.mkString(", ")}.</p>)
+  }
 
   /** The micro-batches that the lines show. */
   private def span(window: WindowHistory): Seq[Elem] =
