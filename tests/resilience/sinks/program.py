@@ -19,15 +19,15 @@ from tests.resilience.sinks.stores import STORES
 def main(name: str, rows: str, folder: str, variables: str, *prepare: str) -> None:
     """Create the table, or run the query to its end."""
     store = STORES[name](Path(folder), json.loads(variables))
+    if prepare:
+        store.prepare()
+        return
     spark = store.session()
     spark.sparkContext.setLogLevel("ERROR")
-    if prepare:
-        store.prepare(spark)
-    else:
-        stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(rows)
-        store.start(windows(stream)).awaitTermination()
-        content = json.dumps(store.content(spark))
-        (store.folder / "content.json").write_text(content, encoding="utf-8")
+    stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(rows)
+    store.start(windows(stream)).awaitTermination()
+    content = json.dumps(store.content(spark))
+    (store.folder / "content.json").write_text(content, encoding="utf-8")
     spark.stop()
 
 

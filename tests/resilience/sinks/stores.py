@@ -81,9 +81,8 @@ class Store(ABC):
         """Start the session of the program."""
         return started("classic", self.folder, [], {"spark.sql.shuffle.partitions": "2"})
 
-    @abstractmethod
-    def prepare(self, spark: SparkSession) -> None:
-        """Create the empty table. The program that does this is not killed."""
+    def prepare(self) -> None:
+        """Create the empty table, if there is one. The program that does this is not killed."""
 
     def start(self, kept: Kept) -> StreamingQuery:
         """Start the query."""
@@ -119,10 +118,18 @@ class _Table(Store):
     def session(self) -> SparkSession:
         return merge.session("classic", self.folder)
 
+    #: The format of the table in SQL.
+    format: str
+
     @property
     @abstractmethod
     def table(self) -> str:
         """The name of the table in SQL."""
+
+    def prepare(self) -> None:
+        spark = self.session()
+        spark.sql(f"CREATE TABLE {self.table} ({_COLUMNS}) USING {self.format}")
+        spark.stop()
 
     def function(self, kept: Kept) -> Write:
         return merge_into(self.table, kept)
@@ -134,23 +141,21 @@ class _Table(Store):
 class Delta(_Table):
     """A table of Delta Lake by its path: a catalog in memory is gone after a kill."""
 
+    format = "delta"
+
     @property
     def table(self) -> str:
         return f"delta.`{self.folder / 'held'}`"
-
-    def prepare(self, spark: SparkSession) -> None:
-        spark.sql(f"CREATE TABLE {self.table} ({_COLUMNS}) USING delta")
 
 
 class Iceberg(_Table):
     """A table of Apache Iceberg in a catalog of files."""
 
+    format = "iceberg"
+
     @property
     def table(self) -> str:
         return "ice.default.held"
-
-    def prepare(self, spark: SparkSession) -> None:
-        spark.sql(f"CREATE TABLE {self.table} ({_COLUMNS}) USING iceberg")
 
 
 class Postgres(Store):
@@ -169,7 +174,7 @@ class Postgres(Store):
         finally:
             server.stop()
 
-    def prepare(self, spark: SparkSession) -> None:
+    def prepare(self) -> None:
         self._run(
             f"CREATE TABLE {self.name} (seq bigint, g text, id bigint NOT NULL, v bigint, "
             "UNIQUE NULLS NOT DISTINCT (g, id))"
@@ -203,9 +208,6 @@ class Redis(Store):
     def server(folder: Path) -> Iterator[Variables]:
         with redis_server(folder) as variables:
             yield variables
-
-    def prepare(self, spark: SparkSession) -> None:
-        pass
 
     def function(self, kept: Kept) -> Write:
         return to_redis(self.name, kept, url=self.variables["url"])
@@ -241,9 +243,6 @@ class Kafka(Store):
     def session(self) -> SparkSession:
         jars = [jar for jar in kafka_classes() if jar.endswith(".jar")]
         return started("classic", self.folder, jars, {"spark.sql.shuffle.partitions": "2"})
-
-    def prepare(self, spark: SparkSession) -> None:
-        pass
 
     def start(self, kept: Kept) -> StreamingQuery:
         writer = to_kafka(kept).writeStream.format("kafka")
