@@ -82,7 +82,7 @@ def main() -> int:
     )
     parser.add_argument("--kills", type=int, default=20, help="of each store")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", choices=STORES, action="append", help="a store; may be repeated")
+    parser.add_argument("--only", choices=STORES, action="append", help="one store, or more")
     parser.add_argument("--work", type=Path, help="an empty directory (default: temporary)")
     args = parser.parse_args()
     failed = 0
