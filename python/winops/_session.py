@@ -11,7 +11,7 @@ from weakref import WeakSet
 
 import pyspark
 from pyspark import SparkConf
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from winops._errors import jar_missing, no_jar_for_spark, version_mismatch
@@ -32,6 +32,8 @@ _WINOPS_JAR = re.compile(
 )
 _CORE = re.compile(r"spark-core_2\.\d+-(?P<version>\d+\.\d+.*)\.jar")
 _RELEASE = re.compile(r"Spark (?P<version>\d+\.\d+\S*)")
+# What Spark says of a query in a query function of a pipeline.
+_IN_PIPELINE = "ATTEMPT_ANALYSIS_IN_PIPELINE_QUERY_FUNCTION"
 _fitting: WeakSet[SparkSession] = WeakSet()
 
 
@@ -248,14 +250,23 @@ def package_version() -> str:
 
 
 def check_session(session: SparkSession) -> None:
-    """Check the Spark and the JAR of the session, once per session."""
+    """Check the Spark and the JAR of the session, once per session.
+
+    A query function of a pipeline (``spark-pipelines``) may run no query. The check is then left
+    to the server, which resolves the call.
+    """
     if session in _fitting:
         return
-    minor = minor_of(session.version)
-    if minor not in spark_versions():
+    try:
+        minor = minor_of(session.version)
         # The JAR refuses SQL, but Spark 3.5 cannot parse the query that calls it.
+        jar = jar_version(session) if minor in spark_versions() else None
+    except PySparkException as error:
+        if error.getCondition() != _IN_PIPELINE:
+            raise
+        return
+    if minor not in spark_versions():
         raise _no_jar_for(minor)
-    jar = jar_version(session)
     if jar is None:
         raise jar_missing()
     if jar != package_version():

@@ -16,7 +16,7 @@ import pyspark
 import pytest
 from packaging.specifiers import SpecifierSet
 from pyspark import SparkContext
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from tests.compatibility.releases.shell import refusal_in_shell
@@ -410,6 +410,33 @@ def test_a_session_without_the_jar_is_checked_again() -> None:
             check_session(session)  # type: ignore[arg-type]
         assert caught.value.getCondition() == "WINOPS_JAR_MISSING"
     assert session.asked == 2
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_left_to_the_server"),
+    [("ATTEMPT_ANALYSIS_IN_PIPELINE_QUERY_FUNCTION", True), ("INTERNAL_ERROR", False)],
+)
+def test_a_session_is_not_checked_where_no_query_may_run(
+    monkeypatch: pytest.MonkeyPatch, condition: str, is_left_to_the_server: bool
+) -> None:
+    class Refusal(PySparkException):
+        def getCondition(self) -> str:
+            return condition
+
+    session = FakeSession(package_version())
+
+    def refuse(name: str) -> bool:
+        raise Refusal("no query may run")
+
+    monkeypatch.setattr(session, "functionExists", refuse)
+    if is_left_to_the_server:
+        check_session(session)  # type: ignore[arg-type]
+        monkeypatch.undo()
+        check_session(session)  # type: ignore[arg-type]
+        assert session.asked == 1
+    else:
+        with pytest.raises(Refusal):
+            check_session(session)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("jar", [None, package_version()])
