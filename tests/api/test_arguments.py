@@ -108,6 +108,8 @@ def test_sort_keys_are_column_names_or_columns(spark: SparkSession) -> None:
         ({"rows": 3, "origin": "last"}, '"first"'),
         ({"rows": 3, "origin": 2**70}, "origin="),
         ({"rows": 3, "idle": timedelta(0)}, "idle="),
+        ({"rows": 3, "buffer": 2}, "key= is missing"),
+        ({"rows": 3, "key": "id", "buffer": 0}, "buffer="),
     ],
 )
 def test_invalid_values_of_arguments_are_refused(

@@ -24,6 +24,11 @@ private[window] final class BufferedPart(rows: Long, slack: Long, buffer: Long, 
   /** Number of rows behind the window. */
   private var behind = 0L
 
+  override def replaces(row: Long): Boolean = {
+    val excess = rule.excess(held.size - behind)
+    excess > 0 && behind + excess > buffer
+  }
+
   override def arrive(row: Long, at: Long, evicted: EvictedRows): Unit = {
     val excess = rule.excess(held.size - behind)
     if (excess > 0) {

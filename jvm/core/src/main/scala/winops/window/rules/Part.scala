@@ -13,7 +13,9 @@ private[window] abstract class Part {
   /** Returns true if the newest row may enter. */
   def admits(row: Long, at: Long): Boolean = true
 
-  /** Returns true if the newest row replaces one that the window holds, if it enters. */
+  /** Returns true if a row leaves the group if the newest row enters, which then needs no room:
+    * the newest row replaces it, or it is the last one behind the window.
+    */
   def replaces(row: Long): Boolean = false
 
   /** Inserts the newest row, and evicts the rows that exceed the window's bound. */
