@@ -119,13 +119,22 @@ object StoredKeep extends StoredPlans.Parser {
         text(json \ "policy")
           .flatMap(reader.read)
           .getOrElse(throw unknown("policy"))
-          .copy(key = texts(json \ IdentityFields.Key).map(StoredPolicy.keyColumn))
+          .copy(
+            key = texts(json \ IdentityFields.Key).map(StoredPolicy.keyColumn),
+            buffer = bufferOf(json))
       val followsContent = json \ "results" != JNothing
       val isOne = policy.windowNames.isEmpty
       val isWhole = json \ IdentityFields.Whole != JNothing
       val divided = if (isOne && !followsContent && !isWhole) policy.splitByKey else policy
       stored(policy.windowNames, keep(row, reader, policy), keep(row, reader, divided))
     }
+  }
+
+  /** The number of rows behind the window; 0 if none return into it. */
+  private def bufferOf(json: JValue): Long = json \ IdentityFields.Buffer match {
+    case JInt(rows) => rows.toLong
+    case JNothing => 0L
+    case _ => throw unknown("buffer")
   }
 
   private def dialectOf(json: JValue): Dialect = Dialects.all

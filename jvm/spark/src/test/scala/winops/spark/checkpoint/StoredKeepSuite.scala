@@ -12,8 +12,10 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 import winops.spark.restart.StoredTypes
 import winops.spark.state.{StateGroupStore, StateIdentity}
 import winops.spark.testing.{Damage, KeepPlans, SpiedType}
+import winops.terms.RowExpression
 import winops.testing.TableTests
 import winops.text.esper.Esper
+import winops.window.time.Clock
 
 /** The description of a `keep` in a checkpoint, as written and with alterations. */
 class StoredKeepSuite extends TableTests {
@@ -28,6 +30,13 @@ class StoredKeepSuite extends TableTests {
     assert(stored.content.map(_.name) == plan.content.map(_.name))
     assert(stored.content.map(_.dataType) == plan.content.map(_.dataType))
     assert(stored.keys.map(_.dataType) == plan.keys.map(_.dataType))
+  }
+
+  test("the key of the rows, and the number of rows behind the window, are read") {
+    val policy = plan.spec.policy.copy(key = Seq(RowExpression.Column("n")(0)), buffer = 7L)
+    val keyed = plan.copy(spec = plan.spec.copy(policy = policy, idleMillis = None))
+    val stored = StoredKeep(StateIdentity.of(keyed), entryKeys).keepOf(Clock.Never).spec.policy
+    assert((stored.key, stored.buffer) == ((policy.key, 7L)))
   }
 
   test("what is damaged is reported by name, or is another keep") {
