@@ -110,7 +110,9 @@ final case class Policy(
     * included, if its window limits it.
     */
   def mostRows: Option[Long] = retention match {
-    case Retention.One(window) => window.mostRows.map(_ + buffer)
+    // A buffer for all rows may be the largest number.
+    case Retention.One(window) =>
+      window.mostRows.map(rows => rows + Math.min(buffer, Long.MaxValue - rows))
     case _ => None
   }
 

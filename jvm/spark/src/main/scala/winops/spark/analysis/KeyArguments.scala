@@ -65,7 +65,7 @@ private[spark] object KeyArguments {
         "op" -> operation.isDefined,
         "updates" -> updates.isDefined,
         "corrections" -> corrections.isDefined,
-        "buffer" -> (spec.policy.buffer > 0L)).filter(_._2).foreach { case (name, _) =>
+        "buffer" -> (bufferOf(arguments) > 0L)).filter(_._2).foreach { case (name, _) =>
         throw WinopsErrors.argument("UNKNOWN", name, "it together with key => ARRAY('id')")
       }
     }

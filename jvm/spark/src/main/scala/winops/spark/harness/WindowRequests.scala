@@ -24,9 +24,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode
   *
   * A reply has `changes`, each an array: change type, time in microseconds or NULL, step,
   * sequence number, name of the window or NULL, reason, and number of the row in the order of
-  * arrival; with a primary key, also the number of the row among those of the group. If the argument `output` of the call names another output, the reply has `rows`
-  * instead, each the JSON of the columns of that output. The reply to a failed request has
-  * `error`, see [[JsonRequest.answer]].
+  * arrival; with a primary key, also the number of the row among those of the group. If the
+  * argument `output` of the call names another output, the reply has `rows` instead, each the
+  * JSON of the columns of that output. The reply to a failed request has `error`, see
+  * [[JsonRequest.answer]].
   */
 final class WindowRequests {
   private val windows = mutable.Map.empty[Long, OpenWindow]

@@ -74,7 +74,6 @@ final class DrivenTask(
   def rowsAccountedFor(windows: Int = 1): Long =
     metric("rowsInserted") / windows + DrivenTask.OtherFates.map(metric).sum + waiting
 
-
   /** Continues the state with another plan, as after a restart. */
   def restarted(plan: OperatorPlan): DrivenTask = new DrivenTask(plan, seenAs, Some(this))
 
