@@ -151,6 +151,33 @@ def test_changes_continue_without_forgotten_groups(
     assert then[0] - first[0] == then[1] - first[1] != Counter()
 
 
+def test_rows_behind_a_window_are_moved_and_not_shown(
+    spark: SparkSession, replay: NewReplay, tmp_path: Path
+) -> None:
+    def newest(rows: DataFrame) -> DataFrame:
+        kept = keep(
+            rows, "KEEP 2 ROWS PER (symbol)", key="id", op="op", order_by="seq", buffer=2
+        )
+        return kept.changes()
+
+    stream = replay("seq long, symbol string, op string, id long")
+    stream.add([(seq, "AB"[seq % 2], "insert", seq) for seq in range(8)])
+    stream.run(newest(stream.rows()))
+    target = tmp_path / "moved"
+    repartition(spark, stream.checkpoint, 3, to=target)
+    for checkpoint in (stream.checkpoint, str(target)):
+        assert {row.id for row in read_state(spark, checkpoint).collect()} == {4, 5, 6, 7}
+
+    stream.checkpoint = str(target)
+    stream.add([(8, "A", "delete", 6), (9, "B", "update", 3)])
+    stream.run(newest(stream.rows()))
+    written = stream.written()
+    inserted = written.where("_change_type = 'insert'").select("id").collect()
+    assert Counter(row.id for row in inserted) == {**dict.fromkeys(range(8), 1), 2: 2}
+    deleted = written.where("_change_type = 'delete'").select("id").collect()
+    assert sorted(row.id for row in deleted) == [0, 1, 2, 3, 6]
+
+
 def test_a_refused_forget_names_the_columns_of_the_group(
     spark: SparkSession, started: Replay, tmp_path: Path
 ) -> None:

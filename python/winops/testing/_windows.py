@@ -284,7 +284,7 @@ class ManualWindow:
         """The rows that the changes have inserted and not deleted, oldest first.
 
         With ``key=``, a row that was updated is the operation that has updated it, and keeps its
-        place.
+        place. Rows of several groups are in the order of their numbers in these.
         """
         return [self._stream.rows[number] for _, number, _ in self._held]
 
