@@ -148,9 +148,7 @@ def disturb(
         at = moment()
         if jobs[-1].run_and_kill(at):
             done += 1
-            print(
-                f"kill {done:>3} of {kills}, {at}; batches: {jobs[-1].progress()}", flush=True
-            )
+            print(f"kill {done:>3} of {kills}, {at}; batches: {jobs[-1].progress()}", flush=True)
         else:
             name = jobs[-1].folder.name
             print(f"{name} came to its end; the next one begins", flush=True)

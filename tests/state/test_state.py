@@ -155,9 +155,7 @@ def test_rows_behind_a_window_are_moved_and_not_shown(
     spark: SparkSession, replay: NewReplay, tmp_path: Path
 ) -> None:
     def newest(rows: DataFrame) -> DataFrame:
-        kept = keep(
-            rows, "KEEP 2 ROWS PER (symbol)", key="id", op="op", order_by="seq", buffer=2
-        )
+        kept = keep(rows, "KEEP 2 ROWS PER (symbol)", key="id", op="op", order_by="seq", buffer=2)
         return kept.changes()
 
     stream = replay("seq long, symbol string, op string, id long")

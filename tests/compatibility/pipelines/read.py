@@ -1,6 +1,8 @@
 """Prints the rows of a table of the file catalog, one JSON object a line.
 
     python -m tests.compatibility.pipelines.read JAR FOLDER TABLE
+
+The JAR has the catalog, whose tables are in the folder.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Store(ABC):
         """Start the session of the program."""
         return started("classic", self.folder, [], {"spark.sql.shuffle.partitions": "2"})
 
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027 - topics and hashes need no table
         """Create the empty table, if there is one. The program that does this is not killed."""
 
     def start(self, kept: Kept) -> StreamingQuery:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     # spark-pipelines defines it in each module.
     spark: SparkSession
 
-ROWS = spark.conf.get("winops.tests.rows")
+ROWS = spark.conf.get("winops.tests.rows")  # noqa: F821
 # The columns of changes that no table needs.
 OF_CHANGES = ["_change_type", "_change_time", "_change_step", "_change_seq", "_change_row"]
 
@@ -23,7 +23,9 @@ OF_CHANGES = ["_change_type", "_change_time", "_change_step", "_change_seq", "_c
 @dp.temporary_view
 def order_changes() -> DataFrame:
     """Return the changes of the window, without the rows before updates."""
-    rows = spark.readStream.schema("seq long, op string, g string, id long, v long")
+    rows = spark.readStream.schema(  # noqa: F821
+        "seq long, op string, g string, id long, v long"
+    )
     kept = keep(
         rows.option("maxFilesPerTrigger", 1).json(f"{ROWS}/*.json"),
         "KEEP 2 ROWS PER (g)",
