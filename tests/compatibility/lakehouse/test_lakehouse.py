@@ -14,7 +14,7 @@ def test_changes_are_merged_into_tables_beside_other_extensions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "blocks"), [("cdc.md", 5), ("delta.md", 5), ("delta-restarts.md", 8)]
+    ("page", "blocks"), [("cdc.md", 5), ("delta.md", 5), ("delta-restarts.md", 10)]
 )
 def test_a_page_on_delta_prints_its_output(page: str, blocks: int) -> None:
     output = output_of_module("tests.compatibility.lakehouse.recipe", TRANSPORT, page)

@@ -28,7 +28,8 @@ HERE = Path(__file__).parent
 JAR = ROOT / "target" / "jars" / f"winops-faults_{MINOR}.jar"
 KAFKA_CLASSPATH = ROOT / "target" / "faults" / "kafka.classpath"
 POLL_SECONDS = 0.01
-PATIENCE_SECONDS = 150.0
+# A machine with more to do needs minutes for a cluster of three processes and its first batch.
+PATIENCE_SECONDS = 600.0
 
 
 class Stuck(RuntimeError):

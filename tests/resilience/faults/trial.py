@@ -22,7 +22,7 @@ from tests.resilience.faults.orders import (
 from tests.resilience.faults.runs import Run
 from tests.resilience.faults.stops import Cause, causes_of, shown
 
-ORDER_SECONDS = 90.0
+ORDER_SECONDS = 300.0
 
 
 class InputEnded(Exception):

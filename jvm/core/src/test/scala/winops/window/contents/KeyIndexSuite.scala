@@ -17,7 +17,7 @@ class KeyIndexSuite extends AnyFunSuite {
     private val pages = new Pages(segments, new PageMemory(1L << 20))
     val log = new PatchedRowLog(new RowLog(segments, false), pages, withArrival = false)
     val entries = pages.newMap()
-    val index = new KeyIndex(keyOf, log, entries, hashOf)
+    val index = new KeyIndex((row: Long) => keyOf(row), log, entries, hashOf)
     pages.clear()
     log.clear()
     index.clear()

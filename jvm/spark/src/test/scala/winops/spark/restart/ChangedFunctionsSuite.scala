@@ -68,6 +68,7 @@ class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
     assert(
       (outcome.severity >= Outcome.NeedsHistory.severity) ==
         StoredReach.needsHistory(before, now, canStore))
+    assert((outcome == Outcome.Refused) == StoredReach.changesGroupType(before, now))
     val late = withTimeOf(batches.tail.flatten.toDF()).selectExpr(now.columns: _*)
     Try(run(now, inputOf(now, stream), stream, batches.tail, checkpoint, ends = true)) match {
       case Success(second) =>
@@ -248,6 +249,7 @@ private object ChangedFunctionsSuite {
 
   object StoredReach {
     private val Call = """(.*) OVER \(.*?ORDER BY (.*?) ?((?:(?:ROWS|RANGE) .*)?)\)""".r
+    private val Group = """PARTITION BY (.*?) ORDER BY""".r
     private val Column = """\b(?:k|ts|seq|n|x|s)\b""".r
 
     sealed trait Reach
@@ -265,11 +267,21 @@ private object ChangedFunctionsSuite {
 
     private def columnsOf(text: String): Set[String] = Column.findAllIn(text).toSet
 
+    private def widensN(query: OverQuery): Boolean =
+      query.columns.exists(_.startsWith("CAST(n "))
+
+    /** Returns true if a key of the group is computed from a column of another type. */
+    def changesGroupType(before: OverQuery, now: OverQuery): Boolean =
+      widensN(now) &&
+        Group
+          .findFirstMatchIn(before.functions.head)
+          .exists(keys => columnsOf(keys.group(1))("n"))
+
     /** Returns true if a function that is added, or reads a column of another type, needs rows
       * that are not stored, or the order or the group reads such a column.
       */
     def needsHistory(before: OverQuery, now: OverQuery, canStore: String => Boolean): Boolean = {
-      val isWidened = now.columns.exists(_.startsWith("CAST(n "))
+      val isWidened = widensN(now)
       val stored = before.functions.map(new StoredReach(_, canStore))
       val columns = stored.flatMap(_.columns).toSet
       val keeps = stored.map(_.keeps)
@@ -335,7 +347,7 @@ private object ChangedFunctionsSuite {
     columns("a column is widened that no function reads", Rebuilt) { (_, all) =>
       all.init :+ "CAST(seq % 7 AS BIGINT) AS unused"
     },
-    columns("a column is widened", Rebuilt, NeedsHistory) { (_, all) =>
+    columns("a column is widened", Rebuilt, NeedsHistory, Refused) { (_, all) =>
       all.map(column => if (column == "n") "CAST(n AS BIGINT) AS n" else column)
     },
     changed("several changes", Rebuilt, NeedsHistory) { (random, query, other) =>
