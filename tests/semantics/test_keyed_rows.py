@@ -137,13 +137,13 @@ def test_aggregates_follow_updates_and_deletes(spark: SparkSession) -> None:
 def test_updated_rows_are_enriched_again_on_demand(spark: SparkSession) -> None:
     df = rows(spark, ("insert", "A", 1, 10), ("insert", "A", 2, 20), ("update", "A", 1, 40))
     arguments: dict[str, Any] = {"key": "id", "op": "op", **ORDER}
-    plain = keep(df, "KEEP ALL", **arguments).withColumn("sum", F.sum("price"))
+    plain = keep(df, "KEEP ALL", **arguments).withColumns({"sum": F.sum("price")})
     assert [(row["id"], row["sum"]) for row in plain.orderBy("seq").collect()] == [
         (1, 10),
         (2, 30),
     ]
     kept = keep(df, "KEEP ALL", corrections=True, **arguments)
-    corrected = kept.withColumn("sum", F.sum("price"))
+    corrected = kept.withColumns({"sum": F.sum("price")})
     assert [(row["id"], row["sum"]) for row in corrected.orderBy("seq").collect()] == [
         (1, 10),
         (2, 30),

@@ -133,8 +133,12 @@ def _group(kept: Kept) -> list[str]:
     options = {
         name: value for name, value in kept._call.options.items() if name not in _OF_CHANGES
     }
+    policy = kept._call.policy
+    # Several windows have one group, and aggregates are of one window.
+    one = policy._replace(text=policy.texts[0], windows={})
     counted = kept._df.agg(F.count(F.lit(1)).alias("winops_count"))
-    columns = replace(kept._call, options=options).over(kept._df, "agg", counted).columns
+    call = replace(kept._call, policy=one, options=options)
+    columns = call.over(kept._df, "agg", counted).columns
     return columns[: columns.index(_TIME)]
 
 

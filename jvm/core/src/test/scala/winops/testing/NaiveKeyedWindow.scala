@@ -113,10 +113,7 @@ final class NaiveKeyedWindow(text: String, buffer: Int = 0) {
       rows.map(one => if (one.number == row.number) after else one)
     val (in, rest) = withoutTwins(after)
     val pair = Seq(("update_before", row, "updated"), ("update_after", after, "updated"))
-    divide(
-      pair.filter(_ => held.contains(row)) ++ replaced(after),
-      updated(in),
-      updated(rest))
+    divide(pair.filter(_ => held.contains(row)) ++ replaced(after), updated(in), updated(rest))
   }
 
   /** The other rows with the value that only one row may have. */

@@ -178,10 +178,7 @@ private[window] object KeyIndex {
   private val NoBytes = Array.emptyByteArray
 
   /** The key of an entry. */
-  private def entry(
-      key: Array[Byte],
-      row: Long,
-      hashOf: Array[Byte] => Long): Array[Byte] = {
+  private def entry(key: Array[Byte], row: Long, hashOf: Array[Byte] => Long): Array[Byte] = {
     val isWhole = key.length <= LongestWhole
     val front = 1 + (if (isWhole) key.length else HashBytes)
     val bytes = new Array[Byte](front + java.lang.Long.BYTES)

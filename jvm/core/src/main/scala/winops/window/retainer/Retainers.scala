@@ -38,16 +38,15 @@ private[window] object Retainers {
   private def keyed(policy: Policy): Either[String, Make[Retainer]] =
     (policy.retention, policy.stream) match {
       case (Retention.One(window), Stream.InsertsThenDeletes) =>
-        keyedPart(window, policy.buffer).toRight(notKeyed(policy)).map {
-          part => context =>
-            val key = policy.key.map(SortKey(_, descending = false))
-            new KeyedWindow(
-              part(context),
-              neededBy(Seq(window))(context),
-              new KeyIndex(context.evaluator.sortKey(key), context.rows, context.newIndex()),
-              context.held,
-              context.rows,
-              context.changes)
+        keyedPart(window, policy.buffer).toRight(notKeyed(policy)).map { part => context =>
+          val key = policy.key.map(SortKey(_, descending = false))
+          new KeyedWindow(
+            part(context),
+            neededBy(Seq(window))(context),
+            new KeyIndex(context.evaluator.sortKey(key), context.rows, context.newIndex()),
+            context.held,
+            context.rows,
+            context.changes)
         }
       case (Retention.One(_), _) => Left("its changes are not inserts, then deletes")
       case _ => Left("several windows hold the rows")

@@ -32,8 +32,8 @@ private[window] final class EvictedRows(byLast: Boolean) {
     }
   }
 
-  /** Adds a row that a window evicted, for one of the [[winops.window.changes.ChangeReason]]s, and
-    * that stays stored behind the window.
+  /** Adds a row that a window evicted, for one of the [[winops.window.changes.ChangeReason]]s,
+    * and that stays stored behind the window.
     */
   def addBehind(row: Long, reason: Int): Unit = add(row, reason | Behind)
 

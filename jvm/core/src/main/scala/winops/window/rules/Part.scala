@@ -55,8 +55,8 @@ private[window] abstract class Part {
   /** Returns true if the row is stored behind the window, and can return from there. */
   def isBehind(row: Long): Boolean = false
 
-  /** Lets rows return from behind the window while it has room, because a row has left, or because
-    * a restart has made the window longer.
+  /** Lets rows return from behind the window while it has room, because a row has left, or
+    * because a restart has made the window longer.
     */
   def refill(evicted: EvictedRows): Unit = ()
 

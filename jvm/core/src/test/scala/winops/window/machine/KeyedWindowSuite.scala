@@ -63,15 +63,17 @@ class KeyedWindowSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(group.content == Seq(1, 2, 3, 4))
     assert(group.size == 6)
     val (changes, _) = group.feed(KeyedRow(Delete, 5L, 2, 0, 0, 0))
-    assert(changes.map(change => (change.kind, change.row, change.reason)) ==
-      Seq(("delete", 1L, "deleted"), ("insert", 4L, "returned")))
+    assert(
+      changes.map(change => (change.kind, change.row, change.reason)) ==
+        Seq(("delete", 1L, "deleted"), ("insert", 4L, "returned")))
     // Row 7 was one too many, and its key is not known any more.
     assert(group.feed(KeyedRow(Update, 6L, 7, 0, 0, 0)) == ((Nil, RowOutcome.NotHeld)))
     assert(group.feed(KeyedRow(Insert, 6L, 6, 0, 0, 0)) == ((Nil, RowOutcome.KeyHeld)))
     val (entering, outcome) = group.feed(KeyedRow(Update, 7L, 6, 0, 0, 60))
     assert(outcome == RowOutcome.Updated)
-    assert(entering.map(change => (change.kind, change.tag, change.reason)) ==
-      Seq(("delete", 5, "displaced"), ("insert", 60, "returned")))
+    assert(
+      entering.map(change => (change.kind, change.tag, change.reason)) ==
+        Seq(("delete", 5, "displaced"), ("insert", 60, "returned")))
     assert(group.content == Seq(60, 1, 3, 4))
   }
 
@@ -81,9 +83,10 @@ class KeyedWindowSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(group.feed(KeyedRow(Upsert, 1L, 2, 0, 0, 22)) == ((Nil, RowOutcome.Updated)))
     assert(group.feed(KeyedRow(Delete, 1L, 1, 0, 0, 1)) == ((Nil, RowOutcome.Deleted)))
     val (changes, _) = group.feed(KeyedRow(Delete, 2L, 5, 0, 0, 5))
-    assert(changes == Seq(
-      KeyedChange("delete", 4L, 5, 2L, 5L, 7L, "deleted"),
-      KeyedChange("insert", 1L, 22, 2L, 5L, 8L, "returned")))
+    assert(
+      changes == Seq(
+        KeyedChange("delete", 4L, 5, 2L, 5L, 7L, "deleted"),
+        KeyedChange("insert", 1L, 22, 2L, 5L, 8L, "returned")))
     assert(group.content == Seq(22, 3, 4))
   }
 

@@ -66,8 +66,9 @@ final case class WindowHistory(
     notHeld = notHeld + sample.notHeld)
 
   /** The numbers of input rows since the query started, by what has become of them. Every row is
-    * in one of them, or is held and waits for a trigger of its window. Empty for window functions,
-    * into which no row enters. A row that has entered several windows counts for each of them.
+    * in one of them, or is held and waits for a trigger of its window. Empty for window
+    * functions, into which no row enters. A row that has entered several windows counts for each
+    * of them.
     */
   def fates: Seq[(Long, String)] = {
     val ofKeys = Seq(

@@ -85,7 +85,8 @@ object WindowsHtml {
   private def fates(window: WindowHistory): Seq[Elem] = {
     val parts = window.fates.map { case (rows, words) => s"${number(rows.toDouble)} $words" }
     if (parts.isEmpty) Nil
-    else Seq(<p class="winops-span winops-rows">Input rows of this run: {parts.mkString(", ")}.</p>)
+    else
+      Seq(<p class="winops-span winops-rows">Input rows of this run: {parts.mkString(", ")}.</p>)
   }
 
   /** The micro-batches that the lines show. */

@@ -36,8 +36,7 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val buffer = bufferOf(policy, random)
         val plan = planOf(
           policy,
-          spec =>
-            buffered(spec, buffer).copy(emitsReasons = true, emitsUpdates = emitsUpdates))
+          spec => buffered(spec, buffer).copy(emitsReasons = true, emitsUpdates = emitsUpdates))
         val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
         val emitted = feed(driven, random, rows, end)
         assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
@@ -181,8 +180,8 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   lengths.foreach { case (before, now, leaving) =>
     test(s"rows with a key stay when $before becomes $now") {
-      val Seq(former, other) =
-        Seq(before, now).map(planOf(_, identity[KeepSpec], Some(Application.Arrival)))
+      def plan(text: String) = planOf(text, identity[KeepSpec], Some(Application.Arrival))
+      val (former, other) = (plan(before), plan(now))
       val restart = StateIdentity.plan(StateIdentity.of(former), StateIdentity.of(other))
       assert(restart.outcome == Outcome.Continues)
       def row(n: Long, millis: Long, operation: String) =
@@ -200,17 +199,18 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("rows behind a window return when a restart makes it longer") {
-    val Seq(former, other) = Seq("KEEP 2 ROWS", "KEEP 4 ROWS").map { text =>
+    def plan(text: String) =
       planOf(text, spec => buffered(spec, 2L).copy(emitsReasons = true))
-    }
+    val (former, other) = (plan("KEEP 2 ROWS"), plan("KEEP 4 ROWS"))
     val restart = StateIdentity.plan(StateIdentity.of(former), StateIdentity.of(other))
     assert(restart.outcome == Outcome.Continues)
     def row(n: Long) = Arrived(1L, Some(n * 1000), n, "insert")
     val driven = new DrivenTask(former)
     driven.batch(0L, 5L)((1L to 4L).map(row): _*)
     val changes = driven.restarted(other).batch(5L, 6L)(row(5L))
-    assert(changes.map(one => (one.kind, one.row.n, one.reason)) ==
-      Seq(("insert", 5L, "arrived"), ("insert", 2L, "returned")))
+    assert(
+      changes.map(one => (one.kind, one.row.n, one.reason)) ==
+        Seq(("insert", 5L, "arrived"), ("insert", 2L, "returned")))
   }
 
   test("an update keeps its place and its age") {
@@ -250,7 +250,15 @@ private object KeyedTaskSuite {
     Seq("insert", "C", "u", "update", "upsert", "update_after", "r", "delete", "d")
 
   private val Reasons =
-    Set("arrived", "updated", "deleted", "displaced", "expired", "replaced", "trigger", "returned")
+    Set(
+      "arrived",
+      "updated",
+      "deleted",
+      "displaced",
+      "expired",
+      "replaced",
+      "trigger",
+      "returned")
 
   /** The policies into whose windows rows return. */
   private val withBuffer = Set(

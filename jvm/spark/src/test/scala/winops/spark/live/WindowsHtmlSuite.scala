@@ -105,12 +105,15 @@ class WindowsHtmlSuite extends AnyFunSuite {
     def line(window: WindowHistory): Seq[String] =
       texts(read(WindowsHtml.of(Seq(query(window)))), "winops-span winops-rows")
     val plain = Samples.held(Seq(1, 2)).add(Samples.of(2).copy(late = 3, waiting = 1200))
-    assert(line(plain) == Seq("Input rows of this run: 12 entered, 3 were late, " +
-      "0 were refused, 0 were dropped, 1,200 wait."))
+    assert(
+      line(plain) == Seq("Input rows of this run: 12 entered, 3 were late, " +
+        "0 were refused, 0 were dropped, 1,200 wait."))
     val keyed = plain.add(Samples.of(3).copy(updated = 5, notHeld = 2))
-    assert(line(keyed) == Seq("Input rows of this run: 16 entered, 5 updated a row, " +
-      "0 deleted a row, 2 found no row of their key, 3 were late, 0 were refused, " +
-      "0 were dropped, 0 wait."))
+    assert(
+      line(keyed) == Seq(
+        "Input rows of this run: 16 entered, 5 updated a row, " +
+          "0 deleted a row, 2 found no row of their key, 3 were late, 0 were refused, " +
+          "0 were dropped, 0 wait."))
     assert(line(WindowHistory(0, "").add(Samples.of(0).copy(inserted = 0))).isEmpty)
   }
 
