@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support import keyed, keyed_cases
@@ -421,13 +421,13 @@ OF_VALUES = [
     Case("#sort(2, v)", buffer=2),
     Case("KEEP 2 ROWS", "event_time", buffer=2),
 ]
-AGGREGATES = {
-    "n": F.count(F.lit(1)),
-    "total": F.sum("v"),
-    "least": F.min("v"),
-    "greatest": F.max("v"),
-    "kinds": F.countDistinct("u"),
-}
+AGGREGATES = ("n", "total", "least", "greatest", "kinds")
+
+
+def aggregate_columns() -> dict[str, Column]:
+    """Return the columns of AGGREGATES, which need a session."""
+    columns = (F.count(F.lit(1)), F.sum("v"), F.min("v"), F.max("v"), F.countDistinct("u"))
+    return dict(zip(AGGREGATES, columns, strict=True))
 
 
 def aggregates(content: Sequence[keyed.Row]) -> tuple[int | None, ...]:
@@ -448,7 +448,7 @@ def test_aggregates_are_right_after_each_step(
     stream.add(*files)
     # No row is late.
     rows = stream.rows(("ts", f"{SPAN + 2 * DELAY} milliseconds"))
-    columns = [column.alias(name) for name, column in AGGREGATES.items()]
+    columns = [column.alias(name) for name, column in aggregate_columns().items()]
     of_stream, of_table = (case.kept(r).agg(*columns) for r in (rows, stream.table()))
     stream.run(of_stream)
     answer = keyed.run(case.call("drop"), applied(case, ticks, set()), END)
@@ -472,7 +472,7 @@ def test_enriched_rows_have_the_values_after_their_step(
     ticks = operations(random.Random(case.name), 40, wrong=False)
     stream = replay(SCHEMA)
     stream.add([tick.fields() for tick in ticks])
-    enriched = case.kept(stream.table(), corrections=corrections).withColumns(AGGREGATES)
+    enriched = case.kept(stream.table(), corrections=corrections).withColumns(aggregate_columns())
     assert "op" not in enriched.columns
     answer = keyed.run(case.call("drop"), applied(case, ticks, set()), END)
     wanted = Counter(

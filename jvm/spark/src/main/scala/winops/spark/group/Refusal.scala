@@ -6,31 +6,31 @@ import winops.window.changes.RowOutcome
 object Refusal {
 
   /** The row has an effect, or waits for the watermark. */
-  val None = 0
+  final val None = 0
 
   /** The time of the row is before the watermark. */
-  val Late = 1
+  final val Late = 1
 
   /** The row has no time. */
-  val TimeMissing = 2
+  final val TimeMissing = 2
 
   /** The column of the operation has a word that names none. */
-  val OperationUnknown = 3
+  final val OperationUnknown = 3
 
   /** A column of the primary key is NULL. */
-  val KeyMissing = 4
+  final val KeyMissing = 4
 
   /** An insert of a key that the window holds. */
-  val KeyHeld = 5
+  final val KeyHeld = 5
 
   /** An update or a delete of a key that the window does not hold. */
-  val NotHeld = 6
+  final val NotHeld = 6
 
   /** The window does not admit the row. */
-  val NotAdmitted = 7
+  final val NotAdmitted = 7
 
   /** The group holds the most rows that it may. */
-  val MaxRows = 8
+  final val MaxRows = 8
 
   /** The name of each reason in the column `_change_reason`, by its number. */
   val Names: IndexedSeq[String] = IndexedSeq(

@@ -57,10 +57,11 @@ private final class ChangesOutput(
   private val joiner =
     GenerateUnsafeRowJoiner.create(schema, DataTypeUtils.fromAttributes(plan.content))
 
-  override def hasNext: Boolean = !refused.isEmpty || isAtChange
+  override def hasNext: Boolean = isAtRefused || isAtChange
 
-  override protected def emit(): InternalRow =
-    if (refused.isEmpty) emitChange() else emitRefused()
+  override protected def emit(): InternalRow = if (isAtRefused) emitRefused() else emitChange()
+
+  private def isAtRefused: Boolean = spec.emitsRefused && !refused.isEmpty
 
   private def emitRefused(): InternalRow = {
     val change = ofRefused(refused.reason)
