@@ -20,16 +20,7 @@ from pyspark.sql import functions as F
 from tests.support import model
 from tests.support.model import Change
 from tests.support.replay import NewReplay, at
-from tests.support.settings import (
-    CHANGELOG,
-    CHECKPOINT_FORMAT,
-    HDFS,
-    PARTITIONS,
-    READ_TASKS,
-    ROCKSDB,
-    STATE_STORE,
-    settings,
-)
+from tests.support.settings import HDFS, PARTITIONS, READ_TASKS, ROCKSDB, StreamSetup, settings
 from tests.support.transports import same_on_connect
 from winops import keep
 
@@ -188,54 +179,33 @@ def compare(given: Changes, wanted: Changes) -> None:
     assert given.keys() == wanted.keys()
 
 
-class Setup(NamedTuple):
-    """The configuration of a stream; `restarts` defines the runs that take the files."""
-
-    provider: str
-    changelog: bool
-    format_version: int
-    partitions: int
-    restarts: str
-
-
 @pytest.mark.parametrize(
     "setup",
     [
-        Setup(ROCKSDB, True, 1, 2, "none"),
+        StreamSetup(ROCKSDB, True, 1, 2, "none"),
         pytest.param(
-            Setup(ROCKSDB, False, 1, 5, "one"), marks=[same_on_connect, pytest.mark.longer]
+            StreamSetup(ROCKSDB, False, 1, 5, "one"), marks=[same_on_connect, pytest.mark.longer]
         ),
         *(
             pytest.param(setup, marks=same_on_connect)
             for setup in (
-                Setup(ROCKSDB, True, 2, 1, "each"),
-                Setup(HDFS, False, 1, 2, "each"),
+                StreamSetup(ROCKSDB, True, 2, 1, "each"),
+                StreamSetup(HDFS, False, 1, 2, "each"),
             )
         ),
     ],
-    ids=lambda setup: f"{setup.provider.rsplit('.', 1)[-1]}-{'-'.join(map(str, setup[1:]))}",
+    ids=lambda setup: setup.name,
 )
 def test_streams_give_the_changes_of_the_model(
-    spark: SparkSession, replay: NewReplay, setup: Setup
+    spark: SparkSession, replay: NewReplay, setup: StreamSetup
 ) -> None:
     rng = random.Random(repr(setup))
     rows = ticks(rng)
     files = [[(t.seq, t.sample, at(t.ms / 1000)) for t in part] for part in split(rng, rows, 5)]
-    runs = {
-        "none": [files],
-        "one": [files[:2], files[2:]],
-        "each": [[file] for file in files],
-    }[setup.restarts]
     stream = replay(SCHEMA)
-    configuration = {
-        STATE_STORE: setup.provider,
-        CHANGELOG: str(setup.changelog).lower(),
-        CHECKPOINT_FORMAT: str(setup.format_version),
-        PARTITIONS: str(setup.partitions),
-    }
-    with settings(spark, configuration):
+    with settings(spark, setup.configuration):
         result = changes(stream.rows(("ts", f"{DELAY} milliseconds")))
-        for run in runs:
+        for run in setup.runs(files):
             stream.add(*run)
             stream.run(result)
     compare(collected(stream.written()), expected(rows))

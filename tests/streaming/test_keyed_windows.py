@@ -23,15 +23,7 @@ from pyspark.sql import functions as F
 from tests.support import keyed, keyed_cases
 from tests.support.keyed import Call, Operation
 from tests.support.replay import NewReplay, at
-from tests.support.settings import (
-    CHANGELOG,
-    CHECKPOINT_FORMAT,
-    HDFS,
-    PARTITIONS,
-    ROCKSDB,
-    STATE_STORE,
-    settings,
-)
+from tests.support.settings import HDFS, PARTITIONS, ROCKSDB, StreamSetup, settings
 from tests.support.transports import same_on_connect
 from winops import esper, keep
 
@@ -342,59 +334,41 @@ def compare(given: Changes, wanted: Changes) -> None:
 # ---- Tables and streams
 
 
-class Setup(NamedTuple):
-    """The configuration of a stream; `restarts` defines the runs that take the files."""
-
-    provider: str
-    changelog: bool
-    format_version: int
-    partitions: int
-    restarts: str
-    late: str
-
-
 @pytest.mark.parametrize(
-    "setup",
+    ("setup", "mode"),
     [
-        Setup(ROCKSDB, True, 1, 2, "one", "emit"),
-        pytest.param(Setup(ROCKSDB, True, 2, 1, "each", "emit"), marks=same_on_connect),
+        (StreamSetup(ROCKSDB, True, 1, 2, "one"), "emit"),
+        pytest.param(StreamSetup(ROCKSDB, True, 2, 1, "each"), "emit", marks=same_on_connect),
         pytest.param(
-            Setup(HDFS, False, 1, 3, "none", "drop"), marks=[same_on_connect, pytest.mark.longer]
+            StreamSetup(HDFS, False, 1, 3, "none"),
+            "drop",
+            marks=[same_on_connect, pytest.mark.longer],
         ),
         pytest.param(
-            Setup(ROCKSDB, False, 1, 5, "each", "drop"),
+            StreamSetup(ROCKSDB, False, 1, 5, "each"),
+            "drop",
             marks=[same_on_connect, pytest.mark.longer],
         ),
     ],
-    ids=lambda setup: f"{setup.provider.rsplit('.', 1)[-1]}-{'-'.join(map(str, setup[1:]))}",
+    ids=lambda value: getattr(value, "name", value),
 )
 def test_streams_give_the_changes_of_the_reference(
-    spark: SparkSession, replay: NewReplay, setup: Setup
+    spark: SparkSession, replay: NewReplay, setup: StreamSetup, mode: str
 ) -> None:
-    rng = random.Random(repr(setup))
-    ticks = operations(rng, 40, wrong=setup.late == "emit")
+    rng = random.Random(f"{setup} {mode}")
+    ticks = operations(rng, 40, wrong=mode == "emit")
     files = [*split(rng, ticks, 6)]
-    runs = {
-        "none": [files],
-        "one": [files[:2], files[2:]],
-        "each": [[file] for file in files],
-    }[setup.restarts]
+    runs = setup.runs(files)
     stream = replay(SCHEMA)
-    configuration = {
-        STATE_STORE: setup.provider,
-        CHANGELOG: str(setup.changelog).lower(),
-        CHECKPOINT_FORMAT: str(setup.format_version),
-        PARTITIONS: str(setup.partitions),
-    }
-    with settings(spark, configuration):
+    with settings(spark, setup.configuration):
         rows = stream.rows(("ts", f"{DELAY} milliseconds"))
-        result = changes_of(rows, setup.late)
+        result = changes_of(rows, mode)
         for run in runs:
             stream.add(*([tick.fields() for tick in file] for file in run))
             stream.run(result)
     late = late_rows(runs)
     assert late or setup.restarts == "none"
-    compare(collected(stream.written()), expected(ticks, late, setup.late))
+    compare(collected(stream.written()), expected(ticks, late, mode))
 
 
 @pytest.mark.parametrize(("partitions", "mode"), [(1, "emit"), (5, "drop")])

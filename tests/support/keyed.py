@@ -384,7 +384,9 @@ def evict_beyond_rows(window: Window, group: Group, entering: Held) -> list[_Eff
         return []
     oldest_first = sorted(group.held, key=lambda held: held.number)
     excess = oldest_first[: len(group.held) - window.rows]
-    return [leave(group, held, "displaced") for held in excess]
+    # A window of one row and slack is one of KEEP EVERY.
+    reason = "trigger" if window.rows == 1 and window.slack > 1 else "displaced"
+    return [leave(group, held, reason) for held in excess]
 
 
 def evict_older(window: Window, group: Group, entering: Held) -> list[_Effect]:

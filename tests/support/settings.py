@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from typing import NamedTuple, TypeVar
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
@@ -29,6 +30,39 @@ INTERPRETED = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
 }
+
+_File = TypeVar("_File")
+
+
+class StreamSetup(NamedTuple):
+    """The configuration of a stream; `restarts` is `none`, `one` or `each`, of its runs."""
+
+    provider: str
+    changelog: bool
+    format_version: int
+    partitions: int
+    restarts: str
+
+    @property
+    def name(self) -> str:
+        return "-".join(map(str, (self.provider.rsplit(".", 1)[-1], *self[1:])))
+
+    @property
+    def configuration(self) -> dict[str, str]:
+        return {
+            STATE_STORE: self.provider,
+            CHANGELOG: str(self.changelog).lower(),
+            CHECKPOINT_FORMAT: str(self.format_version),
+            PARTITIONS: str(self.partitions),
+        }
+
+    def runs(self, files: Sequence[_File]) -> list[Sequence[_File]]:
+        """Divide files among the runs that take them."""
+        return {
+            "none": [files],
+            "one": [files[:2], files[2:]],
+            "each": [[file] for file in files],
+        }[self.restarts]
 
 
 @contextmanager
